@@ -1,0 +1,70 @@
+//! Owns what this machine has and what that means for training.
+//! Must not know tensors, runs or windows, and must not fail: what cannot be found out is absent or a finding.
+
+use serde::{Deserialize, Serialize};
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hardware {
+    /// The system and its version.
+    pub system: String,
+    /// The processor.
+    pub cpu: Cpu,
+    /// Memory of the machine, in bytes.
+    pub memory_total: u64,
+    /// Memory not in use, in bytes.
+    pub memory_available: u64,
+    /// Free disk where runs are kept, in bytes, where it could be found out.
+    pub disk_free: Option<u64>,
+    /// NVIDIA GPUs.
+    pub gpus: Vec<Gpu>,
+    /// Why there are no NVIDIA GPUs in the list, where there is more to say than that none was found.
+    pub gpu_finding: Option<String>,
+    /// The Apple GPU.
+    pub metal: Option<Metal>,
+}
+
+/// The processor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// Its model name.
+    pub brand: String,
+    /// Physical cores, where known.
+    pub physical_cores: Option<u32>,
+    /// Cores this process may run on.
+    pub usable_cores: u32,
+    /// Performance and efficiency cores, where the processor has two kinds.
+    pub performance_cores: Option<u32>,
+    /// See `performance_cores`.
+    pub efficiency_cores: Option<u32>,
+    /// Instruction sets that matter here, in the field's spelling ("AVX2", "AVX-512", "AVX-512 BF16", "NEON").
+    pub simd: Vec<String>,
+}
+
+/// An NVIDIA GPU, as its driver reports it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gpu {
+    /// Its name.
+    pub name: String,
+    /// Its memory, in bytes.
+    pub memory_total: u64,
+    /// Its free memory, in bytes.
+    pub memory_free: u64,
+    /// The driver's version.
+    pub driver: String,
+    /// The newest CUDA version the driver takes, as "13.0".
+    pub cuda: String,
+    /// Compute capability, as "8.6".
+    pub compute_capability: String,
+}
+
+/// The Apple GPU.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metal {
+    /// Its name.
+    pub name: String,
+    /// True when it shares the machine's memory.
+    pub unified_memory: bool,
+    /// The most memory it should use, in bytes.
+    pub working_set: u64,
+}

@@ -1,0 +1,24 @@
+//! Owns the ink type: what a pen left on paper, in order of time.
+//! Must not know how ink becomes pixels.
+
+use serde::{Deserialize, Serialize};
+
+/// One pen-down to pen-up movement: points `[x, y]` in order of time, any unit, y down.
+pub type Stroke = Vec<[f32; 2]>;
+
+/// A drawing. As JSON: `{"strokes": [[[x, y], …], …]}`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ink {
+    /// The strokes in order of time.
+    pub strokes: Vec<Stroke>,
+    /// Diameter of the pen in the unit of the points; `None` means a pen in proportion to the drawing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pen: Option<f32>,
+}
+
+impl Ink {
+    /// True when there is nothing to read: no stroke holds a finite point.
+    pub fn is_empty(&self) -> bool {
+        !self.strokes.iter().flatten().any(|[x, y]| x.is_finite() && y.is_finite())
+    }
+}

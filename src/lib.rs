@@ -1,0 +1,55 @@
+//! Inkling: train a handwriting reader on your own machine, then draw and watch it read.
+//!
+//! # The map
+//!
+//! ```text
+//!  window (ui)  --Action-->  app  --Command-->  engine  -->  train · infer · hardware · runs
+//!      ^                      ^                    |              |
+//!      '---- draws state -----'------- Event ------'              v
+//!                                                        nn · optim · data --> ink
+//! ```
+//!
+//! | room | owns |
+//! |---|---|
+//! | [`ink`] | strokes, their rasteriser, their normalisation to 28x28 |
+//! | [`data`] | data sets: IDX, folders, CSV, ink files, the built-in writer; splits and batches |
+//! | [`nn`] | ops with their gradients, models, model files |
+//! | [`optim`] | optimisers and schedules |
+//! | [`train`] | the training loop, top to bottom in one file |
+//! | [`infer`] | reading a drawing, measuring a model |
+//! | [`runs`] | run folders |
+//! | [`hardware`] | what this machine has and what that means for training |
+//! | [`engine`] | the one thread that owns tensors; takes [`protocol::Command`], gives [`protocol::Event`] |
+//! | [`app`] | what the window shows, as data: state, actions, messages |
+//! | `ui` | panels that draw [`app`] state and return actions |
+//! | [`cli`] | the command line, on the same engine |
+//!
+//! # Invariants
+//!
+//! - `ui` and `app` do not know candle; nothing below `ui` knows egui. `cargo check --lib --no-default-features` has no
+//!   window in it.
+//! - One engine thread owns every tensor. No mutex is shared across its boundary; a panic in it becomes an event.
+//! - All randomness comes from [`random::Random`], seeded; candle's own generator is never used.
+//! - Every file is written by [`files`]: whole or not at all.
+//! - candle's `max_pool2d` is never called: its gradient is wrong (see `nn::ops`).
+//! - Errors are data below and sentences only in [`app::messages`].
+
+pub mod app;
+pub mod cli;
+pub mod data;
+pub mod engine;
+pub mod files;
+pub mod hardware;
+pub mod infer;
+pub mod ink;
+pub mod nn;
+pub mod optim;
+pub mod paths;
+pub mod problem;
+pub mod protocol;
+pub mod random;
+pub mod run_config;
+pub mod runs;
+pub mod train;
+#[cfg(feature = "gui")]
+pub mod ui;

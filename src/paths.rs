@@ -1,0 +1,35 @@
+//! Owns where Inkling keeps things: settings, runs and data sets, in the platform's own folders.
+//! Must not create or read anything there.
+
+use std::path::PathBuf;
+
+/// The folders of this installation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// The settings file.
+    pub settings: PathBuf,
+    /// One folder per finished run.
+    pub runs: PathBuf,
+    /// Folders searched for data sets by name, best first.
+    pub data: Vec<PathBuf>,
+}
+
+impl Paths {
+    /// The platform's folders; everything sits under `INKLING_HOME` where that is set. Data sets are also looked for in
+    /// `INKLING_DATA_DIR`.
+    pub fn find() -> Self {
+        let home = std::env::var_os("INKLING_HOME").map(PathBuf::from);
+        let project = directories::ProjectDirs::from("", "", "Inkling");
+        let config = home.clone().or_else(|| project.as_ref().map(|dirs| dirs.config_dir().to_owned()));
+        let local = home.or_else(|| project.as_ref().map(|dirs| dirs.data_local_dir().to_owned()));
+        // Without a home folder (a stripped-down container) the working folder is the only place left.
+        let config = config.unwrap_or_else(|| PathBuf::from("."));
+        let local = local.unwrap_or_else(|| PathBuf::from("."));
+        let given = std::env::var_os("INKLING_DATA_DIR").map(PathBuf::from);
+        Self {
+            settings: config.join("settings.json"),
+            runs: local.join("runs"),
+            data: given.into_iter().chain([local.join("data")]).collect(),
+        }
+    }
+}

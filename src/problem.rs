@@ -1,0 +1,60 @@
+//! Owns the one error type that crosses rooms: the union of each room's own errors, as plain data.
+//! Must not hold prose for people: `app::messages` turns each into what happened and what to do.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::run_config::ConfigProblem;
+
+/// Anything that can go wrong below the window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Problem {
+    /// A run was asked for that cannot be.
+    #[error(transparent)]
+    Config(#[from] ConfigProblem),
+    /// Training or test data could not be had.
+    #[error(transparent)]
+    Data(#[from] crate::data::DataError),
+    /// A picture or an ink file could not be read.
+    #[error(transparent)]
+    Ink(#[from] crate::ink::InkError),
+    /// A model file could not be read.
+    #[error(transparent)]
+    Model(#[from] crate::nn::ModelError),
+    /// Something could not be written.
+    #[error("cannot write {path}: {reason}")]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+    /// A run is under way already.
+    #[error("a run is under way already")]
+    Busy,
+    /// No run or model answers to that reference any more.
+    #[error("that run is over")]
+    NoSuchRun,
+    /// The loss stopped being a number.
+    #[error("the loss is not a finite number at step {step}")]
+    NotFinite {
+        /// The step, from 1.
+        step: u64,
+    },
+    /// A tensor operation failed.
+    #[error("computation failed: {message}")]
+    Compute {
+        /// candle's words.
+        message: String,
+    },
+    /// The engine panicked.
+    #[error("the engine broke: {message}")]
+    Panicked {
+        /// The panic's words.
+        message: String,
+    },
+    /// The engine is gone and did not come back.
+    #[error("the engine is gone")]
+    EngineGone,
+}

@@ -1,0 +1,335 @@
+//! Owns the language between engine and window: closed enums of plain data that could cross a pipe.
+//! Must not know egui, candle, channels or threads.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ink::{Ink, Picture};
+use crate::problem::Problem;
+use crate::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
+
+/// Digit classes.
+pub const CLASSES: usize = 10;
+
+/// Names one training run of this session, so that stale events can be told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RunId(pub u64);
+
+/// What the engine can be asked to do. Each is acted on within 100 ms, also in the middle of a training step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Command {
+    /// Prepare the data and train. Refused with `Failed` while another run is under way.
+    Start {
+        /// The name its events will carry.
+        run: RunId,
+        /// What to compute.
+        config: RunConfig,
+    },
+    /// Hold the run where it is.
+    Pause(RunId),
+    /// Go on after a pause.
+    Resume(RunId),
+    /// End the run now; what it learned so far is kept if an epoch was completed.
+    Stop(RunId),
+    /// Choose the model that reads drawings.
+    ReadWith(ModelRef),
+    /// Read one drawing; when several wait, only the latest is read.
+    Classify {
+        /// Returned with the reading.
+        request: u64,
+        /// The drawing.
+        ink: Ink,
+    },
+    /// Measure a model on the test split of a data set.
+    Evaluate {
+        /// Returned with the outcome.
+        request: u64,
+        /// The model to measure.
+        model: ModelRef,
+        /// Whose test split.
+        data: DataSpec,
+    },
+    /// Stop whatever runs and end the engine.
+    Shutdown,
+}
+
+/// Which model is meant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ModelRef {
+    /// The small model that comes with Inkling.
+    Starter,
+    /// A model file written by a run.
+    File(PathBuf),
+    /// The newest weights of the run that is under way or was last.
+    Training(RunId),
+}
+
+/// What the engine reports. `Preparing`, `Progress` and `Evaluating` are telemetry: coalesced, at most 30 a second.
+/// Everything else is delivered, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// Data for the run is being read or written.
+    Preparing {
+        /// The run.
+        run: RunId,
+        /// From 0 to 1.
+        fraction: f32,
+    },
+    /// The data is ready and the first step begins.
+    Started {
+        /// The run.
+        run: RunId,
+        /// What will be computed.
+        plan: RunPlan,
+    },
+    /// Training went on.
+    Progress {
+        /// The run.
+        run: RunId,
+        /// The steps since the last report, oldest first.
+        steps: Vec<StepPoint>,
+        /// The state now.
+        now: Telemetry,
+    },
+    /// An epoch was completed and validated.
+    Epoch {
+        /// The run.
+        run: RunId,
+        /// Its figures.
+        record: EpochRecord,
+    },
+    /// The run holds.
+    Paused(RunId),
+    /// The run goes on.
+    Resumed(RunId),
+    /// The run is over and its folder is written.
+    Finished {
+        /// The run.
+        run: RunId,
+        /// What came of it.
+        summary: Box<RunSummary>,
+    },
+    /// The run was stopped before its first epoch was complete; nothing was kept.
+    Discarded(RunId),
+    /// Something asked for could not be done; a run it names is over.
+    Failed {
+        /// What failed.
+        what: Task,
+        /// Why.
+        problem: Problem,
+    },
+    /// From now on this model reads drawings.
+    Reader(ModelInfo),
+    /// A drawing was read.
+    Read {
+        /// From the command.
+        request: u64,
+        /// What was read.
+        reading: Box<Reading>,
+    },
+    /// A measurement is under way.
+    Evaluating {
+        /// From the command.
+        request: u64,
+        /// From 0 to 1.
+        fraction: f32,
+    },
+    /// A model was measured.
+    Evaluated {
+        /// From the command.
+        request: u64,
+        /// The model.
+        model: ModelInfo,
+        /// Whose test split.
+        data: DataSpec,
+        /// The figures.
+        evaluation: Box<Evaluation>,
+    },
+    /// The engine broke and was started afresh; readings and runs work again.
+    Restarted,
+}
+
+/// What a failure belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Task {
+    /// A training run.
+    Run(RunId),
+    /// Reading drawing number `n`.
+    Reading(u64),
+    /// Loading a model to read with.
+    Model,
+    /// Evaluation number `n`.
+    Evaluation(u64),
+}
+
+/// What a run is about to compute.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunPlan {
+    /// Images the weights learn from.
+    pub train_images: u64,
+    /// Images held back from training, chosen by seed.
+    pub validation_images: u64,
+    /// Images of the test split, read once at the end.
+    pub test_images: u64,
+    /// Trainable numbers.
+    pub parameters: u64,
+    /// Optimiser steps in one epoch.
+    pub steps_per_epoch: u64,
+    /// Optimiser steps in all.
+    pub total_steps: u64,
+    /// Where it trains (never `Auto`).
+    pub device: DeviceChoice,
+    /// Number format of the products.
+    pub precision: Precision,
+    /// Worker threads.
+    pub threads: u32,
+}
+
+/// One optimiser step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepPoint {
+    /// Steps done, from 1.
+    pub step: u64,
+    /// Mean cross-entropy of the batch, in nats, before the update.
+    pub loss: f32,
+    /// Share of the batch read rightly, before the update.
+    pub accuracy: f32,
+    /// The learning rate of the update.
+    pub learning_rate: f32,
+}
+
+/// The state of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Telemetry {
+    /// Steps done.
+    pub step: u64,
+    /// The current epoch, from 1.
+    pub epoch: u32,
+    /// Training images per second, lately.
+    pub images_per_second: f32,
+    /// Seconds of training so far, pauses excluded.
+    pub elapsed_seconds: f32,
+    /// Estimated seconds until the last step is done.
+    pub remaining_seconds: f32,
+    /// Resident memory of the process, in bytes.
+    pub memory_bytes: u64,
+}
+
+/// One epoch, as it is kept with the run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EpochRecord {
+    /// From 1.
+    pub epoch: u32,
+    /// Steps done at its end.
+    pub step: u64,
+    /// Mean of the epoch's batch losses, in nats.
+    pub train_loss: f32,
+    /// Share of training images read rightly, as they passed.
+    pub train_accuracy: f32,
+    /// Mean cross-entropy on the validation split, in nats.
+    pub validation_loss: f32,
+    /// Share of the validation split read rightly.
+    pub validation_accuracy: f32,
+    /// Seconds of training, without validation and pauses.
+    pub seconds: f32,
+}
+
+/// What came of a run; also what its folder's `run.json` holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// What was asked.
+    pub config: RunConfig,
+    /// What was computed.
+    pub plan: RunPlan,
+    /// The run's folder.
+    #[serde(default)]
+    pub folder: PathBuf,
+    /// The model file in it.
+    #[serde(default)]
+    pub model_path: PathBuf,
+    /// When it ended, RFC 3339 in UTC.
+    pub finished_at: String,
+    /// True when it was stopped before its last epoch.
+    pub stopped: bool,
+    /// Every completed epoch.
+    pub epochs: Vec<EpochRecord>,
+    /// Seconds of training alone.
+    pub train_seconds: f64,
+    /// Training images per second over the whole run.
+    pub images_per_second: f64,
+    /// The test split, read once; `None` when the run was stopped.
+    pub test: Option<Evaluation>,
+}
+
+/// A model measured on a split.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// Images read.
+    pub images: u64,
+    /// Share read rightly.
+    pub accuracy: f64,
+    /// Mean cross-entropy, in nats.
+    pub loss: f64,
+    /// `confusion[truth][answer]`, in images.
+    pub confusion: [[u32; CLASSES]; CLASSES],
+    /// The most confident wrong answers, worst first, at most 60.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// An image read wrongly.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mistake {
+    /// Position in the split.
+    pub index: u64,
+    /// What the model saw.
+    pub picture: Picture,
+    /// The right digit.
+    pub label: u8,
+    /// The model's answer.
+    pub answer: u8,
+    /// The probability it gave its answer.
+    pub confidence: f32,
+    /// The probability it gave the right digit.
+    pub label_probability: f32,
+}
+
+/// A drawing, read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// What the model saw.
+    pub picture: Picture,
+    /// A probability per digit; they sum to 1.
+    pub probabilities: [f32; CLASSES],
+    /// The likeliest digit.
+    pub digit: u8,
+    /// Its probability.
+    pub confidence: f32,
+    /// Higher: more like a digit (the log of the summed exponentials of the logits; Liu et al. 2020).
+    pub digit_score: f32,
+    /// False when the drawing does not look like any digit the model knows.
+    pub is_digit: bool,
+    /// From ink to probabilities, in microseconds.
+    pub micros: u32,
+    /// Where it was read (never `Auto`).
+    pub device: DeviceChoice,
+    /// Who read it.
+    pub model: ModelInfo,
+}
+
+/// A model in a sentence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// Which one.
+    pub reference: ModelRef,
+    /// Its network.
+    pub kind: ModelKind,
+    /// Trainable numbers.
+    pub parameters: u64,
+    /// What it was trained on.
+    pub data: DataSpec,
+    /// Epochs of training behind it.
+    pub epochs: u32,
+    /// Its accuracy on the validation split, where known.
+    pub validation_accuracy: Option<f32>,
+}

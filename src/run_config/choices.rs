@@ -1,0 +1,141 @@
+//! Owns the closed lists a run is chosen from: model, optimiser, schedule, precision, device, preset.
+//! Must not know how any of them is built (their rooms do, in one exhaustive match each) nor what a window is.
+
+/// Declares an enum with one stable name (files, command line) and one label (window) per variant.
+macro_rules! choices {
+    ($(#[$meta:meta])* $Enum:ident, $what:literal { $($(#[$vmeta:meta])* $Variant:ident = $name:literal, $label:literal;)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(into = "&'static str", try_from = "String")]
+        pub enum $Enum { $($(#[$vmeta])* $Variant,)+ }
+
+        impl $Enum {
+            /// Every choice, in the order it is offered.
+            pub const ALL: &'static [Self] = &[$(Self::$Variant,)+];
+
+            /// The stable name in files and on the command line.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$Variant => $name,)+ }
+            }
+
+            /// The name people see.
+            pub const fn label(self) -> &'static str {
+                match self { $(Self::$Variant => $label,)+ }
+            }
+        }
+
+        impl std::fmt::Display for $Enum {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $Enum {
+            type Err = UnknownChoice;
+            fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+                Self::ALL.iter().copied().find(|choice| choice.name().eq_ignore_ascii_case(text)).ok_or_else(|| UnknownChoice {
+                    what: $what.to_owned(),
+                    given: text.to_owned(),
+                    known: Self::ALL.iter().map(|choice| choice.name()).collect::<Vec<_>>().join(", "),
+                })
+            }
+        }
+
+        impl From<$Enum> for &'static str {
+            fn from(choice: $Enum) -> &'static str { choice.name() }
+        }
+
+        impl TryFrom<String> for $Enum {
+            type Error = UnknownChoice;
+            fn try_from(text: String) -> Result<Self, UnknownChoice> { text.parse() }
+        }
+    };
+}
+
+/// A name that is on no list.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{given}\" is not a {what}; choose one of {known}")]
+pub struct UnknownChoice {
+    /// Which list was asked, in words ("model", "schedule").
+    pub what: String,
+    /// What was given.
+    pub given: String,
+    /// The names on the list, separated by commas.
+    pub known: String,
+}
+
+choices! {
+    /// The networks Inkling can build; `nn::models` builds them.
+    ModelKind, "model" {
+        /// Two hidden layers of 256, no convolution.
+        Mlp = "mlp", "MLP";
+        /// LeNet-5 (LeCun et al. 1998) with ReLU.
+        LeNet = "lenet", "LeNet-5";
+        /// The net of candle's MNIST example: conv5x5 32, pool, conv5x5 64, pool, fc 1024, relu, dropout 0.5, fc 10.
+        ConvNet = "convnet", "ConvNet";
+        /// conv5x5 24, pool, relu, conv3x3 32, pool, relu, fc 256, relu, fc 10: 99 % in one epoch.
+        Speedrun = "speedrun", "Speedrun";
+    }
+}
+
+choices! {
+    /// How weights follow gradients; `optim` builds them.
+    OptimizerKind, "optimizer" {
+        /// Adam with decoupled weight decay (Loshchilov & Hutter 2019).
+        AdamW = "adamw", "AdamW";
+        /// Stochastic gradient descent with Nesterov momentum 0.9.
+        Sgd = "sgd", "SGD, Nesterov momentum";
+    }
+}
+
+choices! {
+    /// How the learning rate moves over a run; `optim::schedule` computes it.
+    ScheduleKind, "schedule" {
+        /// The same rate throughout.
+        Constant = "constant", "Constant";
+        /// Linear warm-up over the first 5 % of steps, then a half cosine down to zero.
+        Cosine = "cosine", "Cosine with warm-up";
+        /// Up to the peak over 30 % of steps, then down (Smith & Topin 2018).
+        OneCycle = "one-cycle", "One cycle";
+    }
+}
+
+choices! {
+    /// The number format products are computed in.
+    Precision, "precision" {
+        /// 32-bit floats throughout.
+        F32 = "f32", "f32 (32-bit)";
+        /// bfloat16 products, f32 weights.
+        Bf16 = "bf16", "bf16 (mixed)";
+        /// float16 products with loss scaling, f32 weights.
+        F16 = "f16", "f16 (mixed)";
+    }
+}
+
+choices! {
+    /// Where tensors live.
+    DeviceChoice, "device" {
+        /// The best device that is known to be right on this machine.
+        Auto = "auto", "Automatic";
+        /// The processor.
+        Cpu = "cpu", "CPU";
+        /// An NVIDIA GPU.
+        Cuda = "cuda", "CUDA (NVIDIA GPU)";
+        /// An Apple GPU.
+        Metal = "metal", "Metal (Apple GPU)";
+    }
+}
+
+choices! {
+    /// Named starting points; `RunConfig::preset` spells each out.
+    Preset, "preset" {
+        /// The smallest run worth watching: a minute at most.
+        QuickLook = "quick", "Quick look";
+        /// 99 % in one epoch.
+        Speedrun = "speedrun", "Speedrun";
+        /// The default: accurate in a few minutes.
+        Balanced = "balanced", "Balanced";
+        /// More epochs for the last tenths of a percent.
+        Best = "best", "Best";
+    }
+}

@@ -1,0 +1,149 @@
+//! Owns the words that name training data: `builtin`, `mnist`, a path, or several joined by `+`.
+//! Must not read any data.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::choices::UnknownChoice;
+
+/// The data sets Inkling knows by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are the sets' own")]
+pub enum NamedSet {
+    Mnist,
+    FashionMnist,
+    Kmnist,
+    EmnistDigits,
+}
+
+impl NamedSet {
+    /// Every set, in the order it is offered.
+    pub const ALL: [Self; 4] = [Self::Mnist, Self::FashionMnist, Self::Kmnist, Self::EmnistDigits];
+
+    /// The name on the command line, which is also the name of its folder inside a data folder.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mnist => "mnist",
+            Self::FashionMnist => "fashion-mnist",
+            Self::Kmnist => "kmnist",
+            Self::EmnistDigits => "emnist-digits",
+        }
+    }
+
+    /// The name people see.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Mnist => "MNIST",
+            Self::FashionMnist => "Fashion-MNIST",
+            Self::Kmnist => "Kuzushiji-MNIST",
+            Self::EmnistDigits => "EMNIST digits",
+        }
+    }
+}
+
+/// One source of labelled pictures.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DataSource {
+    /// Digits written by Inkling's own generator.
+    Builtin,
+    /// A set looked up by name in the data folders.
+    Named(NamedSet),
+    /// A folder of IDX files, a folder of class folders, a CSV file or an ink file.
+    Path(PathBuf),
+}
+
+impl DataSource {
+    /// The source as it is written on the command line and in files.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Builtin => "builtin".to_owned(),
+            Self::Named(set) => set.name().to_owned(),
+            Self::Path(path) => path.display().to_string(),
+        }
+    }
+
+    /// The name people see.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Builtin => "Built-in digits".to_owned(),
+            Self::Named(set) => set.label().to_owned(),
+            Self::Path(path) => path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned()),
+        }
+    }
+
+    fn parse(text: &str) -> Self {
+        match text {
+            "builtin" => Self::Builtin,
+            _ => NamedSet::ALL.into_iter().find(|set| set.name() == text).map_or_else(|| Self::Path(PathBuf::from(text)), Self::Named),
+        }
+    }
+}
+
+/// One or more sources; several are mixed for training, and the first one's test split is the test split.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct DataSpec(Vec<DataSource>);
+
+impl DataSpec {
+    /// The built-in digits.
+    pub fn builtin() -> Self {
+        Self(vec![DataSource::Builtin])
+    }
+
+    /// A single source.
+    pub fn single(source: DataSource) -> Self {
+        Self(vec![source])
+    }
+
+    /// The sources, first the one whose test split counts; never empty.
+    pub fn sources(&self) -> &[DataSource] {
+        &self.0
+    }
+
+    /// The name people see.
+    pub fn label(&self) -> String {
+        self.0.iter().map(DataSource::label).collect::<Vec<_>>().join(" + ")
+    }
+}
+
+impl std::fmt::Display for DataSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.iter().map(DataSource::name).collect::<Vec<_>>().join("+"))
+    }
+}
+
+impl From<DataSpec> for String {
+    fn from(spec: DataSpec) -> Self {
+        spec.to_string()
+    }
+}
+
+impl std::str::FromStr for DataSpec {
+    type Err = UnknownChoice;
+
+    /// Splits at `+`; a `+` inside a path that exists as a whole belongs to the path.
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        let whole = PathBuf::from(text);
+        if text.contains('+') && whole.exists() {
+            return Ok(Self(vec![DataSource::Path(whole)]));
+        }
+        let parts: Vec<&str> = text.split('+').map(str::trim).collect();
+        if parts.iter().any(|part| part.is_empty()) {
+            let names = NamedSet::ALL.map(NamedSet::name).join(", ");
+            return Err(UnknownChoice {
+                what: "data set".to_owned(),
+                given: text.to_owned(),
+                known: format!("builtin, {names}, a path, or several of these joined by +"),
+            });
+        }
+        Ok(Self(parts.into_iter().map(DataSource::parse).collect()))
+    }
+}
+
+impl TryFrom<String> for DataSpec {
+    type Error = UnknownChoice;
+    fn try_from(text: String) -> Result<Self, UnknownChoice> {
+        text.parse()
+    }
+}
