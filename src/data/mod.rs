@@ -6,3 +6,16 @@ mod split;
 
 pub use error::DataError;
 pub use split::{DataSet, Split};
+
+/// A data set that was found by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Which.
+    pub set: crate::run_config::NamedSet,
+    /// The folder its files are in.
+    pub folder: std::path::PathBuf,
+    /// Training images, as the header says.
+    pub train_images: u64,
+    /// Test images, as the header says.
+    pub test_images: u64,
+}

@@ -1,0 +1,119 @@
+//! Owns the list of everything a person can do in the window.
+//! Must not carry any of it out: `App::apply` does, in one place.
+
+use std::path::PathBuf;
+
+use super::settings::{Settings, Theme};
+use crate::protocol::ModelRef;
+use crate::run_config::{DataSpec, Preset, RunConfig};
+
+/// The screens behind the tabs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Screen {
+    /// Run panel and live plots.
+    Train,
+    /// Canvas and reading.
+    Draw,
+    /// Finished runs.
+    Models,
+    /// Confusion matrix, accuracy per class, worst mistakes.
+    Results,
+}
+
+impl Screen {
+    /// Every screen, in the order of the tabs.
+    pub const ALL: [Self; 4] = [Self::Train, Self::Draw, Self::Models, Self::Results];
+}
+
+/// The wizard's pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are the pages' titles")]
+pub enum WizardStep {
+    Welcome,
+    Hardware,
+    Data,
+    Settings,
+    Done,
+}
+
+impl WizardStep {
+    /// Every page, in order.
+    pub const ALL: [Self; 5] = [Self::Welcome, Self::Hardware, Self::Data, Self::Settings, Self::Done];
+}
+
+/// Something a person did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Go to a screen.
+    Show(Screen),
+    /// Open the wizard, or go to one of its pages.
+    Wizard(WizardStep),
+    /// Leave the wizard, finished or skipped; it does not come back by itself.
+    CloseWizard,
+    /// Change the configuration of the next run.
+    Configure(Box<RunConfig>),
+    /// Take a preset's values.
+    ApplyPreset(Preset),
+    /// Take the settings recommended for this machine.
+    ApplyRecommended,
+    /// Start a run with the configuration as it stands.
+    Start,
+    /// Hold the run.
+    Pause,
+    /// Go on.
+    Resume,
+    /// End the run.
+    Stop,
+    /// The pen touches the canvas here (canvas units, see [`super::CANVAS`]).
+    PenDown([f32; 2]),
+    /// The pen moved here.
+    PenMove([f32; 2]),
+    /// The pen left the canvas.
+    PenUp,
+    /// Take back the last stroke, or the clearing.
+    Undo,
+    /// Bring it back.
+    Redo,
+    /// Empty the canvas.
+    ClearDrawing,
+    /// Set the pen's diameter, in canvas units.
+    SetPen(f32),
+    /// Read drawings with this model.
+    ReadWith(ModelRef),
+    /// Read drawings with this model and go to the canvas.
+    DrawWith(ModelRef),
+    /// Look at the folders of finished runs again.
+    RefreshRuns,
+    /// Delete a run's folder.
+    DeleteRun(PathBuf),
+    /// Show what a finished run got right and wrong.
+    ShowResults(PathBuf),
+    /// Measure a model on the test split of a data set.
+    Evaluate {
+        /// The model.
+        model: ModelRef,
+        /// Whose test split.
+        data: DataSpec,
+    },
+    /// Ask for a data folder in a dialog.
+    ChooseDataFolder,
+    /// Look for data sets in this folder as well, and train on it.
+    UseDataFolder(PathBuf),
+    /// Write the curves of the run to a CSV file, asked for in a dialog.
+    SaveCurves,
+    /// Write this PNG to a file, asked for in a dialog.
+    SavePng {
+        /// The name offered.
+        name: String,
+        /// The file's bytes.
+        bytes: Vec<u8>,
+    },
+    /// Show a folder in the system's file manager.
+    OpenFolder(PathBuf),
+    /// Use light or dark colours, or what the system says.
+    SetTheme(Theme),
+    /// Change remembered settings.
+    Remember(Box<Settings>),
+    /// Take a notice away.
+    Dismiss(u64),
+}

@@ -1,0 +1,62 @@
+//! Owns work the window asks for that is no engine's: probing hardware, looking through folders, dialogs, writing files.
+//! Each job runs on a thread of its own, so the window never waits.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::hardware::Hardware;
+use crate::problem::Problem;
+use crate::runs::RunEntry;
+
+/// What a job came back with.
+#[derive(Debug)]
+pub enum Finding {
+    /// This machine.
+    Hardware(Box<Hardware>),
+    /// The data sets found by name.
+    Data(Vec<crate::data::Found>),
+    /// The runs kept so far, newest first.
+    Runs(Vec<RunEntry>),
+    /// A folder was chosen in a dialog.
+    DataFolder(PathBuf),
+    /// A file was written.
+    Written(PathBuf),
+    /// Something went wrong.
+    Failed(Problem),
+}
+
+/// Starts jobs and collects what they bring.
+pub struct Background {
+    sender: Sender<Finding>,
+    findings: Receiver<Finding>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Background {
+    /// `wake` is called when a job brings something.
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let (sender, findings) = channel();
+        Self { sender, findings, wake: Arc::new(wake) }
+    }
+
+    /// Runs a job; `None` brings nothing (a cancelled dialog).
+    pub fn run(&self, job: impl FnOnce() -> Option<Finding> + Send + 'static) {
+        let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
+        let spawned = std::thread::Builder::new().name("inkling-job".to_owned()).spawn(move || {
+            if let Some(finding) = job()
+                && sender.send(finding).is_ok()
+            {
+                wake();
+            }
+        });
+        if let Err(error) = spawned {
+            tracing::error!(%error, "no thread for a background job");
+        }
+    }
+
+    /// The next finding that is there already.
+    pub fn next(&self) -> Option<Finding> {
+        self.findings.try_recv().ok()
+    }
+}

@@ -1,0 +1,46 @@
+//! Owns the curves of a run as they grow.
+//! Must not know how they are drawn.
+
+use crate::protocol::{EpochRecord, StepPoint, Telemetry};
+
+/// Everything plotted about one run.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// Every optimiser step, oldest first.
+    pub steps: Vec<StepPoint>,
+    /// Every completed epoch.
+    pub epochs: Vec<EpochRecord>,
+    /// Throughput and memory over time.
+    pub telemetry: Vec<Telemetry>,
+}
+
+impl History {
+    /// Exponentially smoothed values, bias-corrected at the start (Kingma & Ba 2015, section 3), one per input.
+    /// `smoothing` from 0 (as they are) to just under 1.
+    pub fn smoothed(values: impl Iterator<Item = f64>, smoothing: f64) -> Vec<f64> {
+        let keep = smoothing.clamp(0.0, 0.9999);
+        let (mut mean, mut weight) = (0.0, 0.0);
+        values
+            .map(|value| {
+                mean = keep * mean + (1.0 - keep) * value;
+                weight = keep * weight + (1.0 - keep);
+                mean / weight
+            })
+            .collect()
+    }
+
+    /// The curves as CSV: a row per step and a row per epoch.
+    pub fn csv(&self) -> String {
+        let mut text = String::from("kind,step,epoch,learning_rate,train_loss,train_accuracy,validation_loss,validation_accuracy\n");
+        for point in &self.steps {
+            text += &format!("step,{},,{},{},{},,\n", point.step, point.learning_rate, point.loss, point.accuracy);
+        }
+        for record in &self.epochs {
+            text += &format!(
+                "epoch,{},{},,{},{},{},{}\n",
+                record.step, record.epoch, record.train_loss, record.train_accuracy, record.validation_loss, record.validation_accuracy
+            );
+        }
+        text
+    }
+}

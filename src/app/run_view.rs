@@ -1,0 +1,54 @@
+//! Owns what the window knows of the run that is under way or was last.
+//! Must not know the engine.
+
+use super::history::History;
+use crate::protocol::{RunId, RunPlan, RunSummary, Telemetry};
+use crate::run_config::RunConfig;
+
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Phase {
+    /// Its data is being read or written; from 0 to 1.
+    Preparing(f32),
+    /// Steps are being taken.
+    Training,
+    /// It holds.
+    Paused,
+    /// Stop was asked for and has not been confirmed.
+    Stopping,
+    /// It is over and kept.
+    Finished(Box<RunSummary>),
+    /// It is over and nothing was kept.
+    Discarded,
+    /// It failed; a notice says why.
+    Failed,
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct RunView {
+    /// Its name in events.
+    pub id: RunId,
+    /// What was asked.
+    pub config: RunConfig,
+    /// Where it stands.
+    pub phase: Phase,
+    /// What it computes, once known.
+    pub plan: Option<RunPlan>,
+    /// Its curves.
+    pub history: History,
+    /// Its newest state.
+    pub now: Telemetry,
+}
+
+impl RunView {
+    /// A run that was just asked for.
+    pub fn new(id: RunId, config: RunConfig) -> Self {
+        Self { id, config, phase: Phase::Preparing(0.0), plan: None, history: History::default(), now: Telemetry::default() }
+    }
+
+    /// True until it is over.
+    pub const fn is_active(&self) -> bool {
+        matches!(self.phase, Phase::Preparing(_) | Phase::Training | Phase::Paused | Phase::Stopping)
+    }
+}

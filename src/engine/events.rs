@@ -1,0 +1,77 @@
+//! Owns how events leave the engine: lifecycle events at once, telemetry coalesced to at most 30 a second.
+//! Must not block: the caller may be slow, minimised or gone.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use crate::protocol::{Event, RunId, StepPoint, Telemetry};
+
+/// Telemetry is sent at most this often.
+const INTERVAL: Duration = Duration::from_millis(34);
+
+/// The engine's way out.
+pub struct EventSink {
+    sender: Sender<Event>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+    last_telemetry: Option<Instant>,
+    waiting: Vec<StepPoint>,
+}
+
+impl EventSink {
+    pub(super) fn new(sender: Sender<Event>, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { sender, wake: Arc::new(wake), last_telemetry: None, waiting: Vec::new() }
+    }
+
+    /// Another way to the same caller, for the thread that watches over this one.
+    pub(super) fn another(&self) -> Self {
+        Self { sender: self.sender.clone(), wake: Arc::clone(&self.wake), last_telemetry: None, waiting: Vec::new() }
+    }
+
+    /// Sends a lifecycle event now.
+    pub fn send(&self, event: Event) {
+        // A caller that hung up wants no events; the engine learns of it from its command line.
+        if self.sender.send(event).is_ok() {
+            (self.wake)();
+        }
+    }
+
+    /// Sends telemetry that only its newest value matters of, unless some was sent just now.
+    pub fn telemetry(&mut self, event: impl FnOnce() -> Event) {
+        if self.due() {
+            self.send(event());
+        }
+    }
+
+    /// Keeps a training step and sends all that were kept when it is time.
+    pub fn step(&mut self, run: RunId, point: StepPoint, now: Telemetry) {
+        self.waiting.push(point);
+        if self.due() {
+            self.flush(run, now);
+        }
+    }
+
+    /// Sends the steps that were kept.
+    pub fn flush(&mut self, run: RunId, now: Telemetry) {
+        if !self.waiting.is_empty() {
+            let steps = std::mem::take(&mut self.waiting);
+            self.send(Event::Progress { run, steps, now });
+        }
+    }
+
+    fn due(&mut self) -> bool {
+        let now = Instant::now();
+        let due = self.last_telemetry.is_none_or(|last| now.duration_since(last) >= INTERVAL);
+        if due {
+            self.last_telemetry = Some(now);
+        }
+        due
+    }
+}
+
+impl fmt::Debug for EventSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventSink").field("waiting", &self.waiting.len()).finish_non_exhaustive()
+    }
+}

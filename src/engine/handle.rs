@@ -1,0 +1,80 @@
+//! Owns the two ends of the line between a caller (window, command line) and an engine.
+//! Must not know what either side does with what it hears.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+
+use super::events::EventSink;
+use crate::protocol::{Command, Event};
+
+/// Where finished runs go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunsTarget {
+    /// A new folder inside this one for each run.
+    Store(PathBuf),
+    /// This very folder, for one run.
+    Folder(PathBuf),
+}
+
+/// What an engine needs to know about this installation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineSettings {
+    /// Where data sets are looked for, best first.
+    pub data_folders: Vec<PathBuf>,
+    /// Where finished runs go.
+    pub runs: RunsTarget,
+}
+
+/// The caller's end. Dropping it ends the engine.
+#[derive(Debug)]
+pub struct EngineHandle {
+    commands: Sender<Command>,
+    events: Receiver<Event>,
+}
+
+/// The engine's end.
+#[derive(Debug)]
+pub struct EngineSide {
+    /// What is asked, in order.
+    pub commands: Receiver<Command>,
+    /// Where events go.
+    pub events: EventSink,
+}
+
+impl EngineHandle {
+    /// Starts an engine on a thread of its own. `wake` is called after each event, from that thread.
+    pub fn spawn(settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let (handle, side) = Self::pair(wake);
+        handle
+    }
+
+    /// A line with nobody at the engine's end yet.
+    pub fn pair(wake: impl Fn() + Send + Sync + 'static) -> (Self, EngineSide) {
+        let (command_sender, commands) = channel();
+        let (event_sender, events) = channel();
+        (Self { commands: command_sender, events }, EngineSide { commands, events: EventSink::new(event_sender, wake) })
+    }
+
+    /// Asks; false when the engine is gone.
+    pub fn send(&self, command: Command) -> bool {
+        self.commands.send(command).is_ok()
+    }
+
+    /// The next event that is there already; `Err` when the engine is gone and every event was taken.
+    pub fn try_recv(&self) -> Result<Option<Event>, EngineGone> {
+        match self.events.try_recv() {
+            Ok(event) => Ok(Some(event)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => Err(EngineGone),
+        }
+    }
+
+    /// Waits for the next event; `None` when the engine is gone.
+    pub fn recv(&self) -> Option<Event> {
+        self.events.recv().ok()
+    }
+}
+
+/// Nobody is at the engine's end any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineGone;
