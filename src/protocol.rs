@@ -50,6 +50,8 @@ pub enum Command {
         /// Whose test split.
         data: DataSpec,
     },
+    /// Break off the measurement with this request number.
+    CancelEvaluation(u64),
     /// Stop whatever runs and end the engine.
     Shutdown,
 }
@@ -146,6 +148,8 @@ pub enum Event {
         /// The figures.
         evaluation: Box<Evaluation>,
     },
+    /// The measurement with this request number was broken off.
+    EvaluationCancelled(u64),
     /// The engine broke and was started afresh; readings and runs work again.
     Restarted,
 }
