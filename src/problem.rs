@@ -22,6 +22,9 @@ pub enum Problem {
     /// A model file could not be read.
     #[error(transparent)]
     Model(#[from] crate::nn::ModelError),
+    /// A run's folder cannot be used.
+    #[error(transparent)]
+    Run(#[from] crate::runs::RunError),
     /// Something could not be written.
     #[error("cannot write {path}: {reason}")]
     Write {

@@ -1,27 +1,15 @@
 //! Owns networks: ops with their gradients, models, model files.
 //! Must not know data sets, training loops or windows.
 
-use std::path::PathBuf;
+mod error;
+mod file;
+mod models;
+mod net;
+pub mod ops;
+mod parameter;
 
-use serde::{Deserialize, Serialize};
-
-/// Why a model file cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum ModelError {
-    /// The file could not be opened or read.
-    #[error("cannot read {path}: {reason}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's words.
-        reason: String,
-    },
-    /// The file is no model of Inkling's, or is damaged.
-    #[error("{path} is not an Inkling model: {reason}")]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
-}
+pub use error::ModelError;
+pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, WeightFormat};
+pub use models::{Layer, layers, parameter_count, parameter_shapes};
+pub use net::{Net, Normalization, Pass};
+pub use parameter::Parameter;

@@ -1,16 +1,12 @@
-//! Owns run folders: weights, settings and history of every finished run.
-//! Must not know training or windows.
+//! Owns run folders: what a finished run leaves on disk, and finding it again. Must not know windows, nor how a run came about.
+//!
+//! A run's folder holds `model.safetensors`, `run.json` (the run's summary) and `history.csv` (a line per epoch). It is made
+//! under another name and renamed when complete, so a folder that is there is whole.
 
-use std::path::PathBuf;
+mod error;
+mod folder;
+mod store;
 
-use crate::problem::Problem;
-use crate::protocol::RunSummary;
-
-/// One folder of a finished run.
-#[derive(Clone, Debug)]
-pub struct RunEntry {
-    /// The folder.
-    pub folder: PathBuf,
-    /// What is in it, or why that cannot be read.
-    pub summary: Result<Box<RunSummary>, Problem>,
-}
+pub use error::RunError;
+pub use folder::{check_target, save_to};
+pub use store::{RunEntry, Store};

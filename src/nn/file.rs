@@ -1,0 +1,176 @@
+//! Owns model files: safetensors with `PyTorch`'s names and layouts, and a card (JSON) in the metadata that says what the
+//! numbers are. Must not know runs or windows.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+use candle_core::{DType, Device, Tensor};
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
+use serde::{Deserialize, Serialize};
+
+use super::{ModelError, Net, Normalization, Parameter, parameter_shapes};
+use crate::problem::Problem;
+use crate::run_config::{DataSpec, ModelKind, RunConfig};
+
+/// The version written into model files; newer ones are refused.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Larger files are refused unread: the largest model of ours has 4 MB.
+pub const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// Where the card lies in the metadata.
+const CARD_KEY: &str = "inkling";
+
+/// How weights are stored. They are always computed with in f32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightFormat {
+    /// As they are.
+    F32,
+    /// Rounded, in half the space.
+    F16,
+}
+
+/// What a model file says about its weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelCard {
+    /// Version of the file's format.
+    pub version: u32,
+    /// The network.
+    pub model: ModelKind,
+    /// What each logit stands for.
+    pub labels: Vec<String>,
+    /// What was done to pixels before the first layer.
+    pub normalization: Normalization,
+    /// Digit scores below this are not digits.
+    pub digit_threshold: f32,
+    /// What it was trained on.
+    pub data: DataSpec,
+    /// Completed epochs.
+    pub epochs: u32,
+    /// Share of the validation split read rightly after the last of them, where it was measured.
+    pub validation_accuracy: Option<f32>,
+    /// The run's configuration.
+    pub config: RunConfig,
+}
+
+impl ModelCard {
+    /// What the logits of every model of ours stand for.
+    pub fn digit_labels() -> Vec<String> {
+        (0..crate::protocol::CLASSES).map(|digit| digit.to_string()).collect()
+    }
+}
+
+/// A model as it is stored: weights and what they are.
+#[derive(Clone, Debug)]
+pub struct ModelFile {
+    /// The weights.
+    pub net: Net,
+    /// What they are.
+    pub card: ModelCard,
+}
+
+impl ModelFile {
+    /// The bytes of the model's file.
+    pub fn to_bytes(&self, format: WeightFormat) -> Result<Vec<u8>, Problem> {
+        let dtype = match format {
+            WeightFormat::F32 => DType::F32,
+            WeightFormat::F16 => DType::F16,
+        };
+        let tensors = self
+            .net
+            .parameters()
+            .iter()
+            .map(|parameter| Ok((parameter.name(), parameter.tensor().to_dtype(dtype)?)))
+            .collect::<candle_core::Result<Vec<_>>>()?;
+        let failed = |error: &dyn std::fmt::Display| Problem::Compute { message: error.to_string() };
+        let card = serde_json::to_string(&self.card).map_err(|error| failed(&error))?;
+        let metadata = HashMap::from([(CARD_KEY.to_owned(), card)]);
+        safetensors::serialize(tensors, Some(metadata)).map_err(|error| failed(&error))
+    }
+
+    /// Writes the model's file, whole or not at all.
+    pub fn save(&self, path: &Path, format: WeightFormat) -> Result<(), Problem> {
+        crate::files::write_whole(path, &self.to_bytes(format)?)
+    }
+
+    /// Reads a model's file.
+    pub fn load(path: &Path) -> Result<Self, ModelError> {
+        let unreadable = |error: std::io::Error| ModelError::Unreadable { path: path.to_owned(), reason: error.to_string() };
+        let file = std::fs::File::open(path).map_err(unreadable)?;
+        let mut bytes = Vec::new();
+        // The limit holds for what is read, not for what the file claims: pipes and growing files count too.
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        Self::from_bytes(&bytes, path)
+    }
+
+    /// Reads a model from the bytes of its file; errors name `path`.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, ModelError> {
+        parse(bytes).map_err(|reason| ModelError::Malformed { path: path.to_owned(), reason })
+    }
+}
+
+/// Every claim of the file is checked before it is used.
+fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(format!("it is larger than {} MB", MAX_FILE_BYTES >> 20));
+    }
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| format!("not a safetensors file ({error})"))?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(|error| format!("not a safetensors file ({error})"))?;
+    let card = metadata.metadata().as_ref().and_then(|entries| entries.get(CARD_KEY)).ok_or("Inkling's description is missing")?;
+    let card = read_card(card)?;
+    let expected = parameter_shapes(card.model);
+    if tensors.len() != expected.len() {
+        return Err(format!("{} weights where {} has {}", tensors.len(), card.model, expected.len()));
+    }
+    let parameters = expected
+        .into_iter()
+        .map(|(name, shape)| {
+            let view = tensors.tensor(&name).map_err(|_| format!("the weight {name} is missing"))?;
+            let values = read_values(&name, &shape, &view)?;
+            Parameter::new(name, values, &shape).map_err(|error| error.to_string())
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(ModelFile { net: Net::from_parameters(card.model, card.normalization, parameters), card })
+}
+
+fn read_card(text: &str) -> Result<ModelCard, String> {
+    /// Read on its own first, so that a newer format is called that and not damaged.
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let damaged = |error: serde_json::Error| format!("Inkling's description in it is damaged ({error})");
+    let Version { version } = serde_json::from_str(text).map_err(damaged)?;
+    if version > FORMAT_VERSION {
+        return Err(format!("its format {version} is newer than this program's {FORMAT_VERSION}"));
+    }
+    let card: ModelCard = serde_json::from_str(text).map_err(damaged)?;
+    let Normalization { mean, std } = card.normalization;
+    if !(mean.is_finite() && std.is_finite() && std > 0.0 && card.digit_threshold.is_finite()) {
+        return Err("its normalisation or its threshold is not a usable number".to_owned());
+    }
+    if card.labels != ModelCard::digit_labels() {
+        return Err(format!("it answers {} and not the digits 0 to 9", card.labels.join(", ")));
+    }
+    Ok(card)
+}
+
+fn read_values(name: &str, shape: &[usize], view: &TensorView<'_>) -> Result<Vec<f32>, String> {
+    if view.shape() != shape {
+        return Err(format!("the weight {name} has shape {:?} and not {shape:?}", view.shape()));
+    }
+    let dtype = match view.dtype() {
+        Dtype::F32 => DType::F32,
+        Dtype::F16 => DType::F16,
+        other => return Err(format!("the weight {name} has the number format {other:?}")),
+    };
+    let values = Tensor::from_raw_buffer(view.data(), dtype, shape, &Device::Cpu)
+        .and_then(|tensor| tensor.to_dtype(DType::F32)?.flatten_all()?.to_vec1::<f32>())
+        .map_err(|error| format!("the weight {name}: {error}"))?;
+    if values.iter().any(|value| !value.is_finite()) {
+        return Err(format!("the weight {name} holds numbers that are not finite"));
+    }
+    Ok(values)
+}

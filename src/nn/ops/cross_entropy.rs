@@ -1,0 +1,65 @@
+//! Owns the loss: softmax cross-entropy, and the count of right answers that the same pass yields.
+//! Must not know batches beyond their size.
+
+use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
+
+use super::{floats, with_floats};
+
+/// Two numbers: the cross-entropy (nats) of `logits` `[n, classes]` against `labels`, summed and divided by `batch`, and the
+/// count of rows whose largest logit is at the label. `batch` is `n` for a whole batch and the batch's size for a part of
+/// it, so that the parts' losses and gradients add up to the batch's mean.
+///
+/// `backward` may be called on the result as it is: the count is a constant.
+pub fn cross_entropy(logits: &Tensor, labels: &[u8], batch: usize) -> Result<Tensor> {
+    let (rows, classes) = logits.dims2()?;
+    if rows != labels.len() || labels.iter().any(|&label| usize::from(label) >= classes) {
+        candle_core::bail!("{} labels do not fit logits {:?}", labels.len(), logits.shape());
+    }
+    logits.apply_op1(CrossEntropy { labels: labels.to_vec(), classes, batch: batch as f32 })
+}
+
+struct CrossEntropy {
+    labels: Vec<u8>,
+    classes: usize,
+    batch: f32,
+}
+
+/// The log of the summed exponentials, computed without overflow.
+fn log_sum_exp(logits: &[f32]) -> f32 {
+    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    largest + logits.iter().map(|&logit| (logit - largest).exp()).sum::<f32>().ln()
+}
+
+impl CustomOp1 for CrossEntropy {
+    fn name(&self) -> &'static str {
+        "cross-entropy"
+    }
+
+    fn cpu_fwd(&self, logits: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        let (mut loss, mut hits) = (0.0_f64, 0.0_f32);
+        for (row, &label) in floats(logits, layout)?.chunks_exact(self.classes).zip(&self.labels) {
+            let right = row[usize::from(label)];
+            loss += f64::from(log_sum_exp(row) - right);
+            // Of equal logits the first is the answer, here as in `infer`.
+            let earlier = row[..usize::from(label)].iter().all(|&logit| logit < right);
+            hits += f32::from(earlier && row[usize::from(label) + 1..].iter().all(|&logit| logit <= right));
+        }
+        Ok((CpuStorage::F32(vec![loss as f32 / self.batch, hits]), 2.into()))
+    }
+
+    fn bwd(&self, logits: &Tensor, _result: &Tensor, gradient: &Tensor) -> Result<Option<Tensor>> {
+        let scale = with_floats(gradient, |gradient| Ok(gradient.first().copied().unwrap_or_default()))? / self.batch;
+        let values = with_floats(logits, |logits| {
+            let mut values = Vec::with_capacity(logits.len());
+            for (row, &label) in logits.chunks_exact(self.classes).zip(&self.labels) {
+                let normalizer = log_sum_exp(row);
+                values.extend((0_u8..).zip(row).map(|(class, &logit)| {
+                    let probability = (logit - normalizer).exp();
+                    (if class == label { probability - 1.0 } else { probability }) * scale
+                }));
+            }
+            Ok(values)
+        })?;
+        Tensor::from_vec(values, logits.shape(), &Device::Cpu).map(Some)
+    }
+}

@@ -1,0 +1,38 @@
+//! Owns inverted dropout (Srivastava et al. 2014). Must not know when it is used: reading leaves it out.
+
+use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
+
+use super::{floats, with_floats};
+use crate::random::Random;
+
+/// Sets each number to 0 with this probability (0 ≤ p < 1) and multiplies the others by `1 / (1 - p)`.
+pub fn dropout(x: &Tensor, probability: f32, random: &mut Random) -> Result<Tensor> {
+    let scale = 1.0 / (1.0 - probability);
+    let factors = (0..x.elem_count()).map(|_| if random.chance(probability) { 0.0 } else { scale }).collect();
+    x.apply_op1(Dropout { factors })
+}
+
+struct Dropout {
+    factors: Vec<f32>,
+}
+
+impl Dropout {
+    fn apply(&self, values: &[f32]) -> Vec<f32> {
+        values.iter().zip(&self.factors).map(|(value, factor)| value * factor).collect()
+    }
+}
+
+impl CustomOp1 for Dropout {
+    fn name(&self) -> &'static str {
+        "dropout"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        Ok((CpuStorage::F32(self.apply(floats(x, layout)?)), layout.shape().clone()))
+    }
+
+    fn bwd(&self, x: &Tensor, _result: &Tensor, gradient: &Tensor) -> Result<Option<Tensor>> {
+        let values = with_floats(gradient, |gradient| Ok(self.apply(gradient)))?;
+        Tensor::from_vec(values, x.shape(), &Device::Cpu).map(Some)
+    }
+}

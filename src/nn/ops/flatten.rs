@@ -1,0 +1,46 @@
+//! Owns the step from pictures to features: channels last to `PyTorch`'s order channel, row, column.
+//! Must not know what the features are for.
+
+use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
+
+use super::{floats, with_floats};
+
+/// `[batch, height, width, channels]` to `[batch, channels x height x width]`.
+pub fn flatten(x: &Tensor) -> Result<Tensor> {
+    let (_, height, width, channels) = x.dims4()?;
+    x.apply_op1(Flatten { pixels: height * width, channels })
+}
+
+struct Flatten {
+    pixels: usize,
+    channels: usize,
+}
+
+/// Each of the matrices `[rows, cols]` in `values`, one after the other, transposed.
+fn transpose_each(values: &[f32], rows: usize, cols: usize) -> Vec<f32> {
+    let mut out = Vec::with_capacity(values.len());
+    for matrix in values.chunks_exact((rows * cols).max(1)) {
+        for col in 0..cols {
+            out.extend(matrix[col..].iter().step_by(cols));
+        }
+    }
+    out
+}
+
+impl CustomOp1 for Flatten {
+    fn name(&self) -> &'static str {
+        "flatten"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        let values = floats(x, layout)?;
+        let features = self.pixels * self.channels;
+        let shape = (values.len() / features.max(1), features);
+        Ok((CpuStorage::F32(transpose_each(values, self.pixels, self.channels)), shape.into()))
+    }
+
+    fn bwd(&self, x: &Tensor, _result: &Tensor, gradient: &Tensor) -> Result<Option<Tensor>> {
+        let values = with_floats(gradient, |gradient| Ok(transpose_each(gradient, self.channels, self.pixels)))?;
+        Tensor::from_vec(values, x.shape(), &Device::Cpu).map(Some)
+    }
+}

@@ -1,0 +1,57 @@
+//! Owns our ops and their gradients, plugged into candle's graph on the CPU.
+//! Must not know models.
+//!
+//! Activations are channels last (`[batch, height, width, channels]`): bias, ReLU and pooling run along channels, and a
+//! convolution's matrix product writes its output in place. Weights keep `PyTorch`'s layouts.
+//!
+//! candle's own `max_pool2d` and its convolution's gradient are not used: the first hands a unique maximum a quarter of its gradient
+//! and misaligns odd sizes (candle 0.11.1, `backprop.rs`), the second is slow.
+//!
+//! Results do not depend on the number of threads: work is cut into pieces of a fixed size, and sums over pieces are
+//! taken in their order.
+
+mod conv_pool;
+mod cross_entropy;
+mod dropout;
+mod flatten;
+mod im2col;
+mod linear;
+mod matrix;
+mod pool;
+mod scratch;
+
+pub use conv_pool::conv_pool;
+pub use cross_entropy::cross_entropy;
+pub use dropout::dropout;
+pub use flatten::flatten;
+pub use linear::linear;
+
+use candle_core::{CpuStorage, Layout, Result, Tensor, WithDType};
+
+/// Whether an op keeps what its gradient needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gradient {
+    /// Yes: `backward` will be called.
+    Kept,
+    /// No: nothing but the result is wanted.
+    None,
+}
+
+/// The numbers of a contiguous f32 tensor inside an op.
+fn floats<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
+    let values = f32::cpu_storage_as_slice(storage)?;
+    match layout.contiguous_offsets().and_then(|(start, end)| values.get(start..end)) {
+        Some(values) => Ok(values),
+        None => candle_core::bail!("an op was given a tensor that is not contiguous"),
+    }
+}
+
+/// Runs `use_values` on the numbers of a contiguous f32 tensor, without a copy.
+fn with_floats<T>(tensor: &Tensor, use_values: impl FnOnce(&[f32]) -> Result<T>) -> Result<T> {
+    let tensor = tensor.contiguous()?;
+    let (storage, layout) = tensor.storage_and_layout();
+    match &*storage {
+        candle_core::Storage::Cpu(storage) => use_values(floats(storage, layout)?),
+        _ => candle_core::bail!("an op of ours was given a tensor outside the CPU"),
+    }
+}

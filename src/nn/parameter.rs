@@ -1,0 +1,91 @@
+//! Owns a named weight and the gradient that gathers for it.
+//! Must not know which layer it belongs to nor how an optimiser uses it.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use candle_core::{CpuStorage, Device, InplaceOp1, Layout, Result, Tensor, Var};
+
+/// A weight. Clones share it: a clone sees every later update.
+///
+/// Its gradient is one buffer that our ops add to during `backward` (as `PyTorch`'s `.grad`), instead of a fresh tensor in
+/// candle's `GradStore`: candle sums into zeros it allocates for each variable and pass, which for the larger models
+/// moves more memory than the matrix products do, and micro-batches have to be summed anyway.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    name: String,
+    var: Var,
+    gradient: Arc<Mutex<Vec<f32>>>,
+}
+
+impl Parameter {
+    /// A weight with these values and no gradient yet.
+    pub fn new(name: impl Into<String>, values: Vec<f32>, shape: &[usize]) -> Result<Self> {
+        let gradient = Arc::new(Mutex::new(vec![0.0; values.len()]));
+        Ok(Self { name: name.into(), var: Var::from_vec(values, shape, &Device::Cpu)?, gradient })
+    }
+
+    /// As in the model file: `fc1.weight`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// True for a bias, which weight decay leaves alone.
+    pub fn is_bias(&self) -> bool {
+        self.var.rank() == 1
+    }
+
+    /// How many numbers.
+    pub fn len(&self) -> usize {
+        self.var.elem_count()
+    }
+
+    /// True without numbers.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The values, as part of the graph.
+    pub(super) fn tracked(&self) -> &Tensor {
+        self.var.as_tensor()
+    }
+
+    /// The values, for reading only; they share the weight's memory.
+    pub fn tensor(&self) -> Tensor {
+        self.var.as_detached_tensor()
+    }
+
+    /// A copy of the values in the order of the model file.
+    pub fn values(&self) -> Result<Vec<f32>> {
+        self.tensor().flatten_all()?.to_vec1()
+    }
+
+    /// The gradient gathered since it was last cleared, in the order of the values.
+    pub fn gradient(&self) -> MutexGuard<'_, Vec<f32>> {
+        // A panic while adding leaves a gradient that is wrong but whole; the run that panicked is over anyway.
+        self.gradient.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets `change` rewrite values and gradient in place.
+    pub fn update(&self, change: impl FnMut(&mut [f32], &mut [f32])) -> Result<()> {
+        self.var.inplace_op1(&Update { change: RefCell::new(change), gradient: &self.gradient })
+    }
+}
+
+struct Update<'a, F> {
+    change: RefCell<F>,
+    gradient: &'a Mutex<Vec<f32>>,
+}
+
+impl<F: FnMut(&mut [f32], &mut [f32])> InplaceOp1 for Update<'_, F> {
+    fn name(&self) -> &'static str {
+        "parameter-update"
+    }
+
+    fn cpu_fwd(&self, storage: &mut CpuStorage, _layout: &Layout) -> Result<()> {
+        let CpuStorage::F32(values) = storage else { candle_core::bail!("a parameter is not f32") };
+        let mut gradient = self.gradient.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.change.borrow_mut())(values, &mut gradient);
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! Owns how the learning rate moves over a run. Must not know optimisers.
+
+use crate::run_config::ScheduleKind;
+
+/// Share of the steps that a cosine schedule warms up over.
+const WARM_UP: f64 = 0.05;
+/// Share of the steps that a one-cycle schedule rises over, and how far below its peak it starts and ends
+/// (`torch.optim.lr_scheduler.OneCycleLR`'s defaults).
+const RISE: f64 = 0.3;
+const START: f64 = 1.0 / 25.0;
+const END: f64 = START / 1e4;
+
+/// The learning rate of every step of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    kind: ScheduleKind,
+    peak: f64,
+    steps: u64,
+}
+
+impl Schedule {
+    /// The schedule of a run of `steps` steps that reaches the rate `peak`.
+    pub const fn new(kind: ScheduleKind, peak: f64, steps: u64) -> Self {
+        Self { kind, peak, steps }
+    }
+
+    /// The rate of a step, counted from 0; steps past the end have the last one's.
+    pub fn rate(&self, step: u64) -> f32 {
+        let last = self.steps.saturating_sub(1);
+        let share = match self.kind {
+            ScheduleKind::Constant => 1.0,
+            ScheduleKind::Cosine => cosine(step.min(last), self.steps),
+            ScheduleKind::OneCycle => one_cycle(step.min(last), last),
+        };
+        (self.peak * share) as f32
+    }
+}
+
+/// From 1 at `progress` 0 to 0 at 1 along half a cosine.
+fn half_cosine(progress: f64) -> f64 {
+    0.5 * (1.0 + (std::f64::consts::PI * progress).cos())
+}
+
+/// Up in a line over the first 5 % of the steps, the last of which has the peak; then down to 0, which the step after the
+/// last would have, so that no step is wasted at a rate of 0.
+fn cosine(step: u64, steps: u64) -> f64 {
+    let warm_up = (steps as f64 * WARM_UP).floor() as u64;
+    if step < warm_up { (step + 1) as f64 / warm_up as f64 } else { half_cosine((step - warm_up) as f64 / (steps - warm_up).max(1) as f64) }
+}
+
+/// Along half cosines from 1/25 up to 1 at 30 % of the run, then down to 1/250,000 at the last step.
+fn one_cycle(step: u64, last: u64) -> f64 {
+    let peak = last as f64 * RISE;
+    let step = step as f64;
+    if step < peak {
+        1.0 + (START - 1.0) * half_cosine(step / peak)
+    } else {
+        let fall = (last as f64 - peak).max(1.0);
+        END + (1.0 - END) * half_cosine((step - peak) / fall)
+    }
+}

@@ -1,0 +1,127 @@
+//! Owns one run's folder: writing it whole, reading it back. Must not know which folders there are.
+
+use std::fmt::Write as _;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::RunError;
+use crate::files::write_whole;
+use crate::nn::WeightFormat;
+use crate::problem::Problem;
+use crate::protocol::RunSummary;
+use crate::train::Outcome;
+
+const MODEL: &str = "model.safetensors";
+const SUMMARY: &str = "run.json";
+const HISTORY: &str = "history.csv";
+
+/// Larger summaries are refused unread; one of 1,000 epochs has less than 1 MB.
+const MAX_SUMMARY_BYTES: u64 = 16 << 20;
+
+/// Writes a run to the folder `target` itself, which may be absent, empty, or hold an earlier run, which is replaced.
+/// The summary returned names the folder and the model in it.
+pub fn save_to(target: &Path, outcome: &Outcome) -> Result<RunSummary, Problem> {
+    check_target(target)?;
+    let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
+    let parent = target.parent().unwrap_or(&target);
+    let complete = write_beside(parent, outcome)?;
+    put_in_place(&complete, &target).map_err(|error| {
+        // What remains is our own temporary folder; that it is gone matters less than why this failed.
+        let _ = std::fs::remove_dir_all(&complete);
+        unwritable(&target, &error)
+    })?;
+    Ok(located(outcome.summary.clone(), &target))
+}
+
+/// Whether `save_to` may write there, to be asked before hours are spent on a run.
+pub fn check_target(target: &Path) -> Result<(), Problem> {
+    let occupied = || RunError::Occupied { folder: target.to_owned() }.into();
+    let entries = match std::fs::read_dir(target) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Err(occupied()),
+        Err(error) => return Err(unwritable(target, &error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(|error| unwritable(target, &error))?;
+        if !target.join(SUMMARY).is_file() || ![MODEL, SUMMARY, HISTORY].iter().any(|name| entry.file_name() == *name) {
+            return Err(occupied());
+        }
+    }
+    Ok(())
+}
+
+/// Reads the summary of the run in `folder`. Paths in it are those of today, wherever the folder was moved to.
+pub fn load(folder: &Path) -> Result<RunSummary, RunError> {
+    let unreadable = |error: io::Error| RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() };
+    let malformed = |reason: String| RunError::Malformed { folder: folder.to_owned(), reason };
+    let file = match std::fs::File::open(folder.join(SUMMARY)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(malformed(format!("{SUMMARY} is missing"))),
+        Err(error) => return Err(unreadable(error)),
+    };
+    let mut text = String::new();
+    file.take(MAX_SUMMARY_BYTES).read_to_string(&mut text).map_err(unreadable)?;
+    let summary: RunSummary = serde_json::from_str(&text).map_err(|error| malformed(format!("{SUMMARY}: {error}")))?;
+    if !folder.join(MODEL).is_file() {
+        return Err(malformed(format!("{MODEL} is missing")));
+    }
+    Ok(located(summary, folder))
+}
+
+fn located(summary: RunSummary, folder: &Path) -> RunSummary {
+    RunSummary { folder: folder.to_owned(), model_path: folder.join(MODEL), ..summary }
+}
+
+/// Writes all of a run's files to a new, hidden folder in `parent`.
+pub fn write_beside(parent: &Path, outcome: &Outcome) -> Result<PathBuf, Problem> {
+    let failed = |error: io::Error| unwritable(parent, &error);
+    std::fs::create_dir_all(parent).map_err(failed)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".inkling-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // The usual rights of a new folder (less the umask), not the private ones of a temporary folder.
+        builder.permissions(std::fs::Permissions::from_mode(0o777));
+    }
+    let folder = builder.tempdir_in(parent).map_err(failed)?;
+    outcome.model_file().save(&folder.path().join(MODEL), WeightFormat::F32)?;
+    write_whole(&folder.path().join(HISTORY), history(&outcome.summary).as_bytes())?;
+    // Where it lies is not written down: the folder may be moved.
+    let summary = RunSummary { folder: PathBuf::new(), model_path: PathBuf::new(), ..outcome.summary.clone() };
+    let json = serde_json::to_vec(&summary).map_err(|error| unwritable(&folder.path().join(SUMMARY), &error.into()))?;
+    write_whole(&folder.path().join(SUMMARY), &json)?;
+    Ok(folder.keep())
+}
+
+/// Renames `complete` to `target`; what was there before is gone only when that worked.
+fn put_in_place(complete: &Path, target: &Path) -> io::Result<()> {
+    if !target.exists() {
+        return std::fs::rename(complete, target);
+    }
+    let old = complete.with_extension("old");
+    std::fs::rename(target, &old)?;
+    if let Err(error) = std::fs::rename(complete, target) {
+        std::fs::rename(&old, target)?;
+        return Err(error);
+    }
+    std::fs::remove_dir_all(old)
+}
+
+fn history(summary: &RunSummary) -> String {
+    let mut text = String::from("epoch,step,train_loss,train_accuracy,validation_loss,validation_accuracy,seconds\n");
+    for e in &summary.epochs {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{},{},{}",
+            e.epoch, e.step, e.train_loss, e.train_accuracy, e.validation_loss, e.validation_accuracy, e.seconds
+        );
+    }
+    text
+}
+
+pub fn unwritable(path: &Path, error: &io::Error) -> Problem {
+    Problem::Write { path: path.to_owned(), reason: error.to_string() }
+}

@@ -1,0 +1,97 @@
+//! Owns the folder all runs of this installation are kept in. Must not know what a run's folder holds.
+
+use std::path::{Path, PathBuf};
+
+use super::RunError;
+use super::folder::{load, unwritable, write_beside};
+use crate::problem::Problem;
+use crate::protocol::RunSummary;
+use crate::run_config::{DataSource, DataSpec};
+use crate::train::Outcome;
+
+/// The folder of run folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// A folder found in the store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEntry {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Its run, or why it cannot be used.
+    pub run: Result<RunSummary, RunError>,
+}
+
+impl Store {
+    /// The store in this folder, which need not exist yet.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Writes a run to a new folder. The summary returned names the folder and the model in it.
+    pub fn save(&self, outcome: &Outcome) -> Result<RunSummary, Problem> {
+        let complete = write_beside(&self.root, outcome)?;
+        let name = folder_name(&outcome.summary);
+        let folder = (1..=u32::MAX)
+            .map(|count| self.root.join(if count == 1 { name.clone() } else { format!("{name} {count}") }))
+            .find(|folder| !folder.exists())
+            .unwrap_or_else(|| self.root.join(&name));
+        std::fs::rename(&complete, &folder).map_err(|error| {
+            // What remains is our own temporary folder; that it is gone matters less than why this failed.
+            let _ = std::fs::remove_dir_all(&complete);
+            unwritable(&folder, &error)
+        })?;
+        load(&folder).map_err(Problem::from)
+    }
+
+    /// Every run, the newest first; folders that cannot be used come last. Empty when there is no store yet.
+    pub fn list(&self) -> Vec<RunEntry> {
+        let Ok(entries) = std::fs::read_dir(&self.root) else { return Vec::new() };
+        let mut runs: Vec<RunEntry> = entries
+            .filter_map(Result::ok)
+            .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
+            .map(|entry| entry.path())
+            .filter(|path| path.is_dir())
+            .map(|folder| RunEntry { run: load(&folder), folder })
+            .collect();
+        let finished = |entry: &RunEntry| entry.run.as_ref().ok().and_then(|run| run.finished_at.parse::<jiff::Timestamp>().ok());
+        runs.sort_by(|a, b| finished(b).cmp(&finished(a)).then_with(|| b.folder.cmp(&a.folder)));
+        runs
+    }
+
+    /// Removes a run. Only a run's folder directly in this store is ever removed.
+    pub fn delete(&self, folder: &Path) -> Result<(), RunError> {
+        let unreadable = |error: std::io::Error| RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() };
+        let malformed = |reason: &str| RunError::Malformed { folder: folder.to_owned(), reason: reason.to_owned() };
+        let root = self.root.canonicalize().map_err(unreadable)?;
+        if folder.symlink_metadata().map_err(unreadable)?.is_symlink() {
+            return Err(malformed("it is a link"));
+        }
+        let inside = folder.canonicalize().map_err(unreadable)?;
+        if inside.parent() != Some(root.as_path()) {
+            return Err(malformed("it is not in the folder runs are kept in"));
+        }
+        load(&inside)?;
+        std::fs::remove_dir_all(&inside).map_err(unreadable)
+    }
+}
+
+/// Such as `2026-11-21 14-03-11 convnet builtin`, in local time: sorts by age, and every file system takes it.
+fn folder_name(summary: &RunSummary) -> String {
+    let finished = summary.finished_at.parse::<jiff::Timestamp>().unwrap_or_else(|_| jiff::Timestamp::now());
+    let time = finished.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H-%M-%S").to_string();
+    format!("{time} {} {}", summary.config.model, data_name(&summary.config.data))
+}
+
+/// The data's name, short and made of harmless characters.
+fn data_name(data: &DataSpec) -> String {
+    let name = |source: &DataSource| match source {
+        DataSource::Builtin | DataSource::Named(_) => source.name(),
+        DataSource::Path(_) => source.label(),
+    };
+    let names = data.sources().iter().map(name).collect::<Vec<_>>().join("+");
+    let safe = |c: char| if c.is_alphanumeric() || "-_+".contains(c) { c } else { '-' };
+    names.chars().map(safe).take(40).collect()
+}

@@ -1,0 +1,30 @@
+//! Owns what a run tells, and asks, whoever started it. Must not know who that is.
+
+use crate::nn::Net;
+use crate::protocol::{EpochRecord, RunPlan, StepPoint, Telemetry};
+
+/// Whether a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It does.
+    Continue,
+    /// It ends now; the last completed epoch is kept.
+    Stop,
+}
+
+/// Watches and steers a run, from the thread it runs on. The networks it is shown share their weights with the run: a clone kept from
+/// `prepare` is the newest model at any later call.
+pub trait Observer: Send {
+    /// The data is split and the network built; the first step follows.
+    fn prepare(&mut self, plan: &RunPlan, net: &Net);
+
+    /// Called between micro-batches of at most 64 images, while learning as well as while measuring. It may take its time (that
+    /// is how a run pauses, and how drawings are read in between): this time counts as no part of the run.
+    fn between(&mut self, net: &Net) -> Flow;
+
+    /// A step was made.
+    fn step(&mut self, point: StepPoint, now: Telemetry);
+
+    /// An epoch was completed and validated; 99 % of the validation images have a digit score of at least `digit_threshold`.
+    fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32);
+}

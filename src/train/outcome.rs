@@ -1,0 +1,34 @@
+//! Owns what a run leaves behind. Must not know where it is kept.
+
+use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
+use crate::protocol::RunSummary;
+
+/// A run that completed at least one epoch.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Its figures; no folder yet.
+    pub summary: RunSummary,
+    /// The network after the last completed epoch.
+    pub net: Net,
+    /// 99 % of the validation images have a digit score of at least this.
+    pub digit_threshold: f32,
+}
+
+impl Outcome {
+    /// The model as it is stored.
+    pub fn model_file(&self) -> ModelFile {
+        let RunSummary { config, epochs, .. } = &self.summary;
+        let card = ModelCard {
+            version: FORMAT_VERSION,
+            model: self.net.model(),
+            labels: ModelCard::digit_labels(),
+            normalization: self.net.normalization(),
+            digit_threshold: self.digit_threshold,
+            data: config.data.clone(),
+            epochs: epochs.len() as u32,
+            validation_accuracy: epochs.last().map(|epoch| epoch.validation_accuracy),
+            config: config.clone(),
+        };
+        ModelFile { net: self.net.clone(), card }
+    }
+}

@@ -1,0 +1,119 @@
+//! Owns the figures of a run under way: time without pauses, throughput, time left, memory. Must not know what is computed.
+
+use std::time::{Duration, Instant};
+
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+
+use crate::protocol::{RunPlan, Telemetry};
+
+/// Throughput is smoothed over about this many seconds.
+const SMOOTHING: f64 = 2.0;
+/// Memory is asked for at most this often.
+const MEMORY_EVERY: Duration = Duration::from_millis(500);
+/// Reading an image costs about this share of learning from it; used until the first validation was timed.
+const READING_SHARE: f64 = 1.0 / 3.0;
+
+/// The clock and the counters of a run.
+pub struct Pulse {
+    plan: RunPlan,
+    epochs: u32,
+    before: Duration,
+    since: Instant,
+    images: u64,
+    last_step: f64,
+    throughput: Option<f64>,
+    seconds_per_reading: Option<f64>,
+    memory: Memory,
+}
+
+impl Pulse {
+    /// Starts the clock.
+    pub fn start(plan: &RunPlan, epochs: u32) -> Self {
+        let now = Instant::now();
+        Self {
+            plan: plan.clone(),
+            epochs,
+            before: Duration::ZERO,
+            since: now,
+            images: 0,
+            last_step: 0.0,
+            throughput: None,
+            seconds_per_reading: None,
+            memory: Memory::new(),
+        }
+    }
+
+    /// Seconds since the start, pauses excluded.
+    pub fn seconds(&self) -> f64 {
+        (self.before + self.since.elapsed()).as_secs_f64()
+    }
+
+    /// Stops the clock while `outside` runs.
+    pub fn pause<T>(&mut self, outside: impl FnOnce() -> T) -> T {
+        self.before += self.since.elapsed();
+        let result = outside();
+        self.since = Instant::now();
+        result
+    }
+
+    /// Counts a step over `images`, and tells how the run stands after it.
+    pub fn step(&mut self, step: u64, epoch: u32, images: usize) -> Telemetry {
+        let now = self.seconds();
+        let took = (now - self.last_step).max(1e-9);
+        let rate = images as f64 / took;
+        let weight = 1.0 - (-took / SMOOTHING).exp();
+        // The first step warms caches and buffers up: it starts the average, and the second one replaces it.
+        let throughput = self.throughput.filter(|_| step > 2).map_or(rate, |smooth| smooth + weight * (rate - smooth));
+        self.throughput = Some(throughput);
+        self.last_step = now;
+        self.images += images as u64;
+        Telemetry {
+            step,
+            epoch,
+            images_per_second: throughput as f32,
+            elapsed_seconds: now as f32,
+            remaining_seconds: self.remaining(epoch, throughput) as f32,
+            memory_bytes: self.memory.bytes(),
+        }
+    }
+
+    /// Leaves the time since `start` (from `seconds`), spent on reading `images` of a validation, out of the next step's.
+    pub fn measured(&mut self, start: f64, images: usize) {
+        self.last_step = self.seconds();
+        self.seconds_per_reading = Some((self.last_step - start) / images.max(1) as f64);
+    }
+
+    fn remaining(&self, epoch: u32, throughput: f64) -> f64 {
+        let to_learn = (self.plan.train_images * u64::from(self.epochs)).saturating_sub(self.images);
+        let validations = u64::from(self.epochs.saturating_sub(epoch)) + 1;
+        let to_read = validations * self.plan.validation_images + self.plan.test_images;
+        let per_reading = self.seconds_per_reading.unwrap_or(READING_SHARE / throughput);
+        to_learn as f64 / throughput + to_read as f64 * per_reading
+    }
+}
+
+struct Memory {
+    system: Option<System>,
+    asked: Option<Instant>,
+    bytes: u64,
+}
+
+impl Memory {
+    fn new() -> Self {
+        Self { system: System::new().ok(), asked: None, bytes: 0 }
+    }
+
+    /// Resident memory of this process; 0 where the system does not tell.
+    fn bytes(&mut self) -> u64 {
+        if self.asked.is_none_or(|asked| asked.elapsed() >= MEMORY_EVERY) {
+            if let Some(system) = &mut self.system {
+                let this = Pid::from_u32(std::process::id());
+                let what = ProcessRefreshKind::nothing().with_memory();
+                system.refresh_processes_specifics(ProcessesToUpdate::Some(&[this]), false, what);
+                self.bytes = system.process(this).map_or(self.bytes, sysinfo::Process::memory);
+            }
+            self.asked = Some(Instant::now());
+        }
+        self.bytes
+    }
+}
