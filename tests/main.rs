@@ -1,2 +1,5 @@
 //! Every test of Inkling, in one program, mirroring `src/`.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails should stop there")]
+
+mod data;
+mod ink;

@@ -1,6 +1,7 @@
 //! Owns data sets: finding, reading, checking, writing the built-in one, splitting and batching.
 //! Must not know models, tensors or windows.
 
+pub mod builtin;
 mod error;
 mod split;
 

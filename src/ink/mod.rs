@@ -2,10 +2,14 @@
 //! Canvas, `predict` and the built-in data set all go through here, so what a model was trained on and what a person
 //! draws are made by the same code. Must not know tensors, models or windows.
 
+mod normalise;
 mod picture;
+mod render;
 mod strokes;
 
 pub use picture::{PIXELS, Picture, SIDE};
+pub use render::picture;
+pub(crate) use render::picture_with_edge;
 pub use strokes::{Ink, Stroke};
 
 /// Why a picture or an ink file could not be read.

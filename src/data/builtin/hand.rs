@@ -1,0 +1,189 @@
+//! Owns how hands vary what they write: between people (slant, proportion, pen) and within (jitter, tremor, overshoot).
+//! Must not know digits' shapes, nor pixels beyond how a pen's width is chosen.
+
+use std::f32::consts::TAU;
+
+use super::forms::{self, Form};
+use super::spline;
+use crate::ink::{Ink, Picture, Stroke, picture_with_edge};
+use crate::random::Random;
+
+/// A digit, written.
+pub(super) struct Written {
+    pub ink: Ink,
+}
+
+impl Written {
+    /// The digit as a scanner of some quality sees it.
+    pub fn picture(&self, random: &mut Random) -> Picture {
+        picture_with_edge(&self.ink, random.range(1.0, 2.0))
+    }
+}
+
+/// Distance between the points of a stroke, relative to the digit's height.
+const STEP: f32 = 0.03;
+
+/// Writes a digit in one of its forms.
+pub(super) fn write(digit: u8, form: Option<usize>, random: &mut Random) -> Written {
+    let forms = forms::of(digit);
+    let Some(form) = form.and_then(|index| forms.get(index)).or_else(|| by_habit(forms, random)) else {
+        return Written { ink: Ink::default() };
+    };
+    let hand = Hand::of_somebody(digit, random);
+    let mut strokes = between_shapes(form, random);
+    for stroke in &mut strokes {
+        hand.misplace(stroke, random);
+    }
+    let mut strokes: Vec<Stroke> = strokes.iter().map(|knots| spline::curve(knots, STEP)).collect();
+    for stroke in &mut strokes {
+        hand.tremble(stroke, random);
+    }
+    let warp = Warp::new(hand.warp, random);
+    for point in strokes.iter_mut().flatten() {
+        *point = hand.lean(warp.bend(*point));
+    }
+    let pen = hand.pen_for(&strokes);
+    Written { ink: Ink { strokes, pen: Some(pen) } }
+}
+
+/// A form, as often as its weight says.
+fn by_habit<'a>(forms: &'a [Form], random: &mut Random) -> Option<&'a Form> {
+    let mut left = random.uniform() * forms.iter().map(|form| form.weight).sum::<f32>();
+    forms.iter().find(|form| {
+        left -= form.weight;
+        left < 0.0
+    })
+}
+
+/// Somewhere between two of the form's shapes, or a little beyond; in units of the digit's height.
+fn between_shapes(form: &Form, random: &mut Random) -> Vec<Vec<[f32; 2]>> {
+    let (Some(one), Some(other)) = (form.shapes.get(random.below(form.shapes.len())), form.shapes.get(random.below(form.shapes.len())))
+    else {
+        return Vec::new();
+    };
+    let share = random.range(-0.15, 1.15);
+    let mix = |a: i16, b: i16| (f32::from(a) + (f32::from(b) - f32::from(a)) * share) / 100.0;
+    let strokes = one.iter().zip(*other);
+    strokes.map(|(a, b)| a.iter().zip(*b).map(|(p, q)| [mix(p[0], q[0]), mix(p[1], q[1])]).collect()).collect()
+}
+
+/// One person's way, on one occasion. Lengths are relative to the digit's height.
+struct Hand {
+    /// Horizontal shift per height.
+    slant: f32,
+    /// Rotation of the baseline, in radians.
+    rotation: f32,
+    /// Width relative to the skeleton's.
+    width: f32,
+    /// Standard deviation of each point's place.
+    jitter: f32,
+    /// Standard deviation of a stroke's place.
+    drift: f32,
+    /// Strength of tremor along the path.
+    tremor: f32,
+    /// Strength of the smooth deformation.
+    warp: f32,
+    /// Pen diameter in picture pixels.
+    pen: f32,
+}
+
+impl Hand {
+    fn of_somebody(digit: u8, random: &mut Random) -> Self {
+        // A 1 leans further than other digits do (its only freedom).
+        let lean = if digit == 1 { 1.4 } else { 1.0 };
+        let sloppiness = random.range(0.3, 1.4);
+        Self {
+            slant: (0.17 + 0.26 * random.normal()).clamp(-0.5, 0.85) * lean,
+            rotation: 0.09 * random.normal(),
+            width: (0.28 * random.normal()).exp().clamp(0.5, 2.2),
+            jitter: 0.028 * sloppiness,
+            drift: 0.03 * sloppiness,
+            tremor: 0.005 * random.uniform(),
+            warp: 0.05 * sloppiness,
+            pen: (2.45 * (0.25 * random.normal()).exp()).clamp(1.4, 4.6),
+        }
+    }
+
+    /// Points and strokes never land quite where they should, and strokes begin early or end late.
+    fn misplace(&self, knots: &mut [[f32; 2]], random: &mut Random) {
+        let drift = [self.drift * random.normal(), self.drift * random.normal()];
+        let mut before: Option<([f32; 2], [f32; 2])> = None;
+        for knot in knots.iter_mut() {
+            let old = *knot;
+            let moved = match before {
+                // A corner is one place, though it is written twice.
+                Some((same, moved)) if same == old => moved,
+                _ => [0, 1].map(|axis| old[axis] + drift[axis] + self.jitter * random.normal()),
+            };
+            before = Some((old, moved));
+            *knot = moved;
+        }
+        if let [first, second, ..] = knots {
+            prolong(first, *second, 0.12 * random.normal());
+        }
+        if let [.., second, last] = knots {
+            prolong(last, *second, 0.12 * random.normal());
+        }
+    }
+
+    /// Muscle tremor: a slowly wandering offset across the path.
+    fn tremble(&self, stroke: &mut [[f32; 2]], random: &mut Random) {
+        let mut offset = [0.0_f32; 2];
+        for point in stroke {
+            for axis in 0..2 {
+                offset[axis] = 0.9 * offset[axis] + self.tremor * random.normal();
+                point[axis] += offset[axis];
+            }
+        }
+    }
+
+    /// Width, slant and baseline.
+    fn lean(&self, [x, y]: [f32; 2]) -> [f32; 2] {
+        let x = x * self.width - y * self.slant;
+        let (sin, cos) = self.rotation.sin_cos();
+        [x * cos - y * sin, x * sin + y * cos]
+    }
+
+    /// The diameter, in the strokes' unit, that comes out as this hand's pen in the picture.
+    fn pen_for(&self, strokes: &[Stroke]) -> f32 {
+        let mut low = [f32::INFINITY; 2];
+        let mut high = [f32::NEG_INFINITY; 2];
+        for point in strokes.iter().flatten() {
+            for axis in 0..2 {
+                low[axis] = low[axis].min(point[axis]);
+                high[axis] = high[axis].max(point[axis]);
+            }
+        }
+        let extent = (high[0] - low[0]).max(high[1] - low[1]);
+        self.pen * extent / (18.5 - self.pen)
+    }
+}
+
+/// Moves an end away from its neighbour (or towards it) by this share of their distance.
+fn prolong(end: &mut [f32; 2], neighbour: [f32; 2], share: f32) {
+    for axis in 0..2 {
+        end[axis] += (end[axis] - neighbour[axis]) * share;
+    }
+}
+
+/// A smooth deformation of the plane: a few long waves each way.
+struct Warp {
+    waves: [[f32; 4]; 6],
+}
+
+impl Warp {
+    fn new(strength: f32, random: &mut Random) -> Self {
+        let wave = |random: &mut Random| {
+            let (sin, cos) = (random.uniform() * TAU).sin_cos();
+            let frequency = TAU * random.range(0.3, 1.1);
+            [sin * frequency, cos * frequency, random.uniform() * TAU, strength * random.normal()]
+        };
+        Self { waves: std::array::from_fn(|_| wave(random)) }
+    }
+
+    fn bend(&self, [x, y]: [f32; 2]) -> [f32; 2] {
+        let sum = |waves: &[[f32; 4]]| waves.iter().map(|[kx, ky, phase, height]| height * (kx * x + ky * y + phase).sin()).sum::<f32>();
+        let (across, down) = self.waves.split_at(3);
+        [x + sum(across), y + sum(down)]
+    }
+}

@@ -1,0 +1,3 @@
+//! The data room.
+
+mod builtin;

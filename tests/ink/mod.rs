@@ -1,0 +1,3 @@
+//! The ink room: pictures from strokes, from files of strokes and from files of pictures.
+
+mod render;
