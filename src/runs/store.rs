@@ -20,8 +20,8 @@ pub struct Store {
 pub struct RunEntry {
     /// The folder.
     pub folder: PathBuf,
-    /// Its run, or why it cannot be used.
-    pub run: Result<RunSummary, RunError>,
+    /// Its run, or why that cannot be read.
+    pub summary: Result<Box<RunSummary>, Problem>,
 }
 
 impl Store {
@@ -54,9 +54,9 @@ impl Store {
             .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
             .map(|entry| entry.path())
             .filter(|path| path.is_dir())
-            .map(|folder| RunEntry { run: load(&folder), folder })
+            .map(|folder| RunEntry { summary: load(&folder).map(Box::new).map_err(Problem::from), folder })
             .collect();
-        let finished = |entry: &RunEntry| entry.run.as_ref().ok().and_then(|run| run.finished_at.parse::<jiff::Timestamp>().ok());
+        let finished = |entry: &RunEntry| entry.summary.as_ref().ok().and_then(|run| run.finished_at.parse::<jiff::Timestamp>().ok());
         runs.sort_by(|a, b| finished(b).cmp(&finished(a)).then_with(|| b.folder.cmp(&a.folder)));
         runs
     }
