@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use super::events::EventSink;
+use super::supervisor::supervise;
+use super::worker;
 use crate::protocol::{Command, Event};
 
 /// Where finished runs go.
@@ -45,6 +47,7 @@ impl EngineHandle {
     /// Starts an engine on a thread of its own. `wake` is called after each event, from that thread.
     pub fn spawn(settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (handle, side) = Self::pair(wake);
+        supervise(side, move |bench| worker::work(&settings, bench));
         handle
     }
 

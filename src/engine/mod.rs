@@ -1,8 +1,15 @@
 //! Owns the engine: the one thread that holds every tensor, takes commands and gives events.
 //! Must not know egui, screens or sentences.
 
+mod desk;
 mod events;
 mod handle;
+mod measure_job;
+mod run_job;
+mod shelf;
+mod supervisor;
+mod worker;
 
 pub use events::EventSink;
-pub use handle::{EngineHandle, EngineSettings, EngineSide, RunsTarget};
+pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget};
+pub use supervisor::supervise;

@@ -1,0 +1,160 @@
+//! Owns what the engine can do at any moment, also between two micro-batches of a run: take commands in, choose the
+//! reader, read the latest drawing. Must not train or measure: commands that mean such work leave as orders.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, TryRecvError};
+
+use super::events::EventSink;
+use super::supervisor::Bench;
+use crate::infer::Reader;
+use crate::ink::Ink;
+use crate::problem::Problem;
+use crate::protocol::{Command, Event, ModelRef, RunId, Task};
+use crate::run_config::{DataSpec, RunConfig};
+
+/// A command that changes what the engine works on.
+#[derive(Debug)]
+pub(super) enum Order {
+    Start(RunId, Box<RunConfig>),
+    Pause(RunId),
+    Resume(RunId),
+    Stop(RunId),
+    Evaluate { request: u64, model: ModelRef, data: DataSpec },
+    CancelEvaluation(u64),
+    Shutdown,
+}
+
+/// The engine's front desk.
+pub(super) struct Desk<'a> {
+    commands: &'a mut Receiver<Command>,
+    pub events: &'a mut EventSink,
+    current: &'a mut Option<Task>,
+    orders: VecDeque<Order>,
+    drawing: Option<(u64, Ink)>,
+    reader: Option<Reader>,
+    /// Reads with the newest weights of the run that is under way.
+    learning: Option<(RunId, Reader)>,
+    /// True while the learning reader reads.
+    following: bool,
+}
+
+impl<'a> Desk<'a> {
+    pub fn open(bench: Bench<'a>) -> Self {
+        let Bench { commands, events, current } = bench;
+        let mut desk =
+            Self { commands, events, current, orders: VecDeque::new(), drawing: None, reader: None, learning: None, following: false };
+        desk.read_with(ModelRef::Starter);
+        desk
+    }
+
+    /// Notes what the engine is busy with.
+    pub fn busy_with(&mut self, task: Option<Task>) {
+        *self.current = task;
+    }
+
+    /// Serves what waits and gives the next order, if there is one.
+    pub fn poll(&mut self) -> Option<Order> {
+        loop {
+            match self.commands.try_recv() {
+                Ok(command) => self.take(command),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    self.orders.push_back(Order::Shutdown);
+                    break;
+                }
+            }
+        }
+        self.read();
+        self.orders.pop_front()
+    }
+
+    /// Waits until there is an order, serving readings meanwhile.
+    pub fn wait(&mut self) -> Order {
+        loop {
+            if let Some(order) = self.poll() {
+                return order;
+            }
+            match self.commands.recv() {
+                Ok(command) => self.take(command),
+                Err(_) => return Order::Shutdown,
+            }
+        }
+    }
+
+    /// Puts an order back, to be given next.
+    pub fn put_back(&mut self, order: Order) {
+        self.orders.push_front(order);
+    }
+
+    /// There are newer weights of a run to read with; `follow` makes them the ones that read.
+    pub fn learned(&mut self, run: RunId, reader: Reader, follow: bool) {
+        self.following |= follow;
+        if self.following {
+            self.events.send(Event::Reader(reader.info().clone()));
+        }
+        self.learning = Some((run, reader));
+    }
+
+    /// The run is over: who followed it reads with what it left, or as before.
+    pub fn run_ended(&mut self, left: Option<Reader>) {
+        self.learning = None;
+        if std::mem::take(&mut self.following) {
+            self.reader = left.or_else(|| self.reader.take());
+            if let Some(reader) = &self.reader {
+                self.events.send(Event::Reader(reader.info().clone()));
+            }
+        }
+    }
+
+    fn take(&mut self, command: Command) {
+        let order = match command {
+            Command::Start { run, config } => Order::Start(run, Box::new(config)),
+            Command::Pause(run) => Order::Pause(run),
+            Command::Resume(run) => Order::Resume(run),
+            Command::Stop(run) => Order::Stop(run),
+            Command::Evaluate { request, model, data } => Order::Evaluate { request, model, data },
+            Command::CancelEvaluation(request) => Order::CancelEvaluation(request),
+            Command::Shutdown => Order::Shutdown,
+            Command::ReadWith(model) => return self.read_with(model),
+            Command::Classify { request, ink } => {
+                self.drawing = Some((request, ink));
+                return;
+            }
+        };
+        self.orders.push_back(order);
+    }
+
+    fn read_with(&mut self, model: ModelRef) {
+        let loaded = match &model {
+            ModelRef::Training(run) => match &self.learning {
+                Some((learning, reader)) if learning == run => {
+                    self.following = true;
+                    self.events.send(Event::Reader(reader.info().clone()));
+                    return;
+                }
+                _ => Err(Problem::NoSuchRun),
+            },
+            ModelRef::Starter | ModelRef::File(_) => Reader::open(&model),
+        };
+        match loaded {
+            Ok(reader) => {
+                self.events.send(Event::Reader(reader.info().clone()));
+                self.reader = Some(reader);
+                self.following = false;
+            }
+            Err(problem) => self.events.send(Event::Failed { what: Task::Model, problem }),
+        }
+    }
+
+    fn read(&mut self) {
+        let Some((request, ink)) = self.drawing.take() else { return };
+        let before = self.current.replace(Task::Reading(request));
+        let learning = self.learning.as_ref().filter(|_| self.following).map(|(_, reader)| reader);
+        let reading = learning.or(self.reader.as_ref()).ok_or(Problem::NoSuchRun).and_then(|reader| reader.read(&ink));
+        self.events.send(match reading {
+            Ok(reading) => Event::Read { request, reading: Box::new(reading) },
+            Err(problem) => Event::Failed { what: Task::Reading(request), problem },
+        });
+        *self.current = before;
+    }
+}

@@ -1,0 +1,58 @@
+//! Owns one measurement as the engine sees it: data in, figures out, progress all along.
+//! Must not know how images are read.
+
+use std::ops::ControlFlow;
+
+use super::desk::{Desk, Order};
+use super::handle::EngineSettings;
+use super::shelf::Shelf;
+use crate::data::DataError;
+use crate::infer::Reader;
+use crate::problem::Problem;
+use crate::protocol::{Evaluation, Event, ModelInfo, ModelRef, Task};
+use crate::run_config::DataSpec;
+
+/// Measures `model` on the test split of `data`.
+pub(super) fn carry_out(
+    settings: &EngineSettings,
+    desk: &mut Desk<'_>,
+    shelf: &mut Shelf,
+    request: u64,
+    model: &ModelRef,
+    data: DataSpec,
+) {
+    let event = match measure(settings, desk, shelf, request, model, &data) {
+        Ok(Some((model, evaluation))) => Event::Evaluated { request, model, data, evaluation: Box::new(evaluation) },
+        Ok(None) | Err(Problem::Data(DataError::Cancelled)) => Event::EvaluationCancelled(request),
+        Err(problem) => Event::Failed { what: Task::Evaluation(request), problem },
+    };
+    desk.events.send(event);
+}
+
+/// `None` when it was broken off.
+fn measure(
+    settings: &EngineSettings,
+    desk: &mut Desk<'_>,
+    shelf: &mut Shelf,
+    request: u64,
+    model: &ModelRef,
+    data: &DataSpec,
+) -> Result<Option<(ModelInfo, Evaluation)>, Problem> {
+    let reader = Reader::open(model)?;
+    let mut attend = |fraction: f32| {
+        desk.events.telemetry(|| Event::Evaluating { request, fraction });
+        match desk.poll() {
+            Some(Order::CancelEvaluation(named)) if named == request => ControlFlow::Break(()),
+            // What the person asked for last goes first.
+            Some(order @ (Order::Start(..) | Order::Evaluate { .. } | Order::Shutdown)) => {
+                desk.put_back(order);
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    };
+    // Reading the data is the first half of the bar, reading its images the second.
+    let set = shelf.get(&settings.data_folders, data, &mut |fraction| attend(fraction / 2.0))?;
+    let evaluation = reader.evaluate(&set.test, &mut |fraction| attend(0.5 + fraction / 2.0))?;
+    Ok(evaluation.map(|evaluation| (reader.info().clone(), evaluation)))
+}

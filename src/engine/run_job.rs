@@ -1,0 +1,139 @@
+//! Owns one training run as the engine sees it: data in, `train` in the middle, a run folder out, events all along.
+//! Must not know how a step is computed.
+
+use std::ops::ControlFlow;
+
+use super::desk::{Desk, Order};
+use super::handle::{EngineSettings, RunsTarget};
+use super::shelf::Shelf;
+use crate::data::DataError;
+use crate::infer::Reader;
+use crate::nn::{Net, parameter_count};
+use crate::problem::Problem;
+use crate::protocol::{EpochRecord, Event, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
+use crate::run_config::RunConfig;
+use crate::runs::Store;
+use crate::train::{Flow, Observer, train};
+
+/// Carries a run out, from its data to its folder.
+pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, shelf: &mut Shelf, run: RunId, config: &RunConfig) {
+    let (left, event) = match train_and_keep(settings, desk, shelf, run, config) {
+        Ok(Some((summary, reader))) => (Some(reader), Event::Finished { run, summary: Box::new(summary) }),
+        Ok(None) | Err(Problem::Data(DataError::Cancelled)) => (None, Event::Discarded(run)),
+        Err(problem) => (None, Event::Failed { what: Task::Run(run), problem }),
+    };
+    desk.events.send(event);
+    desk.run_ended(left);
+}
+
+/// `None` when it was stopped with nothing worth keeping.
+fn train_and_keep(
+    settings: &EngineSettings,
+    desk: &mut Desk<'_>,
+    shelf: &mut Shelf,
+    run: RunId,
+    config: &RunConfig,
+) -> Result<Option<(RunSummary, Reader)>, Problem> {
+    if let Some(problem) = config.problems().into_iter().next() {
+        return Err(problem.into());
+    }
+    let mut job = Job { desk, run, config, now: Telemetry::default() };
+    let set = shelf.get(&settings.data_folders, &config.data, &mut |fraction| {
+        job.desk.events.telemetry(|| Event::Preparing { run, fraction });
+        match job.attend() {
+            Flow::Continue => ControlFlow::Continue(()),
+            Flow::Stop => ControlFlow::Break(()),
+        }
+    })?;
+    let Some(outcome) = train(config, set, &mut job)? else { return Ok(None) };
+    let now = job.now;
+    desk.events.flush(run, now);
+    let file = outcome.model_file();
+    let summary = match &settings.runs {
+        RunsTarget::Store(root) => Store::new(root).save(outcome.summary, &file)?,
+        RunsTarget::Folder(folder) => Store::save_to(folder, outcome.summary, &file)?,
+    };
+    let reader = Reader::of_file(file, ModelRef::File(summary.model_path.clone()));
+    Ok(Some((summary, reader)))
+}
+
+/// What the run tells the engine, and asks it.
+struct Job<'d, 'a, 'c> {
+    desk: &'d mut Desk<'a>,
+    run: RunId,
+    config: &'c RunConfig,
+    now: Telemetry,
+}
+
+impl Job<'_, '_, '_> {
+    /// Does what was asked since the last time; holds the run here while it is paused.
+    fn attend(&mut self) -> Flow {
+        let mut paused = false;
+        loop {
+            let order = if paused { Some(self.desk.wait()) } else { self.desk.poll() };
+            match order {
+                None => return Flow::Continue,
+                Some(Order::Pause(run)) if run == self.run && !paused => {
+                    paused = true;
+                    self.desk.events.flush(run, self.now);
+                    self.desk.events.send(Event::Paused(run));
+                }
+                Some(Order::Resume(run)) if run == self.run && paused => {
+                    paused = false;
+                    self.desk.events.send(Event::Resumed(run));
+                }
+                Some(Order::Stop(run)) if run == self.run => return Flow::Stop,
+                Some(order @ Order::Shutdown) => {
+                    self.desk.put_back(order);
+                    return Flow::Stop;
+                }
+                Some(Order::Start(run, _)) => self.refuse(Task::Run(run)),
+                Some(Order::Evaluate { request, .. }) => self.refuse(Task::Evaluation(request)),
+                Some(Order::Pause(_) | Order::Resume(_) | Order::Stop(_) | Order::CancelEvaluation(_)) => {}
+            }
+        }
+    }
+
+    fn refuse(&self, what: Task) {
+        self.desk.events.send(Event::Failed { what, problem: Problem::Busy });
+    }
+
+    /// A reader with the run's weights, as they are now and as they go on.
+    fn reader(&self, net: &Net, record: Option<&EpochRecord>, digit_threshold: f32) -> Reader {
+        let info = ModelInfo {
+            reference: ModelRef::Training(self.run),
+            kind: self.config.model,
+            parameters: parameter_count(self.config.model),
+            data: self.config.data.clone(),
+            epochs: record.map_or(0, |record| record.epoch),
+            validation_accuracy: record.map(|record| record.validation_accuracy),
+        };
+        Reader::new(net.clone(), info, digit_threshold)
+    }
+}
+
+impl Observer for Job<'_, '_, '_> {
+    fn prepare(&mut self, plan: &RunPlan, net: &Net) {
+        self.desk.events.send(Event::Started { run: self.run, plan: plan.clone() });
+        // Nothing was learned yet: whoever wants to may read with it, nobody has to.
+        let reader = self.reader(net, None, f32::NEG_INFINITY);
+        self.desk.learned(self.run, reader, false);
+    }
+
+    fn between(&mut self, _net: &Net) -> Flow {
+        self.attend()
+    }
+
+    fn step(&mut self, point: StepPoint, now: Telemetry) {
+        self.now = now;
+        self.desk.events.step(self.run, point, now);
+    }
+
+    fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) {
+        self.desk.events.flush(self.run, self.now);
+        self.desk.events.send(Event::Epoch { run: self.run, record: *record });
+        // After the first epoch the newest weights read by themselves, until somebody chooses another model.
+        let reader = self.reader(net, Some(record), digit_threshold);
+        self.desk.learned(self.run, reader, record.epoch == 1);
+    }
+}

@@ -1,0 +1,31 @@
+//! Owns the engine's day: waits for orders, runs and measures one at a time.
+//! Must not know how training works inside, nor who listens.
+
+use super::desk::{Desk, Order};
+use super::handle::EngineSettings;
+use super::shelf::Shelf;
+use super::supervisor::Bench;
+use super::{measure_job, run_job};
+use crate::protocol::Task;
+
+/// Works until shutdown.
+pub(super) fn work(settings: &EngineSettings, bench: Bench<'_>) {
+    let mut desk = Desk::open(bench);
+    let mut shelf = Shelf::default();
+    loop {
+        match desk.wait() {
+            Order::Start(run, config) => {
+                desk.busy_with(Some(Task::Run(run)));
+                run_job::carry_out(settings, &mut desk, &mut shelf, run, &config);
+            }
+            Order::Evaluate { request, model, data } => {
+                desk.busy_with(Some(Task::Evaluation(request)));
+                measure_job::carry_out(settings, &mut desk, &mut shelf, request, &model, data);
+            }
+            // What they name is over already.
+            Order::Pause(_) | Order::Resume(_) | Order::Stop(_) | Order::CancelEvaluation(_) => {}
+            Order::Shutdown => return,
+        }
+        desk.busy_with(None);
+    }
+}

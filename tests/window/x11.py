@@ -1,0 +1,61 @@
+"""Owns the fast path to the X server: one pixel's colour and one pointer motion, each in well under a millisecond, so
+that what is timed is the program and not the tool. Must not know the program."""
+
+import ctypes
+import ctypes.util
+import time
+
+_x11 = ctypes.CDLL(ctypes.util.find_library("X11") or "libX11.so.6")
+_xtst = ctypes.CDLL(ctypes.util.find_library("Xtst") or "libXtst.so.6")
+_x11.XOpenDisplay.restype = ctypes.c_void_p
+_x11.XDefaultRootWindow.restype = ctypes.c_ulong
+_x11.XDefaultRootWindow.argtypes = [ctypes.c_void_p]
+_x11.XGetImage.restype = ctypes.c_void_p
+_x11.XGetImage.argtypes = [ctypes.c_void_p, ctypes.c_ulong, ctypes.c_int, ctypes.c_int, ctypes.c_uint, ctypes.c_uint,
+                           ctypes.c_ulong, ctypes.c_int]
+_x11.XGetPixel.restype = ctypes.c_ulong
+_x11.XGetPixel.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
+_x11.XDestroyImage.argtypes = [ctypes.c_void_p]
+_x11.XSync.argtypes = [ctypes.c_void_p, ctypes.c_int]
+_xtst.XTestFakeMotionEvent.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_ulong]
+_xtst.XTestFakeButtonEvent.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_ulong]
+
+_Z_PIXMAP = 2
+
+
+class Screen:
+    """The display of this session."""
+
+    def __init__(self):
+        self.display = _x11.XOpenDisplay(None)
+        if not self.display:
+            raise RuntimeError("no X display")
+        self.root = _x11.XDefaultRootWindow(self.display)
+
+    def pixels(self, x, y, width=1, height=1):
+        """The colours of a small rectangle, as a tuple of numbers."""
+        image = _x11.XGetImage(self.display, self.root, int(x), int(y), width, height, 0xFFFFFFFF, _Z_PIXMAP)
+        if not image:
+            raise RuntimeError(f"no pixel at {x}, {y}")
+        colours = tuple(_x11.XGetPixel(image, i, j) & 0xFFFFFF for j in range(height) for i in range(width))
+        _x11.XDestroyImage(image)
+        return colours
+
+    def move(self, x, y):
+        """Moves the pointer, now."""
+        _xtst.XTestFakeMotionEvent(self.display, -1, int(x), int(y), 0)
+        _x11.XSync(self.display, 0)
+
+    def button(self, down):
+        """Presses or releases the first button, now."""
+        _xtst.XTestFakeButtonEvent(self.display, 1, int(down), 0)
+        _x11.XSync(self.display, 0)
+
+    def until_changed(self, x, y, before, width=1, height=1, seconds=2.0):
+        """Seconds until a rectangle looks different; the limit if it never does."""
+        start = time.perf_counter()
+        while time.perf_counter() - start < seconds:
+            if self.pixels(x, y, width, height) != before:
+                return time.perf_counter() - start
+            time.sleep(0.0005)
+        return seconds
