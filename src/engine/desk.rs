@@ -134,7 +134,8 @@ impl<'a> Desk<'a> {
                 }
                 _ => Err(Problem::NoSuchRun),
             },
-            ModelRef::Starter | ModelRef::File(_) => Reader::open(&model),
+            ModelRef::Starter => Reader::starter().map_err(Problem::from),
+            ModelRef::File(path) => Reader::open(path).map_err(Problem::from),
         };
         match loaded {
             Ok(reader) => {

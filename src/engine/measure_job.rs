@@ -13,14 +13,7 @@ use crate::protocol::{Evaluation, Event, ModelInfo, ModelRef, Task};
 use crate::run_config::DataSpec;
 
 /// Measures `model` on the test split of `data`.
-pub(super) fn carry_out(
-    settings: &EngineSettings,
-    desk: &mut Desk<'_>,
-    shelf: &mut Shelf,
-    request: u64,
-    model: &ModelRef,
-    data: DataSpec,
-) {
+pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, shelf: &mut Shelf, request: u64, model: &ModelRef, data: DataSpec) {
     let event = match measure(settings, desk, shelf, request, model, &data) {
         Ok(Some((model, evaluation))) => Event::Evaluated { request, model, data, evaluation: Box::new(evaluation) },
         Ok(None) | Err(Problem::Data(DataError::Cancelled)) => Event::EvaluationCancelled(request),
@@ -38,7 +31,11 @@ fn measure(
     model: &ModelRef,
     data: &DataSpec,
 ) -> Result<Option<(ModelInfo, Evaluation)>, Problem> {
-    let reader = Reader::open(model)?;
+    let reader = match model {
+        ModelRef::Starter => Reader::starter()?,
+        ModelRef::File(path) => Reader::open(path)?,
+        ModelRef::Training(_) => return Err(Problem::NoSuchRun),
+    };
     let mut attend = |fraction: f32| {
         desk.events.telemetry(|| Event::Evaluating { request, fraction });
         match desk.poll() {

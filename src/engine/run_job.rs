@@ -12,7 +12,7 @@ use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Event, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
 use crate::run_config::RunConfig;
-use crate::runs::Store;
+use crate::runs::{Store, save_to};
 use crate::train::{Flow, Observer, train};
 
 /// Carries a run out, from its data to its folder.
@@ -48,12 +48,11 @@ fn train_and_keep(
     let Some(outcome) = train(config, set, &mut job)? else { return Ok(None) };
     let now = job.now;
     desk.events.flush(run, now);
-    let file = outcome.model_file();
     let summary = match &settings.runs {
-        RunsTarget::Store(root) => Store::new(root).save(outcome.summary, &file)?,
-        RunsTarget::Folder(folder) => Store::save_to(folder, outcome.summary, &file)?,
+        RunsTarget::Store(root) => Store::new(root).save(&outcome)?,
+        RunsTarget::Folder(folder) => save_to(folder, &outcome)?,
     };
-    let reader = Reader::of_file(file, ModelRef::File(summary.model_path.clone()));
+    let reader = Reader::of_file(outcome.model_file(), ModelRef::File(summary.model_path.clone()));
     Ok(Some((summary, reader)))
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::measure::measure;
 use super::scores::Scores;
 use crate::data::Split;
-use crate::ink::{Ink, Picture};
+use crate::ink::{self, Ink, Picture};
 use crate::nn::{ModelError, ModelFile, Net, Pass, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{Evaluation, ModelInfo, ModelRef, Reading};
@@ -47,6 +47,13 @@ impl Reader {
         Ok(Self::of_file(ModelFile::load(path)?, ModelRef::File(path.to_owned())))
     }
 
+    /// A reader with the small model that comes with Inkling: LeNet-5 in f16, trained by Inkling on its built-in digits
+    /// (the README has the command).
+    pub fn starter() -> Result<Self, ModelError> {
+        let file = ModelFile::from_bytes(include_bytes!("../../assets/starter.safetensors"), Path::new("the starter model"))?;
+        Ok(Self::of_file(file, ModelRef::Starter))
+    }
+
     /// The model in a sentence.
     pub const fn info(&self) -> &ModelInfo {
         &self.info
@@ -54,9 +61,7 @@ impl Reader {
 
     /// Reads a drawing.
     pub fn read(&self, ink: &Ink) -> Result<Reading, Problem> {
-        // Until the rasteriser lands (`ink::picture`), within this hour.
-        let _ = ink;
-        Err(Problem::Compute { message: "the rasteriser has not landed yet".to_owned() })
+        self.read_since(Instant::now(), ink::picture(ink))
     }
 
     /// Reads a picture that is already as models see it.
