@@ -2,4 +2,10 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails should stop there")]
 
 mod data;
+mod infer;
 mod ink;
+mod nn;
+mod optim;
+mod runs;
+mod synthetic;
+mod train;

@@ -19,7 +19,7 @@ pub enum Layer {
         kernel: usize,
         /// Zero pixels added at each edge.
         padding: usize,
-        /// Whether a ReLU follows.
+        /// Whether a `ReLU` follows.
         relu: bool,
     },
     /// From pictures to features in the order channel, row, column: the order `PyTorch` flattens in, so that the next
@@ -33,7 +33,7 @@ pub enum Layer {
         inputs: usize,
         /// Features out.
         outputs: usize,
-        /// Whether a ReLU follows.
+        /// Whether a `ReLU` follows.
         relu: bool,
     },
     /// Sets this share of features to zero while training and scales the others up (Srivastava et al. 2014).

@@ -1,4 +1,4 @@
-//! Owns convolution (stride 1), bias, 2x2 max-pooling and optionally ReLU as one op: the full-size result of the
+//! Owns convolution (stride 1), bias, 2x2 max-pooling and optionally `ReLU` as one op: the full-size result of the
 //! convolution never leaves the processor's cache. Must not know models.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::nn::Parameter;
 /// Images per task and matrix product: large enough to fill `gemm`'s blocks, small enough to stay in the second-level cache.
 const GROUP: usize = 4;
 
-/// `relu(max_pool(conv(x, weight) + bias))`, or without the ReLU, from `[batch, height, width, channels]`; `weight` is
+/// `relu(max_pool(conv(x, weight) + bias))`, or without the `ReLU`, from `[batch, height, width, channels]`; `weight` is
 /// `[out, in, height, width]`. The gradient of `x` is computed only where `x` depends on a parameter.
 pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: &Parameter, padding: usize, relu: bool, gradient: Gradient) -> Result<Tensor> {
     let (_, height, width, channels) = x.dims4()?;

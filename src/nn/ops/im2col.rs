@@ -49,8 +49,11 @@ impl Window {
     fn run(&self, out_y: usize, out_x: usize, kernel_y: usize) -> (Range<usize>, Range<usize>) {
         let Some(y) = (out_y + kernel_y).checked_sub(self.padding).filter(|&y| y < self.height) else { return (0..0, 0..0) };
         let first = self.padding.saturating_sub(out_x);
-        let last = self.kernel.min(self.width + self.padding - out_x).max(first);
-        let from = (y * self.width + out_x + first - self.padding.min(out_x + first)) * self.channels;
+        let last = (self.width + self.padding).saturating_sub(out_x).min(self.kernel);
+        if last <= first {
+            return (0..0, 0..0);
+        }
+        let from = (y * self.width + out_x + first - self.padding) * self.channels;
         (from..from + (last - first) * self.channels, first * self.channels..last * self.channels)
     }
 

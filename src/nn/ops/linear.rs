@@ -1,4 +1,4 @@
-//! Owns the fully connected layer, `x Wᵀ + b`, optionally with ReLU. Must not know models.
+//! Owns the fully connected layer, `x Wᵀ + b`, optionally with `ReLU`. Must not know models.
 
 use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
 

@@ -1,7 +1,7 @@
 //! Owns our ops and their gradients, plugged into candle's graph on the CPU.
 //! Must not know models.
 //!
-//! Activations are channels last (`[batch, height, width, channels]`): bias, ReLU and pooling run along channels, and a
+//! Activations are channels last (`[batch, height, width, channels]`): bias, `ReLU` and pooling run along channels, and a
 //! convolution's matrix product writes its output in place. Weights keep `PyTorch`'s layouts.
 //!
 //! candle's own `max_pool2d` and its convolution's gradient are not used: the first hands a unique maximum a quarter of its gradient

@@ -1,0 +1,142 @@
+//! Reading: one drawing, a picture, a whole split.
+
+use std::ops::ControlFlow;
+
+use inkling::data::Split;
+use inkling::infer::{Reader, measure};
+use inkling::ink::{Ink, Picture};
+use inkling::nn::{Net, Pass};
+use inkling::protocol::{ModelInfo, ModelRef};
+use inkling::run_config::{DataSpec, ModelKind, RunConfig};
+use inkling::train::train;
+
+use crate::synthetic::{square_set, squares};
+use crate::train::watcher::{Watcher, config};
+
+fn info(kind: ModelKind) -> ModelInfo {
+    ModelInfo { reference: ModelRef::Starter, kind, parameters: 0, data: DataSpec::builtin(), epochs: 0, validation_accuracy: None }
+}
+
+fn reader(threshold: f32) -> Reader {
+    Reader::new(Net::new(ModelKind::LeNet, 1).unwrap(), info(ModelKind::LeNet), threshold)
+}
+
+fn picture(index: usize) -> Picture {
+    Picture::try_from(squares(index + 1, 1).image(index)).unwrap()
+}
+
+#[test]
+fn a_reading_is_the_softmax_of_the_logits() {
+    let net = Net::new(ModelKind::LeNet, 1).unwrap();
+    let logits: Vec<f32> = net.forward(picture(3).pixels(), Pass::Read).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+    let reading = reader(0.0).read_picture(picture(3)).unwrap();
+    let sum: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
+    for (probability, logit) in reading.probabilities.iter().zip(&logits) {
+        assert!((f64::from(*probability) - f64::from(*logit).exp() / sum).abs() < 1e-6);
+    }
+    assert!((f64::from(reading.digit_score) - sum.ln()).abs() < 1e-5);
+    assert!((reading.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+    let largest = logits.iter().copied().fold(f32::MIN, f32::max);
+    assert_eq!(logits[usize::from(reading.digit)], largest);
+    assert_eq!(reading.confidence, reading.probabilities[usize::from(reading.digit)]);
+    assert_eq!(reading.picture, picture(3));
+}
+
+#[test]
+fn the_threshold_decides_what_is_a_digit() {
+    let score = reader(0.0).read_picture(picture(3)).unwrap().digit_score;
+    assert!(reader(score).read_picture(picture(3)).unwrap().is_digit);
+    assert!(!reader(score + 0.01).read_picture(picture(3)).unwrap().is_digit);
+}
+
+#[test]
+fn nothing_drawn_is_never_a_digit() {
+    for ink in [Ink::default(), Ink { strokes: vec![vec![[f32::NAN, 1.0]]], pen: None }] {
+        let reading = reader(f32::NEG_INFINITY).read(&ink).unwrap();
+        assert!(!reading.is_digit);
+        assert!(reading.picture.is_blank());
+    }
+    let stroke = Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 100.0]]], pen: None };
+    let reading = reader(f32::NEG_INFINITY).read(&stroke).unwrap();
+    assert!(reading.is_digit && !reading.picture.is_blank());
+}
+
+#[test]
+fn a_reader_follows_the_training_it_was_made_from() {
+    let net = Net::new(ModelKind::LeNet, 1).unwrap();
+    let reader = Reader::new(net.clone(), info(ModelKind::LeNet), 0.0);
+    let before = reader.read_picture(picture(3)).unwrap().probabilities;
+    net.set_weights(&Net::new(ModelKind::LeNet, 2).unwrap().weights().unwrap()).unwrap();
+    assert_ne!(reader.read_picture(picture(3)).unwrap().probabilities, before);
+}
+
+#[test]
+fn a_stored_model_reads_as_the_trained_one() {
+    let of = RunConfig { epochs: 3, ..config(ModelKind::Mlp) };
+    let outcome = train(&of, &square_set(480, 100), &mut Watcher::default()).unwrap().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    outcome.model_file().save(&path, inkling::nn::WeightFormat::F32).unwrap();
+
+    let reader = Reader::open(&path).unwrap();
+    assert_eq!(reader.info().reference, ModelRef::File(path));
+    assert_eq!((reader.info().kind, reader.info().epochs), (ModelKind::Mlp, 3));
+    let evaluation = reader.evaluate(&squares(100, 2), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
+    assert_eq!(Some(evaluation), outcome.summary.test);
+    let reading = reader.read_picture(picture(7)).unwrap();
+    assert_eq!(reading.digit, 7);
+    assert!(reading.is_digit);
+}
+
+#[test]
+fn an_evaluation_adds_up() {
+    let split = squares(300, 4);
+    let mut shares = Vec::new();
+    let evaluation = reader(0.0)
+        .evaluate(&split, &mut |share| {
+            shares.push(share);
+            ControlFlow::Continue(())
+        })
+        .unwrap()
+        .unwrap();
+    assert_eq!(evaluation.images, 300);
+    assert!(shares.windows(2).all(|pair| pair[0] < pair[1]) && *shares.last().unwrap() == 1.0 && shares.len() > 2);
+    let rows: Vec<u32> = evaluation.confusion.iter().map(|row| row.iter().sum()).collect();
+    assert_eq!(rows, [30; 10], "each row counts the images of its digit");
+    let right: u32 = (0..10).map(|digit| evaluation.confusion[digit][digit]).sum();
+    assert!((evaluation.accuracy - f64::from(right) / 300.0).abs() < 1e-12);
+    // An untrained model is wrong often enough to fill the list.
+    assert_eq!(evaluation.mistakes.len(), 60);
+    assert!(evaluation.mistakes.windows(2).all(|pair| pair[0].confidence >= pair[1].confidence));
+    for mistake in &evaluation.mistakes {
+        assert_eq!(mistake.picture.pixels(), split.image(mistake.index as usize));
+        assert_eq!(mistake.label, split.labels[mistake.index as usize]);
+        assert!(mistake.answer != mistake.label && mistake.confidence >= mistake.label_probability);
+    }
+}
+
+#[test]
+fn an_evaluation_can_be_broken_off() {
+    let mut calls = 0;
+    let outcome = reader(0.0).evaluate(&squares(300, 4), &mut |_| {
+        calls += 1;
+        ControlFlow::Break(())
+    });
+    assert_eq!((outcome.unwrap(), calls), (None, 1));
+}
+
+#[test]
+fn nothing_to_measure_measures_nothing() {
+    let evaluation = reader(0.0).evaluate(&Split::default(), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
+    assert_eq!((evaluation.images, evaluation.accuracy, evaluation.loss), (0, 0.0, 0.0));
+}
+
+#[test]
+fn the_digit_threshold_keeps_its_share() {
+    let net = Net::new(ModelKind::LeNet, 1).unwrap();
+    let measured = measure(&net, &squares(200, 4), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
+    let threshold = measured.score_kept_by(0.99);
+    assert_eq!(measured.digit_scores.iter().filter(|&&score| score >= threshold).count(), 198);
+    let lowest = measured.digit_scores.iter().copied().fold(f32::MAX, f32::min);
+    assert_eq!(measured.score_kept_by(1.0), lowest);
+}

@@ -1,0 +1,126 @@
+//! Model files: what is written comes back; what is not a model of ours is refused with the reason.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use inkling::nn::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelError, ModelFile, Net, WeightFormat, parameter_shapes};
+use inkling::run_config::{DataSpec, ModelKind, Preset, RunConfig};
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
+
+fn model(kind: ModelKind) -> ModelFile {
+    let net = Net::new(kind, 3).unwrap();
+    let card = ModelCard {
+        version: FORMAT_VERSION,
+        model: kind,
+        labels: ModelCard::digit_labels(),
+        normalization: net.normalization(),
+        digit_threshold: 4.5,
+        data: DataSpec::builtin(),
+        epochs: 2,
+        validation_accuracy: Some(0.98),
+        config: RunConfig::preset(Preset::QuickLook),
+    };
+    ModelFile { net, card }
+}
+
+fn reason(bytes: &[u8]) -> String {
+    match ModelFile::from_bytes(bytes, Path::new("some.safetensors")) {
+        Err(ModelError::Malformed { path, reason }) => {
+            assert_eq!(path, Path::new("some.safetensors"));
+            reason
+        }
+        other => panic!("not refused as malformed: {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_written_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for &kind in ModelKind::ALL {
+        let path = folder.path().join(format!("{kind}.safetensors"));
+        let written = model(kind);
+        written.save(&path, WeightFormat::F32).unwrap();
+        let read = ModelFile::load(&path).unwrap();
+        assert_eq!(read.card, written.card);
+        assert_eq!(read.net.weights().unwrap(), written.net.weights().unwrap());
+    }
+}
+
+#[test]
+fn half_precision_halves_the_file_and_rounds() {
+    let written = model(ModelKind::LeNet);
+    let bytes = written.to_bytes(WeightFormat::F16).unwrap();
+    // The bound on the starter model in `assets`.
+    assert!(bytes.len() <= 200_000, "{} bytes", bytes.len());
+    let read = ModelFile::from_bytes(&bytes, Path::new("starter")).unwrap();
+    for (written, read) in written.net.weights().unwrap().iter().flatten().zip(read.net.weights().unwrap().iter().flatten()) {
+        assert!((written - read).abs() <= written.abs() / 2048.0 + 1e-7, "{read} and not {written}");
+    }
+}
+
+#[test]
+fn other_programs_can_open_it() {
+    let bytes = model(ModelKind::Speedrun).to_bytes(WeightFormat::F32).unwrap();
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    assert_eq!(tensors.tensor("conv1.weight").unwrap().shape(), [24, 1, 5, 5]);
+    assert_eq!(tensors.tensor("fc2.bias").unwrap().dtype(), Dtype::F32);
+}
+
+#[test]
+fn damaged_files_are_refused() {
+    let bytes = model(ModelKind::LeNet).to_bytes(WeightFormat::F32).unwrap();
+    for cut in [0, 4, 8, 100, bytes.len() / 2, bytes.len() - 1] {
+        assert!(reason(&bytes[..cut]).contains("safetensors"), "cut at {cut}");
+    }
+    assert!(reason(b"PK\x03\x04 certainly not a model, but long enough").contains("safetensors"));
+    let giant_header = [u64::MAX.to_le_bytes().as_slice(), &bytes[8..]].concat();
+    assert!(reason(&giant_header).contains("safetensors"));
+}
+
+/// The model's file with one thing changed.
+fn changed(change: impl Fn(&mut ModelCard, &mut Vec<(String, Vec<usize>, Vec<f32>)>)) -> Vec<u8> {
+    let ModelFile { net, mut card } = model(ModelKind::LeNet);
+    let mut tensors: Vec<(String, Vec<usize>, Vec<f32>)> = parameter_shapes(ModelKind::LeNet)
+        .into_iter()
+        .zip(net.weights().unwrap())
+        .map(|((name, shape), values)| (name, shape, values))
+        .collect();
+    change(&mut card, &mut tensors);
+    let bytes: Vec<Vec<u8>> = tensors.iter().map(|(_, _, values)| values.iter().flat_map(|value| value.to_le_bytes()).collect()).collect();
+    let views =
+        tensors.iter().zip(&bytes).map(|((name, shape, _), bytes)| (name, TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap()));
+    let metadata = HashMap::from([("inkling".to_owned(), serde_json::to_string(&card).unwrap())]);
+    safetensors::serialize(views, Some(metadata)).unwrap()
+}
+
+#[test]
+fn every_claim_is_checked() {
+    assert!(ModelFile::from_bytes(&changed(|_, _| ()), Path::new("whole")).is_ok());
+    assert!(reason(&changed(|card, _| card.version = FORMAT_VERSION + 1)).contains("newer"));
+    assert!(reason(&changed(|card, _| card.normalization.std = 0.0)).contains("normalisation"));
+    assert!(reason(&changed(|card, _| card.labels = vec!["a".to_owned()])).contains("digits"));
+    assert!(reason(&changed(|card, _| card.model = ModelKind::Mlp)).contains("weights where mlp has"));
+    assert!(reason(&changed(|_, tensors| tensors[0].0 = "other".to_owned())).contains("conv1.weight is missing"));
+    assert!(reason(&changed(|_, tensors| tensors[0].1 = vec![6, 1, 25])).contains("shape"));
+    assert!(reason(&changed(|_, tensors| tensors[3].2[0] = f32::NAN)).contains("finite"));
+    let plain = safetensors::serialize(Vec::<(String, TensorView<'_>)>::new(), None).unwrap();
+    assert!(reason(&plain).contains("description is missing"));
+}
+
+#[test]
+fn a_missing_file_and_a_folder_are_unreadable() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path().join("absent"), folder.path().to_owned()] {
+        assert!(matches!(ModelFile::load(&path), Err(ModelError::Unreadable { path: named, .. }) if named == path));
+    }
+}
+
+#[test]
+fn a_file_beyond_the_bound_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("giant");
+    // Sparse: it takes no room on the disk.
+    std::fs::File::create(&path).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
+    assert!(matches!(ModelFile::load(&path), Err(ModelError::Malformed { reason, .. }) if reason.contains("larger than 256 MB")));
+}

@@ -1,0 +1,76 @@
+//! Owns the comparison of an op with plain loops in f64, its gradients with finite differences of those loops.
+
+use candle_core::{Device, Tensor, Var};
+use inkling::nn::Parameter;
+use inkling::random::Random;
+
+/// Numbers in ±1.
+pub fn numbers(count: usize, random: &mut Random) -> Vec<f32> {
+    (0..count).map(|_| random.range(-1.0, 1.0)).collect()
+}
+
+/// An array of numbers and its shape.
+#[derive(Clone)]
+pub struct Array {
+    pub values: Vec<f32>,
+    pub shape: Vec<usize>,
+}
+
+impl Array {
+    pub fn random(shape: &[usize], random: &mut Random) -> Self {
+        Self { values: numbers(shape.iter().product(), random), shape: shape.to_vec() }
+    }
+
+    fn wide(&self) -> Vec<f64> {
+        self.values.iter().map(|&value| f64::from(value)).collect()
+    }
+}
+
+/// Checks `op(x, weight, bias)` and the gradients of `sum(op * r)`, for a random `r`, against `reference` on the same numbers.
+pub fn check(
+    inputs: &[Array; 3],
+    op: impl Fn(&Tensor, &Parameter, &Parameter) -> Tensor,
+    reference: impl Fn(&[f64], &[f64], &[f64]) -> Vec<f64>,
+) {
+    let [x, weight, bias] = inputs;
+    let variable = Var::from_vec(x.values.clone(), x.shape.as_slice(), &Device::Cpu).unwrap();
+    let parameters = [weight, bias].map(|array| Parameter::new("p", array.values.clone(), &array.shape).unwrap());
+    let output = op(&variable, &parameters[0], &parameters[1]);
+    let values: Vec<f32> = output.flatten_all().unwrap().to_vec1().unwrap();
+
+    let mut wide = inputs.each_ref().map(Array::wide);
+    let expected = reference(&wide[0], &wide[1], &wide[2]);
+    close("output", &values, &expected);
+
+    let r = numbers(values.len(), &mut Random::new(77));
+    let scalar = (output.flatten_all().unwrap() * Tensor::new(r.as_slice(), &Device::Cpu).unwrap()).unwrap().sum_all().unwrap();
+    let gradients = scalar.backward().unwrap();
+    let of_x: Vec<f32> = gradients.get(&variable).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+    let computed = [of_x, parameters[0].gradient().clone(), parameters[1].gradient().clone()];
+
+    for (input, (name, gradient)) in ["x", "weight", "bias"].into_iter().zip(computed).enumerate() {
+        let numeric: Vec<f64> = (0..wide[input].len())
+            .map(|index| {
+                let step = 1e-6;
+                let mut loss_at = |shift: f64| {
+                    let kept = wide[input][index];
+                    wide[input][index] = kept + shift;
+                    let output = reference(&wide[0], &wide[1], &wide[2]);
+                    wide[input][index] = kept;
+                    output.iter().zip(&r).map(|(y, &r)| y * f64::from(r)).sum::<f64>()
+                };
+                (loss_at(step) - loss_at(-step)) / (2.0 * step)
+            })
+            .collect();
+        close(name, &gradient, &numeric);
+    }
+}
+
+/// Equal within the rounding of f32 sums.
+pub fn close(what: &str, computed: &[f32], expected: &[f64]) {
+    assert_eq!(computed.len(), expected.len(), "{what}: count");
+    let scale = expected.iter().fold(1.0_f64, |largest, value| largest.max(value.abs()));
+    for (index, (&got, &want)) in computed.iter().zip(expected).enumerate() {
+        assert!((f64::from(got) - want).abs() <= 2e-5 * scale, "{what}[{index}]: {got} and not {want}");
+    }
+}

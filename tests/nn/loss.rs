@@ -1,0 +1,83 @@
+//! Cross-entropy: values, gradients, parts of a batch, extreme logits.
+
+use candle_core::{Device, Var};
+use inkling::nn::ops::cross_entropy;
+use inkling::random::Random;
+
+use super::gradients::{close, numbers};
+
+fn reference(logits: &[f64], labels: &[u8]) -> f64 {
+    let classes = logits.len() / labels.len();
+    let losses = logits.chunks(classes).zip(labels).map(|(row, &label)| {
+        let sum: f64 = row.iter().map(|logit| logit.exp()).sum();
+        sum.ln() - row[usize::from(label)]
+    });
+    losses.sum::<f64>() / labels.len() as f64
+}
+
+/// Loss, hits and the gradient of the logits.
+fn compute(logits: &[f32], labels: &[u8], batch: usize) -> (f32, f32, Vec<f32>) {
+    let x = Var::from_slice(logits, (labels.len(), logits.len() / labels.len()), &Device::Cpu).unwrap();
+    let loss = cross_entropy(&x, labels, batch).unwrap();
+    let gradients = loss.backward().unwrap();
+    let values: Vec<f32> = loss.to_vec1().unwrap();
+    (values[0], values[1], gradients.get(&x).unwrap().flatten_all().unwrap().to_vec1().unwrap())
+}
+
+#[test]
+fn agrees_with_plain_loops_and_finite_differences() {
+    for (rows, classes) in [(1, 10), (3, 10), (7, 3), (2, 1)] {
+        let logits = numbers(rows * classes, &mut Random::new(rows as u64));
+        let labels: Vec<u8> = (0..rows).map(|row| (row * 7 % classes) as u8).collect();
+        let (loss, hits, gradient) = compute(&logits, &labels, rows);
+        let mut wide: Vec<f64> = logits.iter().map(|&logit| f64::from(logit)).collect();
+        close("loss", &[loss], &[reference(&wide, &labels)]);
+        let right = |(row, &label): (&[f32], &u8)| row.iter().all(|logit| *logit <= row[usize::from(label)]);
+        assert_eq!(hits as usize, logits.chunks(classes).zip(&labels).filter(|pair| right(*pair)).count());
+        let numeric: Vec<f64> = (0..wide.len())
+            .map(|index| {
+                let mut loss_at = |shift: f64| {
+                    wide[index] += shift;
+                    let loss = reference(&wide, &labels);
+                    wide[index] -= shift;
+                    loss
+                };
+                (loss_at(1e-6) - loss_at(-1e-6)) / 2e-6
+            })
+            .collect();
+        close("gradient", &gradient, &numeric);
+    }
+}
+
+#[test]
+fn parts_of_a_batch_add_up_to_it() {
+    let logits = numbers(50, &mut Random::new(9));
+    let labels = [1, 2, 3, 4, 5];
+    let (loss, hits, gradient) = compute(&logits, &labels, 5);
+    let (first, second) = (compute(&logits[..20], &labels[..2], 5), compute(&logits[20..], &labels[2..], 5));
+    assert!((first.0 + second.0 - loss).abs() < 1e-6);
+    assert_eq!(first.1 + second.1, hits);
+    assert_eq!([first.2, second.2].concat(), gradient);
+}
+
+#[test]
+fn extreme_logits_stay_finite_and_nan_is_not_hidden() {
+    let (loss, hits, gradient) = compute(&[1e30, -1e30, 0.0], &[0], 1);
+    assert_eq!((loss, hits), (0.0, 1.0));
+    assert!(gradient.iter().all(|value| value.abs() < 1e-6));
+    let (loss, hits, _) = compute(&[f32::NAN, 1.0, 0.0], &[1], 1);
+    assert!(loss.is_nan() && hits == 0.0);
+}
+
+#[test]
+fn of_equal_logits_the_first_is_the_answer() {
+    assert_eq!(compute(&[2.0, 2.0], &[0], 1).1, 1.0);
+    assert_eq!(compute(&[2.0, 2.0], &[1], 1).1, 0.0);
+}
+
+#[test]
+fn labels_that_do_not_fit_are_refused() {
+    let x = Var::zeros((2, 10), candle_core::DType::F32, &Device::Cpu).unwrap();
+    assert!(cross_entropy(&x, &[1], 1).is_err());
+    assert!(cross_entropy(&x, &[1, 10], 2).is_err());
+}

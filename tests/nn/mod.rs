@@ -1,0 +1,9 @@
+//! Tests of networks: every op against plain loops and finite differences, models, model files.
+
+mod convolution;
+mod features;
+mod files;
+mod gradients;
+mod loss;
+mod models;
+mod tidy;

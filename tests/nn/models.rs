@@ -1,0 +1,108 @@
+//! The four networks: sizes, initialisation, gradients from end to end.
+
+use candle_core::Tensor;
+use inkling::ink::PIXELS;
+use inkling::nn::ops::cross_entropy;
+use inkling::nn::{Net, Pass, parameter_count, parameter_shapes};
+use inkling::random::Random;
+use inkling::run_config::ModelKind;
+
+fn pixels(count: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    (0..count * PIXELS).map(|_| random.below(256) as u8).collect()
+}
+
+fn flat(tensor: &Tensor) -> Vec<f32> {
+    tensor.flatten_all().unwrap().to_vec1().unwrap()
+}
+
+#[test]
+fn parameters_are_counted_as_published() {
+    assert_eq!(parameter_count(ModelKind::LeNet), 61_706);
+    assert_eq!(parameter_count(ModelKind::Mlp), 784 * 256 + 256 + 256 * 256 + 256 + 2_570);
+    assert_eq!(parameter_count(ModelKind::ConvNet), 832 + 51_264 + 1_049_600 + 10_250);
+    assert_eq!(parameter_count(ModelKind::Speedrun), 624 + 6_944 + 205_056 + 2_570);
+    for &model in ModelKind::ALL {
+        let net = Net::new(model, 1).unwrap();
+        let built: Vec<(String, Vec<usize>)> = net.parameters().iter().map(|p| (p.name().to_owned(), p.tensor().dims().to_vec())).collect();
+        assert_eq!(built, parameter_shapes(model));
+    }
+}
+
+#[test]
+fn every_model_gives_ten_logits_a_picture_and_each_alone_as_in_company() {
+    for &model in ModelKind::ALL {
+        let net = Net::new(model, 1).unwrap();
+        let pictures = pixels(7, 3);
+        let together = net.forward(&pictures, Pass::Read).unwrap();
+        assert_eq!(together.dims(), [7, 10], "{model}");
+        let together = flat(&together);
+        for (picture, expected) in pictures.chunks(PIXELS).zip(together.chunks(10)) {
+            for (alone, expected) in flat(&net.forward(picture, Pass::Read).unwrap()).iter().zip(expected) {
+                assert!((alone - expected).abs() < 1e-5, "{model}: {alone} and not {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_seed_decides_the_weights() {
+    for &model in ModelKind::ALL {
+        let weights = |seed: u64| Net::new(model, seed).unwrap().weights().unwrap();
+        assert_eq!(weights(1), weights(1));
+        assert_ne!(weights(1), weights(2));
+    }
+    // Uniform in ±1/√fan_in, biases too.
+    let net = Net::new(ModelKind::Mlp, 1).unwrap();
+    for parameter in &net.parameters()[..2] {
+        let values = parameter.values().unwrap();
+        let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+        assert!((0.9 / 28.0..=1.0 / 28.0).contains(&largest), "{}: {largest}", parameter.name());
+    }
+}
+
+#[test]
+fn dropout_only_acts_while_training() {
+    let net = Net::new(ModelKind::ConvNet, 1).unwrap();
+    let pictures = pixels(2, 3);
+    let read = || flat(&net.forward(&pictures, Pass::Read).unwrap());
+    let train = |seed| flat(&net.forward(&pictures, Pass::Train { dropout: &mut Random::new(seed) }).unwrap());
+    assert_eq!(read(), read());
+    assert_ne!(train(1), read());
+    assert_ne!(train(1), train(2));
+    assert_eq!(train(1), train(1));
+}
+
+/// The derivative of the loss along a random direction, by the chain of all gradients and by difference.
+#[test]
+fn gradients_hold_from_end_to_end() {
+    for &model in ModelKind::ALL {
+        let net = Net::new(model, 5).unwrap();
+        let (pictures, labels) = (pixels(6, 8), [0, 1, 2, 3, 4, 5]);
+        let loss = || {
+            let logits = net.forward(&pictures, Pass::Train { dropout: &mut Random::new(1) }).unwrap();
+            cross_entropy(&logits, &labels, labels.len()).unwrap()
+        };
+        loss().backward().unwrap();
+        let gradients: Vec<Vec<f32>> = net.parameters().iter().map(|parameter| parameter.gradient().clone()).collect();
+        // Along the gradient itself, where a mistake in any part shows.
+        let length = gradients.iter().flatten().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
+        let start = net.weights().unwrap();
+        let loss_at = |shift: f64| {
+            let moved = |(w, g): (&f32, &f32)| (f64::from(*w) + shift * f64::from(*g) / length) as f32;
+            let weights: Vec<Vec<f32>> = start.iter().zip(&gradients).map(|(w, g)| w.iter().zip(g).map(moved).collect()).collect();
+            net.set_weights(&weights).unwrap();
+            f64::from(loss().to_vec1::<f32>().unwrap()[0])
+        };
+        let slope = (loss_at(2e-3) - loss_at(-2e-3)) / 4e-3;
+        assert!((slope / length - 1.0).abs() < 0.02, "{model}: slope {slope}, gradient {length}");
+    }
+}
+
+#[test]
+fn clones_share_their_weights() {
+    let net = Net::new(ModelKind::LeNet, 1).unwrap();
+    let clone = net.clone();
+    net.set_weights(&Net::new(ModelKind::LeNet, 2).unwrap().weights().unwrap()).unwrap();
+    assert_eq!(clone.weights().unwrap(), Net::new(ModelKind::LeNet, 2).unwrap().weights().unwrap());
+}

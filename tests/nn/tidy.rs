@@ -1,0 +1,26 @@
+//! candle's pooling and convolution gradients are wrong or slow: nothing in `src` may call them.
+
+use std::path::Path;
+
+fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn candles_own_pooling_and_convolution_are_never_called() {
+    let mut found = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    assert!(found.len() > 20, "the sources were not found");
+    for (path, text) in found {
+        for forbidden in ["max_pool2d(", "max_pool2d_with_stride(", ".conv2d(", "candle_nn::conv"] {
+            assert!(!text.contains(forbidden), "{path} calls {forbidden}");
+        }
+    }
+}

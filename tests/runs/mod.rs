@@ -1,0 +1,176 @@
+//! Run folders: whole or not there, found again, moved, replaced, deleted — and nothing else ever touched.
+
+use std::path::Path;
+
+use inkling::infer::Reader;
+use inkling::problem::Problem;
+use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
+use inkling::runs::{RunError, Store, check_target, save_to};
+use inkling::train::{Outcome, train};
+
+use crate::synthetic::square_set;
+use crate::train::watcher::{Watcher, config};
+
+fn outcome() -> Outcome {
+    let of = RunConfig { epochs: 2, ..config(ModelKind::LeNet) };
+    train(&of, &square_set(120, 20), &mut Watcher::default()).unwrap().unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_run_is_saved_listed_and_read_with() {
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::new(root.path().join("not yet there"));
+    assert!(store.list().is_empty());
+    let outcome = outcome();
+    let saved = store.save(&outcome).unwrap();
+    assert_eq!(names(&saved.folder), ["history.csv", "model.safetensors", "run.json"]);
+    assert_eq!(saved.model_path, saved.folder.join("model.safetensors"));
+    assert_eq!(saved.epochs, outcome.summary.epochs);
+
+    let listed = store.list();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].summary.as_deref().unwrap(), &saved);
+    assert_eq!(Reader::open(&saved.model_path).unwrap().info().epochs, 2);
+
+    let history = std::fs::read_to_string(saved.folder.join("history.csv")).unwrap();
+    let lines: Vec<&str> = history.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert!(lines[0].starts_with("epoch,step,train_loss"));
+    assert_eq!(lines[2].split(',').next_back().unwrap().parse::<f32>().unwrap(), outcome.summary.epochs[1].seconds);
+}
+
+#[test]
+fn folder_names_are_unique_and_harmless() {
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::new(root.path());
+    let mut outcome = outcome();
+    outcome.summary.config.data = DataSpec::single(DataSource::Path("/some/where/my: \"digits\"? *.csv".into()));
+    outcome.summary.finished_at = "2026-11-21T14:03:11Z".to_owned();
+    let first = store.save(&outcome).unwrap().folder;
+    let second = store.save(&outcome).unwrap().folder;
+    assert_ne!(first, second);
+    let name = first.file_name().unwrap().to_str().unwrap();
+    assert!(name.starts_with("2026-11-2") && name.contains(" lenet my"), "{name}");
+    assert!(!name.contains([':', '"', '?', '*', '/', '\\', '<', '>', '|']), "{name}");
+    assert!(!name.ends_with(['.', ' ']), "{name}");
+    assert_eq!(store.list().len(), 2);
+}
+
+#[test]
+fn the_newest_comes_first_and_broken_folders_last() {
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::new(root.path());
+    let mut outcome = outcome();
+    for finished_at in ["2026-11-21T14:03:11Z", "2026-11-21T14:03:11.5Z", "2025-01-01T00:00:00Z"] {
+        outcome.summary.finished_at = finished_at.to_owned();
+        store.save(&outcome).unwrap();
+    }
+    std::fs::create_dir(root.path().join("zz a folder of holiday pictures")).unwrap();
+    std::fs::write(root.path().join("a file"), "").unwrap();
+    let model_missing = store.list()[2].folder.clone();
+    std::fs::remove_file(model_missing.join("model.safetensors")).unwrap();
+    let damaged = root.path().join("damaged");
+    std::fs::create_dir(&damaged).unwrap();
+    std::fs::write(damaged.join("run.json"), "{\"config\":").unwrap();
+
+    let listed = store.list();
+    let finished: Vec<Option<String>> = listed.iter().map(|entry| entry.summary.as_ref().ok().map(|run| run.finished_at.clone())).collect();
+    assert_eq!(finished[..2], [Some("2026-11-21T14:03:11.5Z".to_owned()), Some("2026-11-21T14:03:11Z".to_owned())]);
+    assert_eq!(finished[2..], [None, None, None]);
+    for entry in &listed[2..] {
+        assert!(matches!(&entry.summary, Err(Problem::Run(RunError::Malformed { folder, .. })) if *folder == entry.folder));
+    }
+}
+
+#[test]
+fn a_moved_run_still_works() {
+    let root = tempfile::tempdir().unwrap();
+    let saved = Store::new(root.path().join("here")).save(&outcome()).unwrap();
+    let there = root.path().join("there");
+    std::fs::create_dir(&there).unwrap();
+    std::fs::rename(&saved.folder, there.join("my best run")).unwrap();
+    let listed = Store::new(&there).list();
+    let run = listed[0].summary.as_ref().unwrap();
+    assert_eq!(run.folder, there.join("my best run"));
+    Reader::open(&run.model_path).unwrap();
+}
+
+#[test]
+fn only_runs_in_the_store_are_deleted() {
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::new(root.path().join("runs"));
+    let outcome = outcome();
+    let (kept, deleted) = (store.save(&outcome).unwrap().folder, store.save(&outcome).unwrap().folder);
+    store.delete(&deleted).unwrap();
+    assert!(!deleted.exists() && kept.exists());
+
+    let outside = save_to(&root.path().join("outside"), &outcome).unwrap().folder;
+    let foreign = root.path().join("runs/foreign");
+    std::fs::create_dir(&foreign).unwrap();
+    let nested = save_to(&foreign.join("nested"), &outcome).unwrap().folder;
+    for folder in [outside, foreign, nested, root.path().join("runs"), kept.join(".."), root.path().join("runs/absent")] {
+        assert!(store.delete(&folder).is_err(), "{}", folder.display());
+    }
+    assert!(root.path().join("outside/run.json").exists() && root.path().join("runs/foreign/nested/run.json").exists());
+    assert!(kept.join("run.json").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_run_is_not_followed_by_delete() {
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::new(root.path().join("runs"));
+    store.save(&outcome()).unwrap();
+    let outside = save_to(&root.path().join("outside"), &outcome()).unwrap().folder;
+    let link = root.path().join("runs/link");
+    std::os::unix::fs::symlink(&outside, &link).unwrap();
+    assert!(store.delete(&link).is_err());
+    assert!(outside.join("run.json").exists());
+}
+
+#[test]
+fn save_to_writes_the_folder_itself_and_replaces_only_runs() {
+    let root = tempfile::tempdir().unwrap();
+    let outcome = outcome();
+    let (absent, empty) = (root.path().join("a/b/absent"), root.path().join("empty"));
+    std::fs::create_dir(&empty).unwrap();
+    for target in [&absent, &empty, &absent] {
+        let saved = save_to(target, &outcome).unwrap();
+        assert_eq!(&saved.folder, target);
+        assert_eq!(names(target), ["history.csv", "model.safetensors", "run.json"]);
+    }
+    assert_eq!(names(&root.path().join("a/b")), ["absent"], "nothing is left beside it");
+
+    // A run with something of the person's in it, a folder of theirs, and a file.
+    std::fs::write(absent.join("notes.txt"), "mine").unwrap();
+    let theirs = root.path().join("theirs");
+    std::fs::create_dir(&theirs).unwrap();
+    std::fs::write(theirs.join("thesis.txt"), "mine").unwrap();
+    let file = root.path().join("file");
+    std::fs::write(&file, "mine").unwrap();
+    for target in [&absent, &theirs, &file] {
+        let occupied = Problem::Run(RunError::Occupied { folder: target.clone() });
+        assert_eq!(check_target(target), Err(occupied.clone()));
+        assert_eq!(save_to(target, &outcome).unwrap_err(), occupied);
+    }
+    assert_eq!(std::fs::read_to_string(absent.join("notes.txt")).unwrap(), "mine");
+    assert_eq!(std::fs::read_to_string(theirs.join("thesis.txt")).unwrap(), "mine");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "mine");
+}
+
+#[test]
+fn a_store_that_cannot_be_written_leaves_nothing_behind() {
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    // A file where the folder should be: fails for every user, unlike missing rights.
+    assert!(matches!(Store::new(file.join("runs")).save(&outcome()), Err(Problem::Write { .. })));
+    assert_eq!(names(root.path()), ["file"]);
+}

@@ -1,0 +1,39 @@
+//! The validation split: disjoint, repeatable, never empty.
+
+use inkling::train::HoldOut;
+
+use crate::synthetic::squares;
+
+#[test]
+fn every_image_is_on_exactly_one_side() {
+    let images = squares(241, 1);
+    let HoldOut { train, validation } = HoldOut::new(&images, 9);
+    assert_eq!((train.len(), validation.len()), (221, 20));
+    let mut sides: Vec<&[u8]> = train.iter().map(|&position| images.image(position as usize)).collect();
+    sides.extend((0..validation.len()).map(|index| validation.image(index)));
+    let mut all: Vec<&[u8]> = (0..images.len()).map(|index| images.image(index)).collect();
+    sides.sort_unstable();
+    all.sort_unstable();
+    // Every picture is different (noise), so equal lists mean disjoint sides.
+    assert!(all.windows(2).all(|pair| pair[0] != pair[1]));
+    assert_eq!(sides, all);
+    for index in 0..validation.len() {
+        let place = (0..images.len()).find(|&place| images.image(place) == validation.image(index)).unwrap();
+        assert_eq!(images.labels[place], validation.labels[index]);
+    }
+}
+
+#[test]
+fn the_seed_decides() {
+    let images = squares(60, 1);
+    assert_eq!(HoldOut::new(&images, 1).train, HoldOut::new(&images, 1).train);
+    assert_ne!(HoldOut::new(&images, 1).validation, HoldOut::new(&images, 2).validation);
+}
+
+#[test]
+fn sizes_are_sensible_from_nothing_up() {
+    for (images, held) in [(0, 0), (1, 1), (2, 1), (11, 1), (24, 2), (600, 50)] {
+        let split = HoldOut::new(&squares(images, 1), 1);
+        assert_eq!((split.train.len(), split.validation.len()), (images - held, held), "of {images}");
+    }
+}

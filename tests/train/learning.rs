@@ -1,0 +1,98 @@
+//! Runs learn, report what they do, and repeat themselves bit for bit.
+
+use inkling::run_config::{ModelKind, OptimizerKind, RunConfig, ScheduleKind};
+use inkling::train::{Outcome, train};
+
+use super::watcher::{Watcher, config};
+use crate::synthetic::square_set;
+
+fn run(config: &RunConfig) -> (Outcome, Watcher) {
+    let mut watcher = Watcher::default();
+    let outcome = train(config, &square_set(480, 100), &mut watcher).unwrap().unwrap();
+    (outcome, watcher)
+}
+
+#[test]
+fn every_model_learns_squares() {
+    for &model in ModelKind::ALL {
+        let epochs = if model == ModelKind::Mlp { 3 } else { 4 };
+        let (outcome, watcher) = run(&RunConfig { epochs, ..config(model) });
+        let test = outcome.summary.test.unwrap();
+        assert_eq!(test.images, 100);
+        assert!(test.accuracy >= 0.9, "{model}: {}", test.accuracy);
+        assert!(watcher.epochs.last().unwrap().train_loss < 0.5 * watcher.epochs[0].train_loss, "{model}: the loss did not fall");
+    }
+}
+
+#[test]
+fn sgd_and_every_schedule_learn_too() {
+    for &schedule in ScheduleKind::ALL {
+        let of = RunConfig { schedule, optimizer: OptimizerKind::Sgd, learning_rate: 0.02, epochs: 3, ..config(ModelKind::Mlp) };
+        let (outcome, _) = run(&of);
+        assert!(outcome.summary.test.unwrap().accuracy >= 0.9, "{schedule}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
+    for model in [ModelKind::LeNet, ModelKind::ConvNet] {
+        let weights = |seed, threads| {
+            let of = RunConfig { seed, threads: Some(threads), epochs: 1, ..config(model) };
+            let weights = run(&of).0.net.weights().unwrap();
+            weights.into_iter().flatten().map(f32::to_bits).collect::<Vec<_>>()
+        };
+        let first = weights(1, 2);
+        assert!(first == weights(1, 2), "{model}: twice the same run");
+        assert!(first == weights(1, 1), "{model}: one thread");
+        assert!(first == weights(1, 3), "{model}: three threads");
+        assert!(first != weights(2, 2), "{model}: another seed");
+    }
+}
+
+#[test]
+fn what_is_reported_is_what_was_planned() {
+    let (outcome, watcher) = run(&config(ModelKind::Mlp));
+    let plan = watcher.plan.unwrap();
+    // 480 images, 40 held back; 440 in batches of 32 are 13 whole ones and one of 24.
+    assert_eq!((plan.train_images, plan.validation_images, plan.test_images), (440, 40, 100));
+    assert_eq!((plan.steps_per_epoch, plan.total_steps, plan.threads), (14, 28, 2));
+    assert_eq!(plan, outcome.summary.plan);
+
+    let numbers: Vec<u64> = watcher.steps.iter().map(|point| point.step).collect();
+    assert_eq!(numbers, (1..=28).collect::<Vec<_>>());
+    assert_eq!(watcher.telemetry.iter().map(|now| now.epoch).collect::<Vec<_>>(), [[1; 14], [2; 14]].concat());
+    assert_eq!(watcher.epochs.iter().map(|record| (record.epoch, record.step)).collect::<Vec<_>>(), [(1, 14), (2, 28)]);
+    assert_eq!(watcher.epochs, outcome.summary.epochs);
+    assert_eq!(*watcher.thresholds.last().unwrap(), outcome.digit_threshold);
+
+    // The epoch's loss is the mean of its batches'.
+    let mean = watcher.steps[..14].iter().map(|point| point.loss).sum::<f32>() / 14.0;
+    assert!((watcher.epochs[0].train_loss - mean).abs() < 1e-5);
+
+    for pair in watcher.telemetry.windows(2) {
+        assert!(pair[1].elapsed_seconds >= pair[0].elapsed_seconds);
+    }
+    let last = watcher.telemetry.last().unwrap();
+    assert!(last.images_per_second > 0.0 && last.remaining_seconds >= 0.0);
+    assert!(!outcome.summary.stopped);
+    let seconds: f64 = watcher.epochs.iter().map(|record| f64::from(record.seconds)).sum();
+    assert!((outcome.summary.train_seconds - seconds).abs() < 1e-6);
+    outcome.summary.finished_at.parse::<jiff::Timestamp>().unwrap();
+}
+
+#[test]
+fn without_test_images_there_is_no_test_figure() {
+    let outcome = train(&config(ModelKind::Mlp), &square_set(120, 0), &mut Watcher::default()).unwrap().unwrap();
+    assert_eq!(outcome.summary.test, None);
+    assert!(!outcome.summary.stopped);
+}
+
+#[test]
+fn time_in_the_observer_does_not_count() {
+    let mut watcher = Watcher { hold: std::time::Duration::from_millis(20), ..Watcher::default() };
+    let start = std::time::Instant::now();
+    let outcome = train(&config(ModelKind::Mlp), &square_set(120, 10), &mut watcher).unwrap().unwrap();
+    let held = 0.020 * watcher.between as f64;
+    assert!(outcome.summary.train_seconds <= start.elapsed().as_secs_f64() - held + 0.001);
+    assert!(f64::from(watcher.telemetry.last().unwrap().elapsed_seconds) <= start.elapsed().as_secs_f64() - held + 0.001);
+}

@@ -1,0 +1,45 @@
+//! A batch is computed in micro-batches, and that changes nothing but rounding.
+
+use inkling::nn::{Net, Pass, ops};
+use inkling::optim;
+use inkling::random::Random;
+use inkling::run_config::{ModelKind, OptimizerKind, RunConfig, ScheduleKind};
+use inkling::train::{HoldOut, MICRO_BATCH, train};
+
+use super::watcher::{Watcher, config};
+use crate::synthetic::square_set;
+
+/// One step over one batch of 150 images, by the loop and by a single pass over all of them.
+#[test]
+fn gradients_add_up_to_the_whole_batchs() {
+    let data = square_set(164, 0);
+    let of = RunConfig {
+        epochs: 1,
+        batch_size: 151,
+        optimizer: OptimizerKind::Sgd,
+        schedule: ScheduleKind::Constant,
+        learning_rate: 0.1,
+        ..config(ModelKind::LeNet)
+    };
+    let mut watcher = Watcher::default();
+    let outcome = train(&of, &data, &mut watcher).unwrap().unwrap();
+    assert_eq!(watcher.steps.len(), 1);
+    // Three micro-batches, and one look while validating.
+    assert_eq!(watcher.between, 4);
+
+    let HoldOut { train: positions, .. } = HoldOut::new(&data.train, of.seed);
+    assert!(positions.len() > 2 * MICRO_BATCH);
+    let images: Vec<u8> = positions.iter().flat_map(|&position| data.train.image(position as usize).to_vec()).collect();
+    let labels: Vec<u8> = positions.iter().map(|&position| data.train.labels[position as usize]).collect();
+    let net = Net::new(of.model, of.seed).unwrap();
+    let logits = net.forward(&images, Pass::Train { dropout: &mut Random::new(0) }).unwrap();
+    let loss = ops::cross_entropy(&logits, &labels, labels.len()).unwrap();
+    loss.backward().unwrap();
+    optim::build(of.optimizer, net.parameters(), of.weight_decay as f32).step(0.1).unwrap();
+
+    assert!((watcher.steps[0].loss - loss.to_vec1::<f32>().unwrap()[0]).abs() < 1e-5);
+    let whole = net.weights().unwrap();
+    for (by_parts, whole) in outcome.net.weights().unwrap().iter().flatten().zip(whole.iter().flatten()) {
+        assert!((by_parts - whole).abs() < 1e-6, "{by_parts} and not {whole}");
+    }
+}

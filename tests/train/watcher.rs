@@ -1,0 +1,61 @@
+//! Owns an observer that writes everything down and stops when told.
+
+use inkling::nn::Net;
+use inkling::protocol::{EpochRecord, RunPlan, StepPoint, Telemetry};
+use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
+use inkling::train::{Flow, Observer};
+
+#[derive(Default)]
+pub struct Watcher {
+    pub plan: Option<RunPlan>,
+    pub between: u64,
+    pub steps: Vec<StepPoint>,
+    pub telemetry: Vec<Telemetry>,
+    pub epochs: Vec<EpochRecord>,
+    pub thresholds: Vec<f32>,
+    /// Stop at this call of `between`, from 1.
+    pub stop_at: Option<u64>,
+    /// Hold this long in each `between`.
+    pub hold: std::time::Duration,
+    /// The weights at the end of each epoch.
+    pub weights: Vec<Vec<Vec<f32>>>,
+}
+
+impl Observer for Watcher {
+    fn prepare(&mut self, plan: &RunPlan, net: &Net) {
+        assert!(self.plan.is_none() && self.steps.is_empty());
+        assert_eq!(plan.parameters, net.parameters().iter().map(|parameter| parameter.len() as u64).sum::<u64>());
+        self.plan = Some(plan.clone());
+    }
+
+    fn between(&mut self, _net: &Net) -> Flow {
+        self.between += 1;
+        std::thread::sleep(self.hold);
+        if self.stop_at.is_some_and(|at| self.between >= at) { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn step(&mut self, point: StepPoint, now: Telemetry) {
+        self.steps.push(point);
+        self.telemetry.push(now);
+    }
+
+    fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) {
+        self.epochs.push(*record);
+        self.thresholds.push(digit_threshold);
+        self.weights.push(net.weights().unwrap());
+    }
+}
+
+/// A small, quick run.
+pub fn config(model: ModelKind) -> RunConfig {
+    RunConfig {
+        model,
+        epochs: 2,
+        batch_size: 32,
+        optimizer: OptimizerKind::AdamW,
+        learning_rate: 2e-3,
+        schedule: ScheduleKind::OneCycle,
+        threads: Some(2),
+        ..RunConfig::preset(Preset::QuickLook)
+    }
+}
