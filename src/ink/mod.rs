@@ -2,11 +2,15 @@
 //! Canvas, `predict` and the built-in data set all go through here, so what a model was trained on and what a person
 //! draws are made by the same code. Must not know tensors, models or windows.
 
+mod file;
 mod normalise;
+mod photo;
 mod picture;
 mod render;
 mod strokes;
 
+pub use file::{InkEntry, InkFile, read_ink_file};
+pub use photo::picture_from_image_file;
 pub use picture::{PIXELS, Picture, SIDE};
 pub use render::picture;
 pub(crate) use render::picture_with_edge;

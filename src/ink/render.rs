@@ -6,13 +6,13 @@ use super::picture::{Picture, SIDE};
 use super::strokes::Ink;
 
 /// Pen diameter in picture pixels when the ink does not say its own: MNIST's median (measured on its training images).
-const PEN: f32 = 2.4;
+pub(super) const PEN: f32 = 2.4;
 /// Thinner pens are drawn as if they were this wide, so that a hairline stays readable.
-const THINNEST: f32 = 1.4;
+pub(super) const THINNEST: f32 = 1.4;
 /// Thicker pens are drawn as if they were this wide, so that loops stay open.
-const THICKEST: f32 = 4.6;
+pub(super) const THICKEST: f32 = 4.6;
 /// Pixels over which an edge fades from ink to paper, as MNIST's resampling left it.
-const EDGE: f32 = 1.5;
+const EDGE: f32 = 1.1;
 /// Points nearer than this to the last one drawn, in picture pixels, add nothing to see.
 const NEGLIGIBLE: f32 = 0.2;
 

@@ -16,7 +16,12 @@ pub(super) struct Written {
 impl Written {
     /// The digit as a scanner of some quality sees it.
     pub fn picture(&self, random: &mut Random) -> Picture {
-        picture_with_edge(&self.ink, random.range(1.0, 2.0))
+        let mut pixels = *picture_with_edge(&self.ink, random.range(0.7, 1.5)).pixels();
+        let roughness = random.range(0.0, 40.0);
+        for pixel in pixels.iter_mut().filter(|pixel| (1..255).contains(*pixel)) {
+            *pixel = (f32::from(*pixel) + roughness * random.normal()).clamp(0.0, 255.0) as u8;
+        }
+        Picture::new(pixels)
     }
 }
 
@@ -90,12 +95,12 @@ struct Hand {
 impl Hand {
     fn of_somebody(digit: u8, random: &mut Random) -> Self {
         // A 1 leans further than other digits do (its only freedom).
-        let lean = if digit == 1 { 1.4 } else { 1.0 };
+        let lean = if digit == 1 { 1.25 } else { 1.0 };
         let sloppiness = random.range(0.3, 1.4);
         Self {
-            slant: (0.17 + 0.26 * random.normal()).clamp(-0.5, 0.85) * lean,
+            slant: (0.15 + 0.23 * random.normal()).clamp(-0.5, 0.85) * lean,
             rotation: 0.09 * random.normal(),
-            width: (0.28 * random.normal()).exp().clamp(0.5, 2.2),
+            width: (0.24 * random.normal()).exp().clamp(0.5, 2.2),
             jitter: 0.028 * sloppiness,
             drift: 0.03 * sloppiness,
             tremor: 0.005 * random.uniform(),

@@ -1,0 +1,188 @@
+//! Owns reading ink files: JSON, JSON lines, gzipped or not, told apart by content.
+//! Must not know what becomes of the ink, nor pictures.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+use serde::Deserialize;
+
+use super::InkError;
+use super::strokes::{Ink, Stroke};
+
+/// The longest drawing, and the longest gap between two, in bytes of JSON: some hundred thousand points.
+const LONGEST: usize = 4 << 20;
+/// The most a file may hold after unpacking, in bytes: millions of digits.
+const LARGEST: u64 = 4 << 30;
+
+/// One drawing of an ink file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InkEntry {
+    /// The drawing.
+    pub ink: Ink,
+    /// What it shows, if the file says so.
+    pub label: Option<char>,
+    /// The line it begins on, from 1; `None` when it is the only drawing of a file that is not named as JSON lines.
+    pub line: Option<u64>,
+}
+
+/// The drawings of an ink file in order; one at a time is in memory. They end after the first error.
+///
+/// A drawing is `{"strokes": [[[x, y], …], …]}`, optionally with `pen` (its diameter, in the points' unit) and `label` (one
+/// character, or a digit as a number); anything else in it is skipped. A file holds one, laid out in any way, or several,
+/// as a rule one a line.
+pub fn read_ink_file(path: &Path) -> Result<InkFile, InkError> {
+    let unreadable = |error: io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
+    let mut raw = BufReader::new(File::open(path).map_err(unreadable)?);
+    let gzipped = raw.fill_buf().map_err(unreadable)?.starts_with(&[0x1F, 0x8B]);
+    let unpacked: Box<dyn Read + Send> = if gzipped { Box::new(MultiGzDecoder::new(raw)) } else { Box::new(raw) };
+    Ok(InkFile { path: path.to_owned(), bytes: BufReader::new(unpacked.take(LARGEST)), line: 1, entries: 0, ended: false })
+}
+
+/// See [`read_ink_file`].
+pub struct InkFile {
+    path: PathBuf,
+    bytes: BufReader<io::Take<Box<dyn Read + Send>>>,
+    /// The line the next byte is on.
+    line: u64,
+    /// Drawings handed out.
+    entries: u64,
+    ended: bool,
+}
+
+impl Iterator for InkFile {
+    type Item = Result<InkEntry, InkError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let next = self.next_entry().transpose();
+        self.ended = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+impl InkFile {
+    fn next_entry(&mut self) -> Result<Option<InkEntry>, InkError> {
+        if !self.skip_blank()? {
+            return match (self.entries, self.bytes.get_ref().limit()) {
+                (_, 0) => Err(self.malformed(self.line, format!("it holds more than {LARGEST} bytes"))),
+                (0, _) => Err(InkError::Malformed { path: self.path.clone(), reason: "it holds no drawing".to_owned() }),
+                _ => Ok(None),
+            };
+        }
+        let begin = self.line;
+        let text = self.object()?;
+        let record: Record = serde_json::from_slice(&text).map_err(|error| {
+            let words = error.to_string();
+            let reason = words.split(" at line ").next().unwrap_or_default().to_owned();
+            self.malformed(begin + error.line().saturating_sub(1) as u64, reason)
+        })?;
+        let label = record.label.map(Label::character).transpose().map_err(|reason| self.malformed(begin, reason))?;
+        self.entries += 1;
+        let alone = self.entries == 1 && !self.is_named_lines() && !self.skip_blank()?;
+        Ok(Some(InkEntry { ink: Ink { strokes: record.strokes, pen: record.pen }, label, line: (!alone).then_some(begin) }))
+    }
+
+    fn is_named_lines(&self) -> bool {
+        let name = self.path.to_string_lossy().to_ascii_lowercase();
+        [".jsonl", ".ndjson"].iter().any(|ending| name.trim_end_matches(".gz").ends_with(ending))
+    }
+
+    /// Goes to the next byte that is not blank; false at the end.
+    fn skip_blank(&mut self) -> Result<bool, InkError> {
+        for _ in 0..LONGEST {
+            match self.peek()? {
+                None => return Ok(false),
+                Some(byte) if byte.is_ascii_whitespace() => self.advance(byte),
+                Some(_) => return Ok(true),
+            }
+        }
+        Err(self.malformed(self.line, format!("nothing follows for {LONGEST} bytes")))
+    }
+
+    /// The text from here to the brace that closes the first one.
+    fn object(&mut self) -> Result<Vec<u8>, InkError> {
+        let begin = self.line;
+        let mut text = Vec::new();
+        let (mut depth, mut quoted, mut escaped) = (0_u32, false, false);
+        while let Some(byte) = self.peek()? {
+            if text.is_empty() && byte != b'{' {
+                return Err(self.malformed(begin, "it is not a JSON object".to_owned()));
+            }
+            if text.len() >= LONGEST {
+                return Err(self.malformed(begin, format!("its drawing is longer than {LONGEST} bytes")));
+            }
+            self.advance(byte);
+            text.push(byte);
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if quoted => escaped = true,
+                b'"' => quoted = !quoted,
+                b'{' if !quoted => depth += 1,
+                b'}' if !quoted => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return Ok(text);
+            }
+        }
+        Err(self.malformed(begin, "its drawing breaks off".to_owned()))
+    }
+
+    fn peek(&mut self) -> Result<Option<u8>, InkError> {
+        let line = self.line;
+        match self.bytes.fill_buf() {
+            Ok(buffer) => Ok(buffer.first().copied()),
+            // The words of the unpacker: what was read is not gzip, or breaks off.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) =>
+            {
+                Err(self.malformed(line, error.to_string()))
+            }
+            Err(error) => Err(InkError::Unreadable { path: self.path.clone(), reason: error.to_string() }),
+        }
+    }
+
+    fn advance(&mut self, byte: u8) {
+        self.bytes.consume(1);
+        self.line += u64::from(byte == b'\n');
+    }
+
+    fn malformed(&self, line: u64, reason: String) -> InkError {
+        let mut path = self.path.clone().into_os_string();
+        path.push(format!(":{line}"));
+        InkError::Malformed { path: path.into(), reason }
+    }
+}
+
+/// A drawing as files hold it.
+#[derive(Deserialize)]
+struct Record {
+    strokes: Vec<Stroke>,
+    pen: Option<f32>,
+    label: Option<Label>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Label {
+    Number(u64),
+    Text(String),
+}
+
+impl Label {
+    fn character(self) -> Result<char, String> {
+        let text = match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text,
+        };
+        let mut characters = text.chars();
+        match (characters.next(), characters.next()) {
+            (Some(character), None) => Ok(character),
+            _ => Err(format!("the label {text:?} is not one character")),
+        }
+    }
+}

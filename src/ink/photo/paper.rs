@@ -1,0 +1,158 @@
+//! Owns telling ink from the paper it is on: polarity, uneven light, noise, specks.
+//! Must not know the frame that ink is brought into.
+
+use super::Grey;
+
+/// Less contrast than this (of the way from black to white) is an empty picture.
+const FAINTEST: f32 = 0.06;
+/// Pictures with a shorter side than this are screenshots and scans: their paper is even.
+const PHOTOGRAPH: usize = 64;
+/// A piece smaller than this, relative to the largest, is a speck.
+const SPECK: f32 = 0.04;
+
+/// Ink from 0 to 1 where there is any; `None` when nothing stands out from the paper.
+pub(super) fn find_ink(grey: &Grey) -> Option<Grey> {
+    let (over_paper, noise) = lift(grey)?;
+    // Full ink: what the darkest few pixels have, whatever the size of the digit.
+    let few = (over_paper.len() / 2000).clamp(4.min(over_paper.len() - 1), 200);
+    let full = quantile(&over_paper, 1.0 - few as f32 / over_paper.len() as f32);
+    if full < FAINTEST.max(5.0 * noise) {
+        return None;
+    }
+    let threshold = (0.4 * full).max(4.0 * noise).min(0.8 * full);
+    let kept = main_pieces(grey, over_paper.iter().map(|&value| value > threshold).collect());
+    let near_kept = |index: usize| {
+        let (x, y) = grey.place(index);
+        let rows = y.saturating_sub(1)..(y + 2).min(grey.height);
+        rows.into_iter().any(|row| (x.saturating_sub(1)..(x + 2).min(grey.width)).any(|column| kept[row * grey.width + column]))
+    };
+    let stretch = |value: f32| ((value / full - 0.15) / 0.7).clamp(0.0, 1.0);
+    let values = over_paper.iter().enumerate().map(|(index, &value)| if near_kept(index) { stretch(value) } else { 0.0 });
+    Some(Grey { width: grey.width, height: grey.height, values: values.collect() })
+}
+
+/// How far each pixel stands out from the paper towards the ink, and the paper's noise (a standard deviation).
+fn lift(grey: &Grey) -> Option<(Vec<f32>, f32)> {
+    let frame = 1 + grey.width.min(grey.height) / 20;
+    let border: Vec<f32> = (0..grey.values.len()).filter(|&index| grey.inset(index) < frame).map(|index| grey.values[index]).collect();
+    if border.is_empty() {
+        return None;
+    }
+    let paper = quantile(&border, 0.5);
+    let (darkest, lightest) = (quantile(&grey.values, 0.002), quantile(&grey.values, 0.998));
+    let sign = if paper - darkest >= lightest - paper { -1.0 } else { 1.0 };
+    let towards_ink: Vec<f32> = grey.values.iter().map(|value| sign * (value - paper)).collect();
+    let light = if grey.width.min(grey.height) < PHOTOGRAPH { [0.0; 6] } else { light_fall(grey, &towards_ink) };
+    let over_paper: Vec<f32> = towards_ink.iter().enumerate().map(|(index, value)| value - dot(light, terms(grey, index))).collect();
+    let half = 0.5 * quantile(&over_paper, 0.998);
+    let noise = spread(over_paper.iter().copied().filter(|value| *value <= half));
+    Some((over_paper, noise))
+}
+
+/// The paper's own brightness as a quadratic surface, fitted by least squares to what is not ink: from round to round the
+/// pixels that stand out most are left aside.
+fn light_fall(grey: &Grey, towards_ink: &[f32]) -> [f64; 6] {
+    let stride = (towards_ink.len() / 20_000).max(1);
+    let sample: Vec<(f32, [f64; 6])> =
+        (0..towards_ink.len()).step_by(stride).map(|index| (towards_ink[index], terms(grey, index))).collect();
+    let mut surface = [0.0; 6];
+    let values: Vec<f32> = sample.iter().map(|(value, _)| *value).collect();
+    // At first paper is what is nearer to the border's than to the ink's brightness, and in a slope of light not the top fifth.
+    let mut limit = quantile(&values, 0.8).min(0.5 * quantile(&values, 0.998));
+    for _ in 0..6 {
+        let paper: Vec<_> = sample.iter().filter(|(value, terms)| value - dot(surface, *terms) <= limit).collect();
+        surface = least_squares(&paper).unwrap_or(surface);
+        limit = (2.5 * spread(paper.iter().map(|(value, terms)| value - dot(surface, *terms)))).max(0.02);
+    }
+    surface
+}
+
+/// The terms of the surface at a pixel, with coordinates from -1 to 1.
+fn terms(grey: &Grey, index: usize) -> [f64; 6] {
+    let (x, y) = grey.place(index);
+    let x = 2.0 * (x as f64 + 0.5) / grey.width as f64 - 1.0;
+    let y = 2.0 * (y as f64 + 0.5) / grey.height as f64 - 1.0;
+    [1.0, x, y, x * x, x * y, y * y]
+}
+
+fn dot(a: [f64; 6], b: [f64; 6]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() as f32
+}
+
+/// Solves the normal equations by Gauss-Jordan elimination; `None` when the points do not settle the surface.
+fn least_squares(points: &[&(f32, [f64; 6])]) -> Option<[f64; 6]> {
+    let mut rows = [[0.0_f64; 7]; 6];
+    for (value, terms) in points {
+        for (row, a) in rows.iter_mut().zip(terms) {
+            for (cell, b) in row.iter_mut().zip(terms) {
+                *cell += a * b;
+            }
+            row[6] += a * f64::from(*value);
+        }
+    }
+    // The normal matrix is positive definite where there is enough paper: no pivoting needed.
+    for pivot in 0..6 {
+        let scale = rows[pivot][pivot];
+        if scale < 1e-6 {
+            return None;
+        }
+        rows[pivot] = rows[pivot].map(|cell| cell / scale);
+        let base = rows[pivot];
+        for (_, row) in rows.iter_mut().enumerate().filter(|(index, _)| *index != pivot) {
+            let factor = row[pivot];
+            for (cell, base) in row.iter_mut().zip(base) {
+                *cell -= factor * base;
+            }
+        }
+    }
+    Some(rows.map(|row| row[6]))
+}
+
+/// Leaves of a mask the pieces that make the digit: no specks, and nothing that runs off the picture (the edge of the
+/// paper, a ruled line) beside something of a digit's size that does not.
+fn main_pieces(grey: &Grey, mask: Vec<bool>) -> Vec<bool> {
+    let mut left = mask;
+    let mut pieces: Vec<(bool, Vec<usize>)> = Vec::new();
+    for start in 0..left.len() {
+        if !std::mem::take(&mut left[start]) {
+            continue;
+        }
+        let (mut members, mut next, mut runs_off) = (vec![start], 0, false);
+        while let Some(&index) = members.get(next) {
+            next += 1;
+            runs_off |= grey.inset(index) == 0;
+            let (x, y) = grey.place(index);
+            for row in y.saturating_sub(1)..(y + 2).min(grey.height) {
+                for column in x.saturating_sub(1)..(x + 2).min(grey.width) {
+                    let neighbour = row * grey.width + column;
+                    if std::mem::take(&mut left[neighbour]) {
+                        members.push(neighbour);
+                    }
+                }
+            }
+        }
+        pieces.push((runs_off, members));
+    }
+    let largest = |runs_off: bool| pieces.iter().filter(|piece| piece.0 == runs_off).map(|piece| piece.1.len()).max().unwrap_or(0) as f32;
+    let (inner, outer) = (largest(false), largest(true));
+    let drop_outer = inner >= 0.3 * outer;
+    let speck = SPECK * if drop_outer { inner } else { inner.max(outer) };
+    for (_, members) in pieces.iter().filter(|(runs_off, members)| !(*runs_off && drop_outer) && members.len() as f32 >= speck) {
+        for &index in members {
+            left[index] = true;
+        }
+    }
+    left
+}
+
+/// A standard deviation about 0 that outliers hardly change: from the median of absolute values.
+fn spread(values: impl Iterator<Item = f32>) -> f32 {
+    1.4826 * quantile(&values.map(f32::abs).collect::<Vec<_>>(), 0.5)
+}
+
+/// The value below which this share of the values lies; 0 of none.
+fn quantile(values: &[f32], share: f32) -> f32 {
+    let mut values = values.to_vec();
+    let rank = ((values.len() as f32 * share) as usize).min(values.len().saturating_sub(1));
+    if values.is_empty() { 0.0 } else { *values.select_nth_unstable_by(rank, f32::total_cmp).1 }
+}

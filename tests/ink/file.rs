@@ -1,0 +1,139 @@
+//! Ink files: JSON in any layout, JSON lines, gzipped or not; damaged ones name the file and the line.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use inkling::ink::{InkEntry, InkError, read_ink_file};
+use tempfile::TempDir;
+
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn saved(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+fn entries(name: &str, bytes: &[u8]) -> Result<Vec<InkEntry>, InkError> {
+    let (_folder, path) = saved(name, bytes);
+    read_ink_file(&path)?.collect()
+}
+
+/// The end of the path an error names (`NAME:LINE`), and its reason.
+fn complaint(name: &str, bytes: &[u8]) -> (String, String) {
+    match entries(name, bytes).unwrap_err() {
+        InkError::Malformed { path, reason } => (path.file_name().unwrap().to_string_lossy().into_owned(), reason),
+        InkError::Unreadable { path, reason } => panic!("{} is unreadable: {reason}", path.display()),
+    }
+}
+
+const LINES: &str = "{\"strokes\": [[[0, 1], [2.5, 3]]], \"label\": \"7\", \"writer\": {\"}\": \"a\\\"}\"}}\n\n{\"strokes\": [], \"pen\": 4}\n{\"label\": 3, \"strokes\": [[[1, 2]]]}";
+
+#[test]
+fn json_lines_give_each_drawing_with_its_line() {
+    for (name, bytes) in
+        [("a.jsonl", LINES.as_bytes().to_vec()), ("a.jsonl.gz", gzipped(LINES.as_bytes())), ("a.txt", gzipped(LINES.as_bytes()))]
+    {
+        let entries = entries(name, &bytes).unwrap();
+        let found: Vec<_> = entries.iter().map(|entry| (entry.line, entry.label)).collect();
+        assert_eq!(found, [(Some(1), Some('7')), (Some(3), None), (Some(4), Some('3'))], "{name}");
+        assert_eq!(entries[0].ink.strokes, [vec![[0.0, 1.0], [2.5, 3.0]]]);
+        assert_eq!(entries[1].ink.pen, Some(4.0));
+    }
+}
+
+#[test]
+fn a_single_drawing_may_be_laid_out_in_any_way() {
+    let json = "\n{\n  \"strokes\": [\n    [[0, 0], [1, 1]]\n  ]\n}\n";
+    let single = entries("a.json", json.as_bytes()).unwrap();
+    assert_eq!((single.len(), single[0].line), (1, None));
+    // Named as lines it is one, even alone, so that what is printed for it does not change when a second is added.
+    assert_eq!(entries("a.jsonl", b"{\"strokes\": []}").unwrap()[0].line, Some(1));
+}
+
+#[test]
+fn reading_stops_at_the_first_error_with_what_came_before() {
+    let (_folder, path) = saved("a.jsonl", b"{\"strokes\": []}\n{\"strokes\": 5}\n{\"strokes\": []}\n");
+    let read: Vec<_> = read_ink_file(&path).unwrap().collect();
+    assert_eq!((read.len(), read[0].is_ok(), read[1].is_err()), (2, true, true));
+}
+
+#[test]
+fn damage_is_told_with_file_and_line() {
+    let good = "{\"strokes\": []}\n";
+    for (bad, words) in [
+        ("{\"strokes\": [[[1]]]}", "invalid length 1"),
+        ("{\"strokes\": [[[NaN, 1]]]}", "expected value"),
+        ("{\"stroke\": []}", "missing field `strokes`"),
+        ("[1, 2]", "not a JSON object"),
+        ("junk", "not a JSON object"),
+        ("{\"strokes\": [], \"label\": \"seven\"}", "not one character"),
+        ("{\"strokes\": [], \"label\": 12}", "not one character"),
+        ("{\"strokes\": [[[1, 2]", "breaks off"),
+        ("\u{0}\u{1}", "not a JSON object"),
+    ] {
+        let (name, reason) = complaint("a.jsonl", format!("{good}{good}{bad}\n").as_bytes());
+        assert_eq!(name, "a.jsonl:3", "{bad}");
+        assert!(reason.contains(words), "{bad}: {reason}");
+    }
+    // In a layout of several lines it is the line of the damage.
+    assert_eq!(complaint("a.json", b"{\"strokes\":\n[\n[[1, 2]],\n[[x, 2]]\n]}").0, "a.json:4");
+}
+
+#[test]
+fn files_without_drawings_say_so() {
+    for empty in [&b""[..], b"\n \n", &gzipped(b"")] {
+        assert!(complaint("a.json", empty).1.contains("no drawing"));
+    }
+}
+
+#[test]
+fn a_gzip_file_cut_short_is_told() {
+    let whole = gzipped(LINES.repeat(50).as_bytes());
+    let (name, _) = complaint("a.jsonl.gz", &whole[..whole.len() / 2]);
+    assert!(name.starts_with("a.jsonl.gz:"), "{name}");
+    complaint("a.jsonl.gz", &[0x1F, 0x8B, 8, 0, 1, 2, 3]);
+}
+
+#[test]
+fn bombs_are_given_up_early() {
+    // Each unpacks to 64 MB: blanks, an endless drawing, an endless text in one.
+    for begin in ["", "{\"strokes\": [", "{\"strokes\": [], \"note\": \""] {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(begin.as_bytes()).unwrap();
+        for _ in 0..64 {
+            encoder.write_all(&vec![b' '; 1 << 20]).unwrap();
+        }
+        let (name, reason) = complaint("a.jsonl.gz", &encoder.finish().unwrap());
+        assert_eq!(name, "a.jsonl.gz:1");
+        assert!(reason.contains("4194304 bytes"), "{reason}");
+    }
+}
+
+#[test]
+fn numbers_beyond_f32_are_read_and_nesting_is_bounded() {
+    // Ink skips points that are not finite, so 1e300 costs its point and nothing else.
+    let entries = entries("a.json", b"{\"strokes\": [[[1e300, 1], [1, 2]]]}").unwrap();
+    assert!(!entries[0].ink.is_empty());
+    let deep = format!("{{\"strokes\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    complaint("a.json", deep.as_bytes());
+    // Of what is skipped, no depth matters.
+    let deep = format!("{{\"strokes\": [], \"x\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    assert_eq!(self::entries("a.json", deep.as_bytes()).map(|entries| entries.len()), Ok(1));
+}
+
+#[test]
+fn what_cannot_be_opened_is_unreadable() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path(), &folder.path().join("absent.jsonl"), Path::new("")] {
+        let error = read_ink_file(path).map(Iterator::count);
+        assert!(matches!(error, Err(InkError::Unreadable { .. })), "{}", path.display());
+    }
+}

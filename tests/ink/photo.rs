@@ -1,0 +1,219 @@
+//! Pictures from files: whatever the polarity, size, light and transparency, what ink would give.
+
+use std::io::Cursor;
+
+use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgba, RgbaImage};
+use inkling::data::builtin;
+use inkling::ink::{Ink, InkError, PIXELS, Picture, SIDE, picture, picture_from_image_file};
+use inkling::random::Random;
+
+fn read(name: &str, bytes: &[u8]) -> Result<Picture, InkError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    picture_from_image_file(&path)
+}
+
+fn encoded(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    image.into().write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
+fn read_png(image: impl Into<DynamicImage>) -> Picture {
+    read("a.png", &encoded(image, ImageFormat::Png)).unwrap()
+}
+
+/// A five: asymmetric, with bends, corners and two strokes.
+fn five() -> Ink {
+    builtin::ink(5, Some(0), 11, 3)
+}
+
+/// Ink on a sheet of `width` x `height`, its longer side a share `size` of the shorter side, middle at `at` (both from 0 to 1);
+/// `shade` gives a pixel's light from its place and how much ink is on it.
+fn sheet(ink: &Ink, width: u32, height: u32, size: f32, at: [f32; 2], shade: impl Fn(f32, f32, f32) -> f32) -> GrayImage {
+    let points = || ink.strokes.iter().flatten();
+    let bound = |axis: usize, pick: fn(f32, f32) -> f32| points().map(|point| point[axis]).reduce(pick).unwrap();
+    let (low, high) = ([bound(0, f32::min), bound(1, f32::min)], [bound(0, f32::max), bound(1, f32::max)]);
+    let scale = size * width.min(height) as f32 / (high[0] - low[0]).max(high[1] - low[1]);
+    let radius = ink.pen.unwrap() * scale / 2.0;
+    let place = |point: &[f32; 2]| {
+        let along = |axis: usize, side: u32| (point[axis] - f32::midpoint(low[axis], high[axis])) * scale + at[axis] * side as f32;
+        [along(0, width), along(1, height)]
+    };
+    let segments: Vec<_> = ink.strokes.iter().flat_map(|stroke| stroke.windows(2)).map(|pair| (place(&pair[0]), place(&pair[1]))).collect();
+    GrayImage::from_fn(width, height, |x, y| {
+        let (x, y) = (x as f32 + 0.5, y as f32 + 0.5);
+        let distance = segments.iter().map(|(a, b)| {
+            let [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+            let along = (((x - a[0]) * dx + (y - a[1]) * dy) / (dx * dx + dy * dy).max(1e-9)).clamp(0.0, 1.0);
+            (x - a[0] - along * dx).hypot(y - a[1] - along * dy)
+        });
+        let covered = (radius - distance.fold(f32::INFINITY, f32::min) + 0.5).clamp(0.0, 1.0);
+        Luma([(shade(x / width as f32, y / height as f32, covered) * 255.0).round().clamp(0.0, 255.0) as u8])
+    })
+}
+
+fn dark_on_light(_: f32, _: f32, ink: f32) -> f32 {
+    1.0 - ink
+}
+
+/// How alike two pictures are: the correlation of their pixels, the best of moving one by a pixel at most.
+fn likeness(a: &Picture, b: &Picture) -> f32 {
+    let shifted = |dx: i32, dy: i32| {
+        let [mut ab, mut aa, mut bb] = [0.0; 3];
+        for index in 0..PIXELS {
+            let (x, y) = ((index % SIDE) as i32 + dx, (index / SIDE) as i32 + dy);
+            let inside = (0..SIDE as i32).contains(&x) && (0..SIDE as i32).contains(&y);
+            let p = f32::from(a.pixels()[index]);
+            let q = if inside { f32::from(b.pixels()[y as usize * SIDE + x as usize]) } else { 0.0 };
+            ab += p * q;
+            aa += p * p;
+            bb += q * q;
+        }
+        ab / (aa * bb).sqrt().max(1.0)
+    };
+    (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (dx, dy))).map(|(dx, dy)| shifted(dx, dy)).fold(0.0, f32::max)
+}
+
+#[track_caller]
+fn assert_alike(ink: &Ink, read: &Picture) {
+    let likeness = likeness(&picture(ink), read);
+    assert!(likeness > 0.85, "likeness {likeness}\n{}", drawn(read));
+}
+
+fn drawn(picture: &Picture) -> String {
+    let row = |row: &[u8]| row.iter().map(|pixel| [' ', '.', '+', '#'][usize::from(pixel / 64)]).collect::<String>();
+    picture.pixels().chunks(SIDE).map(row).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn polarity_size_place_and_format_do_not_matter() {
+    let ink = five();
+    for (width, height, size, at) in
+        [(200, 200, 0.8, [0.5, 0.5]), (900, 500, 0.4, [0.3, 0.6]), (40, 60, 0.7, [0.5, 0.5]), (1500, 1400, 0.3, [0.7, 0.3])]
+    {
+        let dark = sheet(&ink, width, height, size, at, dark_on_light);
+        let light = sheet(&ink, width, height, size, at, |_, _, ink| ink);
+        assert_alike(&ink, &read_png(dark.clone()));
+        assert_alike(&ink, &read_png(light));
+        // The content decides about the format, not the name.
+        assert_alike(&ink, &read("a.png", &encoded(dark, ImageFormat::Jpeg)).unwrap());
+    }
+}
+
+#[test]
+fn every_digit_survives_being_photographed() {
+    for digit in 0..10 {
+        for index in 0..3 {
+            let ink = builtin::ink(digit, None, 21, index);
+            assert_alike(&ink, &read_png(sheet(&ink, 160, 160, 0.7, [0.5, 0.5], dark_on_light)));
+        }
+    }
+}
+
+#[test]
+fn uneven_light_noise_and_specks_do_not_matter() {
+    let ink = five();
+    let mut random = Random::new(3);
+    let mut photo = sheet(&ink, 400, 300, 0.6, [0.5, 0.5], |x, y, ink| (0.85 - 0.35 * x - 0.15 * y * y) * (1.0 - 0.7 * ink));
+    for pixel in photo.pixels_mut() {
+        pixel.0[0] = (f32::from(pixel.0[0]) + 5.0 * random.normal()).clamp(0.0, 255.0) as u8;
+    }
+    for (x, y) in [(30, 40), (360, 250), (50, 270)] {
+        for offset in 0..4 {
+            photo.put_pixel(x + offset % 2, y + offset / 2, Luma([10]));
+        }
+    }
+    assert_alike(&ink, &read_png(photo));
+}
+
+#[test]
+fn the_edge_of_the_paper_is_not_part_of_the_digit() {
+    let ink = five();
+    let mut photo = sheet(&ink, 300, 300, 0.5, [0.5, 0.5], dark_on_light);
+    for y in 0..300 {
+        for x in 0..6 {
+            photo.put_pixel(x, y, Luma([0]));
+        }
+    }
+    assert_alike(&ink, &read_png(photo));
+}
+
+#[test]
+fn transparency_is_paper_for_dark_and_light_ink() {
+    let ink = five();
+    let covered = sheet(&ink, 120, 120, 0.7, [0.5, 0.5], |_, _, ink| ink);
+    for colour in [0, 255] {
+        let image = RgbaImage::from_fn(120, 120, |x, y| Rgba([colour, colour, colour, covered.get_pixel(x, y).0[0]]));
+        assert_alike(&ink, &read_png(image));
+    }
+}
+
+#[test]
+fn thin_and_thick_strokes_come_out_readable() {
+    let ink = five();
+    for factor in [0.15, 1.7] {
+        let pen = ink.pen.unwrap() * factor;
+        let read = read_png(sheet(&Ink { pen: Some(pen), ..ink.clone() }, 500, 500, 0.7, [0.5, 0.5], dark_on_light));
+        let likeness = likeness(&picture(&Ink { pen: Some(pen), ..ink.clone() }), &read);
+        assert!(likeness > 0.8, "pen x {factor}: likeness {likeness}\n{}", drawn(&read));
+        assert!(read.pixels().iter().any(|&pixel| pixel > 200));
+    }
+}
+
+#[test]
+fn a_picture_in_mnists_frame_is_taken_as_it_is_in_either_polarity() {
+    for digit in 0..10 {
+        let original = picture(&builtin::ink(digit, None, 4, 0));
+        let image = GrayImage::from_raw(28, 28, original.pixels().to_vec()).unwrap();
+        let mut negative = image.clone();
+        image::imageops::invert(&mut negative);
+        assert_eq!(read_png(image), original);
+        assert_eq!(read_png(negative), original);
+    }
+}
+
+#[test]
+fn pictures_of_nothing_are_blank() {
+    for (image, what) in [
+        (GrayImage::from_pixel(300, 200, Luma([255])), "white"),
+        (GrayImage::from_pixel(28, 28, Luma([0])), "black"),
+        (GrayImage::from_pixel(1, 1, Luma([90])), "one pixel"),
+        (GrayImage::from_fn(200, 200, |x, y| Luma([(100 + x / 4 + y / 8) as u8])), "a slope of light"),
+    ] {
+        assert!(read_png(image).is_blank(), "{what}");
+    }
+}
+
+#[test]
+fn odd_shapes_make_some_picture() {
+    for (width, height) in [(1, 900), (900, 1), (2, 2), (3, 640)] {
+        read_png(GrayImage::from_fn(width, height, |x, y| Luma([if (x + y) % 7 == 0 { 0 } else { 255 }])));
+    }
+    read_png(GrayImage::from_fn(300, 300, |x, y| Luma([((x * 31 + y * 57) % 251) as u8])));
+}
+
+#[test]
+fn files_that_are_no_pictures_are_told() {
+    let png = encoded(sheet(&five(), 60, 60, 0.7, [0.5, 0.5], dark_on_light), ImageFormat::Png);
+    // A header that claims 65,535 pixels a side; its checksum is of no help either.
+    let mut giant = png.clone();
+    giant[16..24].copy_from_slice(&[0, 0, 255, 255, 0, 0, 255, 255]);
+    for (bytes, what) in [
+        (&b""[..], "empty"),
+        (b"hello", "text"),
+        (&png[..png.len() / 2], "cut short"),
+        (&giant, "giant"),
+        (b"GIF89a\x01\x00\x01\x00", "GIF"),
+    ] {
+        let error = read("a.png", bytes).unwrap_err();
+        assert!(
+            matches!(&error, InkError::Malformed { path, reason } if path.ends_with("a.png") && !reason.is_empty()),
+            "{what}: {error:?}"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    assert!(matches!(picture_from_image_file(&folder.path().join("absent.png")), Err(InkError::Unreadable { .. })));
+    assert!(picture_from_image_file(folder.path()).is_err());
+}
