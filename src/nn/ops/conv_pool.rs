@@ -57,17 +57,25 @@ impl ConvPool {
         self.window.out_pixels() * self.outputs
     }
 
-    /// Where weight `[out, in, y, x]`, counted by `index` over `[y, x, in, out]`, lies in `PyTorch`'s layout.
-    fn canonical(&self, index: usize) -> usize {
+    /// Calls `visit` with the place of each weight in `PyTorch`'s layout `[out, in, y, x]` and in ours `[y, x, in, out]`.
+    fn for_each_weight(&self, mut visit: impl FnMut(usize, usize)) {
         let Window { channels, kernel, .. } = self.window;
-        let (rest, output) = (index / self.outputs, index % self.outputs);
-        let (place, channel) = (rest / channels, rest % channels);
-        (output * channels + channel) * kernel * kernel + place
+        let mut canonical = 0;
+        for output in 0..self.outputs {
+            for channel in 0..channels {
+                for place in 0..kernel * kernel {
+                    visit(canonical, (place * channels + channel) * self.outputs + output);
+                    canonical += 1;
+                }
+            }
+        }
     }
 
-    /// The weights as `[kernel y, kernel x, in, out]`: the right-hand side of the product.
+    /// The weights as `[y, x, in, out]`: the right-hand side of the product.
     fn kernel_rows(&self, weight: &[f32]) -> Vec<f32> {
-        (0..weight.len()).map(|index| weight[self.canonical(index)]).collect()
+        let mut rows = vec![0.0; weight.len()];
+        self.for_each_weight(|canonical, row| rows[row] = weight[canonical]);
+        rows
     }
 
     fn forward(&self, x: &[f32], weight: &[f32], bias: &[f32], output: &mut [f32], places: &mut [u8]) {
@@ -139,9 +147,7 @@ impl ConvPool {
             sum.iter_mut().zip(weight_part).for_each(|(sum, part)| *sum += part);
             bias_gradient.iter_mut().zip(bias_part).for_each(|(sum, part)| *sum += part);
         }
-        for (index, sum) in sum.into_iter().enumerate() {
-            weight_gradient[self.canonical(index)] += sum;
-        }
+        self.for_each_weight(|canonical, row| weight_gradient[canonical] += sum[row]);
     }
 
     /// One group's share of the gradients of weight (as `kernel_rows`) and bias.
