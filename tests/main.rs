@@ -1,6 +1,7 @@
 //! Every test of Inkling, in one program, mirroring `src/`.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails should stop there")]
 
+mod app;
 mod data;
 mod infer;
 mod ink;

@@ -95,6 +95,8 @@ pub enum Action {
         /// Whose test split.
         data: DataSpec,
     },
+    /// Break off the measurement under way.
+    CancelEvaluation,
     /// Ask for a data folder in a dialog.
     ChooseDataFolder,
     /// Look for data sets in this folder as well, and train on it.

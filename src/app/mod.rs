@@ -11,6 +11,8 @@ mod results;
 mod run_view;
 mod settings;
 mod state;
+pub mod statistics;
+pub mod verdict;
 
 pub use action::{Action, Screen, WizardStep};
 pub use background::{Background, Finding};

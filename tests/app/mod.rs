@@ -1,0 +1,4 @@
+//! What the window shows, as data.
+
+mod statistics;
+mod verdict;

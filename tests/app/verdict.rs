@@ -1,0 +1,76 @@
+//! The words for a reading.
+
+use inkling::app::verdict::{Verdict, latency, reader_sentence, whole_percent};
+use inkling::app::{Phase, RunView};
+use inkling::ink::Picture;
+use inkling::protocol::{ModelInfo, ModelRef, Reading, RunId};
+use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, RunConfig};
+
+fn info(reference: ModelRef) -> ModelInfo {
+    ModelInfo { reference, kind: ModelKind::ConvNet, parameters: 10, data: DataSpec::builtin(), epochs: 2, validation_accuracy: None }
+}
+
+fn reading(likely: &[(usize, f32)], is_digit: bool) -> Reading {
+    let mut probabilities = [0.0; 10];
+    for &(digit, probability) in likely {
+        probabilities[digit] = probability;
+    }
+    Reading {
+        picture: Picture::BLANK,
+        probabilities,
+        digit: likely[0].0 as u8,
+        confidence: likely[0].1,
+        digit_score: 0.0,
+        is_digit,
+        micros: 830,
+        device: DeviceChoice::Cpu,
+        model: info(ModelRef::Starter),
+    }
+}
+
+#[test]
+fn a_sure_reading_names_one_digit() {
+    let verdict = Verdict::of(&reading(&[(7, 0.98), (1, 0.02)], true));
+    assert_eq!((verdict.digits.as_slice(), verdict.sentence.as_str()), ([7].as_slice(), "7 — 98 % sure"));
+}
+
+#[test]
+fn a_torn_reading_names_two() {
+    let verdict = Verdict::of(&reading(&[(9, 0.40), (4, 0.55)], true));
+    assert_eq!((verdict.digits.as_slice(), verdict.sentence.as_str()), ([4, 9].as_slice(), "could be 4 or 9"));
+}
+
+#[test]
+fn a_hesitant_reading_says_probably() {
+    let verdict = Verdict::of(&reading(&[(7, 0.7), (1, 0.1), (2, 0.1), (3, 0.1)], true));
+    assert_eq!(verdict.sentence, "probably 7 — 70 % sure");
+}
+
+#[test]
+fn scribble_is_no_digit_however_sure_the_probabilities_look() {
+    let verdict = Verdict::of(&reading(&[(8, 0.99), (3, 0.01)], false));
+    assert_eq!((verdict.digits.len(), verdict.sentence.as_str()), (0, "does not look like a digit"));
+    assert!(verdict.detail.contains('8'));
+}
+
+#[test]
+fn no_probability_is_rounded_to_certainty() {
+    assert_eq!([0.9997, 0.98, 0.004].map(whole_percent), ["over 99 %", "98 %", "under 1 %"]);
+}
+
+#[test]
+fn the_reader_is_named_and_the_run_under_way_with_its_epoch() {
+    let mut run = RunView::new(RunId(3), RunConfig::default());
+    run.phase = Phase::Training;
+    run.now.epoch = 2;
+    let training = info(ModelRef::Training(RunId(3)));
+    assert_eq!(reader_sentence(&training, Some(&run)), "reads with the run under way, epoch 2");
+    run.phase = Phase::Discarded;
+    assert!(reader_sentence(&training, Some(&run)).contains("last run"));
+    assert!(reader_sentence(&info(ModelRef::Starter), None).contains("starter model"));
+}
+
+#[test]
+fn latency_states_unit_and_device() {
+    assert_eq!(latency(&reading(&[(7, 0.98)], true)), "0.8 ms on the CPU");
+}
