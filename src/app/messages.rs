@@ -1,6 +1,10 @@
 //! Owns the sentences for people: what happened and what to do.
 //! Must not know where they are shown.
 
+mod problems;
+
+use std::fmt;
+
 /// A sentence for what happened and one for what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -8,4 +12,18 @@ pub struct Message {
     pub what: String,
     /// What to do; may be empty.
     pub remedy: String,
+}
+
+impl Message {
+    fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { what: what.into(), remedy: remedy.into() }
+    }
+}
+
+/// Both sentences in one line, as a terminal shows them.
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        if self.remedy.is_empty() { Ok(()) } else { write!(f, " {}", self.remedy) }
+    }
 }

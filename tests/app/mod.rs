@@ -1,4 +1,5 @@
 //! What the window shows, as data.
 
+mod messages;
 mod statistics;
 mod verdict;

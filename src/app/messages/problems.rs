@@ -1,0 +1,174 @@
+//! Owns the wording of every problem: one exhaustive match per room's errors.
+//! Must not know whether a window or a terminal shows it, so remedies name settings, not buttons.
+
+use std::path::Path;
+
+use super::Message;
+use crate::data::DataError;
+use crate::ink::InkError;
+use crate::nn::ModelError;
+use crate::problem::Problem;
+use crate::run_config::{ConfigProblem, Precision};
+use crate::runs::RunError;
+
+impl From<&Problem> for Message {
+    fn from(problem: &Problem) -> Self {
+        match problem {
+            Problem::Config(problem) => of_config(problem),
+            Problem::Data(error) => of_data(error),
+            Problem::Ink(error) => of_ink(error),
+            Problem::Model(error) => of_model(error),
+            Problem::Run(error) => of_run(error),
+            Problem::Write { path, reason } => Self::new(
+                format!("{} could not be written: {}", path.display(), sentence(reason)),
+                "Check that the disk has room and that you may write there, or choose another folder.",
+            ),
+            Problem::Busy => Self::new("A run is under way already.", "Stop it, or wait until it has finished."),
+            Problem::NoSuchRun => {
+                Self::new("The model that was asked for belongs to a run that is over.", "Choose one of the models that were kept.")
+            }
+            Problem::NotFinite { step } => Self::new(
+                format!("Training went astray: at step {step} the loss was no longer a number."),
+                "Lower the learning rate (a tenth of it is a good try) and train again.",
+            ),
+            Problem::Compute { message } => Self::new(
+                format!("A computation failed: {}", sentence(message)),
+                "If memory is short, choose a smaller batch size or a smaller model; otherwise please report this as a bug.",
+            ),
+            Problem::Panicked { message } => Self::new(
+                format!("Inkling's engine hit a mistake of its own: {}", sentence(message)),
+                "Models that were kept are safe. Try again, and please report this as a bug.",
+            ),
+            Problem::EngineGone => {
+                Self::new("Inkling's engine has ended and cannot be reached.", "Models that were kept are safe. Start Inkling again.")
+            }
+        }
+    }
+}
+
+fn of_config(problem: &ConfigProblem) -> Message {
+    match problem {
+        ConfigProblem::NewerVersion { version } => Message::new(
+            format!("These settings have format version {version}, which is newer than this Inkling understands."),
+            "Update Inkling, or start from a preset.",
+        ),
+        ConfigProblem::Epochs { given } => Message::new(format!("{given} epochs cannot be trained."), "Choose between 1 and 1000 epochs."),
+        ConfigProblem::BatchSize { given } => {
+            Message::new(format!("A batch of {given} images cannot be used."), "Choose a batch size between 1 and 8192.")
+        }
+        ConfigProblem::BatchLargerThanSet { given, images } => Message::new(
+            format!("A batch of {given} images is larger than the {images} images there are to train on."),
+            format!("Choose a batch size of at most {images}, or a larger data set."),
+        ),
+        ConfigProblem::LearningRate { given } => Message::new(
+            format!("A learning rate of {given} cannot be used."),
+            "Choose a number above 0 and at most 10; 0.001 is a good start for AdamW.",
+        ),
+        ConfigProblem::WeightDecay { given } => {
+            Message::new(format!("A weight decay of {given} cannot be used."), "Choose a number between 0 and 1; 0 turns it off.")
+        }
+        ConfigProblem::Threads { given } => {
+            Message::new(format!("{given} threads cannot be used."), "Choose between 1 and 1024, or leave it out for one per core.")
+        }
+        ConfigProblem::PrecisionUnavailable { precision, reason } => Message::new(
+            format!("The precision {precision} cannot be used here: {}", sentence(reason)),
+            if *precision == Precision::F32 { "Choose another precision." } else { "Choose f32, which works everywhere." },
+        ),
+        ConfigProblem::DeviceUnavailable { device, reason } => {
+            Message::new(format!("The device {device} cannot be used here: {}", sentence(reason)), "Choose the device cpu or auto.")
+        }
+    }
+}
+
+fn of_data(error: &DataError) -> Message {
+    match error {
+        DataError::NotFound { set, searched } if searched.is_empty() => Message::new(
+            format!("The data set {set} was not found: there is no data folder to look in."),
+            "Choose the folder that holds its four IDX files.",
+        ),
+        DataError::NotFound { set, searched } => Message::new(
+            format!("The data set {set} was not found in {}.", list(searched.iter().map(AsRef::as_ref))),
+            format!("Put its four IDX files (gzipped or not) into a folder named {set} in there, or choose the folder that holds them."),
+        ),
+        DataError::Missing { path } => Message::new(
+            format!("There is no file or folder {}.", path.display()),
+            "Check the spelling, and that the disk it is on is connected.",
+        ),
+        DataError::Unreadable { path, reason } => Message::new(
+            format!("{} could not be read: {}", path.display(), sentence(reason)),
+            "Check that the file is there and that you may read it.",
+        ),
+        DataError::Malformed { path, reason } => Message::new(
+            format!("{} is damaged or not what its name says: {}", path.display(), sentence(reason)),
+            "Fetch or make the file again, or choose another data set.",
+        ),
+        DataError::TooLarge { path, reason } => Message::new(
+            format!("{} is larger than Inkling takes: {}", path.display(), sentence(reason)),
+            "Choose a smaller set; if it should be small, the file is damaged.",
+        ),
+        DataError::NoData { path, reason } => Message::new(
+            format!("{} holds no data set that Inkling understands: {}", path.display(), sentence(reason)),
+            "Choose a folder with the four IDX files, a folder of class folders of pictures, a CSV file (label, then 784 pixels) or an ink file with labels.",
+        ),
+        DataError::Cancelled => Message::new("Reading the data was cancelled.", ""),
+    }
+}
+
+fn of_ink(error: &InkError) -> Message {
+    match error {
+        InkError::Unreadable { path, reason } => Message::new(
+            format!("{} could not be read: {}", path.display(), sentence(reason)),
+            "Check that the file is there and that you may read it.",
+        ),
+        InkError::Malformed { path, reason } => Message::new(
+            format!("{} is not a picture or an ink file that Inkling can read: {}", path.display(), sentence(reason)),
+            "Use a PNG or JPEG picture, or ink as JSON: {\"strokes\": [[[x, y], …], …]}.",
+        ),
+    }
+}
+
+fn of_model(error: &ModelError) -> Message {
+    match error {
+        ModelError::Unreadable { path, reason } => Message::new(
+            format!("The model {} could not be read: {}", path.display(), sentence(reason)),
+            "Check that the file is there and that you may read it.",
+        ),
+        ModelError::Malformed { path, reason } => Message::new(
+            format!("{} is not a model of Inkling's, or is damaged: {}", path.display(), sentence(reason)),
+            "Choose the file model.safetensors in a run's folder, or train a model anew.",
+        ),
+    }
+}
+
+fn of_run(error: &RunError) -> Message {
+    match error {
+        RunError::Unreadable { folder, reason } => Message::new(
+            format!("The run in {} could not be used: {}", folder.display(), sentence(reason)),
+            "Check that the folder is there and that you may read and change it.",
+        ),
+        RunError::Malformed { folder, reason } => Message::new(
+            format!("{} does not hold a whole run of Inkling's: {}", folder.display(), sentence(reason)),
+            "Choose another run, or train it again.",
+        ),
+        RunError::Occupied { folder } => Message::new(
+            format!("{} holds something other than a run of Inkling's, which would be overwritten.", folder.display()),
+            "Choose a new or empty folder.",
+        ),
+    }
+}
+
+/// Somebody else's words, ended like a sentence of ours.
+fn sentence(words: &str) -> String {
+    let words = words.trim();
+    if words.is_empty() {
+        "no reason was given.".to_owned()
+    } else if words.ends_with(['.', '!', '?']) {
+        words.to_owned()
+    } else {
+        format!("{words}.")
+    }
+}
+
+fn list<'p>(paths: impl Iterator<Item = &'p Path>) -> String {
+    paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,94 @@
+//! Every problem has a friendly sentence that names what it is about.
+
+use std::path::PathBuf;
+
+use inkling::app::messages::Message;
+use inkling::data::DataError;
+use inkling::ink::InkError;
+use inkling::nn::ModelError;
+use inkling::problem::Problem;
+use inkling::run_config::{ConfigProblem, DeviceChoice, Precision};
+use inkling::runs::RunError;
+
+/// Every problem there is, with words its sentence must hold.
+fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
+    let path = || PathBuf::from("some folder/file.bin");
+    let reason = || "Permission denied (os error 13)".to_owned();
+    let both = || vec!["some folder/file.bin", "Permission denied"];
+    let mut all: Vec<(Problem, Vec<&'static str>)> = vec![
+        (Problem::Write { path: path(), reason: reason() }, both()),
+        (Problem::Busy, vec![]),
+        (Problem::NoSuchRun, vec![]),
+        (Problem::NotFinite { step: 417 }, vec!["417", "learning rate"]),
+        (Problem::Compute { message: "shape mismatch".to_owned() }, vec!["shape mismatch"]),
+        (Problem::Panicked { message: "index out of bounds".to_owned() }, vec!["index out of bounds"]),
+        (Problem::EngineGone, vec![]),
+    ];
+    let config = [
+        (ConfigProblem::NewerVersion { version: 77 }, vec!["77"]),
+        (ConfigProblem::Epochs { given: 0 }, vec!["0 epochs", "1000"]),
+        (ConfigProblem::BatchSize { given: 9000 }, vec!["9000", "8192"]),
+        (ConfigProblem::BatchLargerThanSet { given: 512, images: 300 }, vec!["512", "300"]),
+        (ConfigProblem::LearningRate { given: "NaN".to_owned() }, vec!["NaN"]),
+        (ConfigProblem::WeightDecay { given: "-1".to_owned() }, vec!["-1"]),
+        (ConfigProblem::Threads { given: 0 }, vec!["0 threads"]),
+        (ConfigProblem::PrecisionUnavailable { precision: Precision::Bf16, reason: reason() }, vec!["bf16", "Permission denied"]),
+        (ConfigProblem::DeviceUnavailable { device: DeviceChoice::Cuda, reason: reason() }, vec!["cuda", "Permission denied"]),
+    ];
+    all.extend(config.map(|(problem, words)| (problem.into(), words)));
+    let data = [
+        (
+            DataError::NotFound { set: "mnist".to_owned(), searched: vec![path(), "other".into()] },
+            vec!["mnist", "some folder/file.bin", "other"],
+        ),
+        (DataError::NotFound { set: "mnist".to_owned(), searched: vec![] }, vec!["mnist"]),
+        (DataError::Missing { path: path() }, vec!["some folder/file.bin"]),
+        (DataError::Unreadable { path: path(), reason: reason() }, both()),
+        (DataError::Malformed { path: path(), reason: reason() }, both()),
+        (DataError::TooLarge { path: path(), reason: reason() }, both()),
+        (DataError::NoData { path: path(), reason: reason() }, both()),
+        (DataError::Cancelled, vec![]),
+    ];
+    all.extend(data.map(|(error, words)| (error.into(), words)));
+    let ink = [InkError::Unreadable { path: path(), reason: reason() }, InkError::Malformed { path: path(), reason: reason() }];
+    all.extend(ink.map(|error| (error.into(), both())));
+    let model = [ModelError::Unreadable { path: path(), reason: reason() }, ModelError::Malformed { path: path(), reason: reason() }];
+    all.extend(model.map(|error| (error.into(), both())));
+    let run = [RunError::Unreadable { folder: path(), reason: reason() }, RunError::Malformed { folder: path(), reason: reason() }];
+    all.extend(run.map(|error| (error.into(), both())));
+    all.push((RunError::Occupied { folder: path() }.into(), vec!["some folder/file.bin"]));
+    all
+}
+
+#[test]
+fn every_problem_is_a_sentence_that_names_what_it_is_about() {
+    for (problem, words) in every_problem() {
+        let message = Message::from(&problem);
+        assert!(message.what.len() > 10 && message.what.ends_with('.'), "{problem:?}: {}", message.what);
+        assert!(!message.what.contains(".."), "{problem:?}: {}", message.what);
+        let text = message.to_string();
+        for word in words {
+            assert!(text.contains(word), "{problem:?} does not say {word:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn every_problem_but_a_wish_to_stop_has_a_remedy() {
+    for (problem, _) in every_problem() {
+        let message = Message::from(&problem);
+        if problem == DataError::Cancelled.into() {
+            assert_eq!(message.remedy, "");
+        } else {
+            assert!(message.remedy.len() > 10 && message.remedy.ends_with('.'), "{problem:?}: {}", message.remedy);
+        }
+    }
+}
+
+#[test]
+fn foreign_words_end_once() {
+    let with = |reason: &str| Message::from(&Problem::Write { path: "model.safetensors".into(), reason: reason.to_owned() }).what;
+    assert_eq!(with("disk full"), "model.safetensors could not be written: disk full.");
+    assert_eq!(with("disk full."), "model.safetensors could not be written: disk full.");
+    assert_eq!(with(""), "model.safetensors could not be written: no reason was given.");
+}
