@@ -1,5 +1,8 @@
 //! Runs learn, report what they do, and repeat themselves bit for bit.
 
+use std::ops::ControlFlow;
+
+use inkling::data::builtin;
 use inkling::run_config::{ModelKind, OptimizerKind, RunConfig, ScheduleKind};
 use inkling::train::{Outcome, train};
 
@@ -22,6 +25,15 @@ fn every_model_learns_squares() {
         assert!(test.accuracy >= 0.9, "{model}: {}", test.accuracy);
         assert!(watcher.epochs.last().unwrap().train_loss < 0.5 * watcher.epochs[0].train_loss, "{model}: the loss did not fall");
     }
+}
+
+#[test]
+fn the_built_in_digits_are_learned() {
+    let data = builtin::write(1, 3000, 500, &mut |_| ControlFlow::Continue(())).unwrap();
+    let of = RunConfig { epochs: 3, learning_rate: 5e-3, ..config(ModelKind::LeNet) };
+    let outcome = train(&of, &data, &mut Watcher::default()).unwrap().unwrap();
+    let test = outcome.summary.test.unwrap();
+    assert!(test.accuracy >= 0.85, "{}", test.accuracy);
 }
 
 #[test]
