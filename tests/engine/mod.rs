@@ -1,0 +1,4 @@
+//! The engine through its line: what is asked, what comes back.
+
+mod supervision;
+mod work;

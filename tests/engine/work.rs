@@ -1,0 +1,242 @@
+//! Runs, pauses, stops, readings and measurements, as a caller sees them.
+
+use inkling::engine::{EngineHandle, EngineSettings, RunsTarget};
+use inkling::ink::Ink;
+use inkling::problem::Problem;
+use inkling::protocol::{Command, Event, ModelRef, RunId, RunSummary, Task};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
+use tempfile::TempDir;
+
+use crate::support::write_idx_set;
+
+struct Bench {
+    handle: EngineHandle,
+    config: RunConfig,
+    folder: TempDir,
+}
+
+/// An engine, and a configuration of `steps` steps an epoch on a small set.
+fn bench(steps: usize, epochs: u32) -> Bench {
+    let folder = TempDir::new().unwrap();
+    let set = folder.path().join("set");
+    write_idx_set(&set, steps * 60 * 12 / 11, 50);
+    let settings = EngineSettings { data_folders: Vec::new(), runs: RunsTarget::Store(folder.path().join("runs")) };
+    let config = RunConfig {
+        data: DataSpec::single(DataSource::Path(set)),
+        model: ModelKind::Mlp,
+        epochs,
+        batch_size: 60,
+        threads: Some(1),
+        learning_rate: 1e-3,
+        ..RunConfig::default()
+    };
+    let bench = Bench { handle: EngineHandle::spawn(settings, || {}), config, folder };
+    assert!(matches!(bench.handle.recv(), Some(Event::Reader(model)) if model.reference == ModelRef::Starter));
+    bench
+}
+
+impl Bench {
+    fn start(&self, run: u64) -> RunId {
+        self.handle.send(Command::Start { run: RunId(run), config: self.config.clone() });
+        RunId(run)
+    }
+
+    /// The first event that `pick` takes; everything before it is dropped.
+    fn until<T>(&self, mut pick: impl FnMut(Event) -> Option<T>) -> T {
+        loop {
+            let event = self.handle.recv().expect("the engine is gone");
+            assert!(!matches!(event, Event::Restarted), "the engine panicked");
+            if let Some(picked) = pick(event) {
+                return picked;
+            }
+        }
+    }
+
+    fn finished(&self) -> Box<RunSummary> {
+        self.until(|event| match event {
+            Event::Finished { summary, .. } => Some(summary),
+            Event::Failed { problem, .. } => panic!("{problem}"),
+            _ => None,
+        })
+    }
+
+    fn runs_kept(&self) -> usize {
+        std::fs::read_dir(self.folder.path().join("runs")).map_or(0, Iterator::count)
+    }
+}
+
+fn a_stroke() -> Ink {
+    Ink { strokes: vec![vec![[10.0, 0.0], [10.0, 30.0]]], pen: None }
+}
+
+#[test]
+fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
+    let bench = bench(8, 2);
+    bench.start(1);
+    let (mut steps, mut epochs, mut plan) = (Vec::new(), 0, None);
+    let summary = bench.until(|event| match event {
+        Event::Started { plan: started, .. } => {
+            plan = Some(started);
+            None
+        }
+        Event::Progress { steps: points, .. } => {
+            steps.extend(points.into_iter().map(|point| point.step));
+            None
+        }
+        Event::Epoch { .. } => {
+            epochs += 1;
+            None
+        }
+        Event::Finished { summary, .. } => Some(summary),
+        _ => None,
+    });
+    assert_eq!(steps, (1..=16).collect::<Vec<_>>());
+    assert_eq!(epochs, 2);
+    assert_eq!(plan.as_ref(), Some(&summary.plan));
+    assert!(!summary.stopped);
+    assert_eq!(summary.test.as_ref().map(|test| test.images), Some(50));
+    assert!(summary.model_path.is_file());
+
+    // Whoever followed the run reads with what it left.
+    let left = bench.until(|event| match event {
+        Event::Reader(model) => Some(model),
+        _ => None,
+    });
+    assert_eq!(left.reference, ModelRef::File(summary.model_path.clone()));
+    bench.handle.send(Command::Classify { request: 7, ink: a_stroke() });
+    let reading = bench.until(|event| match event {
+        Event::Read { request: 7, reading } => Some(reading),
+        _ => None,
+    });
+    assert_eq!(reading.model, left);
+    assert!((reading.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+}
+
+#[test]
+fn a_paused_run_holds_still_reads_drawings_and_goes_on() {
+    let bench = bench(40, 30);
+    let run = bench.start(1);
+    bench.until(|event| matches!(event, Event::Progress { .. }).then_some(()));
+    bench.handle.send(Command::Pause(run));
+    bench.until(|event| (event == Event::Paused(run)).then_some(()));
+    for request in 1..=20 {
+        bench.handle.send(Command::Classify { request, ink: a_stroke() });
+        let event = bench.handle.recv();
+        assert!(matches!(event, Some(Event::Read { request: answered, .. }) if answered == request), "{event:?}");
+    }
+    bench.handle.send(Command::Resume(run));
+    assert_eq!(bench.handle.recv(), Some(Event::Resumed(run)));
+    bench.until(|event| matches!(event, Event::Progress { .. }).then_some(()));
+    bench.handle.send(Command::Stop(run));
+    bench.until(|event| matches!(event, Event::Finished { .. } | Event::Discarded(_)).then_some(()));
+}
+
+#[test]
+fn stopping_keeps_completed_epochs_and_nothing_less() {
+    let early = bench(200, 3);
+    let run = early.start(1);
+    early.until(|event| matches!(event, Event::Started { .. }).then_some(()));
+    early.handle.send(Command::Stop(run));
+    early.until(|event| match event {
+        Event::Discarded(stopped) => Some(assert_eq!(stopped, run)),
+        Event::Finished { .. } => panic!("no epoch was complete"),
+        _ => None,
+    });
+    assert_eq!(early.runs_kept(), 0);
+
+    let late = bench(20, 500);
+    let run = late.start(1);
+    late.until(|event| matches!(event, Event::Epoch { .. }).then_some(()));
+    late.handle.send(Command::Stop(run));
+    let summary = late.finished();
+    assert!(summary.stopped && !summary.epochs.is_empty() && summary.epochs.len() < 500);
+    assert_eq!(summary.test, None, "the test split is not read by a run that was stopped");
+    assert_eq!(late.runs_kept(), 1);
+}
+
+#[test]
+fn the_latest_of_many_drawings_is_read() {
+    let bench = bench(60, 50);
+    bench.start(1);
+    bench.until(|event| matches!(event, Event::Epoch { .. }).then_some(()));
+    for request in 1..=2000 {
+        bench.handle.send(Command::Classify { request, ink: a_stroke() });
+    }
+    let mut read = 0;
+    let last = bench.until(|event| match event {
+        Event::Read { request, reading } => {
+            read += 1;
+            (request == 2000).then_some(reading)
+        }
+        _ => None,
+    });
+    assert!(read < 2000, "drawings that were overtaken are skipped");
+    assert_eq!(last.model.reference, ModelRef::Training(RunId(1)), "from the first epoch on the newest weights read");
+    bench.handle.send(Command::Stop(RunId(1)));
+    bench.finished();
+}
+
+#[test]
+fn a_second_run_and_a_measurement_are_refused_while_one_is_under_way() {
+    let bench = bench(60, 50);
+    let run = bench.start(1);
+    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
+    bench.start(2);
+    bench.handle.send(Command::Evaluate { request: 3, model: ModelRef::Starter, data: bench.config.data.clone() });
+    for expected in [Task::Run(RunId(2)), Task::Evaluation(3)] {
+        bench.until(|event| match event {
+            Event::Failed { what, problem } => Some(assert_eq!((what, problem), (expected, Problem::Busy))),
+            _ => None,
+        });
+    }
+    bench.handle.send(Command::Stop(run));
+    bench.until(|event| matches!(event, Event::Finished { .. } | Event::Discarded(_)).then_some(()));
+}
+
+#[test]
+fn a_model_is_measured_on_a_test_split() {
+    let bench = bench(4, 8);
+    bench.start(1);
+    let trained = bench.finished();
+    let model = ModelRef::File(trained.model_path.clone());
+    bench.handle.send(Command::Evaluate { request: 5, model, data: bench.config.data.clone() });
+    let evaluation = bench.until(|event| match event {
+        Event::Evaluated { request: 5, evaluation, .. } => Some(evaluation),
+        Event::Failed { problem, .. } => panic!("{problem}"),
+        _ => None,
+    });
+    assert_eq!(Some(*evaluation), trained.test, "the same model on the same images");
+}
+
+#[test]
+fn what_cannot_be_trained_is_said() {
+    let mut bench = bench(4, 1);
+    bench.config.batch_size = 100_000;
+    bench.start(1);
+    let problem = bench.until(|event| match event {
+        Event::Failed { what: Task::Run(RunId(1)), problem } => Some(problem),
+        _ => None,
+    });
+    assert!(matches!(problem, Problem::Config(_)), "{problem}");
+    bench.config.batch_size = 10;
+    bench.config.data = "no/such/folder".parse().unwrap();
+    bench.start(2);
+    let problem = bench.until(|event| match event {
+        Event::Failed { what: Task::Run(RunId(2)), problem } => Some(problem),
+        _ => None,
+    });
+    assert!(matches!(problem, Problem::Data(_)), "{problem}");
+}
+
+#[test]
+fn a_missing_model_is_said_and_the_reader_stays() {
+    let bench = bench(1, 1);
+    bench.handle.send(Command::ReadWith(ModelRef::File("no/such/model.safetensors".into())));
+    bench.until(|event| matches!(event, Event::Failed { what: Task::Model, problem: Problem::Model(_) }).then_some(()));
+    bench.handle.send(Command::Classify { request: 1, ink: a_stroke() });
+    let reading = bench.until(|event| match event {
+        Event::Read { reading, .. } => Some(reading),
+        _ => None,
+    });
+    assert_eq!(reading.model.reference, ModelRef::Starter);
+}

@@ -1,0 +1,31 @@
+//! What several tests need: a small data set on disk that a network can learn.
+
+use std::fs;
+use std::path::Path;
+
+use inkling::ink::{PIXELS, SIDE};
+use inkling::random::Random;
+
+/// Writes the four IDX files of a set into `folder`: each class is a bright square at a place of its own, with noise.
+pub fn write_idx_set(folder: &Path, train: usize, test: usize) {
+    fs::create_dir_all(folder).unwrap();
+    for (name, count, seed) in [("train", train, 1), ("t10k", test, 2)] {
+        let mut random = Random::new(seed);
+        let mut images = [0x0803_u32, count as u32, SIDE as u32, SIDE as u32].map(u32::to_be_bytes).concat();
+        let mut labels = [0x0801_u32, count as u32].map(u32::to_be_bytes).concat();
+        for index in 0..count {
+            let label = index % 10;
+            let (top, left) = (4 + label / 5 * 12, 2 + label % 5 * 5);
+            let mut picture = [0_u8; PIXELS];
+            for (place, pixel) in picture.iter_mut().enumerate() {
+                let (y, x) = (place / SIDE, place % SIDE);
+                let inside = (top..top + 8).contains(&y) && (left..left + 4).contains(&x);
+                *pixel = (random.below(60) + if inside { 180 } else { 0 }) as u8;
+            }
+            images.extend_from_slice(&picture);
+            labels.push(label as u8);
+        }
+        fs::write(folder.join(format!("{name}-images-idx3-ubyte")), images).unwrap();
+        fs::write(folder.join(format!("{name}-labels-idx1-ubyte")), labels).unwrap();
+    }
+}
