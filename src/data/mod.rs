@@ -1,11 +1,21 @@
-//! Owns data sets: finding, reading, checking, writing the built-in one, splitting and batching.
+//! Owns data sets: finding, reading, checking, writing the built-in one.
 //! Must not know models, tensors or windows.
 
 pub mod builtin;
+mod class_folders;
 mod error;
+mod idx;
+mod ink_set;
+mod load;
+mod sheet;
+mod source;
 mod split;
+mod table;
 
 pub use error::DataError;
+pub use idx::IdxFiles;
+pub use load::{find, load};
+pub use sheet::contact_sheet;
 pub use split::{DataSet, Split};
 
 /// A data set that was found by name.
@@ -19,12 +29,4 @@ pub struct Found {
     pub train_images: u64,
     /// Test images, as the header says.
     pub test_images: u64,
-}
-
-pub fn load(
-    _spec: &crate::run_config::DataSpec,
-    _folders: &[std::path::PathBuf],
-    progress: &mut dyn FnMut(f32) -> std::ops::ControlFlow<()>,
-) -> Result<DataSet, DataError> {
-    builtin::write(20261121, 60_000, 10_000, progress)
 }

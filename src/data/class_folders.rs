@@ -1,0 +1,87 @@
+//! Owns folders of pictures sorted by class: `0/ … 9/`, or the same below `train/` and `test/`.
+//! Must not know how a picture file becomes 28x28 pixels: `ink` does.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::source::{malformed, too_large, unreadable};
+use super::{DataError, DataSet, Split};
+use crate::ink::{InkError, picture_from_image_file};
+
+/// Pictures taken at most.
+const MOST: usize = 2_000_000;
+/// Pictures read between two looks at whoever waits.
+const CHUNK: usize = 32;
+
+/// True when `folder` has a class folder, or `train` with one in it.
+pub fn is_one(folder: &Path) -> bool {
+    has_classes(folder) || has_classes(&folder.join("train"))
+}
+
+/// Reads the pictures; the test split is empty where there is no `test` folder.
+pub fn read(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<DataSet, DataError> {
+    if has_classes(folder) {
+        return Ok(DataSet { train: read_split(folder, progress)?, test: Split::default() });
+    }
+    let train = read_split(&folder.join("train"), &mut |done| progress(done * 0.8))?;
+    let test = folder.join("test");
+    let test = if has_classes(&test) { read_split(&test, &mut |done| progress(0.8 + done * 0.2))? } else { Split::default() };
+    Ok(DataSet { train, test })
+}
+
+fn has_classes(folder: &Path) -> bool {
+    (0..10).any(|digit| folder.join(digit.to_string()).is_dir())
+}
+
+fn read_split(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
+    let mut files: Vec<(PathBuf, u8)> = Vec::new();
+    for digit in 0..10 {
+        let class = folder.join(digit.to_string());
+        if !class.is_dir() {
+            continue;
+        }
+        for entry in class.read_dir().map_err(|error| unreadable(&class, &error))? {
+            let path = entry.map_err(|error| unreadable(&class, &error))?.path();
+            if is_picture(&path) {
+                files.push((path, digit));
+            }
+        }
+        if files.len() > MOST {
+            return Err(too_large(folder, format!("it has more than {MOST} pictures")));
+        }
+    }
+    // A folder lists its files in any order; the same folder should give the same set.
+    files.sort_unstable();
+    let mut split = Split::default();
+    for (index, chunk) in files.chunks(CHUNK).enumerate() {
+        if progress((index * CHUNK) as f32 / files.len() as f32).is_break() {
+            return Err(DataError::Cancelled);
+        }
+        let pictures: Vec<_> = chunk.par_iter().map(|(path, label)| picture_from_image_file(path).map(|picture| (picture, *label))).collect();
+        for read in pictures {
+            let (picture, label) = read.map_err(as_data_error)?;
+            split.images.extend_from_slice(picture.pixels());
+            split.labels.push(label);
+        }
+    }
+    if split.is_empty() {
+        return Err(malformed(folder, "its class folders hold no PNG or JPEG pictures"));
+    }
+    Ok(split)
+}
+
+/// True for names that end like a picture Inkling reads.
+fn is_picture(path: &Path) -> bool {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    matches!(extension.as_deref(), Some("png" | "jpg" | "jpeg"))
+}
+
+/// The same trouble, in the words of this room.
+pub fn as_data_error(error: InkError) -> DataError {
+    match error {
+        InkError::Unreadable { path, reason } => DataError::Unreadable { path, reason },
+        InkError::Malformed { path, reason } => DataError::Malformed { path, reason },
+    }
+}

@@ -1,0 +1,99 @@
+//! Owns CSV files as Kaggle spells them: `label,pixel0,…,pixel783`, with or without that header, gzipped or not.
+//! Must not know where they were found.
+
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use csv::{ByteRecord, ReaderBuilder};
+
+use super::source::{malformed, open, too_large, unreadable};
+use super::{DataError, Split};
+use crate::ink::PIXELS;
+
+/// A row of 785 numbers is at most 3,925 bytes long; quotes and spaces may triple that.
+const LONGEST_ROW: usize = 16 << 10;
+/// Rows taken at most.
+const MOST: usize = 2_000_000;
+/// Rows between two looks at whoever waits.
+const CHUNK: usize = 500;
+
+/// Reads a file of labelled pictures. `progress` is asked now and then.
+pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
+    let size = path.metadata().map_or(0, |file| file.len());
+    let input = RowLimit { inner: open(path)?, since_newline: 0 };
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(input);
+    let mut split = Split::default();
+    let mut record = ByteRecord::new();
+    loop {
+        match reader.read_byte_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => return Err(wrong_csv(path, error)),
+        }
+        let line = record.position().map_or(0, csv::Position::line);
+        let header = split.is_empty() && record.get(0).is_some_and(|first| first.eq_ignore_ascii_case(b"label"));
+        if !header {
+            take_row(path, line, &record, &mut split)?;
+        }
+        if split.len() > MOST {
+            return Err(too_large(path, format!("it has more than {MOST} rows")));
+        }
+        if split.len() % CHUNK == 0 {
+            let done = record.position().map_or(0, csv::Position::byte) as f32 / size.max(1) as f32;
+            if progress(done.min(1.0)).is_break() {
+                return Err(DataError::Cancelled);
+            }
+        }
+    }
+    if split.is_empty() {
+        return Err(malformed(path, "it holds no rows"));
+    }
+    Ok(split)
+}
+
+fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> Result<(), DataError> {
+    if record.len() != PIXELS + 1 {
+        return Err(malformed(path, format!("line {line} has {} values, a label and {PIXELS} pixels are {}", record.len(), PIXELS + 1)));
+    }
+    let number = |index: usize| -> Option<u8> { std::str::from_utf8(record.get(index)?).ok()?.trim().parse().ok() };
+    match number(0) {
+        Some(label @ 0..=9) => split.labels.push(label),
+        _ => {
+            let found = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
+            return Err(malformed(path, format!("line {line}: \"{found}\" is no digit")));
+        }
+    }
+    for index in 1..=PIXELS {
+        let pixel = number(index).ok_or_else(|| malformed(path, format!("line {line}: pixel {} is no number from 0 to 255", index - 1)))?;
+        split.images.push(pixel);
+    }
+    Ok(())
+}
+
+fn wrong_csv(path: &Path, error: csv::Error) -> DataError {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => too_large(path, format!("a row is longer than {LONGEST_ROW} bytes")),
+        csv::ErrorKind::Io(error) => unreadable(path, &error),
+        other => malformed(path, format!("{other:?}")),
+    }
+}
+
+/// Fails when a row goes on and on, so that a file without line ends cannot fill the memory.
+struct RowLimit {
+    inner: Box<dyn Read>,
+    since_newline: usize,
+}
+
+impl Read for RowLimit {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        for &byte in &buffer[..count] {
+            self.since_newline = if byte == b'\n' || byte == b'\r' { 0 } else { self.since_newline + 1 };
+            if self.since_newline > LONGEST_ROW {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+        }
+        Ok(count)
+    }
+}
