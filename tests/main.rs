@@ -3,10 +3,12 @@
 
 mod app;
 mod data;
+mod engine;
 mod infer;
 mod ink;
 mod nn;
 mod optim;
 mod runs;
+mod support;
 mod synthetic;
 mod train;

@@ -1,7 +1,7 @@
 //! What several tests need: a small data set on disk that a network can learn.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use inkling::ink::{PIXELS, SIDE};
 use inkling::random::Random;
@@ -28,4 +28,15 @@ pub fn write_idx_set(folder: &Path, train: usize, test: usize) {
         fs::write(folder.join(format!("{name}-images-idx3-ubyte")), images).unwrap();
         fs::write(folder.join(format!("{name}-labels-idx1-ubyte")), labels).unwrap();
     }
+}
+
+/// The folder of the real MNIST; `None`, and a word on the standard error, where it is not there.
+pub fn mnist_folder() -> Option<PathBuf> {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let folders = std::env::var_os("INKLING_DATA_DIR").map(PathBuf::from).into_iter().chain([shared]);
+    let found = folders.map(|folder| folder.join("mnist")).find(|folder| folder.join("train-images-idx3-ubyte.gz").is_file());
+    if found.is_none() {
+        eprintln!("skipped: the real MNIST is neither in INKLING_DATA_DIR nor in ../shared/data");
+    }
+    found
 }

@@ -33,7 +33,8 @@ pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn FnMut(f32) 
     Ok(set)
 }
 
-/// The sets known by name that are in these folders; damaged ones are left out.
+/// The sets known by name that are in these folders; damaged ones are left out. MNIST's files are read through once, to tell
+/// whether they are the originals: not for a thread that draws.
 pub fn find(folders: &[PathBuf]) -> Vec<Found> {
     NamedSet::ALL.into_iter().filter_map(|set| find_set(set, folders)).collect()
 }
@@ -41,7 +42,8 @@ pub fn find(folders: &[PathBuf]) -> Vec<Found> {
 fn find_set(set: NamedSet, folders: &[PathBuf]) -> Option<Found> {
     let (folder, files) = locate(set, folders)?;
     let [train_images, test_images] = files.counts().ok()?;
-    Some(Found { set, folder, train_images, test_images })
+    let original = (set == NamedSet::Mnist).then(|| files.is_original_mnist().unwrap_or(false));
+    Some(Found { set, folder, train_images, test_images, original })
 }
 
 /// `FOLDER/NAME`, and for MNIST the files in the folder themselves.
@@ -82,7 +84,8 @@ fn load_path(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> R
     if class_folders::is_one(path) {
         return class_folders::read(path, progress);
     }
-    let table_file = |name: &str| [format!("{name}.csv"), format!("{name}.csv.gz")].map(|name| path.join(name)).into_iter().find(|path| path.is_file());
+    let table_file =
+        |name: &str| [format!("{name}.csv"), format!("{name}.csv.gz")].map(|name| path.join(name)).into_iter().find(|path| path.is_file());
     if let Some(train) = table_file("train").or_else(|| table_file("mnist_train")) {
         let train = table::read(&train, progress)?;
         // Kaggle's own test.csv has no labels: then a part of the training pictures is the test split.

@@ -13,7 +13,6 @@ mod split;
 mod table;
 
 pub use error::DataError;
-pub use idx::IdxFiles;
 pub use load::{find, load};
 pub use sheet::contact_sheet;
 pub use split::{DataSet, Split};
@@ -29,4 +28,6 @@ pub struct Found {
     pub train_images: u64,
     /// Test images, as the header says.
     pub test_images: u64,
+    /// Whether these are the files as they were published, by SHA-256 of what they unpack to; `None` where that is not known.
+    pub original: Option<bool>,
 }

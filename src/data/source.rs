@@ -31,7 +31,9 @@ pub fn open(path: &Path) -> Result<Box<dyn Read>, DataError> {
 pub fn unreadable(path: &Path, error: &io::Error) -> DataError {
     match error.kind() {
         // What gzip finds wrong arrives as one of these.
-        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => malformed(path, format!("gzip: {error}")),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+            malformed(path, format!("gzip: {error}"))
+        }
         _ => DataError::Unreadable { path: path.to_owned(), reason: error.to_string() },
     }
 }

@@ -57,13 +57,11 @@ fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> R
         return Err(malformed(path, format!("line {line} has {} values, a label and {PIXELS} pixels are {}", record.len(), PIXELS + 1)));
     }
     let number = |index: usize| -> Option<u8> { std::str::from_utf8(record.get(index)?).ok()?.trim().parse().ok() };
-    match number(0) {
-        Some(label @ 0..=9) => split.labels.push(label),
-        _ => {
-            let found = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
-            return Err(malformed(path, format!("line {line}: \"{found}\" is no digit")));
-        }
-    }
+    let Some(label @ 0..=9) = number(0) else {
+        let found = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
+        return Err(malformed(path, format!("line {line}: \"{found}\" is no digit")));
+    };
+    split.labels.push(label);
     for index in 1..=PIXELS {
         let pixel = number(index).ok_or_else(|| malformed(path, format!("line {line}: pixel {} is no number from 0 to 255", index - 1)))?;
         split.images.push(pixel);
@@ -73,7 +71,9 @@ fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> R
 
 fn wrong_csv(path: &Path, error: csv::Error) -> DataError {
     match error.into_kind() {
-        csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => too_large(path, format!("a row is longer than {LONGEST_ROW} bytes")),
+        csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            too_large(path, format!("a row is longer than {LONGEST_ROW} bytes"))
+        }
         csv::ErrorKind::Io(error) => unreadable(path, &error),
         other => malformed(path, format!("{other:?}")),
     }

@@ -43,7 +43,7 @@ impl<'a> Desk<'a> {
         let Bench { commands, events, current } = bench;
         let mut desk =
             Self { commands, events, current, orders: VecDeque::new(), drawing: None, reader: None, learning: None, following: false };
-        desk.read_with(ModelRef::Starter);
+        desk.read_with(&ModelRef::Starter);
         desk
     }
 
@@ -115,7 +115,7 @@ impl<'a> Desk<'a> {
             Command::Evaluate { request, model, data } => Order::Evaluate { request, model, data },
             Command::CancelEvaluation(request) => Order::CancelEvaluation(request),
             Command::Shutdown => Order::Shutdown,
-            Command::ReadWith(model) => return self.read_with(model),
+            Command::ReadWith(model) => return self.read_with(&model),
             Command::Classify { request, ink } => {
                 self.drawing = Some((request, ink));
                 return;
@@ -124,8 +124,8 @@ impl<'a> Desk<'a> {
         self.orders.push_back(order);
     }
 
-    fn read_with(&mut self, model: ModelRef) {
-        let loaded = match &model {
+    fn read_with(&mut self, model: &ModelRef) {
+        let loaded = match model {
             ModelRef::Training(run) => match &self.learning {
                 Some((learning, reader)) if learning == run => {
                     self.following = true;

@@ -1,3 +1,4 @@
 //! The data room.
 
 mod builtin;
+mod files;

@@ -1,0 +1,249 @@
+//! Data sets on disk: every format, and everything that can be wrong with one.
+
+use std::fs;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use inkling::data::{DataError, DataSet, contact_sheet, find, load};
+use inkling::ink::PIXELS;
+use inkling::run_config::NamedSet;
+use tempfile::TempDir;
+
+use crate::support::{mnist_folder, write_idx_set};
+
+const IMAGES: &str = "train-images-idx3-ubyte";
+const LABELS: &str = "train-labels-idx1-ubyte";
+
+fn read(spec: &str, folders: &[PathBuf]) -> Result<DataSet, DataError> {
+    load(&spec.parse().unwrap(), folders, &mut |_| ControlFlow::Continue(()))
+}
+
+fn read_path(path: &Path) -> Result<DataSet, DataError> {
+    read(path.to_str().unwrap(), &[])
+}
+
+fn idx_set() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let set = folder.path().join("mnist");
+    write_idx_set(&set, 70, 20);
+    (folder, set)
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// What reading says after `spoil` had its way with one file.
+fn spoiled(file: &str, spoil: impl FnOnce(Vec<u8>) -> Vec<u8>) -> (DataError, PathBuf) {
+    let (_folder, set) = idx_set();
+    let path = set.join(file);
+    fs::write(&path, spoil(fs::read(&path).unwrap())).unwrap();
+    (read_path(&set).unwrap_err(), path)
+}
+
+#[track_caller]
+fn assert_malformed((error, expected): (DataError, PathBuf), word: &str) {
+    let DataError::Malformed { path, reason } = error else { panic!("{error}") };
+    assert_eq!(path, expected);
+    assert!(reason.contains(word), "{reason}");
+}
+
+#[test]
+fn idx_files_are_read_plain_gzipped_and_in_either_spelling() {
+    let (_folder, set) = idx_set();
+    let plain = read_path(&set).unwrap();
+    assert_eq!((plain.train.len(), plain.test.len()), (70, 20));
+    assert_eq!(plain.train.labels[..12], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
+    for name in [IMAGES, LABELS] {
+        let path = set.join(name);
+        fs::write(set.join(format!("{}.gz", name.replace("-idx", ".idx"))), gzip(&fs::read(&path).unwrap())).unwrap();
+        fs::remove_file(path).unwrap();
+    }
+    assert_eq!(read_path(&set).unwrap(), plain);
+}
+
+#[test]
+fn a_gzipped_file_is_known_by_its_content() {
+    let (_folder, set) = idx_set();
+    let plain = read_path(&set).unwrap();
+    fs::write(set.join(IMAGES), gzip(&fs::read(set.join(IMAGES)).unwrap())).unwrap();
+    assert_eq!(read_path(&set).unwrap(), plain);
+}
+
+#[test]
+fn a_set_is_found_by_name_and_counted() {
+    let (folder, set) = idx_set();
+    let folders = [folder.path().join("elsewhere"), folder.path().to_owned()];
+    let found = find(&folders);
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].set, &found[0].folder), (NamedSet::Mnist, &set));
+    assert_eq!((found[0].train_images, found[0].test_images, found[0].original), (70, 20, Some(false)));
+    assert_eq!(read("mnist", &folders).unwrap(), read_path(&set).unwrap());
+    assert_eq!(find(&[set.clone()]).len(), 1, "the folder may also hold MNIST's files themselves");
+    let DataError::NotFound { set, searched } = read("kmnist", &folders).unwrap_err() else { panic!() };
+    assert_eq!((set.as_str(), searched.len()), ("kmnist", 2));
+}
+
+#[test]
+fn mnist_is_recognised_by_content() {
+    let Some(folder) = mnist_folder() else { return };
+    let copy = TempDir::new().unwrap();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(fs::File::open(&path).unwrap()), &mut bytes).unwrap();
+        // Compressed anew, differently: only the content is the same.
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&bytes).unwrap();
+        fs::write(copy.path().join(path.file_name().unwrap()), encoder.finish().unwrap()).unwrap();
+    }
+    let found = find(&[copy.path().to_owned()]);
+    assert_eq!((found[0].train_images, found[0].test_images, found[0].original), (60_000, 10_000, Some(true)));
+}
+
+#[test]
+fn a_damaged_idx_file_is_named_with_what_is_wrong() {
+    let with = |at: usize, value: u32| {
+        move |mut bytes: Vec<u8>| {
+            bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
+            bytes
+        }
+    };
+    assert_malformed(spoiled(IMAGES, |bytes| bytes[..bytes.len() / 2].to_vec()), "cut short");
+    assert_malformed(spoiled(IMAGES, |bytes| bytes[..9].to_vec()), "header");
+    assert_malformed(spoiled(IMAGES, |_| Vec::new()), "header");
+    assert_malformed(spoiled(LABELS, |_| Vec::new()), "header");
+    assert_malformed(spoiled(IMAGES, with(0, 0x0801)), "magic number");
+    assert_malformed(spoiled(LABELS, with(0, 77)), "magic number");
+    assert_malformed(spoiled(IMAGES, with(8, 280)), "280x28");
+    assert_malformed(spoiled(IMAGES, with(4, 69)), "69 pictures");
+    assert_malformed(spoiled(LABELS, with(4, 69)), "goes on");
+    assert_malformed(
+        spoiled(LABELS, |mut bytes| {
+            bytes[20] = 10;
+            bytes
+        }),
+        "no digit",
+    );
+    assert_malformed(spoiled(IMAGES, |bytes| [bytes, vec![0]].concat()), "goes on");
+    assert_malformed(spoiled(LABELS, |_| b"not labels at all".to_vec()), "magic number");
+    let (error, _) = spoiled(IMAGES, with(4, u32::MAX));
+    assert!(matches!(error, DataError::TooLarge { .. }), "{error}");
+}
+
+#[test]
+fn a_cut_off_or_endless_gzip_is_no_data() {
+    let (error, path) = spoiled(IMAGES, |bytes| {
+        let packed = gzip(&bytes);
+        packed[..packed.len() / 2].to_vec()
+    });
+    assert_malformed((error, path), "");
+    // Three bytes on disk for every thousand in memory: only as much is unpacked as the header claims, and one byte.
+    assert_malformed(spoiled(IMAGES, |bytes| gzip(&[bytes, vec![0; 64 << 20]].concat())), "goes on");
+}
+
+#[test]
+fn a_table_is_read_with_and_without_its_header() {
+    let folder = TempDir::new().unwrap();
+    let row = |label: usize| {
+        std::iter::once(label.to_string()).chain((0..PIXELS).map(|pixel| ((pixel + label) % 256).to_string())).collect::<Vec<_>>().join(",")
+    };
+    let header = std::iter::once("label".to_owned()).chain((0..PIXELS).map(|pixel| format!("pixel{pixel}"))).collect::<Vec<_>>().join(",");
+    let rows = (0..70).map(|index| row(index % 10)).collect::<Vec<_>>().join("\n");
+    let (bare, headed, packed) = (folder.path().join("bare.csv"), folder.path().join("headed.csv"), folder.path().join("packed.csv.gz"));
+    fs::write(&bare, &rows).unwrap();
+    fs::write(&headed, format!("{header}\r\n{}\r\n", rows.replace('\n', "\r\n"))).unwrap();
+    fs::write(&packed, gzip(rows.as_bytes())).unwrap();
+    let set = read_path(&bare).unwrap();
+    assert_eq!((set.train.len(), set.test.len()), (60, 10), "one in seven is held out where there is no test split");
+    assert_eq!(read_path(&headed).unwrap(), set);
+    assert_eq!(read_path(&packed).unwrap(), set);
+
+    for (text, word) in [
+        (format!("{}\n{}", row(1), "3,1,2"), "line 2 has 3 values"),
+        (row(11), "no digit"),
+        (format!("{}x", row(1)), "pixel 783"),
+        (String::new(), "no rows"),
+    ] {
+        fs::write(&bare, text).unwrap();
+        assert_malformed((read_path(&bare).unwrap_err(), bare.clone()), word);
+    }
+    fs::write(&bare, "1".repeat(1 << 20)).unwrap();
+    assert!(matches!(read_path(&bare).unwrap_err(), DataError::TooLarge { .. }));
+}
+
+#[test]
+fn class_folders_are_read_in_the_same_order_everywhere() {
+    let folder = TempDir::new().unwrap();
+    for (part, count) in [("train", 3), ("test", 1)] {
+        for digit in 0..10_u8 {
+            let class = folder.path().join(part).join(digit.to_string());
+            fs::create_dir_all(&class).unwrap();
+            for index in 0..count {
+                let picture = image::GrayImage::from_fn(28, 28, |x, y| {
+                    let inside = (8..20).contains(&x) && (6..8 + u32::from(digit)).contains(&y);
+                    image::Luma([if inside { 250 - index as u8 } else { 0 }])
+                });
+                picture.save(class.join(format!("{index}.png"))).unwrap();
+            }
+            fs::write(class.join("notes.txt"), "not a picture").unwrap();
+        }
+    }
+    let set = read_path(folder.path()).unwrap();
+    assert_eq!((set.train.len(), set.test.len()), (30, 10));
+    assert_eq!(set.test.labels, (0..10).collect::<Vec<u8>>());
+    assert_eq!(read_path(folder.path()).unwrap(), set);
+
+    let broken = folder.path().join("train/4/broken.png");
+    fs::write(&broken, b"\x89PNG not really").unwrap();
+    assert_malformed((read_path(folder.path()).unwrap_err(), broken), "");
+}
+
+#[test]
+fn labelled_ink_is_a_data_set() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("mine.jsonl");
+    let line = |label: &str| format!("{{\"label\": \"{label}\", \"strokes\": [[[0, 0], [10, 40]]]}}\n");
+    fs::write(&path, (0..14).map(|index| line(&(index % 10).to_string())).collect::<String>()).unwrap();
+    let set = read_path(&path).unwrap();
+    assert_eq!((set.train.len(), set.test.len()), (12, 2));
+    fs::write(&path, line("1") + &line("k")).unwrap();
+    assert_malformed((read_path(&path).unwrap_err(), path.clone()), "line 2");
+}
+
+#[test]
+fn a_mix_trains_on_all_and_is_tested_on_the_first() {
+    let (folder, set) = idx_set();
+    let second = folder.path().join("second");
+    write_idx_set(&second, 30, 5);
+    let mix = read(&format!("mnist+{}", second.display()), &[folder.path().to_owned()]).unwrap();
+    assert_eq!((mix.train.len(), mix.test.len()), (100, 20));
+    assert_eq!(mix.test, read_path(&set).unwrap().test);
+}
+
+#[test]
+fn nothing_to_read_is_said() {
+    let folder = TempDir::new().unwrap();
+    assert!(matches!(read_path(folder.path()), Err(DataError::NoData { .. })));
+    assert!(matches!(read_path(&folder.path().join("none")), Err(DataError::Missing { .. })));
+}
+
+#[test]
+fn reading_is_broken_off_when_asked() {
+    let (_folder, set) = idx_set();
+    let spec = set.to_str().unwrap().parse().unwrap();
+    assert_eq!(load(&spec, &[], &mut |_| ControlFlow::Break(())), Err(DataError::Cancelled));
+}
+
+#[test]
+fn a_contact_sheet_has_a_row_for_each_class() {
+    let (_folder, set) = idx_set();
+    let sheet = contact_sheet(&read_path(&set).unwrap().train, 5, 1);
+    assert_eq!(sheet.dimensions(), (5 * 32 + 4, 10 * 32 + 4));
+    assert!((0..10).all(|row| (4..164).any(|x| (0..28).any(|y| sheet.get_pixel(x, 4 + row * 32 + y)[0] < 100))));
+}
