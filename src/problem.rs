@@ -33,6 +33,14 @@ pub enum Problem {
         /// The system's words.
         reason: String,
     },
+    /// A folder could not be shown in the file manager.
+    #[error("cannot show {path}: {reason}")]
+    Show {
+        /// The folder.
+        path: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
     /// A run is under way already.
     #[error("a run is under way already")]
     Busy,

@@ -1,13 +1,17 @@
-//! Owns work the window asks for that is no engine's: probing hardware, looking through folders, dialogs, writing files.
+//! Owns work the window asks for that is no engine's: probing hardware, looking through folders, writing files.
 //! Each job runs on a thread of its own, so the window never waits.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use crate::hardware::Hardware;
 use crate::problem::Problem;
 use crate::runs::RunEntry;
+
+/// Called from other threads when there is something new to poll.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// What a job came back with.
 #[derive(Debug)]
@@ -22,6 +26,8 @@ pub enum Finding {
     DataFolder(PathBuf),
     /// A file was written.
     Written(PathBuf),
+    /// The settings were written, or not.
+    Remembered(Result<(), Problem>),
     /// Something went wrong.
     Failed(Problem),
 }
@@ -30,14 +36,14 @@ pub enum Finding {
 pub struct Background {
     sender: Sender<Finding>,
     findings: Receiver<Finding>,
-    wake: Arc<dyn Fn() + Send + Sync>,
+    wake: Wake,
 }
 
 impl Background {
     /// `wake` is called when a job brings something.
-    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
+    pub fn new(wake: Wake) -> Self {
         let (sender, findings) = channel();
-        Self { sender, findings, wake: Arc::new(wake) }
+        Self { sender, findings, wake }
     }
 
     /// Runs a job; `None` brings nothing (a cancelled dialog).
@@ -58,5 +64,16 @@ impl Background {
     /// The next finding that is there already.
     pub fn next(&self) -> Option<Finding> {
         self.findings.try_recv().ok()
+    }
+
+    /// The next finding, waited for at most this long.
+    pub fn wait(&self, at_most: Duration) -> Option<Finding> {
+        self.findings.recv_timeout(at_most).ok()
+    }
+}
+
+impl std::fmt::Debug for Background {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Background").finish_non_exhaustive()
     }
 }

@@ -2,11 +2,17 @@
 //! Must not know egui or candle; it talks to the engine through its handle and draws nothing.
 
 mod action;
+mod apply;
 mod background;
+mod dialogs;
 mod drawing;
 mod history;
+mod incoming;
 pub mod messages;
 mod notice;
+mod readiness;
+mod reading_line;
+mod remember;
 mod results;
 mod run_view;
 mod settings;
@@ -15,11 +21,13 @@ pub mod statistics;
 pub mod verdict;
 
 pub use action::{Action, Screen, WizardStep};
-pub use background::{Background, Finding};
+pub use background::{Background, Finding, Wake};
+pub use dialogs::{Choice, Dialogs};
 pub use drawing::{CANVAS, Drawing};
 pub use history::History;
 pub use notice::{Notice, Severity};
+pub use reading_line::ReadingLine;
 pub use results::ResultsView;
 pub use run_view::{Phase, RunView};
-pub use settings::{Settings, Theme, WindowPlace};
-pub use state::App;
+pub use settings::{PEN, Settings, Theme, WindowPlace, ZOOM};
+pub use state::{App, Surroundings};

@@ -1,7 +1,12 @@
-//! Owns the notices the window shows until they are dismissed.
+//! Owns the notices the window shows until they are dismissed or, where nothing went wrong, have been up long enough.
 //! Must not word them: `messages` does.
 
+use std::time::{Duration, Instant};
+
 use super::messages::Message;
+
+/// How long good news stays.
+const INFO_STAYS: Duration = Duration::from_secs(12);
 
 /// How much a notice matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,4 +26,13 @@ pub struct Notice {
     pub severity: Severity,
     /// What happened and what to do.
     pub message: Message,
+    /// When it was put up.
+    pub since: Instant,
+}
+
+impl Notice {
+    /// When it goes by itself; errors stay until they are dismissed.
+    pub fn expires(&self) -> Option<Instant> {
+        (self.severity == Severity::Info).then(|| self.since + INFO_STAYS)
+    }
 }

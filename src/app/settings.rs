@@ -31,6 +31,20 @@ pub struct WindowPlace {
     pub maximized: bool,
 }
 
+impl WindowPlace {
+    /// True for a window that could be seen on some screen.
+    fn is_sane(&self) -> bool {
+        let [width, height] = self.size;
+        let seen = |[x, y]: [f32; 2]| x.abs() < 32_000.0 && y.abs() < 32_000.0;
+        (200.0..32_000.0).contains(&width) && (150.0..32_000.0).contains(&height) && self.position.is_none_or(seen)
+    }
+}
+
+/// Pen diameters offered, in canvas units.
+pub const PEN: std::ops::RangeInclusive<f32> = 8.0..=40.0;
+/// Sizes of everything offered.
+pub const ZOOM: std::ops::RangeInclusive<f32> = 0.5..=3.0;
+
 /// What is remembered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -72,16 +86,18 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The remembered settings, or the defaults where there are none that can be read.
-    pub fn load(path: &Path) -> Self {
-        match std::fs::read(path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_else(|error| {
+    /// The remembered settings, or the defaults where there are none that can be read. A file that cannot be read is set
+    /// aside, and where to is given: whoever edited it by hand can mend it.
+    pub fn load(path: &Path) -> (Self, Option<PathBuf>) {
+        let Ok(bytes) = std::fs::read(path) else { return (Self::default(), None) };
+        match serde_json::from_slice::<Self>(&bytes) {
+            Ok(settings) => (settings.mended(), None),
+            Err(error) => {
+                let aside = path.with_extension("json.unreadable");
                 tracing::warn!(%error, path = %path.display(), "settings unreadable, using defaults");
-                // Kept aside: whoever edited the file by hand can mend it.
-                let _ = std::fs::rename(path, path.with_extension("json.unreadable"));
-                Self::default()
-            }),
-            Err(_) => Self::default(),
+                let kept = std::fs::rename(path, &aside).is_ok();
+                (Self::default(), kept.then_some(aside))
+            }
         }
     }
 
@@ -89,5 +105,15 @@ impl Settings {
     pub fn save(&self, path: &Path) -> Result<(), Problem> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| Problem::Write { path: path.to_owned(), reason: error.to_string() })?;
         files::write_whole(path, &text)
+    }
+
+    /// With values nobody can work with brought into range: a window of no size, letters too small to read.
+    fn mended(mut self) -> Self {
+        let usual = Self::default();
+        self.zoom = if self.zoom.is_finite() { self.zoom.clamp(*ZOOM.start(), *ZOOM.end()) } else { usual.zoom };
+        self.pen = if self.pen.is_finite() { self.pen.clamp(*PEN.start(), *PEN.end()) } else { usual.pen };
+        self.smoothing = if self.smoothing.is_finite() { self.smoothing.clamp(0.0, 0.999) } else { usual.smoothing };
+        self.window = self.window.filter(WindowPlace::is_sane);
+        self
     }
 }

@@ -1,21 +1,40 @@
-//! Owns the application's state and the two places where it changes: `apply` for actions, `on_event` for events.
-//! Must not know how any of it is drawn.
+//! Owns the application's state: what it is at the start, what the window may ask of it, and how it is put away.
+//! Must not know how any of it is drawn. It changes in `apply` (actions) and `incoming` (events and findings) only.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
-use super::background::{Background, Finding};
+use super::WizardStep;
+use super::action::Screen;
+use super::background::{Background, Wake};
+use super::dialogs::Dialogs;
 use super::drawing::Drawing;
+use super::messages::Message;
 use super::notice::{Notice, Severity};
+use super::reading_line::ReadingLine;
 use super::results::ResultsView;
-use super::run_view::{Phase, RunView};
+use super::run_view::RunView;
 use super::settings::Settings;
-use super::{Action, Screen, WizardStep};
-use crate::engine::EngineHandle;
+use crate::data::Found;
+use crate::engine::{EngineHandle, EngineSettings, RunsTarget};
 use crate::hardware::Hardware;
 use crate::paths::Paths;
-use crate::protocol::{Command, Event, ModelInfo, Reading, RunId, Task};
-use crate::run_config::RunConfig;
+use crate::protocol::{Command, ModelInfo, Reading};
+use crate::run_config::{DataSource, RunConfig};
 use crate::runs::RunEntry;
+
+/// What the app stands on, given from outside so that tests can put something else in its place.
+pub struct Surroundings {
+    /// The folders of this installation.
+    pub paths: Paths,
+    /// Starts an engine; called again when one is gone.
+    pub connect: Box<dyn Fn(EngineSettings, Wake) -> EngineHandle>,
+    /// Asks for file names.
+    pub dialogs: Box<dyn Dialogs>,
+    /// Called when there is something to [`App::poll`].
+    pub wake: Wake,
+}
 
 /// Everything the window shows.
 pub struct App {
@@ -28,15 +47,13 @@ pub struct App {
     /// This machine, once probed.
     pub hardware: Option<Hardware>,
     /// Data sets found by name, once looked for.
-    pub found: Option<Vec<crate::data::Found>>,
+    pub found: Option<Vec<Found>>,
     /// The configuration of the next run.
     pub config: RunConfig,
     /// The run that is under way or was last.
     pub run: Option<RunView>,
     /// The canvas.
     pub drawing: Drawing,
-    /// What was read last, for the drawing as it was then.
-    pub reading: Option<Reading>,
     /// Who reads.
     pub reader: Option<ModelInfo>,
     /// Finished runs, newest first, once listed.
@@ -47,9 +64,128 @@ pub struct App {
     pub evaluating: Option<f32>,
     /// Notices, oldest first.
     pub notices: Vec<Notice>,
-    engine: EngineHandle,
-    background: Background,
-    paths: Paths,
-    next_id: u64,
-    evaluation_request: u64,
+    pub(super) line: ReadingLine,
+    pub(super) engine: EngineHandle,
+    /// False once the engine is gone and a fresh one could not be had.
+    pub(super) engine_alive: bool,
+    /// True once the engine said something; one that never did is not started again and again.
+    pub(super) engine_heard: bool,
+    /// The data folders the engine was started with.
+    pub(super) engine_folders: Vec<PathBuf>,
+    pub(super) background: Background,
+    pub(super) around: Surroundings,
+    pub(super) last_id: u64,
+    pub(super) evaluation: Option<u64>,
+    /// Training seconds at which the drawing was last read again by itself.
+    pub(super) reread_at: f32,
+    pub(super) probing: bool,
+    pub(super) memory: super::remember::Memory,
+}
+
+impl App {
+    /// The state at launch. Nothing is looked for yet: [`App::look_around`] does that, after the first frame.
+    ///
+    /// `set_aside` is where a settings file that could not be read was kept.
+    pub fn new(settings: Settings, set_aside: Option<PathBuf>, around: Surroundings) -> Self {
+        let (engine, engine_folders) = connect(&around, &settings);
+        let mut drawing = Drawing::default();
+        drawing.pen = settings.pen;
+        let mut app = Self {
+            screen: Screen::Train,
+            wizard: (!settings.wizard_done).then_some(WizardStep::Welcome),
+            config: settings.config.clone(),
+            memory: super::remember::Memory::new(settings.clone()),
+            settings,
+            hardware: None,
+            found: None,
+            run: None,
+            drawing,
+            reader: None,
+            runs: None,
+            results: None,
+            evaluating: None,
+            notices: Vec::new(),
+            line: ReadingLine::default(),
+            engine,
+            engine_alive: true,
+            engine_heard: false,
+            engine_folders,
+            background: Background::new(Arc::clone(&around.wake)),
+            around,
+            last_id: 0,
+            evaluation: None,
+            reread_at: 0.0,
+            probing: false,
+        };
+        if let Some(aside) = set_aside {
+            app.tell(Severity::Info, Message::settings_set_aside(&aside));
+        }
+        app
+    }
+
+    /// The newest reading of the drawing on the canvas; see [`App::reading_is_behind`].
+    pub fn reading(&self) -> Option<&Reading> {
+        self.line.reading()
+    }
+
+    /// True while the drawing has changed since [`App::reading`].
+    pub fn reading_is_behind(&self) -> bool {
+        self.line.is_behind()
+    }
+
+    /// True while a run is under way.
+    pub fn is_training(&self) -> bool {
+        self.run.as_ref().is_some_and(RunView::is_active)
+    }
+
+    /// How a data set that was found is named in a configuration: by its name where the engine looks for it there.
+    pub fn source_of(&self, found: &Found) -> DataSource {
+        let known = self.engine_folders.iter().any(|folder| found.folder.starts_with(folder));
+        if known { DataSource::Named(found.set) } else { DataSource::Path(found.folder.clone()) }
+    }
+
+    /// The folder that holds the run folders.
+    pub fn runs_folder(&self) -> &Path {
+        &self.around.paths.runs
+    }
+
+    pub(super) fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// Shows a notice, unless the same one is being shown.
+    pub(super) fn tell(&mut self, severity: Severity, message: Message) {
+        self.notices.retain(|notice| notice.message != message);
+        let id = self.next_id();
+        self.notices.push(Notice { id, severity, message, since: Instant::now() });
+    }
+
+    /// Asks the engine, starting a fresh one if it is gone. False when none can be had.
+    pub(super) fn ask(&mut self, command: Command) -> bool {
+        if self.engine_alive && self.engine.send(command.clone()) {
+            return true;
+        }
+        self.reconnect();
+        self.engine.send(command)
+    }
+
+    pub(super) fn reconnect(&mut self) {
+        let (engine, folders) = connect(&self.around, &self.settings);
+        (self.engine, self.engine_folders) = (engine, folders);
+        (self.engine_alive, self.engine_heard) = (true, false);
+        self.line.forget_request();
+    }
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").field("screen", &self.screen).field("run", &self.run).finish_non_exhaustive()
+    }
+}
+
+fn connect(around: &Surroundings, settings: &Settings) -> (EngineHandle, Vec<PathBuf>) {
+    let folders: Vec<_> = around.paths.data.iter().chain(&settings.data_folders).cloned().collect();
+    let engine = EngineSettings { data_folders: folders.clone(), runs: RunsTarget::Store(around.paths.runs.clone()) };
+    ((around.connect)(engine, Arc::clone(&around.wake)), folders)
 }

@@ -17,6 +17,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     let both = || vec!["some folder/file.bin", "Permission denied"];
     let mut all: Vec<(Problem, Vec<&'static str>)> = vec![
         (Problem::Write { path: path(), reason: reason() }, both()),
+        (Problem::Show { path: path(), reason: reason() }, both()),
         (Problem::Busy, vec![]),
         (Problem::NoSuchRun, vec![]),
         (Problem::NotFinite { step: 417 }, vec!["417", "learning rate"]),

@@ -23,6 +23,9 @@ impl From<&Problem> for Message {
                 format!("{} could not be written: {}", path.display(), sentence(reason)),
                 "Check that the disk has room and that you may write there, or choose another folder.",
             ),
+            Problem::Show { path, reason } => {
+                Self::new(format!("{} could not be shown: {}", path.display(), sentence(reason)), "Open that folder in your file manager.")
+            }
             Problem::Busy => Self::new("A run is under way already.", "Stop it, or wait until it has finished."),
             Problem::NoSuchRun => {
                 Self::new("The model that was asked for belongs to a run that is over.", "Choose one of the models that were kept.")

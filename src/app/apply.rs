@@ -1,0 +1,247 @@
+//! Owns what each action does. Must not know where actions come from.
+
+use std::path::{Path, PathBuf};
+
+use super::action::{Action, Screen};
+use super::background::Finding;
+use super::messages::Message;
+use super::notice::Severity;
+use super::results::ResultsView;
+use super::run_view::{Phase, RunView};
+use super::state::App;
+use crate::files;
+use crate::problem::Problem;
+use crate::protocol::{Command, ModelInfo, ModelRef, RunId, RunSummary};
+use crate::run_config::{DataSource, DataSpec};
+use crate::runs::Store;
+
+impl App {
+    /// Carries an action out.
+    pub fn apply(&mut self, action: Action) {
+        match action {
+            Action::Show(screen) => self.show(screen),
+            Action::Wizard(step) => {
+                self.wizard = Some(step);
+                self.look_around();
+            }
+            Action::CloseWizard => {
+                self.wizard = None;
+                self.settings.wizard_done = true;
+            }
+            Action::Configure(config) => {
+                self.config = *config;
+                self.config.preset = self.config.matching_preset();
+            }
+            Action::ApplyPreset(preset) => self.config.apply_preset(preset),
+            Action::ApplyRecommended => {
+                if let Some((config, _)) = self.recommended() {
+                    self.config = config;
+                }
+            }
+            Action::Start => self.start(),
+            Action::Pause => self.ask_the_run(Command::Pause, &[Phase::Training]),
+            Action::Resume => self.ask_the_run(Command::Resume, &[Phase::Paused]),
+            Action::Stop => self.stop(),
+            Action::PenDown(point) => {
+                self.drawing.begin(point);
+                self.drawing_changed();
+            }
+            Action::PenMove(point) => {
+                if self.drawing.extend(point) {
+                    self.drawing_changed();
+                }
+            }
+            Action::PenUp => self.drawing.end(),
+            Action::Undo => {
+                self.drawing.undo();
+                self.drawing_changed();
+            }
+            Action::Redo => {
+                self.drawing.redo();
+                self.drawing_changed();
+            }
+            Action::ClearDrawing => {
+                self.drawing.clear();
+                self.drawing_changed();
+            }
+            Action::SetPen(pen) => {
+                self.drawing.pen = pen;
+                self.drawing_changed();
+            }
+            Action::ReadWith(model) => self.read_with(model),
+            Action::DrawWith(model) => {
+                self.read_with(model);
+                self.show(Screen::Draw);
+            }
+            Action::RefreshRuns => self.list_runs(),
+            Action::DeleteRun(folder) => self.delete_run(folder),
+            Action::ShowResults(folder) => self.show_results(&folder),
+            Action::Evaluate { model, data } => self.evaluate(model, data),
+            Action::CancelEvaluation => {
+                if let Some(request) = self.evaluation {
+                    self.ask(Command::CancelEvaluation(request));
+                }
+            }
+            Action::ChooseDataFolder => {
+                let choice = self.around.dialogs.folder("Choose a folder with pictures of digits");
+                self.background.run(move || choice().map(Finding::DataFolder));
+            }
+            Action::UseDataFolder(folder) => self.use_data_folder(folder),
+            Action::SaveCurves => {
+                if let Some(run) = &self.run {
+                    let name = format!("inkling-{}-curves.csv", run.config.model);
+                    let text = run.history.csv();
+                    self.save_as("Save the curves", &name, text.into_bytes());
+                }
+            }
+            Action::SavePng { name, bytes } => self.save_as("Save the picture", &name, bytes),
+            Action::OpenFolder(folder) => self.background.run(move || open_folder(&folder).err().map(Finding::Failed)),
+            Action::SetTheme(theme) => self.settings.theme = theme,
+            Action::Remember(settings) => self.settings = *settings,
+            Action::Dismiss(id) => self.notices.retain(|notice| notice.id != id),
+        }
+    }
+
+    fn show(&mut self, screen: Screen) {
+        self.screen = screen;
+        if screen == Screen::Models {
+            self.list_runs();
+        }
+    }
+
+    fn start(&mut self) {
+        if self.is_training() || !self.obstacles().is_empty() {
+            return;
+        }
+        let id = RunId(self.next_id());
+        self.run = Some(RunView::new(id, self.config.clone()));
+        self.screen = Screen::Train;
+        self.reread_at = 0.0;
+        if !self.ask(Command::Start { run: id, config: self.config.clone() }) {
+            self.engine_is_gone();
+        }
+    }
+
+    fn stop(&mut self) {
+        self.ask_the_run(Command::Stop, &[Phase::Preparing(0.0), Phase::Training, Phase::Paused]);
+        if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
+            run.phase = Phase::Stopping;
+        }
+    }
+
+    /// Sends the command for the run, if it stands in one of these phases.
+    fn ask_the_run(&mut self, command: impl FnOnce(RunId) -> Command, phases: &[Phase]) {
+        let fits = |run: &&RunView| phases.iter().any(|phase| std::mem::discriminant(phase) == std::mem::discriminant(&run.phase));
+        if let Some(id) = self.run.as_ref().filter(fits).map(|run| run.id) {
+            self.ask(command(id));
+        }
+    }
+
+    pub(super) fn drawing_changed(&mut self) {
+        let empty = self.drawing.strokes().is_empty();
+        if let Some(request) = self.line.changed(empty) {
+            self.classify(request);
+        }
+    }
+
+    pub(super) fn classify(&mut self, request: u64) {
+        let ink = self.drawing.ink();
+        self.ask(Command::Classify { request, ink });
+    }
+
+    fn read_with(&mut self, model: ModelRef) {
+        self.ask(Command::ReadWith(model));
+    }
+
+    pub(super) fn list_runs(&self) {
+        let store = Store::new(&self.around.paths.runs);
+        self.background.run(move || Some(Finding::Runs(store.list())));
+    }
+
+    fn delete_run(&mut self, folder: PathBuf) {
+        let store = Store::new(&self.around.paths.runs);
+        self.background.run(move || {
+            Some(match store.delete(&folder) {
+                Ok(()) => Finding::Runs(store.list()),
+                Err(error) => Finding::Failed(error.into()),
+            })
+        });
+    }
+
+    fn show_results(&mut self, folder: &Path) {
+        let entries = self.runs.iter().flatten();
+        let listed = entries.filter(|entry| entry.folder == folder).find_map(|entry| entry.summary.as_deref().ok());
+        let Some(summary) = listed.cloned() else { return };
+        self.screen = Screen::Results;
+        if !self.show_test(&summary) {
+            self.evaluate(ModelRef::File(summary.model_path), summary.config.data);
+        }
+    }
+
+    /// Shows what a run was measured at; false when it was not.
+    pub(super) fn show_test(&mut self, summary: &RunSummary) -> bool {
+        let Some(evaluation) = summary.test.clone() else { return false };
+        let model = ModelInfo {
+            reference: ModelRef::File(summary.model_path.clone()),
+            kind: summary.config.model,
+            parameters: summary.plan.parameters,
+            data: summary.config.data.clone(),
+            epochs: summary.epochs.last().map_or(0, |record| record.epoch),
+            validation_accuracy: summary.epochs.last().map(|record| record.validation_accuracy),
+        };
+        self.results = Some(ResultsView { model, data: summary.config.data.clone(), evaluation });
+        true
+    }
+
+    fn evaluate(&mut self, model: ModelRef, data: DataSpec) {
+        if self.is_training() {
+            self.complain(&Problem::Busy);
+            return;
+        }
+        let request = self.next_id();
+        (self.evaluation, self.evaluating) = (Some(request), Some(0.0));
+        if !self.ask(Command::Evaluate { request, model, data }) {
+            self.engine_is_gone();
+        }
+    }
+
+    pub(super) fn use_data_folder(&mut self, folder: PathBuf) {
+        if !self.settings.data_folders.contains(&folder) {
+            self.settings.data_folders.push(folder.clone());
+        }
+        self.config.data = DataSpec::single(DataSource::Path(folder));
+        self.find_data();
+    }
+
+    fn save_as(&self, title: &str, name: &str, bytes: Vec<u8>) {
+        let choice = self.around.dialogs.save(title, name);
+        self.background.run(move || {
+            let path = choice()?;
+            Some(match files::write_whole(&path, &bytes) {
+                Ok(()) => Finding::Written(path),
+                Err(problem) => Finding::Failed(problem),
+            })
+        });
+    }
+
+    /// Says what went wrong and what to do.
+    pub(super) fn complain(&mut self, problem: &Problem) {
+        self.tell(Severity::Error, Message::from(problem));
+    }
+}
+
+/// Shows a folder in the system's file manager.
+fn open_folder(folder: &Path) -> Result<(), Problem> {
+    let program = if cfg!(target_os = "windows") {
+        "explorer"
+    } else if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let problem = |reason: String| Problem::Show { path: folder.to_owned(), reason };
+    let mut child = std::process::Command::new(program).arg(folder).spawn().map_err(|error| problem(error.to_string()))?;
+    let status = child.wait().map_err(|error| problem(error.to_string()))?;
+    // Windows' explorer ends with 1 when all went well.
+    if status.success() || cfg!(target_os = "windows") { Ok(()) } else { Err(problem(format!("{program} ended with {status}"))) }
+}

@@ -1,0 +1,15 @@
+//! Owns what the app needs of the system's file dialogs, so that it can ask without knowing a window.
+//! Must not open any itself.
+
+use std::path::PathBuf;
+
+/// Waits for the person's choice; `None` when the dialog was cancelled or could not be shown.
+pub type Choice = Box<dyn FnOnce() -> Option<PathBuf> + Send>;
+
+/// Opens dialogs. Called on the window's thread, as some systems demand; the choice is waited for on another.
+pub trait Dialogs {
+    /// A folder that exists.
+    fn folder(&self, title: &str) -> Choice;
+    /// A file to write, with the name that is offered.
+    fn save(&self, title: &str, name: &str) -> Choice;
+}

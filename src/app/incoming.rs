@@ -1,0 +1,220 @@
+//! Owns what comes in by itself: events of the engine and findings of background jobs.
+//! Must not trust it to be fresh: what belongs to another run, drawing or measurement is dropped.
+
+use std::time::{Duration, Instant};
+
+use super::background::Finding;
+use super::messages::Message;
+use super::notice::Severity;
+use super::results::ResultsView;
+use super::run_view::{Phase, RunView};
+use super::state::App;
+use crate::problem::Problem;
+use crate::protocol::{Event, ModelRef, RunId, Task};
+
+/// A drawing left alone is read again this often while the weights that read it are being trained, in seconds.
+const REREAD: f32 = 0.5;
+
+impl App {
+    /// Takes in everything that has come; gives when to look again even if nothing comes.
+    pub fn poll(&mut self) -> Option<Duration> {
+        while self.engine_alive {
+            match self.engine.try_recv() {
+                Ok(Some(event)) => {
+                    self.engine_heard = true;
+                    self.on_event(event);
+                }
+                Ok(None) => break,
+                Err(_) => self.engine_is_gone(),
+            }
+        }
+        while let Some(finding) = self.background.next() {
+            self.on_finding(finding);
+        }
+        let expiry = self.expire_notices();
+        [self.remember(), expiry].into_iter().flatten().min()
+    }
+
+    /// Takes in one event of the engine.
+    pub fn on_event(&mut self, event: Event) {
+        match event {
+            Event::Preparing { run, fraction } => {
+                if let Some(run) = self.current(run)
+                    && matches!(run.phase, Phase::Preparing(_))
+                {
+                    run.phase = Phase::Preparing(fraction);
+                }
+            }
+            Event::Started { run, plan } => {
+                if let Some(run) = self.current(run) {
+                    run.plan = Some(plan);
+                    if matches!(run.phase, Phase::Preparing(_)) {
+                        run.phase = Phase::Training;
+                    }
+                }
+            }
+            Event::Progress { run: id, steps, now } => {
+                if let Some(run) = self.current(id) {
+                    run.history.steps.extend(steps);
+                    run.history.telemetry.push(now);
+                    run.now = now;
+                    self.reread(id, now.elapsed_seconds);
+                }
+            }
+            Event::Epoch { run, record } => {
+                if let Some(run) = self.current(run) {
+                    run.history.epochs.push(record);
+                }
+            }
+            Event::Paused(run) => self.turn(run, |_| Phase::Paused),
+            Event::Resumed(run) => self.turn(run, |run| if run.plan.is_some() { Phase::Training } else { Phase::Preparing(0.0) }),
+            Event::Finished { run, summary } => {
+                if self.current(run).is_some() {
+                    self.show_test(&summary);
+                    self.tell(Severity::Info, Message::run_finished(&summary));
+                    self.end(run, Phase::Finished(summary));
+                }
+                self.list_runs();
+            }
+            Event::Discarded(run) => self.end(run, Phase::Discarded),
+            Event::Failed { what, problem } => self.on_failure(what, &problem),
+            Event::Reader(model) => {
+                let other = self.reader.as_ref().is_none_or(|reader| reader.reference != model.reference || reader.epochs != model.epochs);
+                self.reader = Some(model);
+                if other && !self.drawing.strokes().is_empty() {
+                    self.drawing_changed();
+                }
+            }
+            Event::Read { request, reading } => {
+                if let Some(next) = self.line.answered(request, *reading) {
+                    self.classify(next);
+                }
+            }
+            Event::Evaluating { request, fraction } => {
+                if self.evaluation == Some(request) {
+                    self.evaluating = Some(fraction);
+                }
+            }
+            Event::Evaluated { request, model, data, evaluation } => {
+                if self.evaluation_ended(request) {
+                    self.results = Some(ResultsView { model, data, evaluation: *evaluation });
+                }
+            }
+            Event::EvaluationCancelled(request) => {
+                self.evaluation_ended(request);
+            }
+            Event::Restarted => {
+                self.engine_lost_everything();
+                self.tell(Severity::Error, Message::engine_restarted());
+            }
+        }
+    }
+
+    fn on_failure(&mut self, what: Task, problem: &Problem) {
+        let ours = match what {
+            Task::Run(run) => {
+                let ours = self.current(run).is_some();
+                self.end(run, Phase::Failed);
+                ours
+            }
+            Task::Evaluation(request) => self.evaluation_ended(request),
+            Task::Reading(request) => {
+                if let Some(next) = self.line.failed(request) {
+                    self.classify(next);
+                }
+                true
+            }
+            Task::Model => true,
+        };
+        if ours {
+            self.complain(problem);
+        }
+    }
+
+    fn on_finding(&mut self, finding: Finding) {
+        match finding {
+            Finding::Hardware(hardware) => {
+                self.hardware = Some(*hardware);
+                if !self.settings.wizard_done
+                    && let Some((config, _)) = self.recommended()
+                {
+                    self.config = config;
+                }
+            }
+            Finding::Data(found) => self.found = Some(found),
+            Finding::Runs(runs) => self.runs = Some(runs),
+            Finding::DataFolder(folder) => self.use_data_folder(folder),
+            Finding::Written(path) => self.tell(Severity::Info, Message::written(&path)),
+            Finding::Remembered(outcome) => {
+                if let Some(problem) = self.memory.wrote(outcome) {
+                    self.tell(Severity::Info, Message::settings_not_saved(&problem));
+                }
+            }
+            Finding::Failed(problem) => self.complain(&problem),
+        }
+    }
+
+    /// The engine is gone: what it was doing is over; a fresh one takes its place, unless this one never worked.
+    pub(super) fn engine_is_gone(&mut self) {
+        self.engine_lost_everything();
+        if self.engine_heard {
+            self.reconnect();
+            self.tell(Severity::Error, Message::engine_restarted());
+        } else {
+            self.engine_alive = false;
+            self.complain(&Problem::EngineGone);
+        }
+    }
+
+    fn engine_lost_everything(&mut self) {
+        if let Some(id) = self.run.as_ref().filter(|run| run.is_active()).map(|run| run.id) {
+            self.end(id, Phase::Failed);
+        }
+        (self.evaluation, self.evaluating) = (None, None);
+        self.line.forget_request();
+    }
+
+    /// The run with this name, if it is under way.
+    fn current(&mut self, id: RunId) -> Option<&mut RunView> {
+        self.run.as_mut().filter(|run| run.id == id && run.is_active())
+    }
+
+    /// Puts the run into another phase, unless it is being stopped.
+    fn turn(&mut self, id: RunId, phase: impl FnOnce(&RunView) -> Phase) {
+        if let Some(run) = self.current(id)
+            && run.phase != Phase::Stopping
+        {
+            run.phase = phase(run);
+        }
+    }
+
+    fn end(&mut self, id: RunId, phase: Phase) {
+        if let Some(run) = self.current(id) {
+            run.phase = phase;
+        }
+    }
+
+    /// True when it was the measurement under way.
+    fn evaluation_ended(&mut self, request: u64) -> bool {
+        let ours = self.evaluation == Some(request);
+        if ours {
+            (self.evaluation, self.evaluating) = (None, None);
+        }
+        ours
+    }
+
+    /// Reads the drawing again with the weights as they are now, so that one sees them learn.
+    fn reread(&mut self, run: RunId, elapsed: f32) {
+        let learning = self.reader.as_ref().is_some_and(|reader| reader.reference == ModelRef::Training(run));
+        if learning && !self.drawing.strokes().is_empty() && !self.line.is_behind() && elapsed - self.reread_at >= REREAD {
+            self.reread_at = elapsed;
+            self.drawing_changed();
+        }
+    }
+
+    fn expire_notices(&mut self) -> Option<Duration> {
+        let now = Instant::now();
+        self.notices.retain(|notice| notice.expires().is_none_or(|end| end > now));
+        self.notices.iter().filter_map(|notice| notice.expires()).map(|end| end - now).min()
+    }
+}

@@ -1,0 +1,48 @@
+//! Owns the wording of what happens by itself: runs that end, files that are written, an engine that broke.
+//! Must not know where it is shown.
+
+use std::path::Path;
+
+use super::Message;
+use crate::app::statistics::{grouped, percent};
+use crate::problem::Problem;
+use crate::protocol::RunSummary;
+
+impl Message {
+    /// A run is over and kept.
+    pub fn run_finished(summary: &RunSummary) -> Self {
+        match &summary.test {
+            Some(test) => Self::new(
+                format!("The run has finished: {} of {} test pictures are read rightly.", percent(test.accuracy, 2), grouped(test.images)),
+                "Draw a digit to try it, or look at its mistakes under Results.",
+            ),
+            None => Self::new("The run was stopped. What it had learned by its last full epoch is kept.", "You find it under Models."),
+        }
+    }
+
+    /// The engine broke and started afresh by itself, or another one took its place.
+    pub fn engine_restarted() -> Self {
+        Self::new(
+            "Inkling's engine broke and was started afresh. A run that was under way is lost; models that were kept are safe.",
+            "You can go on; press Start to train again.",
+        )
+    }
+
+    /// A file was written.
+    pub fn written(path: &Path) -> Self {
+        Self::new(format!("Saved as {}.", path.display()), "")
+    }
+
+    /// The settings cannot be kept.
+    pub fn settings_not_saved(problem: &Problem) -> Self {
+        Self::new(format!("Your choices cannot be remembered for the next time: {problem}."), "Everything else works as usual.")
+    }
+
+    /// The settings file made no sense.
+    pub fn settings_set_aside(aside: &Path) -> Self {
+        Self::new(
+            "The file with your settings could not be read, so the usual ones are used.",
+            format!("The old file is kept as {}.", aside.display()),
+        )
+    }
+}

@@ -1,0 +1,92 @@
+//! Owns when settings are written: a moment after the last change, one write at a time, and at the end.
+//! Must not fail the window: settings that cannot be written are said so once.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::background::{Background, Finding};
+use super::settings::Settings;
+use super::state::App;
+use crate::problem::Problem;
+
+/// Settings are written once nothing changed for this long.
+const CALM: Duration = Duration::from_millis(800);
+/// At the end, a write that is under way is waited for at most this long.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What of the settings is on disk.
+#[derive(Debug)]
+pub struct Memory {
+    written: Settings,
+    seen: Settings,
+    changed: Instant,
+    writing: Option<Settings>,
+    failed: bool,
+}
+
+impl Memory {
+    /// `settings` are what was read at launch.
+    pub fn new(settings: Settings) -> Self {
+        Self { written: settings.clone(), seen: settings, changed: Instant::now(), writing: None, failed: false }
+    }
+
+    /// Writes what changed when it is time; gives how long to wait otherwise.
+    fn poll(&mut self, now: Settings, path: &Path, background: &Background) -> Option<Duration> {
+        if now != self.seen {
+            (self.seen, self.changed) = (now, Instant::now());
+        }
+        if self.failed || self.writing.is_some() || self.seen == self.written {
+            return None;
+        }
+        let calm = self.changed.elapsed();
+        if calm < CALM {
+            return Some(CALM - calm);
+        }
+        let (settings, path) = (self.seen.clone(), path.to_owned());
+        self.writing = Some(settings.clone());
+        background.run(move || Some(Finding::Remembered(settings.save(&path))));
+        None
+    }
+
+    /// A write came back; gives what to say, the first time it failed.
+    pub fn wrote(&mut self, outcome: Result<(), Problem>) -> Option<Problem> {
+        let settings = self.writing.take()?;
+        match outcome {
+            Ok(()) => {
+                self.written = settings;
+                None
+            }
+            Err(problem) => (!std::mem::replace(&mut self.failed, true)).then_some(problem),
+        }
+    }
+}
+
+impl App {
+    /// The settings as they should be found at the next launch.
+    pub fn to_remember(&self) -> Settings {
+        Settings { config: self.config.clone(), pen: self.drawing.pen, ..self.settings.clone() }
+    }
+
+    pub(super) fn remember(&mut self) -> Option<Duration> {
+        let now = self.to_remember();
+        self.memory.poll(now, &self.around.paths.settings, &self.background)
+    }
+
+    /// Writes what is not written yet; the last thing before the window goes.
+    pub fn close(&mut self) {
+        while self.memory.writing.is_some() {
+            match self.background.wait(PATIENCE) {
+                Some(Finding::Remembered(outcome)) => drop(self.memory.wrote(outcome)),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let settings = self.to_remember();
+        if settings != self.memory.written
+            && let Err(problem) = settings.save(&self.around.paths.settings)
+        {
+            tracing::warn!(%problem, "settings were not written");
+        }
+        self.engine.send(crate::protocol::Command::Shutdown);
+    }
+}

@@ -1,0 +1,49 @@
+//! Owns the system's file dialogs. Must not know what is done with the answer.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+
+use rfd::AsyncFileDialog;
+
+use crate::app::{Choice, Dialogs};
+
+/// The system's dialogs.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemDialogs;
+
+impl Dialogs for SystemDialogs {
+    fn folder(&self, title: &str) -> Choice {
+        let asked = AsyncFileDialog::new().set_title(title).pick_folder();
+        Box::new(|| wait_for(asked).map(|folder| folder.path().to_owned()))
+    }
+
+    fn save(&self, title: &str, name: &str) -> Choice {
+        let asked = AsyncFileDialog::new().set_title(title).set_file_name(name).save_file();
+        Box::new(|| wait_for(asked).map(|file| file.path().to_owned()))
+    }
+}
+
+/// Wakes the thread that waits for an answer.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Waits on this thread.
+fn wait_for<T>(answer: impl Future<Output = T>) -> T {
+    let mut answer = pin!(answer);
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(value) = answer.as_mut().poll(&mut context) {
+            return value;
+        }
+        std::thread::park();
+    }
+}

@@ -1,0 +1,291 @@
+//! Owns the look: the only place with colours, spacings, fonts and radii, and the few shapes every panel shares.
+//! Must not know what is shown with them.
+
+use eframe::egui::{
+    Align, Button, Color32, Context, CornerRadius, FontFamily, FontId, Frame, Layout, Margin, Painter, Rect, Response, RichText, Sense,
+    Shadow, Stroke, StrokeKind, TextStyle, Theme, Ui, Visuals, WidgetText, style::WidgetVisuals, vec2,
+};
+
+/// The distance things are laid out by, in points.
+pub const GAP: f32 = 12.0;
+/// Corners of cards and the canvas.
+pub const RADIUS: f32 = 10.0;
+/// Corners of bars, fields and buttons.
+pub const RADIUS_SMALL: f32 = 6.0;
+/// Room for the numbers beside a plot, so that plots above each other line up.
+pub const PLOT_AXIS_WIDTH: f32 = 44.0;
+/// A plot lower than this cannot be read.
+pub const PLOT_MIN_HEIGHT: f32 = 150.0;
+/// The digit that was read, where there is all the room.
+pub const VERDICT_LARGE: f32 = 116.0;
+/// The digit that was read, in a low window.
+pub const VERDICT_MEDIUM: f32 = 76.0;
+/// The digit that was read, beside the plots.
+pub const VERDICT_SMALL: f32 = 44.0;
+/// Lines of text are not longer than this, so that the eye finds the next one.
+pub const TEXT_WIDTH: f32 = 560.0;
+
+/// Colours by what they are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Palette {
+    /// What asks to be pressed, what is chosen, where the keyboard is.
+    pub accent: Color32,
+    /// Text on `accent`.
+    pub on_accent: Color32,
+    /// Text and ink.
+    pub ink: Color32,
+    /// Text that matters less; readable all the same.
+    pub faded: Color32,
+    /// What is drawn on: canvas, plots, fields.
+    pub paper: Color32,
+    /// Behind everything.
+    pub background: Color32,
+    /// Cards and side panels.
+    pub surface: Color32,
+    /// Buttons at rest.
+    pub control: Color32,
+    /// Outlines and separators.
+    pub line: Color32,
+    /// What went right.
+    pub good: Color32,
+    /// What went wrong.
+    pub bad: Color32,
+    /// Training curves.
+    pub train: Color32,
+    /// Validation curves.
+    pub validation: Color32,
+    /// Throughput and memory.
+    pub machine: Color32,
+    /// Grid lines of plots.
+    pub grid: Color32,
+    /// The line under the pointer in plots.
+    pub crosshair: Color32,
+}
+
+/// Blue-black ink on warm paper.
+const LIGHT: Palette = Palette {
+    accent: Color32::from_rgb(0x2B, 0x46, 0xB8),
+    on_accent: Color32::from_rgb(0xFF, 0xFF, 0xFF),
+    ink: Color32::from_rgb(0x1B, 0x20, 0x33),
+    faded: Color32::from_rgb(0x5A, 0x5F, 0x70),
+    paper: Color32::from_rgb(0xFF, 0xFE, 0xFA),
+    background: Color32::from_rgb(0xF6, 0xF2, 0xE9),
+    surface: Color32::from_rgb(0xEE, 0xE8, 0xDB),
+    control: Color32::from_rgb(0xFB, 0xF8, 0xF1),
+    line: Color32::from_rgb(0xCF, 0xC7, 0xB6),
+    good: Color32::from_rgb(0x1F, 0x7A, 0x4D),
+    bad: Color32::from_rgb(0xB3, 0x2D, 0x22),
+    train: Color32::from_rgb(0x2B, 0x46, 0xB8),
+    validation: Color32::from_rgb(0xC6, 0x52, 0x14),
+    machine: Color32::from_rgb(0x16, 0x7C, 0x80),
+    grid: Color32::from_rgb(0xE4, 0xDD, 0xCF),
+    crosshair: Color32::from_rgb(0x8A, 0x84, 0x77),
+};
+
+/// The same ink by night: pale lines on blue-black.
+const DARK: Palette = Palette {
+    accent: Color32::from_rgb(0x8F, 0xA6, 0xFF),
+    on_accent: Color32::from_rgb(0x10, 0x14, 0x24),
+    ink: Color32::from_rgb(0xE9, 0xE6, 0xDC),
+    faded: Color32::from_rgb(0xA3, 0xA6, 0xB4),
+    paper: Color32::from_rgb(0x0E, 0x11, 0x1B),
+    background: Color32::from_rgb(0x14, 0x18, 0x24),
+    surface: Color32::from_rgb(0x1B, 0x20, 0x2F),
+    control: Color32::from_rgb(0x27, 0x2D, 0x40),
+    line: Color32::from_rgb(0x3A, 0x42, 0x5A),
+    good: Color32::from_rgb(0x6C, 0xCB, 0x98),
+    bad: Color32::from_rgb(0xFF, 0x8A, 0x7A),
+    train: Color32::from_rgb(0x8F, 0xA6, 0xFF),
+    validation: Color32::from_rgb(0xFF, 0xA4, 0x63),
+    machine: Color32::from_rgb(0x5F, 0xC9, 0xC6),
+    grid: Color32::from_rgb(0x26, 0x2C, 0x3D),
+    crosshair: Color32::from_rgb(0x7C, 0x83, 0x99),
+};
+
+/// The colours in use.
+pub fn palette(ui: &Ui) -> Palette {
+    of(ui.visuals().dark_mode)
+}
+
+const fn of(dark: bool) -> Palette {
+    if dark { DARK } else { LIGHT }
+}
+
+/// Gives the whole window its look, in light and in dark.
+pub fn apply(ctx: &Context) {
+    ctx.set_visuals_of(Theme::Light, visuals(LIGHT, Visuals::light()));
+    ctx.set_visuals_of(Theme::Dark, visuals(DARK, Visuals::dark()));
+    ctx.all_styles_mut(|style| {
+        let proportional = |size| FontId::new(size, FontFamily::Proportional);
+        style.text_styles = [
+            (TextStyle::Small, proportional(12.5)),
+            (TextStyle::Body, proportional(14.5)),
+            (TextStyle::Button, proportional(14.5)),
+            (TextStyle::Heading, proportional(22.0)),
+            (TextStyle::Monospace, FontId::new(13.5, FontFamily::Monospace)),
+        ]
+        .into();
+        let spacing = &mut style.spacing;
+        spacing.item_spacing = vec2(8.0, 7.0);
+        spacing.button_padding = vec2(11.0, 5.0);
+        spacing.interact_size = vec2(40.0, 28.0);
+        spacing.icon_width = 18.0;
+        spacing.icon_width_inner = 10.0;
+        spacing.icon_spacing = 7.0;
+        spacing.slider_width = 130.0;
+        spacing.combo_width = 120.0;
+        spacing.combo_height = 320.0;
+        spacing.tooltip_width = 360.0;
+        spacing.menu_width = 280.0;
+        spacing.menu_margin = Margin::same(6);
+        spacing.window_margin = Margin::same(18);
+        spacing.scroll.bar_width = 8.0;
+        style.interaction.tooltip_delay = 0.35;
+        style.interaction.selectable_labels = false;
+        style.animation_time = 0.12;
+    });
+}
+
+fn visuals(p: Palette, base: Visuals) -> Visuals {
+    let dark = base.dark_mode;
+    let widget = |fill, outline: Stroke, text| WidgetVisuals {
+        bg_fill: fill,
+        weak_bg_fill: fill,
+        bg_stroke: outline,
+        corner_radius: radius(RADIUS_SMALL),
+        fg_stroke: Stroke::new(1.4, text),
+        expansion: 0.0,
+    };
+    let outline = Stroke::new(1.0, p.line);
+    let shadow = Shadow { offset: [0, 6], blur: 24, spread: 0, color: Color32::from_black_alpha(if dark { 110 } else { 38 }) };
+    let mut visuals = base;
+    visuals.widgets.noninteractive = widget(p.surface, outline, p.ink);
+    visuals.widgets.inactive = widget(p.control, outline, p.ink);
+    visuals.widgets.hovered = widget(p.control.lerp_to_gamma(p.accent, 0.12), Stroke::new(1.0, p.accent), p.ink);
+    // Also what has the keyboard: its outline must be seen at a glance.
+    visuals.widgets.active = widget(p.control.lerp_to_gamma(p.accent, 0.18), Stroke::new(2.0, p.accent), p.ink);
+    visuals.widgets.open = widget(p.control.lerp_to_gamma(p.accent, 0.10), Stroke::new(1.0, p.accent), p.ink);
+    visuals.selection.bg_fill = p.accent.gamma_multiply(if dark { 0.32 } else { 0.22 });
+    visuals.selection.stroke = Stroke::new(2.0, p.accent);
+    visuals.weak_text_color = Some(p.faded);
+    visuals.hyperlink_color = p.accent;
+    visuals.warn_fg_color = p.validation;
+    visuals.error_fg_color = p.bad;
+    visuals.panel_fill = p.background;
+    visuals.window_fill = p.background;
+    visuals.window_stroke = outline;
+    visuals.window_corner_radius = radius(RADIUS);
+    visuals.menu_corner_radius = radius(RADIUS_SMALL);
+    visuals.window_shadow = shadow;
+    visuals.popup_shadow = shadow;
+    visuals.extreme_bg_color = p.paper;
+    visuals.text_edit_bg_color = Some(p.paper);
+    visuals.code_bg_color = p.surface;
+    visuals.faint_bg_color = p.surface.gamma_multiply(0.6);
+    visuals.slider_trailing_fill = true;
+    visuals.indent_has_left_vline = false;
+    visuals.disabled_alpha = 0.55;
+    visuals
+}
+
+const fn radius(points: f32) -> CornerRadius {
+    CornerRadius::same(points as u8)
+}
+
+/// The frame of a side panel.
+pub fn side_frame(ui: &Ui) -> Frame {
+    Frame::new().fill(palette(ui).surface).inner_margin(Margin::symmetric(16, 14))
+}
+
+/// The frame of a screen.
+pub fn screen_frame(ui: &Ui) -> Frame {
+    Frame::new().fill(palette(ui).background).inner_margin(Margin::symmetric(18, 14))
+}
+
+/// The frame of a bar along the top or bottom edge.
+pub fn bar_frame(ui: &Ui) -> Frame {
+    Frame::new().fill(palette(ui).surface).inner_margin(Margin::symmetric(14, 6))
+}
+
+/// A card: something that belongs together, set apart from the rest.
+pub fn card(ui: &Ui) -> Frame {
+    let p = palette(ui);
+    Frame::new().fill(p.paper).stroke(Stroke::new(1.0, p.line)).corner_radius(radius(RADIUS)).inner_margin(Margin::same(14))
+}
+
+/// The one button of a panel that most people will press next.
+pub fn primary_button(ui: &Ui, text: impl Into<String>) -> Button<'static> {
+    let p = palette(ui);
+    Button::new(RichText::new(text).color(p.on_accent).strong()).fill(p.accent).min_size(vec2(96.0, 34.0))
+}
+
+/// A button beside the primary one.
+pub fn secondary_button(text: impl Into<WidgetText>) -> Button<'static> {
+    Button::new(text.into()).min_size(vec2(76.0, 34.0))
+}
+
+/// Text that explains, under or beside what it explains.
+pub fn hint(text: impl Into<String>) -> RichText {
+    RichText::new(text).weak().small()
+}
+
+/// Why a value cannot be: a sign and the reason, never colour alone.
+pub fn invalid(ui: &mut Ui, reason: &str) -> Response {
+    let color = palette(ui).bad;
+    ui.label(RichText::new(format!("⚠ {reason}")).small().color(color))
+}
+
+/// The heading of a group of controls.
+pub fn section(ui: &mut Ui, title: &str) {
+    ui.add_space(GAP / 3.0);
+    ui.label(RichText::new(title).strong().size(15.5));
+}
+
+/// Where there is nothing to show: what this place is for and what to do next.
+pub fn empty_state(ui: &mut Ui, title: &str, body: &str) {
+    let height = ui.available_height();
+    ui.vertical_centered(|ui| {
+        ui.add_space((height * 0.30).min(220.0));
+        ui.set_max_width(TEXT_WIDTH.min(ui.available_width()));
+        ui.label(RichText::new(title).heading());
+        ui.add_space(GAP / 3.0);
+        ui.label(RichText::new(body).weak());
+        ui.add_space(GAP);
+    });
+}
+
+/// A thin upright line between groups of controls in a row.
+pub fn divider(ui: &mut Ui) {
+    let (rect, _) = ui.allocate_exact_size(vec2(9.0, ui.spacing().interact_size.y * 0.7), Sense::hover());
+    ui.painter().vline(rect.center().x, rect.y_range(), Stroke::new(1.0, palette(ui).line));
+}
+
+/// Shows that something we paint ourselves has the keyboard.
+pub fn focus_ring(ui: &Ui, rect: Rect) {
+    ui.painter().rect_stroke(rect.expand(2.0), RADIUS_SMALL, Stroke::new(2.0, palette(ui).accent), StrokeKind::Outside);
+}
+
+/// The ground of a box that floats over a plot.
+pub fn floating_box(painter: &Painter, rect: Rect, palette: Palette) {
+    painter.rect(rect, RADIUS_SMALL, palette.paper.gamma_multiply(0.95), Stroke::new(1.0, palette.line), StrokeKind::Inside);
+}
+
+/// A row whose second part stands at the right edge.
+pub fn row_with_end(ui: &mut Ui, start: impl FnOnce(&mut Ui), end: impl FnOnce(&mut Ui)) {
+    ui.horizontal(|ui| {
+        start(ui);
+        ui.with_layout(Layout::right_to_left(Align::Center), end);
+    });
+}
+
+/// The text with its first letter large, as a sentence begins.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// A moment in RFC 3339 as people here write it: "21 Nov 2026, 14:03".
+pub fn local_time(rfc3339: &str) -> String {
+    let Ok(moment) = rfc3339.parse::<jiff::Timestamp>() else { return rfc3339.to_owned() };
+    moment.to_zoned(jiff::tz::TimeZone::system()).strftime("%-d %b %Y, %H:%M").to_string()
+}
