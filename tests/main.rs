@@ -4,6 +4,7 @@
 mod app;
 mod data;
 mod engine;
+mod hardware;
 mod infer;
 mod ink;
 mod nn;

@@ -1,7 +1,21 @@
 //! Owns what this machine has and what that means for training.
 //! Must not know tensors, runs or windows, and must not fail: what cannot be found out is absent or a finding.
 
+mod advice;
+mod availability;
+mod cpu;
+mod lines;
+#[cfg(target_os = "macos")]
+mod metal;
+mod nvidia;
+mod probe;
+
 use serde::{Deserialize, Serialize};
+
+pub use advice::recommend;
+pub use availability::{device_availability, precision_availability};
+pub use lines::{Line, lines};
+pub use probe::probe;
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,103 @@
+//! Owns the words for what was found: one line each, with what it means for training.
+//! Must not know where the lines are shown.
+
+use super::Hardware;
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What it is about: "Processor".
+    pub label: String,
+    /// What was found.
+    pub value: String,
+    /// What that means for training.
+    pub meaning: String,
+}
+
+/// A line for each finding, the most important first.
+pub fn lines(hardware: &Hardware) -> Vec<Line> {
+    let mut lines = vec![processor(hardware), vectors(hardware), memory(hardware)];
+    lines.extend(gpus(hardware));
+    if let Some(metal) = &hardware.metal {
+        let memory = if metal.unified_memory { "shared memory" } else { "own memory" };
+        let value = format!("{}, {memory}, up to {} for work", metal.name, gigabytes(metal.working_set));
+        lines.push(line("Apple GPU", value, "Listed for information: this version trains and reads on the processor."));
+    }
+    lines.push(match hardware.disk_free {
+        Some(free) if free < 200 << 20 => {
+            line("Free disk", gigabytes(free), "Little room: a finished run takes a few megabytes. Free some before training.")
+        }
+        Some(free) => line("Free disk", gigabytes(free), "Plenty: a finished run takes a few megabytes."),
+        None => line("Free disk", "unknown".to_owned(), "A finished run takes a few megabytes."),
+    });
+    lines.push(line("System", hardware.system.clone(), "Everything stays on this machine; no network is needed."));
+    lines
+}
+
+fn processor(hardware: &Hardware) -> Line {
+    let cpu = &hardware.cpu;
+    let cores = match (cpu.performance_cores, cpu.efficiency_cores, cpu.physical_cores) {
+        (Some(performance), Some(efficiency), _) => format!("{performance} performance and {efficiency} efficiency cores"),
+        (_, _, Some(physical)) if physical != cpu.usable_cores => format!("{physical} cores, {} usable at once", cpu.usable_cores),
+        _ if cpu.usable_cores == 1 => "1 core".to_owned(),
+        _ => format!("{} cores", cpu.usable_cores),
+    };
+    let meaning = match cpu.usable_cores {
+        1 => "Training works, one step after the other.",
+        2..=3 => "Good for small networks: an epoch takes seconds.",
+        _ => "Training uses all of them at once.",
+    };
+    line("Processor", format!("{}, {cores}", cpu.brand), meaning)
+}
+
+fn vectors(hardware: &Hardware) -> Line {
+    let simd = &hardware.cpu.simd;
+    let has = |name: &str| simd.iter().any(|known| known == name);
+    let meaning = if has("AVX-512") {
+        "The widest vectors there are: 16 numbers at a time."
+    } else if has("AVX2") {
+        "Wide vectors: 8 numbers at a time."
+    } else if has("NEON") {
+        "Vectors of 4 numbers at a time."
+    } else {
+        "No wide vectors: training works, but slowly."
+    };
+    let value = if simd.is_empty() { "none that Inkling uses".to_owned() } else { simd.join(", ") };
+    line("Vector instructions", value, meaning)
+}
+
+fn memory(hardware: &Hardware) -> Line {
+    let value = format!("{}, {} free", gigabytes(hardware.memory_total), gigabytes(hardware.memory_available));
+    let meaning = if hardware.memory_available < 600 << 20 {
+        "Tight: training takes about 300 MB. Close something large first."
+    } else {
+        "Plenty: training takes about 300 MB."
+    };
+    line("Memory", value, meaning)
+}
+
+fn gpus(hardware: &Hardware) -> Vec<Line> {
+    if let Some(finding) = &hardware.gpu_finding {
+        return vec![line("NVIDIA GPU", "not usable".to_owned(), finding)];
+    }
+    if hardware.gpus.is_empty() {
+        return vec![line("NVIDIA GPU", "none".to_owned(), "Not needed: these networks are small enough for the processor.")];
+    }
+    let describe = |gpu: &super::Gpu| {
+        let memory = format!("{} of {} free", gigabytes(gpu.memory_free), gigabytes(gpu.memory_total));
+        let value =
+            format!("{}, {memory}, driver {}, CUDA {}, compute capability {}", gpu.name, gpu.driver, gpu.cuda, gpu.compute_capability);
+        line("NVIDIA GPU", value, "Listed for information: this version trains and reads on the processor.")
+    };
+    hardware.gpus.iter().map(describe).collect()
+}
+
+fn line(label: &str, value: String, meaning: &str) -> Line {
+    Line { label: label.to_owned(), value, meaning: meaning.to_owned() }
+}
+
+/// Bytes in the unit people use for memory and disks.
+fn gigabytes(bytes: u64) -> String {
+    let megabytes = bytes as f64 / f64::from(1 << 20);
+    if megabytes < 1000.0 { format!("{megabytes:.0} MB") } else { format!("{:.1} GB", megabytes / 1024.0) }
+}

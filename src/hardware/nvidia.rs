@@ -1,0 +1,65 @@
+//! Owns what is found out about NVIDIA GPUs, through the driver's own library, loaded at run time.
+//! Must not need that library: without it there simply are no GPUs, and a card without a driver is a finding.
+
+use nvml_wrapper::Nvml;
+use nvml_wrapper::error::NvmlError;
+
+use super::Gpu;
+
+/// The GPUs, and what else there is to say.
+pub(super) fn probe() -> (Vec<Gpu>, Option<String>) {
+    match Nvml::init().and_then(|nvml| list(&nvml)) {
+        Ok(gpus) => (gpus, None),
+        Err(NvmlError::LibloadingError(_)) => (Vec::new(), card_without_driver()),
+        Err(error) => {
+            let finding = format!(
+                "NVIDIA's driver is installed but does not answer ({error}). Reboot if it was updated lately, otherwise reinstall it; \
+                 training uses the processor meanwhile."
+            );
+            (Vec::new(), Some(finding))
+        }
+    }
+}
+
+/// What is said when the driver did not answer in time.
+pub(super) fn silent() -> String {
+    "NVIDIA's driver did not answer within two seconds. Training uses the processor meanwhile.".to_owned()
+}
+
+fn list(nvml: &Nvml) -> Result<Vec<Gpu>, NvmlError> {
+    let driver = nvml.sys_driver_version()?;
+    let cuda = nvml.sys_cuda_driver_version()?;
+    (0..nvml.device_count()?)
+        .map(|index| {
+            let device = nvml.device_by_index(index)?;
+            let memory = device.memory_info()?;
+            let capability = device.cuda_compute_capability()?;
+            Ok(Gpu {
+                name: device.name()?,
+                memory_total: memory.total,
+                memory_free: memory.free,
+                driver: driver.clone(),
+                cuda: format!("{}.{}", cuda / 1000, cuda % 1000 / 10),
+                compute_capability: format!("{}.{}", capability.major, capability.minor),
+            })
+        })
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+fn card_without_driver() -> Option<String> {
+    let is_nvidia_display = |folder: &std::path::Path| {
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+        read("vendor").trim() == "0x10de" && read("class").starts_with("0x03")
+    };
+    std::fs::read_dir("/sys/bus/pci/devices").ok()?.filter_map(Result::ok).any(|entry| is_nvidia_display(&entry.path())).then(|| {
+        "There is an NVIDIA graphics card, but not NVIDIA's driver. Install the driver your system offers for it to have the card listed \
+         here; training uses the processor meanwhile."
+            .to_owned()
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+const fn card_without_driver() -> Option<String> {
+    None
+}

@@ -1,0 +1,62 @@
+//! Owns finding out what this machine has. Takes up to a few seconds where a driver is slow: not for a thread that draws.
+//! Must not fail: what cannot be found out is absent.
+
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use sysinfo::{Disks, MemoryRefreshKind, RefreshKind, System};
+
+use super::{Hardware, cpu, nvidia};
+
+/// How long a driver may take to answer before it counts as absent.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What this machine has; the free disk is that of the disk `kept_in` is on.
+pub fn probe(kept_in: &Path) -> Hardware {
+    // Drivers are asked first, so that they answer while the rest is looked at.
+    let gpus = patiently(nvidia::probe);
+    #[cfg(target_os = "macos")]
+    let metal = patiently(super::metal::probe);
+    let (memory_total, memory_available) = memory().unwrap_or_default();
+    let (gpus, gpu_finding) = gpus().unwrap_or_else(|| (Vec::new(), Some(nvidia::silent())));
+    Hardware {
+        system: System::long_os_version().ok().or_else(|| System::name().ok()).unwrap_or_else(|| std::env::consts::OS.to_owned()),
+        cpu: cpu::probe(),
+        memory_total,
+        memory_available,
+        disk_free: disk_free(kept_in),
+        gpus,
+        gpu_finding,
+        #[cfg(target_os = "macos")]
+        metal: metal().flatten(),
+        #[cfg(not(target_os = "macos"))]
+        metal: None,
+    }
+}
+
+/// Bytes of memory in all, and not in use.
+fn memory() -> Option<(u64, u64)> {
+    let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything())).ok()?;
+    // In a container the limit counts, not the machine.
+    let limit = system.cgroup_limits().filter(|limit| limit.total_memory > 0 && limit.total_memory < system.total_memory());
+    Some(limit.map_or_else(|| (system.total_memory(), system.available_memory()), |limit| (limit.total_memory, limit.free_memory)))
+}
+
+/// Starts `ask` on a thread of its own and gives the way to wait for it: a driver that hangs or panics costs its answer.
+fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static) -> impl FnOnce() -> Option<T> {
+    let (sender, answer) = channel();
+    let asked = std::thread::Builder::new().name("inkling-probe".to_owned()).spawn(move || sender.send(ask()));
+    move || asked.ok().and_then(|_| answer.recv_timeout(PATIENCE).ok())
+}
+
+/// Free bytes on the disk that `path`, or the nearest folder above it that exists, is on.
+fn disk_free(path: &Path) -> Option<u64> {
+    let path = path.ancestors().find_map(|folder| folder.canonicalize().ok())?;
+    Disks::new_with_refreshed_list()
+        .ok()?
+        .iter()
+        .filter(|disk| path.starts_with(disk.mount_point()))
+        .max_by_key(|disk| disk.mount_point().as_os_str().len())
+        .map(sysinfo::Disk::available_space)
+}
