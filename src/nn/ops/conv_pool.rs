@@ -1,7 +1,7 @@
 //! Owns convolution (stride 1), bias, 2x2 max-pooling and optionally `ReLU` as one op: the full-size result of the
 //! convolution never leaves the processor's cache. Must not know models.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
@@ -25,7 +25,7 @@ pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: &Parameter, padding: usiz
         candle_core::bail!("a {kernel}x{kernel_width} convolution of {inputs} channels does not fit {:?}", x.shape());
     }
     let window = Window { height, width, channels, kernel, padding };
-    let op = ConvPool { window, outputs, relu, weight: weight.clone(), bias: bias.clone(), places: Arc::default() };
+    let op = ConvPool { window, outputs, relu, weight: weight.clone(), bias: bias.clone(), places: Mutex::default() };
     match gradient {
         Gradient::Kept => x.apply_op3(weight.tracked(), bias.tracked(), op),
         Gradient::None => x.apply_op3_no_bwd(weight.tracked(), bias.tracked(), &op),
@@ -39,7 +39,7 @@ struct ConvPool {
     weight: Parameter,
     bias: Parameter,
     /// Which of its four pixels each pooled maximum was.
-    places: Arc<Mutex<Vec<u8>>>,
+    places: Mutex<Vec<u8>>,
 }
 
 impl ConvPool {
