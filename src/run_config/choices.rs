@@ -69,7 +69,7 @@ choices! {
     ModelKind, "model" {
         /// Two hidden layers of 256, no convolution.
         Mlp = "mlp", "MLP";
-        /// LeNet-5 (LeCun et al. 1998) with ReLU.
+        /// `LeNet-5` (`LeCun` et al. 1998) with `ReLU`.
         LeNet = "lenet", "LeNet-5";
         /// The net of candle's MNIST example: conv5x5 32, pool, conv5x5 64, pool, fc 1024, relu, dropout 0.5, fc 10.
         ConvNet = "convnet", "ConvNet";
