@@ -13,3 +13,5 @@ mod runs;
 mod support;
 mod synthetic;
 mod train;
+#[cfg(feature = "gui")]
+mod ui;

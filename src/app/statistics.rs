@@ -63,11 +63,7 @@ pub fn cell_sentence(truth: usize, answer: usize, count: u32) -> String {
         0 => "No".to_owned(),
         _ => capitalised(&count_in_words(count)),
     };
-    let (noun, verb) = match count {
-        1 => (format!("{truth}"), "was"),
-        0 => (format!("{truth}"), "was"),
-        _ => (format!("{truth}s"), "were"),
-    };
+    let (noun, verb) = if count > 1 { (format!("{truth}s"), "were") } else { (truth.to_string(), "was") };
     if truth == answer { format!("{many} {noun} {verb} read rightly") } else { format!("{many} {noun} {verb} read as {answer}") }
 }
 
@@ -102,4 +98,23 @@ pub fn percent(share: f64, places: usize) -> String {
         value = 100.0 - 1.0 / scale;
     }
     format!("{value:.places$} %")
+}
+
+/// A size on disk: 6,653,480 bytes are "6.7 MB".
+pub fn megabytes(bytes: u64) -> String {
+    match bytes as f64 {
+        few if few < 1e6 => format!("{:.0} kB", few / 1e3),
+        many => format!("{:.1} MB", many / 1e6),
+    }
+}
+
+/// A time span in the two units that matter: "42 s", "2 min 3 s", "1 h 5 min".
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.max(0.0).round() as u64;
+    match (whole / 3600, whole / 60 % 60, whole % 60) {
+        (0, 0, _) if seconds < 10.0 => format!("{:.1} s", seconds.max(0.0)),
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
 }

@@ -2,11 +2,13 @@
 //! Must not keep state of its own beyond what is seen (scroll places, which plot is zoomed).
 
 mod dialogs;
-mod draw;
+pub mod draw;
 mod icon;
-mod models;
-mod plots;
-mod results;
+pub mod models;
+mod names;
+mod pictures;
+pub mod plots;
+pub mod results;
 mod run_panel;
 mod shell;
 mod shortcuts;

@@ -289,3 +289,22 @@ pub fn local_time(rfc3339: &str) -> String {
     let Ok(moment) = rfc3339.parse::<jiff::Timestamp>() else { return rfc3339.to_owned() };
     moment.to_zoned(jiff::tz::TimeZone::system()).strftime("%-d %b %Y, %H:%M").to_string()
 }
+
+/// A figure that matters: its name, its value in large type, and a word on it.
+pub fn figure(ui: &mut Ui, name: &str, value: &str, about: &str) -> Response {
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = 1.0;
+        ui.label(RichText::new(name).weak());
+        ui.label(RichText::new(value).size(28.0).strong());
+        ui.label(hint(about));
+    })
+    .response
+}
+
+/// Text on a ground of this colour: dark or light, whichever contrasts more (relative luminance as in WCAG 2.2).
+pub fn readable_on(ground: Color32) -> Color32 {
+    let [red, green, blue, _] = eframe::egui::Rgba::from(ground).to_array();
+    let luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    // Where the contrast with black and with white is the same.
+    if luminance > 0.179 { LIGHT.ink } else { DARK.ink }
+}

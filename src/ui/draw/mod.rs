@@ -1,19 +1,96 @@
-//! Owns the draw screen. Must not read drawings: the engine does.
+//! Owns the draw screen: the canvas on one side, what the model makes of the drawing on the other.
+//! Must not read drawings: the engine does, and [`App`] holds its answer.
 
-use eframe::egui::Ui;
+mod answer;
+pub mod bars;
+pub mod canvas;
+pub mod stroke;
+mod tools;
 
+use eframe::egui::{Align, Layout, RichText, Ui, vec2};
+
+use super::pictures::Sheet;
+use super::style;
 use crate::app::{Action, App};
+use crate::ink::Picture;
+use crate::protocol::Reading;
 
 /// What is seen of the draw screen and not part of the application's state.
 #[derive(Debug, Default)]
-pub struct DrawView {}
+pub struct DrawView {
+    pen: canvas::Pen,
+    seen: Option<(Picture, Sheet)>,
+}
+
+/// The largest canvas; beyond it a hand has to travel too far.
+const CANVAS_MAX: f32 = 760.0;
+/// What the answer's side needs at least and takes at most.
+const ANSWER_WIDTH: std::ops::RangeInclusive<f32> = 280.0..=460.0;
 
 /// Draws the whole screen.
-pub fn show(ui: &mut Ui, _app: &App, _view: &mut DrawView, _actions: &mut Vec<Action>) {
-    super::style::empty_state(ui, "Draw a digit", "");
+pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
+    tools::shortcuts(ui, actions);
+    let room = ui.available_size();
+    let gap = style::GAP * 2.0;
+    let tools_height = ui.spacing().interact_size.y + ui.spacing().item_spacing.y * 2.0;
+    let answer_width = (room.x * 0.36).clamp(*ANSWER_WIDTH.start(), *ANSWER_WIDTH.end());
+    let side = (room.x - answer_width - gap).min(room.y - tools_height).clamp(160.0, CANVAS_MAX).floor();
+    let reading = app.reading();
+    let used = side + gap + answer_width;
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        ui.add_space(((room.x - used) / 2.0).max(0.0).floor());
+        ui.allocate_ui_with_layout(vec2(side, room.y), Layout::top_down(Align::Min), |ui| {
+            ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
+            tools::show(ui, app, false, actions);
+            canvas::show(ui, app, &mut view.pen, side, actions);
+        });
+        ui.add_space(gap);
+        ui.allocate_ui_with_layout(vec2(answer_width, side + tools_height), Layout::top_down(Align::Min), |ui| {
+            ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
+            answer_side(ui, app, view, reading, actions);
+        });
+    });
 }
 
 /// Canvas, verdict and bars in a narrow column, to stand beside the plots.
-pub fn show_compact(ui: &mut Ui, _app: &App, _view: &mut DrawView, _actions: &mut Vec<Action>) {
-    super::style::empty_state(ui, "Draw a digit", "");
+pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
+    let reading = app.reading();
+    let bars = 74.0;
+    let rest = style::VERDICT_SMALL * 1.25 + bars + 3.0 * ui.spacing().interact_size.y;
+    let side = ui.available_width().min(ui.available_height() - rest).clamp(120.0, 360.0).floor();
+    tools::show(ui, app, true, actions);
+    canvas::show(ui, app, &mut view.pen, side, actions);
+    answer::verdict(ui, reading, style::VERDICT_SMALL);
+    bars::standing(ui, reading, bars);
+    if let Some(reader) = &app.reader {
+        let line = style::capitalised(&crate::app::verdict::reader_sentence(reader, app.run.as_ref()));
+        ui.label(RichText::new(line).weak().small());
+    }
+}
+
+fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Reading>, actions: &mut Vec<Action>) {
+    let tall = ui.available_height() > 560.0;
+    answer::verdict(ui, reading, if tall { style::VERDICT_LARGE } else { style::VERDICT_MEDIUM });
+    ui.add_space(style::GAP / 2.0);
+    ui.horizontal_top(|ui| {
+        answer::seen(ui, view, reading, if tall { 140.0 } else { 112.0 });
+        ui.add_space(style::GAP / 2.0);
+        ui.vertical(|ui| {
+            ui.label(RichText::new("What the model sees").strong());
+            ui.label(RichText::new("28 × 28 pixels").weak());
+        });
+    });
+    ui.add_space(style::GAP / 2.0);
+    let below = 3.0 * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y);
+    ui.allocate_ui_with_layout(
+        vec2(ui.available_width(), (ui.available_height() - below).max(190.0)),
+        Layout::top_down(Align::Min),
+        |ui| {
+            ui.spacing_mut().item_spacing.y = 3.0;
+            bars::lying(ui, reading);
+        },
+    );
+    ui.add_space(style::GAP / 2.0);
+    answer::reader(ui, app, reading, actions);
 }

@@ -1,14 +1,222 @@
-//! Owns the live plots. Must not change anything but what is seen.
+//! Owns the live plots: loss, accuracy, throughput and memory of the run that is under way or was last.
+//! Must not change anything but what is seen: the run's figures come from [`App`].
 
-use eframe::egui::Ui;
+mod chart;
+pub mod curves;
+pub mod picture;
+pub mod pyramid;
+pub mod readout;
+pub mod scale;
+mod toolbar;
 
-use crate::app::{Action, App};
+use eframe::egui::{self, Label, RichText, Ui};
+
+use self::chart::{Chart, Look, Shown, Trace};
+use self::curves::{Curves, Measured};
+use self::picture::Pending;
+use self::pyramid::Pyramid;
+use self::readout::{Readout, percents};
+use self::scale::{XAxis, XUnit, YAxis, significant};
+use super::style;
+use crate::app::statistics::grouped;
+use crate::app::{Action, App, Phase, RunView};
+
+/// Which traces are drawn.
+#[derive(Clone, Copy, Debug)]
+struct Shows {
+    smooth: bool,
+    raw: bool,
+    validation: bool,
+}
 
 /// What is seen of the plots and not part of the application's state.
 #[derive(Debug, Default)]
-pub struct PlotsView {}
+pub struct PlotsView {
+    curves: Curves,
+    unit: XUnit,
+    shows: Shows,
+    /// The step the crosshair stands at, put there by pointer or keys.
+    cursor: Option<f64>,
+    pending: Option<Pending>,
+}
+
+impl Default for Shows {
+    fn default() -> Self {
+        Self { smooth: true, raw: true, validation: true }
+    }
+}
 
 /// Draws the plots, or what to do to get some.
-pub fn show(ui: &mut Ui, _app: &App, _view: &mut PlotsView, _actions: &mut Vec<Action>) {
-    super::style::empty_state(ui, "Nothing learned yet", "Press Start.");
+pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Action>) {
+    let Some(run) = &app.run else {
+        let body = "Choose the data and a preset, then press Start. Loss and accuracy are drawn here while the network learns, \
+                    from its first step on.";
+        style::empty_state(ui, "Nothing learned yet", body);
+        return;
+    };
+    view.curves.sync(run, app.settings.smoothing);
+    if view.curves.loss.raw.is_empty() && view.curves.validation_loss.is_empty() {
+        before_the_first_step(ui, run);
+        return;
+    }
+    let asked = toolbar::show(ui, app, view, actions);
+    let area = egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| charts(ui, app, view, run, asked.fit));
+    if asked.picture {
+        view.pending = Some(Pending::request(ui.ctx(), area.inner_rect));
+    }
+    if let Some(screenshot) = view.pending.as_ref().and_then(Pending::arrived)
+        && let Some(pending) = view.pending.take()
+        && let Some(bytes) = pending.png(&screenshot)
+    {
+        actions.push(Action::SavePng { name: format!("inkling-{}-plots.png", run.config.model), bytes });
+    }
+}
+
+fn before_the_first_step(ui: &mut Ui, run: &RunView) {
+    match run.phase {
+        Phase::Preparing(fraction) => {
+            style::empty_state(ui, "Getting the data ready", "The plots begin with the first step.");
+            ui.vertical_centered(|ui| {
+                let bar = egui::ProgressBar::new(fraction).desired_width(260.0).text(format!("{:.0} %", fraction * 100.0));
+                ui.add(bar).accessible_name("Preparing the data");
+            });
+        }
+        Phase::Failed => style::empty_state(ui, "The run failed before its first step", "The message above says why and what to do."),
+        Phase::Discarded => {
+            style::empty_state(ui, "The run was stopped before its first step", "Press Start to begin another.");
+        }
+        _ => style::empty_state(ui, "The first step is being computed", "The plots begin with it."),
+    }
+}
+
+/// The four charts, and the crosshair they share.
+fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView, fit: bool) {
+    let steps_per_epoch = run.plan.as_ref().map_or(1.0, |plan| plan.steps_per_epoch.max(1) as f64);
+    let x = XAxis { unit: view.unit, steps_per_epoch };
+    let [loss, accuracy, throughput, memory] = subjects(&view.curves, view.shows, style::palette(ui), app.settings.log_loss);
+    let readout = view.cursor.and_then(|step| Readout::at(&view.curves, step, steps_per_epoch));
+    let frame = Frame { x, last_step: view.curves.last_step(), cursor: view.cursor, fit, readout };
+
+    // Learning gets three eighths of the height each, the machine the rest; below these minima the area scrolls.
+    let height = ui.available_height();
+    let learning = (height * 0.375).max(style::PLOT_MIN_HEIGHT);
+    let machine = (height * 0.25).max(style::PLOT_MIN_HEIGHT * 0.75);
+    let mut shown = vec![frame.show(ui, loss, learning), frame.show(ui, accuracy, learning)];
+    ui.columns(2, |columns| {
+        for (column, subject) in columns.iter_mut().zip([throughput, memory]) {
+            shown.push(frame.show(column, subject, machine));
+        }
+    });
+    move_cursor(ui, view, &shown);
+    if let Some(readout) = &frame.readout
+        && let Some(place) = shown.iter().find(|shown| shown.hovered_step.is_some() || shown.focused)
+    {
+        readout::show(ui, readout, x, place.transform);
+    }
+}
+
+/// The crosshair follows the pointer; without one it stays where the arrow keys put it while a chart has the keyboard.
+fn move_cursor(ui: &Ui, view: &mut PlotsView, shown: &[Shown]) {
+    let before = view.cursor;
+    let hovered = shown.iter().find_map(|shown| shown.hovered_step);
+    let moved = shown.iter().find_map(|shown| shown.moved_to);
+    view.cursor = moved.or(hovered).or(if shown.iter().any(|shown| shown.focused) { before } else { None });
+    if view.cursor != before {
+        // The charts above the one that moved it were drawn with the crosshair where it was.
+        ui.ctx().request_repaint();
+    }
+}
+
+/// One chart's figures.
+struct Subject<'a> {
+    /// For assistive technology.
+    name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    newest: String,
+    traces: Vec<Trace<'a>>,
+    y: YAxis,
+}
+
+fn subjects<'a>(curves: &'a Curves, shows: Shows, palette: style::Palette, log: bool) -> [Subject<'a>; 4] {
+    let learning = |measured: &'a Measured, validation: &'a Pyramid| {
+        let all = [
+            (shows.raw, Trace { name: "each step", curve: &measured.raw, look: Look::Faint, color: palette.train }),
+            (shows.smooth, Trace { name: "training", curve: &measured.smooth, look: Look::Solid, color: palette.train }),
+            (shows.validation, Trace { name: "validation", curve: validation, look: Look::Marked, color: palette.validation }),
+        ];
+        all.into_iter().filter(|(shown, _)| *shown).map(|(_, trace)| trace).collect()
+    };
+    let machine = |name, curve| vec![Trace { name, curve, look: Look::Solid, color: palette.machine }];
+    let linear = |unit, from_zero| YAxis { log: false, unit, from_zero };
+    [
+        Subject {
+            name: "Loss plot",
+            title: "Loss",
+            about: "Cross-entropy in nats: how surprised the network is by the right answer. Lower is better.",
+            newest: newest(curves, &[("training", &curves.loss.smooth), ("validation", &curves.validation_loss)], significant),
+            traces: learning(&curves.loss, &curves.validation_loss),
+            y: YAxis { log, unit: "", from_zero: false },
+        },
+        Subject {
+            name: "Accuracy plot",
+            title: "Accuracy",
+            about: "Share of pictures read rightly. Validation pictures are never learned from, so theirs is the honest figure.",
+            newest: newest(curves, &[("training", &curves.accuracy.smooth), ("validation", &curves.validation_accuracy)], percents),
+            traces: learning(&curves.accuracy, &curves.validation_accuracy),
+            y: linear("%", false),
+        },
+        Subject {
+            name: "Throughput plot",
+            title: "Throughput",
+            about: "Training images per second.",
+            newest: newest(curves, &[("", &curves.throughput)], |value| format!("{} images/s", grouped(value.max(0.0).round() as u64))),
+            traces: machine("throughput", &curves.throughput),
+            y: linear("", true),
+        },
+        Subject {
+            name: "Memory plot",
+            title: "Memory",
+            about: "Memory this program holds, in MiB (1024 x 1024 bytes).",
+            newest: newest(curves, &[("", &curves.memory)], |value| format!("{value:.0} MiB")),
+            traces: machine("memory", &curves.memory),
+            y: linear("", true),
+        },
+    ]
+}
+
+/// The newest figures in words: "training 0.12, validation 0.10 at step 940".
+fn newest(curves: &Curves, figures: &[(&str, &Pyramid)], words: impl Fn(f64) -> String) -> String {
+    let told: Vec<String> = figures
+        .iter()
+        .filter_map(|(name, curve)| curve.points().last().map(|point| format!("{name} {}", words(point[1])).trim_start().to_owned()))
+        .collect();
+    if told.is_empty() { "nothing yet".to_owned() } else { format!("{} at step {:.0}", told.join(", "), curves.last_step()) }
+}
+
+/// What all charts of this frame share.
+struct Frame {
+    x: XAxis,
+    last_step: f64,
+    cursor: Option<f64>,
+    fit: bool,
+    readout: Option<Readout>,
+}
+
+impl Frame {
+    /// A title line and the chart under it, together `height` high.
+    fn show(&self, ui: &mut Ui, subject: Subject<'_>, height: f32) -> Shown {
+        ui.vertical(|ui| {
+            let top = ui.cursor().top();
+            ui.horizontal(|ui| {
+                ui.label(RichText::new(subject.title).strong()).on_hover_text(subject.about);
+                ui.add(Label::new(RichText::new(&subject.newest).weak()).truncate());
+            });
+            let value = self.readout.as_ref().map_or(subject.newest, Readout::sentence);
+            let left = height - (ui.cursor().top() - top) - ui.spacing().item_spacing.y;
+            let Self { x, last_step, cursor, fit, .. } = *self;
+            Chart { name: subject.name, value, traces: subject.traces, x, y: subject.y, last_step, height: left, cursor, fit }.show(ui)
+        })
+        .inner
+    }
 }

@@ -1,0 +1,115 @@
+//! Owns what is said about the drawing: the verdict in large type, what the model saw, who read it and how fast.
+//! Must not word it: `app::verdict` does.
+
+use eframe::egui::emath::GuiRounding as _;
+use eframe::egui::{self, Align, ComboBox, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, accesskit, vec2};
+
+use super::DrawView;
+use crate::app::statistics::percent;
+use crate::app::verdict::{Verdict, latency, reader_sentence};
+use crate::app::{Action, App, Screen};
+use crate::ink::Picture;
+use crate::protocol::Reading;
+use crate::ui::pictures::Sheet;
+use crate::ui::{names, style};
+
+/// The verdict, as large as `size`; screen readers hear it when it changes.
+pub fn verdict(ui: &mut Ui, reading: Option<&Reading>, size: f32) {
+    let verdict = reading.map(Verdict::of);
+    let palette = style::palette(ui);
+    let frame = ui.allocate_ui_with_layout(vec2(ui.available_width(), size * 1.25), Layout::left_to_right(Align::Center), |ui| {
+        ui.set_min_height(size * 1.25);
+        // One node speaks for all of this; its parts would be heard twice.
+        ui.spacing_mut().item_spacing.x = size * 0.2;
+        match &verdict {
+            None => {
+                let waiting = RichText::new("?").size(size).color(palette.line);
+                ui.label(waiting);
+                ui.label(RichText::new("Draw something to see it read").weak());
+            }
+            Some(verdict) if verdict.digits.is_empty() => {
+                ui.label(RichText::new("–").size(size).color(palette.line));
+                words(ui, "Does not look like a digit", &verdict.detail);
+            }
+            Some(verdict) => {
+                let digits: Vec<String> = verdict.digits.iter().map(u8::to_string).collect();
+                ui.label(
+                    RichText::new(digits.join(" or "))
+                        .size(if digits.len() > 1 { size * 0.62 } else { size })
+                        .color(palette.accent)
+                        .strong(),
+                );
+                words(ui, &verdict.confidence, &verdict.detail);
+            }
+        }
+    });
+    let sentence = verdict.map_or_else(|| "nothing drawn yet".to_owned(), |verdict| verdict.sentence);
+    let response = ui.interact(frame.response.rect, ui.scope_id().with("verdict"), Sense::hover());
+    response
+        .widget_info(|| WidgetInfo { current_text_value: Some(sentence.clone()), ..WidgetInfo::labeled(Role::Status, true, "Verdict") });
+    ui.ctx().accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
+}
+
+fn words(ui: &mut Ui, confidence: &str, detail: &str) {
+    ui.with_layout(Layout::top_down(Align::Min), |ui| {
+        let lines = if detail.is_empty() { 1.0 } else { 2.0 };
+        ui.add_space(((ui.available_height() - lines * 22.0) / 2.0).max(0.0));
+        ui.label(RichText::new(confidence).heading());
+        if !detail.is_empty() {
+            ui.label(RichText::new(detail).weak());
+        }
+    });
+}
+
+/// The picture the model saw, each of its 28x28 pixels a square.
+pub fn seen(ui: &mut Ui, view: &mut DrawView, reading: Option<&Reading>, side: f32) {
+    let picture = reading.map_or(&Picture::BLANK, |reading| &reading.picture);
+    let stale = view.seen.as_ref().is_none_or(|(shown, _)| shown != picture);
+    if stale {
+        view.seen = Some((picture.clone(), Sheet::new(ui.ctx(), "what the model sees", std::iter::once(picture))));
+    }
+    // A whole number of device pixels for each pixel of the picture keeps all squares equal.
+    let scale = ui.pixels_per_point();
+    let side = ((side * scale / 28.0).floor().max(1.0) * 28.0) / scale;
+    let (rect, response) = ui.allocate_exact_size(egui::Vec2::splat(side), Sense::hover());
+    let palette = style::palette(ui);
+    if let Some((_, sheet)) = &view.seen {
+        let at = Rect::from_min_size(rect.min.round_to_pixels(ui.pixels_per_point()), rect.size());
+        sheet.paint(ui.painter(), 0, at, palette);
+        ui.painter().rect_stroke(at.expand(1.0), 0.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
+    }
+    let ink = picture.pixels().iter().filter(|&&pixel| pixel > 0).count();
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(if ink == 0 { "blank".to_owned() } else { format!("{ink} of 784 pixels hold ink") }),
+        ..WidgetInfo::labeled(Role::Image, true, "What the model sees")
+    });
+    response.on_hover_text("Your drawing, centred and shrunk to 28 x 28 pixels the way MNIST's digits were: this is all the model sees");
+}
+
+/// Who reads, how to change it, how long it took and where.
+pub fn reader(ui: &mut Ui, app: &App, reading: Option<&Reading>, actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        let label = ui.label("Read by");
+        let current = app.reader.as_ref().map(|reader| &reader.reference);
+        let shown = current.map_or_else(|| "no model yet".to_owned(), |reference| names::model(app, reference));
+        let choice = ComboBox::from_id_salt("reader").width(190.0).truncate().selected_text(shown.clone()).show_ui(ui, |ui| {
+            for reference in names::models(app, 8) {
+                if ui.selectable_label(current == Some(&reference), names::model(app, &reference)).clicked() {
+                    actions.push(Action::ReadWith(reference));
+                }
+            }
+            ui.separator();
+            if ui.button("All models…").clicked() {
+                actions.push(Action::Show(Screen::Models));
+            }
+        });
+        choice.response.labelled_by(label.id);
+    });
+    if let Some(reader) = &app.reader {
+        let sentence = style::capitalised(&reader_sentence(reader, app.run.as_ref()));
+        let accuracy = reader.validation_accuracy.map(|share| format!(", {} in validation", percent(f64::from(share), 1)));
+        ui.label(RichText::new(sentence + &accuracy.unwrap_or_default()).weak());
+    }
+    let timing = reading.map_or_else(|| "Reading takes about a millisecond".to_owned(), |reading| format!("Read in {}", latency(reading)));
+    ui.label(RichText::new(timing).weak());
+}

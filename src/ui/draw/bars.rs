@@ -1,0 +1,120 @@
+//! Owns the ten probability bars, lying for the large view and standing for the compact one.
+//! Must not decide what the drawing is: the winner comes with the reading.
+
+use eframe::egui::{self, Align2, Color32, Id, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+
+use crate::protocol::{CLASSES, Reading};
+use crate::ui::style;
+
+/// Seconds a bar takes to its new length; repainting stops when it is there.
+const GLIDE: f32 = 0.12;
+
+/// A probability as short as it goes without claiming certainty: "98 %", ">99 %", "<1 %"; exactly nothing is "0 %".
+pub fn short_percent(probability: f32) -> String {
+    match (probability * 100.0).round() {
+        _ if probability <= 0.0 => "0 %".to_owned(),
+        rounded if rounded >= 100.0 && probability < 1.0 => ">99 %".to_owned(),
+        rounded if rounded < 1.0 => "<1 %".to_owned(),
+        rounded => format!("{rounded:.0} %"),
+    }
+}
+
+/// Ten lying bars, each a row of digit, bar and percentage.
+pub fn lying(ui: &mut Ui, reading: Option<&Reading>) {
+    let row_height = (ui.available_height() / CLASSES as f32).clamp(18.0, 30.0);
+    let font = egui::TextStyle::Body.resolve(ui.style());
+    let palette = style::palette(ui);
+    for bar in bars(ui, reading) {
+        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row_height - ui.spacing().item_spacing.y), Sense::hover());
+        bar.describe(&response);
+        let text = bar.text_color(ui);
+        let painter = ui.painter();
+        let middle = rect.center().y;
+        if bar.winner {
+            // A pointer in front of the winner: colour is not all that marks it.
+            let tip = pos2(rect.left() + 8.0, middle);
+            let triangle = vec![tip, tip + vec2(-7.0, -5.0), tip + vec2(-7.0, 5.0)];
+            painter.add(Shape::convex_polygon(triangle, palette.accent, Stroke::NONE));
+        }
+        painter.text(pos2(rect.left() + 20.0, middle), Align2::CENTER_CENTER, bar.digit, font.clone(), text);
+        let percent_width = 52.0;
+        let track = Rect::from_min_max(rect.min + vec2(34.0, 0.0), rect.max - vec2(percent_width, 0.0));
+        let track = track.shrink2(vec2(0.0, (track.height() * 0.18).floor()));
+        painter.rect_filled(track, style::RADIUS_SMALL, palette.surface);
+        if bar.length > 0.001 {
+            let filled = Rect::from_min_size(track.min, vec2((track.width() * bar.length).max(2.0), track.height()));
+            painter.rect_filled(filled, style::RADIUS_SMALL, bar.fill(palette));
+        }
+        painter.text(pos2(rect.right(), middle), Align2::RIGHT_CENTER, bar.percent, font.clone(), text);
+    }
+}
+
+/// Ten standing bars with their digits below, for little room.
+pub fn standing(ui: &mut Ui, reading: Option<&Reading>, height: f32) {
+    let palette = style::palette(ui);
+    let font = egui::TextStyle::Small.resolve(ui.style());
+    let (area, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+    let column = area.width() / CLASSES as f32;
+    for bar in bars(ui, reading) {
+        let left = area.left() + column * f32::from(bar.digit);
+        let cell = Rect::from_min_size(pos2(left, area.top()), vec2(column, height)).shrink2(vec2(2.0, 0.0));
+        let response = ui.interact(cell, ui.scope_id().with(("bar", bar.digit)), Sense::hover());
+        bar.describe(&response);
+        let response = response.on_hover_text(format!("{}: {}", bar.digit, bar.percent));
+        let painter = ui.painter();
+        let track = Rect::from_min_max(cell.min, cell.max - vec2(0.0, 16.0));
+        painter.rect_filled(track, style::RADIUS_SMALL, palette.surface);
+        if bar.length > 0.001 {
+            let top = track.bottom() - (track.height() * bar.length).max(2.0);
+            painter.rect_filled(Rect::from_min_max(pos2(track.left(), top), track.max), style::RADIUS_SMALL, bar.fill(palette));
+        }
+        let color = bar.text_color(ui);
+        let at = painter.text(pos2(response.rect.center().x, cell.bottom()), Align2::CENTER_BOTTOM, bar.digit, font.clone(), color);
+        if bar.winner {
+            painter.hline(at.x_range().expand(2.0), cell.bottom(), Stroke::new(2.0, palette.accent));
+        }
+    }
+}
+
+/// One bar.
+struct Bar {
+    digit: u8,
+    probability: f32,
+    /// From 0 to 1, gliding towards the probability.
+    length: f32,
+    percent: String,
+    winner: bool,
+}
+
+fn bars(ui: &Ui, reading: Option<&Reading>) -> Vec<Bar> {
+    (0..CLASSES as u8)
+        .map(|digit| {
+            let probability = reading.and_then(|reading| reading.probabilities.get(usize::from(digit))).copied().unwrap_or_default();
+            Bar {
+                digit,
+                probability,
+                length: ui.ctx().animate_value_with_time(Id::unique(("probability", digit)), probability, GLIDE),
+                percent: reading.map(|_| short_percent(probability)).unwrap_or_default(),
+                winner: reading.is_some_and(|reading| reading.is_digit && reading.digit == digit),
+            }
+        })
+        .collect()
+}
+
+impl Bar {
+    const fn fill(&self, palette: style::Palette) -> Color32 {
+        if self.winner { palette.accent } else { palette.line }
+    }
+
+    fn text_color(&self, ui: &Ui) -> Color32 {
+        if self.winner { ui.visuals().strong_text_color() } else { ui.visuals().text_color() }
+    }
+
+    fn describe(&self, response: &egui::Response) {
+        response.widget_info(|| WidgetInfo {
+            current_text_value: Some(self.percent.clone()),
+            value: Some(f64::from(self.probability)),
+            ..WidgetInfo::labeled(Role::Meter, true, format!("Probability of {}", self.digit))
+        });
+    }
+}

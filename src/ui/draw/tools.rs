@@ -1,0 +1,62 @@
+//! Owns the row of tools for the canvas: undo, redo, clear, pen width.
+//! Must not know the canvas.
+
+use eframe::egui::{Button, Key, Modifiers, RichText, Slider, Ui};
+
+use crate::app::{Action, App};
+
+/// Widths a pen can have, in canvas units (ten to a pixel of the picture).
+const PEN_WIDTHS: std::ops::RangeInclusive<f32> = 8.0..=40.0;
+
+/// Draws the tools; with little room the pen's width is left out.
+pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        let drawing = &app.drawing;
+        let mut tool = |ui: &mut Ui, name: &str, hint: String, possible: bool, action: Action| {
+            if ui.add_enabled(possible, Button::new(name)).on_hover_text(hint).clicked() {
+                actions.push(action);
+            }
+        };
+        let command = |ui: &Ui, modifiers, key| ui.ctx().format_shortcut(&eframe::egui::KeyboardShortcut::new(modifiers, key));
+        let undo = format!("Take back the last stroke ({})", command(ui, Modifiers::COMMAND, Key::Z));
+        let redo = format!("Bring it back ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
+        tool(ui, "Undo", undo, drawing.can_undo(), Action::Undo);
+        tool(ui, "Redo", redo, drawing.can_redo(), Action::Redo);
+        tool(
+            ui,
+            "Clear",
+            "Empty the canvas (Delete); Undo brings the drawing back".to_owned(),
+            !drawing.strokes().is_empty(),
+            Action::ClearDrawing,
+        );
+        if !compact {
+            ui.add_space(8.0);
+            let label = ui.label(RichText::new("Pen"));
+            let mut width = drawing.pen;
+            ui.spacing_mut().slider_width = 110.0;
+            let slider = Slider::new(&mut width, PEN_WIDTHS).show_value(false).step_by(1.0);
+            let response = ui.add(slider).labelled_by(label.id).on_hover_text("Width of the pen");
+            if response.changed() {
+                actions.push(Action::SetPen(width));
+            }
+        }
+    });
+}
+
+/// Undo, redo and clear by keyboard, wherever the focus is, unless a text field wants the keys.
+pub fn shortcuts(ui: &Ui, actions: &mut Vec<Action>) {
+    if ui.ctx().text_edit_focused() {
+        return;
+    }
+    ui.input_mut(|input| {
+        if input.consume_key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z) || input.consume_key(Modifiers::COMMAND, Key::Y) {
+            actions.push(Action::Redo);
+        }
+        if input.consume_key(Modifiers::COMMAND, Key::Z) {
+            actions.push(Action::Undo);
+        }
+        if input.consume_key(Modifiers::NONE, Key::Delete) || input.consume_key(Modifiers::NONE, Key::Backspace) {
+            actions.push(Action::ClearDrawing);
+        }
+    });
+}

@@ -1,0 +1,107 @@
+//! Owns one line of the list of models: name, data, date and accuracy at a glance.
+//! Must not show settings or buttons; the details do.
+
+use eframe::egui::{self, Align2, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
+
+use crate::app::App;
+use crate::app::statistics::percent;
+use crate::protocol::{ModelRef, RunSummary};
+use crate::runs::RunEntry;
+use crate::ui::style;
+
+/// What a card says.
+struct Card {
+    title: String,
+    line: String,
+    /// The best accuracy known and what it was measured on.
+    accuracy: Option<(String, &'static str)>,
+    /// Reads drawings now.
+    reads: bool,
+    broken: bool,
+}
+
+/// A finished run.
+pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response {
+    let card = match &entry.summary {
+        Ok(summary) => {
+            let mut line = style::local_time(&summary.finished_at);
+            if summary.stopped {
+                line += " · stopped early";
+            }
+            let reference = ModelRef::File(summary.model_path.clone());
+            Card {
+                title: title(summary),
+                line,
+                accuracy: best_accuracy(summary),
+                reads: app.reader.as_ref().is_some_and(|reader| reader.reference == reference),
+                broken: false,
+            }
+        }
+        Err(_) => Card {
+            title: entry.folder.file_name().map_or_else(|| entry.folder.display().to_string(), |name| name.to_string_lossy().into_owned()),
+            line: "cannot be read".to_owned(),
+            accuracy: None,
+            reads: false,
+            broken: true,
+        },
+    };
+    card.show(ui, selected)
+}
+
+/// The model that comes with Inkling.
+pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
+    let reads = app.reader.as_ref().is_some_and(|reader| reader.reference == ModelRef::Starter);
+    let card = Card { title: "Starter model".to_owned(), line: "Comes with Inkling".to_owned(), accuracy: None, reads, broken: false };
+    card.show(ui, selected)
+}
+
+/// Network and data: "LeNet-5 on MNIST".
+pub fn title(summary: &RunSummary) -> String {
+    format!("{} on {}", summary.config.model.label(), summary.config.data.label())
+}
+
+/// Test accuracy where it was measured, else that of the last epoch's validation.
+fn best_accuracy(summary: &RunSummary) -> Option<(String, &'static str)> {
+    let tested = summary.test.as_ref().map(|test| (percent(test.accuracy, 2), "test"));
+    tested.or_else(|| summary.epochs.last().map(|record| (percent(f64::from(record.validation_accuracy), 2), "validation")))
+}
+
+impl Card {
+    fn show(self, ui: &mut Ui, selected: bool) -> Response {
+        let palette = style::palette(ui);
+        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 56.0), Sense::click());
+        let visuals = ui.visuals();
+        let (strong, weak) = (visuals.strong_text_color(), visuals.weak_text_color());
+        let fill = if selected {
+            palette.accent.gamma_multiply(0.14)
+        } else if response.hovered() {
+            visuals.widgets.hovered.weak_bg_fill
+        } else {
+            palette.surface
+        };
+        let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+        let outline = if selected { Stroke::new(1.5, palette.accent) } else { Stroke::new(1.0, palette.line) };
+        painter.rect(rect, style::RADIUS, fill, outline, StrokeKind::Inside);
+        let inner = rect.shrink2(vec2(12.0, 8.0));
+        let (body, small) = (TextStyle::Body.resolve(ui.style()), TextStyle::Small.resolve(ui.style()));
+        let mut right = inner.right();
+        if let Some((accuracy, kind)) = &self.accuracy {
+            let at = painter.text(inner.right_top(), Align2::RIGHT_TOP, accuracy, body.clone(), strong);
+            painter.text(inner.right_bottom(), Align2::RIGHT_BOTTOM, kind, small.clone(), weak);
+            right = at.left() - 8.0;
+        }
+        let title_color = if self.broken { palette.bad } else { strong };
+        let mut title = egui::text::LayoutJob::simple_singleline(self.title.clone(), body, title_color);
+        title.wrap = egui::text::TextWrapping::truncate_at_width((right - inner.left()).max(40.0));
+        painter.galley(inner.min, ui.painter().layout_job(title), title_color);
+        let line = if self.reads { format!("{} · reads your drawings", self.line) } else { self.line.clone() };
+        painter.text(pos2(inner.left(), inner.bottom()), Align2::LEFT_BOTTOM, &line, small, weak);
+        if response.has_focus() {
+            style::focus_ring(ui, rect);
+        }
+        let accuracy = self.accuracy.map(|(accuracy, kind)| format!(", {accuracy} {kind} accuracy")).unwrap_or_default();
+        let label = format!("{}, {line}{accuracy}", self.title);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, label.clone()));
+        response
+    }
+}

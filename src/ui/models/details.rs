@@ -1,0 +1,154 @@
+//! Owns everything about one model: figures, settings and the buttons to use it.
+//! Must not do what the buttons say; it returns actions.
+
+use std::path::PathBuf;
+
+use eframe::egui::{Button, Grid, Label, RichText, Ui, vec2};
+
+use super::{card, history};
+use crate::app::messages::Message;
+use crate::app::statistics::{duration, grouped, megabytes, percent, wilson_interval};
+use crate::app::{Action, App, Screen};
+use crate::problem::Problem;
+use crate::protocol::{ModelRef, RunSummary};
+use crate::runs::RunEntry;
+use crate::ui::style;
+
+/// The starter model.
+pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    ui.heading("Starter model");
+    ui.label("A small model that Inkling's makers trained on the built-in digits, so that drawing works before you have trained anything.");
+    ui.add_space(style::GAP / 2.0);
+    if let Some(reader) = app.reader.as_ref().filter(|reader| reader.reference == ModelRef::Starter) {
+        facts(ui, "starter facts", |fact| {
+            fact("Network", reader.kind.label().to_owned());
+            fact("Learned from", reader.data.label());
+            fact("Parameters", grouped(reader.parameters));
+            if let Some(accuracy) = reader.validation_accuracy {
+                fact("Validation accuracy", percent(f64::from(accuracy), 2));
+            }
+        });
+        ui.add_space(style::GAP / 2.0);
+    }
+    if ui.add(style::primary_button(ui, "Draw with it")).clicked() {
+        actions.push(Action::DrawWith(ModelRef::Starter));
+    }
+}
+
+/// A folder that cannot be used, and why.
+pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, actions: &mut Vec<Action>) {
+    ui.heading("This run cannot be read");
+    let message = Message::from(problem);
+    ui.label(message.what);
+    if !message.remedy.is_empty() {
+        ui.label(RichText::new(message.remedy).weak());
+    }
+    ui.add(Label::new(RichText::new(entry.folder.display().to_string()).weak()).wrap());
+    if ui.button("Open folder").clicked() {
+        actions.push(Action::OpenFolder(entry.folder.clone()));
+    }
+}
+
+/// A finished run.
+pub fn run(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
+    ui.heading(card::title(summary));
+    let when = style::local_time(&summary.finished_at);
+    let epochs = format!("{} of {} epochs", summary.epochs.len(), summary.config.epochs);
+    let line = if summary.stopped { format!("{when} · stopped after {epochs}") } else { format!("{when} · {epochs}") };
+    ui.label(RichText::new(line).weak());
+    ui.add_space(style::GAP / 2.0);
+    buttons(ui, entry, summary, confirming, actions);
+    ui.add_space(style::GAP);
+    figures(ui, summary);
+    ui.add_space(style::GAP);
+    history::show(ui, summary);
+    ui.add_space(style::GAP / 2.0);
+    ui.label(RichText::new("Settings").strong());
+    settings(ui, summary);
+    ui.add_space(style::GAP / 2.0);
+    ui.add(Label::new(RichText::new(entry.folder.display().to_string()).weak().small()).wrap().selectable(true));
+}
+
+fn buttons(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        if ui.add(style::primary_button(ui, "Draw with it")).clicked() {
+            actions.push(Action::DrawWith(ModelRef::File(summary.model_path.clone())));
+        }
+        if ui.button("Results").on_hover_text("What it got right and wrong").clicked() {
+            actions.push(Action::ShowResults(entry.folder.clone()));
+        }
+        if ui.button("Train again with these settings").clicked() {
+            actions.push(Action::Configure(Box::new(summary.config.clone())));
+            actions.push(Action::Show(Screen::Train));
+        }
+        if ui.button("Open folder").clicked() {
+            actions.push(Action::OpenFolder(entry.folder.clone()));
+        }
+        if ui.button("Delete…").clicked() {
+            *confirming = Some(entry.folder.clone());
+        }
+    });
+    if confirming.as_ref() == Some(&entry.folder) {
+        let bad = style::palette(ui).bad;
+        style::card(ui).show(ui, |ui| {
+            ui.label("Delete this run for good? Its model, settings and history go with it.");
+            ui.horizontal(|ui| {
+                if ui.add(Button::new(RichText::new("Delete for good").color(bad))).clicked() {
+                    actions.push(Action::DeleteRun(entry.folder.clone()));
+                    *confirming = None;
+                }
+                if ui.button("Keep it").clicked() {
+                    *confirming = None;
+                }
+            });
+        });
+    }
+}
+
+fn figures(ui: &mut Ui, summary: &RunSummary) {
+    facts(ui, "figures", |fact| {
+        if let Some(test) = &summary.test {
+            let right = (test.accuracy * test.images as f64).round() as u64;
+            let (low, high) = wilson_interval(right, test.images);
+            fact("Test accuracy", format!("{}  (95 % interval {} to {})", percent(test.accuracy, 2), percent(low, 2), percent(high, 2)));
+        } else {
+            fact("Test accuracy", "not measured: the run was stopped".to_owned());
+        }
+        if let Some(record) = summary.epochs.last() {
+            fact("Validation accuracy", percent(f64::from(record.validation_accuracy), 2));
+        }
+        fact("Parameters", grouped(summary.plan.parameters));
+        // Weights are kept as 32-bit floats whatever the products were computed in.
+        fact("Size of the model", megabytes(summary.plan.parameters * 4));
+        fact("Training time", duration(summary.train_seconds));
+        fact("Throughput", format!("{} images/s", grouped(summary.images_per_second.max(0.0).round() as u64)));
+    });
+}
+
+fn settings(ui: &mut Ui, summary: &RunSummary) {
+    let (config, plan) = (&summary.config, &summary.plan);
+    facts(ui, "settings", |fact| {
+        fact("Data", config.data.label());
+        fact("Images", format!("{} to learn from, {} for validation", grouped(plan.train_images), grouped(plan.validation_images)));
+        fact("Preset", config.preset.map_or_else(|| "own settings".to_owned(), |preset| preset.label().to_owned()));
+        fact("Epochs", config.epochs.to_string());
+        fact("Batch size", config.batch_size.to_string());
+        fact("Optimiser", config.optimizer.label().to_owned());
+        fact("Learning rate", format!("{} ({})", config.learning_rate, config.schedule.label()));
+        fact("Weight decay", config.weight_decay.to_string());
+        fact("Device", format!("{}, {} threads", plan.device.label(), plan.threads));
+        fact("Precision", plan.precision.label().to_owned());
+        fact("Seed", config.seed.to_string());
+    });
+}
+
+/// A table of names and values.
+fn facts(ui: &mut Ui, id: &str, fill: impl FnOnce(&mut dyn FnMut(&str, String))) {
+    Grid::new(id).num_columns(2).spacing(vec2(style::GAP, 4.0)).show(ui, |ui| {
+        fill(&mut |name: &str, value: String| {
+            ui.label(RichText::new(name).weak());
+            ui.add(Label::new(value).wrap());
+            ui.end_row();
+        });
+    });
+}

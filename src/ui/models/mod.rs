@@ -1,0 +1,122 @@
+//! Owns the models screen: the starter model and every finished run, and what can be done with each.
+//! Must not read or delete folders: it returns actions.
+
+mod card;
+mod details;
+mod history;
+
+use std::path::PathBuf;
+
+use eframe::egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
+
+use super::style;
+use crate::app::{Action, App, Screen};
+use crate::runs::RunEntry;
+
+/// Which model is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Selected {
+    Starter,
+    Run(PathBuf),
+}
+
+/// What is seen of the models screen and not part of the application's state.
+#[derive(Debug, Default)]
+pub struct ModelsView {
+    selected: Option<Selected>,
+    /// The run whose deletion waits to be confirmed.
+    confirming: Option<PathBuf>,
+}
+
+/// Below this width the details stand under the chosen model, not beside the list.
+const TWO_COLUMNS: f32 = 760.0;
+/// The list's width beside the details.
+const LIST_WIDTH: f32 = 360.0;
+
+/// Draws the screen.
+pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        ui.heading("Models");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if ui.button("Refresh").on_hover_text("Look at the folders of finished runs again").clicked() {
+                actions.push(Action::RefreshRuns);
+            }
+        });
+    });
+    let Some(runs) = &app.runs else {
+        ui.horizontal(|ui| {
+            ui.spinner();
+            ui.label("Looking for finished runs…");
+        });
+        return;
+    };
+    let chosen = chosen(view, runs);
+    if ui.available_width() < TWO_COLUMNS {
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| list(ui, app, runs, view, &chosen, true, actions));
+        return;
+    }
+    let height = ui.available_height();
+    ui.horizontal_top(|ui| {
+        ui.allocate_ui_with_layout(vec2(LIST_WIDTH, height), Layout::top_down(Align::Min), |ui| {
+            let area = ScrollArea::vertical().id_salt("list of models").auto_shrink(false);
+            area.show(ui, |ui| list(ui, app, runs, view, &chosen, false, actions));
+        });
+        ui.add_space(style::GAP);
+        ui.vertical(|ui| {
+            let area = ScrollArea::vertical().id_salt("details of the model").auto_shrink(false);
+            area.show(ui, |ui| {
+                ui.set_max_width(ui.available_width().min(820.0));
+                show_details(ui, app, runs, view, &chosen, actions);
+            });
+        });
+    });
+}
+
+/// The model that was clicked, while it is there; else the newest run, else the starter model.
+fn chosen(view: &ModelsView, runs: &[RunEntry]) -> Selected {
+    match &view.selected {
+        Some(Selected::Run(folder)) if runs.iter().any(|entry| entry.folder == *folder) => Selected::Run(folder.clone()),
+        Some(Selected::Starter) => Selected::Starter,
+        _ => runs.iter().find(|entry| entry.summary.is_ok()).map_or(Selected::Starter, |entry| Selected::Run(entry.folder.clone())),
+    }
+}
+
+fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen: &Selected, inline: bool, actions: &mut Vec<Action>) {
+    for entry in runs {
+        let this = Selected::Run(entry.folder.clone());
+        if card::run(ui, app, entry, *chosen == this).clicked() {
+            view.selected = Some(this.clone());
+        }
+        if inline && *chosen == this {
+            ui.indent("details", |ui| show_details(ui, app, runs, view, chosen, actions));
+        }
+    }
+    if runs.is_empty() {
+        ui.add_space(style::GAP / 2.0);
+        ui.label(RichText::new("Every run you train is kept here.").strong());
+        ui.label(RichText::new("There is none yet; until then the starter model reads what you draw.").weak());
+        if ui.button("Train a model").clicked() {
+            actions.push(Action::Show(Screen::Train));
+        }
+        ui.add_space(style::GAP);
+    }
+    if card::starter(ui, app, *chosen == Selected::Starter).clicked() {
+        view.selected = Some(Selected::Starter);
+    }
+    if inline && *chosen == Selected::Starter {
+        ui.indent("details of the starter", |ui| show_details(ui, app, runs, view, chosen, actions));
+    }
+}
+
+fn show_details(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen: &Selected, actions: &mut Vec<Action>) {
+    match chosen {
+        Selected::Starter => details::starter(ui, app, actions),
+        Selected::Run(folder) => {
+            let Some(entry) = runs.iter().find(|entry| entry.folder == *folder) else { return };
+            match &entry.summary {
+                Ok(summary) => details::run(ui, entry, summary, &mut view.confirming, actions),
+                Err(problem) => details::broken(ui, entry, problem, actions),
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Owns showing 28x28 pictures crisply: several in one texture, each pixel a square.
+//! Must not know where the pictures come from.
+
+use eframe::egui::{Color32, ColorImage, Context, CornerRadius, Painter, Rect, TextureHandle, TextureOptions, pos2};
+
+use super::style;
+use crate::ink::{Picture, SIDE};
+
+/// Pictures in a row of the texture.
+const COLUMNS: usize = 10;
+
+/// Pictures on the graphics device.
+#[derive(Clone)]
+pub struct Sheet {
+    texture: TextureHandle,
+    rows: usize,
+}
+
+impl std::fmt::Debug for Sheet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sheet").field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+impl Sheet {
+    /// Uploads the pictures; ink is white with the pixel's strength as alpha, so that any theme can tint it.
+    pub fn new<'a>(ctx: &Context, name: &str, pictures: impl ExactSizeIterator<Item = &'a Picture>) -> Self {
+        let rows = pictures.len().div_ceil(COLUMNS).max(1);
+        let mut image = ColorImage::filled([COLUMNS * SIDE, rows * SIDE], Color32::TRANSPARENT);
+        for (index, picture) in pictures.enumerate() {
+            let (left, top) = (index % COLUMNS * SIDE, index / COLUMNS * SIDE);
+            for (y, row) in picture.pixels().chunks_exact(SIDE).enumerate() {
+                let start = (top + y) * COLUMNS * SIDE + left;
+                for (pixel, &ink) in image.pixels.iter_mut().skip(start).zip(row) {
+                    *pixel = Color32::from_white_alpha(ink);
+                }
+            }
+        }
+        Self { texture: ctx.load_texture(name, image, TextureOptions::NEAREST), rows }
+    }
+
+    /// Paints picture `index` as ink on paper.
+    pub fn paint(&self, painter: &Painter, index: usize, rect: Rect, palette: style::Palette) {
+        painter.rect_filled(rect, CornerRadius::ZERO, palette.paper);
+        let (columns, rows) = (COLUMNS as f32, self.rows as f32);
+        let (column, row) = ((index % COLUMNS) as f32, (index / COLUMNS) as f32);
+        let uv = Rect::from_min_max(pos2(column / columns, row / rows), pos2((column + 1.0) / columns, (row + 1.0) / rows));
+        painter.image(self.texture.id(), rect, uv, palette.ink);
+    }
+}

@@ -1,0 +1,122 @@
+//! Owns the curves of the run as they are plotted: appended to as the run's history grows, thinned on demand.
+//! Must not draw and must not change the history.
+
+use super::pyramid::Pyramid;
+use crate::app::RunView;
+use crate::protocol::RunId;
+
+/// Bytes of a mebibyte, the unit memory is plotted in.
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// A bias-corrected exponential mean that takes one value at a time (Kingma & Ba 2015, section 3).
+#[derive(Clone, Copy, Debug, Default)]
+struct RunningMean {
+    mean: f64,
+    weight: f64,
+}
+
+impl RunningMean {
+    fn take(&mut self, value: f64, smoothing: f64) -> f64 {
+        let keep = smoothing.clamp(0.0, 0.9999);
+        self.mean = keep * self.mean + (1.0 - keep) * value;
+        self.weight = keep * self.weight + (1.0 - keep);
+        self.mean / self.weight
+    }
+}
+
+/// A figure measured at every step: as it is, and smoothed.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// Each step's own figure.
+    pub raw: Pyramid,
+    /// The running mean.
+    pub smooth: Pyramid,
+    running: RunningMean,
+}
+
+impl Measured {
+    fn push(&mut self, x: f64, value: f64, smoothing: f64) {
+        if value.is_finite() {
+            self.raw.push(x, value);
+            let smoothed = self.running.take(value, smoothing);
+            self.smooth.push(x, smoothed);
+        }
+    }
+
+    fn smooth_anew(&mut self, smoothing: f64) {
+        self.smooth = Pyramid::default();
+        self.running = RunningMean::default();
+        for &[x, value] in self.raw.points() {
+            self.smooth.push(x, self.running.take(value, smoothing));
+        }
+    }
+}
+
+/// Every curve of a run; `x` is the step throughout.
+#[derive(Clone, Debug, Default)]
+pub struct Curves {
+    run: Option<RunId>,
+    smoothing: f64,
+    steps_taken: usize,
+    epochs_taken: usize,
+    telemetry_taken: usize,
+    /// Cross-entropy of each batch, in nats.
+    pub loss: Measured,
+    /// Accuracy of each batch, in percent.
+    pub accuracy: Measured,
+    /// Cross-entropy on the validation split, in nats.
+    pub validation_loss: Pyramid,
+    /// Accuracy on the validation split, in percent.
+    pub validation_accuracy: Pyramid,
+    /// The learning rate.
+    pub learning_rate: Pyramid,
+    /// Training images per second.
+    pub throughput: Pyramid,
+    /// Resident memory, in MiB.
+    pub memory: Pyramid,
+}
+
+impl Curves {
+    /// Takes what the run's history has gained. A different run, or a history that shrank, starts afresh.
+    pub fn sync(&mut self, run: &RunView, smoothing: f64) {
+        let history = &run.history;
+        let shrank = self.steps_taken > history.steps.len()
+            || self.epochs_taken > history.epochs.len()
+            || self.telemetry_taken > history.telemetry.len();
+        if self.run != Some(run.id) || shrank {
+            *self = Self { run: Some(run.id), smoothing, ..Self::default() };
+        }
+        if self.smoothing != smoothing {
+            self.smoothing = smoothing;
+            self.loss.smooth_anew(smoothing);
+            self.accuracy.smooth_anew(smoothing);
+        }
+        for point in history.steps.get(self.steps_taken..).unwrap_or_default() {
+            let x = point.step as f64;
+            self.loss.push(x, f64::from(point.loss), smoothing);
+            self.accuracy.push(x, f64::from(point.accuracy) * 100.0, smoothing);
+            self.learning_rate.push(x, f64::from(point.learning_rate));
+        }
+        for record in history.epochs.get(self.epochs_taken..).unwrap_or_default() {
+            let x = record.step as f64;
+            self.validation_loss.push(x, f64::from(record.validation_loss));
+            self.validation_accuracy.push(x, f64::from(record.validation_accuracy) * 100.0);
+        }
+        for telemetry in history.telemetry.get(self.telemetry_taken..).unwrap_or_default() {
+            let x = telemetry.step as f64;
+            self.throughput.push(x, f64::from(telemetry.images_per_second));
+            self.memory.push(x, telemetry.memory_bytes as f64 / MIB);
+        }
+        self.steps_taken = history.steps.len();
+        self.epochs_taken = history.epochs.len();
+        self.telemetry_taken = history.telemetry.len();
+    }
+
+    /// The last step any curve has a point at.
+    pub fn last_step(&self) -> f64 {
+        [&self.loss.raw, &self.validation_loss, &self.throughput]
+            .into_iter()
+            .filter_map(|curve| curve.points().last())
+            .fold(0.0, |last, point| last.max(point[0]))
+    }
+}

@@ -1,0 +1,114 @@
+//! Owns what the crosshair says: the figures of every curve at a step, in words and units.
+//! Must not move the crosshair.
+
+use eframe::egui::{self, Align2, Color32, Id, LayerId, Order, TextFormat, Ui, pos2, text::LayoutJob, vec2};
+use egui_plot::PlotTransform;
+
+use super::curves::Curves;
+use super::pyramid::Pyramid;
+use super::scale::{XAxis, significant};
+use crate::ui::style;
+
+/// A figure by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// What was measured.
+    pub name: &'static str,
+    /// Its value with its unit.
+    pub value: String,
+}
+
+/// Every curve's figures at a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Readout {
+    /// The step.
+    pub step: f64,
+    /// "Step 940, epoch 2.00".
+    pub place: String,
+    /// The figures there are.
+    pub figures: Vec<Figure>,
+}
+
+impl Readout {
+    /// What the curves say at the measured step nearest to `step`; `None` before the first.
+    pub fn at(curves: &Curves, step: f64, steps_per_epoch: f64) -> Option<Self> {
+        let step = curves.loss.raw.nearest(step)?[0];
+        let mut figures = Vec::new();
+        let mut tell = |name, value: Option<String>| {
+            if let Some(value) = value {
+                figures.push(Figure { name, value });
+            }
+        };
+        let at = |curve: &Pyramid| curve.nearest(step).map(|point| point[1]);
+        // Validation figures hold from the end of their epoch until the next; before the first there are none.
+        let since = |curve: &Pyramid| {
+            let points = curve.points();
+            let after = points.partition_point(|point| point[0] <= step);
+            after.checked_sub(1).and_then(|index| points.get(index)).map(|point| point[1])
+        };
+        tell("Training loss, smoothed", at(&curves.loss.smooth).map(nats));
+        tell("Training loss, this step", at(&curves.loss.raw).map(nats));
+        tell("Validation loss", since(&curves.validation_loss).map(nats));
+        tell("Training accuracy, smoothed", at(&curves.accuracy.smooth).map(percents));
+        tell("Training accuracy, this step", at(&curves.accuracy.raw).map(percents));
+        tell("Validation accuracy", since(&curves.validation_accuracy).map(percents));
+        tell("Learning rate", at(&curves.learning_rate).map(significant));
+        tell("Throughput", at(&curves.throughput).map(|value| format!("{value:.0} images/s")));
+        tell("Memory", at(&curves.memory).map(|value| format!("{value:.0} MiB")));
+        Some(Self { step, place: format!("Step {step:.0}, epoch {:.2}", step / steps_per_epoch.max(1.0)), figures })
+    }
+
+    /// In one line, for assistive technology.
+    pub fn sentence(&self) -> String {
+        let figures: Vec<String> = self.figures.iter().map(|figure| format!("{} {}", figure.name.to_lowercase(), figure.value)).collect();
+        format!("{}: {}", self.place, figures.join(", "))
+    }
+}
+
+/// A loss with its unit.
+pub fn nats(value: f64) -> String {
+    format!("{} nats", significant(value))
+}
+
+/// A percentage.
+pub fn percents(value: f64) -> String {
+    format!("{value:.2} %")
+}
+
+/// Paints the read-out beside the crosshair of the chart with this transform, on the side where there is room.
+pub fn show(ui: &Ui, readout: &Readout, x: XAxis, transform: PlotTransform) {
+    let palette = style::palette(ui);
+    let font = egui::TextStyle::Small.resolve(ui.style());
+    let column = |lines: &mut dyn Iterator<Item = (&str, Color32)>| {
+        let mut job = LayoutJob::default();
+        for (index, (line, color)) in lines.enumerate() {
+            let line = if index == 0 { line.to_owned() } else { format!("\n{line}") };
+            job.append(&line, 0.0, TextFormat::simple(font.clone(), color));
+        }
+        ui.painter().layout_job(job)
+    };
+    let strong = ui.visuals().strong_text_color();
+    let weak = ui.visuals().text_color();
+    let place = column(&mut std::iter::once((readout.place.as_str(), strong)));
+    let names = column(&mut readout.figures.iter().map(|figure| (figure.name, weak)));
+    let values = column(&mut readout.figures.iter().map(|figure| (figure.value.as_str(), strong)));
+    let gap = 14.0;
+    let width = (names.size().x + gap + values.size().x).max(place.size().x);
+    let size = vec2(width, place.size().y + 4.0 + names.size().y) + vec2(20.0, 16.0);
+
+    let frame = *transform.frame();
+    let crosshair = transform.position_from_point_x(x.place(readout.step));
+    let screen = ui.ctx().content_rect().shrink(4.0);
+    let right = crosshair + 14.0 + size.x <= frame.right().min(screen.right());
+    let (anchor, corner) = if right { (Align2::LEFT_TOP, crosshair + 14.0) } else { (Align2::RIGHT_TOP, crosshair - 14.0) };
+    let mut rect = anchor.anchor_size(pos2(corner, frame.top() + 8.0), size);
+    rect = rect.translate(vec2((screen.left() - rect.left()).max(0.0), (screen.bottom() - rect.bottom()).min(0.0)));
+
+    let painter = ui.ctx().layer_painter(LayerId::new(Order::Tooltip, Id::unique("plot read-out")));
+    style::floating_box(&painter, rect, palette);
+    let inner = rect.shrink2(vec2(10.0, 8.0));
+    painter.galley(inner.min, place.clone(), strong);
+    let below = inner.top() + place.size().y + 4.0;
+    painter.galley(pos2(inner.left(), below), names, weak);
+    painter.galley(pos2(inner.right() - values.size().x, below), values, strong);
+}

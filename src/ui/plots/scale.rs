@@ -1,0 +1,149 @@
+//! Owns how values become positions and tick labels: linear and logarithmic axes, steps and epochs, units.
+//! Must not know which curve it serves.
+
+use egui_plot::{GridInput, GridMark};
+
+/// Nothing at or below this has a place on a logarithmic axis; it is drawn here.
+const LOG_FLOOR: f64 = 1e-7;
+
+/// Grid lines are this many points apart at least; [`marks`] counts on it.
+pub const GRID: f32 = 8.0;
+
+/// Marks at multiples of 1, 2 or 5 times a power of ten, at least `apart` points from each other.
+pub fn marks(input: &GridInput, apart: f32) -> Vec<GridMark> {
+    let (from, to) = input.bounds;
+    let least = input.base_step_size * f64::from(apart / GRID);
+    if !(from.is_finite() && to.is_finite() && least > 0.0 && least.is_finite()) {
+        return Vec::new();
+    }
+    let power = 10f64.powf(least.log10().floor());
+    let step_size = [1.0, 2.0, 5.0].into_iter().map(|factor| factor * power).find(|&step| step >= least).unwrap_or(10.0 * power);
+    let (first, last) = ((from / step_size).ceil(), (to / step_size).floor());
+    // A view is a few thousand points wide at most; anything else is a degenerate axis.
+    if !(0.0..=2000.0).contains(&(last - first)) {
+        return Vec::new();
+    }
+    (0..=(last - first) as u32).map(|index| GridMark { value: (first + f64::from(index)) * step_size, step_size }).collect()
+}
+
+/// What the x axis counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum XUnit {
+    /// Optimiser steps.
+    #[default]
+    Step,
+    /// Passes over the training images.
+    Epoch,
+}
+
+/// The x axis: its unit, and how many steps an epoch has.
+#[derive(Clone, Copy, Debug)]
+pub struct XAxis {
+    /// What is counted.
+    pub unit: XUnit,
+    /// At least 1.
+    pub steps_per_epoch: f64,
+}
+
+impl XAxis {
+    /// Where a step lies on the axis.
+    pub fn place(self, step: f64) -> f64 {
+        match self.unit {
+            XUnit::Step => step,
+            XUnit::Epoch => step / self.steps_per_epoch,
+        }
+    }
+
+    /// The step at a place on the axis.
+    pub fn step(self, place: f64) -> f64 {
+        match self.unit {
+            XUnit::Step => place,
+            XUnit::Epoch => place * self.steps_per_epoch,
+        }
+    }
+
+    /// A tick's label.
+    pub fn tick(self, mark: GridMark) -> String {
+        match self.unit {
+            // Between steps there is nothing.
+            XUnit::Step if mark.step_size < 1.0 => String::new(),
+            XUnit::Step => short_count(mark.value),
+            XUnit::Epoch => decimals(mark.value, mark.step_size),
+        }
+    }
+}
+
+/// The y axis: linear or logarithmic, and the unit its ticks carry.
+#[derive(Clone, Copy, Debug)]
+pub struct YAxis {
+    /// Positions are decimal logarithms of values.
+    pub log: bool,
+    /// Stands behind each tick; may be empty.
+    pub unit: &'static str,
+    /// Zero is always in view.
+    pub from_zero: bool,
+}
+
+impl YAxis {
+    /// Where a value lies on the axis.
+    pub fn place(self, value: f64) -> f64 {
+        if self.log { value.max(LOG_FLOOR).log10() } else { value }
+    }
+
+    /// A tick's label.
+    pub fn tick(self, mark: GridMark) -> String {
+        let text = if self.log { significant(10f64.powf(mark.value)) } else { tick_value(mark.value, mark.step_size) };
+        if self.unit.is_empty() { text } else { format!("{text} {}", self.unit) }
+    }
+
+    /// Ticks of a logarithmic axis: powers of ten, and their double and fivefold where there is room.
+    pub fn log_marks(input: &GridInput) -> Vec<GridMark> {
+        let (from, to) = input.bounds;
+        if !(from.is_finite() && to.is_finite()) || to - from > 60.0 {
+            return Vec::new();
+        }
+        let mut marks = Vec::new();
+        for exponent in from.floor() as i32..=to.ceil() as i32 {
+            for (factor, step_size) in [(1.0_f64, 1.0), (2.0, 0.3), (5.0, 0.3)] {
+                let value = f64::from(exponent) + factor.log10();
+                if (from..=to).contains(&value) {
+                    marks.push(GridMark { value, step_size });
+                }
+            }
+        }
+        marks
+    }
+}
+
+fn tick_value(value: f64, step_size: f64) -> String {
+    if value.abs() >= 1000.0 { short_count(value) } else { decimals(value, step_size) }
+}
+
+/// A count as short as a tick needs it: 940, 2k, 37.5k, 1.2M.
+pub fn short_count(value: f64) -> String {
+    let (scaled, suffix) = match value.abs() {
+        size if size >= 1e6 => (value / 1e6, "M"),
+        size if size >= 1e3 => (value / 1e3, "k"),
+        _ => (value, ""),
+    };
+    let text = format!("{scaled:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{text}{suffix}")
+}
+
+/// With as many decimals as the distance between ticks calls for.
+fn decimals(value: f64, step_size: f64) -> String {
+    let places = (-step_size.abs().max(1e-9).log10()).ceil().clamp(0.0, 6.0) as usize;
+    let text = format!("{value:.places$}");
+    if text.trim_start_matches('-').chars().all(|letter| matches!(letter, '0' | '.')) { "0".to_owned() } else { text }
+}
+
+/// Three significant digits, as a loss is read: 2.31, 0.0123, 0.000412.
+pub fn significant(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let places = (2 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{value:.places$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}

@@ -1,0 +1,73 @@
+//! Owns the row that says whose results these are and measures any model on any data.
+//! Must not measure: it returns actions.
+
+use std::path::Path;
+
+use eframe::egui::{ComboBox, ProgressBar, RichText, Ui};
+
+use super::ResultsScreen;
+use crate::app::{Action, App};
+use crate::protocol::ModelRef;
+use crate::run_config::{DataSource, DataSpec};
+use crate::ui::{names, style};
+
+/// Draws the row.
+pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
+    let models = names::models(app, usize::MAX);
+    let data = data_sets(app);
+    // What was measured last, unless something else was chosen and is still there.
+    let measured = app.results.as_ref().map(|results| (results.model.reference.clone(), results.data.clone()));
+    let model = view.model.clone().filter(|model| models.contains(model)).or_else(|| measured.as_ref().map(|(model, _)| model.clone()));
+    let model = model.filter(|model| models.contains(model)).unwrap_or(ModelRef::Starter);
+    let set = view.data.clone().filter(|set| data.contains(set)).or_else(|| measured.map(|(_, set)| set)).unwrap_or_else(DataSpec::builtin);
+    ui.horizontal_wrapped(|ui| {
+        let label = ui.label("Measure");
+        let chosen = ComboBox::from_id_salt("model to measure").width(220.0).truncate().selected_text(names::model(app, &model));
+        let chosen = chosen.show_ui(ui, |ui| {
+            for candidate in models {
+                if ui.selectable_label(candidate == model, names::model(app, &candidate)).clicked() {
+                    view.model = Some(candidate);
+                }
+            }
+        });
+        chosen.response.labelled_by(label.id).accessible_name("Model to measure");
+        let label = ui.label("on the test split of");
+        let chosen = ComboBox::from_id_salt("data to measure on").width(160.0).truncate().selected_text(set.label()).show_ui(ui, |ui| {
+            for candidate in data {
+                if ui.selectable_label(candidate == set, candidate.label()).clicked() {
+                    view.data = Some(candidate);
+                }
+            }
+        });
+        chosen.response.labelled_by(label.id).accessible_name("Data to measure on");
+        if let Some(fraction) = app.evaluating {
+            let bar = ProgressBar::new(fraction).desired_width(160.0).text(format!("{:.0} %", fraction * 100.0));
+            ui.add(bar).accessible_name("Measuring");
+            if ui.button("Cancel").clicked() {
+                actions.push(Action::CancelEvaluation);
+            }
+        } else {
+            let busy = app.is_training();
+            let evaluate = ui.add_enabled(!busy, style::primary_button(ui, "Evaluate"));
+            if evaluate.on_disabled_hover_text("Possible when the run under way is over").clicked() {
+                actions.push(Action::Evaluate { model, data: set });
+            }
+            if busy {
+                ui.label(RichText::new("when the run is over").weak());
+            }
+        }
+    });
+}
+
+/// The built-in digits, the sets found by name, and the folders that were chosen.
+fn data_sets(app: &App) -> Vec<DataSpec> {
+    let found = app.found.iter().flatten().map(|found| app.source_of(found));
+    let chosen = app.settings.data_folders.iter().map(|folder| DataSource::Path(Path::new(folder).to_owned()));
+    let mut sets = vec![DataSpec::builtin()];
+    for set in found.chain(chosen).map(DataSpec::single).chain(app.results.iter().map(|results| results.data.clone())) {
+        if !sets.contains(&set) {
+            sets.push(set);
+        }
+    }
+    sets
+}

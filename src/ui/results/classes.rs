@@ -1,0 +1,49 @@
+//! Owns accuracy per digit: bars with numbers.
+//! Must not compute it: `app::statistics` does.
+
+use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
+
+use crate::app::statistics::{class_scores, grouped, percent};
+use crate::protocol::Evaluation;
+use crate::ui::style;
+
+/// Draws ten bars. They begin at a round figure below the weakest digit: what differs is the last percents.
+pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
+    let scores = class_scores(evaluation);
+    let weakest = scores.iter().filter_map(|score| score.accuracy()).fold(1.0, f64::min);
+    let start = [0.98, 0.95, 0.9, 0.8, 0.5].into_iter().find(|&start| weakest > start).unwrap_or(0.0);
+    let palette = style::palette(ui);
+    let font = TextStyle::Body.resolve(ui.style());
+    let row = (height / 11.0).clamp(20.0, 40.0);
+    for score in scores {
+        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row - ui.spacing().item_spacing.y), Sense::hover());
+        let text = score.accuracy().map_or_else(|| "no pictures".to_owned(), |accuracy| percent(accuracy, 2));
+        let wrong = score.images - score.right;
+        let painter = ui.painter();
+        let (color, middle) = (ui.visuals().text_color(), rect.center().y);
+        painter.text(pos2(rect.left() + 8.0, middle), Align2::CENTER_CENTER, score.digit, font.clone(), color);
+        let numbers = 138.0;
+        let track = Rect::from_min_max(rect.min + vec2(22.0, 0.0), rect.max - vec2(numbers, 0.0)).shrink2(vec2(0.0, rect.height() * 0.2));
+        painter.rect_filled(track, style::RADIUS_SMALL, palette.surface);
+        if let Some(accuracy) = score.accuracy() {
+            let share = ((accuracy - start) / (1.0 - start)).clamp(0.0, 1.0) as f32;
+            let bar = Rect::from_min_size(track.min, vec2((track.width() * share).max(2.0), track.height()));
+            painter.rect_filled(bar, style::RADIUS_SMALL, palette.good);
+        }
+        painter.text(pos2(rect.right() - 68.0, middle), Align2::RIGHT_CENTER, &text, font.clone(), ui.visuals().strong_text_color());
+        painter.text(
+            pos2(rect.right(), middle),
+            Align2::RIGHT_CENTER,
+            format!("{wrong} wrong"),
+            font.clone(),
+            ui.visuals().weak_text_color(),
+        );
+        let spoken = format!("{text}, {wrong} of {} wrong", grouped(score.images));
+        response.widget_info(|| WidgetInfo {
+            current_text_value: Some(spoken.clone()),
+            ..WidgetInfo::labeled(Role::Meter, true, format!("Accuracy for {}", score.digit))
+        });
+        response.on_hover_text(format!("{} of {} pictures of a {} read rightly", grouped(score.right), grouped(score.images), score.digit));
+    }
+    ui.weak(format!("Bars begin at {:.0} %.", start * 100.0));
+}

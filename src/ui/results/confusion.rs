@@ -1,0 +1,144 @@
+//! Owns the confusion matrix: a heat map with numbers, in which a cell can be chosen by pointer or keys.
+//! Must not know what a chosen cell does to the rest of the screen.
+
+use eframe::egui::{
+    self, Align2, Color32, EventFilter, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2,
+};
+
+use crate::app::statistics::{cell_sentence, error_count};
+use crate::protocol::{CLASSES, Evaluation};
+use crate::ui::style::{self, Palette};
+
+/// A cell: the right digit and the answer.
+pub type Cell = (usize, usize);
+
+/// Room for the digits at the sides.
+const MARGIN: f32 = 44.0;
+
+/// Draws the matrix `side` wide; the chosen cell may change. Returns the cell to explain: hovered, else chosen.
+pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<Cell>, side: f32) -> Option<Cell> {
+    let (area, response) = ui.allocate_exact_size(vec2(side, side), Sense::focusable_noninteractive());
+    let grid = Rect::from_min_max(area.min + vec2(MARGIN, MARGIN), area.max);
+    let size = grid.width() / CLASSES as f32;
+    let cell_rect = |(truth, answer): Cell| {
+        Rect::from_min_size(grid.min + vec2(answer as f32, truth as f32) * size, egui::Vec2::splat(size)).shrink(1.0)
+    };
+    titles(ui, area, grid, size);
+    let shades = Shades::of(evaluation, style::palette(ui));
+    let mut hovered = None;
+    for truth in 0..CLASSES {
+        for answer in 0..CLASSES {
+            let cell = (truth, answer);
+            let count = count(evaluation, cell);
+            // Reached by the arrow keys once the matrix has the focus: a hundred stops of the Tab key would be a wall.
+            let response = ui.interact(cell_rect(cell), ui.scope_id().with(("confusion", truth, answer)), Sense::CLICK);
+            paint_cell(ui, response.rect, count, shades.fill(cell, count), truth == answer);
+            if response.hovered() {
+                hovered = Some(cell);
+            }
+            if response.clicked() {
+                *chosen = if *chosen == Some(cell) { None } else { Some(cell) };
+            }
+            let selected = *chosen == Some(cell);
+            response.widget_info(|| WidgetInfo::selected(Role::Cell, true, selected, cell_sentence(truth, answer, count)));
+        }
+    }
+    keys(ui, &response, chosen);
+    let strong = ui.visuals().strong_text_color();
+    for (cell, width) in [(hovered, 1.5), (*chosen, 2.5)] {
+        if let Some(cell) = cell {
+            ui.painter().rect_stroke(cell_rect(cell), style::RADIUS_SMALL, Stroke::new(width, strong), StrokeKind::Outside);
+        }
+    }
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(match *chosen {
+            Some((truth, answer)) => cell_sentence(truth, answer, count(evaluation, (truth, answer))),
+            None => format!("{} of {} read wrongly", error_count(evaluation), evaluation.images),
+        }),
+        ..WidgetInfo::labeled(Role::Grid, true, "Confusion matrix")
+    });
+    hovered.or(*chosen)
+}
+
+/// Pictures of one digit that were read as another.
+pub fn count(evaluation: &Evaluation, (truth, answer): Cell) -> u32 {
+    evaluation.confusion.get(truth).and_then(|row| row.get(answer)).copied().unwrap_or_default()
+}
+
+fn keys(ui: &Ui, response: &Response, chosen: &mut Option<Cell>) {
+    if !response.has_focus() {
+        return;
+    }
+    style::focus_ring(ui, response.rect);
+    let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
+    ui.input(|input| {
+        let steps = |forward, back| input.num_presses(forward) as isize - input.num_presses(back) as isize;
+        let (down, right) = (steps(Key::ArrowDown, Key::ArrowUp), steps(Key::ArrowRight, Key::ArrowLeft));
+        if (down, right) != (0, 0) {
+            let moved = |from: usize, by: isize| from.saturating_add_signed(by).min(CLASSES - 1);
+            *chosen = Some(chosen.map_or((0, 0), |(truth, answer)| (moved(truth, down), moved(answer, right))));
+        }
+        if input.key_pressed(Key::Escape) {
+            *chosen = None;
+        }
+    });
+}
+
+fn titles(ui: &Ui, area: Rect, grid: Rect, size: f32) {
+    let painter = ui.painter();
+    let (small, body) = (TextStyle::Small.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
+    let (weak, text) = (ui.visuals().weak_text_color(), ui.visuals().text_color());
+    painter.text(pos2(grid.center().x, area.top()), Align2::CENTER_TOP, "read as", small.clone(), weak);
+    let upright = painter.layout_no_wrap("right digit".to_owned(), small, weak);
+    let at = pos2(area.left(), grid.center().y + upright.size().x / 2.0);
+    painter.add(egui::epaint::TextShape::new(at, upright, weak).with_angle(-std::f32::consts::FRAC_PI_2));
+    for digit in 0..CLASSES {
+        let middle = (digit as f32 + 0.5) * size;
+        painter.text(pos2(grid.left() + middle, grid.top() - 4.0), Align2::CENTER_BOTTOM, digit, body.clone(), text);
+        painter.text(pos2(grid.left() - 8.0, grid.top() + middle), Align2::RIGHT_CENTER, digit, body.clone(), text);
+    }
+}
+
+fn paint_cell(ui: &Ui, rect: Rect, count: u32, fill: Color32, diagonal: bool) {
+    let painter = ui.painter();
+    painter.rect_filled(rect, style::RADIUS_SMALL, fill);
+    if count == 0 && !diagonal {
+        return;
+    }
+    let font = egui::FontId::proportional((rect.width() * 0.34).clamp(8.0, 15.0));
+    painter.text(rect.center(), Align2::CENTER_CENTER, count, font, style::readable_on(fill));
+}
+
+/// Colours of cells. Right answers outnumber mistakes by far, so the two have scales of their own: right answers by the share of
+/// their row, mistakes by the largest mistake, on a square root that keeps single ones visible.
+struct Shades {
+    palette: Palette,
+    rows: [u32; CLASSES],
+    worst: u32,
+}
+
+impl Shades {
+    fn of(evaluation: &Evaluation, palette: Palette) -> Self {
+        let rows = evaluation.confusion.map(|row| row.iter().sum());
+        let mistakes = evaluation
+            .confusion
+            .iter()
+            .enumerate()
+            .flat_map(|(truth, row)| row.iter().enumerate().filter(move |(answer, _)| *answer != truth).map(|(_, &count)| count));
+        Self { palette, rows, worst: mistakes.max().unwrap_or_default() }
+    }
+
+    fn fill(&self, (truth, answer): Cell, count: u32) -> Color32 {
+        let Palette { surface, good, bad, .. } = self.palette;
+        if truth == answer {
+            let row = self.rows.get(truth).copied().unwrap_or_default().max(1);
+            let share = count as f32 / row as f32;
+            return surface.lerp_to_gamma(good, 0.15 + 0.65 * share.powi(4));
+        }
+        if count == 0 {
+            return surface;
+        }
+        surface.lerp_to_gamma(bad, 0.18 + 0.72 * (count as f32 / self.worst.max(1) as f32).sqrt())
+    }
+}

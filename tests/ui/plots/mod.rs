@@ -1,0 +1,6 @@
+//! The live plots.
+
+mod curves;
+mod picture;
+mod pyramid;
+mod scale;
