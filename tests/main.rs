@@ -5,6 +5,7 @@ mod app;
 mod data;
 mod engine;
 mod hardware;
+mod fake_engine;
 mod infer;
 mod ink;
 mod nn;

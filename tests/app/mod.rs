@@ -1,5 +1,9 @@
 //! What the window shows, as data.
 
+mod drawing;
+mod history;
 mod messages;
+mod settings;
+mod state;
 mod statistics;
 mod verdict;

@@ -1,0 +1,100 @@
+//! What is remembered between launches, and what becomes of it when its file cannot be read or written.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use inkling::app::{Action, Settings, Theme, WindowPlace};
+use inkling::run_config::{ModelKind, RunConfig};
+
+use crate::fake_engine::{Answers, app_with};
+
+fn unusual() -> Settings {
+    Settings {
+        wizard_done: true,
+        theme: Theme::Dark,
+        zoom: 1.3,
+        window: Some(WindowPlace { position: Some([30.0, 40.0]), size: [1000.0, 700.0], maximized: false }),
+        config: RunConfig { model: ModelKind::LeNet, epochs: 7, ..RunConfig::default() },
+        data_folders: vec!["some/where".into()],
+        pen: 14.0,
+        smoothing: 0.5,
+        log_loss: true,
+    }
+}
+
+#[test]
+fn settings_survive_a_round_trip() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/settings.json");
+    unusual().save(&path).unwrap();
+    assert_eq!(Settings::load(&path), (unusual(), None));
+}
+
+#[test]
+fn without_a_file_the_usual_settings_are_used() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(Settings::load(&folder.path().join("none.json")), (Settings::default(), None));
+}
+
+#[test]
+fn a_file_that_makes_no_sense_is_kept_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    for nonsense in ["", "{", "[1, 2]", "{\"theme\": \"pink\"}", "\u{0}\u{1}"] {
+        fs::write(&path, nonsense).unwrap();
+        let (settings, aside) = Settings::load(&path);
+        assert_eq!(settings, Settings::default());
+        assert_eq!(fs::read_to_string(aside.unwrap()).unwrap(), nonsense);
+        assert!(!path.exists());
+    }
+}
+
+#[test]
+fn values_nobody_can_work_with_are_mended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    fs::write(&path, r#"{"zoom": 0.0, "pen": 1e9, "smoothing": 5, "window": {"position": null, "size": [0, 0], "maximized": false}, "wizard_done": true}"#)
+        .unwrap();
+    let (settings, aside) = Settings::load(&path);
+    assert!(aside.is_none() && settings.wizard_done);
+    assert!(settings.zoom >= 0.5 && settings.pen <= 40.0 && settings.smoothing < 1.0);
+    assert_eq!(settings.window, None);
+}
+
+#[test]
+fn changes_are_written_by_themselves_and_at_the_end() {
+    let (mut app, engine) = app_with(unusual(), Answers::default());
+    let path = engine.home.path().join("settings.json");
+    app.apply(Action::SetPen(22.0));
+    let start = Instant::now();
+    while !path.exists() {
+        app.poll();
+        std::thread::sleep(Duration::from_millis(10));
+        assert!(start.elapsed() < Duration::from_secs(30), "never written");
+    }
+    assert_eq!(Settings::load(&path).0.pen, 22.0);
+    app.apply(Action::SetTheme(Theme::Light));
+    app.close();
+    assert_eq!(Settings::load(&path).0, Settings { pen: 22.0, theme: Theme::Light, ..unusual() });
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_costs_one_quiet_notice() {
+    let (mut app, engine) = app_with(unusual(), Answers::default());
+    // A folder where the file should go cannot be replaced by a file, whoever runs the test.
+    fs::create_dir_all(engine.home.path().join("settings.json/in the way")).unwrap();
+    app.apply(Action::SetPen(22.0));
+    let start = Instant::now();
+    while app.notices.is_empty() {
+        app.poll();
+        std::thread::sleep(Duration::from_millis(10));
+        assert!(start.elapsed() < Duration::from_secs(30), "never said");
+    }
+    app.apply(Action::SetPen(23.0));
+    for _ in 0..100 {
+        app.poll();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(app.notices.len(), 1);
+    app.close();
+}

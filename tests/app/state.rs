@@ -1,0 +1,267 @@
+//! What actions and events do to the state, against an engine without tensors.
+
+use inkling::app::{Action, Phase, Screen};
+use inkling::problem::Problem;
+use inkling::protocol::{Command, Event, ModelRef, RunId, Task, Telemetry};
+use inkling::run_config::{DeviceChoice, Preset, RunConfig};
+
+use crate::fake_engine::{app, evaluation, starter, summary};
+
+fn classified(commands: &[Command]) -> Vec<(u64, usize)> {
+    let of = |command: &Command| match command {
+        Command::Classify { request, ink } => Some((*request, ink.strokes.iter().map(Vec::len).sum())),
+        _ => None,
+    };
+    commands.iter().filter_map(of).collect()
+}
+
+#[test]
+fn a_run_goes_from_start_to_results() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::ApplyPreset(Preset::Balanced));
+    app.apply(Action::Show(Screen::Models));
+    app.apply(Action::Start);
+    assert_eq!(app.screen, Screen::Train);
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Preparing(0.0));
+    engine.serve();
+    app.poll();
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Training);
+    assert_eq!(app.run.as_ref().unwrap().plan.as_ref().unwrap().total_steps, 30);
+    engine.train(12);
+    app.poll();
+    let run = app.run.as_ref().unwrap();
+    assert_eq!((run.history.steps.len(), run.history.epochs.len(), run.now.epoch), (12, 1, 2));
+    assert_eq!(app.reader.as_ref().unwrap().reference, ModelRef::Training(run.id));
+    engine.finish();
+    app.poll();
+    assert!(matches!(app.run.as_ref().unwrap().phase, Phase::Finished(_)));
+    assert!(!app.is_training());
+    assert_eq!(app.results.as_ref().unwrap().evaluation, evaluation());
+    assert!(app.notices.iter().any(|notice| notice.message.what.contains("99")));
+}
+
+#[test]
+fn pausing_resuming_and_stopping_are_passed_on_and_shown() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Pause);
+    app.apply(Action::Stop);
+    assert!(engine.listen().is_empty(), "without a run there is nothing to hold");
+    app.apply(Action::Start);
+    engine.serve();
+    engine.train(3);
+    app.poll();
+    app.apply(Action::Pause);
+    engine.serve();
+    app.poll();
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Paused);
+    app.apply(Action::Resume);
+    engine.serve();
+    app.poll();
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Training);
+    app.apply(Action::Stop);
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Stopping);
+    engine.serve();
+    app.poll();
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Discarded, "no epoch was complete");
+}
+
+#[test]
+fn a_pause_that_is_confirmed_after_stop_does_not_undo_the_stop() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Start);
+    engine.serve();
+    app.poll();
+    let id = app.run.as_ref().unwrap().id;
+    app.apply(Action::Pause);
+    app.apply(Action::Stop);
+    app.on_event(Event::Paused(id));
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Stopping);
+}
+
+#[test]
+fn a_second_start_and_an_invalid_configuration_reach_no_engine() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Configure(Box::new(RunConfig { epochs: 0, ..RunConfig::default() })));
+    app.apply(Action::Start);
+    assert!(app.run.is_none() && engine.listen().is_empty());
+    app.apply(Action::Configure(Box::new(RunConfig { device: DeviceChoice::Metal, ..RunConfig::default() })));
+    if cfg!(not(target_os = "macos")) {
+        app.apply(Action::Start);
+        assert!(app.run.is_none() && engine.listen().is_empty());
+    }
+    app.apply(Action::Configure(Box::default()));
+    app.apply(Action::Start);
+    app.apply(Action::Start);
+    assert_eq!(engine.listen().len(), 1);
+}
+
+#[test]
+fn events_of_another_run_change_nothing() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Start);
+    engine.serve();
+    app.poll();
+    let (id, stale) = (app.run.as_ref().unwrap().id, RunId(9999));
+    let config = app.config.clone();
+    app.on_event(Event::Progress { run: stale, steps: Vec::new(), now: Telemetry { step: 77, ..Telemetry::default() } });
+    app.on_event(Event::Paused(stale));
+    app.on_event(Event::Discarded(stale));
+    app.on_event(Event::Failed { what: Task::Run(stale), problem: Problem::Busy });
+    app.on_event(Event::Finished { run: stale, summary: Box::new(summary(&config, Vec::new(), false)) });
+    let run = app.run.as_ref().unwrap();
+    assert_eq!((run.id, &run.phase, run.now.step), (id, &Phase::Training, 0));
+    assert!(app.results.is_none() && app.notices.is_empty());
+}
+
+#[test]
+fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::PenDown([10.0, 10.0]));
+    for x in 1..20 {
+        app.apply(Action::PenMove([10.0 + x as f32, 10.0]));
+    }
+    let asked = classified(&engine.listen());
+    assert_eq!(asked.len(), 1, "only the first goes out while nothing is answered");
+    let ink = app.drawing.ink();
+    app.on_event(Event::Read { request: asked[0].0, reading: Box::new(crate::fake_engine::reading(&ink)) });
+    assert!(app.reading().is_some() && app.reading_is_behind());
+    let next = classified(&engine.listen());
+    assert_eq!(next.len(), 1);
+    assert_eq!(next[0].1, 20, "all points, not those in between");
+    app.on_event(Event::Read { request: next[0].0, reading: Box::new(crate::fake_engine::reading(&ink)) });
+    assert!(!app.reading_is_behind());
+    assert!(engine.listen().is_empty());
+}
+
+#[test]
+fn a_reading_that_comes_after_clearing_is_not_shown() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::PenDown([10.0, 10.0]));
+    app.apply(Action::PenUp);
+    app.apply(Action::ClearDrawing);
+    engine.serve();
+    app.poll();
+    assert!(app.reading().is_none());
+    app.apply(Action::Undo);
+    engine.serve();
+    app.poll();
+    assert_eq!(app.reading().unwrap().digit, 1, "the stroke is back, and read");
+    app.apply(Action::Undo);
+    assert!(app.reading().is_none(), "nothing is on the canvas");
+}
+
+#[test]
+fn answers_to_requests_never_made_are_dropped() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::PenDown([10.0, 10.0]));
+    let ink = app.drawing.ink();
+    app.on_event(Event::Read { request: 4711, reading: Box::new(crate::fake_engine::reading(&ink)) });
+    assert!(app.reading().is_none());
+    engine.serve();
+    app.poll();
+    assert!(app.reading().is_some());
+}
+
+#[test]
+fn another_reader_reads_the_drawing_again() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::PenDown([10.0, 10.0]));
+    engine.serve();
+    app.poll();
+    engine.listen();
+    app.apply(Action::ReadWith(ModelRef::File("a.safetensors".into())));
+    engine.serve();
+    app.poll();
+    assert_eq!(classified(&engine.listen()).len(), 1);
+}
+
+#[test]
+fn the_drawing_is_read_again_while_the_reader_learns() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::PenDown([10.0, 10.0]));
+    app.apply(Action::Start);
+    engine.serve();
+    engine.train(10);
+    app.poll();
+    engine.serve();
+    app.poll();
+    engine.heard.clear();
+    for _ in 0..5 {
+        engine.train(1);
+        app.poll();
+        engine.serve();
+        app.poll();
+    }
+    assert_eq!(classified(&engine.heard).len(), 5, "a fake step takes a second of training");
+}
+
+#[test]
+fn a_broken_engine_costs_the_run_and_a_sentence() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Start);
+    engine.serve();
+    app.poll();
+    let id = app.run.as_ref().unwrap().id;
+    engine.send(Event::Failed { what: Task::Run(id), problem: Problem::Panicked { message: "index 3".to_owned() } });
+    engine.send(Event::Restarted);
+    engine.send(Event::Reader(starter()));
+    app.poll();
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Failed);
+    assert!(app.notices.iter().any(|notice| notice.message.what.contains("index 3")));
+    app.apply(Action::Start);
+    assert!(app.is_training());
+}
+
+#[test]
+fn an_engine_that_is_gone_is_replaced() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::PenDown([10.0, 10.0]));
+    app.apply(Action::Start);
+    engine.serve();
+    app.poll();
+    engine.die();
+    app.poll();
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Failed);
+    assert_eq!(engine.engines(), 2);
+    assert_eq!(app.notices.len(), 1);
+    app.apply(Action::PenMove([20.0, 10.0]));
+    engine.serve();
+    app.poll();
+    assert!(app.reading().is_some(), "the fresh engine reads");
+    app.apply(Action::Start);
+    engine.serve();
+    app.poll();
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Training);
+}
+
+#[test]
+fn measuring_shows_progress_and_can_be_broken_off() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Evaluate { model: ModelRef::Starter, data: inkling::run_config::DataSpec::builtin() });
+    assert_eq!(app.evaluating, Some(0.0));
+    app.on_event(Event::Evaluating { request: 31337, fraction: 0.9 });
+    assert_eq!(app.evaluating, Some(0.0), "not ours");
+    app.apply(Action::CancelEvaluation);
+    let asked = engine.listen();
+    let [Command::Evaluate { request, .. }, Command::CancelEvaluation(cancelled)] = asked[..] else { panic!("{asked:?}") };
+    assert_eq!(request, cancelled);
+    app.on_event(Event::EvaluationCancelled(request));
+    assert!(app.evaluating.is_none() && app.results.is_none());
+    app.apply(Action::Evaluate { model: ModelRef::Starter, data: inkling::run_config::DataSpec::builtin() });
+    engine.serve();
+    app.poll();
+    assert!(app.evaluating.is_none());
+    assert_eq!(app.results.as_ref().unwrap().evaluation.images, 100);
+}
+
+#[test]
+fn the_same_problem_twice_is_one_notice() {
+    let (mut app, _engine) = app();
+    for _ in 0..3 {
+        app.on_event(Event::Failed { what: Task::Model, problem: Problem::NoSuchRun });
+    }
+    assert_eq!(app.notices.len(), 1);
+    let id = app.notices[0].id;
+    app.apply(Action::Dismiss(id));
+    assert!(app.notices.is_empty());
+}

@@ -1,0 +1,289 @@
+//! Owns an engine without tensors, for tests of app and window: it answers on the real line what a real engine would,
+//! but only when a test says so ([`FakeEngine::serve`]), so nothing depends on time.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use inkling::app::{App, Choice, Dialogs, Settings, Surroundings};
+use inkling::engine::{EngineHandle, EngineSide};
+use inkling::ink::{Ink, Picture};
+use inkling::paths::Paths;
+use inkling::problem::Problem;
+use inkling::protocol::{
+    CLASSES, Command, EpochRecord, Evaluation, Event, Mistake, ModelInfo, ModelRef, Reading, RunId, RunPlan, RunSummary, StepPoint, Task,
+    Telemetry,
+};
+use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
+
+/// Steps of an epoch.
+pub const STEPS_PER_EPOCH: u64 = 10;
+
+/// The engine's end of the line, in the hands of a test.
+pub struct FakeEngine {
+    /// Every engine that was asked for, the newest last; `None` once it died.
+    lines: Rc<RefCell<Vec<Option<EngineSide>>>>,
+    /// Everything that was asked, oldest first.
+    pub heard: Vec<Command>,
+    /// The run under way.
+    pub run: Option<FakeRun>,
+    /// The folder everything is kept in; goes with this.
+    pub home: tempfile::TempDir,
+}
+
+/// What is under way.
+#[derive(Clone, Debug)]
+pub struct FakeRun {
+    pub id: RunId,
+    pub config: RunConfig,
+    pub step: u64,
+    pub epochs: Vec<EpochRecord>,
+    pub paused: bool,
+}
+
+/// Dialogs that are answered at once.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    pub folder: Option<PathBuf>,
+    pub file: Option<PathBuf>,
+}
+
+impl Dialogs for Answers {
+    fn folder(&self, _title: &str) -> Choice {
+        let folder = self.folder.clone();
+        Box::new(move || folder)
+    }
+
+    fn save(&self, _title: &str, _name: &str) -> Choice {
+        let file = self.file.clone();
+        Box::new(move || file)
+    }
+}
+
+/// An app past the wizard, and its engine.
+pub fn app() -> (App, FakeEngine) {
+    app_with(Settings { wizard_done: true, ..Settings::default() }, Answers::default())
+}
+
+/// An app with these settings and dialogs, and its engine.
+pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
+    let home = tempfile::tempdir().unwrap();
+    let paths = Paths { settings: home.path().join("settings.json"), runs: home.path().join("runs"), data: vec![home.path().join("data")] };
+    let lines = Rc::new(RefCell::new(Vec::new()));
+    let asked_for = Rc::clone(&lines);
+    let around = Surroundings {
+        paths,
+        connect: Box::new(move |_settings, wake| {
+            let (handle, side) = EngineHandle::pair(move || wake());
+            side.events.send(Event::Reader(starter()));
+            asked_for.borrow_mut().push(Some(side));
+            handle
+        }),
+        dialogs: Box::new(dialogs),
+        wake: Arc::new(|| {}),
+    };
+    let mut app = App::new(settings, None, around);
+    app.poll();
+    (app, FakeEngine { lines, heard: Vec::new(), run: None, home })
+}
+
+impl FakeEngine {
+    /// How many engines were started so far.
+    pub fn engines(&self) -> usize {
+        self.lines.borrow().len()
+    }
+
+    /// Answers everything that was asked, as an engine would.
+    pub fn serve(&mut self) {
+        loop {
+            let command = self.lines.borrow().last().and_then(Option::as_ref).and_then(|side| side.commands.try_recv().ok());
+            let Some(command) = command else { return };
+            self.heard.push(command.clone());
+            self.answer(command);
+        }
+    }
+
+    /// Takes what was asked and answers nothing.
+    pub fn listen(&mut self) -> Vec<Command> {
+        let lines = self.lines.borrow();
+        let new: Vec<Command> = lines.last().and_then(Option::as_ref).map(|side| side.commands.try_iter().collect()).unwrap_or_default();
+        self.heard.extend(new.clone());
+        new
+    }
+
+    /// Reports this.
+    pub fn send(&self, event: Event) {
+        self.lines.borrow().last().unwrap().as_ref().unwrap().events.send(event);
+    }
+
+    /// Trains this many steps; an epoch is reported where one is complete.
+    pub fn train(&mut self, steps: u64) {
+        for _ in 0..steps {
+            let run = self.run.as_mut().filter(|run| !run.paused).expect("a run that is going on");
+            run.step += 1;
+            let (id, step, total) = (run.id, run.step, u64::from(run.config.epochs) * STEPS_PER_EPOCH);
+            let now = Telemetry {
+                step,
+                epoch: (1 + (step - 1) / STEPS_PER_EPOCH) as u32,
+                images_per_second: 4000.0,
+                elapsed_seconds: step as f32,
+                remaining_seconds: total.saturating_sub(step) as f32,
+                memory_bytes: 100 << 20,
+            };
+            let point = StepPoint { step, loss: 2.3 / step as f32, accuracy: 1.0 - 0.9 / step as f32, learning_rate: 0.01 };
+            let record = step.is_multiple_of(STEPS_PER_EPOCH).then(|| EpochRecord {
+                epoch: (step / STEPS_PER_EPOCH) as u32,
+                step,
+                train_loss: 0.3,
+                train_accuracy: 0.90,
+                validation_loss: 0.25,
+                validation_accuracy: 0.92,
+                seconds: STEPS_PER_EPOCH as f32,
+            });
+            run.epochs.extend(record);
+            self.send(Event::Progress { run: id, steps: vec![point], now });
+            if let Some(record) = record {
+                self.send(Event::Epoch { run: id, record });
+                self.send(Event::Reader(ModelInfo { reference: ModelRef::Training(id), epochs: record.epoch, ..starter() }));
+            }
+        }
+    }
+
+    /// Trains what is left of the run and reports its end.
+    pub fn finish(&mut self) {
+        let run = self.run.as_ref().expect("a run");
+        let left = u64::from(run.config.epochs) * STEPS_PER_EPOCH - run.step;
+        self.train(left);
+        self.end(false);
+    }
+
+    /// The run fails.
+    pub fn fail(&mut self, problem: Problem) {
+        let run = self.run.take().expect("a run");
+        self.send(Event::Failed { what: Task::Run(run.id), problem });
+    }
+
+    /// The engine is gone without a word.
+    pub fn die(&mut self) {
+        self.run = None;
+        *self.lines.borrow_mut().last_mut().unwrap() = None;
+    }
+
+    fn end(&mut self, stopped: bool) {
+        let run = self.run.take().expect("a run");
+        if run.epochs.is_empty() {
+            self.send(Event::Discarded(run.id));
+        } else {
+            self.send(Event::Finished { run: run.id, summary: Box::new(summary(&run.config, run.epochs, stopped)) });
+        }
+    }
+
+    fn answer(&mut self, command: Command) {
+        match command {
+            Command::Start { run, .. } if self.run.is_some() => {
+                self.send(Event::Failed { what: Task::Run(run), problem: Problem::Busy });
+            }
+            Command::Start { run, config } => {
+                self.send(Event::Preparing { run, fraction: 0.5 });
+                self.send(Event::Started { run, plan: plan(&config) });
+                self.run = Some(FakeRun { id: run, config, step: 0, epochs: Vec::new(), paused: false });
+            }
+            Command::Pause(id) => self.hold(id, true),
+            Command::Resume(id) => self.hold(id, false),
+            Command::Stop(id) => {
+                if self.run.as_ref().is_some_and(|run| run.id == id) {
+                    self.end(true);
+                }
+            }
+            Command::ReadWith(reference) => self.send(Event::Reader(ModelInfo { reference, ..starter() })),
+            Command::Classify { request, ink } => self.send(Event::Read { request, reading: Box::new(reading(&ink)) }),
+            Command::Evaluate { request, model, data } => {
+                self.send(Event::Evaluating { request, fraction: 0.5 });
+                let model = ModelInfo { reference: model, ..starter() };
+                self.send(Event::Evaluated { request, model, data, evaluation: Box::new(evaluation()) });
+            }
+            Command::CancelEvaluation(request) => self.send(Event::EvaluationCancelled(request)),
+            Command::Shutdown => {}
+        }
+    }
+
+    fn hold(&mut self, id: RunId, paused: bool) {
+        if let Some(run) = self.run.as_mut().filter(|run| run.id == id) {
+            run.paused = paused;
+            self.send(if paused { Event::Paused(id) } else { Event::Resumed(id) });
+        }
+    }
+}
+
+/// The model every engine reads with at first.
+pub fn starter() -> ModelInfo {
+    ModelInfo {
+        reference: ModelRef::Starter,
+        kind: ModelKind::Speedrun,
+        parameters: 29_000,
+        data: DataSpec::builtin(),
+        epochs: 1,
+        validation_accuracy: Some(0.97),
+    }
+}
+
+/// As many strokes, that digit, nearly sure.
+pub fn reading(ink: &Ink) -> Reading {
+    let digit = (ink.strokes.len() % CLASSES) as u8;
+    let mut probabilities = [0.005; CLASSES];
+    probabilities[usize::from(digit)] = 0.955;
+    Reading {
+        picture: Picture::BLANK,
+        probabilities,
+        digit,
+        confidence: 0.955,
+        digit_score: 9.0,
+        is_digit: true,
+        micros: 800,
+        device: DeviceChoice::Cpu,
+        model: starter(),
+    }
+}
+
+/// Ten images of each digit, one 4 read as 9.
+pub fn evaluation() -> Evaluation {
+    let mut confusion = [[0; CLASSES]; CLASSES];
+    for (digit, row) in confusion.iter_mut().enumerate() {
+        row[digit] = 10;
+    }
+    (confusion[4][4], confusion[4][9]) = (9, 1);
+    let mistake = Mistake { index: 44, picture: Picture::BLANK, label: 4, answer: 9, confidence: 0.93, label_probability: 0.05 };
+    Evaluation { images: 100, accuracy: 0.99, loss: 0.04, confusion, mistakes: vec![mistake] }
+}
+
+/// What such a run computes.
+pub fn plan(config: &RunConfig) -> RunPlan {
+    RunPlan {
+        train_images: 9_000,
+        validation_images: 1_000,
+        test_images: 100,
+        parameters: 29_000,
+        steps_per_epoch: STEPS_PER_EPOCH,
+        total_steps: STEPS_PER_EPOCH * u64::from(config.epochs),
+        device: DeviceChoice::Cpu,
+        precision: Precision::F32,
+        threads: 2,
+    }
+}
+
+/// What such a run comes to.
+pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> RunSummary {
+    RunSummary {
+        config: config.clone(),
+        plan: plan(config),
+        folder: PathBuf::from("runs/one"),
+        model_path: PathBuf::from("runs/one/model.safetensors"),
+        finished_at: "2026-11-21T13:00:00Z".to_owned(),
+        stopped,
+        train_seconds: epochs.iter().map(|record| f64::from(record.seconds)).sum(),
+        images_per_second: 4000.0,
+        test: (!stopped).then(evaluation),
+        epochs,
+    }
+}
