@@ -13,7 +13,7 @@ pub use file::{InkEntry, InkFile, read_ink_file};
 pub use photo::picture_from_image_file;
 pub use picture::{PIXELS, Picture, SIDE};
 pub use render::picture;
-pub(crate) use render::picture_with_edge;
+pub(crate) use render::picture_as_scanned;
 pub use strokes::{Ink, Stroke};
 
 /// Why a picture or an ink file could not be read.

@@ -8,9 +8,9 @@ use super::strokes::Ink;
 /// Pen diameter in picture pixels when the ink does not say its own: MNIST's median (measured on its training images).
 pub(super) const PEN: f32 = 2.4;
 /// Thinner pens are drawn as if they were this wide, so that a hairline stays readable.
-pub(super) const THINNEST: f32 = 1.4;
+pub(super) const THINNEST: f32 = 1.3;
 /// Thicker pens are drawn as if they were this wide, so that loops stay open.
-pub(super) const THICKEST: f32 = 4.6;
+pub(super) const THICKEST: f32 = 5.4;
 /// Pixels over which an edge fades from ink to paper, as MNIST's resampling left it.
 const EDGE: f32 = 1.1;
 /// Points nearer than this to the last one drawn, in picture pixels, add nothing to see.
@@ -22,11 +22,12 @@ const NEGLIGIBLE: f32 = 0.2;
 /// centre of the field, to the nearest pixel. Points that are not finite are skipped; ink without points gives
 /// [`Picture::BLANK`].
 pub fn picture(ink: &Ink) -> Picture {
-    picture_with_edge(ink, EDGE)
+    picture_as_scanned(ink, EDGE, |_, _| 0.0)
 }
 
-/// [`picture`], with edges that fade over `edge` pixels: scanners and printers differ, and so may training pictures.
-pub(crate) fn picture_with_edge(ink: &Ink, edge: f32) -> Picture {
+/// [`picture`], as another scanner or pen might give it: edges fade over `edge` pixels, and the outline lies `bulge(x, y)`
+/// pixels further out there.
+pub(crate) fn picture_as_scanned(ink: &Ink, edge: f32, bulge: impl FnMut(f32, f32) -> f32) -> Picture {
     let Some(frame) = Frame::around(ink, edge) else { return Picture::BLANK };
     let mut canvas = Canvas::new(frame.pen / 2.0, edge);
     for stroke in &ink.strokes {
@@ -42,7 +43,7 @@ pub(crate) fn picture_with_edge(ink: &Ink, edge: f32) -> Picture {
             }
         }
     }
-    canvas.field().centred()
+    canvas.field(bulge).centred()
 }
 
 fn finite([x, y]: [f32; 2]) -> bool {
@@ -130,11 +131,12 @@ impl Canvas {
     }
 
     /// The share of ink in each pixel.
-    fn field(&self) -> Field {
+    fn field(&self, mut bulge: impl FnMut(f32, f32) -> f32) -> Field {
         let mut field = Field::default();
-        for (value, &squared) in field.0.iter_mut().zip(&self.nearest) {
+        for (index, (value, &squared)) in field.0.iter_mut().zip(&self.nearest).enumerate() {
             if squared.is_finite() {
-                *value = ((self.radius - squared.sqrt()) / self.edge + 0.5).clamp(0.0, 1.0);
+                let outside = squared.sqrt() - self.radius - bulge((index % SIDE) as f32, (index / SIDE) as f32);
+                *value = (0.5 - outside / self.edge).clamp(0.0, 1.0);
             }
         }
         field

@@ -5,23 +5,27 @@ use std::f32::consts::TAU;
 
 use super::forms::{self, Form};
 use super::spline;
-use crate::ink::{Ink, Picture, Stroke, picture_with_edge};
+use crate::ink::{Ink, Picture, Stroke, picture_as_scanned};
 use crate::random::Random;
 
 /// A digit, written.
 pub(super) struct Written {
     pub ink: Ink,
+    /// Pen diameter in picture pixels.
+    pen: f32,
 }
 
 impl Written {
-    /// The digit as a scanner of some quality sees it.
+    /// The digit as a scanner of some quality sees what a pen with some flow of ink left.
     pub fn picture(&self, random: &mut Random) -> Picture {
-        let mut pixels = *picture_with_edge(&self.ink, random.range(0.7, 1.5)).pixels();
-        let roughness = random.range(0.0, 40.0);
-        for pixel in pixels.iter_mut().filter(|pixel| (1..255).contains(*pixel)) {
-            *pixel = (f32::from(*pixel) + roughness * random.normal()).clamp(0.0, 255.0) as u8;
-        }
-        Picture::new(pixels)
+        let edge = random.range(0.7, 1.5);
+        let roughness = random.range(0.0, 0.3);
+        let flow = Warp::new(random.range(0.0, 0.25) * self.pen, random);
+        picture_as_scanned(&self.ink, edge, |x, y| {
+            let [along, _] = flow.offset([x / 14.0, y / 14.0]);
+            // The line may thin, but not break: half the radius stays.
+            along.max(-0.25 * self.pen) + roughness * random.normal()
+        })
     }
 }
 
@@ -32,7 +36,7 @@ const STEP: f32 = 0.03;
 pub(super) fn write(digit: u8, form: Option<usize>, random: &mut Random) -> Written {
     let forms = forms::of(digit);
     let Some(form) = form.and_then(|index| forms.get(index)).or_else(|| by_habit(forms, random)) else {
-        return Written { ink: Ink::default() };
+        return Written { ink: Ink::default(), pen: 0.0 };
     };
     let hand = Hand::of_somebody(digit, random);
     let mut strokes = between_shapes(form, random);
@@ -47,8 +51,8 @@ pub(super) fn write(digit: u8, form: Option<usize>, random: &mut Random) -> Writ
     for point in strokes.iter_mut().flatten() {
         *point = hand.lean(warp.bend(*point));
     }
-    let pen = hand.pen_for(&strokes);
-    Written { ink: Ink { strokes, pen: Some(pen) } }
+    let pen = Some(hand.pen_for(&strokes));
+    Written { ink: Ink { strokes, pen }, pen: hand.pen }
 }
 
 /// A form, as often as its weight says.
@@ -105,7 +109,7 @@ impl Hand {
             drift: 0.03 * sloppiness,
             tremor: 0.005 * random.uniform(),
             warp: 0.05 * sloppiness,
-            pen: (2.45 * (0.25 * random.normal()).exp()).clamp(1.4, 4.6),
+            pen: (2.4 * (0.29 * random.normal()).exp()).clamp(1.3, 5.4),
         }
     }
 
@@ -186,9 +190,14 @@ impl Warp {
         Self { waves: std::array::from_fn(|_| wave(random)) }
     }
 
-    fn bend(&self, [x, y]: [f32; 2]) -> [f32; 2] {
+    fn offset(&self, [x, y]: [f32; 2]) -> [f32; 2] {
         let sum = |waves: &[[f32; 4]]| waves.iter().map(|[kx, ky, phase, height]| height * (kx * x + ky * y + phase).sin()).sum::<f32>();
         let (across, down) = self.waves.split_at(3);
-        [x + sum(across), y + sum(down)]
+        [sum(across), sum(down)]
+    }
+
+    fn bend(&self, point: [f32; 2]) -> [f32; 2] {
+        let offset = self.offset(point);
+        [point[0] + offset[0], point[1] + offset[1]]
     }
 }
