@@ -97,7 +97,7 @@ fn a_straight_line_is_a_line_and_a_dot_a_dot() {
     for drawing in [ink(&[&[[7.0, 7.0]]]), ink(&[&[[7.0, 7.0], [7.0, 7.0]]]), Ink { pen: Some(9.0), ..ink(&[&[[7.0, 7.0], [7.5, 6.0]]]) }] {
         let dot = picture(&drawing);
         let (width, height) = extent(&dot);
-        assert!((2..=7).contains(&width) && (2..=7).contains(&height), "{width}x{height}");
+        assert!((2..=8).contains(&width) && (2..=8).contains(&height), "{width}x{height}");
         assert!(centre_of_mass(&dot).iter().all(|axis| (axis - 14.0).abs() <= 0.51));
     }
 }
