@@ -4,8 +4,8 @@
 mod app;
 mod data;
 mod engine;
-mod hardware;
 mod fake_engine;
+mod hardware;
 mod infer;
 mod ink;
 mod nn;

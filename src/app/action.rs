@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use super::form::Field;
 use super::settings::{Settings, Theme};
 use crate::protocol::ModelRef;
 use crate::run_config::{DataSpec, Preset, RunConfig};
@@ -52,6 +53,8 @@ pub enum Action {
     CloseWizard,
     /// Change the configuration of the next run.
     Configure(Box<RunConfig>),
+    /// Type into a number's field.
+    Type(Field, String),
     /// Take a preset's values.
     ApplyPreset(Preset),
     /// Take the settings recommended for this machine.

@@ -29,12 +29,22 @@ impl App {
                 self.settings.wizard_done = true;
             }
             Action::Configure(config) => {
+                self.chosen = true;
                 self.config = *config;
                 self.config.preset = self.config.matching_preset();
             }
-            Action::ApplyPreset(preset) => self.config.apply_preset(preset),
+            Action::Type(field, text) => {
+                self.chosen = true;
+                self.type_text(field, text);
+            }
+            Action::ApplyPreset(preset) => {
+                self.chosen = true;
+                self.form.clear();
+                self.config.apply_preset(preset);
+            }
             Action::ApplyRecommended => {
                 if let Some((config, _)) = self.recommended() {
+                    self.form.clear();
                     self.config = config;
                 }
             }
@@ -206,6 +216,7 @@ impl App {
     }
 
     pub(super) fn use_data_folder(&mut self, folder: PathBuf) {
+        self.chosen = true;
         if !self.settings.data_folders.contains(&folder) {
             self.settings.data_folders.push(folder.clone());
         }

@@ -4,7 +4,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 use crate::hardware::Hardware;
 use crate::problem::Problem;
@@ -64,11 +63,6 @@ impl Background {
     /// The next finding that is there already.
     pub fn next(&self) -> Option<Finding> {
         self.findings.try_recv().ok()
-    }
-
-    /// The next finding, waited for at most this long.
-    pub fn wait(&self, at_most: Duration) -> Option<Finding> {
-        self.findings.recv_timeout(at_most).ok()
     }
 }
 

@@ -135,13 +135,12 @@ impl App {
         match finding {
             Finding::Hardware(hardware) => {
                 self.hardware = Some(*hardware);
-                if !self.settings.wizard_done
-                    && let Some((config, _)) = self.recommended()
-                {
-                    self.config = config;
-                }
+                self.follow_recommendation();
             }
-            Finding::Data(found) => self.found = Some(found),
+            Finding::Data(found) => {
+                self.found = Some(found);
+                self.follow_recommendation();
+            }
             Finding::Runs(runs) => self.runs = Some(runs),
             Finding::DataFolder(folder) => self.use_data_folder(folder),
             Finding::Written(path) => self.tell(Severity::Info, Message::written(&path)),

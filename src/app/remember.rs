@@ -4,15 +4,17 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::action::Action;
 use super::background::{Background, Finding};
 use super::settings::Settings;
 use super::state::App;
 use crate::problem::Problem;
+use crate::protocol::Command;
 
 /// Settings are written once nothing changed for this long.
 const CALM: Duration = Duration::from_millis(800);
-/// At the end, a write that is under way is waited for at most this long.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// At the end, what is under way is waited for at most this long.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What of the settings is on disk.
 #[derive(Debug)]
@@ -72,14 +74,14 @@ impl App {
         self.memory.poll(now, &self.around.paths.settings, &self.background)
     }
 
-    /// Writes what is not written yet; the last thing before the window goes.
+    /// Ends what is under way and writes what is not written yet; the last thing before the window goes.
     pub fn close(&mut self) {
-        while self.memory.writing.is_some() {
-            match self.background.wait(PATIENCE) {
-                Some(Finding::Remembered(outcome)) => drop(self.memory.wrote(outcome)),
-                Some(_) => {}
-                None => break,
-            }
+        self.apply(Action::Stop);
+        let start = Instant::now();
+        // A run that is stopped keeps its last full epoch, if it is given the time to write it.
+        while (self.is_training() || self.memory.writing.is_some()) && start.elapsed() < PATIENCE {
+            self.poll();
+            std::thread::sleep(Duration::from_millis(5));
         }
         let settings = self.to_remember();
         if settings != self.memory.written
@@ -87,6 +89,6 @@ impl App {
         {
             tracing::warn!(%problem, "settings were not written");
         }
-        self.engine.send(crate::protocol::Command::Shutdown);
+        self.engine.send(Command::Shutdown);
     }
 }

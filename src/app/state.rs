@@ -10,6 +10,7 @@ use super::action::Screen;
 use super::background::{Background, Wake};
 use super::dialogs::Dialogs;
 use super::drawing::Drawing;
+use super::form::Form;
 use super::messages::Message;
 use super::notice::{Notice, Severity};
 use super::reading_line::ReadingLine;
@@ -23,6 +24,9 @@ use crate::paths::Paths;
 use crate::protocol::{Command, ModelInfo, Reading};
 use crate::run_config::{DataSource, RunConfig};
 use crate::runs::RunEntry;
+
+/// The most notices at a time; the oldest make room.
+const NOTICES: usize = 4;
 
 /// What the app stands on, given from outside so that tests can put something else in its place.
 pub struct Surroundings {
@@ -78,6 +82,9 @@ pub struct App {
     pub(super) evaluation: Option<u64>,
     /// Training seconds at which the drawing was last read again by itself.
     pub(super) reread_at: f32,
+    pub(super) form: Form,
+    /// True once a person chose a setting.
+    pub(super) chosen: bool,
     pub(super) probing: bool,
     pub(super) memory: super::remember::Memory,
 }
@@ -115,6 +122,8 @@ impl App {
             last_id: 0,
             evaluation: None,
             reread_at: 0.0,
+            form: Form::default(),
+            chosen: false,
             probing: false,
         };
         if let Some(aside) = set_aside {
@@ -158,6 +167,9 @@ impl App {
     pub(super) fn tell(&mut self, severity: Severity, message: Message) {
         self.notices.retain(|notice| notice.message != message);
         let id = self.next_id();
+        if self.notices.len() >= NOTICES {
+            self.notices.remove(0);
+        }
         self.notices.push(Notice { id, severity, message, since: Instant::now() });
     }
 

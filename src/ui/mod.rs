@@ -12,6 +12,7 @@ pub mod results;
 mod run_panel;
 mod shell;
 mod shortcuts;
+mod signs;
 mod start;
 pub mod style;
 mod window;

@@ -1,12 +1,107 @@
 //! Owns the keyboard shortcuts and their overview.
+//! Must not do what they stand for: they become actions like any button's.
 
-use eframe::egui::Ui;
+use eframe::egui::{Context, Event, Grid, Id, Key, KeyboardShortcut, Modal, Modifiers, RichText, Ui};
 
-use super::window::Views;
-use crate::app::{Action, App};
+use super::style;
+use crate::app::{Action, App, Phase, Screen};
 
-/// Takes shortcuts.
-pub fn listen(_ui: &Ui, _app: &App, _views: &mut Views, _actions: &mut Vec<Action>) {}
+/// Starts, holds or goes on with a run.
+pub const START: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
+/// Stops the run.
+pub const STOP: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Enter);
+/// The screens, in the order of the tabs.
+pub const SCREENS: [KeyboardShortcut; 4] = [
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num1),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num2),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num3),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num4),
+];
+const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
 
-/// Shows them.
-pub fn overview(_ui: &Ui, _open: &mut bool) {}
+/// Turns what was pressed into actions; F1 and ? open and close the overview.
+pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>) {
+    let ctx = ui.ctx();
+    let typing = ctx.text_edit_focused();
+    let pressed = |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
+    for (screen, shortcut) in Screen::ALL.into_iter().zip(&SCREENS) {
+        if pressed(shortcut) {
+            actions.push(Action::Show(screen));
+        }
+    }
+    // The longer one first: the shorter matches it too.
+    if pressed(&STOP) {
+        actions.push(Action::Stop);
+    }
+    if pressed(&START) {
+        actions.push(match app.run.as_ref().filter(|run| run.is_active()).map(|run| &run.phase) {
+            None => Action::Start,
+            Some(Phase::Paused) => Action::Resume,
+            Some(_) => Action::Pause,
+        });
+    }
+    let asked = !typing && ctx.input(|input| input.events.iter().any(|event| matches!(event, Event::Text(text) if text == "?")));
+    if pressed(&OVERVIEW) || asked {
+        *overview = !*overview;
+    }
+}
+
+/// Every shortcut with what it does, by topic.
+fn all(ctx: &Context) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
+    let keys = |modifiers, key| ctx.format_shortcut(&KeyboardShortcut::new(modifiers, key));
+    let command = Modifiers::COMMAND;
+    vec![
+        (
+            "Everywhere",
+            vec![
+                (ctx.format_shortcut(&SCREENS[0]), "Train"),
+                (ctx.format_shortcut(&SCREENS[1]), "Draw"),
+                (ctx.format_shortcut(&SCREENS[2]), "Models"),
+                (ctx.format_shortcut(&SCREENS[3]), "Results"),
+                (
+                    format!("{}, {}, {}", keys(command, Key::Plus), keys(command, Key::Minus), keys(command, Key::Num0)),
+                    "Larger, smaller, usual size",
+                ),
+                ("Tab, Shift+Tab".to_owned(), "Next and previous control"),
+                ("F1, ?".to_owned(), "This overview"),
+            ],
+        ),
+        ("Training", vec![(ctx.format_shortcut(&START), "Start, pause or go on"), (ctx.format_shortcut(&STOP), "Stop")]),
+        (
+            "Drawing",
+            vec![
+                (keys(command, Key::Z), "Take back the last stroke"),
+                (keys(command.plus(Modifiers::SHIFT), Key::Z), "Bring it back"),
+                ("Delete".to_owned(), "Clear the canvas"),
+            ],
+        ),
+        ("Plots", vec![("Arrow keys".to_owned(), "Move the read-out along the curve, when a plot has the keyboard")]),
+    ]
+}
+
+/// Shows the overview while it is open.
+pub fn overview(ui: &Ui, open: &mut bool) {
+    if !*open {
+        return;
+    }
+    let ctx = ui.ctx();
+    let modal = Modal::new(Id::unique("shortcuts")).frame(style::dialog_frame(ui)).show(ctx, |ui| {
+        ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 80.0));
+        ui.label(RichText::new("Keyboard shortcuts").heading());
+        for (topic, shortcuts) in all(ctx) {
+            style::section(ui, topic);
+            Grid::new(topic).num_columns(2).spacing([18.0, 5.0]).min_col_width(190.0).show(ui, |ui| {
+                for (keys, meaning) in shortcuts {
+                    ui.label(RichText::new(keys).monospace());
+                    ui.label(meaning);
+                    ui.end_row();
+                }
+            });
+        }
+        ui.add_space(style::GAP);
+        ui.add(style::secondary_button("Close")).clicked()
+    });
+    if modal.inner || modal.should_close() {
+        *open = false;
+    }
+}

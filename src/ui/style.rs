@@ -2,9 +2,11 @@
 //! Must not know what is shown with them.
 
 use eframe::egui::{
-    Align, Button, Color32, Context, CornerRadius, FontFamily, FontId, Frame, Layout, Margin, Painter, Rect, Response, RichText, Sense,
-    Shadow, Stroke, StrokeKind, TextStyle, Theme, Ui, Visuals, WidgetText, style::WidgetVisuals, vec2,
+    Align, Button, Color32, Context, CornerRadius, FontFamily, FontId, Frame, Label, Layout, Margin, Painter, Rect, Response, RichText,
+    Sense, Shadow, Stroke, StrokeKind, TextStyle, Theme, Ui, Visuals, WidgetText, style::WidgetVisuals, vec2,
 };
+
+use super::signs::{Sign, sign};
 
 /// The distance things are laid out by, in points.
 pub const GAP: f32 = 12.0;
@@ -232,7 +234,37 @@ pub fn hint(text: impl Into<String>) -> RichText {
 /// Why a value cannot be: a sign and the reason, never colour alone.
 pub fn invalid(ui: &mut Ui, reason: &str) -> Response {
     let color = palette(ui).bad;
-    ui.label(RichText::new(format!("⚠ {reason}")).small().color(color))
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = GAP / 2.0;
+        sign(ui, Sign::Problem);
+        ui.add(Label::new(RichText::new(reason).small().color(color)).wrap())
+    })
+    .inner
+}
+
+/// A button that is one of several, of which one is chosen.
+pub fn toggle(ui: &Ui, text: &str, chosen: bool) -> Button<'static> {
+    let p = palette(ui);
+    let text = RichText::new(text);
+    if chosen {
+        Button::selectable(true, text.color(p.accent).strong())
+            .fill(p.accent.gamma_multiply(0.14))
+            .stroke(Stroke::new(1.5, p.accent))
+            .frame(true)
+    } else {
+        Button::selectable(false, text).fill(p.control).stroke(Stroke::new(1.0, p.line)).frame_when_inactive(true)
+    }
+}
+
+/// The frame of a dialog over everything else.
+pub fn dialog_frame(ui: &Ui) -> Frame {
+    let p = palette(ui);
+    Frame::new()
+        .fill(p.background)
+        .stroke(Stroke::new(1.0, p.line))
+        .corner_radius(radius(RADIUS))
+        .shadow(ui.visuals().window_shadow)
+        .inner_margin(Margin::same(20))
 }
 
 /// The heading of a group of controls.
@@ -263,6 +295,16 @@ pub fn divider(ui: &mut Ui) {
 /// Shows that something we paint ourselves has the keyboard.
 pub fn focus_ring(ui: &Ui, rect: Rect) {
     ui.painter().rect_stroke(rect.expand(2.0), RADIUS_SMALL, Stroke::new(2.0, palette(ui).accent), StrokeKind::Outside);
+}
+
+/// Shows what has the keyboard, whatever it is.
+pub fn ring_around_focus(ctx: &Context) {
+    let Some(id) = ctx.memory(|memory| memory.focused()) else { return };
+    if let Some(response) = ctx.read_response(id).filter(|response| response.interact_rect.is_positive()) {
+        let p = of(ctx.global_style().visuals.dark_mode);
+        let painter = ctx.layer_painter(response.layer_id);
+        painter.rect_stroke(response.interact_rect.expand(1.5), RADIUS_SMALL, Stroke::new(2.0, p.accent), StrokeKind::Outside);
+    }
 }
 
 /// The ground of a box that floats over a plot.

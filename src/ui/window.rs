@@ -7,7 +7,6 @@ use super::draw::DrawView;
 use super::models::ModelsView;
 use super::plots::PlotsView;
 use super::results::ResultsScreen;
-use super::run_panel::RunPanel;
 use super::{shell, shortcuts, style, wizard};
 use crate::app::{Action, App, Theme, WindowPlace, ZOOM};
 
@@ -23,7 +22,6 @@ pub struct Inkling {
 /// What is seen and not part of the application's state, a part per panel.
 #[derive(Debug, Default)]
 pub(super) struct Views {
-    pub run_panel: RunPanel,
     pub plots: PlotsView,
     pub draw: DrawView,
     pub models: ModelsView,
@@ -82,14 +80,15 @@ impl Inkling {
             Theme::Light => ThemePreference::Light,
             Theme::Dark => ThemePreference::Dark,
         });
-        self.ask_before_closing(&ctx);
-        if self.app.wizard.is_some() {
-            wizard::show(ui, &self.app, &mut self.actions);
+        if let Some(step) = self.app.wizard {
+            wizard::show(ui, &self.app, step, &mut self.actions);
         } else {
-            shortcuts::listen(ui, &self.app, &mut self.views, &mut self.actions);
+            shortcuts::listen(ui, &self.app, &mut self.views.shortcuts, &mut self.actions);
             shell::show(ui, &self.app, &mut self.views, &mut self.actions);
             shortcuts::overview(ui, &mut self.views.shortcuts);
         }
+        self.ask_before_closing(ui);
+        style::ring_around_focus(&ctx);
         if !self.actions.is_empty() {
             for action in std::mem::take(&mut self.actions) {
                 self.app.apply(action);
@@ -100,7 +99,8 @@ impl Inkling {
         self.remember_window(&ctx);
     }
 
-    fn ask_before_closing(&mut self, ctx: &Context) {
+    fn ask_before_closing(&mut self, ui: &Ui) {
+        let ctx = ui.ctx();
         let asked = ctx.input(|input| input.viewport().close_requested());
         if asked && self.app.is_training() && self.views.closing != Closing::Yes {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
@@ -113,7 +113,7 @@ impl Inkling {
             self.views.closing = Closing::No;
             return;
         }
-        match shell::confirm_close(ctx) {
+        match shell::before_closing(ui) {
             Some(true) => {
                 self.views.closing = Closing::Yes;
                 self.app.apply(Action::Stop);

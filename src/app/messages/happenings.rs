@@ -28,6 +28,13 @@ impl Message {
         )
     }
 
+    /// What was typed is not what the field takes.
+    pub(in crate::app) fn not_a_number(text: &str, range: &str) -> Self {
+        let what =
+            if text.trim().is_empty() { "A number is missing.".to_owned() } else { format!("“{}” cannot be used.", text.trim()) };
+        Self::new(what, format!("Type {range}."))
+    }
+
     /// A file was written.
     pub fn written(path: &Path) -> Self {
         Self::new(format!("Saved as {}.", path.display()), "")

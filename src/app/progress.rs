@@ -1,0 +1,56 @@
+//! Owns the words for where a run stands: its state, how far it is, how long it will take.
+//! Must not know where they are shown.
+
+use super::run_view::{Phase, RunView};
+use super::statistics::grouped;
+
+impl RunView {
+    /// How much is done, from 0 to 1.
+    pub fn fraction(&self) -> f32 {
+        match (&self.phase, &self.plan) {
+            (Phase::Preparing(fraction), _) => *fraction,
+            (Phase::Finished(summary), _) if !summary.stopped => 1.0,
+            (_, Some(plan)) => self.now.step as f32 / plan.total_steps.max(1) as f32,
+            (_, None) => 0.0,
+        }
+    }
+
+    /// Where it stands: "Training, epoch 2 of 3".
+    pub fn state(&self) -> String {
+        let epoch = || format!("epoch {} of {}", self.now.epoch.max(1), self.config.epochs);
+        match &self.phase {
+            Phase::Preparing(_) => "Getting the data ready".to_owned(),
+            Phase::Training if self.plan.as_ref().is_some_and(|plan| self.now.step >= plan.total_steps) => {
+                "Measuring on the test pictures".to_owned()
+            }
+            Phase::Training => format!("Training, {}", epoch()),
+            Phase::Paused => format!("Paused, {}", epoch()),
+            Phase::Stopping => "Stopping".to_owned(),
+            Phase::Finished(summary) if summary.stopped => "Stopped; what it learned is kept".to_owned(),
+            Phase::Finished(_) => "Finished".to_owned(),
+            Phase::Discarded => "Stopped before the first epoch was complete; nothing was kept".to_owned(),
+            Phase::Failed => "Failed".to_owned(),
+        }
+    }
+
+    /// How long it will take and how fast it goes: "1 min 20 s left", "4,012 images/s"; empty where not known.
+    pub fn pace(&self) -> Vec<String> {
+        let Phase::Training = self.phase else { return Vec::new() };
+        let mut pace = Vec::new();
+        if self.now.step > 0 {
+            pace.push(format!("{} left", duration(self.now.remaining_seconds)));
+            pace.push(format!("{} images/s", grouped(self.now.images_per_second.max(0.0).round() as u64)));
+        }
+        pace
+    }
+}
+
+/// A length of time in the two units that matter: "8 s", "1 min 20 s", "2 h 5 min".
+pub fn duration(seconds: f32) -> String {
+    let whole = if seconds.is_finite() { seconds.max(0.0).ceil() as u64 } else { 0 };
+    match whole {
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}

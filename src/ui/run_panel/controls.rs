@@ -1,0 +1,75 @@
+//! Owns the foot of the run panel: Start, Pause, Resume and Stop, and how far the run is.
+//! Must not know how a run is carried out.
+
+use eframe::egui::{KeyboardShortcut, ProgressBar, Response, RichText, Ui};
+
+use crate::app::{Action, App, Phase, RunView};
+use crate::ui::{shortcuts, style};
+
+/// Draws the controls.
+pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    ui.separator();
+    if let Some(run) = &app.run {
+        state(ui, run);
+    }
+    let width = ui.available_width();
+    match app.run.as_ref().filter(|run| run.is_active()) {
+        None => start(ui, app, actions),
+        Some(run) => {
+            ui.horizontal(|ui| {
+                let half = (width - ui.spacing().item_spacing.x) / 2.0;
+                let hold = match run.phase {
+                    Phase::Paused => (style::primary_button(ui, "Resume"), Action::Resume),
+                    _ => (style::secondary_button("Pause"), Action::Pause),
+                };
+                let stopping = run.phase == Phase::Stopping;
+                let can_hold = matches!(run.phase, Phase::Training | Phase::Paused);
+                let response = ui.add_enabled(can_hold, hold.0.min_size([half, 36.0].into()));
+                if with_keys(ui, response, shortcuts::START).clicked() {
+                    actions.push(hold.1);
+                }
+                let response = ui.add_enabled(!stopping, style::secondary_button("Stop").min_size([half, 36.0].into()));
+                if with_keys(ui, response, shortcuts::STOP).clicked() {
+                    actions.push(Action::Stop);
+                }
+            });
+        }
+    }
+}
+
+fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let obstacles = app.obstacles();
+    if let Some(first) = obstacles.first() {
+        style::invalid(ui, &format!("Cannot start: {}", first.message.what));
+    }
+    let button = style::primary_button(ui, "Start").min_size([ui.available_width(), 40.0].into());
+    let response = ui.add_enabled(obstacles.is_empty(), button);
+    if with_keys(ui, response, shortcuts::START).clicked() {
+        actions.push(Action::Start);
+    }
+}
+
+fn with_keys(ui: &Ui, response: Response, keys: KeyboardShortcut) -> Response {
+    response.on_hover_text(ui.ctx().format_shortcut(&keys))
+}
+
+fn state(ui: &mut Ui, run: &RunView) {
+    ui.label(RichText::new(run.state()).strong());
+    if run.is_active() {
+        let bar = ProgressBar::new(run.fraction()).desired_height(10.0).corner_radius(style::RADIUS_SMALL);
+        ui.add(bar).accessible_name("Progress of the run");
+    }
+    let mut figures = run.pace();
+    if let Phase::Training | Phase::Paused = run.phase {
+        figures.insert(0, format!("{:.0} %", run.fraction() * 100.0));
+    }
+    if let Phase::Finished(summary) = &run.phase
+        && let Some(test) = &summary.test
+    {
+        figures.push(format!("{} right on the test pictures", crate::app::statistics::percent(test.accuracy, 2)));
+        figures.push(format!("{} of training", crate::app::progress::duration(summary.train_seconds as f32)));
+    }
+    if !figures.is_empty() {
+        ui.label(style::hint(figures.join(", ")));
+    }
+}

@@ -1,0 +1,50 @@
+//! Owns what surrounds every screen: which panels stand where in how wide a window.
+//! Must not know what a screen shows.
+
+mod notices;
+mod question;
+mod status_bar;
+mod top_bar;
+
+use eframe::egui::{CentralPanel, Frame, Margin, Panel, Ui};
+
+use super::window::Views;
+use super::{draw, models, plots, results, run_panel, style};
+use crate::app::{Action, App, Screen};
+
+pub use question::before_closing;
+
+/// From this width on there is room to draw beside the plots.
+const ROOM_TO_DRAW: f32 = 1300.0;
+/// The run panel's width.
+const RUN_PANEL: f32 = 316.0;
+
+/// Draws the chosen screen and everything around it.
+pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
+    let width = ui.available_width();
+    Panel::top("top bar").frame(style::bar_frame(ui)).show(ui, |ui| top_bar::show(ui, app, &mut views.shortcuts, actions));
+    Panel::bottom("status bar").frame(style::bar_frame(ui)).show(ui, |ui| status_bar::show(ui, app, actions));
+    if !app.notices.is_empty() {
+        let frame = Frame::new().fill(style::palette(ui).background).inner_margin(Margin { left: 18, right: 18, top: 10, bottom: 4 });
+        Panel::top("notices").frame(frame).show_separator_line(false).show(ui, |ui| notices::show(ui, app, actions));
+    }
+    if app.screen == Screen::Train {
+        Panel::left("run")
+            .frame(style::side_frame(ui))
+            .exact_size(RUN_PANEL)
+            .resizable(false)
+            .show(ui, |ui| run_panel::show(ui, app, actions));
+        if width >= ROOM_TO_DRAW {
+            let beside = (width * 0.22).clamp(300.0, 420.0);
+            Panel::right("draw beside").frame(style::side_frame(ui)).exact_size(beside).resizable(false).show(ui, |ui| {
+                draw::show_compact(ui, app, &mut views.draw, actions);
+            });
+        }
+    }
+    CentralPanel::no_frame().frame(style::screen_frame(ui)).show(ui, |ui| match app.screen {
+        Screen::Train => plots::show(ui, app, &mut views.plots, actions),
+        Screen::Draw => draw::show(ui, app, &mut views.draw, actions),
+        Screen::Models => models::show(ui, app, &mut views.models, actions),
+        Screen::Results => results::show(ui, app, &mut views.results, actions),
+    });
+}

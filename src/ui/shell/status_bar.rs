@@ -1,0 +1,43 @@
+//! Owns the bar along the bottom: who reads, where, and how the run is doing, from every screen.
+//! Must not change anything but the screen.
+
+use eframe::egui::{Label, ProgressBar, RichText, Sense, Ui};
+
+use crate::app::verdict::reader_sentence;
+use crate::app::{Action, App, Screen};
+use crate::run_config::DeviceChoice;
+use crate::ui::style;
+
+/// Draws the bar.
+pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    style::row_with_end(ui, |ui| reader(ui, app), |ui| run(ui, app, actions));
+}
+
+fn reader(ui: &mut Ui, app: &App) {
+    let sentence =
+        app.reader.as_ref().map_or_else(|| "Loading the model that reads".to_owned(), |reader| reader_sentence(reader, app.run.as_ref()));
+    let device = app.reading().map(|reading| reading.device).or_else(|| app.run.as_ref()?.plan.as_ref().map(|plan| plan.device));
+    let device = match device.unwrap_or(DeviceChoice::Cpu) {
+        DeviceChoice::Auto | DeviceChoice::Cpu => "on the CPU",
+        DeviceChoice::Cuda => "on the NVIDIA GPU",
+        DeviceChoice::Metal => "on the Apple GPU",
+    };
+    ui.label(RichText::new(format!("{}, {device}", style::capitalised(&sentence))).small());
+}
+
+fn run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let Some(run) = &app.run else {
+        ui.label(style::hint("No run yet"));
+        return;
+    };
+    let mut words = vec![run.state()];
+    words.extend(run.pace());
+    let text = RichText::new(words.join(", ")).small();
+    if ui.add(Label::new(text).sense(Sense::click())).on_hover_text("Show the run").clicked() {
+        actions.push(Action::Show(Screen::Train));
+    }
+    if run.is_active() {
+        let bar = ProgressBar::new(run.fraction()).desired_width(120.0).desired_height(8.0).corner_radius(style::RADIUS_SMALL);
+        ui.add(bar).accessible_name("Progress of the run, in the status bar");
+    }
+}

@@ -1,0 +1,59 @@
+//! Owns the small painted signs that stand beside words, so that colour never says it alone.
+//! Painted, because the bundled fonts have no such letters. Must not know what the words are.
+
+use eframe::egui::{Color32, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
+
+use super::style;
+
+/// What a sign says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Something is wrong: a triangle with an exclamation mark.
+    Problem,
+    /// Good to know: a filled dot in a ring.
+    Note,
+    /// Done: a tick.
+    Done,
+}
+
+/// Paints a sign as high as a line of text.
+pub fn sign(ui: &mut Ui, sign: Sign) -> Response {
+    let side = ui.text_style_height(&eframe::egui::TextStyle::Body);
+    let (rect, response) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
+    let palette = style::palette(ui);
+    let painter = ui.painter();
+    match sign {
+        Sign::Problem => problem(painter, rect, palette.bad, palette.background),
+        Sign::Note => {
+            painter.circle_stroke(rect.center(), side * 0.40, Stroke::new(1.5, palette.accent));
+            painter.circle_filled(rect.center(), side * 0.17, palette.accent);
+        }
+        Sign::Done => tick(painter, rect, palette.good),
+    }
+    response
+}
+
+fn problem(painter: &Painter, rect: Rect, color: Color32, mark: Color32) {
+    let at = |x: f32, y: f32| pos2(rect.left() + x * rect.width(), rect.top() + y * rect.height());
+    painter.add(Shape::convex_polygon(vec![at(0.5, 0.06), at(0.98, 0.92), at(0.02, 0.92)], color, Stroke::NONE));
+    painter.line_segment([at(0.5, 0.36), at(0.5, 0.64)], Stroke::new(1.8, mark));
+    painter.circle_filled(at(0.5, 0.78), 1.1, mark);
+}
+
+/// A tick.
+pub fn tick(painter: &Painter, rect: Rect, color: Color32) {
+    let at = |x: f32, y: f32| pos2(rect.left() + x * rect.width(), rect.top() + y * rect.height());
+    painter.line(vec![at(0.16, 0.55), at(0.40, 0.80), at(0.86, 0.24)], Stroke::new(2.0, color));
+}
+
+/// Inkling's drop of ink, its tip up.
+pub fn drop(painter: &Painter, center: Pos2, height: f32, color: Color32) {
+    let radius = height * 0.34;
+    let belly = pos2(center.x, center.y + height * 0.5 - radius);
+    let tip = pos2(center.x, center.y - height * 0.5);
+    let reach = belly.y - tip.y;
+    let (touch, half) = (radius * radius / reach, radius * (1.0 - (radius / reach).powi(2)).sqrt());
+    painter.circle_filled(belly, radius, color);
+    let side = belly.y - touch;
+    painter.add(Shape::convex_polygon(vec![tip, pos2(belly.x + half, side), pos2(belly.x - half, side)], color, Stroke::NONE));
+}

@@ -1,0 +1,87 @@
+//! Owns the wizard: its frame, its way forward and back, by pointer and by keyboard.
+//! Must not know what its pages say.
+
+mod pages;
+mod steps;
+
+use eframe::egui::{Align, CentralPanel, Frame, Id, Key, Layout, Margin, Modifiers, Panel, RichText, ScrollArea, Ui};
+
+use super::style;
+use crate::app::{Action, App, WizardStep};
+
+/// Draws the page that is open.
+pub fn show(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
+    steps::show(ui, step, actions);
+    let frame = Frame::new().fill(style::palette(ui).background).inner_margin(Margin::symmetric(36, 18));
+    Panel::bottom("wizard foot").frame(frame).show_separator_line(false).show(ui, |ui| foot(ui, app, step, actions));
+    let frame = Frame::new().fill(style::palette(ui).background).inner_margin(Margin { left: 36, right: 36, top: 34, bottom: 0 });
+    CentralPanel::no_frame().frame(frame).show(ui, |ui| {
+        ScrollArea::vertical().id_salt(step).auto_shrink(false).show(ui, |ui| {
+            ui.set_max_width((style::TEXT_WIDTH + 80.0).min(ui.available_width() - 10.0));
+            ui.label(RichText::new(steps::title(step)).size(27.0).strong());
+            ui.add_space(style::GAP / 2.0);
+            pages::show(ui, app, step, actions);
+        });
+    });
+    keys(ui, step, actions);
+}
+
+/// Back, skip, next; next has the keyboard at first.
+fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        if let Some(before) = neighbour(step, -1)
+            && ui.add(style::secondary_button("Back")).on_hover_text("Backspace, Alt+Left").clicked()
+        {
+            actions.push(Action::Wizard(before));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let (label, action) = match neighbour(step, 1) {
+                Some(next) => ("Next", Action::Wizard(next)),
+                None => ("Open Inkling", Action::CloseWizard),
+            };
+            let response = ui.add(style::primary_button(ui, label)).on_hover_text("Enter");
+            if response.clicked() {
+                actions.push(action);
+            }
+            // Also after a page change: Enter alone leads through the wizard.
+            let arrived = Id::unique("the wizard's page with the keyboard");
+            if ui.data(|data| data.get_temp(arrived)) != Some(step) {
+                ui.data_mut(|data| data.insert_temp(arrived, step));
+                response.request_focus();
+            }
+            if neighbour(step, 1).is_some() {
+                let skip = ui.add(style::secondary_button("Skip set-up")).on_hover_text("Escape; what is chosen so far stays chosen");
+                if skip.clicked() {
+                    actions.push(Action::CloseWizard);
+                }
+            } else if ui
+                .add_enabled(app.obstacles().is_empty(), style::secondary_button("Start training"))
+                .on_hover_text("With these settings, now")
+                .clicked()
+            {
+                actions.extend([Action::CloseWizard, Action::Start]);
+            }
+        });
+    });
+}
+
+fn keys(ui: &Ui, step: WizardStep, actions: &mut Vec<Action>) {
+    let nowhere = ui.memory(|memory| memory.focused()).is_none();
+    let (next, back, skip) = ui.input_mut(|input| {
+        let back = input.consume_key(Modifiers::ALT, Key::ArrowLeft) || input.consume_key(Modifiers::NONE, Key::Backspace);
+        (nowhere && input.consume_key(Modifiers::NONE, Key::Enter), back, input.consume_key(Modifiers::NONE, Key::Escape))
+    });
+    if skip {
+        actions.push(Action::CloseWizard);
+    } else if back && let Some(before) = neighbour(step, -1) {
+        actions.push(Action::Wizard(before));
+    } else if next {
+        actions.push(neighbour(step, 1).map_or(Action::CloseWizard, Action::Wizard));
+    }
+}
+
+/// The page so many pages on.
+fn neighbour(step: WizardStep, by: isize) -> Option<WizardStep> {
+    let here = WizardStep::ALL.iter().position(|&other| other == step)?;
+    here.checked_add_signed(by).and_then(|there| WizardStep::ALL.get(there)).copied()
+}
