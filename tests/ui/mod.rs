@@ -1,4 +1,8 @@
 //! The window's panels, through what they tell assistive technology.
 
+mod draw;
+mod models;
 mod plots;
+mod results;
+mod stage;
 mod stroke;

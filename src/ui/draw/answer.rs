@@ -81,7 +81,7 @@ pub fn seen(ui: &mut Ui, view: &mut DrawView, reading: Option<&Reading>, side: f
     let ink = picture.pixels().iter().filter(|&&pixel| pixel > 0).count();
     response.widget_info(|| WidgetInfo {
         current_text_value: Some(if ink == 0 { "blank".to_owned() } else { format!("{ink} of 784 pixels hold ink") }),
-        ..WidgetInfo::labeled(Role::Image, true, "What the model sees")
+        ..WidgetInfo::labeled(Role::Image, true, "The picture the model sees")
     });
     response.on_hover_text("Your drawing, centred and shrunk to 28 x 28 pixels the way MNIST's digits were: this is all the model sees");
 }

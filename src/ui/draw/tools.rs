@@ -3,10 +3,7 @@
 
 use eframe::egui::{Button, Key, Modifiers, RichText, Slider, Ui};
 
-use crate::app::{Action, App};
-
-/// Widths a pen can have, in canvas units (ten to a pixel of the picture).
-const PEN_WIDTHS: std::ops::RangeInclusive<f32> = 8.0..=40.0;
+use crate::app::{Action, App, PEN};
 
 /// Draws the tools; with little room the pen's width is left out.
 pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
@@ -34,7 +31,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             let label = ui.label(RichText::new("Pen"));
             let mut width = drawing.pen;
             ui.spacing_mut().slider_width = 110.0;
-            let slider = Slider::new(&mut width, PEN_WIDTHS).show_value(false).step_by(1.0);
+            let slider = Slider::new(&mut width, PEN).show_value(false).step_by(1.0);
             let response = ui.add(slider).labelled_by(label.id).on_hover_text("Width of the pen");
             if response.changed() {
                 actions.push(Action::SetPen(width));

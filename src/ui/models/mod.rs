@@ -44,10 +44,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         });
     });
     let Some(runs) = &app.runs else {
-        ui.horizontal(|ui| {
-            ui.spinner();
-            ui.label("Looking for finished runs…");
-        });
+        ui.label("Looking for finished runs…");
         return;
     };
     let chosen = chosen(view, runs);

@@ -1,0 +1,149 @@
+//! The canvas and what is said about a drawing.
+
+use eframe::egui::{Key, Pos2, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use inkling::app::{Action, CANVAS};
+use inkling::protocol::{Command, Event};
+
+use crate::fake_engine::reading;
+use crate::ui::stage::{Panel, Stage, press, serve, stage, stroke, value};
+
+const CANVAS_NAME: &str = "Drawing canvas";
+
+/// Points across the canvas, from a quarter to three quarters.
+fn across(harness: &Harness<'static, Stage>, count: u8) -> Vec<Pos2> {
+    let rect = harness.get_by_label(CANVAS_NAME).rect();
+    (0..count).map(|i| rect.min + rect.size() * (0.25 + 0.5 * f32::from(i) / f32::from(count.max(2) - 1))).collect()
+}
+
+#[test]
+fn a_blank_canvas_says_so() {
+    let harness = stage(Panel::Draw, [900.0, 600.0]);
+    assert_eq!(value(&harness, CANVAS_NAME), "empty");
+    assert_eq!(value(&harness, "Verdict"), "nothing drawn yet");
+    assert_eq!(value(&harness, "The picture the model sees"), "blank");
+}
+
+#[test]
+fn a_stroke_is_read_and_the_verdict_told() {
+    for panel in [Panel::Draw, Panel::Compact] {
+        let mut harness = stage(panel, [900.0, 600.0]);
+        let points = across(&harness, 5);
+        stroke(&mut harness, &points, false);
+        serve(&mut harness);
+        let heard = &harness.state().engine.heard;
+        assert!(heard.iter().any(|command| matches!(command, Command::Classify { .. })), "{panel:?}: {heard:?}");
+        assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
+        assert_eq!(value(&harness, "Verdict"), "1 — 96 % sure");
+        assert_eq!((value(&harness, "Probability of 1"), value(&harness, "Probability of 0")), ("96 %".to_owned(), "1 %".to_owned()));
+    }
+}
+
+#[test]
+fn every_position_within_a_frame_becomes_a_point_of_the_stroke() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let points = across(&harness, 40);
+    stroke(&mut harness, &points, true);
+    let strokes = harness.state().app.drawing.strokes();
+    assert_eq!((strokes.len(), strokes[0].len()), (1, 40));
+    let (first, last) = (strokes[0][0], strokes[0][39]);
+    for (got, wanted) in [(first, CANVAS * 0.25), (last, CANVAS * 0.75)] {
+        assert!(got.iter().all(|at| (at - wanted).abs() < 0.5), "{got:?} should be near {wanted}");
+    }
+}
+
+#[test]
+fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_nothing() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let rect = harness.get_by_label(CANVAS_NAME).rect();
+    stroke(&mut harness, &[rect.center(), rect.right_bottom() + vec2(20.0, 20.0)], true);
+    assert_eq!(harness.state().app.drawing.strokes()[0].last(), Some(&[CANVAS, CANVAS]));
+    stroke(&mut harness, &[rect.right_center() + vec2(30.0, 0.0), rect.center()], true);
+    assert_eq!(harness.state().app.drawing.strokes().len(), 1);
+}
+
+#[test]
+fn undo_redo_and_clear() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let points = across(&harness, 3);
+    stroke(&mut harness, &points, true);
+    stroke(&mut harness, &points, true);
+    serve(&mut harness);
+    assert_eq!((value(&harness, CANVAS_NAME), value(&harness, "Verdict")), ("2 strokes".to_owned(), "2 — 96 % sure".to_owned()));
+    harness.get_by_label("Undo").click();
+    serve(&mut harness);
+    assert_eq!((value(&harness, CANVAS_NAME), value(&harness, "Verdict")), ("1 stroke".to_owned(), "1 — 96 % sure".to_owned()));
+    harness.get_by_label("Redo").click();
+    serve(&mut harness);
+    assert_eq!(value(&harness, CANVAS_NAME), "2 strokes");
+    harness.get_by_label("Clear").click();
+    serve(&mut harness);
+    assert_eq!((value(&harness, CANVAS_NAME), value(&harness, "Verdict")), ("empty".to_owned(), "nothing drawn yet".to_owned()));
+    harness.get_by_label("Undo").click();
+    serve(&mut harness);
+    assert_eq!(value(&harness, CANVAS_NAME), "2 strokes", "clearing can be taken back");
+}
+
+#[test]
+fn a_digit_can_be_drawn_without_a_pointer() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    harness.get_by_label(CANVAS_NAME).focus();
+    harness.run();
+    press(&mut harness, Key::ArrowUp, 8);
+    assert_eq!(value(&harness, CANVAS_NAME), "empty", "the pen is up");
+    press(&mut harness, Key::Space, 1);
+    press(&mut harness, Key::ArrowDown, 12);
+    press(&mut harness, Key::Space, 1);
+    press(&mut harness, Key::ArrowLeft, 2);
+    serve(&mut harness);
+    assert_eq!((value(&harness, CANVAS_NAME), value(&harness, "Verdict")), ("1 stroke".to_owned(), "1 — 96 % sure".to_owned()));
+    let strokes = harness.state().app.drawing.strokes();
+    let (first, last) = (strokes[0][0], strokes[0][strokes[0].len() - 1]);
+    assert_eq!((last[1] - first[1], last[0] - first[0]), (120.0, 0.0));
+}
+
+#[test]
+fn what_is_no_digit_is_called_so() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let points = across(&harness, 3);
+    stroke(&mut harness, &points, true);
+    for command in harness.state_mut().engine.listen() {
+        if let Command::Classify { request, ink } = command {
+            let mut scribble = reading(&ink);
+            scribble.is_digit = false;
+            harness.state_mut().engine.send(Event::Read { request, reading: Box::new(scribble) });
+        }
+    }
+    harness.run();
+    assert_eq!(value(&harness, "Verdict"), "does not look like a digit");
+}
+
+#[test]
+fn while_training_the_newest_weights_can_be_chosen_and_are_named() {
+    let mut harness = stage(Panel::Draw, [900.0, 700.0]);
+    assert!(harness.query_by_label_contains("Reads with the starter model").is_some());
+    harness.state_mut().app.apply(Action::Start);
+    serve(&mut harness);
+    harness.state_mut().engine.train(11);
+    harness.run();
+    assert!(harness.query_by_label_contains("Reads with the run under way, epoch 2").is_some());
+    let points = across(&harness, 3);
+    stroke(&mut harness, &points, true);
+    serve(&mut harness);
+    assert_eq!(value(&harness, "Verdict"), "1 — 96 % sure");
+    assert!(harness.query_by_label_contains("Read in 0.8 ms on the CPU").is_some());
+}
+
+#[test]
+fn an_idle_canvas_asks_for_no_frames() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let points = across(&harness, 3);
+    stroke(&mut harness, &points, true);
+    serve(&mut harness);
+    // The bars glide for a moment; then nothing is left to do.
+    harness.run();
+    harness.step();
+    let delay = harness.output().viewport_output.values().map(|viewport| viewport.repaint_delay).min();
+    assert!(delay.is_some_and(|delay| delay > std::time::Duration::from_secs(3600)), "{delay:?}");
+}

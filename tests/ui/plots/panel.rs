@@ -1,0 +1,108 @@
+//! The plots as a person meets them.
+
+use eframe::egui::Key;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use inkling::app::Action;
+
+use crate::fake_engine::Answers;
+use crate::ui::stage::{Panel, Stage, press, serve, stage, stage_with, value};
+
+/// Plots of a run that has done this many steps.
+fn training(steps: u64, answers: Answers) -> Harness<'static, Stage> {
+    let mut harness = stage_with(Panel::Plots, [900.0, 700.0], answers);
+    harness.state_mut().app.apply(Action::Start);
+    serve(&mut harness);
+    harness.state_mut().engine.train(steps);
+    harness.run();
+    harness
+}
+
+#[test]
+fn before_a_run_it_is_said_what_to_do() {
+    let harness = stage(Panel::Plots, [900.0, 600.0]);
+    assert!(harness.query_by_label("Nothing learned yet").is_some());
+    assert!(harness.query_by_label_contains("press Start").is_some());
+    assert!(harness.query_by_label("Loss plot").is_none());
+}
+
+#[test]
+fn points_that_arrive_are_plotted_and_told() {
+    let mut harness = training(4, Answers::default());
+    let before = value(&harness, "Loss plot");
+    assert!(before.starts_with("training ") && before.ends_with("at step 4"), "{before}");
+    assert!(!before.contains("validation"), "{before}");
+    harness.state_mut().engine.train(6);
+    harness.run();
+    assert!(value(&harness, "Loss plot").contains("validation 0.25 at step 10"), "{}", value(&harness, "Loss plot"));
+    assert!(value(&harness, "Accuracy plot").contains("validation 92.00 % at step 10"));
+    assert_eq!(value(&harness, "Throughput plot"), "4,000 images/s at step 10");
+    assert_eq!(value(&harness, "Memory plot"), "100 MiB at step 10");
+}
+
+#[test]
+fn the_arrow_keys_move_the_crosshair_and_its_figures_are_told() {
+    let mut harness = training(20, Answers::default());
+    harness.get_by_label("Loss plot").focus();
+    harness.run();
+    press(&mut harness, Key::ArrowLeft, 3);
+    harness.run();
+    let told = value(&harness, "Loss plot");
+    assert!(told.starts_with("Step 17, epoch 1.70"), "{told}");
+    assert!(told.contains("validation loss 0.25 nats") && told.contains("throughput 4000 images/s"), "{told}");
+    press(&mut harness, Key::Home, 1);
+    harness.run();
+    assert!(value(&harness, "Accuracy plot").starts_with("Step 1, "), "all plots share the crosshair");
+}
+
+#[test]
+fn the_pointer_moves_the_crosshair_of_every_plot() {
+    let mut harness = training(20, Answers::default());
+    let at = harness.get_by_label("Accuracy plot").rect().center();
+    harness.hover_at(at);
+    harness.run();
+    assert!(value(&harness, "Loss plot").starts_with("Step "), "{}", value(&harness, "Loss plot"));
+    harness.remove_cursor();
+    harness.run();
+    assert!(value(&harness, "Loss plot").ends_with("at step 20"));
+}
+
+#[test]
+fn smoothing_scale_and_unit_can_be_chosen() {
+    let mut harness = training(20, Answers::default());
+    harness.get_by_label("Log loss").click();
+    harness.run();
+    assert!(harness.state().app.settings.log_loss);
+    harness.get_by_label("Horizontal axis by epoch").click();
+    harness.get_by_label("Fit").click();
+    harness.get_by_label("Show validation").click();
+    harness.run();
+    assert!(value(&harness, "Loss plot").ends_with("at step 20"));
+    let before = value(&harness, "Loss plot");
+    let mut settings = harness.state().app.settings.clone();
+    settings.smoothing = 0.0;
+    harness.state_mut().app.apply(Action::Remember(Box::new(settings)));
+    harness.run();
+    let after = value(&harness, "Loss plot");
+    assert_ne!(before, after);
+    assert!(after.starts_with("training 0.115,"), "unsmoothed it is the last step's own loss, 2.3 / 20: {after}");
+}
+
+#[test]
+fn the_curves_are_saved_as_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("curves.csv");
+    let mut harness = training(3, Answers { file: Some(file.clone()), folder: None });
+    harness.get_by_label("Save").click();
+    harness.run();
+    harness.get_by_label("Curves (CSV)").click();
+    harness.run();
+    assert!(harness.state().done.contains(&Action::SaveCurves));
+    // The file is written on a thread of its own; its notice says when it is there.
+    while harness.state().app.notices.is_empty() {
+        harness.state_mut().app.poll();
+        std::thread::yield_now();
+    }
+    let text = std::fs::read_to_string(file).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("step,")).count(), 3, "{text}");
+}

@@ -1,0 +1,88 @@
+//! What a model gets right and wrong.
+
+use eframe::egui::Key;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use inkling::app::Action;
+use inkling::protocol::Command;
+
+use crate::ui::stage::{Panel, Stage, press, serve, stage, value};
+
+fn measured(size: [f32; 2]) -> Harness<'static, Stage> {
+    let mut harness = stage(Panel::Results, size);
+    harness.get_by_label("Evaluate").click();
+    serve(&mut harness);
+    harness
+}
+
+#[test]
+fn before_a_measurement_it_is_said_how_to_get_one() {
+    let harness = stage(Panel::Results, [900.0, 600.0]);
+    assert!(harness.query_by_label("Nothing measured yet").is_some());
+    assert!(harness.query_by_label("Confusion matrix").is_none());
+}
+
+#[test]
+fn a_measurement_shows_figures_with_their_interval() {
+    for size in [[600.0, 2000.0], [1280.0, 1600.0]] {
+        let harness = measured(size);
+        assert!(harness.query_by_label("99.00 %").is_some());
+        // Wilson's interval of 99 out of 100.
+        assert!(harness.query_by_label("95 % interval: 94.55 % to 99.82 %").is_some());
+        assert_eq!(value(&harness, "Confusion matrix"), "1 of 100 read wrongly");
+        assert_eq!(value(&harness, "Accuracy for 4"), "90.00 %, 1 of 10 wrong");
+        assert!(harness.query_by_label("A 4 read as 9, 93 % sure").is_some());
+    }
+}
+
+#[test]
+fn choosing_a_cell_explains_it_and_filters_the_mistakes() {
+    let mut harness = measured([1280.0, 1600.0]);
+    harness.get_by_label("One 4 was read as 9").click();
+    harness.run();
+    assert_eq!(value(&harness, "Confusion matrix"), "One 4 was read as 9");
+    assert!(harness.query_by_label("A 4 read as 9, 93 % sure").is_some());
+    harness.get_by_label("No 4 was read as 8").click();
+    harness.run();
+    assert!(harness.query_by_label("A 4 read as 9, 93 % sure").is_none());
+    assert!(harness.query_by_label("No such mistake was made.").is_some());
+    harness.get_by_label("Show all").click();
+    harness.run();
+    assert!(harness.query_by_label("A 4 read as 9, 93 % sure").is_some());
+}
+
+#[test]
+fn cells_can_be_chosen_by_keys() {
+    let mut harness = measured([1280.0, 1600.0]);
+    harness.get_by_label("Confusion matrix").focus();
+    harness.run();
+    press(&mut harness, Key::ArrowRight, 2);
+    press(&mut harness, Key::ArrowDown, 1);
+    harness.run();
+    assert_eq!(value(&harness, "Confusion matrix"), "Ten 1s were read rightly");
+}
+
+#[test]
+fn a_measurement_shows_progress_and_can_be_cancelled() {
+    let mut harness = stage(Panel::Results, [900.0, 600.0]);
+    harness.get_by_label("Evaluate").click();
+    harness.run();
+    assert!(harness.query_by_label("Measuring").is_some());
+    harness.state_mut().engine.listen();
+    harness.get_by_label("Cancel").click();
+    serve(&mut harness);
+    assert!(harness.state().done.contains(&Action::CancelEvaluation));
+    assert!(harness.state().engine.heard.iter().any(|command| matches!(command, Command::CancelEvaluation(_))));
+    assert!(harness.query_by_label("Measuring").is_none());
+    assert!(harness.query_by_label("Nothing measured yet").is_some());
+}
+
+#[test]
+fn the_latest_runs_test_split_is_shown_without_asking() {
+    let mut harness = stage(Panel::Results, [1280.0, 1200.0]);
+    harness.state_mut().app.apply(Action::Start);
+    serve(&mut harness);
+    harness.state_mut().engine.finish();
+    harness.run();
+    assert_eq!(value(&harness, "Confusion matrix"), "1 of 100 read wrongly");
+}
