@@ -15,20 +15,6 @@ pub struct History {
 }
 
 impl History {
-    /// Exponentially smoothed values, bias-corrected at the start (Kingma & Ba 2015, section 3), one per input.
-    /// `smoothing` from 0 (as they are) to just under 1.
-    pub fn smoothed(values: impl Iterator<Item = f64>, smoothing: f64) -> Vec<f64> {
-        let keep = smoothing.clamp(0.0, 0.9999);
-        let (mut mean, mut weight) = (0.0, 0.0);
-        values
-            .map(|value| {
-                mean = keep * mean + (1.0 - keep) * value;
-                weight = keep * weight + (1.0 - keep);
-                mean / weight
-            })
-            .collect()
-    }
-
     /// The curves as CSV: a row per step and a row per epoch.
     pub fn csv(&self) -> String {
         let mut text = String::from("kind,step,epoch,learning_rate,train_loss,train_accuracy,validation_loss,validation_accuracy\n");
@@ -42,5 +28,22 @@ impl History {
             );
         }
         text
+    }
+}
+
+/// An exponentially weighted mean of the values so far, bias-corrected at the start (Kingma & Ba 2015, section 3).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunningMean {
+    mean: f64,
+    weight: f64,
+}
+
+impl RunningMean {
+    /// Takes the next value and gives the mean. `smoothing` from 0 (the value as it is) to just under 1.
+    pub fn take(&mut self, value: f64, smoothing: f64) -> f64 {
+        let keep = smoothing.clamp(0.0, 0.9999);
+        self.mean = keep * self.mean + (1.0 - keep) * value;
+        self.weight = keep * self.weight + (1.0 - keep);
+        self.mean / self.weight
     }
 }

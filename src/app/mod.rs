@@ -27,7 +27,7 @@ pub use background::{Background, Finding, Wake};
 pub use dialogs::{Choice, Dialogs};
 pub use drawing::{CANVAS, Drawing};
 pub use form::{Field, Obstacle};
-pub use history::History;
+pub use history::{History, RunningMean};
 pub use notice::{Notice, Severity};
 pub use reading_line::ReadingLine;
 pub use results::ResultsView;

@@ -2,27 +2,11 @@
 //! Must not draw and must not change the history.
 
 use super::pyramid::Pyramid;
-use crate::app::RunView;
+use crate::app::{RunView, RunningMean};
 use crate::protocol::RunId;
 
 /// Bytes of a mebibyte, the unit memory is plotted in.
 const MIB: f64 = 1024.0 * 1024.0;
-
-/// A bias-corrected exponential mean that takes one value at a time (Kingma & Ba 2015, section 3).
-#[derive(Clone, Copy, Debug, Default)]
-struct RunningMean {
-    mean: f64,
-    weight: f64,
-}
-
-impl RunningMean {
-    fn take(&mut self, value: f64, smoothing: f64) -> f64 {
-        let keep = smoothing.clamp(0.0, 0.9999);
-        self.mean = keep * self.mean + (1.0 - keep) * value;
-        self.weight = keep * self.weight + (1.0 - keep);
-        self.mean / self.weight
-    }
-}
 
 /// A figure measured at every step: as it is, and smoothed.
 #[derive(Clone, Debug, Default)]
