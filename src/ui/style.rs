@@ -62,6 +62,10 @@ pub struct Palette {
     pub grid: Color32,
     /// The line under the pointer in plots.
     pub crosshair: Color32,
+    /// The groove a bar lies in, on any ground.
+    pub groove: Color32,
+    /// A bar that is not the one that matters.
+    pub bar: Color32,
 }
 
 /// Blue-black ink on warm paper.
@@ -82,6 +86,8 @@ const LIGHT: Palette = Palette {
     machine: Color32::from_rgb(0x16, 0x7C, 0x80),
     grid: Color32::from_rgb(0xE4, 0xDD, 0xCF),
     crosshair: Color32::from_rgb(0x8A, 0x84, 0x77),
+    groove: Color32::from_rgb(0xE2, 0xDB, 0xCB),
+    bar: Color32::from_rgb(0x9A, 0x9C, 0xA8),
 };
 
 /// The same ink by night: pale lines on blue-black.
@@ -102,6 +108,8 @@ const DARK: Palette = Palette {
     machine: Color32::from_rgb(0x5F, 0xC9, 0xC6),
     grid: Color32::from_rgb(0x26, 0x2C, 0x3D),
     crosshair: Color32::from_rgb(0x7C, 0x83, 0x99),
+    groove: Color32::from_rgb(0x25, 0x2B, 0x3D),
+    bar: Color32::from_rgb(0x6B, 0x72, 0x8A),
 };
 
 /// The colours in use.

@@ -40,7 +40,7 @@ pub fn lying(ui: &mut Ui, reading: Option<&Reading>) {
         let percent_width = 52.0;
         let track = Rect::from_min_max(rect.min + vec2(34.0, 0.0), rect.max - vec2(percent_width, 0.0));
         let track = track.shrink2(vec2(0.0, (track.height() * 0.18).floor()));
-        painter.rect_filled(track, style::RADIUS_SMALL, palette.surface);
+        painter.rect_filled(track, style::RADIUS_SMALL, palette.groove);
         if bar.length > 0.001 {
             let filled = Rect::from_min_size(track.min, vec2((track.width() * bar.length).max(2.0), track.height()));
             painter.rect_filled(filled, style::RADIUS_SMALL, bar.fill(palette));
@@ -63,7 +63,7 @@ pub fn standing(ui: &mut Ui, reading: Option<&Reading>, height: f32) {
         let response = response.on_hover_text(format!("{}: {}", bar.digit, bar.percent));
         let painter = ui.painter();
         let track = Rect::from_min_max(cell.min, cell.max - vec2(0.0, 16.0));
-        painter.rect_filled(track, style::RADIUS_SMALL, palette.surface);
+        painter.rect_filled(track, style::RADIUS_SMALL, palette.groove);
         if bar.length > 0.001 {
             let top = track.bottom() - (track.height() * bar.length).max(2.0);
             painter.rect_filled(Rect::from_min_max(pos2(track.left(), top), track.max), style::RADIUS_SMALL, bar.fill(palette));
@@ -103,7 +103,7 @@ fn bars(ui: &Ui, reading: Option<&Reading>) -> Vec<Bar> {
 
 impl Bar {
     const fn fill(&self, palette: style::Palette) -> Color32 {
-        if self.winner { palette.accent } else { palette.line }
+        if self.winner { palette.accent } else { palette.bar }
     }
 
     fn text_color(&self, ui: &Ui) -> Color32 {
