@@ -73,8 +73,11 @@ fn read_split(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -
     Ok(split)
 }
 
-/// True for names that end like a picture Inkling reads.
+/// True for names that end like a picture Inkling reads; not for hidden files such as macOS leaves beside pictures (`._1.png`).
 fn is_picture(path: &Path) -> bool {
+    if path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.')) {
+        return false;
+    }
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     matches!(extension.as_deref(), Some("png" | "jpg" | "jpeg"))
 }

@@ -1,10 +1,12 @@
 //! Owns turning the words that name data into data: where to look, what is there, what a mix is made of.
 //! Must not know formats: each has a file of its own.
 
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::idx::IdxFiles;
+use super::idx_folder::IdxFolder;
+use super::source::{DataFile, unreadable};
 use super::{DataError, DataSet, Found, Split, builtin, class_folders, ink_set, table};
 use crate::ink::PIXELS;
 use crate::random::Random;
@@ -24,10 +26,11 @@ pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn FnMut(f32) 
     let count = spec.sources().len() as f32;
     for (index, source) in spec.sources().iter().enumerate() {
         let part = load_source(source, folders, &mut |done| progress((index as f32 + done) / count))?;
-        set.train.images.extend_from_slice(&part.train.images);
-        set.train.labels.extend_from_slice(&part.train.labels);
         if index == 0 {
-            set.test = part.test;
+            set = part;
+        } else {
+            set.train.images.extend_from_slice(&part.train.images);
+            set.train.labels.extend_from_slice(&part.train.labels);
         }
     }
     Ok(set)
@@ -36,23 +39,20 @@ pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn FnMut(f32) 
 /// The sets known by name that are in these folders; damaged ones are left out. MNIST's files are read through once, to tell
 /// whether they are the originals: not for a thread that draws.
 pub fn find(folders: &[PathBuf]) -> Vec<Found> {
-    NamedSet::ALL.into_iter().filter_map(|set| find_set(set, folders)).collect()
+    let usable = |set: NamedSet| {
+        find_set(set, folders).unwrap_or_else(|error| {
+            tracing::warn!(%error, set = set.name(), "a data set cannot be used");
+            None
+        })
+    };
+    NamedSet::ALL.into_iter().filter_map(usable).collect()
 }
 
-fn find_set(set: NamedSet, folders: &[PathBuf]) -> Option<Found> {
-    let (folder, files) = locate(set, folders)?;
-    let [train_images, test_images] = files.counts().ok()?;
-    let original = (set == NamedSet::Mnist).then(|| files.is_original_mnist().unwrap_or(false));
-    Some(Found { set, folder, train_images, test_images, original })
-}
-
-/// `FOLDER/NAME`, and for MNIST the files in the folder themselves.
-fn locate(set: NamedSet, folders: &[PathBuf]) -> Option<(PathBuf, IdxFiles)> {
-    folders
-        .iter()
-        .flat_map(|folder| [Some(folder.join(set.name())), (set == NamedSet::Mnist).then(|| folder.clone())])
-        .flatten()
-        .find_map(|folder| IdxFiles::find(&folder).map(|files| (folder, files)))
+fn find_set(set: NamedSet, folders: &[PathBuf]) -> Result<Option<Found>, DataError> {
+    let Some(files) = IdxFolder::find(set, folders)? else { return Ok(None) };
+    let [train_images, test_images] = files.counts()?;
+    let original = if set == NamedSet::Mnist { Some(files.is_original_mnist()?) } else { None };
+    Ok(Some(Found { set, folder: files.folder, train_images, test_images, original }))
 }
 
 fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<DataSet, DataError> {
@@ -63,7 +63,7 @@ fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn FnMu
         DataSource::Builtin => builtin::write(BUILTIN_SEED, BUILTIN_SIZE[0], BUILTIN_SIZE[1], progress)?,
         DataSource::Named(named) => {
             let not_found = || DataError::NotFound { set: named.name().to_owned(), searched: folders.to_vec() };
-            locate(*named, folders).ok_or_else(not_found)?.1.read()?
+            IdxFolder::find(*named, folders)?.ok_or_else(not_found)?.read(progress)?
         }
         DataSource::Path(path) => load_path(path, progress)?,
     };
@@ -72,14 +72,13 @@ fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn FnMu
 
 fn load_path(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<DataSet, DataError> {
     let alone = |train: Split| DataSet { train, test: Split::default() };
-    if !path.exists() {
-        return Err(DataError::Missing { path: path.to_owned() });
+    if !path.metadata().map_err(|error| unreadable(path, &error))?.is_dir() {
+        return read_file(path, progress).map(alone);
     }
-    if path.is_file() {
-        return if named_like_a_table(path) { table::read(path, progress) } else { ink_set::read(path, progress) }.map(alone);
-    }
-    if let Some(files) = IdxFiles::find(path) {
-        return files.read();
+    // A folder that may not be listed looks empty to all that follows.
+    path.read_dir().map_err(|error| unreadable(path, &error))?;
+    if let Some(files) = IdxFolder::open(path)? {
+        return files.read(progress);
     }
     if class_folders::is_one(path) {
         return class_folders::read(path, progress);
@@ -87,13 +86,29 @@ fn load_path(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> R
     let table_file =
         |name: &str| [format!("{name}.csv"), format!("{name}.csv.gz")].map(|name| path.join(name)).into_iter().find(|path| path.is_file());
     if let Some(train) = table_file("train").or_else(|| table_file("mnist_train")) {
-        let train = table::read(&train, progress)?;
-        // Kaggle's own test.csv has no labels: then a part of the training pictures is the test split.
-        let labelled = table_file("test").or_else(|| table_file("mnist_test")).and_then(|test| table::read(&test, progress).ok());
-        return Ok(DataSet { train, test: labelled.unwrap_or_default() });
+        let test = match table_file("test").or_else(|| table_file("mnist_test")) {
+            // Kaggle's own test.csv has no labels: then a part of the training pictures is the test split.
+            Some(test) if !table::is_unlabelled(&test)? => test,
+            _ => return table::read(&train, progress).map(alone),
+        };
+        let train = table::read(&train, &mut |done| progress(done * 6.0 / 7.0))?;
+        return Ok(DataSet { train, test: table::read(&test, &mut |done| progress((6.0 + done) / 7.0))? });
     }
     let reason = "looked for train-images-idx3-ubyte and its three companions, for folders 0 to 9 with pictures, and for train.csv";
     Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() })
+}
+
+/// A file that holds pictures and labels together.
+fn read_file(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
+    let mut start = Vec::new();
+    DataFile::open(path)?.take(4).read_to_end(&mut start).map_err(|error| unreadable(path, &error))?;
+    let no_data = |reason: &str| Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() });
+    match start.as_slice() {
+        [0, 0, 8, 1 | 3] => no_data("it is one of the four IDX files of a set; name the folder they are in"),
+        [b'P', b'K', 3, 4] => no_data("it is a zip archive; unpack it and name the folder"),
+        _ if named_like_a_table(path) => table::read(path, progress),
+        _ => ink_set::read(path, progress),
+    }
 }
 
 fn named_like_a_table(path: &Path) -> bool {

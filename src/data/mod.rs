@@ -5,6 +5,7 @@ pub mod builtin;
 mod class_folders;
 mod error;
 mod idx;
+mod idx_folder;
 mod ink_set;
 mod load;
 mod sheet;

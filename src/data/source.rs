@@ -2,34 +2,55 @@
 //! Must not know formats.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 
 use super::DataError;
 
-/// Opens a file; one that begins like gzip is unpacked as it is read.
-pub fn open(path: &Path) -> Result<Box<dyn Read>, DataError> {
-    let open = || -> io::Result<Box<dyn Read>> {
-        let mut file = File::open(path)?;
-        let mut begin = Vec::new();
-        file.by_ref().take(2).read_to_end(&mut begin)?;
-        let file = io::Cursor::new(begin.clone()).chain(file);
-        Ok(match begin.as_slice() {
-            [0x1F, 0x8B] => Box::new(BufReader::new(MultiGzDecoder::new(BufReader::new(file)))),
-            _ => Box::new(BufReader::new(file)),
-        })
-    };
-    if !path.exists() {
-        return Err(DataError::Missing { path: path.to_owned() });
-    }
-    open().map_err(|error| unreadable(path, &error))
+/// DEFLATE packs at most 1,032 bytes into one.
+const DEFLATE_RATIO: u64 = 1032;
+
+/// A data file, unpacked as it is read when it begins like gzip.
+pub struct DataFile {
+    bytes: Box<dyn Read>,
+    /// Bytes on disk.
+    pub size: u64,
+    /// True when it is packed.
+    pub gzipped: bool,
 }
 
-/// A file the system would not give.
+impl DataFile {
+    /// Opens a file. A pipe, which might never say anything, and other things that are no files are refused.
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        let refused = |error: io::Error| unreadable(path, &error);
+        let metadata = path.metadata().map_err(refused)?;
+        if !metadata.is_file() {
+            return Err(DataError::Unreadable { path: path.to_owned(), reason: "it is not a file".to_owned() });
+        }
+        let mut raw = BufReader::new(File::open(path).map_err(refused)?);
+        let gzipped = raw.fill_buf().map_err(refused)?.starts_with(&[0x1F, 0x8B]);
+        let bytes: Box<dyn Read> = if gzipped { Box::new(BufReader::new(MultiGzDecoder::new(raw))) } else { Box::new(raw) };
+        Ok(Self { bytes, size: metadata.len(), gzipped })
+    }
+
+    /// The most bytes that can come out of it.
+    pub fn most_bytes(&self) -> u64 {
+        if self.gzipped { self.size.saturating_mul(DEFLATE_RATIO) } else { self.size }
+    }
+}
+
+impl Read for DataFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.bytes.read(buffer)
+    }
+}
+
+/// A file or folder the system would not give.
 pub fn unreadable(path: &Path, error: &io::Error) -> DataError {
     match error.kind() {
+        io::ErrorKind::NotFound => DataError::Missing { path: path.to_owned() },
         // What gzip finds wrong arrives as one of these.
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
             malformed(path, format!("gzip: {error}"))

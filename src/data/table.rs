@@ -7,7 +7,7 @@ use std::path::Path;
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::source::{malformed, open, too_large, unreadable};
+use super::source::{DataFile, malformed, too_large, unreadable};
 use super::{DataError, Split};
 use crate::ink::PIXELS;
 
@@ -20,9 +20,10 @@ const CHUNK: usize = 500;
 
 /// Reads a file of labelled pictures. `progress` is asked now and then.
 pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
-    let size = path.metadata().map_or(0, |file| file.len());
-    let input = RowLimit { inner: open(path)?, since_newline: 0 };
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(input);
+    let file = DataFile::open(path)?;
+    // Where a packed file ends is not known; as most pixels are 0, it unpacks to some ten times its size.
+    let size = file.size * if file.gzipped { 10 } else { 1 };
+    let mut reader = reader(file);
     let mut split = Split::default();
     let mut record = ByteRecord::new();
     loop {
@@ -32,10 +33,10 @@ pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Re
             Err(error) => return Err(wrong_csv(path, error)),
         }
         let line = record.position().map_or(0, csv::Position::line);
-        let header = split.is_empty() && record.get(0).is_some_and(|first| first.eq_ignore_ascii_case(b"label"));
-        if !header {
-            take_row(path, line, &record, &mut split)?;
+        if line == 1 && is_header(&record) {
+            continue;
         }
+        take_row(path, line, &record, &mut split)?;
         if split.len() > MOST {
             return Err(too_large(path, format!("it has more than {MOST} rows")));
         }
@@ -50,6 +51,24 @@ pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Re
         return Err(malformed(path, "it holds no rows"));
     }
     Ok(split)
+}
+
+/// True for pixels without labels, as in the test file of Kaggle's competition.
+pub fn is_unlabelled(path: &Path) -> Result<bool, DataError> {
+    let mut record = ByteRecord::new();
+    reader(DataFile::open(path)?).read_byte_record(&mut record).map_err(|error| wrong_csv(path, error))?;
+    Ok(record.len() == PIXELS)
+}
+
+fn reader(file: DataFile) -> csv::Reader<RowLimit> {
+    ReaderBuilder::new().has_headers(false).flexible(true).from_reader(RowLimit { inner: file, since_newline: 0 })
+}
+
+/// Some programs put a mark before the first word that says the text is UTF-8.
+fn is_header(record: &ByteRecord) -> bool {
+    let first = record.get(0).unwrap_or_default();
+    let first = first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first);
+    first.trim_ascii().eq_ignore_ascii_case(b"label")
 }
 
 fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> Result<(), DataError> {
@@ -81,7 +100,7 @@ fn wrong_csv(path: &Path, error: csv::Error) -> DataError {
 
 /// Fails when a row goes on and on, so that a file without line ends cannot fill the memory.
 struct RowLimit {
-    inner: Box<dyn Read>,
+    inner: DataFile,
     since_newline: usize,
 }
 

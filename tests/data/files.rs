@@ -84,7 +84,7 @@ fn a_set_is_found_by_name_and_counted() {
     assert_eq!((found[0].set, &found[0].folder), (NamedSet::Mnist, &set));
     assert_eq!((found[0].train_images, found[0].test_images, found[0].original), (70, 20, Some(false)));
     assert_eq!(read("mnist", &folders).unwrap(), read_path(&set).unwrap());
-    assert_eq!(find(&[set.clone()]).len(), 1, "the folder may also hold MNIST's files themselves");
+    assert_eq!(find(std::slice::from_ref(&set)).len(), 1, "the folder may also hold MNIST's files themselves");
     let DataError::NotFound { set, searched } = read("kmnist", &folders).unwrap_err() else { panic!() };
     assert_eq!((set.as_str(), searched.len()), ("kmnist", 2));
 }
@@ -116,9 +116,10 @@ fn a_damaged_idx_file_is_named_with_what_is_wrong() {
     };
     assert_malformed(spoiled(IMAGES, |bytes| bytes[..bytes.len() / 2].to_vec()), "cut short");
     assert_malformed(spoiled(IMAGES, |bytes| bytes[..9].to_vec()), "header");
-    assert_malformed(spoiled(IMAGES, |_| Vec::new()), "header");
-    assert_malformed(spoiled(LABELS, |_| Vec::new()), "header");
-    assert_malformed(spoiled(IMAGES, with(0, 0x0801)), "magic number");
+    assert_malformed(spoiled(IMAGES, |_| Vec::new()), "empty");
+    assert_malformed(spoiled(LABELS, |_| Vec::new()), "empty");
+    assert_malformed(spoiled(IMAGES, with(0, 0x0801)), "it holds labels, not pictures");
+    assert_malformed(spoiled(IMAGES, with(4, 71)), "cannot be in");
     assert_malformed(spoiled(LABELS, with(0, 77)), "magic number");
     assert_malformed(spoiled(IMAGES, with(8, 280)), "280x28");
     assert_malformed(spoiled(IMAGES, with(4, 69)), "69 pictures");
@@ -244,6 +245,8 @@ fn reading_is_broken_off_when_asked() {
 fn a_contact_sheet_has_a_row_for_each_class() {
     let (_folder, set) = idx_set();
     let sheet = contact_sheet(&read_path(&set).unwrap().train, 5, 1);
-    assert_eq!(sheet.dimensions(), (5 * 32 + 4, 10 * 32 + 4));
-    assert!((0..10).all(|row| (4..164).any(|x| (0..28).any(|y| sheet.get_pixel(x, 4 + row * 32 + y)[0] < 100))));
+    assert_eq!(sheet.dimensions(), (20 + 5 * 32 + 4, 10 * 32 + 4));
+    assert!((0..10).all(|row| (24..184).any(|x| (0..28).any(|y| sheet.get_pixel(x, 4 + row * 32 + y)[0] < 100))));
+    let label = |row: u32| (0..20 * 32).map(|place| sheet.get_pixel(place % 20, row * 32 + place / 20)[0]).collect::<Vec<_>>();
+    assert!((0..10).all(|row| label(row).contains(&0) && (0..row).all(|other| label(other) != label(row))), "each row says its class");
 }

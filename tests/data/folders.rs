@@ -1,0 +1,181 @@
+//! Which files of a folder make a set: what belongs together, what is missing, and what only looks like data.
+
+use std::fs;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use inkling::data::{DataError, DataSet, find, load};
+use inkling::ink::PIXELS;
+use inkling::run_config::NamedSet;
+use tempfile::TempDir;
+
+use crate::support::write_idx_set;
+
+const FILES: [&str; 4] = ["train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"];
+
+fn read(spec: &str, folders: &[PathBuf]) -> Result<DataSet, DataError> {
+    load(&spec.parse().unwrap(), folders, &mut |_| ControlFlow::Continue(()))
+}
+
+fn read_path(path: &Path) -> Result<DataSet, DataError> {
+    read(path.to_str().unwrap(), &[])
+}
+
+#[test]
+fn a_file_of_a_set_that_is_missing_is_named() {
+    for gone in FILES {
+        let root = TempDir::new().unwrap();
+        let set = root.path().join("mnist");
+        write_idx_set(&set, 20, 10);
+        fs::remove_file(set.join(gone)).unwrap();
+        let missing = DataError::Missing { path: set.join(gone) };
+        assert_eq!(read_path(&set).unwrap_err(), missing);
+        assert_eq!(read("mnist", &[root.path().to_owned()]).unwrap_err(), missing);
+        assert!(find(&[root.path().to_owned()]).is_empty());
+    }
+}
+
+#[test]
+fn emnists_pictures_are_set_upright() {
+    let root = TempDir::new().unwrap();
+    let set = root.path().join("emnist-digits");
+    write_idx_set(&set, 20, 10);
+    let lying = read_path(&set).unwrap();
+    for name in FILES {
+        fs::rename(set.join(name), set.join(format!("emnist-digits-{}", name.replace("t10k", "test")))).unwrap();
+    }
+    for upright in [read("emnist-digits", &[root.path().to_owned()]), read("emnist-digits", std::slice::from_ref(&set)), read_path(&set)] {
+        let upright = upright.unwrap();
+        assert_eq!((upright.train.len(), upright.test.len()), (20, 10));
+        for (up, lie) in upright.train.images.chunks(PIXELS).zip(lying.train.images.chunks(PIXELS)) {
+            assert!((0..PIXELS).all(|place| up[place] == lie[place % 28 * 28 + place / 28]));
+        }
+    }
+}
+
+#[test]
+fn a_folder_named_after_a_set_holds_that_set_and_no_other() {
+    let root = TempDir::new().unwrap();
+    let folders = [root.path().join("kmnist")];
+    write_idx_set(&folders[0], 20, 10);
+    assert_eq!(find(&folders).iter().map(|found| found.set).collect::<Vec<_>>(), [NamedSet::Kmnist]);
+    assert!(matches!(read("mnist", &folders), Err(DataError::NotFound { .. })));
+}
+
+#[test]
+fn torchvisions_folders_are_found() {
+    let root = TempDir::new().unwrap();
+    write_idx_set(&root.path().join("FashionMNIST/raw"), 20, 10);
+    let found = find(&[root.path().to_owned()]);
+    assert_eq!(found.iter().map(|found| found.set).collect::<Vec<_>>(), [NamedSet::FashionMnist]);
+}
+
+#[test]
+fn reading_a_large_file_can_be_broken_off_in_the_middle() {
+    let root = TempDir::new().unwrap();
+    write_idx_set(root.path(), 6000, 10);
+    let spec = root.path().to_str().unwrap().parse().unwrap();
+    let mut heard = Vec::new();
+    let broken = load(&spec, &[], &mut |done| {
+        heard.push(done);
+        if done > 0.3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert_eq!(broken, Err(DataError::Cancelled));
+    assert!(heard.is_sorted() && heard.len() > 3 && heard.last().is_some_and(|last| *last < 0.8), "{heard:?}");
+}
+
+#[test]
+fn a_packed_file_that_claims_more_than_can_be_in_it_is_not_unpacked() {
+    let root = TempDir::new().unwrap();
+    write_idx_set(root.path(), 20, 10);
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    packer.write_all(&[0x0803_u32, 1_999_999, 28, 28].map(u32::to_be_bytes).concat()).unwrap();
+    let path = root.path().join(FILES[2]);
+    fs::write(&path, packer.finish().unwrap()).unwrap();
+    let DataError::Malformed { path: named, reason } = read_path(root.path()).unwrap_err() else { panic!() };
+    assert_eq!(named, path);
+    assert!(reason.contains("cannot be in"), "{reason}");
+}
+
+fn table(label: impl Fn(usize) -> String, rows: usize) -> String {
+    (0..rows).map(|row| label(row) + &",7".repeat(PIXELS - 1) + "," + &(row % 256).to_string() + "\n").collect()
+}
+
+#[test]
+fn a_test_table_counts_when_it_has_labels_and_is_not_passed_over_when_damaged() {
+    let root = TempDir::new().unwrap();
+    let names = (0..PIXELS).map(|pixel| format!("pixel{pixel}")).collect::<Vec<_>>().join(",") + "\n";
+    let header = "\u{feff}label,".to_owned() + &names;
+    let labelled = |rows| table(|row| (row % 10).to_string(), rows);
+    fs::write(root.path().join("train.csv"), header.clone() + &labelled(70)).unwrap();
+    let test = root.path().join("test.csv");
+    fs::write(&test, header.clone() + &labelled(8)).unwrap();
+    let set = read_path(root.path()).unwrap();
+    assert_eq!((set.train.len(), set.test.len()), (70, 8));
+
+    // As Kaggle gives it: pixels alone.
+    let unlabelled = labelled(8).lines().map(|line| &line[2..]).collect::<Vec<_>>().join("\n");
+    fs::write(&test, names + &unlabelled).unwrap();
+    let set = read_path(root.path()).unwrap();
+    assert_eq!((set.train.len(), set.test.len()), (60, 10));
+
+    fs::write(&test, header + &table(|_| "x".to_owned(), 8)).unwrap();
+    assert!(matches!(read_path(root.path()), Err(DataError::Malformed { path, .. }) if path == test));
+}
+
+#[test]
+fn hidden_files_beside_pictures_are_no_pictures() {
+    let root = TempDir::new().unwrap();
+    let class = root.path().join("3");
+    fs::create_dir(&class).unwrap();
+    image::GrayImage::from_fn(28, 28, |x, y| image::Luma([if (10..14).contains(&x) && (4..24).contains(&y) { 255 } else { 0 }]))
+        .save(class.join("1.png"))
+        .unwrap();
+    fs::write(class.join("._1.png"), "Mac OS X").unwrap();
+    assert_eq!(read_path(root.path()).unwrap().train.labels, [3]);
+}
+
+#[test]
+fn files_that_hold_no_labelled_pictures_say_what_to_name_instead() {
+    let root = TempDir::new().unwrap();
+    write_idx_set(root.path(), 20, 10);
+    let archive = root.path().join("digits.zip");
+    fs::write(&archive, b"PK\x03\x04 and so on").unwrap();
+    for (path, word) in [(root.path().join(FILES[0]), "name the folder"), (archive, "unpack it")] {
+        let DataError::NoData { path: named, reason } = read_path(&path).unwrap_err() else { panic!() };
+        assert_eq!(named, path);
+        assert!(reason.contains(word), "{reason}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_rather_than_waited_for() {
+    let root = TempDir::new().unwrap();
+    let pipe = root.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(matches!(read_path(&pipe), Err(DataError::Unreadable { path, .. }) if path == pipe));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_may_not_be_read_is_unreadable_not_absent() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let root = TempDir::new().unwrap();
+    let (open, closed) = (root.path().join("open"), root.path().join("closed"));
+    write_idx_set(&open, 20, 10);
+    fs::create_dir(&closed).unwrap();
+    let file = open.join(FILES[0]);
+    for path in [&file, &closed] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    if fs::read(&file).is_ok() {
+        eprintln!("skipped: this user may read everything");
+        return;
+    }
+    assert!(matches!(read_path(&open), Err(DataError::Unreadable { path, .. }) if path == file));
+    assert!(matches!(read_path(&closed), Err(DataError::Unreadable { path, .. }) if path == closed));
+}
