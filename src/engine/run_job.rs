@@ -12,30 +12,51 @@ use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Event, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
 use crate::run_config::RunConfig;
-use crate::runs::{Store, save_to};
-use crate::train::{Flow, Observer, train};
+use crate::runs::{Store, check_target, save_to};
+use crate::train::{Flow, Observer, Outcome, train};
 
 /// Carries a run out, from its data to its folder.
 pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, shelf: &mut Shelf, run: RunId, config: &RunConfig) {
-    let (left, event) = match train_and_keep(settings, desk, shelf, run, config) {
-        Ok(Some((summary, reader))) => (Some(reader), Event::Finished { run, summary: Box::new(summary) }),
-        Ok(None) | Err(Problem::Data(DataError::Cancelled)) => (None, Event::Discarded(run)),
-        Err(problem) => (None, Event::Failed { what: Task::Run(run), problem }),
+    let trained = match train_from(settings, desk, shelf, run, config) {
+        Ok(Some(outcome)) => Ok(outcome),
+        Ok(None) | Err(Problem::Data(DataError::Cancelled)) => Err(Event::Discarded(run)),
+        Err(problem) => Err(Event::Failed { what: Task::Run(run), problem }),
     };
-    desk.events.send(event);
-    desk.run_ended(left);
+    match trained {
+        Ok(outcome) => {
+            let (event, reference) = match keep(settings, &outcome) {
+                Ok(summary) => {
+                    let reference = ModelRef::File(summary.model_path.clone());
+                    (Event::Finished { run, summary: Box::new(summary) }, reference)
+                }
+                // What was learned cannot be kept, but it can go on reading until another model is chosen.
+                Err(problem) => (Event::Failed { what: Task::Run(run), problem }, ModelRef::Training(run)),
+            };
+            desk.events.send(event);
+            desk.run_ended(Some(Reader::of_file(outcome.model_file(), reference)));
+        }
+        Err(event) => {
+            desk.events.send(event);
+            desk.run_ended(None);
+        }
+    }
 }
 
 /// `None` when it was stopped with nothing worth keeping.
-fn train_and_keep(
+fn train_from(
     settings: &EngineSettings,
     desk: &mut Desk<'_>,
     shelf: &mut Shelf,
     run: RunId,
     config: &RunConfig,
-) -> Result<Option<(RunSummary, Reader)>, Problem> {
+) -> Result<Option<Outcome>, Problem> {
     if let Some(problem) = config.problems().into_iter().next() {
         return Err(problem.into());
+    }
+    // Better refused now than after an hour of training.
+    match &settings.runs {
+        RunsTarget::Store(root) => Store::new(root).check()?,
+        RunsTarget::Folder(folder) => check_target(folder)?,
     }
     let mut job = Job { desk, run, config, now: Telemetry::default() };
     let set = shelf.get(&settings.data_folders, &config.data, &mut |fraction| {
@@ -45,15 +66,17 @@ fn train_and_keep(
             Flow::Stop => ControlFlow::Break(()),
         }
     })?;
-    let Some(outcome) = train(config, set, &mut job)? else { return Ok(None) };
+    let outcome = train(config, set, &mut job)?;
     let now = job.now;
     desk.events.flush(run, now);
-    let summary = match &settings.runs {
-        RunsTarget::Store(root) => Store::new(root).save(&outcome)?,
-        RunsTarget::Folder(folder) => save_to(folder, &outcome)?,
-    };
-    let reader = Reader::of_file(outcome.model_file(), ModelRef::File(summary.model_path.clone()));
-    Ok(Some((summary, reader)))
+    Ok(outcome)
+}
+
+fn keep(settings: &EngineSettings, outcome: &Outcome) -> Result<RunSummary, Problem> {
+    match &settings.runs {
+        RunsTarget::Store(root) => Store::new(root).save(outcome),
+        RunsTarget::Folder(folder) => save_to(folder, outcome),
+    }
 }
 
 /// What the run tells the engine, and asks it.

@@ -38,7 +38,7 @@ pub fn check_target(target: &Path) -> Result<(), Problem> {
     let occupied = || RunError::Occupied { folder: target.to_owned() }.into();
     let entries = match std::fs::read_dir(target) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return check_writable_above(target),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Err(occupied()),
         Err(error) => return Err(unwritable(target, &error)),
     };
@@ -48,7 +48,18 @@ pub fn check_target(target: &Path) -> Result<(), Problem> {
             return Err(occupied());
         }
     }
-    Ok(())
+    check_writable_above(target)
+}
+
+fn check_writable_above(target: &Path) -> Result<(), Problem> {
+    let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
+    check_writable(target.parent().unwrap_or(&target))
+}
+
+/// Whether a folder can be made in `parent`, which is created if need be.
+pub fn check_writable(parent: &Path) -> Result<(), Problem> {
+    let try_it = || std::fs::create_dir_all(parent).and_then(|()| tempfile::tempdir_in(parent)).and_then(tempfile::TempDir::close);
+    try_it().map_err(|error| unwritable(parent, &error))
 }
 
 /// Reads the summary of the run in `folder`. Paths in it are those of today, wherever the folder was moved to.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::RunError;
-use super::folder::{load, unwritable, write_beside};
+use super::folder::{check_writable, load, unwritable, write_beside};
 use crate::problem::Problem;
 use crate::protocol::RunSummary;
 use crate::run_config::{DataSource, DataSpec};
@@ -28,6 +28,11 @@ impl Store {
     /// The store in this folder, which need not exist yet.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
+    }
+
+    /// Whether `save` may write, to be asked before hours are spent on a run.
+    pub fn check(&self) -> Result<(), Problem> {
+        check_writable(&self.root)
     }
 
     /// Writes a run to a new folder. The summary returned names the folder and the model in it.

@@ -4,7 +4,7 @@ use inkling::engine::{EngineHandle, EngineSettings, RunsTarget};
 use inkling::ink::Ink;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ModelRef, RunId, RunSummary, Task};
-use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, Preset, RunConfig};
 use tempfile::TempDir;
 
 use crate::support::write_idx_set;
@@ -226,6 +226,32 @@ fn what_cannot_be_trained_is_said() {
         _ => None,
     });
     assert!(matches!(problem, Problem::Data(_)), "{problem}");
+}
+
+#[test]
+fn a_runs_folder_that_cannot_be_is_refused_before_training() {
+    let bench = bench(4, 1);
+    std::fs::write(bench.folder.path().join("runs"), "a file where the folder should be").unwrap();
+    bench.start(1);
+    let problem = bench.until(|event| match event {
+        Event::Failed { what: Task::Run(RunId(1)), problem } => Some(problem),
+        Event::Started { .. } => panic!("trained for nothing"),
+        _ => None,
+    });
+    assert!(matches!(problem, Problem::Write { .. }), "{problem}");
+}
+
+#[test]
+fn the_real_mnist_is_learned() {
+    let Some(folder) = crate::support::mnist_folder() else { return };
+    let mut bench = bench(1, 1);
+    bench.config = RunConfig { data: DataSpec::single(DataSource::Path(folder)), ..RunConfig::preset(Preset::QuickLook) };
+    bench.config.epochs = 1;
+    bench.start(1);
+    let test = bench.finished().test.expect("a run that was not stopped reads the test split");
+    assert_eq!(test.images, 10_000);
+    assert!(test.accuracy > 0.94, "{}", test.accuracy);
+    assert_eq!(test.confusion.iter().flatten().sum::<u32>(), 10_000);
 }
 
 #[test]
