@@ -19,7 +19,7 @@ impl Written {
     /// The digit as a scanner of some quality sees what a pen with some flow of ink left.
     pub fn picture(&self, random: &mut Random) -> Picture {
         let edge = random.range(0.7, 1.5);
-        let roughness = random.range(0.0, 0.3);
+        let roughness = random.range(0.0, 0.2);
         let flow = Warp::new(random.range(0.0, 0.25) * self.pen, random);
         picture_as_scanned(&self.ink, edge, |x, y| {
             let [along, _] = flow.offset([x / 14.0, y / 14.0]);
@@ -58,10 +58,12 @@ pub(super) fn write(digit: u8, form: Option<usize>, random: &mut Random) -> Writ
 /// A form, as often as its weight says.
 fn by_habit<'a>(forms: &'a [Form], random: &mut Random) -> Option<&'a Form> {
     let mut left = random.uniform() * forms.iter().map(|form| form.weight).sum::<f32>();
-    forms.iter().find(|form| {
+    let drawn = forms.iter().find(|form| {
         left -= form.weight;
         left < 0.0
-    })
+    });
+    // Rounding may leave a last crumb.
+    drawn.or(forms.last())
 }
 
 /// Somewhere between two of the form's shapes, or a little beyond; in units of the digit's height.
@@ -105,10 +107,10 @@ impl Hand {
             slant: (0.15 + 0.23 * random.normal()).clamp(-0.5, 0.85) * lean,
             rotation: 0.09 * random.normal(),
             width: (0.24 * random.normal()).exp().clamp(0.5, 2.2),
-            jitter: 0.028 * sloppiness,
+            jitter: 0.022 * sloppiness,
             drift: 0.03 * sloppiness,
             tremor: 0.005 * random.uniform(),
-            warp: 0.05 * sloppiness,
+            warp: 0.06 * sloppiness,
             pen: (2.4 * (0.29 * random.normal()).exp()).clamp(1.3, 5.4),
         }
     }

@@ -1,4 +1,4 @@
-//! Owns the ways to write a 8.
+//! Owns the ways to write an 8.
 //! Must not know how hands vary them.
 
 use super::Form;
