@@ -1,1 +1,65 @@
-//! (stub)
+//! Owns the command line: arguments in, an exit status out (0 done, 1 it failed, 2 bad usage, 130 interrupted).
+//! Must not compute anything: it drives the same engine as the window and prints what comes of it.
+
+mod arguments;
+mod data;
+mod engine;
+mod eval;
+mod failure;
+mod format;
+mod interrupt;
+mod output;
+mod predict;
+mod progress;
+mod train;
+mod window;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+use failure::Failure;
+
+#[derive(Parser)]
+#[command(name = "inkling", version, about, disable_help_subcommand = true)]
+#[command(after_help = "Without a command, the window opens. Exit status: 0 done, 1 it failed, 2 bad usage.")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Train a model; without options, on the built-in digits.
+    Train(train::Arguments),
+    /// Measure a model on the test split of a data set.
+    Eval(eval::Arguments),
+    /// Read digits from pictures and ink files.
+    Predict(predict::Arguments),
+    /// List data sets, or look at one.
+    #[command(subcommand)]
+    Data(data::Command),
+}
+
+/// Does what the arguments say.
+pub fn main() -> ExitCode {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(answer) => {
+            // Nobody is left to tell when even this cannot be printed.
+            let _ = answer.print();
+            return ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(2));
+        }
+    };
+    let done = match arguments.command {
+        None => window::open(),
+        Some(Command::Train(arguments)) => train::run(arguments),
+        Some(Command::Eval(arguments)) => eval::run(arguments),
+        Some(Command::Predict(arguments)) => predict::run(&arguments),
+        Some(Command::Data(command)) => data::run(command),
+    };
+    done.err().map_or(ExitCode::SUCCESS, Failure::report)
+}

@@ -15,7 +15,7 @@ use crate::run_config::{DataSource, DataSpec, NamedSet};
 /// The built-in digits are the same for everybody.
 const BUILTIN_SEED: u64 = 1;
 /// Pictures of the built-in set, for training and for the test.
-const BUILTIN_SIZE: [usize; 2] = [60_000, 10_000];
+pub const BUILTIN_SIZE: [usize; 2] = [60_000, 10_000];
 /// Where a source has no test split, one in this many pictures becomes it.
 const ONE_IN: usize = 7;
 

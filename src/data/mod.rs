@@ -14,7 +14,7 @@ mod split;
 mod table;
 
 pub use error::DataError;
-pub use load::{find, load};
+pub use load::{BUILTIN_SIZE, find, load};
 pub use sheet::contact_sheet;
 pub use split::{DataSet, Split};
 

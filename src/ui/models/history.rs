@@ -36,7 +36,7 @@ pub fn show(ui: &mut Ui, summary: &RunSummary) {
         .sense(Sense::hover())
         .set_margin_fraction(vec2(0.05, 0.1))
         .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
-        .x_grid_spacer(|input| marks(&input, 60.0).into_iter().filter(|mark| mark.value.fract().abs() < 1e-6).collect())
+        .x_grid_spacer(|input| marks(&input, 60.0))
         .y_grid_spacer(|input| marks(&input, 28.0))
         .x_axis_formatter(|mark, _| if mark.value.fract().abs() < 1e-6 { format!("{:.0}", mark.value) } else { String::new() })
         .y_axis_formatter(|mark, _| if mark.value > 100.0 { String::new() } else { format!("{} %", (mark.value * 100.0).round() / 100.0) })

@@ -42,8 +42,6 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     if view.gallery.sync(ui.ctx(), &results.evaluation.mistakes) {
         view.cell = None;
     }
-    // The whole matrix fits under the headline where the window is high enough.
-    let room = ui.available_height() - 190.0;
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.set_max_width(ui.available_width().min(1500.0));
         headline(ui, results);
@@ -51,7 +49,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
         let evaluation = &results.evaluation;
         let wide = ui.available_width() >= TWO_COLUMNS;
         if wide {
-            let side = (ui.available_width() * 0.5).min(room).clamp(380.0, 640.0);
+            let side = (ui.available_width() * 0.5).clamp(320.0, 560.0);
             ui.horizontal_top(|ui| {
                 ui.allocate_ui_with_layout(vec2(side, 0.0), Layout::top_down(Align::Min), |ui| matrix(ui, evaluation, view, side));
                 ui.add_space(style::GAP);

@@ -1,0 +1,66 @@
+//! Owns the command line's end of the engine: one request, and its events until it is over.
+//! Must not know what the events mean.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use crate::data::DataError;
+use crate::engine::{EngineHandle, EngineSettings, RunsTarget};
+use crate::paths::Paths;
+use crate::problem::Problem;
+use crate::protocol::{Command, Event};
+
+/// How soon Ctrl-C is noticed.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// An engine of this process.
+#[derive(Debug)]
+pub struct Engine {
+    handle: EngineHandle,
+    woken: Receiver<()>,
+}
+
+impl Engine {
+    /// Starts it. A data folder that was given goes before the usual ones.
+    pub fn start(data_dir: Option<PathBuf>, runs: Option<RunsTarget>) -> Result<Self, Problem> {
+        let paths = Paths::find();
+        let data_folders = data_folders(data_dir, &paths)?;
+        let settings = EngineSettings { data_folders, runs: runs.unwrap_or(RunsTarget::Store(paths.runs)) };
+        // One waiting wake-up is enough: whoever is woken takes every event there is.
+        let (wake, woken) = sync_channel(1);
+        let handle = EngineHandle::spawn(settings, move || {
+            let _ = wake.try_send(());
+        });
+        Ok(Self { handle, woken })
+    }
+
+    /// Asks.
+    pub fn send(&self, command: Command) -> Result<(), Problem> {
+        if self.handle.send(command) { Ok(()) } else { Err(Problem::EngineGone) }
+    }
+
+    /// The next event; `None` when there was none for a moment.
+    pub fn next(&self) -> Result<Option<Event>, Problem> {
+        loop {
+            match self.handle.try_recv() {
+                Ok(Some(event)) => return Ok(Some(event)),
+                Ok(None) => match self.woken.recv_timeout(GLANCE) {
+                    Ok(()) => {}
+                    Err(RecvTimeoutError::Timeout) => return Ok(None),
+                    // The engine ended: its last events may still be there.
+                    Err(RecvTimeoutError::Disconnected) => return self.handle.try_recv().map_err(|_| Problem::EngineGone),
+                },
+                Err(_) => return Err(Problem::EngineGone),
+            }
+        }
+    }
+}
+
+/// Where data sets are looked for, best first.
+pub fn data_folders(given: Option<PathBuf>, paths: &Paths) -> Result<Vec<PathBuf>, DataError> {
+    match given {
+        Some(folder) if !folder.is_dir() => Err(DataError::Missing { path: folder }),
+        _ => Ok(given.into_iter().chain(paths.data.iter().cloned()).collect()),
+    }
+}

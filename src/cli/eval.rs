@@ -1,0 +1,86 @@
+//! Owns `inkling eval`: a model's figures on a test split.
+//! Must not measure: the engine does.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::engine::Engine;
+use super::failure::Failure;
+use super::output::Output;
+use super::progress::Progress;
+use crate::app::statistics::{class_scores, grouped, percent};
+use crate::problem::Problem;
+use crate::protocol::{CLASSES, Command, Evaluation, Event, ModelInfo, ModelRef, Task};
+use crate::run_config::DataSpec;
+
+/// The options of `inkling eval`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The model to measure
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Whose test split to measure it on: builtin, mnist, fashion-mnist, kmnist, emnist-digits or a path
+    #[arg(long, value_name = "DATA")]
+    data: DataSpec,
+    /// A folder to look for data sets in before the usual ones
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Figures {
+    images: u64,
+    accuracy: f64,
+    loss: f64,
+}
+
+/// Measures.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let engine = Engine::start(arguments.data_dir, None)?;
+    let model = ModelRef::File(arguments.model);
+    engine.send(Command::Evaluate { request: 1, model, data: arguments.data.clone() })?;
+    let (model, evaluation) = measured(&engine)?;
+    let mut output = Output::new(arguments.json);
+    output.json(&Figures { images: evaluation.images, accuracy: evaluation.accuracy, loss: evaluation.loss })?;
+    if output.is_json() { Ok(()) } else { output.text(&table(&model, &arguments.data, &evaluation)) }
+}
+
+fn measured(engine: &Engine) -> Result<(ModelInfo, Evaluation), Failure> {
+    let progress = Progress::new();
+    loop {
+        match engine.next()? {
+            Some(Event::Evaluating { fraction, .. }) => progress.show(fraction, "Measuring"),
+            Some(Event::Evaluated { model, evaluation, .. }) => return Ok((model, *evaluation)),
+            Some(Event::Failed { what: Task::Evaluation(_), problem }) => return Err(problem.into()),
+            // Whatever was measured, a fresh engine does not know of it; nobody breaks a measurement off here.
+            Some(Event::Restarted | Event::EvaluationCancelled(_)) => return Err(Problem::EngineGone.into()),
+            // The rest concerns reading, which nobody asked for here.
+            Some(_) | None => {}
+        }
+    }
+}
+
+/// The figures, then what was read as what.
+fn table(model: &ModelInfo, data: &DataSpec, evaluation: &Evaluation) -> String {
+    let figures = format!(
+        "{} ({} parameters, trained on {}) reads {} of {} test images of {} rightly; mean loss {:.4}.",
+        model.kind.label(),
+        grouped(model.parameters),
+        model.data.label(),
+        percent(evaluation.accuracy, 2),
+        grouped(evaluation.images),
+        data.label(),
+        evaluation.loss
+    );
+    let answers: String = (0..CLASSES).map(|answer| format!("{answer:>7}")).collect();
+    let rows = class_scores(evaluation).into_iter().zip(&evaluation.confusion).map(|(score, counts)| {
+        let counts: String = counts.iter().map(|count| format!("{count:>7}")).collect();
+        let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| percent(share, 1));
+        format!("{:>7} {counts}{share:>9}", score.digit)
+    });
+    [figures, String::new(), format!("read as {answers}    right")].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,25 @@
+//! Owns the small formats of the command line: durations, and paths as a shell takes them.
+//! Must not know what they belong to.
+
+use std::path::Path;
+
+/// A duration as people read it: `0:42`, `1:02:03`.
+pub fn clock(seconds: f64) -> String {
+    let seconds = seconds.max(0.0).round() as u64;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+/// A path as it can be pasted into this system's shell.
+pub fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let harmless = |c: char| c.is_alphanumeric() || "-_./+:,=@".contains(c) || (cfg!(windows) && c == '\\');
+    if !text.is_empty() && text.chars().all(harmless) {
+        text
+    } else if cfg!(windows) {
+        // No file name on Windows holds a double quote.
+        format!("\"{text}\"")
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

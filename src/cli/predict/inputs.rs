@@ -1,0 +1,48 @@
+//! Owns what the inputs of `inkling predict` mean: which files of a folder are read, and as what.
+//! Must not read what they hold.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::ink::InkError;
+
+const PICTURES: [&str; 3] = [".png", ".jpg", ".jpeg"];
+const INK: [&str; 6] = [".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"];
+
+/// The file itself, or the pictures and ink files of a folder (not of folders in it), sorted by name.
+pub fn files_of(input: &Path) -> Result<Vec<PathBuf>, InkError> {
+    if !input.is_dir() {
+        return Ok(vec![input.to_owned()]);
+    }
+    let unreadable = |error: std::io::Error| InkError::Unreadable { path: input.to_owned(), reason: error.to_string() };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(input).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.is_file() && (is_named(&path, &PICTURES) || is_named(&path, &INK)) {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        return Err(InkError::Malformed { path: input.to_owned(), reason: "the folder holds neither pictures nor ink files".to_owned() });
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// True for what is named or begins like an ink file; the rest is taken for a picture.
+pub fn is_ink(file: &Path) -> bool {
+    is_named(file, &INK) || (!is_named(file, &PICTURES) && begins_like_ink(file))
+}
+
+fn is_named(path: &Path, endings: &[&str]) -> bool {
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// JSON, or something packed by gzip: no picture begins like either. A file that cannot be opened is reported by whoever reads it.
+fn begins_like_ink(file: &Path) -> bool {
+    let mut start = Vec::new();
+    let _ = File::open(file).and_then(|opened| opened.take(64).read_to_end(&mut start));
+    start.starts_with(&[0x1F, 0x8B]) || start.trim_ascii_start().starts_with(b"{")
+}

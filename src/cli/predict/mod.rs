@@ -1,0 +1,109 @@
+//! Owns `inkling predict`: pictures and ink files in, digits out.
+//! Must not read ink or pictures itself: `ink` and `infer` do.
+
+mod inputs;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use self::inputs::{files_of, is_ink};
+use super::failure::Failure;
+use super::output::{Output, note};
+use crate::app::messages::Message;
+use crate::app::verdict::Verdict;
+use crate::infer::Reader;
+use crate::ink::{picture_from_image_file, read_ink_file};
+use crate::problem::Problem;
+use crate::protocol::{CLASSES, Reading};
+
+/// The options of `inkling predict`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The model that reads; the starter model by default
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// PNG or JPEG pictures, ink files (JSON, JSON lines, gzipped or not), or folders of them
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// Print one JSON object a line on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Prediction<'a> {
+    path: &'a str,
+    digit: u8,
+    confidence: f32,
+    probabilities: [f32; CLASSES],
+    is_digit: bool,
+    digit_score: f32,
+}
+
+/// Reads every input; those that cannot be read are named, and the others are read all the same.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let reader = arguments.model.as_deref().map_or_else(Reader::starter, Reader::open)?;
+    let mut output = Output::new(arguments.json);
+    let mut unread = false;
+    let mut complain = |problem: &Problem| {
+        unread = true;
+        note(&Message::from(problem).to_string());
+    };
+    for input in &arguments.inputs {
+        let files = match files_of(input) {
+            Ok(files) => files,
+            Err(error) => {
+                complain(&error.into());
+                continue;
+            }
+        };
+        for file in files {
+            if output.closed() {
+                break;
+            }
+            read(&reader, &file, &mut output, &mut complain)?;
+        }
+    }
+    if unread { Err(Failure::Said) } else { Ok(()) }
+}
+
+/// Prints what one file holds.
+fn read(reader: &Reader, file: &Path, output: &mut Output, complain: &mut impl FnMut(&Problem)) -> Result<(), Failure> {
+    let name = file.display().to_string();
+    if !is_ink(file) {
+        match picture_from_image_file(file).map_err(Problem::from).and_then(|picture| reader.read_picture(picture)) {
+            Ok(reading) => print(&name, &reading, output)?,
+            Err(problem) => complain(&problem),
+        }
+        return Ok(());
+    }
+    let entries = match read_ink_file(file) {
+        Ok(entries) => entries,
+        Err(error) => {
+            complain(&error.into());
+            return Ok(());
+        }
+    };
+    for entry in entries {
+        if output.closed() {
+            break;
+        }
+        let line = entry.as_ref().ok().and_then(|entry| entry.line);
+        match entry.map_err(Problem::from).and_then(|entry| reader.read(&entry.ink)) {
+            Ok(reading) => print(&line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")), &reading, output)?,
+            Err(problem) => complain(&problem),
+        }
+    }
+    Ok(())
+}
+
+fn print(path: &str, reading: &Reading, output: &mut Output) -> Result<(), Failure> {
+    let Reading { digit, confidence, probabilities, is_digit, digit_score, .. } = *reading;
+    output.json(&Prediction { path, digit, confidence, probabilities, is_digit, digit_score })?;
+    if output.is_json() {
+        return Ok(());
+    }
+    let Verdict { sentence, detail, .. } = Verdict::of(reading);
+    output.text(&if detail.is_empty() { format!("{path}: {sentence}") } else { format!("{path}: {sentence} ({detail})") })
+}

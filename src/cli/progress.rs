@@ -1,0 +1,57 @@
+//! Owns progress bars on standard error; there are none when it is no terminal.
+//! Must not know what progresses.
+
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::format::clock;
+use super::output::note;
+
+/// The bar's resolution.
+const PARTS: f32 = 1000.0;
+
+/// One bar.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    began: Instant,
+}
+
+impl Progress {
+    /// A bar at 0 %.
+    pub fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(Some(PARTS as u64), ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent:>3} %  {wide_msg}") {
+            bar.set_style(style);
+        }
+        Self { bar, began: Instant::now() }
+    }
+
+    /// Moves the bar to `fraction` (0 to 1); the remaining time is extrapolated.
+    pub fn show(&self, fraction: f32, text: &str) {
+        let elapsed = self.began.elapsed().as_secs_f64();
+        let fraction = f64::from(fraction.clamp(0.0, 1.0));
+        let remaining = (fraction > 0.02 && elapsed > 0.5).then(|| elapsed * (1.0 - fraction) / fraction);
+        self.show_remaining(fraction as f32, text, remaining);
+    }
+
+    /// Moves the bar to `fraction` (0 to 1), with the remaining time in seconds where it is known.
+    pub fn show_remaining(&self, fraction: f32, text: &str, remaining: Option<f64>) {
+        let left = remaining.map_or_else(String::new, |seconds| format!(" · {} left", clock(seconds)));
+        self.bar.set_message(format!("{text}{left}"));
+        self.bar.set_position((fraction.clamp(0.0, 1.0) * PARTS) as u64);
+    }
+
+    /// Says something above the bar.
+    pub fn note(&self, text: &str) {
+        self.bar.suspend(|| note(text));
+    }
+}
+
+impl Drop for Progress {
+    /// The bar goes; what was said stays.
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,111 @@
+//! Owns `inkling train`: options to a configuration, a run on the engine, and where the model is.
+//! Must not train: the engine does.
+
+mod report;
+mod watch;
+
+use std::path::PathBuf;
+
+use super::arguments::choice;
+use super::engine::Engine;
+use super::failure::Failure;
+use super::interrupt;
+use super::output::Output;
+use crate::engine::RunsTarget;
+use crate::protocol::{Command, RunId};
+use crate::run_config::{DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
+use crate::runs::check_target;
+
+/// The options of `inkling train`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// What to learn from: builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined by +
+    #[arg(long, value_name = "DATA", default_value = "builtin")]
+    data: DataSpec,
+    /// A folder to look for data sets in before the usual ones
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Where to start from; every other option overrides it
+    #[arg(long, value_name = "NAME", default_value = "balanced", ignore_case = true, value_parser = choice::<Preset>(Preset::ALL.iter().map(|c| c.name())))]
+    preset: Preset,
+    /// The network
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
+    model: Option<ModelKind>,
+    /// Passes over the training images
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    epochs: Option<u32>,
+    /// Images per optimiser step
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    batch_size: Option<u32>,
+    /// Number format of the products
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Precision>(Precision::ALL.iter().map(|c| c.name())))]
+    precision: Option<Precision>,
+    /// Where to train
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<DeviceChoice>(DeviceChoice::ALL.iter().map(|c| c.name())))]
+    device: Option<DeviceChoice>,
+    /// How weights follow gradients
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<OptimizerKind>(OptimizerKind::ALL.iter().map(|c| c.name())))]
+    optimizer: Option<OptimizerKind>,
+    /// Peak learning rate
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    lr: Option<f64>,
+    /// How the learning rate moves
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ScheduleKind>(ScheduleKind::ALL.iter().map(|c| c.name())))]
+    schedule: Option<ScheduleKind>,
+    /// Where all randomness comes from
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    seed: Option<u64>,
+    /// Worker threads; one per core by default
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    threads: Option<u32>,
+    /// The folder to keep the run in; by default a new one where Inkling keeps its runs
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON object a line on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    fn config(&self) -> RunConfig {
+        let preset = RunConfig::preset(self.preset);
+        let mut config = RunConfig {
+            data: self.data.clone(),
+            model: self.model.unwrap_or(preset.model),
+            epochs: self.epochs.unwrap_or(preset.epochs),
+            batch_size: self.batch_size.unwrap_or(preset.batch_size),
+            precision: self.precision.unwrap_or(preset.precision),
+            device: self.device.unwrap_or(preset.device),
+            optimizer: self.optimizer.unwrap_or(preset.optimizer),
+            learning_rate: self.lr.unwrap_or(preset.learning_rate),
+            schedule: self.schedule.unwrap_or(preset.schedule),
+            seed: self.seed.unwrap_or(preset.seed),
+            threads: self.threads.or(preset.threads),
+            ..preset
+        };
+        config.preset = config.matching_preset();
+        config
+    }
+}
+
+/// Trains.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let config = arguments.config();
+    let problems = config.problems();
+    if !problems.is_empty() {
+        return Err(Failure::of_config(&problems));
+    }
+    if let Some(folder) = &arguments.out {
+        check_target(folder)?;
+    }
+    let engine = Engine::start(arguments.data_dir, arguments.out.map(RunsTarget::Folder))?;
+    interrupt::listen();
+    engine.send(Command::Start { run: RunId(1), config: config.clone() })?;
+    let mut output = Output::new(arguments.json);
+    let Some(summary) = watch::until_over(&engine, &config, &mut output)? else {
+        report::discarded(&mut output)?;
+        return Err(Failure::Interrupted);
+    };
+    report::finished(&summary, &mut output)?;
+    if report::is_complete(&summary) { Ok(()) } else { Err(Failure::Interrupted) }
+}

@@ -1,0 +1,146 @@
+//! Owns what `inkling train` says: the JSON objects scripts rely on, and the lines people read.
+//! Must not know where they go.
+
+use serde::Serialize;
+
+use crate::app::statistics::{grouped, percent};
+use crate::cli::failure::Failure;
+use crate::cli::format::{clock, quoted};
+use crate::cli::output::Output;
+use crate::protocol::{EpochRecord, RunPlan, RunSummary};
+use crate::run_config::RunConfig;
+
+/// The run begins: its configuration and what will be computed.
+#[derive(Debug, Serialize)]
+pub struct Started<'a> {
+    event: &'static str,
+    config: &'a RunConfig,
+    plan: &'a RunPlan,
+}
+
+impl<'a> Started<'a> {
+    pub const fn new(config: &'a RunConfig, plan: &'a RunPlan) -> Self {
+        Self { event: "started", config, plan }
+    }
+}
+
+/// An epoch was completed and validated.
+#[derive(Debug, Serialize)]
+pub struct Epoch<'a> {
+    event: &'static str,
+    #[serde(flatten)]
+    record: &'a EpochRecord,
+}
+
+impl<'a> Epoch<'a> {
+    pub const fn new(record: &'a EpochRecord) -> Self {
+        Self { event: "epoch", record }
+    }
+}
+
+/// The run is over and kept.
+#[derive(Serialize)]
+struct Finished<'a> {
+    event: &'static str,
+    run: String,
+    model: &'static str,
+    model_path: String,
+    device: &'static str,
+    precision: &'static str,
+    parameters: u64,
+    train_seconds: f64,
+    epoch_seconds: Vec<f32>,
+    images_per_second: f64,
+    validation_accuracy: Option<f32>,
+    /// Absent (null) when the run was stopped early or the data has no test split.
+    test_accuracy: Option<f64>,
+    stopped: bool,
+    config: &'a RunConfig,
+}
+
+/// The run is over and nothing of it was kept.
+#[derive(Serialize)]
+struct Discarded {
+    event: &'static str,
+}
+
+/// What is about to be computed.
+pub fn plan(config: &RunConfig, plan: &RunPlan) -> String {
+    format!(
+        "Training {} ({} parameters) on {} images of {}, {} more for validation: {} epochs of {} steps in {} on {} ({}), seed {}.",
+        config.model.label(),
+        grouped(plan.parameters),
+        grouped(plan.train_images),
+        config.data.label(),
+        grouped(plan.validation_images),
+        config.epochs,
+        grouped(plan.steps_per_epoch),
+        plan.precision.name(),
+        plan.device.label(),
+        if plan.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", plan.threads) },
+        config.seed
+    )
+}
+
+/// A completed epoch.
+pub fn epoch(config: &RunConfig, record: &EpochRecord) -> String {
+    format!(
+        "Epoch {} of {}: training loss {:.4}, accuracy {}; validation loss {:.4}, accuracy {}; {}.",
+        record.epoch,
+        config.epochs,
+        record.train_loss,
+        percent(f64::from(record.train_accuracy), 2),
+        record.validation_loss,
+        percent(f64::from(record.validation_accuracy), 2),
+        clock(f64::from(record.seconds))
+    )
+}
+
+/// True when the run went through its last epoch and its test.
+pub fn is_complete(summary: &RunSummary) -> bool {
+    !summary.stopped && (summary.test.is_some() || summary.plan.test_images == 0)
+}
+
+/// How the run ended, where its model is, and what to type next.
+pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure> {
+    let validation_accuracy = summary.epochs.last().map(|epoch| epoch.validation_accuracy);
+    output.json(&Finished {
+        event: "finished",
+        run: summary.folder.display().to_string(),
+        model: summary.config.model.name(),
+        model_path: summary.model_path.display().to_string(),
+        device: summary.plan.device.name(),
+        precision: summary.plan.precision.name(),
+        parameters: summary.plan.parameters,
+        train_seconds: summary.train_seconds,
+        epoch_seconds: summary.epochs.iter().map(|epoch| epoch.seconds).collect(),
+        images_per_second: summary.images_per_second,
+        validation_accuracy,
+        test_accuracy: summary.test.as_ref().map(|test| test.accuracy),
+        stopped: !is_complete(summary),
+        config: &summary.config,
+    })?;
+    let epochs = summary.epochs.len();
+    let validated = percent(f64::from(validation_accuracy.unwrap_or_default()), 2);
+    output.text(&match &summary.test {
+        Some(test) => format!(
+            "Done: {} of {} test images read rightly (validation: {validated}), after {} of training at {} images/s.",
+            percent(test.accuracy, 2),
+            grouped(test.images),
+            clock(summary.train_seconds),
+            grouped(summary.images_per_second.round() as u64)
+        ),
+        None if is_complete(summary) => {
+            format!("Done: {validated} of the validation images read rightly, after {} of training.", clock(summary.train_seconds))
+        }
+        None => format!("Stopped: {epochs} of {} epochs were completed and are kept (validation: {validated}).", summary.config.epochs),
+    })?;
+    output.text(&format!("The model is in {}", summary.model_path.display()))?;
+    output.text(&format!("Try it on a picture of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
+}
+
+/// The run ended before anything was worth keeping.
+pub fn discarded(output: &mut Output) -> Result<(), Failure> {
+    output.json(&Discarded { event: "discarded" })?;
+    output.text("Stopped before the first epoch was complete; nothing was kept.")
+}

@@ -1,0 +1,61 @@
+//! Owns watching one run: its events become progress, lines and JSON until it is over.
+//! Must not word how it ended.
+
+use super::report;
+use crate::app::statistics::grouped;
+use crate::cli::engine::Engine;
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::cli::output::Output;
+use crate::cli::progress::Progress;
+use crate::problem::Problem;
+use crate::protocol::{Command, Event, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
+use crate::run_config::RunConfig;
+
+/// Follows the run to its end; `None` when nothing of it was kept.
+pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> Result<Option<RunSummary>, Failure> {
+    let mut progress = Progress::new();
+    let mut plan = None;
+    let mut stopping = false;
+    progress.note(&format!("Preparing {}.", config.data.label()));
+    loop {
+        if interrupt::asked() && !stopping {
+            stopping = true;
+            progress.note("Stopping. Press Ctrl-C again to end at once and lose this run.");
+            engine.send(Command::Stop(RunId(1)))?;
+        }
+        match engine.next()? {
+            Some(Event::Preparing { fraction, .. }) => progress.show(fraction, "Preparing the data"),
+            Some(Event::Started { plan: started, .. }) => {
+                output.json(&report::Started::new(config, &started))?;
+                progress = Progress::new();
+                progress.note(&report::plan(config, &started));
+                plan = Some(started);
+            }
+            Some(Event::Progress { steps, now, .. }) => {
+                if let Some(plan) = &plan {
+                    step(&progress, config, plan, &steps, now);
+                }
+            }
+            Some(Event::Epoch { record, .. }) => {
+                output.json(&report::Epoch::new(&record))?;
+                progress.note(&report::epoch(config, &record));
+            }
+            Some(Event::Finished { summary, .. }) => return Ok(Some(*summary)),
+            Some(Event::Discarded(_)) => return Ok(None),
+            Some(Event::Failed { what: Task::Run(_), problem }) => return Err(problem.into()),
+            // Whatever the run was doing, a fresh engine does not know of it.
+            Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
+            // The rest concerns reading, which nobody asked for here.
+            Some(_) | None => {}
+        }
+    }
+}
+
+fn step(progress: &Progress, config: &RunConfig, plan: &RunPlan, steps: &[StepPoint], now: Telemetry) {
+    let loss = steps.last().map_or_else(String::new, |step| format!(" · loss {:.4}", step.loss));
+    let rate = grouped(f64::from(now.images_per_second).round() as u64);
+    let text = format!("epoch {} of {}{loss} · {rate} images/s", now.epoch, config.epochs);
+    let fraction = now.step as f32 / plan.total_steps.max(1) as f32;
+    progress.show_remaining(fraction, &text, Some(f64::from(now.remaining_seconds)));
+}
