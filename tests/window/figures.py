@@ -13,7 +13,7 @@ from x11 import Screen
 
 program_path = sys.argv[1]
 screen = Screen()
-MIDDLE = (640, 400)
+MIDDLE = (720, 450)
 
 
 def first_frame():
@@ -42,7 +42,7 @@ def megabytes(pid, field="VmRSS"):
 def answers(program, names, count):
     """Milliseconds until a control looks different after the pointer came upon it, `count` times."""
     boxes = [program.find(name).box for name in names]
-    away = (MIDDLE[0], 790)
+    away = (MIDDLE[0], 560)
     spots = [(int(x + 4), int(y + 4), max(1, int(width) - 8), 3) for x, y, width, height in boxes]
     times = []
     for index in range(count):
@@ -65,8 +65,9 @@ print(f"first frame: median {statistics.median(frames):.0f} ms, slowest {max(fra
 
 with Program(program_path) as program:
     program.wait_for_window()
+    program.find("Teach your computer")
     program.key("Escape")  # leaves the wizard
-    program.find("Start")
+    program.find("Nothing learned yet")
     time.sleep(5)
     used = processor_seconds(program.process.pid)
     time.sleep(20)
@@ -77,7 +78,7 @@ with Program(program_path) as program:
     rest = answers(program, names, 60)
     print(f"answer at rest: median {statistics.median(rest):.0f} ms, 99th percentile {percentile(rest, 0.99):.0f} ms of {len(rest)}")
     program.key("ctrl+Return")  # starts the default run
-    wait(lambda: program.shows("step 2"), 60, "the run under way", program)
+    wait(lambda: program.shows("at step"), 60, "the run under way", program)
     busy = answers(program, names, 200)
     print(f"answer while training: median {statistics.median(busy):.0f} ms, 99th percentile {percentile(busy, 0.99):.0f} ms of {len(busy)}")
     print(f"while training: {megabytes(program.process.pid):.0f} MB resident, {megabytes(program.process.pid, 'VmHWM'):.0f} MB at most")

@@ -1,0 +1,165 @@
+"""Goes through the real program as a person would, with a real pointer and real keys: the wizard, a small run, a drawing,
+the verdict, the finished model, the results. What counts is what the window tells assistive technology it shows.
+
+    tests/window/run target/release/inkling
+"""
+
+import os
+import re
+import sys
+import tempfile
+import time
+
+from driver import Failure, Program, wait
+
+path = sys.argv[1]
+
+
+def say(what):
+    print(f"ok: {what}", flush=True)
+
+
+def check(fact, what):
+    if not fact:
+        raise Failure(what)
+    say(what)
+
+
+def wizard(program):
+    program.find("Teach your computer to read digits", seconds=20)
+    program.key("Return")
+    program.find("What was found in this machine")
+    wait(lambda: any("core" in node.text for node in program.nodes()), 15, "the processor with its cores", program)
+    say("the wizard shows the hardware")
+    program.key("Return")
+    program.find("What should it learn from?")
+    program.find("Built-in digits")
+    program.key("Return")
+    program.find("How should it learn?")
+    program.key("alt+Left")
+    program.find("What should it learn from?")
+    say("every page of the wizard can be gone back to")
+    program.key("Return")
+    program.find("How should it learn?")
+    program.click("Quick look")
+    program.key("Return")
+    program.find("All set")
+    program.key("Return")
+    program.find("Nothing learned yet")
+    say("the wizard ends where training begins")
+
+
+def refuse_zero_epochs(program):
+    program.click("Epochs", role="entry")
+    program.key("ctrl+a", "0")
+    program.find("between 1 and 1000")
+    program.find("Start", enabled=False)
+    say("0 epochs are refused beside the field, and Start is not to be pressed")
+    program.key("ctrl+a", "2")
+    program.find("Start", enabled=True)
+
+
+def newest_step(program):
+    values = [re.search(r"at step ([\d,]+)", node.text) for node in program.nodes()]
+    return max((int(found.group(1).replace(",", "")) for found in values if found), default=0)
+
+
+def train(program):
+    program.click("Start", role="push button")
+    first = wait(lambda: newest_step(program), 60, "a point on the loss plot", program)
+    more = wait(lambda: max(0, newest_step(program) - first), 30, "a further point on the loss plot", program)
+    say(f"points arrive on the loss plot (step {first}, then {more} more)")
+
+
+def pause_and_resume(program):
+    program.click("Pause", role="push button")
+    program.find("Resume", role="push button")
+    held = newest_step(program)
+    time.sleep(1)
+    check(newest_step(program) == held, "a paused run holds still")
+    program.click("Resume", role="push button")
+    wait(lambda: newest_step(program) > held or program.shows("Finished"), 30, "steps after the pause", program)
+    say("and goes on")
+
+
+def draw(program, digit, strokes):
+    program.key("ctrl+2")
+    x, y, width, height = program.find("Drawing canvas", role="canvas").box
+    program.key("Delete")
+    for stroke in strokes:
+        # Two corners are not how hands draw: the pointer passes all points between.
+        points = []
+        for (ax, ay), (bx, by) in zip(stroke, stroke[1:]):
+            points += [(ax + (bx - ax) * i / 12, ay + (by - ay) * i / 12) for i in range(12)]
+        points.append(stroke[-1])
+        program.drag([(x + px * width, y + py * height) for px, py in points])
+    def verdict():
+        names = [node.name for node in program.nodes()]
+        return str(digit) in names and any(name.endswith("sure") for name in names)
+    wait(verdict, 10, f"the verdict {digit}", program)
+    say(f"a drawn {digit} is read as a {digit}")
+
+
+SEVEN = [[(0.28, 0.22), (0.72, 0.22), (0.62, 0.42), (0.45, 0.82)]]
+ONE = [[(0.5, 0.15), (0.5, 0.85)]]
+FOUR = [[(0.36, 0.15), (0.3, 0.52), (0.72, 0.52)], [(0.62, 0.2), (0.62, 0.88)]]
+
+
+def undo(program):
+    program.key("ctrl+z", "ctrl+z")
+    wait(lambda: not any("sure" in node.text for node in program.nodes()), 10, "an empty canvas", program)
+    say("undoing both strokes empties the canvas and the verdict")
+
+
+def finished(program):
+    program.key("ctrl+1")
+    wait(lambda: program.shows("Finished"), 120, "the end of the run", program)
+    program.key("ctrl+3")
+    wait(lambda: any("Quick look" in node.text or "MLP" in node.text for node in program.nodes()), 10, "the run among the models", program)
+    say("the finished run is among the models")
+    program.key("ctrl+4")
+    program.find("Confusion", seconds=10)
+    check(len(os.listdir(os.path.join(program.home, "runs"))) == 1, "one run folder is on disk")
+
+
+def without_a_display():
+    import subprocess
+    environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    ended = subprocess.run([path], env=environment, capture_output=True, text=True, timeout=20)
+    check(ended.returncode == 2 and "inkling train" in ended.stderr, "without a display it says so, names `inkling train` and exits 2")
+
+
+def main():
+    home = tempfile.mkdtemp(prefix="inkling-window-")
+    with Program(path, home=home) as program:
+        program.wait_for_window()
+        wizard(program)
+        refuse_zero_epochs(program)
+        draw(program, 7, SEVEN)
+        program.key("ctrl+1")
+        train(program)
+        pause_and_resume(program)
+        draw(program, 1, ONE)
+        draw(program, 4, FOUR)
+        undo(program)
+        finished(program)
+        program.key("alt+F4")
+        wait(lambda: program.process.poll() is not None, 10, "the end of the program", None)
+        check(program.process.returncode == 0, "closing the window ends the program")
+    with Program(path, home=home) as program:
+        program.wait_for_window()
+        program.find("Start", seconds=15)
+        check(not program.shows("Teach your computer"), "the second launch skips the wizard")
+        check(program.find("Epochs", role="entry").text.endswith("2"), "and remembers the settings")
+    with Program(path) as program:
+        program.wait_for_window()
+        program.find("Teach your computer")
+        program.key("Escape")
+        program.find("Nothing learned yet")
+        draw(program, 7, SEVEN)
+        say("without any run the starter model reads")
+    without_a_display()
+
+
+main()
+print("the window does what it should")
