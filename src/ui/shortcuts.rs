@@ -1,7 +1,7 @@
 //! Owns the keyboard shortcuts and their overview.
 //! Must not do what they stand for: they become actions like any button's.
 
-use eframe::egui::{Context, Event, Grid, Id, Key, KeyboardShortcut, Modal, Modifiers, RichText, Ui};
+use eframe::egui::{Context, Event, Grid, Id, Key, KeyboardShortcut, Modal, Modifiers, RichText, ScrollArea, Ui};
 
 use super::style;
 use crate::app::{Action, App, Phase, Screen};
@@ -75,7 +75,7 @@ fn all(ctx: &Context) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
                 ("Delete".to_owned(), "Clear the canvas"),
             ],
         ),
-        ("Plots", vec![("Arrow keys".to_owned(), "Move the read-out along the curve, when a plot has the keyboard")]),
+        ("Plots", vec![("Arrow keys".to_owned(), "Move the read-out, when a plot has the keyboard")]),
     ]
 }
 
@@ -85,20 +85,23 @@ pub fn overview(ui: &Ui, open: &mut bool) {
         return;
     }
     let ctx = ui.ctx();
+    let room = ctx.content_rect().size();
     let modal = Modal::new(Id::unique("shortcuts")).frame(style::dialog_frame(ui)).show(ctx, |ui| {
-        ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 80.0));
+        ui.set_width(640.0_f32.min(room.x - 80.0));
         ui.label(RichText::new("Keyboard shortcuts").heading());
-        for (topic, shortcuts) in all(ctx) {
-            style::section(ui, topic);
-            Grid::new(topic).num_columns(2).spacing([18.0, 5.0]).min_col_width(190.0).show(ui, |ui| {
-                for (keys, meaning) in shortcuts {
-                    ui.label(RichText::new(keys).monospace());
-                    ui.label(meaning);
-                    ui.end_row();
-                }
-            });
-        }
-        ui.add_space(style::GAP);
+        ScrollArea::vertical().max_height(room.y - 180.0).show(ui, |ui| {
+            for (topic, shortcuts) in all(ctx) {
+                style::section(ui, topic);
+                Grid::new(topic).num_columns(2).spacing([18.0, 2.0]).min_col_width(230.0).show(ui, |ui| {
+                    for (keys, meaning) in shortcuts {
+                        ui.label(RichText::new(keys).monospace());
+                        ui.label(meaning);
+                        ui.end_row();
+                    }
+                });
+            }
+        });
+        ui.add_space(style::GAP / 2.0);
         ui.add(style::secondary_button("Close")).clicked()
     });
     if modal.inner || modal.should_close() {

@@ -2,8 +2,8 @@
 //! Must not know what is shown with them.
 
 use eframe::egui::{
-    Align, Button, Color32, Context, CornerRadius, FontFamily, FontId, Frame, Label, Layout, Margin, Painter, Rect, Response, RichText,
-    Sense, Shadow, Stroke, StrokeKind, TextStyle, Theme, Ui, Visuals, WidgetText, style::WidgetVisuals, vec2,
+    Align, Button, Color32, Context, CornerRadius, FontFamily, FontId, Frame, Label, Layout, Margin, Painter, ProgressBar, Rect, Response,
+    RichText, Sense, Shadow, Stroke, StrokeKind, TextStyle, Theme, Ui, Visuals, WidgetText, style::WidgetVisuals, vec2,
 };
 
 use super::signs::{Sign, sign};
@@ -232,6 +232,11 @@ pub fn primary_button(ui: &Ui, text: impl Into<String>) -> Button<'static> {
 /// A button beside the primary one.
 pub fn secondary_button(text: impl Into<WidgetText>) -> Button<'static> {
     Button::new(text.into()).min_size(vec2(76.0, 34.0))
+}
+
+/// How far something is, from 0 to 1.
+pub fn progress_bar(ui: &Ui, fraction: f32) -> ProgressBar {
+    ProgressBar::new(fraction).fill(palette(ui).accent).corner_radius(RADIUS_SMALL)
 }
 
 /// Text that explains, under or beside what it explains.

@@ -3,7 +3,7 @@
 use inkling::app::{Action, Phase, Screen};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ModelRef, RunId, Task, Telemetry};
-use inkling::run_config::{DeviceChoice, Preset, RunConfig};
+use inkling::run_config::{DeviceChoice, RunConfig};
 
 use crate::fake_engine::{app, evaluation, starter, summary};
 
@@ -18,7 +18,7 @@ fn classified(commands: &[Command]) -> Vec<(u64, usize)> {
 #[test]
 fn a_run_goes_from_start_to_results() {
     let (mut app, mut engine) = app();
-    app.apply(Action::ApplyPreset(Preset::Balanced));
+    app.apply(Action::Configure(Box::new(RunConfig { epochs: 3, ..RunConfig::default() })));
     app.apply(Action::Show(Screen::Models));
     app.apply(Action::Start);
     assert_eq!(app.screen, Screen::Train);

@@ -5,4 +5,8 @@ mod models;
 mod plots;
 mod results;
 mod stage;
+mod run_panel;
+mod shell;
 mod stroke;
+mod window;
+mod wizard;

@@ -1,7 +1,7 @@
 //! Owns the foot of the run panel: Start, Pause, Resume and Stop, and how far the run is.
 //! Must not know how a run is carried out.
 
-use eframe::egui::{KeyboardShortcut, ProgressBar, Response, RichText, Ui};
+use eframe::egui::{KeyboardShortcut, Response, RichText, Ui};
 
 use crate::app::{Action, App, Phase, RunView};
 use crate::ui::{shortcuts, style};
@@ -43,7 +43,8 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         style::invalid(ui, &format!("Cannot start: {}", first.message.what));
     }
     let button = style::primary_button(ui, "Start").min_size([ui.available_width(), 40.0].into());
-    let response = ui.add_enabled(obstacles.is_empty(), button);
+    // In a row the label stands in the middle of its button.
+    let response = ui.horizontal(|ui| ui.add_enabled(obstacles.is_empty(), button)).inner;
     if with_keys(ui, response, shortcuts::START).clicked() {
         actions.push(Action::Start);
     }
@@ -56,8 +57,7 @@ fn with_keys(ui: &Ui, response: Response, keys: KeyboardShortcut) -> Response {
 fn state(ui: &mut Ui, run: &RunView) {
     ui.label(RichText::new(run.state()).strong());
     if run.is_active() {
-        let bar = ProgressBar::new(run.fraction()).desired_height(10.0).corner_radius(style::RADIUS_SMALL);
-        ui.add(bar).accessible_name("Progress of the run");
+        ui.add(style::progress_bar(ui, run.fraction()).desired_height(10.0)).accessible_name("Progress of the run");
     }
     let mut figures = run.pace();
     if let Phase::Training | Phase::Paused = run.phase {

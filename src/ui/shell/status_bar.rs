@@ -1,7 +1,7 @@
 //! Owns the bar along the bottom: who reads, where, and how the run is doing, from every screen.
 //! Must not change anything but the screen.
 
-use eframe::egui::{Label, ProgressBar, RichText, Sense, Ui};
+use eframe::egui::{Label, RichText, Sense, Ui};
 
 use crate::app::verdict::reader_sentence;
 use crate::app::{Action, App, Screen};
@@ -37,7 +37,7 @@ fn run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         actions.push(Action::Show(Screen::Train));
     }
     if run.is_active() {
-        let bar = ProgressBar::new(run.fraction()).desired_width(120.0).desired_height(8.0).corner_radius(style::RADIUS_SMALL);
-        ui.add(bar).accessible_name("Progress of the run, in the status bar");
+        ui.add(style::progress_bar(ui, run.fraction()).desired_width(120.0).desired_height(8.0))
+            .accessible_name("Progress of the run, in the status bar");
     }
 }

@@ -1,13 +1,18 @@
 //! Owns what each page of the wizard says and lets one choose.
 //! Must not know how one gets from page to page.
 
-use eframe::egui::{Frame, Label, RichText, Ui};
+use eframe::egui::{Color32, Frame, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::statistics::grouped;
 use crate::app::{Action, App, WizardStep};
+use crate::data::builtin;
 use crate::hardware::lines;
+use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
 use crate::ui::{run_panel, signs, style};
+
+/// The hand the welcome page is written in.
+const HAND: u64 = 7;
 
 /// Draws the page.
 pub fn show(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
@@ -21,6 +26,8 @@ pub fn show(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>)
 }
 
 fn welcome(ui: &mut Ui) {
+    digits(ui);
+    ui.add_space(style::GAP / 2.0);
     ui.label("Inkling trains a small neural network on your own machine and then lets you draw for it.");
     ui.add_space(style::GAP);
     for (title, body) in [
@@ -138,20 +145,53 @@ fn done(ui: &mut Ui, app: &App) {
     ui.label(RichText::new("F1 shows the keyboard shortcuts; “Set up again…” in the menu brings these pages back.").weak());
 }
 
+/// The ten digits, written by hand: what all this is about.
+fn digits(ui: &mut Ui) {
+    let palette = style::palette(ui);
+    let width = ui.available_width();
+    let (rect, response) = ui.allocate_exact_size(vec2(width, (width / 10.0).min(66.0) + 2.0 * style::GAP), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "The digits 0 to 9, handwritten"));
+    ui.painter().rect(rect, style::RADIUS, palette.paper, Stroke::new(1.0, palette.line), StrokeKind::Inside);
+    let cell = (rect.width() - 2.0 * style::GAP) / 10.0;
+    for digit in 0..10 {
+        let left = rect.left() + style::GAP + f32::from(digit) * cell;
+        let place = Rect::from_min_size(pos2(left, rect.top() + style::GAP), vec2(cell, rect.height() - 2.0 * style::GAP));
+        strokes(ui, &builtin::ink(digit, None, HAND, 0), place.shrink2(vec2(cell * 0.12, 2.0)), palette.accent);
+    }
+}
+
+/// Paints ink as large as it fits.
+fn strokes(ui: &Ui, ink: &Ink, place: Rect, color: Color32) {
+    let mut bounds = Rect::NOTHING;
+    ink.strokes.iter().flatten().for_each(|&[x, y]| bounds.extend_with(pos2(x, y)));
+    if !bounds.is_positive() && bounds.height() <= 0.0 {
+        return;
+    }
+    let scale = (place.height() / bounds.height()).min(place.width() / bounds.width().max(1e-3));
+    for stroke in &ink.strokes {
+        let points = stroke.iter().map(|&[x, y]| place.center() + (pos2(x, y) - bounds.center()) * scale).collect();
+        ui.painter().line(points, Stroke::new(3.5, color));
+    }
+}
+
 /// One of several to choose from; true when it was chosen.
 fn option(ui: &mut Ui, chosen: bool, possible: bool, title: &str, body: &str) -> bool {
     let palette = style::palette(ui);
     let frame = style::card(ui);
-    let frame = if chosen { frame.stroke(eframe::egui::Stroke::new(2.0, palette.accent)) } else { frame };
+    let frame = if chosen { frame.stroke(Stroke::new(2.0, palette.accent)) } else { frame };
     let clicked = Frame::show(frame, ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.add_enabled_ui(possible, |ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             let clicked = ui.radio(chosen, RichText::new(title).strong().size(16.0)).clicked();
-            ui.add(Label::new(RichText::new(body).weak()).wrap());
+            ui.horizontal(|ui| {
+                // In line with the title, which stands behind its button.
+                ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing - ui.spacing().item_spacing.x);
+                ui.add(Label::new(RichText::new(body).weak()).wrap());
+            });
             clicked
         })
         .inner
     });
-    clicked.inner || (possible && clicked.response.interact(eframe::egui::Sense::click()).clicked())
+    clicked.inner || (possible && clicked.response.interact(Sense::click()).clicked())
 }

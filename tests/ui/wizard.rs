@@ -1,0 +1,119 @@
+//! The wizard, by keyboard and by pointer.
+
+use eframe::egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use inkling::app::{Phase, WizardStep};
+use inkling::run_config::{DataSource, Preset};
+
+use super::window::{first_launch, until, usual};
+use crate::fake_engine::Answers;
+
+#[test]
+fn enter_alone_leads_through_every_page() {
+    let (mut window, _engine) = first_launch(Answers::default());
+    for step in WizardStep::ALL {
+        assert_eq!(window.state().app().wizard, Some(step));
+        window.key_press(Key::Enter);
+        window.run_steps(3);
+    }
+    assert_eq!(window.state().app().wizard, None);
+    assert!(window.state().app().settings.wizard_done);
+    window.get_by_label("Start");
+}
+
+#[test]
+fn every_step_can_be_gone_back() {
+    let (mut window, _engine) = first_launch(Answers::default());
+    for _ in 0..4 {
+        window.get_by_label("Next").click();
+        window.run_steps(3);
+    }
+    assert_eq!(window.state().app().wizard, Some(WizardStep::Done));
+    window.get_by_label("Back").click();
+    window.run_steps(3);
+    window.key_press(Key::Backspace);
+    window.run_steps(3);
+    window.key_press_modifiers(Modifiers::ALT, Key::ArrowLeft);
+    window.run_steps(3);
+    assert_eq!(window.state().app().wizard, Some(WizardStep::Hardware));
+    window.get_by_label("Welcome").click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().wizard, Some(WizardStep::Welcome));
+}
+
+#[test]
+fn escape_skips_and_the_menu_brings_it_back() {
+    let (mut window, _engine) = first_launch(Answers::default());
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    assert_eq!(window.state().app().wizard, None);
+    window.get_by_label("Menu").click();
+    window.run_steps(3);
+    window.get_by_label("Set up again…").click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().wizard, Some(WizardStep::Welcome));
+}
+
+#[test]
+fn the_machine_is_shown_with_what_it_means() {
+    let (mut window, _engine) = first_launch(Answers::default());
+    until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
+    window.get_by_label("Your machine").click();
+    window.run_steps(3);
+    for line in inkling::hardware::lines(window.state().app().hardware.as_ref().unwrap()) {
+        window.get_by_label(&line.label);
+        assert!(window.query_all_by_label(&line.meaning).count() > 0, "{}", line.meaning);
+    }
+}
+
+#[test]
+fn the_recommended_preset_is_named_and_another_can_be_chosen() {
+    let (mut window, _engine) = first_launch(Answers::default());
+    until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
+    let (config, reason) = window.state().app().recommended().unwrap();
+    assert_eq!(window.state().app().config.preset, config.preset, "taken by itself at the first launch");
+    window.get_by_label("Settings").click();
+    window.run_steps(3);
+    window.get_by_label(&reason);
+    window.get_by_label_contains("(recommended)");
+    let other = if config.preset == Some(Preset::Best) { Preset::QuickLook } else { Preset::Best };
+    window.get_by_label(other.label()).click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().config.preset, Some(other));
+}
+
+#[test]
+fn a_folder_that_is_chosen_is_learned_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, _engine) = first_launch(Answers { folder: Some(folder.path().to_owned()), file: None });
+    window.get_by_label("Data").click();
+    window.run_steps(3);
+    window.get_by_label("Choose a folder…").click();
+    until(&mut window, "the folder is taken", |app| !app.settings.data_folders.is_empty());
+    assert_eq!(window.state().app().config.data.sources(), [DataSource::Path(folder.path().to_owned())]);
+    let name = DataSource::Path(folder.path().to_owned()).label();
+    window.get_by_label(&name);
+    window.get_by_label("Built-in digits").click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().config.data.sources(), [DataSource::Builtin]);
+}
+
+#[test]
+fn the_last_page_can_start_the_first_run() {
+    let (mut window, mut engine) = first_launch(Answers::default());
+    window.get_by_label("Ready").click();
+    window.run_steps(3);
+    window.get_by_label("Start training").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    let app = window.state().app();
+    assert_eq!((app.wizard, &app.run.as_ref().unwrap().phase), (None, &Phase::Training));
+}
+
+#[test]
+fn after_the_first_time_it_stays_away() {
+    let (window, _engine) = usual();
+    assert_eq!(window.state().app().wizard, None);
+    assert!(window.query_by_label("Skip set-up").is_none());
+}
