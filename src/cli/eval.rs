@@ -76,9 +76,9 @@ fn table(model: &ModelInfo, data: &DataSpec, evaluation: &Evaluation) -> String 
         data.label(),
         evaluation.loss
     );
-    let answers: String = (0..CLASSES).map(|answer| format!("{answer:>7}")).collect();
+    let answers = (0..CLASSES).map(|answer| format!("{answer:>7}")).collect::<Vec<_>>().concat();
     let rows = class_scores(evaluation).into_iter().zip(&evaluation.confusion).map(|(score, counts)| {
-        let counts: String = counts.iter().map(|count| format!("{count:>7}")).collect();
+        let counts = counts.iter().map(|count| format!("{count:>7}")).collect::<Vec<_>>().concat();
         let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| percent(share, 1));
         format!("{:>7} {counts}{share:>9}", score.digit)
     });

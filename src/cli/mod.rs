@@ -7,6 +7,7 @@ mod engine;
 mod eval;
 mod failure;
 mod format;
+mod hardware;
 mod interrupt;
 mod output;
 mod predict;
@@ -40,6 +41,8 @@ enum Command {
     /// List data sets, or look at one.
     #[command(subcommand)]
     Data(data::Command),
+    /// Show what this machine has and what that means for training.
+    Hardware(hardware::Arguments),
 }
 
 /// Does what the arguments say.
@@ -60,6 +63,7 @@ pub fn main() -> ExitCode {
         Some(Command::Eval(arguments)) => eval::run(arguments),
         Some(Command::Predict(arguments)) => predict::run(&arguments),
         Some(Command::Data(command)) => data::run(command),
+        Some(Command::Hardware(arguments)) => hardware::run(&arguments),
     };
     done.err().map_or(ExitCode::SUCCESS, Failure::report)
 }

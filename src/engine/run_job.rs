@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Event, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::{Store, check_target, save_to};
-use crate::train::{Flow, Observer, Outcome, train};
+use crate::train::{self, Flow, Observer, Outcome};
 
 /// Carries a run out, from its data to its folder.
 pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, shelf: &mut Shelf, run: RunId, config: &RunConfig) {
@@ -50,10 +50,8 @@ fn train_from(
     run: RunId,
     config: &RunConfig,
 ) -> Result<Option<Outcome>, Problem> {
-    if let Some(problem) = config.problems().into_iter().next() {
-        return Err(problem.into());
-    }
     // Better refused now than after an hour of training.
+    train::check(config)?;
     match &settings.runs {
         RunsTarget::Store(root) => Store::new(root).check()?,
         RunsTarget::Folder(folder) => check_target(folder)?,
@@ -66,7 +64,7 @@ fn train_from(
             Flow::Stop => ControlFlow::Break(()),
         }
     })?;
-    let outcome = train(config, set, &mut job)?;
+    let outcome = train::train(config, set, &mut job)?;
     let now = job.now;
     desk.events.flush(run, now);
     Ok(outcome)

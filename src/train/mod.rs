@@ -10,4 +10,4 @@ mod session;
 pub use hold_out::HoldOut;
 pub use observer::{Flow, Observer};
 pub use outcome::Outcome;
-pub use session::{MICRO_BATCH, train};
+pub use session::{MICRO_BATCH, check, train};

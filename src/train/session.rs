@@ -27,11 +27,14 @@ pub const MICRO_BATCH: usize = 64;
 /// Share of the validation images that count as digits.
 const DIGIT_SHARE: f64 = 0.99;
 
+/// Whether `train` takes this configuration, to be asked before its data is read.
+pub fn check(config: &RunConfig) -> Result<(), ConfigProblem> {
+    config.problems().into_iter().chain(unsupported(config)).next().map_or(Ok(()), Err)
+}
+
 /// Trains as configured. `None` when the observer stopped the run before its first epoch was complete.
 pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) -> Result<Option<Outcome>, Problem> {
-    if let Some(problem) = config.problems().into_iter().chain(unsupported(config)).next() {
-        return Err(problem.into());
-    }
+    check(config)?;
     let threads = config.threads.map_or_else(cores, |threads| threads as usize);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)

@@ -14,7 +14,6 @@ use super::output::Output;
 use crate::engine::RunsTarget;
 use crate::protocol::{Command, RunId};
 use crate::run_config::{DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
-use crate::runs::check_target;
 
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
@@ -94,9 +93,6 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let problems = config.problems();
     if !problems.is_empty() {
         return Err(Failure::of_config(&problems));
-    }
-    if let Some(folder) = &arguments.out {
-        check_target(folder)?;
     }
     let engine = Engine::start(arguments.data_dir, arguments.out.map(RunsTarget::Folder))?;
     interrupt::listen();

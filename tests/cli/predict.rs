@@ -1,0 +1,124 @@
+//! Reading pictures and ink from the terminal.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use image::{GrayImage, Luma};
+
+use super::{inkling, keys, objects, run, stderr, stdout};
+
+/// A plain stroke downwards.
+const ONE: &str = r#"{"strokes": [[[50, 10], [50, 40], [50, 90]]]}"#;
+
+/// A dark stroke downwards on white paper.
+fn write_one(path: &Path) {
+    let picture = GrayImage::from_fn(60, 80, |x, y| Luma([if (27..33).contains(&x) && (15..65).contains(&y) { 20 } else { 250 }]));
+    picture.save(path).unwrap();
+}
+
+fn paths(output: &Output) -> Vec<String> {
+    objects(output).iter().map(|object| object["path"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_prediction_has_the_promised_shape() {
+    let home = tempfile::tempdir().unwrap();
+    write_one(&home.path().join("one.png"));
+    let output = run(home.path(), &["predict", "one.png", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(keys(&stdout(&output)), ["path", "digit", "confidence", "probabilities", "is_digit", "digit_score"]);
+    let object = &objects(&output)[0];
+    let probabilities: Vec<f64> = object["probabilities"].as_array().unwrap().iter().map(|p| p.as_f64().unwrap()).collect();
+    assert_eq!(probabilities.len(), 10);
+    assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-4);
+    assert_eq!(object["digit"], 1, "{object}");
+    assert_eq!(object["confidence"].as_f64(), Some(probabilities[1]));
+    assert!(object["is_digit"].is_boolean() && object["digit_score"].is_number());
+}
+
+#[test]
+fn people_get_a_line_an_input() {
+    let home = tempfile::tempdir().unwrap();
+    write_one(&home.path().join("one.png"));
+    fs::write(home.path().join("ink.json"), ONE).unwrap();
+    let said = stdout(&run(home.path(), &["predict", "one.png", "ink.json"]));
+    let lines: Vec<_> = said.lines().collect();
+    assert!(lines.len() == 2 && lines[0].starts_with("one.png: ") && lines[1].starts_with("ink.json: "), "{said}");
+    assert!(lines.iter().all(|line| line.contains('1')), "{said}");
+}
+
+#[test]
+fn drawings_of_json_lines_are_named_by_their_line() {
+    let home = tempfile::tempdir().unwrap();
+    let text = format!("{ONE}\n\n{ONE}\n");
+    fs::write(home.path().join("ink.jsonl"), &text).unwrap();
+    let mut packed = GzEncoder::new(fs::File::create(home.path().join("packed.jsonl.gz")).unwrap(), Compression::fast());
+    packed.write_all(text.as_bytes()).unwrap();
+    packed.finish().unwrap();
+    let output = run(home.path(), &["predict", "--json", "ink.jsonl", "packed.jsonl.gz"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(paths(&output), ["ink.jsonl:1", "ink.jsonl:3", "packed.jsonl.gz:1", "packed.jsonl.gz:3"]);
+}
+
+#[test]
+fn a_folder_is_read_in_order_and_without_what_is_not_ours() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("drawings");
+    fs::create_dir_all(folder.join("more")).unwrap();
+    write_one(&folder.join("b.png"));
+    write_one(&folder.join("c.JPG"));
+    fs::write(folder.join("a.json"), ONE).unwrap();
+    fs::write(folder.join("notes.txt"), "not ours").unwrap();
+    write_one(&folder.join("more/d.png"));
+    let output = run(home.path(), &["predict", "--json", "drawings"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let expected = ["a.json", "b.png", "c.JPG"].map(|name| Path::new("drawings").join(name).display().to_string());
+    assert_eq!(paths(&output), expected);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_is_read() {
+    let home = tempfile::tempdir().unwrap();
+    write_one(&home.path().join("one.png"));
+    fs::write(home.path().join("broken.png"), b"\x89PNG broken").unwrap();
+    fs::write(home.path().join("broken.jsonl"), format!("{ONE}\nnonsense\n")).unwrap();
+    fs::create_dir(home.path().join("empty")).unwrap();
+    let output = run(home.path(), &["predict", "--json", "missing.png", "broken.png", "broken.jsonl", "empty", "one.png"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(paths(&output), ["broken.jsonl:1", "one.png"]);
+    let said = stderr(&output);
+    assert_eq!(said.lines().count(), 4, "{said}");
+    for name in ["missing.png", "broken.png", "broken.jsonl:2", "empty"] {
+        assert!(said.contains(name), "{name} is not named: {said}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("ink.jsonl"), format!("{ONE}\n").repeat(2000)).unwrap();
+    let mut child =
+        inkling(home.path()).args(["predict", "--json", "ink.jsonl"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    out.read_line(&mut first).unwrap();
+    drop(out);
+    let output = child.wait_with_output().unwrap();
+    assert!(first.contains("ink.jsonl:1"), "{first}");
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_under_standard_output_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    write_one(&home.path().join("one.png"));
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = inkling(home.path()).args(["predict", "--json", "one.png"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("Standard output"), "{}", stderr(&output));
+}

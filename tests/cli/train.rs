@@ -1,0 +1,155 @@
+//! Training and measuring from the terminal.
+
+use std::fs;
+use std::path::Path;
+
+use super::{keys, objects, run, stderr, stdout};
+use crate::support::write_idx_set;
+
+const QUICK: [&str; 6] = ["train", "--data", "set", "--preset", "quick", "--epochs"];
+
+/// A home with a small data set in the folder `set`.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("set"), 600, 100);
+    home
+}
+
+fn train(home: &Path, more: &[&str]) -> std::process::Output {
+    run(home, &[&QUICK[..], more].concat())
+}
+
+#[test]
+fn a_run_for_scripts_ends_with_the_promised_object() {
+    let home = home();
+    let output = train(home.path(), &["3", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let events = objects(&output);
+    let names: Vec<_> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(names, ["started", "epoch", "epoch", "epoch", "finished"]);
+    assert_eq!(events[0]["plan"]["test_images"], 100);
+    assert_eq!(events[2]["epoch"], 2);
+
+    let last = events.last().unwrap();
+    let promised = [
+        "event",
+        "run",
+        "model",
+        "model_path",
+        "device",
+        "precision",
+        "parameters",
+        "train_seconds",
+        "epoch_seconds",
+        "images_per_second",
+        "validation_accuracy",
+        "test_accuracy",
+    ];
+    let text = stdout(&output);
+    assert!(keys(text.lines().last().unwrap()).starts_with(&promised.map(str::to_owned)));
+    assert_eq!((&last["model"], &last["device"], &last["precision"]), (&"mlp".into(), &"cpu".into(), &"f32".into()));
+    assert_eq!(last["epoch_seconds"].as_array().unwrap().len(), 3);
+    assert!(last["test_accuracy"].as_f64().unwrap() > 0.9, "{last}");
+    assert!(last["validation_accuracy"].as_f64().unwrap() > 0.9, "{last}");
+    let model = Path::new(last["model_path"].as_str().unwrap());
+    assert!(model.is_file() && model.starts_with(home.path().join("runs")) && model.parent() == last["run"].as_str().map(Path::new));
+    assert!(stderr(&output).contains("inkling predict --model"), "people are told on standard error");
+}
+
+#[test]
+fn a_run_for_people_says_where_the_model_is_and_what_to_type_next() {
+    let home = home();
+    let output = train(home.path(), &["1", "--out", "my run"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let model = home.path().join("my run/model.safetensors");
+    assert!(model.is_file());
+    let said = stdout(&output);
+    assert!(said.contains(&model.display().to_string()), "{said}");
+    assert!(said.lines().last().unwrap().contains("inkling predict --model"), "{said}");
+    assert!(said.lines().last().unwrap().ends_with("drawing.png"), "{said}");
+    assert_eq!(stderr(&output).matches("Epoch ").count(), 1, "one line per epoch where there is no terminal: {}", stderr(&output));
+    assert!(!stderr(&output).contains('\u{1b}'), "no bars where there is no terminal");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_model() {
+    let home = home();
+    let model = |out: &str, seed: &str| {
+        assert_eq!(train(home.path(), &["1", "--threads", "1", "--out", out, "--seed", seed]).status.code(), Some(0));
+        let card = objects(&run(home.path(), &["eval", "--model", &format!("{out}/model.safetensors"), "--data", "set", "--json"]));
+        card[0]["loss"].as_f64().unwrap()
+    };
+    assert_eq!(model("a", "5"), model("b", "5"));
+    assert_ne!(model("c", "5"), model("d", "6"));
+}
+
+#[test]
+fn a_trained_model_is_measured() {
+    let home = home();
+    assert_eq!(train(home.path(), &["3", "--out", "run"]).status.code(), Some(0));
+    let eval = ["eval", "--model", "run/model.safetensors", "--data", "set"];
+
+    let scripted = run(home.path(), &[&eval[..], &["--json"]].concat());
+    assert_eq!(scripted.status.code(), Some(0), "{}", stderr(&scripted));
+    assert_eq!(keys(&stdout(&scripted)), ["images", "accuracy", "loss"]);
+    let figures = &objects(&scripted)[0];
+    assert_eq!(figures["images"], 100);
+    assert!(figures["accuracy"].as_f64().unwrap() > 0.9 && figures["loss"].as_f64().unwrap() > 0.0, "{figures}");
+
+    let table = stdout(&run(home.path(), &eval));
+    assert_eq!(table.lines().count(), 13, "figures, a blank line, a head and ten rows:\n{table}");
+    let counted: u32 =
+        table.lines().skip(3).flat_map(|row| row.split_whitespace().skip(1).take(10)).map(|count| count.parse::<u32>().unwrap()).sum();
+    assert_eq!(counted, 100);
+}
+
+#[test]
+fn data_that_cannot_be_had_fails_by_name() {
+    let home = home();
+    fs::write(home.path().join("set/train-images-idx3-ubyte"), b"\0\0\x08\x03 broken").unwrap();
+    for (arguments, word) in [
+        (&["train", "--data", "mnist"][..], "mnist"),
+        (&["train", "--data", "nowhere"], "nowhere"),
+        (&["train", "--data", "set"], "train-images-idx3-ubyte"),
+        (&["train", "--data-dir", "nowhere"], "nowhere"),
+        (&["eval", "--model", "absent.safetensors", "--data", "set"], "absent.safetensors"),
+        (&["predict", "--model", "set/t10k-labels-idx1-ubyte", "a.png"], "t10k-labels-idx1-ubyte"),
+    ] {
+        let output = run(home.path(), arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stderr(&output));
+        assert!(stdout(&output).is_empty());
+        assert!(stderr(&output).contains(word), "{arguments:?} does not name {word}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_set_is_found_by_name_in_the_folder_given() {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("sets/kmnist"), 200, 50);
+    let output = run(home.path(), &["train", "--data", "kmnist", "--data-dir", "sets", "--preset", "quick", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(objects(&output)[0]["plan"]["test_images"], 50);
+}
+
+#[test]
+fn a_batch_larger_than_the_set_is_bad_usage() {
+    let home = home();
+    let output = train(home.path(), &["1", "--batch-size", "4096"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("4096"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_folder_that_cannot_take_the_run_is_found_before_training() {
+    let home = home();
+    fs::create_dir(home.path().join("thesis")).unwrap();
+    fs::write(home.path().join("thesis/chapter.txt"), "precious").unwrap();
+    fs::write(home.path().join("file"), "a file").unwrap();
+    for out in ["thesis", "file/run"] {
+        let output = train(home.path(), &["1", "--out", out, "--json"]);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(stdout(&output).is_empty(), "no run was started");
+        assert!(stderr(&output).contains(out.split('/').next().unwrap()), "{}", stderr(&output));
+    }
+    assert_eq!(fs::read_dir(home.path().join("thesis")).unwrap().count(), 1);
+}

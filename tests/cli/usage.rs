@@ -1,0 +1,77 @@
+//! What cannot be is refused at once, with exit status 2 and a sentence; help and version are no failures.
+
+use super::{run, stderr, stdout};
+
+#[test]
+fn bad_usage_ends_with_status_2_and_says_why() {
+    let home = tempfile::tempdir().unwrap();
+    for (arguments, word) in [
+        (&["train", "--epochs", "0"][..], "0 epochs"),
+        (&["train", "--epochs", "-3"], "-3"),
+        (&["train", "--epochs", "many"], "many"),
+        (&["train", "--batch-size", "0"], "0 images"),
+        (&["train", "--batch-size", "100000"], "8192"),
+        (&["train", "--lr", "NaN"], "NaN"),
+        (&["train", "--lr", "-1"], "-1"),
+        (&["train", "--threads", "0"], "0 threads"),
+        (&["train", "--preset", "fastest"], "speedrun"),
+        (&["train", "--model", "resnet"], "lenet"),
+        (&["train", "--optimizer", "adam"], "adamw"),
+        (&["train", "--precision", "f64"], "f32"),
+        (&["train", "--device", "tpu"], "auto"),
+        (&["train", "--data", "mnist++builtin"], "mnist++builtin"),
+        (&["train", "--device", "cuda"], "cuda"),
+        (&["train", "--precision", "bf16"], "bf16"),
+        (&["eval"], "--model"),
+        (&["predict"], "INPUT"),
+        (&["data", "show", "builtin"], "--out"),
+        (&["fly"], "fly"),
+        (&["train", "--fly"], "--fly"),
+    ] {
+        let output = run(home.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stdout(&output).is_empty(), "{arguments:?}");
+        assert!(stderr(&output).contains(word), "{arguments:?} does not say {word:?}: {}", stderr(&output));
+    }
+    assert!(!home.path().join("runs").exists(), "nothing was begun");
+}
+
+#[test]
+fn everything_wrong_is_said_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    let said = stderr(&run(home.path(), &["train", "--epochs", "0", "--batch-size", "0"]));
+    assert!(said.contains("epochs") && said.contains("batch"), "{said}");
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    let home = tempfile::tempdir().unwrap();
+    for (arguments, word) in [(&["--help"][..], "predict"), (&["train", "--help"], "--preset"), (&["--version"], env!("CARGO_PKG_VERSION"))]
+    {
+        let output = run(home.path(), arguments);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(stdout(&output).contains(word), "{arguments:?}: {}", stdout(&output));
+    }
+}
+
+/// On other systems the window needs no such variable.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_display_one_sentence_names_the_command_line() {
+    let home = tempfile::tempdir().unwrap();
+    let output = run(home.path(), &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stdout(&output).is_empty());
+    let said = stderr(&output);
+    assert!(said.contains("inkling train") && said.lines().count() == 1 && said.trim_end().ends_with('.'), "{said}");
+}
+
+/// The variable is set, but nothing answers there.
+#[cfg(all(target_os = "linux", feature = "gui"))]
+#[test]
+fn an_unreachable_display_gets_the_same_sentence() {
+    let home = tempfile::tempdir().unwrap();
+    let output = super::inkling(home.path()).env("DISPLAY", ":65001").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("inkling train"), "{}", stderr(&output));
+}
