@@ -22,7 +22,7 @@ use crate::engine::{EngineHandle, EngineSettings, RunsTarget};
 use crate::hardware::Hardware;
 use crate::paths::Paths;
 use crate::protocol::{Command, ModelInfo, Reading};
-use crate::run_config::{DataSource, RunConfig};
+use crate::run_config::{DataSource, RunConfig, WeightFormat};
 use crate::runs::RunEntry;
 
 /// The most notices at a time; the oldest make room.
@@ -198,6 +198,7 @@ impl std::fmt::Debug for App {
 
 fn connect(around: &Surroundings, settings: &Settings) -> (EngineHandle, Vec<PathBuf>) {
     let folders: Vec<_> = around.paths.data.iter().chain(&settings.data_folders).cloned().collect();
-    let engine = EngineSettings { data_folders: folders.clone(), runs: RunsTarget::Store(around.paths.runs.clone()) };
+    let engine =
+        EngineSettings { data_folders: folders.clone(), runs: RunsTarget::Store(around.paths.runs.clone()), weights: WeightFormat::F32 };
     ((around.connect)(engine, Arc::clone(&around.wake)), folders)
 }

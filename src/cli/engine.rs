@@ -10,6 +10,7 @@ use crate::engine::{EngineHandle, EngineSettings, RunsTarget};
 use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event};
+use crate::run_config::WeightFormat;
 
 /// How soon Ctrl-C is noticed.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -23,10 +24,10 @@ pub struct Engine {
 
 impl Engine {
     /// Starts it. A data folder that was given goes before the usual ones.
-    pub fn start(data_dir: Option<PathBuf>, runs: Option<RunsTarget>) -> Result<Self, Problem> {
+    pub fn start(data_dir: Option<PathBuf>, runs: Option<RunsTarget>, weights: WeightFormat) -> Result<Self, Problem> {
         let paths = Paths::find();
         let data_folders = data_folders(data_dir, &paths)?;
-        let settings = EngineSettings { data_folders, runs: runs.unwrap_or(RunsTarget::Store(paths.runs)) };
+        let settings = EngineSettings { data_folders, runs: runs.unwrap_or(RunsTarget::Store(paths.runs)), weights };
         // One waiting wake-up is enough: whoever is woken takes every event there is.
         let (wake, woken) = sync_channel(1);
         let handle = EngineHandle::spawn(settings, move || {

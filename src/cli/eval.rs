@@ -12,7 +12,7 @@ use super::progress::Progress;
 use crate::app::statistics::{class_scores, grouped, percent};
 use crate::problem::Problem;
 use crate::protocol::{CLASSES, Command, Evaluation, Event, ModelInfo, ModelRef, Task};
-use crate::run_config::DataSpec;
+use crate::run_config::{DataSpec, WeightFormat};
 
 /// The options of `inkling eval`.
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ struct Figures {
 
 /// Measures.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let engine = Engine::start(arguments.data_dir, None)?;
+    let engine = Engine::start(arguments.data_dir, None, WeightFormat::F32)?;
     let model = ModelRef::File(arguments.model);
     engine.send(Command::Evaluate { request: 1, model, data: arguments.data.clone() })?;
     let (model, evaluation) = measured(&engine)?;

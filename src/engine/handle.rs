@@ -8,6 +8,7 @@ use super::events::EventSink;
 use super::supervisor::supervise;
 use super::worker;
 use crate::protocol::{Command, Event};
+use crate::run_config::WeightFormat;
 
 /// Where finished runs go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct EngineSettings {
     pub data_folders: Vec<PathBuf>,
     /// Where finished runs go.
     pub runs: RunsTarget,
+    /// How their model files store the weights.
+    pub weights: WeightFormat,
 }
 
 /// The caller's end. Dropping it ends the engine.

@@ -72,8 +72,8 @@ fn train_from(
 
 fn keep(settings: &EngineSettings, outcome: &Outcome) -> Result<RunSummary, Problem> {
     match &settings.runs {
-        RunsTarget::Store(root) => Store::new(root).save(outcome),
-        RunsTarget::Folder(folder) => save_to(folder, outcome),
+        RunsTarget::Store(root) => Store::new(root).save(outcome, settings.weights),
+        RunsTarget::Folder(folder) => save_to(folder, outcome, settings.weights),
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ModelError, Net, Normalization, Parameter, parameter_shapes};
 use crate::problem::Problem;
-use crate::run_config::{DataSpec, ModelKind, RunConfig};
+use crate::run_config::{DataSpec, ModelKind, RunConfig, WeightFormat};
 
 /// The version written into model files; newer ones are refused.
 pub const FORMAT_VERSION: u32 = 1;
@@ -22,15 +22,6 @@ pub const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// Where the card lies in the metadata.
 const CARD_KEY: &str = "inkling";
-
-/// How weights are stored. They are always computed with in f32.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WeightFormat {
-    /// As they are.
-    F32,
-    /// Rounded, in half the space.
-    F16,
-}
 
 /// What a model file says about its weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ pub mod ops;
 mod parameter;
 
 pub use error::ModelError;
-pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, WeightFormat};
+pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};
 pub use models::{Layer, layers, parameter_count, parameter_shapes};
 pub use net::{Net, Normalization, Pass};
 pub use parameter::Parameter;

@@ -113,6 +113,16 @@ choices! {
 }
 
 choices! {
+    /// How a model file stores weights; they are always computed with in f32.
+    WeightFormat, "weight format" {
+        /// As they are.
+        F32 = "f32", "32-bit floats";
+        /// Rounded, in half the space.
+        F16 = "f16", "16-bit floats";
+    }
+}
+
+choices! {
     /// Where tensors live.
     DeviceChoice, "device" {
         /// The best device that is known to be right on this machine.

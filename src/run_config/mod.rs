@@ -6,7 +6,7 @@ mod data_spec;
 
 use serde::{Deserialize, Serialize};
 
-pub use choices::{DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice};
+pub use choices::{DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice, WeightFormat};
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 
 /// The version written into saved configurations; older ones are read, newer ones refused.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::RunError;
 use crate::files::write_whole;
-use crate::nn::WeightFormat;
 use crate::problem::Problem;
 use crate::protocol::RunSummary;
+use crate::run_config::WeightFormat;
 use crate::train::Outcome;
 
 const MODEL: &str = "model.safetensors";
@@ -20,11 +20,11 @@ const MAX_SUMMARY_BYTES: u64 = 16 << 20;
 
 /// Writes a run to the folder `target` itself, which may be absent, empty, or hold an earlier run, which is replaced.
 /// The summary returned names the folder and the model in it.
-pub fn save_to(target: &Path, outcome: &Outcome) -> Result<RunSummary, Problem> {
+pub fn save_to(target: &Path, outcome: &Outcome, weights: WeightFormat) -> Result<RunSummary, Problem> {
     check_target(target)?;
     let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
     let parent = target.parent().unwrap_or(&target);
-    let complete = write_beside(parent, outcome)?;
+    let complete = write_beside(parent, outcome, weights)?;
     put_in_place(&complete, &target).map_err(|error| {
         // What remains is our own temporary folder; that it is gone matters less than why this failed.
         let _ = std::fs::remove_dir_all(&complete);
@@ -85,7 +85,7 @@ fn located(summary: RunSummary, folder: &Path) -> RunSummary {
 }
 
 /// Writes all of a run's files to a new, hidden folder in `parent`.
-pub fn write_beside(parent: &Path, outcome: &Outcome) -> Result<PathBuf, Problem> {
+pub fn write_beside(parent: &Path, outcome: &Outcome, weights: WeightFormat) -> Result<PathBuf, Problem> {
     let failed = |error: io::Error| unwritable(parent, &error);
     std::fs::create_dir_all(parent).map_err(failed)?;
     let mut builder = tempfile::Builder::new();
@@ -97,7 +97,7 @@ pub fn write_beside(parent: &Path, outcome: &Outcome) -> Result<PathBuf, Problem
         builder.permissions(std::fs::Permissions::from_mode(0o777));
     }
     let folder = builder.tempdir_in(parent).map_err(failed)?;
-    outcome.model_file().save(&folder.path().join(MODEL), WeightFormat::F32)?;
+    outcome.model_file().save(&folder.path().join(MODEL), weights)?;
     write_whole(&folder.path().join(HISTORY), history(&outcome.summary).as_bytes())?;
     // Where it lies is not written down: the folder may be moved.
     let summary = RunSummary { folder: PathBuf::new(), model_path: PathBuf::new(), ..outcome.summary.clone() };

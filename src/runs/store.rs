@@ -6,6 +6,7 @@ use super::RunError;
 use super::folder::{check_writable, load, unwritable, write_beside};
 use crate::problem::Problem;
 use crate::protocol::RunSummary;
+use crate::run_config::WeightFormat;
 use crate::run_config::{DataSource, DataSpec};
 use crate::train::Outcome;
 
@@ -36,8 +37,8 @@ impl Store {
     }
 
     /// Writes a run to a new folder. The summary returned names the folder and the model in it.
-    pub fn save(&self, outcome: &Outcome) -> Result<RunSummary, Problem> {
-        let complete = write_beside(&self.root, outcome)?;
+    pub fn save(&self, outcome: &Outcome, weights: WeightFormat) -> Result<RunSummary, Problem> {
+        let complete = write_beside(&self.root, outcome, weights)?;
         let name = folder_name(&outcome.summary);
         let folder = (1..=u32::MAX)
             .map(|count| self.root.join(if count == 1 { name.clone() } else { format!("{name} {count}") }))

@@ -4,7 +4,7 @@ use inkling::engine::{EngineHandle, EngineSettings, RunsTarget};
 use inkling::ink::Ink;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ModelRef, RunId, RunSummary, Task};
-use inkling::run_config::{DataSource, DataSpec, ModelKind, Preset, RunConfig};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, Preset, RunConfig, WeightFormat};
 use tempfile::TempDir;
 
 use crate::support::write_idx_set;
@@ -20,7 +20,8 @@ fn bench(steps: usize, epochs: u32) -> Bench {
     let folder = TempDir::new().unwrap();
     let set = folder.path().join("set");
     write_idx_set(&set, steps * 60 * 12 / 11, 50);
-    let settings = EngineSettings { data_folders: Vec::new(), runs: RunsTarget::Store(folder.path().join("runs")) };
+    let settings =
+        EngineSettings { data_folders: Vec::new(), runs: RunsTarget::Store(folder.path().join("runs")), weights: WeightFormat::F32 };
     let config = RunConfig {
         data: DataSpec::single(DataSource::Path(set)),
         model: ModelKind::Mlp,

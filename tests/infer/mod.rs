@@ -1,5 +1,7 @@
 //! Reading: one drawing, a picture, a whole split.
 
+mod starter;
+
 use std::ops::ControlFlow;
 
 use inkling::data::Split;
@@ -76,7 +78,7 @@ fn a_stored_model_reads_as_the_trained_one() {
     let outcome = train(&of, &square_set(480, 100), &mut Watcher::default()).unwrap().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
-    outcome.model_file().save(&path, inkling::nn::WeightFormat::F32).unwrap();
+    outcome.model_file().save(&path, inkling::run_config::WeightFormat::F32).unwrap();
 
     let reader = Reader::open(&path).unwrap();
     assert_eq!(reader.info().reference, ModelRef::File(path));

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use inkling::nn::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelError, ModelFile, Net, WeightFormat, parameter_shapes};
-use inkling::run_config::{DataSpec, ModelKind, Preset, RunConfig};
+use inkling::nn::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelError, ModelFile, Net, parameter_shapes};
+use inkling::run_config::{DataSpec, ModelKind, Preset, RunConfig, WeightFormat};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 

@@ -13,7 +13,7 @@ use super::interrupt;
 use super::output::Output;
 use crate::engine::RunsTarget;
 use crate::protocol::{Command, RunId};
-use crate::run_config::{DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
+use crate::run_config::{DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, WeightFormat};
 
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
@@ -60,6 +60,9 @@ pub struct Arguments {
     /// The folder to keep the run in; by default a new one where Inkling keeps its runs
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// How the model file stores the weights; f16 takes half the space
+    #[arg(long, value_name = "NAME", default_value = "f32", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
+    weights: WeightFormat,
     /// Print one JSON object a line on standard output
     #[arg(long)]
     json: bool,
@@ -94,7 +97,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if !problems.is_empty() {
         return Err(Failure::of_config(&problems));
     }
-    let engine = Engine::start(arguments.data_dir, arguments.out.map(RunsTarget::Folder))?;
+    let engine = Engine::start(arguments.data_dir, arguments.out.map(RunsTarget::Folder), arguments.weights)?;
     interrupt::listen();
     engine.send(Command::Start { run: RunId(1), config: config.clone() })?;
     let mut output = Output::new(arguments.json);
