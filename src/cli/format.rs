@@ -1,13 +1,21 @@
-//! Owns the small formats of the command line: durations, and paths as a shell takes them.
+//! Owns the small formats of the command line: durations, counts, and paths as a shell takes them.
 //! Must not know what they belong to.
 
 use std::path::Path;
+
+use crate::app::statistics::grouped;
 
 /// A duration as people read it: `0:42`, `1:02:03`.
 pub fn clock(seconds: f64) -> String {
     let seconds = seconds.max(0.0).round() as u64;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+/// A count of things: `1 epoch`, `12,000 epochs`.
+pub fn count(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number))
 }
 
 /// A path as it can be pasted into this system's shell.

@@ -22,7 +22,7 @@ impl Progress {
     /// A bar at 0 %.
     pub fn new() -> Self {
         let bar = ProgressBar::with_draw_target(Some(PARTS as u64), ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent:>3} %  {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:16} {percent:>3} %  {wide_msg}") {
             bar.set_style(style);
         }
         Self { bar, began: Instant::now() }
@@ -38,8 +38,9 @@ impl Progress {
 
     /// Moves the bar to `fraction` (0 to 1), with the remaining time in seconds where it is known.
     pub fn show_remaining(&self, fraction: f32, text: &str, remaining: Option<f64>) {
-        let left = remaining.map_or_else(String::new, |seconds| format!(" · {} left", clock(seconds)));
-        self.bar.set_message(format!("{text}{left}"));
+        // First, because a narrow terminal cuts off what does not fit.
+        let left = remaining.map_or_else(String::new, |seconds| format!("{} left · ", clock(seconds)));
+        self.bar.set_message(format!("{left}{text}"));
         self.bar.set_position((fraction.clamp(0.0, 1.0) * PARTS) as u64);
     }
 

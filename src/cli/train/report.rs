@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::app::statistics::{grouped, percent};
 use crate::cli::failure::Failure;
-use crate::cli::format::{clock, quoted};
+use crate::cli::format::{clock, count, quoted};
 use crate::cli::output::Output;
 use crate::protocol::{EpochRecord, RunPlan, RunSummary};
 use crate::run_config::RunConfig;
@@ -67,17 +67,17 @@ struct Discarded {
 /// What is about to be computed.
 pub fn plan(config: &RunConfig, plan: &RunPlan) -> String {
     format!(
-        "Training {} ({} parameters) on {} images of {}, {} more for validation: {} epochs of {} steps in {} on {} ({}), seed {}.",
+        "Training {} ({} parameters) on {} images of {}, {} more for validation: {} of {} in {} on {} ({}), seed {}.",
         config.model.label(),
         grouped(plan.parameters),
         grouped(plan.train_images),
         config.data.label(),
         grouped(plan.validation_images),
-        config.epochs,
-        grouped(plan.steps_per_epoch),
+        count(u64::from(config.epochs), "epoch"),
+        count(plan.steps_per_epoch, "step"),
         plan.precision.name(),
         plan.device.label(),
-        if plan.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", plan.threads) },
+        count(u64::from(plan.threads), "thread"),
         config.seed
     )
 }
@@ -133,7 +133,7 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
         None if is_complete(summary) => {
             format!("Done: {validated} of the validation images read rightly, after {} of training.", clock(summary.train_seconds))
         }
-        None => format!("Stopped: {epochs} of {} epochs were completed and are kept (validation: {validated}).", summary.config.epochs),
+        None => format!("Stopped: {epochs} of {} completed and kept (validation: {validated}).", count(u64::from(summary.config.epochs), "epoch")),
     })?;
     output.text(&format!("The model is in {}", summary.model_path.display()))?;
     output.text(&format!("Try it on a picture of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
