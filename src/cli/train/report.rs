@@ -133,7 +133,10 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
         None if is_complete(summary) => {
             format!("Done: {validated} of the validation images read rightly, after {} of training.", clock(summary.train_seconds))
         }
-        None => format!("Stopped: {epochs} of {} completed and kept (validation: {validated}).", count(u64::from(summary.config.epochs), "epoch")),
+        None => format!(
+            "Stopped: {epochs} of {} completed and kept (validation: {validated}).",
+            count(u64::from(summary.config.epochs), "epoch")
+        ),
     })?;
     output.text(&format!("The model is in {}", summary.model_path.display()))?;
     output.text(&format!("Try it on a picture of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
