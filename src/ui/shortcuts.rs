@@ -90,6 +90,7 @@ pub fn overview(ui: &Ui, open: &mut bool) {
         ui.set_width(640.0_f32.min(room.x - 80.0));
         ui.label(RichText::new("Keyboard shortcuts").heading());
         ScrollArea::vertical().max_height(room.y - 180.0).show(ui, |ui| {
+            ui.spacing_mut().interact_size.y = 0.0;
             for (topic, shortcuts) in all(ctx) {
                 style::section(ui, topic);
                 Grid::new(topic).num_columns(2).spacing([18.0, 2.0]).min_col_width(230.0).show(ui, |ui| {
@@ -102,7 +103,7 @@ pub fn overview(ui: &Ui, open: &mut bool) {
             }
         });
         ui.add_space(style::GAP / 2.0);
-        ui.add(style::secondary_button("Close")).clicked()
+        ui.horizontal(|ui| ui.add(style::secondary_button("Close")).clicked()).inner
     });
     if modal.inner || modal.should_close() {
         *open = false;

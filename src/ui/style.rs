@@ -175,7 +175,7 @@ fn visuals(p: Palette, base: Visuals) -> Visuals {
     // Also what has the keyboard: its outline must be seen at a glance.
     visuals.widgets.active = widget(p.control.lerp_to_gamma(p.accent, 0.18), Stroke::new(2.0, p.accent), p.ink);
     visuals.widgets.open = widget(p.control.lerp_to_gamma(p.accent, 0.10), Stroke::new(1.0, p.accent), p.ink);
-    visuals.selection.bg_fill = p.accent.gamma_multiply(if dark { 0.32 } else { 0.22 });
+    visuals.selection.bg_fill = p.control.lerp_to_gamma(p.accent, if dark { 0.35 } else { 0.20 });
     visuals.selection.stroke = Stroke::new(2.0, p.accent);
     visuals.weak_text_color = Some(p.faded);
     visuals.hyperlink_color = p.accent;
@@ -261,7 +261,7 @@ pub fn toggle(ui: &Ui, text: &str, chosen: bool) -> Button<'static> {
     let text = RichText::new(text);
     if chosen {
         Button::selectable(true, text.color(p.accent).strong())
-            .fill(p.accent.gamma_multiply(0.14))
+            .fill(p.control.lerp_to_gamma(p.accent, 0.14))
             .stroke(Stroke::new(1.5, p.accent))
             .frame(true)
     } else {
