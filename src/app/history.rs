@@ -1,6 +1,8 @@
 //! Owns the curves of a run as they grow.
 //! Must not know how they are drawn.
 
+use std::fmt::Write as _;
+
 use crate::protocol::{EpochRecord, StepPoint, Telemetry};
 
 /// Everything plotted about one run.
@@ -19,11 +21,13 @@ impl History {
     pub fn csv(&self) -> String {
         let mut text = String::from("kind,step,epoch,learning_rate,train_loss,train_accuracy,validation_loss,validation_accuracy\n");
         for point in &self.steps {
-            text += &format!("step,{},,{},{},{},,\n", point.step, point.learning_rate, point.loss, point.accuracy);
+            // Writing to a `String` cannot fail.
+            let _ = writeln!(text, "step,{},,{},{},{},,", point.step, point.learning_rate, point.loss, point.accuracy);
         }
         for record in &self.epochs {
-            text += &format!(
-                "epoch,{},{},,{},{},{},{}\n",
+            let _ = writeln!(
+                text,
+                "epoch,{},{},,{},{},{},{}",
                 record.step, record.epoch, record.train_loss, record.train_accuracy, record.validation_loss, record.validation_accuracy
             );
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::background::Finding;
 use super::messages::Message;
-use super::notice::Severity;
+use super::notice::{Notice, Severity};
 use super::results::ResultsView;
 use super::run_view::{Phase, RunView};
 use super::state::App;
@@ -214,6 +214,6 @@ impl App {
     fn expire_notices(&mut self) -> Option<Duration> {
         let now = Instant::now();
         self.notices.retain(|notice| notice.expires().is_none_or(|end| end > now));
-        self.notices.iter().filter_map(|notice| notice.expires()).map(|end| end - now).min()
+        self.notices.iter().filter_map(Notice::expires).map(|end| end - now).min()
     }
 }

@@ -40,9 +40,9 @@ impl Memory {
         if self.failed || self.writing.is_some() || self.seen == self.written {
             return None;
         }
-        let calm = self.changed.elapsed();
-        if calm < CALM {
-            return Some(CALM - calm);
+        let wait = CALM.saturating_sub(self.changed.elapsed());
+        if !wait.is_zero() {
+            return Some(wait);
         }
         let (settings, path) = (self.seen.clone(), path.to_owned());
         self.writing = Some(settings.clone());

@@ -41,6 +41,7 @@ pub struct Surroundings {
 }
 
 /// Everything the window shows.
+#[expect(clippy::struct_excessive_bools, reason = "each stands for a fact of its own, and no two of them exclude each other")]
 pub struct App {
     /// The screen behind the chosen tab.
     pub screen: Screen,

@@ -2,8 +2,8 @@
 //! Must not know what is shown with them.
 
 use eframe::egui::{
-    Align, Button, Color32, Context, CornerRadius, FontFamily, FontId, Frame, Label, Layout, Margin, Painter, ProgressBar, Rect, Response,
-    RichText, Sense, Shadow, Stroke, StrokeKind, TextStyle, Theme, Ui, Visuals, WidgetText, style::WidgetVisuals, vec2,
+    Align, Button, Color32, Context, CornerRadius, FontFamily, FontId, Frame, Label, Layout, Margin, Memory, Painter, ProgressBar, Rect,
+    Response, RichText, Sense, Shadow, Stroke, StrokeKind, TextStyle, Theme, Ui, Visuals, WidgetText, style::WidgetVisuals, vec2,
 };
 
 use super::signs::{Sign, sign};
@@ -312,7 +312,7 @@ pub fn focus_ring(ui: &Ui, rect: Rect) {
 
 /// Shows what has the keyboard, whatever it is.
 pub fn ring_around_focus(ctx: &Context) {
-    let Some(id) = ctx.memory(|memory| memory.focused()) else { return };
+    let Some(id) = ctx.memory(Memory::focused) else { return };
     if let Some(response) = ctx.read_response(id).filter(|response| response.interact_rect.is_positive()) {
         let p = of(ctx.global_style().visuals.dark_mode);
         let painter = ctx.layer_painter(response.layer_id);

@@ -4,7 +4,7 @@
 mod pages;
 mod steps;
 
-use eframe::egui::{Align, CentralPanel, Frame, Id, Key, Layout, Margin, Modifiers, Panel, RichText, ScrollArea, Ui};
+use eframe::egui::{Align, CentralPanel, Frame, Id, Key, Layout, Margin, Memory, Modifiers, Panel, RichText, ScrollArea, Ui};
 
 use super::style;
 use crate::app::{Action, App, WizardStep};
@@ -66,7 +66,7 @@ fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
 }
 
 fn keys(ui: &Ui, step: WizardStep, actions: &mut Vec<Action>) {
-    let nowhere = ui.memory(|memory| memory.focused()).is_none();
+    let nowhere = ui.memory(Memory::focused).is_none();
     let (next, back, skip) = ui.input_mut(|input| {
         let back = input.consume_key(Modifiers::ALT, Key::ArrowLeft) || input.consume_key(Modifiers::NONE, Key::Backspace);
         (nowhere && input.consume_key(Modifiers::NONE, Key::Enter), back, input.consume_key(Modifiers::NONE, Key::Escape))

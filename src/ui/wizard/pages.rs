@@ -156,7 +156,7 @@ fn digits(ui: &mut Ui) {
     for digit in 0..10 {
         let left = rect.left() + style::GAP + f32::from(digit) * cell;
         let place = Rect::from_min_size(pos2(left, rect.top() + style::GAP), vec2(cell, rect.height() - 2.0 * style::GAP));
-        strokes(ui, &builtin::ink(digit, None, HAND, 0), place.shrink2(vec2(cell * 0.12, 2.0)), palette.accent);
+        strokes(ui, &builtin::ink(digit, Some(0), HAND, 0), place.shrink2(vec2(cell * 0.12, 2.0)), palette.accent);
     }
 }
 
