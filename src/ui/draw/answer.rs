@@ -86,8 +86,8 @@ pub fn seen(ui: &mut Ui, view: &mut DrawView, reading: Option<&Reading>, side: f
     response.on_hover_text("Your drawing, centred and shrunk to 28 x 28 pixels the way MNIST's digits were: this is all the model sees");
 }
 
-/// Who reads, how to change it, how long it took and where.
-pub fn reader(ui: &mut Ui, app: &App, reading: Option<&Reading>, actions: &mut Vec<Action>) {
+/// Who reads, and how to change it.
+pub fn reader(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let label = ui.label("Read by");
         let current = app.reader.as_ref().map(|reader| &reader.reference);
@@ -106,10 +106,16 @@ pub fn reader(ui: &mut Ui, app: &App, reading: Option<&Reading>, actions: &mut V
         choice.response.labelled_by(label.id);
     });
     if let Some(reader) = &app.reader {
-        let sentence = style::capitalised(&reader_sentence(reader, app.run.as_ref()));
-        let accuracy = reader.validation_accuracy.map(|share| format!(", {} in validation", percent(f64::from(share), 1)));
-        ui.label(RichText::new(sentence + &accuracy.unwrap_or_default()).weak());
+        let sentence = ui.label(RichText::new(style::capitalised(&reader_sentence(reader, app.run.as_ref()))).weak());
+        if let Some(accuracy) = reader.validation_accuracy {
+            sentence.on_hover_text(format!("{} of its validation pictures are read rightly", percent(f64::from(accuracy), 1)));
+        }
     }
-    let timing = reading.map_or_else(|| "Reading takes about a millisecond".to_owned(), |reading| format!("Read in {}", latency(reading)));
-    ui.label(RichText::new(timing).weak());
+}
+
+/// How long the reading took and where.
+pub fn timing(ui: &mut Ui, reading: Option<&Reading>) {
+    if let Some(reading) = reading {
+        ui.label(RichText::new(format!("Read in {}", latency(reading))).weak());
+    }
 }

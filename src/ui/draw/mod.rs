@@ -55,6 +55,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
 
 /// Canvas, verdict and bars in a narrow column, to stand beside the plots.
 pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
+    tools::shortcuts(ui, actions);
     let reading = app.reading();
     let bars = 74.0;
     let rest = style::VERDICT_SMALL * 1.25 + bars + 3.0 * ui.spacing().interact_size.y;
@@ -79,10 +80,11 @@ fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Rea
         ui.vertical(|ui| {
             ui.label(RichText::new("What the model sees").strong());
             ui.label(RichText::new("28 × 28 pixels").weak());
+            answer::timing(ui, reading);
         });
     });
     ui.add_space(style::GAP / 2.0);
-    let below = 3.0 * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y);
+    let below = 2.0 * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y) + style::GAP / 2.0;
     ui.allocate_ui_with_layout(
         vec2(ui.available_width(), (ui.available_height() - below).max(190.0)),
         Layout::top_down(Align::Min),
@@ -92,5 +94,5 @@ fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Rea
         },
     );
     ui.add_space(style::GAP / 2.0);
-    answer::reader(ui, app, reading, actions);
+    answer::reader(ui, app, actions);
 }
