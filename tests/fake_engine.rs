@@ -132,7 +132,7 @@ impl FakeEngine {
                 memory_bytes: 100 << 20,
             };
             let point = StepPoint { step, loss: 2.3 / step as f32, accuracy: 1.0 - 0.9 / step as f32, learning_rate: 0.01 };
-            let record = step.is_multiple_of(STEPS_PER_EPOCH).then(|| EpochRecord {
+            let record = step.is_multiple_of(STEPS_PER_EPOCH).then_some(EpochRecord {
                 epoch: (step / STEPS_PER_EPOCH) as u32,
                 step,
                 train_loss: 0.3,
