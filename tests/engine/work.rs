@@ -139,7 +139,10 @@ fn stopping_keeps_completed_epochs_and_nothing_less() {
     early.until(|event| matches!(event, Event::Started { .. }).then_some(()));
     early.handle.send(Command::Stop(run));
     early.until(|event| match event {
-        Event::Discarded(stopped) => Some(assert_eq!(stopped, run)),
+        Event::Discarded(stopped) => {
+            assert_eq!(stopped, run);
+            Some(())
+        }
         Event::Finished { .. } => panic!("no epoch was complete"),
         _ => None,
     });
@@ -186,7 +189,10 @@ fn a_second_run_and_a_measurement_are_refused_while_one_is_under_way() {
     bench.handle.send(Command::Evaluate { request: 3, model: ModelRef::Starter, data: bench.config.data.clone() });
     for expected in [Task::Run(RunId(2)), Task::Evaluation(3)] {
         bench.until(|event| match event {
-            Event::Failed { what, problem } => Some(assert_eq!((what, problem), (expected, Problem::Busy))),
+            Event::Failed { what, problem } => {
+                assert_eq!((what, problem), (expected, Problem::Busy));
+                Some(())
+            }
             _ => None,
         });
     }

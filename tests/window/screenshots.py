@@ -1,0 +1,79 @@
+"""Owns the README's pictures: every screen of the real program, written to the folder named.
+
+    tests/window/run target/release/inkling screenshots.py assets/screenshots [light|dark] [WIDTHxHEIGHT]
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from driver import Program, wait
+
+path, folder = sys.argv[1:3]
+theme = sys.argv[3] if len(sys.argv) > 3 else "light"
+size = [int(part) for part in (sys.argv[4] if len(sys.argv) > 4 else "1280x800").split("x")]
+os.makedirs(folder, exist_ok=True)
+
+home = tempfile.mkdtemp(prefix="inkling-pictures-")
+with open(os.path.join(home, "settings.json"), "w") as settings:
+    json.dump({"theme": theme, "window": {"position": None, "size": size, "maximized": False}}, settings)
+
+THREE = [[(0.3, 0.2), (0.45, 0.13), (0.62, 0.16), (0.68, 0.28), (0.6, 0.4), (0.46, 0.46), (0.62, 0.5), (0.71, 0.62),
+          (0.67, 0.76), (0.52, 0.86), (0.36, 0.84), (0.28, 0.76)]]
+
+
+def picture(program, name):
+    program.pointer(2, 2)  # away from everything that answers to it
+    time.sleep(0.8)  # until bars and hovers have come to rest
+    whole = os.path.join(folder, name + ".png")
+    program.screenshot(whole)
+    # 256 colours are enough for a window, and a third of the bytes.
+    subprocess.run(["convert", whole, "-strip", "-colors", "256", "-define", "png:compression-level=9", "PNG8:" + whole], check=True)
+
+
+def draw(program, strokes):
+    x, y, width, height = program.find("Drawing canvas", role="canvas").box
+    for stroke in strokes:
+        points = []
+        for (ax, ay), (bx, by) in zip(stroke, stroke[1:]):
+            points += [(ax + (bx - ax) * i / 8, ay + (by - ay) * i / 8) for i in range(8)]
+        program.drag([(x + px * width, y + py * height) for px, py in points + [stroke[-1]]])
+    wait(lambda: any(node.name.endswith("sure") for node in program.nodes()), 10, "a verdict", program)
+
+
+with Program(path, home=home) as program:
+    program.wait_for_window()
+    titles = ["Teach your computer", "What was found", "What should it learn", "How should it learn", "All set"]
+    for number, title in enumerate(titles):
+        program.find(title)
+        if number == 1:
+            wait(lambda: program.shows("Processor"), 15, "the processor", program)
+        picture(program, f"wizard-{number + 1}")
+        if number == 3:
+            program.click("Speedrun")
+        program.key("Return")
+    program.find("Nothing learned yet")
+    picture(program, "train-empty")
+    program.click("Epochs", role="entry")
+    program.key("ctrl+a", "3")
+    program.click("Start", role="push button")
+    wait(lambda: any("of 3" in node.text and "epoch 3" in node.text.lower() for node in program.nodes()), 400, "the third epoch", program)
+    time.sleep(2)
+    picture(program, "train")
+    program.key("ctrl+2")
+    draw(program, THREE)
+    picture(program, "draw")
+    program.key("ctrl+1")
+    wait(lambda: program.shows("Finished"), 400, "the end of the run", program)
+    program.key("ctrl+3")
+    time.sleep(1)
+    picture(program, "models")
+    program.key("ctrl+4")
+    time.sleep(1)
+    picture(program, "results")
+    program.key("F1")
+    time.sleep(0.5)
+    picture(program, "shortcuts")
