@@ -67,7 +67,7 @@ pub enum ModelRef {
     Training(RunId),
 }
 
-/// What the engine reports. `Preparing`, `Progress` and `Evaluating` are telemetry: coalesced, at most 30 a second.
+/// What the engine reports. `Preparing`, `Progress` and `Evaluating` are telemetry: coalesced, at most 20 a second.
 /// Everything else is delivered, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {

@@ -199,7 +199,11 @@ impl std::fmt::Debug for App {
 
 fn connect(around: &Surroundings, settings: &Settings) -> (EngineHandle, Vec<PathBuf>) {
     let folders: Vec<_> = around.paths.data.iter().chain(&settings.data_folders).cloned().collect();
-    let engine =
-        EngineSettings { data_folders: folders.clone(), runs: RunsTarget::Store(around.paths.runs.clone()), weights: WeightFormat::F32 };
+    let engine = EngineSettings {
+        data_folders: folders.clone(),
+        runs: RunsTarget::Store(around.paths.runs.clone()),
+        weights: WeightFormat::F32,
+        gives_way: true,
+    };
     ((around.connect)(engine, Arc::clone(&around.wake)), folders)
 }

@@ -1,4 +1,4 @@
-//! Owns how events leave the engine: lifecycle events at once, telemetry coalesced to at most 30 a second.
+//! Owns how events leave the engine: lifecycle events at once, telemetry coalesced to at most 20 a second.
 //! Must not block: the caller may be slow, minimised or gone.
 
 use std::fmt;
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::protocol::{Event, RunId, StepPoint, Telemetry};
 
-/// Telemetry is sent at most this often.
-const INTERVAL: Duration = Duration::from_millis(34);
+/// Telemetry is sent at most this often: each makes the window draw, and the pointer should seldom have to wait for that.
+const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The engine's way out.
 pub struct EventSink {

@@ -28,6 +28,8 @@ pub struct EngineSettings {
     pub runs: RunsTarget,
     /// How their model files store the weights.
     pub weights: WeightFormat,
+    /// True where a window has to stay quick: training then gives way to it when both want the processor.
+    pub gives_way: bool,
 }
 
 /// The caller's end. Dropping it ends the engine.

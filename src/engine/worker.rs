@@ -1,6 +1,8 @@
 //! Owns the engine's day: waits for orders, runs and measures one at a time.
 //! Must not know how training works inside, nor who listens.
 
+use thread_priority::{ThreadPriority, set_current_thread_priority};
+
 use super::desk::{Desk, Order};
 use super::handle::EngineSettings;
 use super::shelf::Shelf;
@@ -10,6 +12,9 @@ use crate::protocol::Task;
 
 /// Works until shutdown.
 pub(super) fn work(settings: &EngineSettings, bench: Bench<'_>) {
+    if settings.gives_way {
+        give_way();
+    }
     let mut desk = Desk::open(bench);
     let mut shelf = Shelf::default();
     loop {
@@ -27,5 +32,13 @@ pub(super) fn work(settings: &EngineSettings, bench: Bench<'_>) {
             Order::Shutdown => return,
         }
         desk.busy_with(None);
+    }
+}
+
+/// Lowers this thread's priority, and on Linux that of the threads it starts. Alone on the machine, training is as fast as
+/// ever.
+fn give_way() {
+    if let Err(error) = set_current_thread_priority(ThreadPriority::Min) {
+        tracing::debug!(?error, "training keeps its priority");
     }
 }

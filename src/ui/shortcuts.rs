@@ -73,6 +73,7 @@ fn all(ctx: &Context) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
                 (keys(command, Key::Z), "Take back the last stroke"),
                 (keys(command.plus(Modifiers::SHIFT), Key::Z), "Bring it back"),
                 ("Delete".to_owned(), "Clear the canvas"),
+                ("Arrow keys, Space".to_owned(), "Move the pen, put it down or lift it, when the canvas has the keyboard"),
             ],
         ),
         ("Plots", vec![("Arrow keys".to_owned(), "Move the read-out, when a plot has the keyboard")]),

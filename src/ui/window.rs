@@ -93,8 +93,12 @@ impl Inkling {
             for action in std::mem::take(&mut self.actions) {
                 self.app.apply(action);
             }
-            // What was done shows in the next frame.
-            ctx.request_repaint();
+            // What was done shows in this frame: it is laid out once more before it is painted.
+            if ctx.current_pass_index() == 0 {
+                ctx.request_discard("something was done");
+            } else {
+                ctx.request_repaint();
+            }
         }
         self.remember_window(&ctx);
     }

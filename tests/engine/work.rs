@@ -20,8 +20,12 @@ fn bench(steps: usize, epochs: u32) -> Bench {
     let folder = TempDir::new().unwrap();
     let set = folder.path().join("set");
     write_idx_set(&set, steps * 60 * 12 / 11, 50);
-    let settings =
-        EngineSettings { data_folders: Vec::new(), runs: RunsTarget::Store(folder.path().join("runs")), weights: WeightFormat::F32 };
+    let settings = EngineSettings {
+        data_folders: Vec::new(),
+        runs: RunsTarget::Store(folder.path().join("runs")),
+        weights: WeightFormat::F32,
+        gives_way: false,
+    };
     let config = RunConfig {
         data: DataSpec::single(DataSource::Path(set)),
         model: ModelKind::Mlp,

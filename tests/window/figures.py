@@ -39,20 +39,21 @@ def megabytes(pid, field="VmRSS"):
         return next(int(line.split()[1]) for line in status if line.startswith(field + ":")) / 1024
 
 
-def answers(program, names, count):
-    """Milliseconds until a control looks different after the pointer came upon it, `count` times."""
-    boxes = [program.find(name).box for name in names]
-    away = (MIDDLE[0], 560)
-    spots = [(int(x + 4), int(y + 4), max(1, int(width) - 8), 3) for x, y, width, height in boxes]
+def answers(program, count):
+    """Milliseconds from a click on the tab that is not chosen until it looks chosen, `count` times."""
+    boxes = [program.find(name, role="toggle button").box for name in ("Draw", "Train")]
+    spots = [(int(x + 6), int(y + height / 2 - 3), int(width) - 12, 6) for x, y, width, height in boxes]
     times = []
     for index in range(count):
-        x, y, width, height = spots[index % len(spots)]
-        screen.move(*away)
-        time.sleep(0.25)  # until its fading out is over
+        x, y, width, height = spots[index % 2]
+        screen.move(x + width // 2, y + 3)
+        time.sleep(0.12 + 0.01 * (index % 7))  # until it has answered to the pointer coming upon it
         before = screen.pixels(x, y, width, height)
-        screen.move(x + width // 2, y + 6)
-        times.append(screen.until_changed(x, y, before, width, height) * 1000)
-        time.sleep(0.01 * (index % 7))
+        screen.button(True)
+        screen.button(False)
+        seconds = screen.until_changed(x, y, before, width, height)
+        assert seconds < 2, "a click on a tab changed nothing"
+        times.append(seconds * 1000)
     return times
 
 
@@ -60,7 +61,7 @@ def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-frames = [first_frame() for _ in range(8)][1:]
+frames = [first_frame() for _ in range(10)][1:]
 print(f"first frame: median {statistics.median(frames):.0f} ms, slowest {max(frames):.0f} ms of {len(frames)}")
 
 with Program(program_path) as program:
@@ -74,11 +75,10 @@ with Program(program_path) as program:
     used = processor_seconds(program.process.pid) - used
     print(f"at rest: {used / 20:.2%} of a core, {megabytes(program.process.pid):.0f} MB resident")
 
-    names = ["Train", "Draw", "Models", "Results"]
-    rest = answers(program, names, 60)
+    rest = answers(program, 100)
     print(f"answer at rest: median {statistics.median(rest):.0f} ms, 99th percentile {percentile(rest, 0.99):.0f} ms of {len(rest)}")
-    program.key("ctrl+Return")  # starts the default run
+    program.key("ctrl+1", "ctrl+Return")  # starts the run as it is configured
     wait(lambda: program.shows("at step"), 60, "the run under way", program)
-    busy = answers(program, names, 200)
+    busy = answers(program, 300)
     print(f"answer while training: median {statistics.median(busy):.0f} ms, 99th percentile {percentile(busy, 0.99):.0f} ms of {len(busy)}")
     print(f"while training: {megabytes(program.process.pid):.0f} MB resident, {megabytes(program.process.pid, 'VmHWM'):.0f} MB at most")

@@ -67,7 +67,7 @@ with Program(path, home=home) as program:
     draw(program, THREE)
     picture(program, "draw")
     program.key("ctrl+1")
-    wait(lambda: program.shows("Finished"), 400, "the end of the run", program)
+    wait(lambda: any(node.name.startswith("Finished") for node in program.nodes()), 400, "the end of the run", program)
     program.key("ctrl+3")
     time.sleep(1)
     picture(program, "models")

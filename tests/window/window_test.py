@@ -64,6 +64,10 @@ def newest_step(program):
     return max((int(found.group(1).replace(",", "")) for found in values if found), default=0)
 
 
+def is_over(program):
+    return any(node.name.startswith("Finished") for node in program.nodes())
+
+
 def train(program):
     program.click("Start", role="push button")
     first = wait(lambda: newest_step(program), 60, "a point on the loss plot", program)
@@ -78,7 +82,7 @@ def pause_and_resume(program):
     time.sleep(1)
     check(newest_step(program) == held, "a paused run holds still")
     program.click("Resume", role="push button")
-    wait(lambda: newest_step(program) > held or program.shows("Finished"), 30, "steps after the pause", program)
+    wait(lambda: newest_step(program) > held or is_over(program), 30, "steps after the pause", program)
     say("and goes on")
 
 
@@ -113,7 +117,7 @@ def undo(program):
 
 def finished(program):
     program.key("ctrl+1")
-    wait(lambda: program.shows("Finished"), 120, "the end of the run", program)
+    wait(lambda: is_over(program), 120, "the end of the run", program)
     program.key("ctrl+3")
     wait(lambda: any("Quick look" in node.text or "MLP" in node.text for node in program.nodes()), 10, "the run among the models", program)
     say("the finished run is among the models")

@@ -29,7 +29,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
         let mut settings = app.settings.clone();
         let label = ui.label("Smoothing");
         let slider = Slider::new(&mut settings.smoothing, 0.0..=0.99).fixed_decimals(2).step_by(0.01);
-        ui.spacing_mut().slider_width = 90.0;
+        ui.spacing_mut().slider_width = 56.0;
         ui.add(slider).labelled_by(label.id).on_hover_text("Weight of what came before in the running mean: 0 shows each step as it is");
         let log = ui.checkbox(&mut settings.log_loss, "Log loss");
         log.on_hover_text("Loss on a logarithmic axis, which shows small differences near the end of a run");
