@@ -40,16 +40,17 @@ def megabytes(pid, field="VmRSS"):
 
 
 def answers(program, count):
-    """Milliseconds from a click on the tab that is not chosen until it looks chosen, `count` times."""
+    """Milliseconds from the end of a click on the tab that is not chosen until it looks chosen, `count` times."""
     boxes = [program.find(name, role="toggle button").box for name in ("Draw", "Train")]
     spots = [(int(x + 6), int(y + height / 2 - 3), int(width) - 12, 6) for x, y, width, height in boxes]
     times = []
     for index in range(count):
         x, y, width, height = spots[index % 2]
         screen.move(x + width // 2, y + 3)
-        time.sleep(0.12 + 0.01 * (index % 7))  # until it has answered to the pointer coming upon it
-        before = screen.pixels(x, y, width, height)
+        time.sleep(0.1)
         screen.button(True)
+        time.sleep(0.08 + 0.01 * (index % 7))  # as long as a finger stays down; the tab has answered to that by then
+        before = screen.pixels(x, y, width, height)
         screen.button(False)
         seconds = screen.until_changed(x, y, before, width, height)
         assert seconds < 2, "a click on a tab changed nothing"
