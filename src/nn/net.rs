@@ -4,11 +4,11 @@
 use candle_core::{Device, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::ops::{self, Gradient};
+use super::ops::{self, Context, Gradient};
 use super::{Layer, Parameter, layers, parameter_shapes};
 use crate::ink::{PIXELS, SIDE};
 use crate::random::Random;
-use crate::run_config::ModelKind;
+use crate::run_config::{ModelKind, Precision};
 
 /// What turns a pixel into the network's input: `(pixel / 255 - mean) / std`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub enum Pass<'a> {
     Train {
         /// Decides which features are dropped.
         dropout: &'a mut Random,
+        /// The number format of products.
+        precision: Precision,
     },
     /// Reading: nothing is kept for gradients, and nothing is dropped.
     Read,
@@ -105,20 +107,23 @@ impl Net {
             Some([weight, bias]) => Ok((weight, bias)),
             _ => candle_core::bail!("{} lacks a weight", self.model),
         };
-        let gradient = if matches!(pass, Pass::Train { .. }) { Gradient::Kept } else { Gradient::None };
+        let context = match pass {
+            Pass::Train { precision, .. } => Context { gradient: Gradient::Kept, precision },
+            Pass::Read => Context::READ,
+        };
         for layer in layers(self.model) {
             x = match *layer {
                 Layer::ConvPool { padding, relu, .. } => {
                     let (weight, bias) = learned()?;
-                    ops::conv_pool(&x, weight, bias, padding, relu, gradient)?
+                    ops::conv_pool(&x, weight, bias, padding, relu, context)?
                 }
                 Layer::Flatten => ops::flatten(&x)?,
                 Layer::Linear { relu, .. } => {
                     let (weight, bias) = learned()?;
-                    ops::linear(&x, weight, bias, relu, gradient)?
+                    ops::linear(&x, weight, bias, relu, context)?
                 }
                 Layer::Dropout(probability) => match &mut pass {
-                    Pass::Train { dropout } => ops::dropout(&x, probability, dropout)?,
+                    Pass::Train { dropout, .. } => ops::dropout(&x, probability, dropout)?,
                     Pass::Read => x,
                 },
             };

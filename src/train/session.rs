@@ -69,7 +69,7 @@ fn run(config: &RunConfig, data: &DataSet, threads: usize, observer: &mut dyn Ob
             let mut tally = Tally::default();
             for positions in batch.chunks(MICRO_BATCH) {
                 gather(&data.train, positions, &mut micro_batch);
-                let logits = net.forward(&micro_batch.images, Pass::Train { dropout: &mut dropout })?;
+                let logits = net.forward(&micro_batch.images, Pass::Train { dropout: &mut dropout, precision: config.precision })?;
                 let loss = ops::cross_entropy(&logits, &micro_batch.labels, batch.len())?;
                 loss.backward()?;
                 tally.add(&loss.to_vec1::<f32>()?, positions.len());

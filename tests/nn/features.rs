@@ -1,10 +1,10 @@
 //! The ops on features: linear, dropout, flatten.
 
 use candle_core::{Device, Tensor, Var};
-use inkling::nn::ops::{Gradient, dropout, flatten, linear};
+use inkling::nn::ops::{dropout, flatten, linear};
 use inkling::random::Random;
 
-use super::gradients::{Array, check};
+use super::gradients::{Array, TRAIN, check};
 
 #[test]
 fn linear_agrees_with_plain_loops_and_finite_differences() {
@@ -15,7 +15,7 @@ fn linear_agrees_with_plain_loops_and_finite_differences() {
             [Array::random(&[batch, inputs], random), Array::random(&[outputs, inputs], random), Array::random(&[outputs], random)];
         check(
             &arrays,
-            |x, weight, bias| linear(x, weight, bias, relu, Gradient::Kept).unwrap(),
+            |x, weight, bias| linear(x, weight, bias, relu, TRAIN).unwrap(),
             |x, weight, bias| {
                 let mut result = Vec::new();
                 for x in x.chunks(inputs) {

@@ -2,7 +2,12 @@
 
 use candle_core::{Device, Tensor, Var};
 use inkling::nn::Parameter;
+use inkling::nn::ops::{Context, Gradient};
 use inkling::random::Random;
+use inkling::run_config::Precision;
+
+/// A forward pass that `backward` follows, in f32.
+pub const TRAIN: Context = Context { gradient: Gradient::Kept, precision: Precision::F32 };
 
 /// Numbers in ±1.
 pub fn numbers(count: usize, random: &mut Random) -> Vec<f32> {

@@ -5,7 +5,7 @@ use inkling::ink::PIXELS;
 use inkling::nn::ops::cross_entropy;
 use inkling::nn::{Net, Pass, parameter_count, parameter_shapes};
 use inkling::random::Random;
-use inkling::run_config::ModelKind;
+use inkling::run_config::{ModelKind, Precision};
 
 fn pixels(count: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
@@ -66,7 +66,7 @@ fn dropout_only_acts_while_training() {
     let net = Net::new(ModelKind::ConvNet, 1).unwrap();
     let pictures = pixels(2, 3);
     let read = || flat(&net.forward(&pictures, Pass::Read).unwrap());
-    let train = |seed| flat(&net.forward(&pictures, Pass::Train { dropout: &mut Random::new(seed) }).unwrap());
+    let train = |seed| flat(&net.forward(&pictures, Pass::Train { dropout: &mut Random::new(seed), precision: Precision::F32 }).unwrap());
     assert_eq!(read(), read());
     assert_ne!(train(1), read());
     assert_ne!(train(1), train(2));
@@ -80,7 +80,7 @@ fn gradients_hold_from_end_to_end() {
         let net = Net::new(model, 5).unwrap();
         let (pictures, labels) = (pixels(6, 8), [0, 1, 2, 3, 4, 5]);
         let loss = || {
-            let logits = net.forward(&pictures, Pass::Train { dropout: &mut Random::new(1) }).unwrap();
+            let logits = net.forward(&pictures, Pass::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
             cross_entropy(&logits, &labels, labels.len()).unwrap()
         };
         loss().backward().unwrap();

@@ -3,7 +3,7 @@
 use inkling::nn::{Net, Pass, ops};
 use inkling::optim;
 use inkling::random::Random;
-use inkling::run_config::{ModelKind, OptimizerKind, RunConfig, ScheduleKind};
+use inkling::run_config::{ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
 use inkling::train::{HoldOut, MICRO_BATCH, train};
 
 use super::watcher::{Watcher, config};
@@ -32,7 +32,7 @@ fn gradients_add_up_to_the_whole_batchs() {
     let images: Vec<u8> = positions.iter().flat_map(|&position| data.train.image(position as usize).to_vec()).collect();
     let labels: Vec<u8> = positions.iter().map(|&position| data.train.labels[position as usize]).collect();
     let net = Net::new(of.model, of.seed).unwrap();
-    let logits = net.forward(&images, Pass::Train { dropout: &mut Random::new(0) }).unwrap();
+    let logits = net.forward(&images, Pass::Train { dropout: &mut Random::new(0), precision: Precision::F32 }).unwrap();
     let loss = ops::cross_entropy(&logits, &labels, labels.len()).unwrap();
     loss.backward().unwrap();
     optim::build(of.optimizer, net.parameters(), of.weight_decay as f32).step(0.1).unwrap();

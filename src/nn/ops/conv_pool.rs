@@ -10,7 +10,7 @@ use super::im2col::Window;
 use super::matrix::{Matrix, Mode, product};
 use super::pool::{max_pool, max_pool_gradient};
 use super::scratch::with_scratch;
-use super::{Gradient, floats, with_floats};
+use super::{Context, Gradient, floats, with_floats};
 use crate::nn::Parameter;
 
 /// Images per task and matrix product: large enough to fill `gemm`'s blocks, small enough to stay in the second-level cache.
@@ -18,7 +18,7 @@ const GROUP: usize = 4;
 
 /// `relu(max_pool(conv(x, weight) + bias))`, or without the `ReLU`, from `[batch, height, width, channels]`; `weight` is
 /// `[out, in, height, width]`. The gradient of `x` is computed only where `x` depends on a parameter.
-pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: &Parameter, padding: usize, relu: bool, gradient: Gradient) -> Result<Tensor> {
+pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: &Parameter, padding: usize, relu: bool, context: Context) -> Result<Tensor> {
     let (_, height, width, channels) = x.dims4()?;
     let (outputs, inputs, kernel, kernel_width) = weight.tracked().dims4()?;
     if channels != inputs || kernel != kernel_width || height.min(width) + 2 * padding < kernel + 1 {
@@ -26,7 +26,7 @@ pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: &Parameter, padding: usiz
     }
     let window = Window { height, width, channels, kernel, padding };
     let op = ConvPool { window, outputs, relu, weight: weight.clone(), bias: bias.clone(), places: Mutex::default() };
-    match gradient {
+    match context.gradient {
         Gradient::Kept => x.apply_op3(weight.tracked(), bias.tracked(), op),
         Gradient::None => x.apply_op3_no_bwd(weight.tracked(), bias.tracked(), &op),
     }

@@ -3,19 +3,19 @@
 use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
 
 use super::matrix::{Matrix, Mode, product_parallel};
-use super::{Gradient, floats, with_floats};
+use super::{Context, Gradient, floats, with_floats};
 use crate::nn::Parameter;
 
 /// `x weightᵀ + bias`, or `relu` of that, from `[batch, in]`; `weight` is `[out, in]`. The gradient of `x` is computed only
 /// where `x` depends on a parameter.
-pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, gradient: Gradient) -> Result<Tensor> {
+pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Tensor> {
     let (_, features) = x.dims2()?;
     let (outputs, inputs) = weight.tracked().dims2()?;
     if features != inputs {
         candle_core::bail!("a layer of {inputs} inputs does not fit {:?}", x.shape());
     }
     let op = Linear { inputs, outputs, relu, weight: weight.clone(), bias: bias.clone() };
-    match gradient {
+    match context.gradient {
         Gradient::Kept => x.apply_op3(weight.tracked(), bias.tracked(), op),
         Gradient::None => x.apply_op3_no_bwd(weight.tracked(), bias.tracked(), &op),
     }

@@ -28,6 +28,8 @@ pub use linear::linear;
 
 use candle_core::{CpuStorage, Layout, Result, Tensor, WithDType};
 
+use crate::run_config::Precision;
+
 /// Whether an op keeps what its gradient needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gradient {
@@ -35,6 +37,20 @@ pub enum Gradient {
     Kept,
     /// No: nothing but the result is wanted.
     None,
+}
+
+/// What an op is computed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// Whether `backward` will be called.
+    pub gradient: Gradient,
+    /// The number format of products; sums, weights and everything else are f32.
+    pub precision: Precision,
+}
+
+impl Context {
+    /// Reading: nothing is kept, products are f32.
+    pub const READ: Self = Self { gradient: Gradient::None, precision: Precision::F32 };
 }
 
 /// The numbers of a contiguous f32 tensor inside an op.
