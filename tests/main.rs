@@ -11,6 +11,7 @@ mod infer;
 mod ink;
 mod nn;
 mod optim;
+mod run_config;
 mod runs;
 mod support;
 mod synthetic;

@@ -43,7 +43,14 @@ impl Field {
             ConfigProblem::WeightDecay { .. } => Self::WeightDecay,
             ConfigProblem::PrecisionUnavailable { .. } => Self::Precision,
             ConfigProblem::DeviceUnavailable { .. } => Self::Device,
-            ConfigProblem::NewerVersion { .. } | ConfigProblem::Threads { .. } => Self::Other,
+            ConfigProblem::NewerVersion { .. }
+            | ConfigProblem::Momentum { .. }
+            | ConfigProblem::LabelSmoothing { .. }
+            | ConfigProblem::ClipNorm { .. }
+            | ConfigProblem::Accumulation { .. }
+            | ConfigProblem::WeightAveraging { .. }
+            | ConfigProblem::EarlyStopping { .. }
+            | ConfigProblem::Threads { .. } => Self::Other,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Owns the closed lists a run is chosen from: model, optimiser, schedule, precision, device, preset.
+//! Owns the closed lists a run is chosen from: model, optimiser, schedule, augmentation, precision, device, preset.
 //! Must not know how any of them is built (their rooms do, in one exhaustive match each) nor what a window is.
 
 /// Declares an enum with one stable name (files, command line) and one label (window) per variant.
@@ -83,8 +83,8 @@ choices! {
     OptimizerKind, "optimizer" {
         /// Adam with decoupled weight decay (Loshchilov & Hutter 2019).
         AdamW = "adamw", "AdamW";
-        /// Stochastic gradient descent with Nesterov momentum 0.9.
-        Sgd = "sgd", "SGD, Nesterov momentum";
+        /// Stochastic gradient descent with momentum (Sutskever et al. 2013).
+        Sgd = "sgd", "SGD with momentum";
     }
 }
 
@@ -93,10 +93,24 @@ choices! {
     ScheduleKind, "schedule" {
         /// The same rate throughout.
         Constant = "constant", "Constant";
+        /// A tenth of the rate after 50 % of the steps, a hundredth after 75 %.
+        Step = "step", "Steps down";
         /// Linear warm-up over the first 5 % of steps, then a half cosine down to zero.
         Cosine = "cosine", "Cosine with warm-up";
         /// Up to the peak over 30 % of steps, then down (Smith & Topin 2018).
         OneCycle = "one-cycle", "One cycle";
+    }
+}
+
+choices! {
+    /// How training pictures are changed each time they are seen; `data::augment` does it.
+    Augmentation, "augmentation" {
+        /// As they are.
+        Off = "off", "Off";
+        /// Small turns, shifts, scalings, slants and elastic distortions, as between two careful writers.
+        Gentle = "gentle", "Gentle";
+        /// Larger ones, and thicker and thinner strokes.
+        Strong = "strong", "Strong";
     }
 }
 

@@ -6,15 +6,17 @@ mod data_spec;
 
 use serde::{Deserialize, Serialize};
 
-pub use choices::{DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice, WeightFormat};
+pub use choices::{Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice, WeightFormat};
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 
 /// The version written into saved configurations; older ones are read, newer ones refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Everything that decides what a run computes. The same configuration, machine and thread count give the same weights.
+///
+/// What a file leaves out is plain, not the default preset's: a file of an older version means what it meant when it was written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default = "RunConfig::plain")]
 pub struct RunConfig {
     /// Format version of this structure.
     pub version: u32,
@@ -36,10 +38,28 @@ pub struct RunConfig {
     pub optimizer: OptimizerKind,
     /// Peak learning rate.
     pub learning_rate: f64,
-    /// Decoupled weight decay per step, scaled by the learning rate; never on biases.
+    /// Weight decay per step, scaled by the learning rate; never on biases and norms. Part of the gradient for `adam`, a Gaussian
+    /// prior for `sgld` and `psgld`, decoupled for the others.
     pub weight_decay: f64,
+    /// The share of SGD's velocity that is kept from step to step.
+    pub momentum: f64,
+    /// Whether SGD's momentum is Nesterov's.
+    pub nesterov: bool,
     /// How the learning rate moves.
     pub schedule: ScheduleKind,
+    /// The probability that the loss spreads evenly over all digits instead of giving it to the label.
+    pub label_smoothing: f64,
+    /// The global norm gradients are scaled down to when it is exceeded.
+    pub clip_norm: Option<f64>,
+    /// Batches whose gradients are gathered before one optimiser step.
+    pub accumulation: u32,
+    /// Decay per step of the running average of the weights; the average is what is validated and kept.
+    pub weight_averaging: Option<f64>,
+    /// Ends the run after so many epochs in a row without a better validation (a higher accuracy, or the same with a lower loss), and
+    /// keeps the best epoch's weights.
+    pub early_stopping: Option<u32>,
+    /// How training pictures are changed each time they are seen.
+    pub augmentation: Augmentation,
     /// Where all randomness comes from.
     pub seed: u64,
     /// Worker threads; `None` means one per core.
@@ -53,12 +73,12 @@ impl Default for RunConfig {
 }
 
 impl RunConfig {
-    /// The configuration a preset stands for, on the built-in data.
-    pub fn preset(preset: Preset) -> Self {
-        let base = Self {
+    /// One epoch on the built-in data with nothing special about it.
+    fn plain() -> Self {
+        Self {
             version: VERSION,
             data: DataSpec::builtin(),
-            preset: Some(preset),
+            preset: None,
             model: ModelKind::Speedrun,
             epochs: 1,
             batch_size: 128,
@@ -67,10 +87,23 @@ impl RunConfig {
             optimizer: OptimizerKind::AdamW,
             learning_rate: 3e-3,
             weight_decay: 0.0,
+            momentum: 0.9,
+            nesterov: true,
             schedule: ScheduleKind::OneCycle,
+            label_smoothing: 0.0,
+            clip_norm: None,
+            accumulation: 1,
+            weight_averaging: None,
+            early_stopping: None,
+            augmentation: Augmentation::Off,
             seed: 1,
             threads: None,
-        };
+        }
+    }
+
+    /// The configuration a preset stands for, on the built-in data.
+    pub fn preset(preset: Preset) -> Self {
+        let base = Self { preset: Some(preset), ..Self::plain() };
         // Chosen on a validation split of MNIST's training images, never on its test split.
         match preset {
             Preset::QuickLook => Self { model: ModelKind::Mlp, epochs: 5, ..base },
@@ -82,16 +115,12 @@ impl RunConfig {
 
     /// The preset whose values these are (data, seed, device, precision and threads may differ), if any.
     pub fn matching_preset(&self) -> Option<Preset> {
-        Preset::ALL.iter().copied().find(|&preset| {
-            let of = Self::preset(preset);
-            self.model == of.model
-                && self.epochs == of.epochs
-                && self.batch_size == of.batch_size
-                && self.optimizer == of.optimizer
-                && self.learning_rate == of.learning_rate
-                && self.weight_decay == of.weight_decay
-                && self.schedule == of.schedule
-        })
+        let matches = |preset| {
+            let mut other = self.clone();
+            other.apply_preset(preset);
+            Self { version: self.version, preset: self.preset, ..other } == *self
+        };
+        Preset::ALL.iter().copied().find(|&preset| matches(preset))
     }
 
     /// Takes the preset's values, keeping data, seed, device, precision and threads.
@@ -125,8 +154,26 @@ impl RunConfig {
         if !(self.weight_decay.is_finite() && (0.0..=1.0).contains(&self.weight_decay)) {
             problems.push(P::WeightDecay { given: self.weight_decay.to_string() });
         }
-        if self.threads.is_some_and(|threads| !(1..=1024).contains(&threads)) {
-            problems.push(P::Threads { given: self.threads.unwrap_or_default() });
+        if !(0.0..1.0).contains(&self.momentum) {
+            problems.push(P::Momentum { given: self.momentum.to_string() });
+        }
+        if !(0.0..=0.5).contains(&self.label_smoothing) {
+            problems.push(P::LabelSmoothing { given: self.label_smoothing.to_string() });
+        }
+        if let Some(given) = self.clip_norm.filter(|norm| !(norm.is_finite() && *norm > 0.0)) {
+            problems.push(P::ClipNorm { given: given.to_string() });
+        }
+        if !(1..=1024).contains(&self.accumulation) {
+            problems.push(P::Accumulation { given: self.accumulation });
+        }
+        if let Some(given) = self.weight_averaging.filter(|decay| !(*decay > 0.0 && *decay < 1.0)) {
+            problems.push(P::WeightAveraging { given: given.to_string() });
+        }
+        if let Some(given) = self.early_stopping.filter(|epochs| !(1..=1000).contains(epochs)) {
+            problems.push(P::EarlyStopping { given });
+        }
+        if let Some(given) = self.threads.filter(|threads| !(1..=1024).contains(threads)) {
+            problems.push(P::Threads { given });
         }
         problems
     }
@@ -148,6 +195,18 @@ pub enum ConfigProblem {
     LearningRate { given: String },
     #[error("weight decay: {given} is not between 0 and 1")]
     WeightDecay { given: String },
+    #[error("momentum: {given} is not at least 0 and below 1")]
+    Momentum { given: String },
+    #[error("label smoothing: {given} is not between 0 and 0.5")]
+    LabelSmoothing { given: String },
+    #[error("clip norm: {given} is not above 0")]
+    ClipNorm { given: String },
+    #[error("accumulation: {given} is not between 1 and 1024")]
+    Accumulation { given: u32 },
+    #[error("weight averaging: {given} is not above 0 and below 1")]
+    WeightAveraging { given: String },
+    #[error("early stopping: {given} is not between 1 and 1000")]
+    EarlyStopping { given: u32 },
     #[error("threads: {given} is not between 1 and 1024")]
     Threads { given: u32 },
     #[error("precision {precision} cannot be used: {reason}")]

@@ -22,6 +22,14 @@ fn constant_is_constant() {
 }
 
 #[test]
+fn step_falls_to_a_tenth_at_half_and_again_at_three_quarters() {
+    let rates = rates(ScheduleKind::Step, 100);
+    for (step, rate) in [(0, 0.5), (49, 0.5), (50, 0.05), (74, 0.05), (75, 0.005), (99, 0.005)] {
+        assert!((rates[step] - rate).abs() < 1e-7, "{} at {step}", rates[step]);
+    }
+}
+
+#[test]
 fn cosine_warms_up_over_five_percent_and_falls_to_zero() {
     let rates = rates(ScheduleKind::Cosine, 100);
     assert!((rates[0] - 0.1).abs() < 1e-6, "a fifth of the peak, being the first of five steps");

@@ -70,6 +70,30 @@ fn of_config(problem: &ConfigProblem) -> Message {
         ConfigProblem::WeightDecay { given } => {
             Message::new(format!("A weight decay of {given} cannot be used."), "Choose a number between 0 and 1; 0 turns it off.")
         }
+        ConfigProblem::Momentum { given } => Message::new(
+            format!("A momentum of {given} cannot be used."),
+            "Choose a number from 0 up to, but not including, 1; 0.9 is usual.",
+        ),
+        ConfigProblem::LabelSmoothing { given } => Message::new(
+            format!("A label smoothing of {given} cannot be used."),
+            "Choose a number between 0 and 0.5; 0 turns it off, 0.1 is usual.",
+        ),
+        ConfigProblem::ClipNorm { given } => Message::new(
+            format!("Gradients cannot be clipped to a norm of {given}."),
+            "Choose a number above 0; 1 is usual. Leave it out to turn clipping off.",
+        ),
+        ConfigProblem::Accumulation { given } => Message::new(
+            format!("The gradients of {given} batches cannot be gathered for one step."),
+            "Choose between 1 and 1024 batches; 1 takes a step after each.",
+        ),
+        ConfigProblem::WeightAveraging { given } => Message::new(
+            format!("Weights cannot be averaged with a decay of {given}."),
+            "Choose a number above 0 and below 1; 0.999 is usual. Leave it out to turn averaging off.",
+        ),
+        ConfigProblem::EarlyStopping { given } => Message::new(
+            format!("Training cannot stop after {given} epochs without progress."),
+            "Choose between 1 and 1000 epochs, or leave it out to train them all.",
+        ),
         ConfigProblem::Threads { given } => {
             Message::new(format!("{given} threads cannot be used."), "Choose between 1 and 1024, or leave it out for one per core.")
         }

@@ -13,7 +13,9 @@ use super::interrupt;
 use super::output::Output;
 use crate::engine::RunsTarget;
 use crate::protocol::{Command, RunId};
-use crate::run_config::{DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, WeightFormat};
+use crate::run_config::{
+    Augmentation, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, WeightFormat,
+};
 
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
@@ -51,6 +53,33 @@ pub struct Arguments {
     /// How the learning rate moves
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ScheduleKind>(ScheduleKind::ALL.iter().map(|c| c.name())))]
     schedule: Option<ScheduleKind>,
+    /// Weight decay per step, scaled by the learning rate
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    weight_decay: Option<f64>,
+    /// The share of SGD's velocity that is kept from step to step
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    momentum: Option<f64>,
+    /// Use plain instead of Nesterov momentum (SGD)
+    #[arg(long)]
+    no_nesterov: bool,
+    /// The probability that the loss spreads evenly over all digits
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    label_smoothing: Option<f64>,
+    /// The norm gradients are scaled down to when it is exceeded
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    clip_norm: Option<f64>,
+    /// Batches whose gradients are gathered before one step
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    accumulation: Option<u32>,
+    /// Keep a running average of the weights with this decay per step, such as 0.999
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    weight_averaging: Option<f64>,
+    /// Stop after so many epochs without a better validation, and keep the best
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    early_stopping: Option<u32>,
+    /// How training pictures are changed each time they are seen
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Augmentation>(Augmentation::ALL.iter().map(|c| c.name())))]
+    augmentation: Option<Augmentation>,
     /// Where all randomness comes from
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
@@ -81,6 +110,15 @@ impl Arguments {
             optimizer: self.optimizer.unwrap_or(preset.optimizer),
             learning_rate: self.lr.unwrap_or(preset.learning_rate),
             schedule: self.schedule.unwrap_or(preset.schedule),
+            weight_decay: self.weight_decay.unwrap_or(preset.weight_decay),
+            momentum: self.momentum.unwrap_or(preset.momentum),
+            nesterov: preset.nesterov && !self.no_nesterov,
+            label_smoothing: self.label_smoothing.unwrap_or(preset.label_smoothing),
+            clip_norm: self.clip_norm.or(preset.clip_norm),
+            accumulation: self.accumulation.unwrap_or(preset.accumulation),
+            weight_averaging: self.weight_averaging.or(preset.weight_averaging),
+            early_stopping: self.early_stopping.or(preset.early_stopping),
+            augmentation: self.augmentation.unwrap_or(preset.augmentation),
             seed: self.seed.unwrap_or(preset.seed),
             threads: self.threads.or(preset.threads),
             ..preset

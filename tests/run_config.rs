@@ -1,0 +1,76 @@
+//! What a run is: presets, older files, and values no run can have.
+
+use inkling::run_config::{Augmentation, ConfigProblem, OptimizerKind, Preset, RunConfig, VERSION};
+
+#[test]
+fn a_file_of_version_1_means_what_it_meant() {
+    let old = r#"{"version": 1, "data": "mnist", "preset": "balanced", "model": "convnet", "epochs": 5, "batch_size": 128,
+        "precision": "f32", "device": "auto", "optimizer": "sgd", "learning_rate": 0.002, "weight_decay": 0.01,
+        "schedule": "one-cycle", "seed": 7, "threads": 2}"#;
+    let read: RunConfig = serde_json::from_str(old).unwrap();
+    assert_eq!((read.version, read.seed, read.threads), (1, 7, Some(2)));
+    // Version 1 had Nesterov momentum of 0.9 and nothing of the rest.
+    assert_eq!((read.optimizer, read.momentum, read.nesterov), (OptimizerKind::Sgd, 0.9, true));
+    assert_eq!((read.label_smoothing, read.clip_norm, read.accumulation), (0.0, None, 1));
+    assert_eq!((read.weight_averaging, read.early_stopping, read.augmentation), (None, None, Augmentation::Off));
+    assert_eq!(read.problems(), []);
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let config = RunConfig {
+        clip_norm: Some(1.5),
+        weight_averaging: Some(0.99),
+        early_stopping: Some(3),
+        augmentation: Augmentation::Strong,
+        accumulation: 4,
+        nesterov: false,
+        ..RunConfig::default()
+    };
+    assert_eq!(config.version, VERSION);
+    let text = serde_json::to_string(&config).unwrap();
+    assert_eq!(serde_json::from_str::<RunConfig>(&text).unwrap(), config);
+}
+
+#[test]
+fn a_preset_is_recognised_until_one_of_its_values_changes() {
+    for &preset in Preset::ALL {
+        let config = RunConfig { seed: 99, threads: Some(3), ..RunConfig::preset(preset) };
+        assert_eq!(config.problems(), []);
+        assert_eq!(config.matching_preset(), Some(preset));
+        for changed in [
+            RunConfig { label_smoothing: 0.123, ..config.clone() },
+            RunConfig { augmentation: other(config.augmentation), ..config.clone() },
+            RunConfig { weight_averaging: Some(0.123), ..config.clone() },
+            RunConfig { momentum: 0.123, ..config.clone() },
+        ] {
+            assert_eq!(changed.matching_preset(), None, "{preset}");
+        }
+    }
+}
+
+fn other(augmentation: Augmentation) -> Augmentation {
+    if augmentation == Augmentation::Strong { Augmentation::Off } else { Augmentation::Strong }
+}
+
+#[test]
+fn each_value_that_cannot_be_is_named() {
+    use ConfigProblem as P;
+    let base = RunConfig::default;
+    for (config, problem) in [
+        (RunConfig { version: VERSION + 1, ..base() }, P::NewerVersion { version: VERSION + 1 }),
+        (RunConfig { momentum: 1.0, ..base() }, P::Momentum { given: "1".to_owned() }),
+        (RunConfig { momentum: f64::NAN, ..base() }, P::Momentum { given: "NaN".to_owned() }),
+        (RunConfig { label_smoothing: -0.1, ..base() }, P::LabelSmoothing { given: "-0.1".to_owned() }),
+        (RunConfig { label_smoothing: f64::NAN, ..base() }, P::LabelSmoothing { given: "NaN".to_owned() }),
+        (RunConfig { clip_norm: Some(f64::INFINITY), ..base() }, P::ClipNorm { given: "inf".to_owned() }),
+        (RunConfig { clip_norm: Some(f64::NAN), ..base() }, P::ClipNorm { given: "NaN".to_owned() }),
+        (RunConfig { accumulation: 1025, ..base() }, P::Accumulation { given: 1025 }),
+        (RunConfig { weight_averaging: Some(0.0), ..base() }, P::WeightAveraging { given: "0".to_owned() }),
+        (RunConfig { weight_averaging: Some(f64::NAN), ..base() }, P::WeightAveraging { given: "NaN".to_owned() }),
+        (RunConfig { early_stopping: Some(1001), ..base() }, P::EarlyStopping { given: 1001 }),
+        (RunConfig { threads: Some(0), ..base() }, P::Threads { given: 0 }),
+    ] {
+        assert_eq!(config.problems(), [problem]);
+    }
+}
