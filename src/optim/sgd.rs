@@ -1,43 +1,32 @@
-//! Owns stochastic gradient descent with Nesterov momentum (Sutskever et al. 2013, in the form of `torch.optim.SGD`), with
-//! decoupled weight decay. Must not know schedules.
+//! Owns stochastic gradient descent with momentum (Sutskever et al. 2013, in the form of `torch.optim.SGD`), with decoupled
+//! weight decay. Must not know schedules.
 
-use candle_core::Result;
-use rayon::prelude::*;
+use super::optimizer::{Rule, Step};
+use super::pieces::{Piece, vectorized};
 
-use super::{CHUNK, Optimizer};
-use crate::nn::Parameter;
-
-const MOMENTUM: f32 = 0.9;
-
-/// `u ← 0.9u + g`, `w ← w - lr·decay·w - lr·(g + 0.9u)`. Biases do not decay.
-pub struct Sgd {
-    weight_decay: f32,
-    velocities: Vec<(Parameter, Vec<f32>)>,
+/// `u ← μu + g`, then `w ← w - lr·λw - lr·u`, or with Nesterov's momentum `w ← w - lr·λw - lr·(g + μu)`.
+pub(super) struct Sgd {
+    pub momentum: f32,
+    pub nesterov: bool,
 }
 
-impl Sgd {
-    /// The optimiser of these parameters, at rest.
-    pub fn new(parameters: &[Parameter], weight_decay: f32) -> Self {
-        let velocities = parameters.iter().map(|parameter| (parameter.clone(), vec![0.0; parameter.len()])).collect();
-        Self { weight_decay, velocities }
+impl Rule for Sgd {
+    fn memories(&self) -> [bool; 2] {
+        [true, false]
     }
-}
 
-impl Optimizer for Sgd {
-    fn step(&mut self, learning_rate: f32) -> Result<()> {
-        for (parameter, velocity) in &mut self.velocities {
-            let keep = if parameter.is_bias() { 1.0 } else { 1.0 - learning_rate * self.weight_decay };
-            parameter.update(|weights, gradient| {
-                let chunks = weights.par_chunks_mut(CHUNK).zip(gradient.par_chunks_mut(CHUNK)).zip(velocity.par_chunks_mut(CHUNK));
-                chunks.for_each(|((weights, gradient), velocity)| {
-                    for ((w, g), u) in weights.iter_mut().zip(gradient).zip(velocity) {
-                        *u = MOMENTUM * *u + *g;
-                        *w = keep * *w - learning_rate * (*g + MOMENTUM * *u);
-                        *g = 0.0;
-                    }
-                });
-            })?;
-        }
-        Ok(())
+    fn update(&self, piece: &mut Piece<'_>, decay: f32, step: &Step) {
+        let Step { rate, scale, .. } = *step;
+        let Self { momentum, nesterov } = *self;
+        let keep = 1.0 - rate * decay;
+        // What the velocity and the gradient count for in a move.
+        let (by_velocity, by_gradient) = if nesterov { (momentum, scale) } else { (1.0, 0.0) };
+        vectorized(|| {
+            for ((w, g), u) in piece.weights.iter_mut().zip(&mut *piece.gradient).zip(&mut *piece.first) {
+                *u = momentum * *u + scale * *g;
+                *w = keep * *w - rate * (by_gradient * *g + by_velocity * *u);
+                *g = 0.0;
+            }
+        });
     }
 }

@@ -85,6 +85,12 @@ choices! {
         AdamW = "adamw", "AdamW";
         /// Stochastic gradient descent with momentum (Sutskever et al. 2013).
         Sgd = "sgd", "SGD with momentum";
+        /// Adam (Kingma & Ba 2015); weight decay is part of the gradient.
+        Adam = "adam", "Adam";
+        /// Stochastic gradient Langevin dynamics (Welling & Teh 2011): samples weights instead of settling.
+        Sgld = "sgld", "SGLD (Langevin)";
+        /// SGLD preconditioned by the gradients' running squares (Li et al. 2016).
+        Psgld = "psgld", "pSGLD (preconditioned)";
     }
 }
 

@@ -15,7 +15,7 @@ use super::pulse::Pulse;
 use crate::data::{DataSet, Split};
 use crate::infer::{Measurement, measure};
 use crate::nn::{Net, Pass, ops, parameter_count};
-use crate::optim::{self, Schedule};
+use crate::optim::{Optimizer, Schedule, Settings};
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Evaluation, RunPlan, RunSummary, StepPoint};
 use crate::random::Random;
@@ -50,7 +50,7 @@ fn run(config: &RunConfig, data: &DataSet, threads: usize, observer: &mut dyn Ob
     let plan = plan(config, order.len(), validation.len(), data.test.len(), threads)?;
     let net = Net::new(config.model, config.seed)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
-    let mut optimizer = optim::build(config.optimizer, net.parameters(), config.weight_decay as f32);
+    let mut optimizer = Optimizer::new(Settings::of(config, plan.train_images), net.parameters());
     let mut dropout = Random::stream(config.seed, "dropout", 0);
     observer.prepare(&plan, &net);
 
@@ -70,7 +70,7 @@ fn run(config: &RunConfig, data: &DataSet, threads: usize, observer: &mut dyn Ob
             for positions in batch.chunks(MICRO_BATCH) {
                 gather(&data.train, positions, &mut micro_batch);
                 let logits = net.forward(&micro_batch.images, Pass::Train { dropout: &mut dropout, precision: config.precision })?;
-                let loss = ops::cross_entropy(&logits, &micro_batch.labels, batch.len())?;
+                let loss = ops::cross_entropy(&logits, &micro_batch.labels, batch.len(), config.label_smoothing as f32)?;
                 loss.backward()?;
                 tally.add(&loss.to_vec1::<f32>()?, positions.len());
                 if pulse.pause(|| observer.between(&net)) == Flow::Stop {
@@ -82,7 +82,7 @@ fn run(config: &RunConfig, data: &DataSet, threads: usize, observer: &mut dyn Ob
             if !tally.loss.is_finite() {
                 return Err(Problem::NotFinite { step });
             }
-            optimizer.step(learning_rate)?;
+            optimizer.step(learning_rate, 1.0, None)?;
             seen.loss += tally.loss;
             seen.hits += tally.hits;
             seen.images += tally.images;

@@ -6,39 +6,44 @@ use inkling::random::Random;
 
 use super::gradients::{close, numbers};
 
-fn reference(logits: &[f64], labels: &[u8]) -> f64 {
+fn reference(logits: &[f64], labels: &[u8], smoothing: f64) -> f64 {
     let classes = logits.len() / labels.len();
     let losses = logits.chunks(classes).zip(labels).map(|(row, &label)| {
         let sum: f64 = row.iter().map(|logit| logit.exp()).sum();
-        sum.ln() - row[usize::from(label)]
+        let of = |class: usize| sum.ln() - row[class];
+        (1.0 - smoothing) * of(usize::from(label)) + smoothing * (0..classes).map(of).sum::<f64>() / classes as f64
     });
     losses.sum::<f64>() / labels.len() as f64
 }
 
 /// Loss, hits and the gradient of the logits.
-fn compute(logits: &[f32], labels: &[u8], batch: usize) -> (f32, f32, Vec<f32>) {
+fn smoothed(logits: &[f32], labels: &[u8], batch: usize, smoothing: f32) -> (f32, f32, Vec<f32>) {
     let x = Var::from_slice(logits, (labels.len(), logits.len() / labels.len()), &Device::Cpu).unwrap();
-    let loss = cross_entropy(&x, labels, batch).unwrap();
+    let loss = cross_entropy(&x, labels, batch, smoothing).unwrap();
     let gradients = loss.backward().unwrap();
     let values: Vec<f32> = loss.to_vec1().unwrap();
     (values[0], values[1], gradients.get(&x).unwrap().flatten_all().unwrap().to_vec1().unwrap())
 }
 
+fn compute(logits: &[f32], labels: &[u8], batch: usize) -> (f32, f32, Vec<f32>) {
+    smoothed(logits, labels, batch, 0.0)
+}
+
 #[test]
 fn agrees_with_plain_loops_and_finite_differences() {
-    for (rows, classes) in [(1, 10), (3, 10), (7, 3), (2, 1)] {
+    for (rows, classes, smoothing) in [(1, 10, 0.0), (3, 10, 0.0), (7, 3, 0.0), (2, 1, 0.0), (1, 10, 0.1), (7, 3, 0.5), (2, 1, 0.1)] {
         let logits = numbers(rows * classes, &mut Random::new(rows as u64));
         let labels: Vec<u8> = (0..rows).map(|row| (row * 7 % classes) as u8).collect();
-        let (loss, hits, gradient) = compute(&logits, &labels, rows);
+        let (loss, hits, gradient) = smoothed(&logits, &labels, rows, smoothing);
         let mut wide: Vec<f64> = logits.iter().map(|&logit| f64::from(logit)).collect();
-        close("loss", &[loss], &[reference(&wide, &labels)]);
+        close("loss", &[loss], &[reference(&wide, &labels, f64::from(smoothing))]);
         let right = |(row, &label): (&[f32], &u8)| row.iter().all(|logit| *logit <= row[usize::from(label)]);
         assert_eq!(hits as usize, logits.chunks(classes).zip(&labels).filter(|pair| right(*pair)).count());
         let numeric: Vec<f64> = (0..wide.len())
             .map(|index| {
                 let mut loss_at = |shift: f64| {
                     wide[index] += shift;
-                    let loss = reference(&wide, &labels);
+                    let loss = reference(&wide, &labels, f64::from(smoothing));
                     wide[index] -= shift;
                     loss
                 };
@@ -47,6 +52,14 @@ fn agrees_with_plain_loops_and_finite_differences() {
             .collect();
         close("gradient", &gradient, &numeric);
     }
+}
+
+#[test]
+fn smoothing_by_hand() {
+    // Two equal logits: either way the answer costs ln 2, and the gradient is p - target.
+    let (loss, _, gradient) = smoothed(&[0.0, 0.0], &[0], 1, 0.5);
+    assert!((loss - std::f32::consts::LN_2).abs() < 1e-6);
+    assert!((gradient[0] - (0.5 - 0.75)).abs() < 1e-6 && (gradient[1] - (0.5 - 0.25)).abs() < 1e-6);
 }
 
 #[test]
@@ -78,6 +91,6 @@ fn of_equal_logits_the_first_is_the_answer() {
 #[test]
 fn labels_that_do_not_fit_are_refused() {
     let x = Var::zeros((2, 10), candle_core::DType::F32, &Device::Cpu).unwrap();
-    assert!(cross_entropy(&x, &[1], 1).is_err());
-    assert!(cross_entropy(&x, &[1, 10], 2).is_err());
+    assert!(cross_entropy(&x, &[1], 1, 0.0).is_err());
+    assert!(cross_entropy(&x, &[1, 10], 2, 0.0).is_err());
 }

@@ -81,7 +81,7 @@ fn gradients_hold_from_end_to_end() {
         let (pictures, labels) = (pixels(6, 8), [0, 1, 2, 3, 4, 5]);
         let loss = || {
             let logits = net.forward(&pictures, Pass::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
-            cross_entropy(&logits, &labels, labels.len()).unwrap()
+            cross_entropy(&logits, &labels, labels.len(), 0.0).unwrap()
         };
         loss().backward().unwrap();
         let gradients: Vec<Vec<f32>> = net.parameters().iter().map(|parameter| parameter.gradient().clone()).collect();

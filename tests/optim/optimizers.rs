@@ -1,53 +1,78 @@
 //! Each optimiser against its published formula, worked out in f64.
 
 use inkling::nn::Parameter;
-use inkling::optim::{Optimizer, build};
+use inkling::optim::{Average, Optimizer, Settings};
+use inkling::random::Random;
 use inkling::run_config::OptimizerKind;
 
 const RATE: f64 = 0.1;
 const DECAY: f64 = 0.5;
+const MOMENTUM: f64 = 0.8;
+const START: [f64; 3] = [1.0, -2.0, 3.0];
+
+/// Langevin dynamics with so many images has no noise to speak of.
+const QUIET: u64 = u64::MAX;
+
+fn settings(kind: OptimizerKind) -> Settings {
+    Settings { kind, weight_decay: 0.0, momentum: MOMENTUM as f32, nesterov: true, images: QUIET, seed: 1 }
+}
+
+fn optimizer(settings: Settings, parameter: &Parameter) -> Optimizer {
+    Optimizer::new(settings, std::slice::from_ref(parameter))
+}
 
 /// Gradients of three steps, different for each number, one of them zero throughout.
 fn gradient(step: usize, index: usize) -> f64 {
     [[0.5, -2.0, 0.0], [0.25, 3.0, 0.0], [-1.0, 0.125, 0.0]][step][index]
 }
 
-/// Three steps of `kind` on a weight (rank 2) or a bias (rank 1).
-fn stepped(kind: OptimizerKind, shape: &[usize]) -> Vec<f32> {
-    let parameter = Parameter::new("p", vec![1.0, -2.0, 3.0], shape).unwrap();
-    let mut optimizer: Box<dyn Optimizer> = build(kind, std::slice::from_ref(&parameter), DECAY as f32);
+/// Three steps on a weight (rank 2) or a bias (rank 1); gradients come four times too large and are scaled back.
+fn stepped(settings: Settings, shape: &[usize]) -> Vec<f32> {
+    let parameter = Parameter::new("p", START.map(|w| w as f32).to_vec(), shape).unwrap();
+    let mut optimizer = optimizer(Settings { weight_decay: DECAY as f32, ..settings }, &parameter);
     for step in 0..3 {
         for (index, value) in parameter.gradient().iter_mut().enumerate() {
-            *value = gradient(step, index) as f32;
+            *value = 4.0 * gradient(step, index) as f32;
         }
-        optimizer.step(RATE as f32).unwrap();
+        let norm = (0..3).map(|index| (4.0 * gradient(step, index)).powi(2)).sum::<f64>().sqrt();
+        assert!((optimizer.gradient_norm() - norm).abs() < 1e-5);
+        assert!((optimizer.step(RATE as f32, 0.25, None).unwrap() - norm).abs() < 1e-5, "the pass finds the same norm");
         assert!(parameter.gradient().iter().all(|&value| value == 0.0), "a step uses its gradient up");
     }
     parameter.values().unwrap()
 }
 
-fn expect(kind: OptimizerKind, formula: impl Fn(usize, f64) -> f64) {
+/// Compares with what `formula` gives for the number at an index, with a weight decay.
+fn expect(settings: Settings, formula: impl Fn(usize, f64) -> f64) {
     for (shape, decay) in [(&[1, 3][..], DECAY), (&[3], 0.0)] {
-        for (index, value) in stepped(kind, shape).into_iter().enumerate() {
+        for (index, value) in stepped(settings, shape).into_iter().enumerate() {
             let expected = formula(index, decay);
-            assert!((f64::from(value) - expected).abs() < 1e-6, "{kind} {shape:?}[{index}]: {value} and not {expected}");
+            assert!((f64::from(value) - expected).abs() < 2e-6, "{:?} {shape:?}[{index}]: {value} and not {expected}", settings.kind);
         }
     }
 }
 
+/// Adam's moves, with decay as part of the gradient or beside it.
+fn adam(index: usize, coupled: f64, decoupled: f64) -> f64 {
+    let (mut w, mut m, mut v) = (START[index], 0.0, 0.0);
+    for step in 0..3 {
+        let g = gradient(step, index) + coupled * w;
+        m = 0.9 * m + 0.1 * g;
+        v = 0.999 * v + 0.001 * g * g;
+        let (m_hat, v_hat) = (m / (1.0 - 0.9_f64.powi(step as i32 + 1)), v / (1.0 - 0.999_f64.powi(step as i32 + 1)));
+        w = w - RATE * decoupled * w - RATE * m_hat / (v_hat.sqrt() + 1e-8);
+    }
+    w
+}
+
 #[test]
 fn adamw_follows_its_formula_and_spares_biases() {
-    expect(OptimizerKind::AdamW, |index, decay| {
-        let (mut w, mut m, mut v) = ([1.0, -2.0, 3.0][index], 0.0, 0.0);
-        for step in 0..3 {
-            let g = gradient(step, index);
-            m = 0.9 * m + 0.1 * g;
-            v = 0.999 * v + 0.001 * g * g;
-            let (m_hat, v_hat) = (m / (1.0 - 0.9_f64.powi(step as i32 + 1)), v / (1.0 - 0.999_f64.powi(step as i32 + 1)));
-            w = w - RATE * decay * w - RATE * m_hat / (v_hat.sqrt() + 1e-8);
-        }
-        w
-    });
+    expect(settings(OptimizerKind::AdamW), |index, decay| adam(index, 0.0, decay));
+}
+
+#[test]
+fn adam_follows_its_formula_and_spares_biases() {
+    expect(settings(OptimizerKind::Adam), |index, decay| adam(index, decay, 0.0));
 }
 
 #[test]
@@ -55,29 +80,146 @@ fn the_first_adamw_step_is_the_rate_by_hand() {
     // Bias correction makes the first step lr·sign(g): 1 - 0.1·0.5·1 - 0.1 = 0.85.
     let parameter = Parameter::new("p", vec![1.0], &[1, 1]).unwrap();
     parameter.gradient()[0] = 123.0;
-    build(OptimizerKind::AdamW, std::slice::from_ref(&parameter), 0.5).step(0.1).unwrap();
+    optimizer(Settings { weight_decay: 0.5, ..settings(OptimizerKind::AdamW) }, &parameter).step(0.1, 1.0, None).unwrap();
     assert!((parameter.values().unwrap()[0] - 0.85).abs() < 1e-6);
 }
 
 #[test]
-fn sgd_follows_nesterovs_formula_and_spares_biases() {
-    expect(OptimizerKind::Sgd, |index, decay| {
-        let (mut w, mut u) = ([1.0, -2.0, 3.0][index], 0.0);
-        for step in 0..3 {
-            let g = gradient(step, index);
-            u = 0.9 * u + g;
-            w = w - RATE * decay * w - RATE * (g + 0.9 * u);
-        }
-        w
+fn sgd_follows_its_formula_with_either_momentum_and_spares_biases() {
+    for nesterov in [true, false] {
+        expect(Settings { nesterov, ..settings(OptimizerKind::Sgd) }, |index, decay| {
+            let (mut w, mut u) = (START[index], 0.0);
+            for step in 0..3 {
+                let g = gradient(step, index);
+                u = MOMENTUM * u + g;
+                w = w - RATE * decay * w - RATE * if nesterov { g + MOMENTUM * u } else { u };
+            }
+            w
+        });
+    }
+}
+
+#[test]
+fn sgld_without_noise_is_gradient_descent_with_a_prior() {
+    expect(settings(OptimizerKind::Sgld), |index, decay| {
+        (0..3).fold(START[index], |w, step| w - RATE * (gradient(step, index) + decay * w))
     });
 }
 
 #[test]
-fn large_parameters_are_updated_throughout() {
+fn psgld_without_noise_divides_by_the_running_root() {
+    // Numbers without a gradient have no scale to be divided by, so noise and prior are all there is: a rate of 1e5.
+    let parameter = Parameter::new("p", vec![1.0, -2.0], &[1, 2]).unwrap();
+    let mut optimizer = optimizer(settings(OptimizerKind::Psgld), &parameter);
+    let (mut w, mut v) = ([1.0, -2.0], [0.0; 2]);
+    for step in 0..3 {
+        for index in 0..2 {
+            let g = gradient(step, index);
+            parameter.gradient()[index] = g as f32;
+            v[index] = 0.99 * v[index] + 0.01 * g * g;
+            w[index] -= RATE * g / (v[index].sqrt() + 1e-5);
+        }
+        optimizer.step(RATE as f32, 1.0, None).unwrap();
+    }
+    for (value, expected) in parameter.values().unwrap().into_iter().zip(w) {
+        assert!((f64::from(value) - expected).abs() < 1e-5, "{value} and not {expected}");
+    }
+}
+
+/// Mean and variance of many numbers.
+fn moments(values: &[f32]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / count;
+    (mean, values.iter().map(|&value| (f64::from(value) - mean).powi(2)).sum::<f64>() / count)
+}
+
+#[test]
+fn langevin_noise_has_the_size_the_papers_ask_for() {
+    // One step without a gradient: 2·lr/N for SGLD; times G = 1/(√(0.01·g²) + 1e-5) for pSGLD with g = 1 beside a move of lr·G.
+    let many = 70_001;
+    for (kind, gradient, mean, variance) in
+        [(OptimizerKind::Sgld, 0.0, 0.0, 2.0 * 0.1 / 50.0), (OptimizerKind::Psgld, 1.0, -0.1 / 0.10001, 2.0 * 0.1 / 50.0 / 0.10001)]
+    {
+        let parameter = Parameter::new("p", vec![0.0; many], &[1, many]).unwrap();
+        parameter.gradient().fill(gradient);
+        optimizer(Settings { images: 50, ..settings(kind) }, &parameter).step(0.1, 1.0, None).unwrap();
+        let (found_mean, found_variance) = moments(&parameter.values().unwrap());
+        assert!((found_mean - mean).abs() < 4.0 * (variance / many as f64).sqrt(), "{kind}: mean {found_mean} and not {mean}");
+        assert!((found_variance / variance - 1.0).abs() < 0.03, "{kind}: variance {found_variance} and not {variance}");
+    }
+}
+
+#[test]
+fn sgld_samples_the_posterior_of_a_gaussian() {
+    // The mean loss w²/2 over N images has the posterior N(0, 1/N); steps of finite size widen it by 1/(1 - lr/2).
+    let (many, images, rate) = (4000, 25, 0.2);
+    let parameter = Parameter::new("p", vec![3.0; many], &[many]).unwrap();
+    let mut optimizer = optimizer(Settings { images, ..settings(OptimizerKind::Sgld) }, &parameter);
+    for _ in 0..60 {
+        parameter.gradient().copy_from_slice(&parameter.values().unwrap());
+        optimizer.step(rate, 1.0, None).unwrap();
+    }
+    let (mean, variance) = moments(&parameter.values().unwrap());
+    let expected = 1.0 / images as f64 / (1.0 - f64::from(rate) / 2.0);
+    assert!(mean.abs() < 0.02, "{mean}");
+    assert!((variance / expected - 1.0).abs() < 0.1, "{variance} and not {expected}");
+}
+
+#[test]
+fn large_parameters_are_updated_throughout_and_alike_for_any_number_of_threads() {
     // Longer than the pieces that tasks share.
-    let parameter = Parameter::new("p", vec![1.0; 70_001], &[1, 70_001]).unwrap();
-    parameter.gradient().fill(1.0);
-    build(OptimizerKind::Sgd, std::slice::from_ref(&parameter), 0.0).step(0.1).unwrap();
-    // 1 - 0.1·(1 + 0.9·1)
-    assert!(parameter.values().unwrap().iter().all(|value| (value - 0.81).abs() < 1e-6));
+    let len = 70_001;
+    for &kind in OptimizerKind::ALL {
+        let stepped = |threads| {
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
+                let mut random = Random::new(3);
+                let parameter = Parameter::new("p", vec![1.0; len], &[1, len]).unwrap();
+                let mut average = Average::new(0.9, vec![vec![1.0; len]]);
+                let mut optimizer = optimizer(Settings { images: 100, weight_decay: 0.01, ..settings(kind) }, &parameter);
+                let mut norms = Vec::new();
+                for _ in 0..2 {
+                    parameter.gradient().fill_with(|| random.range(0.5, 1.5));
+                    norms.push(optimizer.gradient_norm());
+                    norms.push(optimizer.step(0.1, 1.0, Some(&mut average)).unwrap());
+                }
+                (parameter.values().unwrap(), average, norms.into_iter().map(f64::to_bits).collect::<Vec<_>>())
+            })
+        };
+        let one = stepped(1);
+        assert!(one.0.iter().all(|&value| value != 1.0), "{kind}");
+        assert!(one == stepped(2) && one == stepped(3), "{kind}");
+        assert_eq!(one.2[0], one.2[1], "{kind}: the norm is the same whether it is asked for or found in passing");
+    }
+}
+
+#[test]
+fn a_gradient_that_is_no_number_shows_in_the_norm() {
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        for place in [0, 31, 32, 40_000] {
+            let parameter = Parameter::new("p", vec![1.0; 40_001], &[40_001]).unwrap();
+            parameter.gradient()[place] = bad;
+            let mut optimizer = optimizer(settings(OptimizerKind::Sgd), &parameter);
+            assert!(!optimizer.gradient_norm().is_finite());
+            assert!(!optimizer.step(0.1, 1.0, None).unwrap().is_finite());
+        }
+    }
+}
+
+#[test]
+fn what_is_remembered_can_be_put_back() {
+    for &kind in OptimizerKind::ALL {
+        let parameter = Parameter::new("p", vec![1.0, 2.0], &[1, 2]).unwrap();
+        let mut optimizer = optimizer(Settings { images: 100, ..settings(kind) }, &parameter);
+        let step = |optimizer: &mut Optimizer| {
+            parameter.gradient().copy_from_slice(&[0.5, -0.25]);
+            optimizer.step(0.1, 1.0, None).unwrap();
+            parameter.values().unwrap()
+        };
+        let before = step(&mut optimizer);
+        let memory = optimizer.memory().clone();
+        let after = [step(&mut optimizer), step(&mut optimizer)];
+        optimizer.remember(&memory);
+        parameter.update(|weights, _| weights.copy_from_slice(&before)).unwrap();
+        assert_eq!(after, [step(&mut optimizer), step(&mut optimizer)], "{kind}");
+    }
 }

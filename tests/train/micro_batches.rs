@@ -1,7 +1,7 @@
 //! A batch is computed in micro-batches, and that changes nothing but rounding.
 
 use inkling::nn::{Net, Pass, ops};
-use inkling::optim;
+use inkling::optim::{Optimizer, Settings};
 use inkling::random::Random;
 use inkling::run_config::{ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
 use inkling::train::{HoldOut, MICRO_BATCH, train};
@@ -33,9 +33,9 @@ fn gradients_add_up_to_the_whole_batchs() {
     let labels: Vec<u8> = positions.iter().map(|&position| data.train.labels[position as usize]).collect();
     let net = Net::new(of.model, of.seed).unwrap();
     let logits = net.forward(&images, Pass::Train { dropout: &mut Random::new(0), precision: Precision::F32 }).unwrap();
-    let loss = ops::cross_entropy(&logits, &labels, labels.len()).unwrap();
+    let loss = ops::cross_entropy(&logits, &labels, labels.len(), 0.0).unwrap();
     loss.backward().unwrap();
-    optim::build(of.optimizer, net.parameters(), of.weight_decay as f32).step(0.1).unwrap();
+    Optimizer::new(Settings::of(&of, labels.len() as u64), net.parameters()).step(0.1, 1.0, None).unwrap();
 
     assert!((watcher.steps[0].loss - loss.to_vec1::<f32>().unwrap()[0]).abs() < 1e-5);
     let whole = net.weights().unwrap();

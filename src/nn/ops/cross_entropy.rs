@@ -1,4 +1,4 @@
-//! Owns the loss: softmax cross-entropy, and the count of right answers that the same pass yields.
+//! Owns the loss: softmax cross-entropy with label smoothing, and the count of right answers that the same pass yields.
 //! Must not know batches beyond their size.
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
@@ -9,19 +9,23 @@ use super::{floats, with_floats};
 /// count of rows whose largest logit is at the label. `batch` is `n` for a whole batch and the batch's size for a part of
 /// it, so that the parts' losses and gradients add up to the batch's mean.
 ///
+/// With `smoothing` above 0 the target of a row is `1 - smoothing` at its label plus `smoothing / classes` everywhere (Szegedy et al.
+/// 2016; `torch.nn.CrossEntropyLoss(label_smoothing=…)`).
+///
 /// `backward` may be called on the result as it is: the count is a constant.
-pub fn cross_entropy(logits: &Tensor, labels: &[u8], batch: usize) -> Result<Tensor> {
+pub fn cross_entropy(logits: &Tensor, labels: &[u8], batch: usize, smoothing: f32) -> Result<Tensor> {
     let (rows, classes) = logits.dims2()?;
     if rows != labels.len() || labels.iter().any(|&label| usize::from(label) >= classes) {
         candle_core::bail!("{} labels do not fit logits {:?}", labels.len(), logits.shape());
     }
-    logits.apply_op1(CrossEntropy { labels: labels.to_vec(), classes, batch: batch as f32 })
+    logits.apply_op1(CrossEntropy { labels: labels.to_vec(), classes, batch: batch as f32, smoothing })
 }
 
 struct CrossEntropy {
     labels: Vec<u8>,
     classes: usize,
     batch: f32,
+    smoothing: f32,
 }
 
 /// The log of the summed exponentials, computed without overflow.
@@ -30,16 +34,28 @@ fn log_sum_exp(logits: &[f32]) -> f32 {
     largest + logits.iter().map(|&logit| (logit - largest).exp()).sum::<f32>().ln()
 }
 
+impl CrossEntropy {
+    /// What every class and what the label counts for in a row's target.
+    fn target(&self) -> (f32, f32) {
+        (self.smoothing / self.classes as f32, 1.0 - self.smoothing)
+    }
+}
+
 impl CustomOp1 for CrossEntropy {
     fn name(&self) -> &'static str {
         "cross-entropy"
     }
 
     fn cpu_fwd(&self, logits: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        let (everywhere, at_label) = self.target();
         let (mut loss, mut hits) = (0.0_f64, 0.0_f32);
         for (row, &label) in floats(logits, layout)?.chunks_exact(self.classes).zip(&self.labels) {
             let right = row[usize::from(label)];
-            loss += f64::from(log_sum_exp(row) - right);
+            let normalizer = log_sum_exp(row);
+            loss += f64::from(at_label * (normalizer - right));
+            if everywhere > 0.0 {
+                loss += f64::from(everywhere * row.iter().map(|logit| normalizer - logit).sum::<f32>());
+            }
             // Of equal logits the first is the answer, here as in `infer`.
             let earlier = row[..usize::from(label)].iter().all(|&logit| logit < right);
             hits += f32::from(earlier && row[usize::from(label) + 1..].iter().all(|&logit| logit <= right));
@@ -48,14 +64,15 @@ impl CustomOp1 for CrossEntropy {
     }
 
     fn bwd(&self, logits: &Tensor, _result: &Tensor, gradient: &Tensor) -> Result<Option<Tensor>> {
+        let (everywhere, at_label) = self.target();
         let scale = with_floats(gradient, |gradient| Ok(gradient.first().copied().unwrap_or_default()))? / self.batch;
         let values = with_floats(logits, |logits| {
             let mut values = Vec::with_capacity(logits.len());
             for (row, &label) in logits.chunks_exact(self.classes).zip(&self.labels) {
                 let normalizer = log_sum_exp(row);
                 values.extend((0_u8..).zip(row).map(|(class, &logit)| {
-                    let probability = (logit - normalizer).exp();
-                    (if class == label { probability - 1.0 } else { probability }) * scale
+                    let target = if class == label { everywhere + at_label } else { everywhere };
+                    ((logit - normalizer).exp() - target) * scale
                 }));
             }
             Ok(values)

@@ -1,0 +1,155 @@
+//! Owns one optimiser step: a single pass in place over weights, gradients, the rule's memory and the running average.
+//! Must not know where gradients come from nor when a step is due.
+
+use candle_core::Result;
+use rayon::prelude::*;
+
+use super::adam::Adam;
+use super::average::Average;
+use super::langevin::Langevin;
+use super::pieces::{Piece, count, squares, sum_of_squares};
+use super::sgd::Sgd;
+use crate::nn::Parameter;
+use crate::run_config::{OptimizerKind, RunConfig};
+
+/// What decides an optimiser, besides its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Which rule.
+    pub kind: OptimizerKind,
+    /// λ, for parameters that decay.
+    pub weight_decay: f32,
+    /// μ, for SGD.
+    pub momentum: f32,
+    /// Whether SGD's momentum is Nesterov's.
+    pub nesterov: bool,
+    /// Images learned from, for Langevin dynamics.
+    pub images: u64,
+    /// Where Langevin dynamics' noise comes from.
+    pub seed: u64,
+}
+
+impl Settings {
+    /// A run's, which learns from so many images.
+    pub const fn of(config: &RunConfig, images: u64) -> Self {
+        let RunConfig { optimizer, weight_decay, momentum, nesterov, seed, .. } = *config;
+        Self { kind: optimizer, weight_decay: weight_decay as f32, momentum: momentum as f32, nesterov, images, seed }
+    }
+
+    fn rule(self) -> Box<dyn Rule> {
+        let Self { kind, momentum, nesterov, images, seed, .. } = self;
+        match kind {
+            OptimizerKind::AdamW => Box::new(Adam { decoupled: true }),
+            OptimizerKind::Sgd => Box::new(Sgd { momentum, nesterov }),
+            OptimizerKind::Adam => Box::new(Adam { decoupled: false }),
+            OptimizerKind::Sgld => Box::new(Langevin { preconditioned: false, images, seed }),
+            OptimizerKind::Psgld => Box::new(Langevin { preconditioned: true, images, seed }),
+        }
+    }
+}
+
+/// One step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Which, from 1.
+    pub number: u64,
+    /// The learning rate.
+    pub rate: f32,
+    /// What gathered gradients are multiplied by: it undoes loss scaling and clips.
+    pub scale: f32,
+}
+
+/// A rule that moves weights by their gradients, number by number.
+pub(super) trait Rule: Send + Sync {
+    /// Whether it remembers a first and a second number for each weight.
+    fn memories(&self) -> [bool; 2];
+
+    /// Moves the weights of a piece and leaves its gradient at zero.
+    fn update(&self, piece: &mut Piece<'_>, decay: f32, step: &Step);
+}
+
+/// What an optimiser remembers from step to step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Memory {
+    steps: u64,
+    first: Vec<Vec<f32>>,
+    second: Vec<Vec<f32>>,
+}
+
+/// Moves parameters by their gradients.
+pub struct Optimizer {
+    rule: Box<dyn Rule>,
+    weight_decay: f32,
+    parameters: Vec<Parameter>,
+    memory: Memory,
+}
+
+impl Optimizer {
+    /// The optimiser of these parameters, at its first step.
+    pub fn new(settings: Settings, parameters: &[Parameter]) -> Self {
+        let rule = settings.rule();
+        let [first, second] = rule.memories().map(|remembers| {
+            let len = |parameter: &Parameter| if remembers { parameter.len() } else { 0 };
+            parameters.iter().map(|parameter| vec![0.0; len(parameter)]).collect()
+        });
+        Self { rule, weight_decay: settings.weight_decay, parameters: parameters.to_vec(), memory: Memory { steps: 0, first, second } }
+    }
+
+    /// The L2 norm of all gathered gradients together; not finite if one of them is not.
+    pub fn gradient_norm(&self) -> f64 {
+        self.parameters.iter().map(|parameter| squares(&parameter.gradient())).sum::<f64>().sqrt()
+    }
+
+    /// Moves every parameter once, its gradient multiplied by `scale`, and leaves gradients at zero. `average` takes the moved weights
+    /// in. Gives the norm the gradients had, which the same pass finds: if it is not finite, neither are the weights any more.
+    pub fn step(&mut self, rate: f32, scale: f32, mut average: Option<&mut Average>) -> Result<f64> {
+        self.memory.steps += 1;
+        let step = Step { number: self.memory.steps, rate, scale };
+        let Self { rule, weight_decay, parameters, memory } = self;
+        let share = average.as_deref_mut().map_or(0.0, Average::next_share);
+        let memories = memory.first.iter_mut().zip(&mut memory.second);
+        let (mut index, mut sum) = (0, 0.0);
+        for (place, (parameter, (first, second))) in parameters.iter().zip(memories).enumerate() {
+            let decay = if parameter.is_bias() { 0.0 } else { *weight_decay };
+            let averaged = average.as_deref_mut().and_then(|average| average.values.get_mut(place));
+            let averaged = averaged.map_or(&mut [][..], Vec::as_mut_slice);
+            let others = [first.as_mut_slice(), second.as_mut_slice(), averaged];
+            let mut others = Some(others);
+            parameter.update(|weights, gradient| {
+                let others = others.take().unwrap_or_default();
+                let pieces = Piece::cut(index, weights, gradient, others);
+                let update = |mut piece: Piece<'_>| {
+                    let squares = sum_of_squares(piece.gradient);
+                    rule.update(&mut piece, decay, &step);
+                    Average::take_in(piece.average, piece.weights, share);
+                    squares
+                };
+                // Handing a single piece to another thread would take longer than updating it.
+                if pieces.len() == 1 {
+                    sum += pieces.into_iter().map(update).sum::<f64>();
+                } else {
+                    sum += pieces.into_par_iter().map(update).collect::<Vec<_>>().iter().sum::<f64>();
+                }
+            })?;
+            index += count(parameter.len());
+        }
+        Ok(sum.sqrt())
+    }
+
+    /// Leaves gradients at zero without using them.
+    pub fn forget_gradients(&self) {
+        for parameter in &self.parameters {
+            parameter.gradient().fill(0.0);
+        }
+    }
+
+    /// What it remembers.
+    pub const fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Puts back what `memory` gave.
+    pub fn remember(&mut self, memory: &Memory) {
+        self.memory.clone_from(memory);
+    }
+}

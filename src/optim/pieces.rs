@@ -1,0 +1,76 @@
+//! Owns how the numbers of a parameter are cut into pieces that tasks work on, and the sum of squares over them.
+//! Must not know any update rule.
+//!
+//! The cuts do not depend on the number of threads, and sums over pieces are taken in their order, so results do not either.
+
+use rayon::prelude::*;
+
+/// Numbers in a piece: four arrays of them fit a core's own cache.
+pub(super) const PIECE: usize = 1 << 14;
+
+/// The same numbers of a parameter in every array an update reads or writes; arrays it does not have are empty.
+pub(super) struct Piece<'a> {
+    /// Which piece of all the parameters' it is.
+    pub index: u64,
+    /// The weights.
+    pub weights: &'a mut [f32],
+    /// The gathered gradients.
+    pub gradient: &'a mut [f32],
+    /// The optimiser's first memory.
+    pub first: &'a mut [f32],
+    /// Its second.
+    pub second: &'a mut [f32],
+    /// The running average of the weights.
+    pub average: &'a mut [f32],
+}
+
+impl<'a> Piece<'a> {
+    /// Cuts the arrays of one parameter; pieces are numbered from `index` on.
+    pub fn cut(index: u64, weights: &'a mut [f32], gradient: &'a mut [f32], others: [&'a mut [f32]; 3]) -> Vec<Self> {
+        let [mut first, mut second, mut average] = others.map(|other| other.chunks_mut(PIECE));
+        let weights = weights.chunks_mut(PIECE).zip(gradient.chunks_mut(PIECE));
+        (index..)
+            .zip(weights)
+            .map(|(index, (weights, gradient))| Piece {
+                index,
+                weights,
+                gradient,
+                first: first.next().unwrap_or_default(),
+                second: second.next().unwrap_or_default(),
+                average: average.next().unwrap_or_default(),
+            })
+            .collect()
+    }
+}
+
+/// How many pieces a parameter of so many numbers has.
+pub(super) const fn count(len: usize) -> u64 {
+    len.div_ceil(PIECE) as u64
+}
+
+/// Runs `work` with the best instructions this processor has; what it computes does not depend on which these are.
+#[inline]
+pub(super) fn vectorized<T>(work: impl FnOnce() -> T) -> T {
+    pulp::Arch::new().dispatch(work)
+}
+
+/// The sum of the squares of a piece; not finite exactly if one of its numbers is not (or is beyond 1e18).
+pub(super) fn sum_of_squares(values: &[f32]) -> f64 {
+    const LANES: usize = 32;
+    vectorized(|| {
+        let mut lanes = [0.0_f32; LANES];
+        let (blocks, rest) = values.as_chunks::<LANES>();
+        for block in blocks {
+            for (lane, value) in lanes.iter_mut().zip(block) {
+                *lane += value * value;
+            }
+        }
+        lanes.iter().map(|&lane| f64::from(lane)).sum::<f64>() + rest.iter().map(|&value| f64::from(value * value)).sum::<f64>()
+    })
+}
+
+/// The sum of the squares of any count of numbers.
+pub(super) fn squares(values: &[f32]) -> f64 {
+    let pieces: Vec<f64> = values.par_chunks(PIECE).map(sum_of_squares).collect();
+    pieces.iter().sum()
+}
