@@ -10,12 +10,13 @@ use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
-use super::{ModelError, Net, Normalization, Parameter, parameter_shapes};
+use super::{ModelError, Net, Normalization, Parameter, ParameterSpec, parameter_specs};
 use crate::problem::Problem;
 use crate::run_config::{DataSpec, ModelKind, RunConfig, WeightFormat};
 
-/// The version written into model files; newer ones are refused.
-pub const FORMAT_VERSION: u32 = 1;
+/// The version written into model files; newer ones are refused. Version 1 knew no activation but `ReLU`, which is what its
+/// files are read with.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Larger files are refused unread: the largest model of ours has 4 MB.
 pub const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -111,19 +112,19 @@ fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
     let tensors = SafeTensors::deserialize(bytes).map_err(|error| format!("not a safetensors file ({error})"))?;
     let card = metadata.metadata().as_ref().and_then(|entries| entries.get(CARD_KEY)).ok_or("Inkling's description is missing")?;
     let card = read_card(card)?;
-    let expected = parameter_shapes(card.model);
+    let expected = parameter_specs(card.model);
     if tensors.len() != expected.len() {
         return Err(format!("{} weights where {} has {}", tensors.len(), card.model, expected.len()));
     }
     let parameters = expected
         .into_iter()
-        .map(|(name, shape)| {
+        .map(|ParameterSpec { name, shape, role, .. }| {
             let view = tensors.tensor(&name).map_err(|_| format!("the weight {name} is missing"))?;
             let values = read_values(&name, &shape, &view)?;
-            Parameter::new(name, values, &shape).map_err(|error| error.to_string())
+            Ok(Parameter::new(name, values, &shape).map_err(|error| error.to_string())?.with_role(role))
         })
-        .collect::<Result<_, _>>()?;
-    Ok(ModelFile { net: Net::from_parameters(card.model, card.normalization, parameters), card })
+        .collect::<Result<_, String>>()?;
+    Ok(ModelFile { net: Net::from_parameters(card.model, card.config.activation, card.normalization, parameters), card })
 }
 
 fn read_card(text: &str) -> Result<ModelCard, String> {

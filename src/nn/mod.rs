@@ -3,13 +3,16 @@
 
 mod error;
 mod file;
+mod layer;
 mod models;
 mod net;
 pub mod ops;
 mod parameter;
+mod walk;
 
 pub use error::ModelError;
 pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};
-pub use models::{Layer, layers, parameter_count, parameter_shapes};
+pub use layer::{Layer, ParameterSpec};
+pub use models::{layers, parameter_count, parameter_specs};
 pub use net::{Net, Normalization, Pass};
-pub use parameter::Parameter;
+pub use parameter::{Parameter, Role};

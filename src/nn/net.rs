@@ -1,14 +1,17 @@
 //! Owns a network: a model's layers with their weights, from pixels to logits.
 //! Must not know where pictures come from, nor how weights are learned or stored.
 
+use std::sync::Arc;
+
 use candle_core::{Device, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::ops::{self, Context, Gradient};
-use super::{Layer, Parameter, layers, parameter_shapes};
+use super::layer::Start;
+use super::walk::Walk;
+use super::{Layer, Parameter, ParameterSpec, layers, parameter_specs};
 use crate::ink::{PIXELS, SIDE};
 use crate::random::Random;
-use crate::run_config::{ModelKind, Precision};
+use crate::run_config::{Activation, ModelKind, Precision};
 
 /// What turns a pixel into the network's input: `(pixel / 255 - mean) / std`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,36 +45,36 @@ pub enum Pass<'a> {
 #[derive(Clone, Debug)]
 pub struct Net {
     model: ModelKind,
+    layers: Arc<[Layer]>,
     normalization: Normalization,
     parameters: Vec<Parameter>,
 }
 
 impl Net {
-    /// A network that has learned nothing. Weights and biases are uniform in `±1/√fan_in`, as `torch.nn.Conv2d` and
-    /// `torch.nn.Linear` start out (He et al. 2015 with a = √5).
-    pub fn new(model: ModelKind, seed: u64) -> Result<Self> {
-        let mut bound = 0.0;
-        let parameters = parameter_shapes(model)
+    /// A network that has learned nothing; its layers say how each parameter starts.
+    pub fn new(model: ModelKind, activation: Activation, seed: u64) -> Result<Self> {
+        let parameters = parameter_specs(model)
             .into_iter()
             .enumerate()
-            .map(|(index, (name, shape))| {
-                // A bias has the bound of the weight before it.
-                if let [_, fan_in @ ..] = shape.as_slice()
-                    && !fan_in.is_empty()
-                {
-                    bound = 1.0 / (fan_in.iter().product::<usize>() as f32).sqrt();
-                }
+            .map(|(index, ParameterSpec { name, shape, role, start })| {
                 let mut random = Random::stream(seed, "initialization", index as u64);
-                let values = (0..shape.iter().product()).map(|_| random.range(-bound, bound)).collect();
-                Parameter::new(name, values, &shape)
+                let values = (0..shape.iter().product()).map(|_| match start {
+                    Start::Uniform(bound) => random.range(-bound, bound),
+                });
+                Ok(Parameter::new(name, values.collect(), &shape)?.with_role(role))
             })
             .collect::<Result<_>>()?;
-        Ok(Self { model, normalization: Normalization::MNIST, parameters })
+        Ok(Self::from_parameters(model, activation, Normalization::MNIST, parameters))
     }
 
-    /// A network of these parameters, which must be those `parameter_shapes` lists, in its order.
-    pub(super) fn from_parameters(model: ModelKind, normalization: Normalization, parameters: Vec<Parameter>) -> Self {
-        Self { model, normalization, parameters }
+    /// A network of these parameters, which must be those `parameter_specs` lists, in its order.
+    pub(super) fn from_parameters(
+        model: ModelKind,
+        activation: Activation,
+        normalization: Normalization,
+        parameters: Vec<Parameter>,
+    ) -> Self {
+        Self { model, layers: layers(model, activation).into(), normalization, parameters }
     }
 
     /// Which model it is.
@@ -89,6 +92,11 @@ impl Net {
         &self.parameters
     }
 
+    /// Those of them that an optimiser moves.
+    pub fn trainable(&self) -> Vec<Parameter> {
+        self.parameters.iter().filter(|parameter| parameter.role().is_trainable()).cloned().collect()
+    }
+
     /// A copy of every weight, in the order of `parameters`.
     pub fn weights(&self) -> Result<Vec<Vec<f32>>> {
         self.parameters.iter().map(Parameter::values).collect()
@@ -100,35 +108,8 @@ impl Net {
     }
 
     /// The logits `[batch, 10]` of pictures of 784 pixels, one after the other.
-    pub fn forward(&self, pixels: &[u8], mut pass: Pass<'_>) -> Result<Tensor> {
-        let mut x = self.input(pixels)?;
-        let mut parameters = self.parameters.chunks_exact(2);
-        let mut learned = || match parameters.next() {
-            Some([weight, bias]) => Ok((weight, bias)),
-            _ => candle_core::bail!("{} lacks a weight", self.model),
-        };
-        let context = match pass {
-            Pass::Train { precision, .. } => Context { gradient: Gradient::Kept, precision },
-            Pass::Read => Context::READ,
-        };
-        for layer in layers(self.model) {
-            x = match *layer {
-                Layer::ConvPool { padding, relu, .. } => {
-                    let (weight, bias) = learned()?;
-                    ops::conv_pool(&x, weight, bias, padding, relu, context)?
-                }
-                Layer::Flatten => ops::flatten(&x)?,
-                Layer::Linear { relu, .. } => {
-                    let (weight, bias) = learned()?;
-                    ops::linear(&x, weight, bias, relu, context)?
-                }
-                Layer::Dropout(probability) => match &mut pass {
-                    Pass::Train { dropout, .. } => ops::dropout(&x, probability, dropout)?,
-                    Pass::Read => x,
-                },
-            };
-        }
-        Ok(x)
+    pub fn forward(&self, pixels: &[u8], pass: Pass<'_>) -> Result<Tensor> {
+        Walk::new(&self.parameters, pass).through(&self.layers, self.input(pixels)?)
     }
 
     fn input(&self, pixels: &[u8]) -> Result<Tensor> {

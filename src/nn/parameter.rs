@@ -6,6 +6,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{CpuStorage, Device, InplaceOp1, Layout, Result, Tensor, Var};
 
+/// What a parameter is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Multiplied with activations; weight decay acts on it.
+    Weight,
+    /// Added to activations.
+    Bias,
+    /// Scale or shift of a normalisation.
+    Norm,
+    /// A running statistic: stored with the model, but neither trained nor decayed.
+    Buffer,
+}
+
+impl Role {
+    /// True where an optimiser moves it.
+    pub const fn is_trainable(self) -> bool {
+        !matches!(self, Self::Buffer)
+    }
+}
+
 /// A weight. Clones share it: a clone sees every later update.
 ///
 /// Its gradient is one buffer that our ops add to during `backward` (as `PyTorch`'s `.grad`), instead of a fresh tensor in
@@ -14,15 +34,23 @@ use candle_core::{CpuStorage, Device, InplaceOp1, Layout, Result, Tensor, Var};
 #[derive(Clone, Debug)]
 pub struct Parameter {
     name: String,
+    role: Role,
     var: Var,
     gradient: Arc<Mutex<Vec<f32>>>,
 }
 
 impl Parameter {
-    /// A weight with these values and no gradient yet.
+    /// A weight with these values and no gradient yet, or a bias where its shape has one dimension.
     pub fn new(name: impl Into<String>, values: Vec<f32>, shape: &[usize]) -> Result<Self> {
         let gradient = Arc::new(Mutex::new(vec![0.0; values.len()]));
-        Ok(Self { name: name.into(), var: Var::from_vec(values, shape, &Device::Cpu)?, gradient })
+        let role = if shape.len() == 1 { Role::Bias } else { Role::Weight };
+        Ok(Self { name: name.into(), role, var: Var::from_vec(values, shape, &Device::Cpu)?, gradient })
+    }
+
+    /// The same parameter for this purpose.
+    #[must_use]
+    pub fn with_role(self, role: Role) -> Self {
+        Self { role, ..self }
     }
 
     /// As in the model file: `fc1.weight`.
@@ -30,9 +58,14 @@ impl Parameter {
         &self.name
     }
 
-    /// True for a bias, which weight decay leaves alone.
-    pub fn is_bias(&self) -> bool {
-        self.var.rank() == 1
+    /// What it is for.
+    pub const fn role(&self) -> Role {
+        self.role
+    }
+
+    /// True where weight decay acts: on weights, but not on biases and norms.
+    pub fn decays(&self) -> bool {
+        self.role == Role::Weight
     }
 
     /// How many numbers.

@@ -110,7 +110,7 @@ impl Optimizer {
         let memories = memory.first.iter_mut().zip(&mut memory.second);
         let (mut index, mut sum) = (0, 0.0);
         for (place, (parameter, (first, second))) in parameters.iter().zip(memories).enumerate() {
-            let decay = if parameter.is_bias() { 0.0 } else { *weight_decay };
+            let decay = if parameter.decays() { *weight_decay } else { 0.0 };
             let averaged = average.as_deref_mut().and_then(|average| average.values.get_mut(place));
             let averaged = averaged.map_or(&mut [][..], Vec::as_mut_slice);
             let others = [first.as_mut_slice(), second.as_mut_slice(), averaged];

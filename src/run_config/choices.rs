@@ -79,6 +79,24 @@ choices! {
 }
 
 choices! {
+    /// The nonlinearity between layers; `nn::ops::activate` computes it.
+    #[derive(Default)]
+    Activation, "activation" {
+        /// `max(x, 0)`.
+        #[default]
+        Relu = "relu", "ReLU";
+        /// `x` above zero and `0.01 x` below (Maas et al. 2013).
+        LeakyRelu = "leaky-relu", "Leaky ReLU";
+        /// `x Φ(x)` with the normal distribution's `Φ` (Hendrycks & Gimpel 2016).
+        Gelu = "gelu", "GELU";
+        /// `x σ(x)` with the logistic `σ` (Elfwing et al. 2018), also called swish.
+        Silu = "silu", "SiLU";
+        /// The hyperbolic tangent.
+        Tanh = "tanh", "Tanh";
+    }
+}
+
+choices! {
     /// How weights follow gradients; `optim` builds them.
     OptimizerKind, "optimizer" {
         /// Adam with decoupled weight decay (Loshchilov & Hutter 2019).

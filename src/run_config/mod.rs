@@ -6,7 +6,9 @@ mod data_spec;
 
 use serde::{Deserialize, Serialize};
 
-pub use choices::{Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice, WeightFormat};
+pub use choices::{
+    Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice, WeightFormat,
+};
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 
 /// The version written into saved configurations; older ones are read, newer ones refused.
@@ -26,6 +28,9 @@ pub struct RunConfig {
     pub preset: Option<Preset>,
     /// The network.
     pub model: ModelKind,
+    /// The nonlinearity between its layers. What was written before there was a choice has `ReLU`, whatever a preset says.
+    #[serde(default)]
+    pub activation: Activation,
     /// Passes over the training images.
     pub epochs: u32,
     /// Images per optimiser step.
@@ -80,6 +85,7 @@ impl RunConfig {
             data: DataSpec::builtin(),
             preset: None,
             model: ModelKind::Speedrun,
+            activation: Activation::Relu,
             epochs: 1,
             batch_size: 128,
             precision: Precision::F32,

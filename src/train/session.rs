@@ -48,9 +48,9 @@ pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) ->
 fn run(config: &RunConfig, data: &DataSet, threads: usize, observer: &mut dyn Observer) -> Result<Option<Outcome>, Problem> {
     let HoldOut { train: mut order, validation } = HoldOut::new(&data.train, config.seed);
     let plan = plan(config, order.len(), validation.len(), data.test.len(), threads)?;
-    let net = Net::new(config.model, config.seed)?;
+    let net = Net::new(config.model, config.activation, config.seed)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
-    let mut optimizer = Optimizer::new(Settings::of(config, plan.train_images), net.parameters());
+    let mut optimizer = Optimizer::new(Settings::of(config, plan.train_images), &net.trainable());
     let mut dropout = Random::stream(config.seed, "dropout", 0);
     observer.prepare(&plan, &net);
 

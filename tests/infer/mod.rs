@@ -9,7 +9,7 @@ use inkling::infer::{Reader, measure};
 use inkling::ink::{Ink, Picture};
 use inkling::nn::{Net, Pass};
 use inkling::protocol::{ModelInfo, ModelRef};
-use inkling::run_config::{DataSpec, ModelKind, RunConfig};
+use inkling::run_config::{Activation, DataSpec, ModelKind, RunConfig};
 use inkling::train::train;
 
 use crate::synthetic::{square_set, squares};
@@ -20,7 +20,7 @@ fn info(kind: ModelKind) -> ModelInfo {
 }
 
 fn reader(threshold: f32) -> Reader {
-    Reader::new(Net::new(ModelKind::LeNet, 1).unwrap(), info(ModelKind::LeNet), threshold)
+    Reader::new(Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap(), info(ModelKind::LeNet), threshold)
 }
 
 fn picture(index: usize) -> Picture {
@@ -29,7 +29,7 @@ fn picture(index: usize) -> Picture {
 
 #[test]
 fn a_reading_is_the_softmax_of_the_logits() {
-    let net = Net::new(ModelKind::LeNet, 1).unwrap();
+    let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
     let logits: Vec<f32> = net.forward(picture(3).pixels(), Pass::Read).unwrap().flatten_all().unwrap().to_vec1().unwrap();
     let reading = reader(0.0).read_picture(picture(3)).unwrap();
     let sum: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
@@ -65,10 +65,10 @@ fn nothing_drawn_is_never_a_digit() {
 
 #[test]
 fn a_reader_follows_the_training_it_was_made_from() {
-    let net = Net::new(ModelKind::LeNet, 1).unwrap();
+    let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
     let reader = Reader::new(net.clone(), info(ModelKind::LeNet), 0.0);
     let before = reader.read_picture(picture(3)).unwrap().probabilities;
-    net.set_weights(&Net::new(ModelKind::LeNet, 2).unwrap().weights().unwrap()).unwrap();
+    net.set_weights(&Net::new(ModelKind::LeNet, Activation::Relu, 2).unwrap().weights().unwrap()).unwrap();
     assert_ne!(reader.read_picture(picture(3)).unwrap().probabilities, before);
 }
 
@@ -135,7 +135,7 @@ fn nothing_to_measure_measures_nothing() {
 
 #[test]
 fn the_digit_threshold_keeps_its_share() {
-    let net = Net::new(ModelKind::LeNet, 1).unwrap();
+    let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
     let measured = measure(&net, &squares(200, 4), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
     let threshold = measured.score_kept_by(0.99);
     assert_eq!(measured.digit_scores.iter().filter(|&&score| score >= threshold).count(), 198);

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use inkling::nn::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelError, ModelFile, Net, parameter_shapes};
-use inkling::run_config::{DataSpec, ModelKind, Preset, RunConfig, WeightFormat};
+use inkling::nn::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelError, ModelFile, Net, Pass, parameter_specs};
+use inkling::run_config::{Activation, DataSpec, ModelKind, Preset, RunConfig, WeightFormat};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
 fn model(kind: ModelKind) -> ModelFile {
-    let net = Net::new(kind, 3).unwrap();
+    let net = Net::new(kind, Activation::Relu, 3).unwrap();
     let card = ModelCard {
         version: FORMAT_VERSION,
         model: kind,
@@ -48,6 +48,29 @@ fn what_is_written_comes_back() {
 }
 
 #[test]
+fn the_activation_comes_back_and_files_from_before_the_choice_have_relu() {
+    let mut written = model(ModelKind::LeNet);
+    written.card.config.activation = Activation::Silu;
+    written.net = Net::new(ModelKind::LeNet, Activation::Silu, 3).unwrap();
+    let picture: Vec<u8> = (0..784).map(|place| (place % 251) as u8).collect();
+    let logits = |net: &Net| net.forward(&picture, Pass::Read).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let bytes = written.to_bytes(WeightFormat::F32).unwrap();
+    let read = ModelFile::from_bytes(&bytes, Path::new("silu")).unwrap();
+    assert_eq!(logits(&read.net), logits(&written.net));
+
+    // The same weights under a card of version 1, which names no activation.
+    let (_, metadata) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
+    let mut card: serde_json::Value = serde_json::from_str(&metadata.metadata().as_ref().unwrap()["inkling"]).unwrap();
+    card["version"] = 1.into();
+    assert!(card["config"].as_object_mut().unwrap().remove("activation").is_some());
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let old = safetensors::serialize(tensors.iter(), Some(HashMap::from([("inkling".to_owned(), card.to_string())]))).unwrap();
+    let read = ModelFile::from_bytes(&old, Path::new("old")).unwrap();
+    assert_eq!(read.card.config.activation, Activation::Relu);
+    assert_ne!(logits(&read.net), logits(&written.net));
+}
+
+#[test]
 fn half_precision_halves_the_file_and_rounds() {
     let written = model(ModelKind::LeNet);
     let bytes = written.to_bytes(WeightFormat::F16).unwrap();
@@ -81,10 +104,10 @@ fn damaged_files_are_refused() {
 /// The model's file with one thing changed.
 fn changed(change: impl Fn(&mut ModelCard, &mut Vec<(String, Vec<usize>, Vec<f32>)>)) -> Vec<u8> {
     let ModelFile { net, mut card } = model(ModelKind::LeNet);
-    let mut tensors: Vec<(String, Vec<usize>, Vec<f32>)> = parameter_shapes(ModelKind::LeNet)
+    let mut tensors: Vec<(String, Vec<usize>, Vec<f32>)> = parameter_specs(ModelKind::LeNet)
         .into_iter()
         .zip(net.weights().unwrap())
-        .map(|((name, shape), values)| (name, shape, values))
+        .map(|(spec, values)| (spec.name, spec.shape, values))
         .collect();
     change(&mut card, &mut tensors);
     let bytes: Vec<Vec<u8>> = tensors.iter().map(|(_, _, values)| values.iter().flat_map(|value| value.to_le_bytes()).collect()).collect();

@@ -38,36 +38,50 @@ pub fn check(
     reference: impl Fn(&[f64], &[f64], &[f64]) -> Vec<f64>,
 ) {
     let [x, weight, bias] = inputs;
-    let variable = Var::from_vec(x.values.clone(), x.shape.as_slice(), &Device::Cpu).unwrap();
-    let parameters = [weight, bias].map(|array| Parameter::new("p", array.values.clone(), &array.shape).unwrap());
-    let output = op(&variable, &parameters[0], &parameters[1]);
-    let values: Vec<f32> = output.flatten_all().unwrap().to_vec1().unwrap();
+    check_all(
+        std::slice::from_ref(x),
+        &[weight.clone(), bias.clone()],
+        |x, parameters| op(&x[0], &parameters[0], &parameters[1]),
+        |x| reference(&x[0], &x[1], &x[2]),
+    );
+}
 
-    let mut wide = inputs.each_ref().map(Array::wide);
-    let expected = reference(&wide[0], &wide[1], &wide[2]);
-    close("output", &values, &expected);
+/// Checks `op(inputs, parameters)` and the gradients of `sum(op * r)` by all of them, for a random `r`, against `reference`,
+/// which is given the numbers of the inputs and then of the parameters.
+pub fn check_all(
+    inputs: &[Array],
+    parameters: &[Array],
+    op: impl Fn(&[Var], &[Parameter]) -> Tensor,
+    reference: impl Fn(&[Vec<f64>]) -> Vec<f64>,
+) {
+    let mut wide: Vec<Vec<f64>> = inputs.iter().chain(parameters).map(Array::wide).collect();
+    let variables: Vec<Var> = inputs.iter().map(|x| Var::from_vec(x.values.clone(), x.shape.as_slice(), &Device::Cpu).unwrap()).collect();
+    let parameters: Vec<Parameter> = parameters.iter().map(|p| Parameter::new("p", p.values.clone(), &p.shape).unwrap()).collect();
+    let output = op(&variables, &parameters);
+    let values: Vec<f32> = output.flatten_all().unwrap().to_vec1().unwrap();
+    close("output", &values, &reference(&wide));
 
     let r = numbers(values.len(), &mut Random::new(77));
     let scalar = (output.flatten_all().unwrap() * Tensor::new(r.as_slice(), &Device::Cpu).unwrap()).unwrap().sum_all().unwrap();
     let gradients = scalar.backward().unwrap();
-    let of_x: Vec<f32> = gradients.get(&variable).unwrap().flatten_all().unwrap().to_vec1().unwrap();
-    let computed = [of_x, parameters[0].gradient().clone(), parameters[1].gradient().clone()];
+    let of_inputs = variables.iter().map(|x| gradients.get(x).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap());
+    let computed: Vec<Vec<f32>> = of_inputs.chain(parameters.iter().map(|parameter| parameter.gradient().clone())).collect();
 
-    for (input, (name, gradient)) in ["x", "weight", "bias"].into_iter().zip(computed).enumerate() {
+    for (input, gradient) in computed.iter().enumerate() {
         let numeric: Vec<f64> = (0..wide[input].len())
             .map(|index| {
                 let step = 1e-6;
                 let mut loss_at = |shift: f64| {
                     let kept = wide[input][index];
                     wide[input][index] = kept + shift;
-                    let output = reference(&wide[0], &wide[1], &wide[2]);
+                    let output = reference(&wide);
                     wide[input][index] = kept;
                     output.iter().zip(&r).map(|(y, &r)| y * f64::from(r)).sum::<f64>()
                 };
                 (loss_at(step) - loss_at(-step)) / (2.0 * step)
             })
             .collect();
-        close(name, &gradient, &numeric);
+        close(&format!("gradient of input {input}"), gradient, &numeric);
     }
 }
 

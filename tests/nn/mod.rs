@@ -1,5 +1,6 @@
 //! Tests of networks: every op against plain loops and finite differences, models, model files.
 
+mod activations;
 mod convolution;
 mod features;
 mod files;

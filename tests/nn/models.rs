@@ -3,9 +3,9 @@
 use candle_core::Tensor;
 use inkling::ink::PIXELS;
 use inkling::nn::ops::cross_entropy;
-use inkling::nn::{Net, Pass, parameter_count, parameter_shapes};
+use inkling::nn::{Net, Pass, parameter_count, parameter_specs};
 use inkling::random::Random;
-use inkling::run_config::{ModelKind, Precision};
+use inkling::run_config::{Activation, ModelKind, Precision};
 
 fn pixels(count: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
@@ -23,16 +23,17 @@ fn parameters_are_counted_as_published() {
     assert_eq!(parameter_count(ModelKind::ConvNet), 832 + 51_264 + 1_049_600 + 10_250);
     assert_eq!(parameter_count(ModelKind::Speedrun), 624 + 6_944 + 205_056 + 2_570);
     for &model in ModelKind::ALL {
-        let net = Net::new(model, 1).unwrap();
-        let built: Vec<(String, Vec<usize>)> = net.parameters().iter().map(|p| (p.name().to_owned(), p.tensor().dims().to_vec())).collect();
-        assert_eq!(built, parameter_shapes(model));
+        let net = Net::new(model, Activation::Relu, 1).unwrap();
+        let built: Vec<_> = net.parameters().iter().map(|p| (p.name().to_owned(), p.tensor().dims().to_vec(), p.role())).collect();
+        let listed: Vec<_> = parameter_specs(model).into_iter().map(|spec| (spec.name, spec.shape, spec.role)).collect();
+        assert_eq!(built, listed);
     }
 }
 
 #[test]
 fn every_model_gives_ten_logits_a_picture_and_each_alone_as_in_company() {
     for &model in ModelKind::ALL {
-        let net = Net::new(model, 1).unwrap();
+        let net = Net::new(model, Activation::Relu, 1).unwrap();
         let pictures = pixels(7, 3);
         let together = net.forward(&pictures, Pass::Read).unwrap();
         assert_eq!(together.dims(), [7, 10], "{model}");
@@ -48,12 +49,12 @@ fn every_model_gives_ten_logits_a_picture_and_each_alone_as_in_company() {
 #[test]
 fn the_seed_decides_the_weights() {
     for &model in ModelKind::ALL {
-        let weights = |seed: u64| Net::new(model, seed).unwrap().weights().unwrap();
+        let weights = |seed: u64| Net::new(model, Activation::Relu, seed).unwrap().weights().unwrap();
         assert_eq!(weights(1), weights(1));
         assert_ne!(weights(1), weights(2));
     }
     // Uniform in ±1/√fan_in, biases too.
-    let net = Net::new(ModelKind::Mlp, 1).unwrap();
+    let net = Net::new(ModelKind::Mlp, Activation::Relu, 1).unwrap();
     for parameter in &net.parameters()[..2] {
         let values = parameter.values().unwrap();
         let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
@@ -63,7 +64,7 @@ fn the_seed_decides_the_weights() {
 
 #[test]
 fn dropout_only_acts_while_training() {
-    let net = Net::new(ModelKind::ConvNet, 1).unwrap();
+    let net = Net::new(ModelKind::ConvNet, Activation::Relu, 1).unwrap();
     let pictures = pixels(2, 3);
     let read = || flat(&net.forward(&pictures, Pass::Read).unwrap());
     let train = |seed| flat(&net.forward(&pictures, Pass::Train { dropout: &mut Random::new(seed), precision: Precision::F32 }).unwrap());
@@ -77,7 +78,7 @@ fn dropout_only_acts_while_training() {
 #[test]
 fn gradients_hold_from_end_to_end() {
     for &model in ModelKind::ALL {
-        let net = Net::new(model, 5).unwrap();
+        let net = Net::new(model, Activation::Relu, 5).unwrap();
         let (pictures, labels) = (pixels(6, 8), [0, 1, 2, 3, 4, 5]);
         let loss = || {
             let logits = net.forward(&pictures, Pass::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
@@ -101,8 +102,8 @@ fn gradients_hold_from_end_to_end() {
 
 #[test]
 fn clones_share_their_weights() {
-    let net = Net::new(ModelKind::LeNet, 1).unwrap();
+    let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
     let clone = net.clone();
-    net.set_weights(&Net::new(ModelKind::LeNet, 2).unwrap().weights().unwrap()).unwrap();
-    assert_eq!(clone.weights().unwrap(), Net::new(ModelKind::LeNet, 2).unwrap().weights().unwrap());
+    net.set_weights(&Net::new(ModelKind::LeNet, Activation::Relu, 2).unwrap().weights().unwrap()).unwrap();
+    assert_eq!(clone.weights().unwrap(), Net::new(ModelKind::LeNet, Activation::Relu, 2).unwrap().weights().unwrap());
 }

@@ -31,11 +31,11 @@ fn gradients_add_up_to_the_whole_batchs() {
     assert!(positions.len() > 2 * MICRO_BATCH);
     let images: Vec<u8> = positions.iter().flat_map(|&position| data.train.image(position as usize).to_vec()).collect();
     let labels: Vec<u8> = positions.iter().map(|&position| data.train.labels[position as usize]).collect();
-    let net = Net::new(of.model, of.seed).unwrap();
+    let net = Net::new(of.model, of.activation, of.seed).unwrap();
     let logits = net.forward(&images, Pass::Train { dropout: &mut Random::new(0), precision: Precision::F32 }).unwrap();
     let loss = ops::cross_entropy(&logits, &labels, labels.len(), 0.0).unwrap();
     loss.backward().unwrap();
-    Optimizer::new(Settings::of(&of, labels.len() as u64), net.parameters()).step(0.1, 1.0, None).unwrap();
+    Optimizer::new(Settings::of(&of, labels.len() as u64), &net.trainable()).step(0.1, 1.0, None).unwrap();
 
     assert!((watcher.steps[0].loss - loss.to_vec1::<f32>().unwrap()[0]).abs() < 1e-5);
     let whole = net.weights().unwrap();

@@ -14,7 +14,7 @@ use super::output::Output;
 use crate::engine::RunsTarget;
 use crate::protocol::{Command, RunId};
 use crate::run_config::{
-    Augmentation, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, WeightFormat,
+    Activation, Augmentation, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, WeightFormat,
 };
 
 /// The options of `inkling train`.
@@ -32,6 +32,9 @@ pub struct Arguments {
     /// The network
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
     model: Option<ModelKind>,
+    /// The nonlinearity between layers
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Activation>(Activation::ALL.iter().map(|c| c.name())))]
+    activation: Option<Activation>,
     /// Passes over the training images
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     epochs: Option<u32>,
@@ -103,6 +106,7 @@ impl Arguments {
         let mut config = RunConfig {
             data: self.data.clone(),
             model: self.model.unwrap_or(preset.model),
+            activation: self.activation.unwrap_or(preset.activation),
             epochs: self.epochs.unwrap_or(preset.epochs),
             batch_size: self.batch_size.unwrap_or(preset.batch_size),
             precision: self.precision.unwrap_or(preset.precision),

@@ -10,9 +10,11 @@
 //! Results do not depend on the number of threads: work is cut into pieces of a fixed size, and sums over pieces are
 //! taken in their order.
 
+mod activation;
 mod conv_pool;
 mod cross_entropy;
 mod dropout;
+mod elementary;
 mod flatten;
 mod im2col;
 mod linear;
@@ -20,6 +22,7 @@ mod matrix;
 mod pool;
 mod scratch;
 
+pub use activation::activate;
 pub use conv_pool::conv_pool;
 pub use cross_entropy::cross_entropy;
 pub use dropout::dropout;
@@ -51,6 +54,14 @@ pub struct Context {
 impl Context {
     /// Reading: nothing is kept, products are f32.
     pub const READ: Self = Self { gradient: Gradient::None, precision: Precision::F32 };
+}
+
+/// Numbers one task of an elementwise op computes: fixed, as every piece is, and a good part of the first-level cache.
+const PIECE: usize = 1 << 12;
+
+/// Runs `loops` compiled for the widest vector instructions this processor has.
+fn vectorized<R>(loops: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(loops)
 }
 
 /// The numbers of a contiguous f32 tensor inside an op.

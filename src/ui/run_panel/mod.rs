@@ -8,7 +8,7 @@ use eframe::egui::{CollapsingHeader, Frame, Margin, Panel, RichText, ScrollArea,
 
 use super::style;
 use crate::app::{Action, App, Field};
-use crate::run_config::{DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
+use crate::run_config::{Activation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
 
 /// Draws the panel.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -40,6 +40,8 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let unusual = [Field::LearningRate, Field::WeightDecay];
     let wrong = app.obstacles().iter().any(|obstacle| unusual.contains(&obstacle.field));
     CollapsingHeader::new("More").open(wrong.then_some(true)).show_unindented(ui, |ui| {
+        fields::choice(ui, "Activation", &mut config.activation, Activation::ALL, Activation::label, |_| None)
+            .on_hover_text("What bends the sums between two layers: without it, many layers could do no more than one.");
         fields::choice(ui, "Optimiser", &mut config.optimizer, OptimizerKind::ALL, OptimizerKind::label, |_| None)
             .on_hover_text("How the weights follow the gradients.");
         fields::number(ui, app, Field::LearningRate, "Learning rate", "The largest step along the gradient.", actions);
