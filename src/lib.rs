@@ -19,6 +19,7 @@
 //! | [`infer`] | reading a drawing, measuring a model |
 //! | [`runs`] | run folders |
 //! | [`hardware`] | what this machine has and what that means for training |
+//! | [`bench`] | measuring this machine: products, training steps, data, reading; and keeping what came of it |
 //! | [`engine`] | the one thread that owns tensors; takes [`protocol::Command`], gives [`protocol::Event`] |
 //! | [`app`] | what the window shows, as data: state, actions, messages |
 //! | `ui` | panels that draw [`app`] state and return actions |
@@ -35,9 +36,11 @@
 //! - Errors are data below and sentences only in [`app::messages`].
 
 pub mod app;
+pub mod bench;
 pub mod cli;
 pub mod data;
 pub mod engine;
+pub mod figures;
 pub mod files;
 pub mod hardware;
 pub mod infer;

@@ -10,6 +10,8 @@ pub struct Paths {
     pub settings: PathBuf,
     /// One folder per finished run.
     pub runs: PathBuf,
+    /// What benchmarks found, a report each.
+    pub benchmarks: PathBuf,
     /// Folders searched for data sets by name, best first.
     pub data: Vec<PathBuf>,
 }
@@ -29,6 +31,7 @@ impl Paths {
         Self {
             settings: config.join("settings.json"),
             runs: local.join("runs"),
+            benchmarks: local.join("bench"),
             data: given.into_iter().chain([local.join("data")]).collect(),
         }
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::{Extent, Report, Row, Saved, Subject};
 use crate::ink::{Ink, Picture};
 use crate::problem::Problem;
 use crate::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
@@ -52,6 +53,15 @@ pub enum Command {
     },
     /// Break off the measurement with this request number.
     CancelEvaluation(u64),
+    /// Measure this machine. Refused with `Failed` while a run is under way.
+    Benchmark {
+        /// Returned with the outcome.
+        request: u64,
+        /// How much to measure.
+        extent: Extent,
+    },
+    /// Break off the benchmark with this request number.
+    CancelBenchmark(u64),
     /// Stop whatever runs and end the engine.
     Shutdown,
 }
@@ -67,7 +77,7 @@ pub enum ModelRef {
     Training(RunId),
 }
 
-/// What the engine reports. `Preparing`, `Progress` and `Evaluating` are telemetry: coalesced, at most 20 a second.
+/// What the engine reports. `Preparing`, `Progress`, `Evaluating` and `Benchmarking` are telemetry: coalesced, at most 20 a second.
 /// Everything else is delivered, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
@@ -150,6 +160,35 @@ pub enum Event {
     },
     /// The measurement with this request number was broken off.
     EvaluationCancelled(u64),
+    /// A benchmark is under way.
+    Benchmarking {
+        /// From the command.
+        request: u64,
+        /// What is being measured.
+        subject: Subject,
+        /// From 0 to 1.
+        fraction: f32,
+        /// Seconds until it is done.
+        remaining_seconds: f32,
+    },
+    /// A benchmark found a figure.
+    BenchmarkRow {
+        /// From the command.
+        request: u64,
+        /// The figure.
+        row: Row,
+    },
+    /// This machine was measured.
+    Benchmarked {
+        /// From the command.
+        request: u64,
+        /// All figures.
+        report: Box<Report>,
+        /// Where they are kept, or why they are not.
+        saved: Result<Saved, Problem>,
+    },
+    /// The benchmark with this request number was broken off; nothing was kept.
+    BenchmarkCancelled(u64),
     /// The engine broke and was started afresh; readings and runs work again.
     Restarted,
 }
@@ -165,6 +204,8 @@ pub enum Task {
     Model,
     /// Evaluation number `n`.
     Evaluation(u64),
+    /// Benchmark number `n`.
+    Benchmark(u64),
 }
 
 /// What a run is about to compute.

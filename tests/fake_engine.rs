@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use inkling::app::{App, Choice, Dialogs, Settings, Surroundings};
+use inkling::bench::{Extent, Machine, Report, Row, Saved, Subject, VERSION};
 use inkling::engine::{EngineHandle, EngineSide};
 use inkling::ink::{Ink, Picture};
 use inkling::paths::Paths;
@@ -26,6 +27,8 @@ pub struct FakeEngine {
     lines: Rc<RefCell<Vec<Option<EngineSide>>>>,
     /// Everything that was asked, oldest first.
     pub heard: Vec<Command>,
+    /// The benchmark under way.
+    pub benchmark: Option<u64>,
     /// The run under way.
     pub run: Option<FakeRun>,
     /// The folder everything is kept in; goes with this.
@@ -69,7 +72,8 @@ pub fn app() -> (App, FakeEngine) {
 /// An app with these settings and dialogs, and its engine.
 pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
     let home = tempfile::tempdir().unwrap();
-    let paths = Paths { settings: home.path().join("settings.json"), runs: home.path().join("runs"), data: vec![home.path().join("data")] };
+    let at = |name| home.path().join(name);
+    let paths = Paths { settings: at("settings.json"), runs: at("runs"), benchmarks: at("bench"), data: vec![at("data")] };
     let lines = Rc::new(RefCell::new(Vec::new()));
     let asked_for = Rc::clone(&lines);
     let around = Surroundings {
@@ -85,7 +89,7 @@ pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
     };
     let mut app = App::new(settings, None, around);
     app.poll();
-    (app, FakeEngine { lines, heard: Vec::new(), run: None, home })
+    (app, FakeEngine { lines, heard: Vec::new(), benchmark: None, run: None, home })
 }
 
 impl FakeEngine {
@@ -158,6 +162,14 @@ impl FakeEngine {
         self.end(false);
     }
 
+    /// The benchmark comes to its end.
+    pub fn finish_benchmark(&mut self) {
+        let request = self.benchmark.take().expect("a benchmark");
+        let at = |name| self.home.path().join("bench").join(name);
+        let saved = Ok(Saved { json: at("now.json"), text: at("now.txt") });
+        self.send(Event::Benchmarked { request, report: Box::new(report()), saved });
+    }
+
     /// The run fails.
     pub fn fail(&mut self, problem: Problem) {
         let run = self.run.take().expect("a run");
@@ -204,6 +216,15 @@ impl FakeEngine {
                 self.send(Event::Evaluated { request, model, data, evaluation: Box::new(evaluation()) });
             }
             Command::CancelEvaluation(request) => self.send(Event::EvaluationCancelled(request)),
+            Command::Benchmark { request, .. } => {
+                self.send(Event::Benchmarking { request, subject: Subject::Products, fraction: 0.25, remaining_seconds: 30.0 });
+                self.send(Event::BenchmarkRow { request, row: report().rows[0] });
+                self.benchmark = Some(request);
+            }
+            Command::CancelBenchmark(request) => {
+                self.benchmark = None;
+                self.send(Event::BenchmarkCancelled(request));
+            }
             Command::Shutdown => {}
         }
     }
@@ -225,6 +246,37 @@ pub fn starter() -> ModelInfo {
         data: DataSpec::builtin(),
         epochs: 1,
         validation_accuracy: Some(0.97),
+    }
+}
+
+/// A machine of two cores, measured.
+pub fn report() -> Report {
+    let product = |threads, gflops| Row::Product { precision: Precision::F32, threads, size: 1024, gflops };
+    let step = |precision, threads, images_per_second: f64| Row::Step {
+        model: ModelKind::ConvNet,
+        precision,
+        batch_size: 128,
+        threads,
+        milliseconds: 128e3 / images_per_second,
+        images_per_second,
+        gflops: images_per_second * 0.0279,
+        product_gflops: 100.0 * f64::from(threads),
+    };
+    Report {
+        version: VERSION,
+        measured_at: "2026-11-21T13:00:00Z".to_owned(),
+        program: "0.1.0".to_owned(),
+        machine: Machine { system: "A system".to_owned(), processor: "A processor".to_owned(), simd: vec!["AVX2".to_owned()], threads: 2 },
+        extent: Extent::Full,
+        seconds: 42.0,
+        rows: vec![
+            product(1, 100.0),
+            product(2, 200.0),
+            step(Precision::F32, 1, 2500.0),
+            step(Precision::F32, 2, 5000.0),
+            step(Precision::Bf16, 2, 2500.0),
+            Row::ReadOne { model: ModelKind::ConvNet, median_microseconds: 120.0, p99_microseconds: 250.0 },
+        ],
     }
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails should stop there")]
 
 mod app;
+mod bench;
 mod cli;
 mod data;
 mod engine;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::form::Field;
 use super::settings::{Settings, Theme};
+use crate::bench::Extent;
 use crate::protocol::ModelRef;
 use crate::run_config::{DataSpec, Preset, RunConfig};
 
@@ -19,11 +20,13 @@ pub enum Screen {
     Models,
     /// Confusion matrix, accuracy per class, worst mistakes.
     Results,
+    /// What this machine has, and how fast it is.
+    Hardware,
 }
 
 impl Screen {
     /// Every screen, in the order of the tabs.
-    pub const ALL: [Self; 4] = [Self::Train, Self::Draw, Self::Models, Self::Results];
+    pub const ALL: [Self; 5] = [Self::Train, Self::Draw, Self::Models, Self::Results, Self::Hardware];
 }
 
 /// The wizard's pages.
@@ -100,6 +103,10 @@ pub enum Action {
     },
     /// Break off the measurement under way.
     CancelEvaluation,
+    /// Measure this machine.
+    Benchmark(Extent),
+    /// Break off the benchmark under way.
+    CancelBenchmark,
     /// Ask for a data folder in a dialog.
     ChooseDataFolder,
     /// Look for data sets in this folder as well, and train on it.

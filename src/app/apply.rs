@@ -92,6 +92,8 @@ impl App {
                     self.ask(Command::CancelEvaluation(request));
                 }
             }
+            Action::Benchmark(extent) => self.benchmark(extent),
+            Action::CancelBenchmark => self.cancel_benchmark(),
             Action::ChooseDataFolder => {
                 let choice = self.around.dialogs.folder("Choose a folder with pictures of digits");
                 self.background.run(move || choice().map(Finding::DataFolder));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use crate::bench::{Report, Saved};
 use crate::hardware::Hardware;
 use crate::problem::Problem;
 use crate::runs::RunEntry;
@@ -21,6 +22,8 @@ pub enum Finding {
     Data(Vec<crate::data::Found>),
     /// The runs kept so far, newest first.
     Runs(Vec<RunEntry>),
+    /// The newest benchmark that was kept, if there is one.
+    Benchmark(Option<Box<(Report, Saved)>>),
     /// A folder was chosen in a dialog.
     DataFolder(PathBuf),
     /// A file was written.

@@ -103,6 +103,28 @@ impl App {
             Event::EvaluationCancelled(request) => {
                 self.evaluation_ended(request);
             }
+            Event::Benchmarking { request, subject, fraction, remaining_seconds } => {
+                if let Some(under_way) = self.benchmark.current(request) {
+                    (under_way.subject, under_way.fraction, under_way.remaining_seconds) = (Some(subject), fraction, remaining_seconds);
+                }
+            }
+            Event::BenchmarkRow { request, row } => {
+                if let Some(under_way) = self.benchmark.current(request) {
+                    under_way.rows.push(row);
+                }
+            }
+            Event::Benchmarked { request, report, saved } => {
+                if self.benchmark.ended(request) {
+                    let complaint = saved.as_ref().err().cloned();
+                    self.benchmark.last = Some((*report, saved.ok()));
+                    if let Some(problem) = complaint {
+                        self.complain(&problem);
+                    }
+                }
+            }
+            Event::BenchmarkCancelled(request) => {
+                self.benchmark.ended(request);
+            }
             Event::Restarted => {
                 self.engine_lost_everything();
                 self.tell(Severity::Error, Message::engine_restarted());
@@ -118,6 +140,7 @@ impl App {
                 ours
             }
             Task::Evaluation(request) => self.evaluation_ended(request),
+            Task::Benchmark(request) => self.benchmark.ended(request),
             Task::Reading(request) => {
                 if let Some(next) = self.line.failed(request) {
                     self.classify(next);
@@ -142,6 +165,12 @@ impl App {
                 self.follow_recommendation();
             }
             Finding::Runs(runs) => self.runs = Some(runs),
+            Finding::Benchmark(kept) => {
+                if let (None, Some(kept)) = (&self.benchmark.last, kept) {
+                    let (report, saved) = *kept;
+                    self.benchmark.last = Some((report, Some(saved)));
+                }
+            }
             Finding::DataFolder(folder) => self.use_data_folder(folder),
             Finding::Written(path) => self.tell(Severity::Info, Message::written(&path)),
             Finding::Remembered(outcome) => {
@@ -170,6 +199,7 @@ impl App {
             self.end(id, Phase::Failed);
         }
         (self.evaluation, self.evaluating) = (None, None);
+        self.benchmark.under_way = None;
         self.line.forget_request();
     }
 

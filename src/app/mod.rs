@@ -4,6 +4,7 @@
 mod action;
 mod apply;
 mod background;
+mod benchmark;
 mod dialogs;
 mod drawing;
 mod form;
@@ -24,6 +25,7 @@ pub mod verdict;
 
 pub use action::{Action, Screen, WizardStep};
 pub use background::{Background, Finding, Wake};
+pub use benchmark::{BenchmarkUnderWay, BenchmarkView};
 pub use dialogs::{Choice, Dialogs};
 pub use drawing::{CANVAS, Drawing};
 pub use form::{Field, Obstacle};

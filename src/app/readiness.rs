@@ -53,6 +53,8 @@ impl App {
         }
         let kept_in = self.around.paths.runs.clone();
         self.background.run(move || Some(Finding::Hardware(Box::new(probe(&kept_in)))));
+        let benchmarks = self.around.paths.benchmarks.clone();
+        self.background.run(move || Some(Finding::Benchmark(crate::bench::latest(&benchmarks).map(Box::new))));
         self.find_data();
         self.list_runs();
     }

@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::WizardStep;
 use super::action::Screen;
 use super::background::{Background, Wake};
+use super::benchmark::BenchmarkView;
 use super::dialogs::Dialogs;
 use super::drawing::Drawing;
 use super::form::Form;
@@ -67,6 +68,8 @@ pub struct App {
     pub results: Option<ResultsView>,
     /// The measurement under way, from 0 to 1.
     pub evaluating: Option<f32>,
+    /// What is known of this machine's speed.
+    pub benchmark: BenchmarkView,
     /// Notices, oldest first.
     pub notices: Vec<Notice>,
     pub(super) line: ReadingLine,
@@ -112,6 +115,7 @@ impl App {
             runs: None,
             results: None,
             evaluating: None,
+            benchmark: BenchmarkView::default(),
             notices: Vec::new(),
             line: ReadingLine::default(),
             engine,
@@ -202,6 +206,7 @@ fn connect(around: &Surroundings, settings: &Settings) -> (EngineHandle, Vec<Pat
     let engine = EngineSettings {
         data_folders: folders.clone(),
         runs: RunsTarget::Store(around.paths.runs.clone()),
+        benchmarks: around.paths.benchmarks.clone(),
         weights: WeightFormat::F32,
         gives_way: true,
     };

@@ -3,6 +3,8 @@
 
 use crate::protocol::{CLASSES, Evaluation};
 
+pub use crate::figures::{duration, grouped, megabytes, percent};
+
 /// The standard normal quantile of a two-sided 95 % interval.
 const Z_95: f64 = 1.959_963_984_540_054;
 
@@ -75,46 +77,4 @@ fn count_in_words(count: u32) -> String {
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
-/// A count with its thousands set apart: 12,345.
-pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A share as a percentage that never rounds an imperfect figure up to 100: 0.9893 with two places is "98.93 %".
-pub fn percent(share: f64, places: usize) -> String {
-    let scale = 10f64.powi(places as i32);
-    let mut value = (share * 100.0 * scale).round() / scale;
-    if share < 1.0 && value >= 100.0 {
-        value = 100.0 - 1.0 / scale;
-    }
-    format!("{value:.places$} %")
-}
-
-/// A size on disk: 6,653,480 bytes are "6.7 MB".
-pub fn megabytes(bytes: u64) -> String {
-    match bytes as f64 {
-        few if few < 1e6 => format!("{:.0} kB", few / 1e3),
-        many => format!("{:.1} MB", many / 1e6),
-    }
-}
-
-/// A time span in the two units that matter: "42 s", "2 min 3 s", "1 h 5 min".
-pub fn duration(seconds: f64) -> String {
-    let whole = seconds.max(0.0).round() as u64;
-    match (whole / 3600, whole / 60 % 60, whole % 60) {
-        (0, 0, _) if seconds < 10.0 => format!("{:.1} s", seconds.max(0.0)),
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
-    }
 }

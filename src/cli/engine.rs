@@ -27,7 +27,13 @@ impl Engine {
     pub fn start(data_dir: Option<PathBuf>, runs: Option<RunsTarget>, weights: WeightFormat) -> Result<Self, Problem> {
         let paths = Paths::find();
         let data_folders = data_folders(data_dir, &paths)?;
-        let settings = EngineSettings { data_folders, runs: runs.unwrap_or(RunsTarget::Store(paths.runs)), weights, gives_way: false };
+        let settings = EngineSettings {
+            data_folders,
+            runs: runs.unwrap_or(RunsTarget::Store(paths.runs)),
+            benchmarks: paths.benchmarks,
+            weights,
+            gives_way: false,
+        };
         // One waiting wake-up is enough: whoever is woken takes every event there is.
         let (wake, woken) = sync_channel(1);
         let handle = EngineHandle::spawn(settings, move || {

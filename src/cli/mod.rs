@@ -2,6 +2,7 @@
 //! Must not compute anything: it drives the same engine as the window and prints what comes of it.
 
 mod arguments;
+mod bench;
 mod data;
 mod engine;
 mod eval;
@@ -44,6 +45,8 @@ enum Command {
     Data(data::Command),
     /// Show what this machine has and what that means for training.
     Hardware(hardware::Arguments),
+    /// Measure this machine: matrix products, training steps, data, reading.
+    Bench(bench::Arguments),
 }
 
 /// Does what the arguments say.
@@ -66,6 +69,7 @@ pub fn main() -> ExitCode {
         Some(Command::Predict(arguments)) => predict::run(&arguments),
         Some(Command::Data(command)) => data::run(command),
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
+        Some(Command::Bench(arguments)) => bench::run(&arguments),
     };
     done.err().map_or(ExitCode::SUCCESS, Failure::report)
 }

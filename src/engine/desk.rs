@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 
 use super::events::EventSink;
 use super::supervisor::Bench;
+use crate::bench::Extent;
 use crate::infer::Reader;
 use crate::ink::Ink;
 use crate::problem::Problem;
@@ -21,6 +22,8 @@ pub(super) enum Order {
     Stop(RunId),
     Evaluate { request: u64, model: ModelRef, data: DataSpec },
     CancelEvaluation(u64),
+    Benchmark { request: u64, extent: Extent },
+    CancelBenchmark(u64),
     Shutdown,
 }
 
@@ -114,6 +117,8 @@ impl<'a> Desk<'a> {
             Command::Stop(run) => Order::Stop(run),
             Command::Evaluate { request, model, data } => Order::Evaluate { request, model, data },
             Command::CancelEvaluation(request) => Order::CancelEvaluation(request),
+            Command::Benchmark { request, extent } => Order::Benchmark { request, extent },
+            Command::CancelBenchmark(request) => Order::CancelBenchmark(request),
             Command::Shutdown => Order::Shutdown,
             Command::ReadWith(model) => return self.read_with(&model),
             Command::Classify { request, ink } => {

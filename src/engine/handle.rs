@@ -26,6 +26,8 @@ pub struct EngineSettings {
     pub data_folders: Vec<PathBuf>,
     /// Where finished runs go.
     pub runs: RunsTarget,
+    /// Where reports of benchmarks go.
+    pub benchmarks: PathBuf,
     /// How their model files store the weights.
     pub weights: WeightFormat,
     /// True where a window has to stay quick: training then gives way to it when both want the processor.

@@ -1,6 +1,7 @@
 //! Owns the engine: the one thread that holds every tensor, takes commands and gives events.
 //! Must not know egui, screens or sentences.
 
+mod bench_job;
 mod desk;
 mod events;
 mod handle;

@@ -9,7 +9,7 @@ use super::desk::{Desk, Order};
 use super::handle::EngineSettings;
 use super::shelf::Shelf;
 use super::supervisor::Bench;
-use super::{measure_job, run_job};
+use super::{bench_job, measure_job, run_job};
 use crate::protocol::Task;
 
 /// Works until shutdown.
@@ -29,8 +29,12 @@ pub(super) fn work(settings: &EngineSettings, bench: Bench<'_>) {
                 desk.busy_with(Some(Task::Evaluation(request)));
                 measure_job::carry_out(settings, &mut desk, &mut shelf, request, &model, data);
             }
+            Order::Benchmark { request, extent } => {
+                desk.busy_with(Some(Task::Benchmark(request)));
+                bench_job::carry_out(settings, &mut desk, request, extent);
+            }
             // What they name is over already.
-            Order::Pause(_) | Order::Resume(_) | Order::Stop(_) | Order::CancelEvaluation(_) => {}
+            Order::Pause(_) | Order::Resume(_) | Order::Stop(_) | Order::CancelEvaluation(_) | Order::CancelBenchmark(_) => {}
             Order::Shutdown => return,
         }
         desk.busy_with(None);

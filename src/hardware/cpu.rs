@@ -4,7 +4,8 @@ use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 use super::Cpu;
 
-pub(super) fn probe() -> Cpu {
+/// What the processor is.
+pub fn probe() -> Cpu {
     let system = System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing())).ok();
     let brand = system.as_ref().and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned())).filter(|brand| !brand.is_empty());
     let (performance_cores, efficiency_cores) = core_kinds().unzip();

@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 pub use advice::recommend;
 pub use availability::{device_availability, precision_availability};
+pub use cpu::probe as probe_cpu;
 pub use lines::{Line, lines};
-pub use probe::probe;
+pub use probe::{probe, system};
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

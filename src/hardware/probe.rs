@@ -21,7 +21,7 @@ pub fn probe(kept_in: &Path) -> Hardware {
     let (memory_total, memory_available) = memory().unwrap_or_default();
     let (gpus, gpu_finding) = gpus().unwrap_or_else(|| (Vec::new(), Some(nvidia::silent())));
     Hardware {
-        system: System::long_os_version().ok().or_else(|| System::name().ok()).unwrap_or_else(|| std::env::consts::OS.to_owned()),
+        system: system(),
         cpu: cpu::probe(),
         memory_total,
         memory_available,
@@ -33,6 +33,11 @@ pub fn probe(kept_in: &Path) -> Hardware {
         #[cfg(not(target_os = "macos"))]
         metal: None,
     }
+}
+
+/// The system and its version.
+pub fn system() -> String {
+    System::long_os_version().ok().or_else(|| System::name().ok()).unwrap_or_else(|| std::env::consts::OS.to_owned())
 }
 
 /// Bytes of memory in all, and not in use.

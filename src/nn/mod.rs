@@ -1,6 +1,7 @@
 //! Owns networks: ops with their gradients, models, model files.
 //! Must not know data sets, training loops or windows.
 
+mod cost;
 mod error;
 mod file;
 mod layer;
@@ -10,6 +11,7 @@ pub mod ops;
 mod parameter;
 mod walk;
 
+pub use cost::{Flops, flops};
 pub use error::ModelError;
 pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};
 pub use layer::{Layer, ParameterSpec};

@@ -7,7 +7,7 @@ mod outcome;
 mod pulse;
 mod session;
 
-pub use hold_out::HoldOut;
+pub use hold_out::{HoldOut, gather};
 pub use observer::{Flow, Observer};
 pub use outcome::Outcome;
 pub use session::{MICRO_BATCH, check, train};

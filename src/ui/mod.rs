@@ -3,6 +3,7 @@
 
 mod dialogs;
 pub mod draw;
+pub mod hardware;
 mod icon;
 pub mod models;
 mod names;

@@ -1,8 +1,8 @@
 //! Owns how models are named where one is chosen from a list.
 //! Must not know what is done with the choice.
 
-use super::style;
 use crate::app::App;
+use crate::figures::local_time;
 use crate::protocol::ModelRef;
 
 /// The models there are: the run under way, the starter model, and the newest finished runs, at most `runs` of them.
@@ -25,7 +25,7 @@ pub fn model(app: &App, reference: &ModelRef) -> String {
             match runs.find(|summary| summary.model_path == *path) {
                 Some(summary) => {
                     let config = &summary.config;
-                    format!("{} on {}, {}", config.model.label(), config.data.label(), style::local_time(&summary.finished_at))
+                    format!("{} on {}, {}", config.model.label(), config.data.label(), local_time(&summary.finished_at))
                 }
                 None => path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned()),
             }

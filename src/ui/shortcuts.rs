@@ -11,11 +11,12 @@ pub const START: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Ke
 /// Stops the run.
 pub const STOP: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Enter);
 /// The screens, in the order of the tabs.
-pub const SCREENS: [KeyboardShortcut; 4] = [
+pub const SCREENS: [KeyboardShortcut; 5] = [
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num1),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num2),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num3),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num4),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num5),
 ];
 const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
 
@@ -58,6 +59,7 @@ fn all(ctx: &Context) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
                 (ctx.format_shortcut(&SCREENS[1]), "Draw"),
                 (ctx.format_shortcut(&SCREENS[2]), "Models"),
                 (ctx.format_shortcut(&SCREENS[3]), "Results"),
+                (ctx.format_shortcut(&SCREENS[4]), "Hardware"),
                 (
                     format!("{}, {}, {}", keys(command, Key::Plus), keys(command, Key::Minus), keys(command, Key::Num0)),
                     "Larger, smaller, usual size",

@@ -339,12 +339,6 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// A moment in RFC 3339 as people here write it: "21 Nov 2026, 14:03".
-pub fn local_time(rfc3339: &str) -> String {
-    let Ok(moment) = rfc3339.parse::<jiff::Timestamp>() else { return rfc3339.to_owned() };
-    moment.to_zoned(jiff::tz::TimeZone::system()).strftime("%-d %b %Y, %H:%M").to_string()
-}
-
 /// A figure that matters: its name, its value in large type, and a word on it.
 pub fn figure(ui: &mut Ui, name: &str, value: &str, about: &str) -> Response {
     ui.vertical(|ui| {

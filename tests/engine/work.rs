@@ -23,6 +23,7 @@ fn bench(steps: usize, epochs: u32) -> Bench {
     let settings = EngineSettings {
         data_folders: Vec::new(),
         runs: RunsTarget::Store(folder.path().join("runs")),
+        benchmarks: folder.path().join("bench"),
         weights: WeightFormat::F32,
         gives_way: false,
     };

@@ -2,6 +2,7 @@
 
 mod activations;
 mod convolution;
+mod cost;
 mod features;
 mod files;
 mod gradients;

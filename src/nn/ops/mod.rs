@@ -17,6 +17,7 @@ mod dropout;
 mod elementary;
 mod flatten;
 mod im2col;
+mod large_product;
 mod linear;
 mod matrix;
 mod pool;
@@ -27,6 +28,7 @@ pub use conv_pool::conv_pool;
 pub use cross_entropy::cross_entropy;
 pub use dropout::dropout;
 pub use flatten::flatten;
+pub use large_product::LargeProduct;
 pub use linear::linear;
 
 use candle_core::{CpuStorage, Layout, Result, Tensor, WithDType};

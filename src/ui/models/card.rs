@@ -5,6 +5,7 @@ use eframe::egui::{self, Align2, Response, Role, Sense, Stroke, StrokeKind, Text
 
 use crate::app::App;
 use crate::app::statistics::percent;
+use crate::figures::local_time;
 use crate::protocol::{ModelRef, RunSummary};
 use crate::runs::RunEntry;
 use crate::ui::style;
@@ -24,7 +25,7 @@ struct Card {
 pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response {
     let card = match &entry.summary {
         Ok(summary) => {
-            let mut line = style::local_time(&summary.finished_at);
+            let mut line = local_time(&summary.finished_at);
             if summary.stopped {
                 line += " · stopped early";
             }

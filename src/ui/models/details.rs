@@ -9,6 +9,7 @@ use super::{card, history};
 use crate::app::messages::Message;
 use crate::app::statistics::{duration, grouped, megabytes, percent, wilson_interval};
 use crate::app::{Action, App, Screen};
+use crate::figures::local_time;
 use crate::problem::Problem;
 use crate::protocol::{ModelRef, RunSummary};
 use crate::runs::RunEntry;
@@ -52,7 +53,7 @@ pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, actions: &mut Ve
 /// A finished run.
 pub fn run(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
     ui.heading(card::title(summary));
-    let when = style::local_time(&summary.finished_at);
+    let when = local_time(&summary.finished_at);
     let epochs = format!("{} of {} epochs", summary.epochs.len(), summary.config.epochs);
     let line = if summary.stopped { format!("{when} · stopped after {epochs}") } else { format!("{when} · {epochs}") };
     ui.label(RichText::new(line).weak());

@@ -9,7 +9,7 @@ mod top_bar;
 use eframe::egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
 use super::window::Views;
-use super::{draw, models, plots, results, run_panel, style};
+use super::{draw, hardware, models, plots, results, run_panel, style};
 use crate::app::{Action, App, Screen};
 
 pub use question::before_closing;
@@ -46,5 +46,6 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
         Screen::Draw => draw::show(ui, app, &mut views.draw, actions),
         Screen::Models => models::show(ui, app, &mut views.models, actions),
         Screen::Results => results::show(ui, app, &mut views.results, actions),
+        Screen::Hardware => hardware::show(ui, app, actions),
     });
 }

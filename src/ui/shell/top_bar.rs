@@ -46,6 +46,7 @@ const fn name(screen: Screen) -> &'static str {
         Screen::Draw => "Draw",
         Screen::Models => "Models",
         Screen::Results => "Results",
+        Screen::Hardware => "Hardware",
     }
 }
 
@@ -55,6 +56,7 @@ const fn about(screen: Screen) -> &'static str {
         Screen::Draw => "Draw a digit and see it read",
         Screen::Models => "Every finished run",
         Screen::Results => "What a model gets right and wrong",
+        Screen::Hardware => "What this machine has, and how fast it is",
     }
 }
 

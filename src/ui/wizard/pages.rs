@@ -9,6 +9,7 @@ use crate::data::builtin;
 use crate::hardware::lines;
 use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
+use crate::ui::hardware::finding;
 use crate::ui::{run_panel, signs, style};
 
 /// The hand the welcome page is written in.
@@ -54,13 +55,7 @@ fn hardware(ui: &mut Ui, app: &App) {
         return;
     };
     for line in lines(hardware) {
-        style::card(ui).show(ui, |ui| {
-            ui.set_min_width(ui.available_width());
-            ui.spacing_mut().item_spacing.y = 3.0;
-            ui.label(style::hint(line.label));
-            ui.add(Label::new(RichText::new(line.value).strong()).wrap());
-            ui.add(Label::new(RichText::new(line.meaning).weak()).wrap());
-        });
+        finding(ui, line);
     }
 }
 

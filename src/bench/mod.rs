@@ -1,0 +1,129 @@
+//! Owns measuring this machine: matrix products, memory, every model's training step, data, optimisers and reading; and keeping
+//! what came of it. Everything is measured by the routines that training and reading use, none by a copy of them.
+//! Must not know windows, commands or events.
+
+mod clock;
+mod pipeline;
+mod pools;
+mod products;
+mod reading;
+mod report;
+mod rounds;
+mod steps;
+mod store;
+mod updates;
+mod words;
+
+use std::ops::ControlFlow;
+
+pub use clock::{Listener, Progress};
+pub use report::{Extent, Machine, Report, Row, Subject, VERSION, Work};
+pub use store::{Saved, latest, save};
+pub use words::{Line, Section, heading, sections, subject, text};
+
+use self::clock::{Clock, Ended};
+use crate::data::{DataError, builtin};
+use crate::hardware;
+use crate::problem::Problem;
+use crate::run_config::{ModelKind, Precision};
+use crate::train;
+
+/// Images that steps are made on and that are read: enough that no run comes to its first epoch's end too soon.
+const IMAGES: usize = 6000;
+const READ: usize = 512;
+
+/// Models that are measured in every number format; the others are in f32 alone.
+const EVERY_PRECISION: [ModelKind; 2] = [ModelKind::ConvNet, ModelKind::Speedrun];
+
+/// Seconds of a full benchmark, by part. A model's steps get more where several number formats are compared.
+const PRODUCTS: f64 = 5.0;
+const MEMORY: f64 = 1.0;
+const STEPS: f64 = 2.5;
+const STEPS_COMPARED: f64 = 5.0;
+const PIPELINE: f64 = 1.0;
+const UPDATES: f64 = 1.5;
+const READING: f64 = 6.0;
+
+/// Measures this machine; `None` when the listener broke it off.
+pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Option<Report>, Problem> {
+    match measure_all(extent, listener) {
+        Ok(report) => Ok(Some(report)),
+        Err(Ended::BrokenOff) => Ok(None),
+        Err(Ended::Problem(problem)) => Err(problem),
+    }
+}
+
+fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, Ended> {
+    let machine = machine();
+    let pools = pools::pools(machine.threads)?;
+    let share = |&model: &ModelKind| if EVERY_PRECISION.contains(&model) { STEPS_COMPARED } else { STEPS };
+    let total = PRODUCTS + MEMORY + PIPELINE + UPDATES + READING + ModelKind::ALL.iter().map(share).sum::<f64>();
+    let mut clock = Clock::start(extent, total, listener);
+    let mut rows = Vec::new();
+
+    let products = products::products(&mut clock, PRODUCTS, &pools)?;
+    let best_size = best_size(&products);
+    keep(&mut clock, &mut rows, products);
+    let memory = products::memory(&mut clock, MEMORY, &pools)?;
+    keep(&mut clock, &mut rows, memory);
+
+    let data = builtin::write(1, IMAGES, READ, &mut |_| match clock.attend() {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    });
+    let data = match data {
+        Err(DataError::Cancelled) => return Err(Ended::BrokenOff),
+        data => data?,
+    };
+    for model in ModelKind::ALL {
+        let sides = sides(*model, &pools);
+        let steps = steps::steps(&mut clock, share(model), *model, &sides, &data, best_size)?;
+        keep(&mut clock, &mut rows, steps);
+    }
+    let pipeline = pipeline::pipeline(&mut clock, PIPELINE, &data.train)?;
+    keep(&mut clock, &mut rows, pipeline);
+    let updates = updates::updates(&mut clock, UPDATES, &pools)?;
+    keep(&mut clock, &mut rows, updates);
+    let reading = reading::reading(&mut clock, READING, ModelKind::ALL, &pools, &data.test)?;
+    keep(&mut clock, &mut rows, reading);
+
+    Ok(Report {
+        version: VERSION,
+        measured_at: jiff::Timestamp::now().to_string(),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        machine,
+        extent,
+        seconds: clock.seconds(),
+        rows,
+    })
+}
+
+fn keep(clock: &mut Clock<'_>, rows: &mut Vec<Row>, new: Vec<Row>) {
+    new.iter().for_each(|row| clock.found(row));
+    rows.extend(new);
+}
+
+fn machine() -> Machine {
+    let cpu = hardware::probe_cpu();
+    Machine { system: hardware::system(), processor: cpu.brand, simd: cpu.simd, threads: cpu.usable_cores }
+}
+
+/// The size of product that was fastest in f32 on all threads.
+fn best_size(products: &[Row]) -> usize {
+    let sizes = products.iter().filter_map(|row| match *row {
+        Row::Product { precision: Precision::F32, threads, size, .. } => Some((threads, size as usize)),
+        _ => None,
+    });
+    sizes.max_by_key(|&(threads, _)| threads).map_or(products::USUAL_SIZE, |(_, size)| size)
+}
+
+/// In f32 on one thread and on all; in the other number formats, where training takes them, on all.
+fn sides(model: ModelKind, pools: &[pools::Pool]) -> Vec<steps::Side> {
+    let mut sides: Vec<_> = pools.iter().map(|pool| steps::Side { precision: Precision::F32, threads: pool.threads }).collect();
+    let all = pools.last().map_or(1, |pool| pool.threads);
+    let others = Precision::ALL.iter().filter(|&&precision| precision != Precision::F32 && EVERY_PRECISION.contains(&model));
+    let possible =
+        others.map(|&precision| steps::Side { precision, threads: all }).filter(|&side| train::check(&steps::config(model, side)).is_ok());
+    sides.extend(possible);
+    sides
+}

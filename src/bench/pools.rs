@@ -1,0 +1,22 @@
+//! Owns the thread pools that are compared: one thread, and all.
+//! Must not know what runs in them.
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::problem::Problem;
+
+/// A pool and how many threads it has.
+pub(super) struct Pool {
+    pub threads: u32,
+    pub pool: ThreadPool,
+}
+
+/// A pool of one thread and, where there is more than one core, a pool of as many threads as cores.
+pub(super) fn pools(threads: u32) -> Result<Vec<Pool>, Problem> {
+    let sizes = if threads > 1 { vec![1, threads] } else { vec![1] };
+    let build = |threads: u32| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads as usize).thread_name(|index| format!("bench-{index}")).build();
+        pool.map(|pool| Pool { threads, pool }).map_err(|error| Problem::Compute { message: error.to_string() })
+    };
+    sizes.into_iter().map(build).collect()
+}

@@ -1,0 +1,101 @@
+//! Owns measuring the rate of large matrix products and of memory: what the machine could do at best.
+//! Must not know networks.
+
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use super::clock::{Clock, Ended};
+use super::pools::Pool;
+use super::report::{Row, Subject};
+use super::rounds::{Side, median, take, timed};
+use crate::nn::ops::LargeProduct;
+use crate::run_config::Precision;
+
+/// The size that is usually fastest.
+pub(super) const USUAL_SIZE: usize = 1024;
+
+/// Rows and columns tried; the best one counts. All fit into any machine that trains.
+const SIZES: [usize; 3] = [768, 1024, 1536];
+
+/// Numbers copied at a time: 64 MB read and as many written, more than the caches of one processor usually hold.
+const COPIED: usize = 16 << 20;
+/// Numbers a task copies.
+const PIECE: usize = 1 << 16;
+
+/// The best rate of a large product in every number format, on each pool.
+pub(super) fn products(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
+    let time = clock.part(Subject::Products, seconds) / SIZES.len() as u32;
+    let mut best: Vec<Row> = Vec::new();
+    for size in SIZES {
+        for row in of_size(clock, time, pools, size)? {
+            match best.iter_mut().find(|known| subject(known) == subject(&row)) {
+                Some(known) if rate(known) < rate(&row) => *known = row,
+                Some(_) => {}
+                None => best.push(row),
+            }
+        }
+    }
+    Ok(best)
+}
+
+fn of_size(clock: &mut Clock<'_>, time: Duration, pools: &[Pool], size: usize) -> Result<Vec<Row>, Ended> {
+    let cases: Vec<(Precision, &Pool)> =
+        LargeProduct::PRECISIONS.iter().flat_map(|&precision| pools.iter().map(move |pool| (precision, pool))).collect();
+    let mut sides: Vec<Side<'_>> = cases
+        .iter()
+        .map(|&(precision, pool)| {
+            let mut product = LargeProduct::new(size, precision);
+            Box::new(move || Ok(pool.pool.install(|| timed(|| product.run())))) as Side<'_>
+        })
+        .collect();
+    let flops = LargeProduct::flops(size) as f64;
+    let taken = take(clock, time, &mut sides)?;
+    let row = |(&(precision, pool), seconds): (&(Precision, &Pool), &Vec<f64>)| Row::Product {
+        precision,
+        threads: pool.threads,
+        size: size as u32,
+        gflops: flops / median(seconds) / 1e9,
+    };
+    Ok(cases.iter().zip(&taken).map(row).collect())
+}
+
+/// Which products are the same but for their size.
+const fn subject(row: &Row) -> Option<(Precision, u32)> {
+    match *row {
+        Row::Product { precision, threads, .. } => Some((precision, threads)),
+        _ => None,
+    }
+}
+
+const fn rate(row: &Row) -> f64 {
+    match *row {
+        Row::Product { gflops, .. } => gflops,
+        _ => 0.0,
+    }
+}
+
+/// How fast memory is copied, on each pool.
+pub(super) fn memory(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
+    let time = clock.part(Subject::Memory, seconds);
+    let from = vec![1.0_f32; COPIED];
+    let to = std::cell::RefCell::new(vec![0.0_f32; COPIED]);
+    let mut sides: Vec<Side<'_>> = pools
+        .iter()
+        .map(|pool| {
+            let (from, to) = (&from, &to);
+            Box::new(move || {
+                let mut to = to.borrow_mut();
+                let to = to.as_mut_slice();
+                Ok(pool.pool.install(|| {
+                    timed(|| to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from)))
+                }))
+            }) as Side<'_>
+        })
+        .collect();
+    let taken = take(clock, time, &mut sides)?;
+    let bytes = (2 * COPIED * size_of::<f32>()) as f64;
+    let row =
+        |(pool, seconds): (&Pool, &Vec<f64>)| Row::Memory { threads: pool.threads, gigabytes_per_second: bytes / median(seconds) / 1e9 };
+    Ok(pools.iter().zip(&taken).map(row).collect())
+}

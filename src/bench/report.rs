@@ -1,0 +1,188 @@
+//! Owns what a benchmark gives, as plain data that is stored and crosses pipes. Must not know how it was measured nor how it is worded.
+
+use serde::{Deserialize, Serialize};
+
+use crate::run_config::{ModelKind, OptimizerKind, Precision};
+
+/// The version written into stored reports; newer ones are refused.
+pub const VERSION: u32 = 1;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extent {
+    /// Less than a minute.
+    #[default]
+    Full,
+    /// At most a quarter of it, with figures that scatter more.
+    Quick,
+}
+
+/// What is being measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// Large matrix products.
+    Products,
+    /// Copying memory.
+    Memory,
+    /// The training steps of a model.
+    Steps(ModelKind),
+    /// Getting batches ready.
+    Pipeline,
+    /// Optimiser updates.
+    Updates,
+    /// Reading digits.
+    Reading,
+}
+
+/// A machine, measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Version of this structure.
+    pub version: u32,
+    /// When it was done, RFC 3339 in UTC.
+    pub measured_at: String,
+    /// The version of Inkling that measured.
+    pub program: String,
+    /// What was measured.
+    pub machine: Machine,
+    /// How much was measured.
+    pub extent: Extent,
+    /// How long all of it took.
+    pub seconds: f64,
+    /// The figures, in the order they were measured.
+    pub rows: Vec<Row>,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The system and its version.
+    pub system: String,
+    /// The processor's model name.
+    pub processor: String,
+    /// Its instruction sets that matter here, as in `hardware::Cpu`.
+    pub simd: Vec<String>,
+    /// Threads used where all are.
+    pub threads: u32,
+}
+
+/// One figure. Every figure is the median of several repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum Row {
+    /// The best rate of a large square matrix product.
+    Product {
+        /// Number format of the factors.
+        precision: Precision,
+        /// Threads.
+        threads: u32,
+        /// Rows and columns of the size that was best.
+        size: u32,
+        /// 10⁹ floating-point operations per second.
+        gflops: f64,
+    },
+    /// Copying memory.
+    Memory {
+        /// Threads.
+        threads: u32,
+        /// 10⁹ bytes read or written per second.
+        gigabytes_per_second: f64,
+    },
+    /// A training step: forward, backward, update.
+    Step {
+        /// The network.
+        model: ModelKind,
+        /// Number format of its products.
+        precision: Precision,
+        /// Images per step.
+        batch_size: u32,
+        /// Threads.
+        threads: u32,
+        /// Milliseconds per step.
+        milliseconds: f64,
+        /// Images per second.
+        images_per_second: f64,
+        /// 10⁹ nominal floating-point operations per second (see `nn::flops`).
+        gflops: f64,
+        /// The rate of a large f32 product on as many threads, measured in turn with these steps.
+        product_gflops: f64,
+    },
+    /// Getting training images ready.
+    Pipeline {
+        /// What is done with each.
+        work: Work,
+        /// Threads.
+        threads: u32,
+        /// Images per second.
+        images_per_second: f64,
+    },
+    /// An optimiser's update of every weight of a model.
+    Update {
+        /// The optimiser.
+        optimizer: OptimizerKind,
+        /// Weights.
+        parameters: u64,
+        /// Threads.
+        threads: u32,
+        /// Microseconds per update.
+        microseconds: f64,
+    },
+    /// Reading one digit, as the canvas does.
+    ReadOne {
+        /// The network.
+        model: ModelKind,
+        /// Half of the readings took at most this many microseconds.
+        median_microseconds: f64,
+        /// 99 % of the readings took at most this many microseconds.
+        p99_microseconds: f64,
+    },
+    /// Reading many digits, as measuring a model does.
+    ReadMany {
+        /// The network.
+        model: ModelKind,
+        /// Threads.
+        threads: u32,
+        /// Images per second.
+        images_per_second: f64,
+    },
+}
+
+/// What is done to a training image before it is learned from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Work {
+    /// It is copied into its batch.
+    Gather,
+}
+
+impl Row {
+    /// The share of the machine's own f32 product rate that a training step reaches; `None` for other rows.
+    pub fn share_of_product(&self) -> Option<f64> {
+        match *self {
+            Self::Step { gflops, product_gflops, .. } if product_gflops > 0.0 => Some(gflops / product_gflops),
+            _ => None,
+        }
+    }
+}
+
+impl Report {
+    /// How long a training step takes in `precision`, relative to f32: the mean over the models that were measured in
+    /// both on all threads; above 1 is slower. `None` where none was.
+    pub fn step_cost(&self, precision: Precision) -> Option<f64> {
+        let threads = self.machine.threads;
+        let steps = |wanted: Precision| {
+            self.rows.iter().filter_map(move |row| match *row {
+                Row::Step { model, precision, threads: used, images_per_second, .. } if precision == wanted && used == threads => {
+                    Some((model, images_per_second))
+                }
+                _ => None,
+            })
+        };
+        let ratios: Vec<f64> = steps(precision)
+            .filter_map(|(model, rate)| steps(Precision::F32).find(|(other, _)| *other == model).map(|(_, base)| (base / rate).ln()))
+            .collect();
+        (!ratios.is_empty()).then(|| (ratios.iter().sum::<f64>() / ratios.len() as f64).exp())
+    }
+}

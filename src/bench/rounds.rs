@@ -1,0 +1,55 @@
+//! Owns how repeats are taken: every side in its turn, round after round, so that what slows the machine down for a moment
+//! slows all sides; and what is made of them. Must not know what the sides do.
+
+use std::time::{Duration, Instant};
+
+use super::clock::{Clock, Ended};
+
+/// One of the things compared: does its work once and gives the seconds that took.
+pub(super) type Side<'a> = Box<dyn FnMut() -> Result<f64, Ended> + 'a>;
+
+/// Rounds taken even where the time is over before.
+const LEAST: usize = 3;
+
+/// The seconds every side took, a list each: one round to warm up, which is not counted, then as many as fit into `time`.
+pub(super) fn take(clock: &mut Clock<'_>, time: Duration, sides: &mut [Side<'_>]) -> Result<Vec<Vec<f64>>, Ended> {
+    let began = Instant::now();
+    let mut taken = vec![Vec::new(); sides.len()];
+    for round in 0.. {
+        if round > LEAST && began.elapsed() >= time {
+            break;
+        }
+        for (side, seconds) in sides.iter_mut().zip(&mut taken) {
+            let took = side()?;
+            if round > 0 {
+                seconds.push(took);
+            }
+            clock.attend()?;
+        }
+    }
+    Ok(taken)
+}
+
+/// The value that half of the values are at most (the mean of the middle two of an even count); NaN without values.
+pub(super) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = |index: usize| sorted.get(index).copied().unwrap_or(f64::NAN);
+    let middle = sorted.len() / 2;
+    if sorted.len().is_multiple_of(2) { f64::midpoint(at(middle.wrapping_sub(1)), at(middle)) } else { at(middle) }
+}
+
+/// The value that a share of the values are at most (nearest rank); NaN without values.
+pub(super) fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}
+
+/// Seconds that `work` takes.
+pub(super) fn timed(work: impl FnOnce()) -> f64 {
+    let began = Instant::now();
+    work();
+    began.elapsed().as_secs_f64()
+}

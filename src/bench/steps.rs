@@ -1,0 +1,151 @@
+//! Owns measuring training steps: short runs of the real training loop, watched. Must not compute a step itself.
+//!
+//! Between its steps a watched run computes large products, so that the share of the machine's rate that a step reaches is
+//! formed from figures of the same moments.
+
+use std::time::{Duration, Instant};
+
+use super::clock::{Clock, Ended};
+use super::report::{Row, Subject};
+use super::rounds::{median, timed};
+use crate::data::DataSet;
+use crate::nn::ops::LargeProduct;
+use crate::nn::{Net, flops};
+use crate::protocol::{EpochRecord, RunPlan, StepPoint, Telemetry};
+use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
+use crate::train::{self, Flow, Observer};
+
+/// Steps of each run that are not counted: buffers are made, pages touched, threads woken.
+const WARM_UP: usize = 2;
+/// Steps counted even where the time is over before.
+const LEAST: usize = 3;
+/// Steps between two large products.
+const STEPS_PER_PRODUCT: usize = 4;
+/// Each side gets this many runs, in turn with the others.
+const RUNS: u32 = 2;
+
+/// What is measured of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Side {
+    pub precision: Precision,
+    pub threads: u32,
+}
+
+/// Images per step that a model is usually trained with.
+pub(super) const fn batch_size(model: ModelKind) -> u32 {
+    match model {
+        ModelKind::Speedrun => 256,
+        _ => 128,
+    }
+}
+
+/// The configuration that steps are measured in: `AdamW` at a constant small rate, so that no network goes astray.
+pub(super) fn config(model: ModelKind, side: Side) -> RunConfig {
+    RunConfig {
+        model,
+        epochs: 1000,
+        batch_size: batch_size(model),
+        precision: side.precision,
+        threads: Some(side.threads),
+        optimizer: OptimizerKind::AdamW,
+        learning_rate: 1e-5,
+        clip_norm: None,
+        accumulation: 1,
+        weight_averaging: None,
+        early_stopping: None,
+        augmentation: Augmentation::Off,
+        ..RunConfig::default()
+    }
+}
+
+/// A model's steps on every side; `product_size` is the size of product that is fastest here.
+pub(super) fn steps(
+    clock: &mut Clock<'_>,
+    seconds: f64,
+    model: ModelKind,
+    sides: &[Side],
+    data: &DataSet,
+    product_size: usize,
+) -> Result<Vec<Row>, Ended> {
+    let time = clock.part(Subject::Steps(model), seconds) / (sides.len().max(1) as u32 * RUNS);
+    let mut taken = vec![(Vec::new(), Vec::new()); sides.len()];
+    for _ in 0..RUNS {
+        for (&side, (steps, products)) in sides.iter().zip(&mut taken) {
+            let mut watch = Watch::new(clock, time, product_size);
+            train::train(&config(model, side), data, &mut watch)?;
+            let Watch { steps: new_steps, products: new_products, broken_off, .. } = watch;
+            if let Some(ended) = broken_off {
+                return Err(ended);
+            }
+            steps.extend(new_steps);
+            products.extend(new_products);
+        }
+    }
+    let flops_per_image = flops(model).training as f64;
+    let row = |(&Side { precision, threads }, (steps, products)): (&Side, &(Vec<f64>, Vec<f64>))| {
+        let (step, product) = (median(steps), median(products));
+        let images_per_second = f64::from(batch_size(model)) / step;
+        Row::Step {
+            model,
+            precision,
+            batch_size: batch_size(model),
+            threads,
+            milliseconds: step * 1e3,
+            images_per_second,
+            gflops: flops_per_image * images_per_second / 1e9,
+            product_gflops: LargeProduct::flops(product_size) as f64 / product / 1e9,
+        }
+    };
+    Ok(sides.iter().zip(&taken).map(row).collect())
+}
+
+/// Watches a run until it made enough steps.
+struct Watch<'a, 'c> {
+    clock: &'a mut Clock<'c>,
+    until: Instant,
+    product: LargeProduct,
+    seen: usize,
+    /// When the step under way began; `None` when something else came in between.
+    since: Option<Instant>,
+    steps: Vec<f64>,
+    products: Vec<f64>,
+    broken_off: Option<Ended>,
+}
+
+impl<'a, 'c> Watch<'a, 'c> {
+    fn new(clock: &'a mut Clock<'c>, time: Duration, product_size: usize) -> Self {
+        let product = LargeProduct::new(product_size, Precision::F32);
+        let until = Instant::now() + time;
+        Self { clock, until, product, seen: 0, since: None, steps: Vec::new(), products: Vec::new(), broken_off: None }
+    }
+
+    fn done(&self) -> bool {
+        self.steps.len() >= LEAST && !self.products.is_empty() && Instant::now() >= self.until
+    }
+}
+
+impl Observer for Watch<'_, '_> {
+    fn prepare(&mut self, _plan: &RunPlan, _net: &Net) {}
+
+    fn between(&mut self, _net: &Net) -> Flow {
+        if let Err(ended) = self.clock.attend() {
+            self.broken_off = Some(ended);
+        }
+        if self.broken_off.is_some() || self.done() { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn step(&mut self, point: StepPoint, _now: Telemetry) {
+        if let Some(since) = self.since.filter(|_| self.seen >= WARM_UP) {
+            self.steps.push(since.elapsed().as_secs_f64());
+        }
+        self.seen += 1;
+        if point.step.is_multiple_of(STEPS_PER_PRODUCT as u64) {
+            self.products.push(timed(|| self.product.run()));
+        }
+        self.since = Some(Instant::now());
+    }
+
+    fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _digit_threshold: f32) {
+        self.since = None;
+    }
+}

@@ -1,0 +1,57 @@
+//! Owns the folder that reports are kept in: a file for programs and one for people each. Must not know how a report came about.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::report::{Report, VERSION};
+use super::words::text;
+use crate::files::write_whole;
+use crate::problem::Problem;
+
+/// Larger files are no reports of ours.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Where a report was saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Saved {
+    /// For programs.
+    pub json: PathBuf,
+    /// For people.
+    pub text: PathBuf,
+}
+
+/// Writes a report to new files in `folder`, named after its time.
+pub fn save(folder: &Path, report: &Report) -> Result<Saved, Problem> {
+    let measured = report.measured_at.parse::<jiff::Timestamp>().unwrap_or_else(|_| jiff::Timestamp::now());
+    let name = measured.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H-%M-%S").to_string();
+    let named = |count: u32, extension: &str| match count {
+        1 => folder.join(format!("{name}.{extension}")),
+        _ => folder.join(format!("{name} {count}.{extension}")),
+    };
+    let count = (1..=u32::MAX).find(|&count| !named(count, "json").exists()).unwrap_or(1);
+    let saved = Saved { json: named(count, "json"), text: named(count, "txt") };
+    let json = serde_json::to_vec_pretty(report).map_err(|error| Problem::Write { path: saved.json.clone(), reason: error.to_string() })?;
+    write_whole(&saved.json, &json)?;
+    write_whole(&saved.text, text(report).as_bytes())?;
+    Ok(saved)
+}
+
+/// The newest report in `folder` that can be read.
+pub fn latest(folder: &Path) -> Option<(Report, Saved)> {
+    let paths = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let reports = paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).filter_map(|path| {
+        let report = read(&path)?;
+        let measured = report.measured_at.parse::<jiff::Timestamp>().ok()?;
+        Some((measured, report, Saved { text: path.with_extension("txt"), json: path }))
+    });
+    reports.max_by(|(a, ..), (b, ..)| a.cmp(b)).map(|(_, report, saved)| (report, saved))
+}
+
+/// `None` for files that are no report, damaged, or from a newer version: they are left alone.
+fn read(path: &Path) -> Option<Report> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    serde_json::from_slice::<Report>(&bytes).ok().filter(|report| report.version <= VERSION)
+}

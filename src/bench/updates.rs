@@ -1,0 +1,41 @@
+//! Owns measuring optimisers: the update of every weight of a model by its gradient. Must not update itself: `optim` does.
+
+use super::clock::{Clock, Ended};
+use super::pools::Pool;
+use super::report::{Row, Subject};
+use super::rounds::{Side, median, take, timed};
+use crate::nn::{Net, parameter_count};
+use crate::optim::{Optimizer, Settings};
+use crate::run_config::{Activation, ModelKind, OptimizerKind, RunConfig};
+
+/// The network whose weights are updated: the one with the most of them.
+const MODEL: ModelKind = ModelKind::ConvNet;
+
+/// Images that Langevin dynamics' noise is scaled by, as many as MNIST trains on.
+const IMAGES: u64 = 60_000;
+
+/// How long an update by each optimiser takes on all threads.
+pub(super) fn updates(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
+    let time = clock.part(Subject::Updates, seconds);
+    let Some(all) = pools.last() else { return Ok(Vec::new()) };
+    let nets = OptimizerKind::ALL.iter().map(|_| Net::new(MODEL, Activation::default(), 1)).collect::<Result<Vec<_>, _>>()?;
+    let mut sides: Vec<Side<'_>> = Vec::new();
+    for (&kind, net) in OptimizerKind::ALL.iter().zip(&nets) {
+        let config = RunConfig { optimizer: kind, weight_decay: 0.01, ..RunConfig::default() };
+        let mut optimizer = Optimizer::new(Settings::of(&config, IMAGES), &net.trainable());
+        sides.push(Box::new(move || {
+            let mut updated = Ok(());
+            let took = all.pool.install(|| timed(|| updated = optimizer.step(1e-6, 1.0, None).map(drop)));
+            updated?;
+            Ok(took)
+        }));
+    }
+    let taken = take(clock, time, &mut sides)?;
+    let row = |(&optimizer, seconds): (&OptimizerKind, &Vec<f64>)| Row::Update {
+        optimizer,
+        parameters: parameter_count(MODEL),
+        threads: all.threads,
+        microseconds: median(seconds) * 1e6,
+    };
+    Ok(OptimizerKind::ALL.iter().zip(&taken).map(row).collect())
+}

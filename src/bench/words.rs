@@ -1,0 +1,325 @@
+//! Owns the words and the table of a report: the same in the window, in the terminal and in its file.
+//! Must not know where they are shown.
+
+use std::fmt::Write as _;
+
+use super::report::{Extent, Machine, Report, Row, Subject, Work};
+use crate::figures::{duration, grouped, local_time, significant};
+use crate::run_config::{ModelKind, OptimizerKind, Precision};
+
+/// Figures that belong together, as a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// What they are about, in plain words.
+    pub title: &'static str,
+    /// What exactly was measured, for those who want to know.
+    pub about: String,
+    /// What stands in each column, its unit included; the first names the line.
+    pub columns: Vec<String>,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// A line of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// One for each column; empty where nothing was measured.
+    pub cells: Vec<String>,
+    /// More about this line.
+    pub detail: String,
+}
+
+/// What is being measured, in words.
+pub fn subject(subject: Subject) -> String {
+    match subject {
+        Subject::Products => "Matrix products".to_owned(),
+        Subject::Memory => "Copying memory".to_owned(),
+        Subject::Steps(model) => format!("Training steps of {}", model.label()),
+        Subject::Pipeline => "Getting images ready".to_owned(),
+        Subject::Updates => "Optimiser updates".to_owned(),
+        Subject::Reading => "Reading digits".to_owned(),
+    }
+}
+
+/// When, on what and with what a report was made.
+pub fn heading(report: &Report) -> [String; 2] {
+    let Machine { system, processor, simd, threads } = &report.machine;
+    let extent = match report.extent {
+        Extent::Full => "full",
+        Extent::Quick => "quick",
+    };
+    let simd = if simd.is_empty() { "no wide vectors".to_owned() } else { simd.join(", ") };
+    [
+        format!(
+            "Measured on {} by Inkling {}, {extent} benchmark of {}.",
+            local_time(&report.measured_at),
+            report.program,
+            duration(report.seconds)
+        ),
+        format!("{processor}, {}; {simd}; {system}.", threads_in_words(*threads)),
+    ]
+}
+
+/// The tables of these figures; also of some of them, while the others are still being measured.
+pub fn sections(rows: &[Row]) -> Vec<Section> {
+    let all = [machine_rates(rows), training(rows), reading(rows), pipeline(rows), updates(rows)];
+    all.into_iter().filter(|section| !section.lines.is_empty()).collect()
+}
+
+/// The whole report as text, its columns lined up.
+pub fn text(report: &Report) -> String {
+    let mut text = heading(report).join("\n");
+    text.push('\n');
+    for section in sections(&report.rows) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n{}", section.title);
+        let table = || std::iter::once(&section.columns).chain(section.lines.iter().map(|line| &line.cells));
+        let width =
+            |column: usize| table().filter_map(|cells| cells.get(column)).map(|cell| cell.chars().count()).max().unwrap_or_default();
+        let widths: Vec<usize> = (0..section.columns.len()).map(width).collect();
+        for cells in table() {
+            let mut line = String::new();
+            for (column, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
+                // Names to the left, figures to the right.
+                let _ = if column == 0 { write!(line, "  {cell:<width$}") } else { write!(line, "   {cell:>width$}") };
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        let _ = writeln!(text, "  ({})", section.about);
+    }
+    text
+}
+
+fn threads_in_words(threads: u32) -> String {
+    if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
+}
+
+/// Every count of threads in the figures that `count` finds, in order.
+fn thread_counts(rows: &[Row], count: impl Fn(&Row) -> Option<u32>) -> Vec<u32> {
+    let mut counts: Vec<u32> = rows.iter().filter_map(count).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+fn machine_rates(rows: &[Row]) -> Section {
+    let counts = thread_counts(rows, |row| match row {
+        Row::Product { threads, .. } | Row::Memory { threads, .. } => Some(*threads),
+        _ => None,
+    });
+    let mut lines = Vec::new();
+    for &precision in Precision::ALL {
+        let product = |wanted: u32| {
+            rows.iter().find_map(|row| match row {
+                Row::Product { precision: this, threads, gflops, size } if *this == precision && *threads == wanted => {
+                    Some((*gflops, *size))
+                }
+                _ => None,
+            })
+        };
+        let found: Vec<_> = counts.iter().map(|&count| product(count)).collect();
+        if let Some((_, size)) = found.iter().flatten().last() {
+            let figures = found.iter().map(|rate| rate.map_or_else(String::new, |(rate, _)| format!("{} GFLOP/s", significant(rate))));
+            let name = format!("Matrix products, {}", precision.name());
+            let detail = format!(
+                "The fastest large square product, {size} x {size}: 10⁹ products and sums of {} numbers a second.",
+                precision.name()
+            );
+            lines.push(Line { cells: std::iter::once(name).chain(figures).collect(), detail });
+        }
+    }
+    let copied = |wanted: u32| {
+        rows.iter().find_map(|row| match row {
+            Row::Memory { threads, gigabytes_per_second } if *threads == wanted => Some(*gigabytes_per_second),
+            _ => None,
+        })
+    };
+    let found: Vec<_> = counts.iter().map(|&count| copied(count)).collect();
+    if found.iter().any(Option::is_some) {
+        let figures = found.iter().map(|rate| rate.map_or_else(String::new, |rate| format!("{} GB/s", significant(rate))));
+        let detail = "64 MB are copied from one place to another; bytes read and bytes written both count.".to_owned();
+        lines.push(Line { cells: std::iter::once("Copying memory".to_owned()).chain(figures).collect(), detail });
+    }
+    Section {
+        title: "What this machine can do at best",
+        about: "the fastest of several sizes of matrix product, by the routine that training uses".to_owned(),
+        columns: std::iter::once(String::new()).chain(counts.into_iter().map(threads_in_words)).collect(),
+        lines,
+    }
+}
+
+/// A model's steps in one number format.
+#[derive(Clone, Copy)]
+struct Steps {
+    threads: u32,
+    batch_size: u32,
+    milliseconds: f64,
+    images_per_second: f64,
+    gflops: f64,
+    share: f64,
+}
+
+fn training(rows: &[Row]) -> Section {
+    let counts = thread_counts(rows, |row| match row {
+        Row::Step { threads, .. } => Some(*threads),
+        _ => None,
+    });
+    let all = counts.last().copied().unwrap_or(1);
+    let mut lines = Vec::new();
+    for &model in ModelKind::ALL {
+        for &precision in Precision::ALL {
+            let steps: Vec<Steps> = rows.iter().filter_map(|row| steps_of(row, model, precision)).collect();
+            let one = steps.iter().find(|steps| steps.threads == 1);
+            let most = steps.iter().find(|steps| steps.threads == all).or(one);
+            if let Some(most) = most {
+                lines.push(training_line(model, precision, one, most));
+            }
+        }
+    }
+    let images = |threads: u32| format!("images/s, {}", threads_in_words(threads));
+    let mut columns = vec!["Network".to_owned(), "batch".to_owned(), "ms a step".to_owned(), images(all)];
+    if all > 1 {
+        columns.extend([images(1), "speed-up".to_owned()]);
+    } else {
+        lines.iter_mut().for_each(|line| drop(line.cells.drain(4..6)));
+    }
+    columns.push("of the machine's rate".to_owned());
+    Section {
+        title: "Training",
+        about: "a step is forward, backward and AdamW's update, in the real training loop; the machine's rate is that of a large f32 product on \
+                as many threads, measured in turn with the steps"
+            .to_owned(),
+        columns,
+        lines,
+    }
+}
+
+fn steps_of(row: &Row, wanted: ModelKind, format: Precision) -> Option<Steps> {
+    match *row {
+        Row::Step { model, precision, batch_size, threads, milliseconds, images_per_second, gflops, .. }
+            if model == wanted && precision == format =>
+        {
+            Some(Steps { threads, batch_size, milliseconds, images_per_second, gflops, share: row.share_of_product().unwrap_or_default() })
+        }
+        _ => None,
+    }
+}
+
+fn training_line(model: ModelKind, precision: Precision, one: Option<&Steps>, most: &Steps) -> Line {
+    let name = if precision == Precision::F32 { model.label().to_owned() } else { format!("{}, {}", model.label(), precision.name()) };
+    let one_rate = one.map_or_else(String::new, |one| rate(one.images_per_second));
+    let speed_up = one
+        .filter(|one| one.threads != most.threads)
+        .map_or_else(String::new, |one| format!("{:.2}x", most.images_per_second / one.images_per_second));
+    let detail = format!(
+        "{} of nominal arithmetic a second in {}; an epoch of 60,000 images takes {}.",
+        flop_rate(most.gflops),
+        precision.name(),
+        duration(60_000.0 / most.images_per_second)
+    );
+    let cells = vec![
+        name,
+        most.batch_size.to_string(),
+        significant(most.milliseconds),
+        rate(most.images_per_second),
+        one_rate,
+        speed_up,
+        format!("{:.0} %", most.share * 100.0),
+    ];
+    Line { cells, detail }
+}
+
+fn reading(rows: &[Row]) -> Section {
+    let mut lines = Vec::new();
+    for &model in ModelKind::ALL {
+        let one = rows.iter().find_map(|row| match *row {
+            Row::ReadOne { model: this, median_microseconds, p99_microseconds } if this == model => {
+                Some((median_microseconds, p99_microseconds))
+            }
+            _ => None,
+        });
+        let many = rows.iter().find_map(|row| match *row {
+            Row::ReadMany { model: this, images_per_second, .. } if this == model => Some(images_per_second),
+            _ => None,
+        });
+        if let Some((median, p99)) = one {
+            let cells = vec![model.label().to_owned(), micros(median), micros(p99), many.map_or_else(String::new, rate)];
+            lines.push(Line {
+                cells,
+                detail: "From pixels to probabilities, as the canvas reads; and as measuring a model on its test pictures does.".to_owned(),
+            });
+        }
+    }
+    Section {
+        title: "Reading digits",
+        about: "one digit as the canvas reads it, without drawing it; many as measuring a model does, on all threads".to_owned(),
+        columns: ["Network", "one digit, median", "99 % within", "many, images/s"].map(str::to_owned).to_vec(),
+        lines,
+    }
+}
+
+fn pipeline(rows: &[Row]) -> Section {
+    let lines = rows.iter().filter_map(|row| match *row {
+        Row::Pipeline { work, threads, images_per_second } => {
+            let detail = format!("{}, on {}.", work_detail(work), threads_in_words(threads));
+            Some(Line { cells: vec![work_in_words(work).to_owned(), rate(images_per_second)], detail })
+        }
+        _ => None,
+    });
+    Section {
+        title: "Getting images ready",
+        about: "what happens to each training image before it is learned from, beside the training itself".to_owned(),
+        columns: ["Work", "images/s"].map(str::to_owned).to_vec(),
+        lines: lines.collect(),
+    }
+}
+
+const fn work_in_words(work: Work) -> &'static str {
+    match work {
+        Work::Gather => "Filling batches",
+    }
+}
+
+const fn work_detail(work: Work) -> &'static str {
+    match work {
+        Work::Gather => "Images are copied into their batch in the epoch's order",
+    }
+}
+
+fn updates(rows: &[Row]) -> Section {
+    let mut counted = 0;
+    let lines: Vec<Line> = rows
+        .iter()
+        .filter_map(|row| match *row {
+            Row::Update { optimizer, parameters, threads, microseconds } => {
+                counted = parameters;
+                Some(update_line(optimizer, parameters, threads, microseconds))
+            }
+            _ => None,
+        })
+        .collect();
+    Section {
+        title: "Optimiser updates",
+        about: format!("every one of {} weights is moved by its gradient, on all threads", grouped(counted)),
+        columns: ["Optimiser", "an update"].map(str::to_owned).to_vec(),
+        lines,
+    }
+}
+
+fn update_line(optimizer: OptimizerKind, parameters: u64, threads: u32, microseconds: f64) -> Line {
+    let per_second = parameters as f64 / microseconds / 1e3;
+    let detail = format!("{} million weights a millisecond on {}.", significant(per_second / 1e3), threads_in_words(threads));
+    Line { cells: vec![optimizer.label().to_owned(), micros(microseconds)], detail }
+}
+
+fn rate(images_per_second: f64) -> String {
+    grouped(images_per_second.max(0.0).round() as u64)
+}
+
+fn flop_rate(gflops: f64) -> String {
+    format!("{} GFLOP", significant(gflops))
+}
+
+fn micros(microseconds: f64) -> String {
+    if microseconds < 1000.0 { format!("{} µs", significant(microseconds)) } else { format!("{} ms", significant(microseconds / 1e3)) }
+}

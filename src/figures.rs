@@ -1,0 +1,61 @@
+//! Owns how figures are written for people: counts, shares, sizes, rates, lengths of time. One place, so that the same figure reads the
+//! same in the window, in the terminal and in a file. Must not know what is counted.
+
+/// A count with its thousands set apart: 12,345.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share as a percentage that never rounds an imperfect figure up to 100: 0.9893 with two places is "98.93 %".
+pub fn percent(share: f64, places: usize) -> String {
+    let scale = 10f64.powi(places as i32);
+    let mut value = (share * 100.0 * scale).round() / scale;
+    if share < 1.0 && value >= 100.0 {
+        value = 100.0 - 1.0 / scale;
+    }
+    format!("{value:.places$} %")
+}
+
+/// A size on disk: 6,653,480 bytes are "6.7 MB".
+pub fn megabytes(bytes: u64) -> String {
+    match bytes as f64 {
+        few if few < 1e6 => format!("{:.0} kB", few / 1e3),
+        many => format!("{:.1} MB", many / 1e6),
+    }
+}
+
+/// A time span in the two units that matter: "42 s", "2 min 3 s", "1 h 5 min".
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.max(0.0).round() as u64;
+    match (whole / 3600, whole / 60 % 60, whole % 60) {
+        (0, 0, _) if seconds < 10.0 => format!("{:.1} s", seconds.max(0.0)),
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
+/// A positive figure with three digits that matter: 0.0123, 4.57, 218, 12,345.
+pub fn significant(value: f64) -> String {
+    match value.abs() {
+        _ if !value.is_finite() => "–".to_owned(),
+        size if size >= 99.95 => grouped(value.max(0.0).round() as u64),
+        size if size >= 9.995 => format!("{value:.1}"),
+        size if size >= 0.9995 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// A moment in RFC 3339 as people here write it: "21 Nov 2026, 14:03".
+pub fn local_time(rfc3339: &str) -> String {
+    let Ok(moment) = rfc3339.parse::<jiff::Timestamp>() else { return rfc3339.to_owned() };
+    moment.to_zoned(jiff::tz::TimeZone::system()).strftime("%-d %b %Y, %H:%M").to_string()
+}

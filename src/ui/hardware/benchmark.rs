@@ -1,0 +1,86 @@
+//! Owns the benchmark's part of the hardware screen: starting it, how far it is, and what it found.
+//! Must not measure; it returns actions.
+
+use eframe::egui::{Label, RichText, Ui};
+
+use super::table;
+use crate::app::progress::duration;
+use crate::app::{Action, App, BenchmarkUnderWay};
+use crate::bench::{Extent, Report, Saved, heading, sections, subject, text};
+use crate::ui::style;
+
+/// Draws it.
+pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    ui.heading("How fast it is");
+    if let Some(under_way) = &app.benchmark.under_way {
+        progress(ui, under_way, actions);
+        ui.add_space(style::GAP / 2.0);
+        table::show(ui, &sections(&under_way.rows));
+        return;
+    }
+    let words = "Measures matrix products, the training steps of every network, getting images ready, and reading digits, each with the very \
+                 routines that training uses. The figures are best when nothing else runs.";
+    ui.add(Label::new(RichText::new(words).weak()).wrap());
+    start(ui, app, actions);
+    ui.add_space(style::GAP / 2.0);
+    match &app.benchmark.last {
+        Some((report, saved)) => last(ui, report, saved.as_ref(), actions),
+        None => {
+            ui.label(RichText::new("This machine has not been measured yet.").strong());
+            ui.label(RichText::new("Press Measure: in less than a minute you know what to expect of each network.").weak());
+        }
+    }
+}
+
+fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let busy = app.is_training();
+    ui.horizontal_wrapped(|ui| {
+        let why = "Training needs the processor now. Measure when the run is over.";
+        let full = ui.add_enabled(!busy, style::primary_button(ui, "Measure"));
+        if full.on_hover_text("Less than a minute").on_disabled_hover_text(why).clicked() {
+            actions.push(Action::Benchmark(Extent::Full));
+        }
+        let quick = ui.add_enabled(!busy, style::secondary_button("Measure quickly"));
+        if quick.on_hover_text("Some ten seconds; the figures scatter more").on_disabled_hover_text(why).clicked() {
+            actions.push(Action::Benchmark(Extent::Quick));
+        }
+        if busy {
+            ui.label(style::hint(why));
+        }
+    });
+}
+
+fn progress(ui: &mut Ui, under_way: &BenchmarkUnderWay, actions: &mut Vec<Action>) {
+    let what = match (under_way.stopping, under_way.subject) {
+        (true, _) => "Stopping".to_owned(),
+        (false, None) => "Beginning".to_owned(),
+        (false, Some(now)) => format!("{}, {} left", subject(now), duration(under_way.remaining_seconds)),
+    };
+    ui.horizontal(|ui| {
+        let cancel = ui.add_enabled(!under_way.stopping, style::secondary_button("Cancel"));
+        if cancel.on_hover_text("What was found so far is not kept").clicked() {
+            actions.push(Action::CancelBenchmark);
+        }
+        ui.vertical(|ui| {
+            ui.label(what);
+            ui.add(style::progress_bar(ui, under_way.fraction).desired_height(10.0)).accessible_name("Progress of the benchmark");
+        });
+    });
+}
+
+fn last(ui: &mut Ui, report: &Report, saved: Option<&Saved>, actions: &mut Vec<Action>) {
+    let [when, machine] = heading(report);
+    ui.label(RichText::new(when).strong());
+    ui.add(Label::new(RichText::new(machine).weak()).wrap());
+    ui.horizontal_wrapped(|ui| {
+        if ui.button("Copy as text").on_hover_text("The whole table, to paste into a message").clicked() {
+            ui.copy_text(text(report));
+        }
+        if let Some(folder) = saved.and_then(|saved| saved.json.parent())
+            && ui.button("Open folder").on_hover_text(folder.display().to_string()).clicked()
+        {
+            actions.push(Action::OpenFolder(folder.to_owned()));
+        }
+    });
+    table::show(ui, &sections(&report.rows));
+}

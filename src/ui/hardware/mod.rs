@@ -1,0 +1,71 @@
+//! Owns the hardware screen: what this machine has, what that means for training, and how fast it is.
+//! Must not measure or probe anything: [`App`] holds what was found.
+
+mod benchmark;
+mod table;
+
+use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
+
+use super::style;
+use crate::app::{Action, App};
+use crate::hardware::{Line, lines};
+
+/// Below this width the parts stand under each other.
+const TWO_COLUMNS: f32 = 1000.0;
+/// The findings' width beside the benchmark.
+const FINDINGS: f32 = 360.0;
+
+/// Draws the screen.
+pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if ui.available_width() < TWO_COLUMNS {
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            ui.set_max_width(ui.available_width() - style::GAP);
+            benchmark::show(ui, app, actions);
+            ui.add_space(style::GAP * 2.0);
+            findings(ui, app);
+        });
+        return;
+    }
+    let height = ui.available_height();
+    ui.horizontal_top(|ui| {
+        ui.allocate_ui_with_layout(vec2(FINDINGS, height), Layout::top_down(Align::Min), |ui| {
+            ScrollArea::vertical().id_salt("findings").auto_shrink(false).show(ui, |ui| {
+                ui.set_max_width(ui.available_width() - style::GAP);
+                findings(ui, app);
+            });
+        });
+        ui.add_space(style::GAP);
+        ui.vertical(|ui| {
+            ScrollArea::vertical().id_salt("benchmark").auto_shrink(false).show(ui, |ui| {
+                ui.set_max_width((ui.available_width() - style::GAP).min(1000.0));
+                benchmark::show(ui, app, actions);
+            });
+        });
+    });
+}
+
+/// What was found in this machine.
+fn findings(ui: &mut Ui, app: &App) {
+    ui.heading("This machine");
+    let Some(hardware) = &app.hardware else {
+        ui.horizontal(|ui| {
+            ui.spinner();
+            ui.label("Looking at this machine…");
+        });
+        return;
+    };
+    for line in lines(hardware) {
+        finding(ui, line);
+    }
+}
+
+/// One finding: what it is about, what was found, what that means.
+pub fn finding(ui: &mut Ui, line: Line) {
+    style::card(ui).show(ui, |ui| {
+        ui.set_min_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = 3.0;
+        ui.label(style::hint(line.label));
+        ui.add(Label::new(RichText::new(line.value).strong()).wrap());
+        ui.add(Label::new(RichText::new(line.meaning).weak()).wrap());
+    });
+}
