@@ -111,6 +111,13 @@ pub enum Event {
         /// Its figures.
         record: EpochRecord,
     },
+    /// The run did something by itself that was not in its plan.
+    Intervened {
+        /// The run.
+        run: RunId,
+        /// What.
+        intervention: Intervention,
+    },
     /// The run holds.
     Paused(RunId),
     /// The run goes on.
@@ -259,6 +266,43 @@ pub struct Telemetry {
     pub remaining_seconds: f32,
     /// Resident memory of the process, in bytes.
     pub memory_bytes: u64,
+    /// What the loss is multiplied by so that small gradients survive f16; `None` in other precisions.
+    #[serde(default)]
+    pub loss_scale: Option<f32>,
+    /// Steps skipped so far because their gradients overflowed in f16.
+    #[serde(default)]
+    pub skipped_steps: u64,
+}
+
+/// What a run does by itself to come to a good end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Intervention {
+    /// Gradients overflowed in f16: their step was skipped and the loss scale halved.
+    SkippedStep {
+        /// The step, from 1.
+        step: u64,
+        /// The scale from here on.
+        loss_scale: f32,
+    },
+    /// The loss or its gradients were no longer numbers: the run goes on from an earlier state, at half its learning rate.
+    SteppedBack {
+        /// The step it happened at, from 1.
+        step: u64,
+        /// The step whose state the run goes on from; 0 is the start.
+        to_step: u64,
+        /// What every learning rate is multiplied by from here on.
+        rate_factor: f32,
+        /// How often the run will step back again before it gives up.
+        left: u32,
+    },
+    /// Validation did not get better for as long as the configuration allows: the run is over.
+    StoppedEarly {
+        /// The last epoch trained.
+        epoch: u32,
+        /// The one whose weights are kept.
+        best_epoch: u32,
+    },
 }
 
 /// One epoch, as it is kept with the run.
@@ -295,8 +339,14 @@ pub struct RunSummary {
     pub model_path: PathBuf,
     /// When it ended, RFC 3339 in UTC.
     pub finished_at: String,
-    /// True when it was stopped before its last epoch.
+    /// True when it was stopped before its last epoch by whoever watched it.
     pub stopped: bool,
+    /// True when it ended before its last epoch because validation did not get better any more.
+    #[serde(default)]
+    pub stopped_early: bool,
+    /// The epoch whose weights are kept, from 1; `None` in runs of older versions, which kept the last.
+    #[serde(default)]
+    pub kept_epoch: Option<u32>,
     /// Every completed epoch.
     pub epochs: Vec<EpochRecord>,
     /// Seconds of training alone.
@@ -305,6 +355,16 @@ pub struct RunSummary {
     pub images_per_second: f64,
     /// The test split, read once; `None` when the run was stopped.
     pub test: Option<Evaluation>,
+}
+
+impl RunSummary {
+    /// The record of the epoch whose weights are kept.
+    pub fn kept(&self) -> Option<&EpochRecord> {
+        match self.kept_epoch {
+            Some(kept) => self.epochs.iter().find(|record| record.epoch == kept),
+            None => self.epochs.last(),
+        }
+    }
 }
 
 /// A model measured on a split.

@@ -134,6 +134,7 @@ impl FakeEngine {
                 elapsed_seconds: step as f32,
                 remaining_seconds: total.saturating_sub(step) as f32,
                 memory_bytes: 100 << 20,
+                ..Telemetry::default()
             };
             let point = StepPoint { step, loss: 2.3 / step as f32, accuracy: 1.0 - 0.9 / step as f32, learning_rate: 0.01 };
             let record = step.is_multiple_of(STEPS_PER_EPOCH).then_some(EpochRecord {
@@ -333,6 +334,8 @@ pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> R
         model_path: PathBuf::from("runs/one/model.safetensors"),
         finished_at: "2026-11-21T13:00:00Z".to_owned(),
         stopped,
+        stopped_early: false,
+        kept_epoch: epochs.last().map(|record| record.epoch),
         train_seconds: epochs.iter().map(|record| f64::from(record.seconds)).sum(),
         images_per_second: 4000.0,
         test: (!stopped).then(evaluation),

@@ -198,8 +198,8 @@ impl App {
             kind: summary.config.model,
             parameters: summary.plan.parameters,
             data: summary.config.data.clone(),
-            epochs: summary.epochs.last().map_or(0, |record| record.epoch),
-            validation_accuracy: summary.epochs.last().map(|record| record.validation_accuracy),
+            epochs: summary.kept().map_or(0, |record| record.epoch),
+            validation_accuracy: summary.kept().map(|record| record.validation_accuracy),
         };
         self.results = Some(ResultsView { model, data: summary.config.data.clone(), evaluation });
         true

@@ -10,7 +10,7 @@ use super::results::ResultsView;
 use super::run_view::{Phase, RunView};
 use super::state::App;
 use crate::problem::Problem;
-use crate::protocol::{Event, ModelRef, RunId, Task};
+use crate::protocol::{Event, Intervention, ModelRef, RunId, Task};
 
 /// A drawing left alone is read again this often while the weights that read it are being trained, in seconds.
 const REREAD: f32 = 0.5;
@@ -64,6 +64,13 @@ impl App {
             Event::Epoch { run, record } => {
                 if let Some(run) = self.current(run) {
                     run.history.epochs.push(record);
+                }
+            }
+            Event::Intervened { run, intervention } => {
+                // An f16 run skips steps now and then; once is news, the rest is in its figures.
+                let skips = matches!(intervention, Intervention::SkippedStep { .. });
+                if self.current(run).is_some_and(|run| !skips || run.now.skipped_steps == 0) {
+                    self.tell(Severity::Info, Message::intervened(&intervention));
                 }
             }
             Event::Paused(run) => self.turn(run, |_| Phase::Paused),

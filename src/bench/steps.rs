@@ -11,7 +11,7 @@ use super::rounds::{median, timed};
 use crate::data::DataSet;
 use crate::nn::ops::LargeProduct;
 use crate::nn::{Net, flops};
-use crate::protocol::{EpochRecord, RunPlan, StepPoint, Telemetry};
+use crate::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
 use crate::train::{self, Flow, Observer};
 
@@ -144,6 +144,8 @@ impl Observer for Watch<'_, '_> {
         }
         self.since = Some(Instant::now());
     }
+
+    fn intervened(&mut self, _: Intervention) {}
 
     fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _digit_threshold: f32) {
         self.since = None;

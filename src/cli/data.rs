@@ -8,16 +8,20 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde::Serialize;
 
+use super::arguments::choice;
 use super::engine::data_folders;
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
 use crate::app::statistics::grouped;
+use crate::data::augment::Augmenter;
 use crate::data::{BUILTIN_SIZE, Found, contact_sheet, find, load};
 use crate::files::write_whole;
+use crate::ink::PIXELS;
 use crate::paths::Paths;
 use crate::problem::Problem;
-use crate::run_config::{DataSource, DataSpec, NamedSet};
+use crate::random::Random;
+use crate::run_config::{Augmentation, DataSource, DataSpec, NamedSet};
 
 /// Pictures of each class on a sheet.
 const COLUMNS: usize = 20;
@@ -54,6 +58,9 @@ pub struct Show {
     /// Which pictures are chosen
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Show the pictures as training changes them
+    #[arg(long, value_name = "NAME", default_value = "off", ignore_case = true, value_parser = choice::<Augmentation>(Augmentation::ALL.iter().map(|c| c.name())))]
+    augmentation: Augmentation,
     /// A folder to look for data sets in before the usual ones
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -154,11 +161,16 @@ fn whereabouts(entry: &Entry) -> String {
 fn run_show(show: Show) -> Result<(), Failure> {
     let folders = data_folders(show.data_dir, &Paths::find())?;
     let progress = Progress::new();
-    let set = load(&show.data, &folders, &mut |fraction| {
+    let mut set = load(&show.data, &folders, &mut |fraction| {
         progress.show(fraction, "Reading the data");
         ControlFlow::Continue(())
     })?;
     drop(progress);
+    if let Some(mut augmenter) = Augmenter::new(show.augmentation) {
+        for (index, pixels) in (0..).zip(set.train.images.chunks_exact_mut(PIXELS)) {
+            augmenter.change(pixels, &mut Random::stream(show.seed, "augmentation", index));
+        }
+    }
     let mut png = Cursor::new(Vec::new());
     contact_sheet(&set.train, COLUMNS, show.seed)
         .write_to(&mut png, image::ImageFormat::Png)

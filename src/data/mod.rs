@@ -1,6 +1,7 @@
 //! Owns data sets: finding, reading, checking, writing the built-in one.
 //! Must not know models, tensors or windows.
 
+pub mod augment;
 pub mod builtin;
 mod class_folders;
 mod error;

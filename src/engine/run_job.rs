@@ -10,7 +10,7 @@ use crate::data::DataError;
 use crate::infer::Reader;
 use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
-use crate::protocol::{EpochRecord, Event, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
+use crate::protocol::{EpochRecord, Event, Intervention, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::{Store, check_target, save_to};
 use crate::train::{self, Flow, Observer, Outcome};
@@ -148,6 +148,12 @@ impl Observer for Job<'_, '_, '_> {
     fn step(&mut self, point: StepPoint, now: Telemetry) {
         self.now = now;
         self.desk.events.step(self.run, point, now);
+    }
+
+    fn intervened(&mut self, intervention: Intervention) {
+        // What led to it is shown before it.
+        self.desk.events.flush(self.run, self.now);
+        self.desk.events.send(Event::Intervened { run: self.run, intervention });
     }
 
     fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) {

@@ -1,7 +1,10 @@
 //! Owns the running average of the weights (Polyak & Juditsky 1992, exponentially weighted).
 //! Must not know optimisers.
 
+use candle_core::Result;
+
 use super::pieces::vectorized;
+use crate::nn::Parameter;
 
 /// `a ← d·a + (1-d)·w` after every step, with `d = min(decay, t/(t+9))` at step `t`: the average forgets the start fast while there is
 /// little to average (as `tf.train.ExponentialMovingAverage` with its step count), so it is not biased towards the first weights.
@@ -22,6 +25,14 @@ impl Average {
     /// The averaged weights.
     pub fn values(&self) -> &[Vec<f32>] {
         &self.values
+    }
+
+    /// Swaps the averaged weights with those of `parameters`, which must be those it averages.
+    pub fn exchange(&mut self, parameters: &[Parameter]) -> Result<()> {
+        self.values
+            .iter_mut()
+            .zip(parameters)
+            .try_for_each(|(average, parameter)| parameter.update(|weights, _| weights.swap_with_slice(average)))
     }
 
     /// Counts a step; gives what the new weights count for in it (`1 - d`).

@@ -85,11 +85,11 @@ pub struct Optimizer {
 }
 
 impl Optimizer {
-    /// The optimiser of these parameters, at its first step.
+    /// The optimiser of these parameters, at its first step. Buffers among them are averaged, but not moved.
     pub fn new(settings: Settings, parameters: &[Parameter]) -> Self {
         let rule = settings.rule();
         let [first, second] = rule.memories().map(|remembers| {
-            let len = |parameter: &Parameter| if remembers { parameter.len() } else { 0 };
+            let len = |parameter: &Parameter| if remembers && parameter.role().is_trainable() { parameter.len() } else { 0 };
             parameters.iter().map(|parameter| vec![0.0; len(parameter)]).collect()
         });
         Self { rule, weight_decay: settings.weight_decay, parameters: parameters.to_vec(), memory: Memory { steps: 0, first, second } }
@@ -110,17 +110,17 @@ impl Optimizer {
         let memories = memory.first.iter_mut().zip(&mut memory.second);
         let (mut index, mut sum) = (0, 0.0);
         for (place, (parameter, (first, second))) in parameters.iter().zip(memories).enumerate() {
+            let trainable = parameter.role().is_trainable();
             let decay = if parameter.decays() { *weight_decay } else { 0.0 };
-            let averaged = average.as_deref_mut().and_then(|average| average.values.get_mut(place));
-            let averaged = averaged.map_or(&mut [][..], Vec::as_mut_slice);
-            let others = [first.as_mut_slice(), second.as_mut_slice(), averaged];
-            let mut others = Some(others);
+            let mut averaged = average.as_deref_mut().and_then(|average| average.values.get_mut(place));
             parameter.update(|weights, gradient| {
-                let others = others.take().unwrap_or_default();
-                let pieces = Piece::cut(index, weights, gradient, others);
+                let averaged = averaged.as_deref_mut().map_or(&mut [][..], Vec::as_mut_slice);
+                let pieces = Piece::cut(index, weights, gradient, [first, second, averaged]);
                 let update = |mut piece: Piece<'_>| {
                     let squares = sum_of_squares(piece.gradient);
-                    rule.update(&mut piece, decay, &step);
+                    if trainable {
+                        rule.update(&mut piece, decay, &step);
+                    }
                     Average::take_in(piece.average, piece.weights, share);
                     squares
                 };

@@ -2,12 +2,19 @@
 //! Must not know windows, commands, or where runs are kept.
 
 mod hold_out;
+mod keeper;
+mod loader;
 mod observer;
 mod outcome;
+mod plan;
 mod pulse;
+mod recovery;
 mod session;
+mod tally;
+mod updates;
 
 pub use hold_out::{HoldOut, gather};
 pub use observer::{Flow, Observer};
 pub use outcome::Outcome;
-pub use session::{MICRO_BATCH, check, train};
+pub use plan::check;
+pub use session::{MICRO_BATCH, train};

@@ -1,7 +1,7 @@
 //! Owns what a run tells, and asks, whoever started it. Must not know who that is.
 
 use crate::nn::Net;
-use crate::protocol::{EpochRecord, RunPlan, StepPoint, Telemetry};
+use crate::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 
 /// Whether a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,9 @@ pub trait Observer: Send {
 
     /// A step was made.
     fn step(&mut self, point: StepPoint, now: Telemetry);
+
+    /// The run did something by itself that was not in its plan.
+    fn intervened(&mut self, intervention: Intervention);
 
     /// An epoch was completed and validated; 99 % of the validation images have a digit score of at least `digit_threshold`.
     fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32);

@@ -8,7 +8,7 @@ use crate::protocol::RunSummary;
 pub struct Outcome {
     /// Its figures; no folder yet.
     pub summary: RunSummary,
-    /// The network after the last completed epoch.
+    /// The network after the epoch that is kept.
     pub net: Net,
     /// 99 % of the validation images have a digit score of at least this.
     pub digit_threshold: f32,
@@ -17,7 +17,8 @@ pub struct Outcome {
 impl Outcome {
     /// The model as it is stored.
     pub fn model_file(&self) -> ModelFile {
-        let RunSummary { config, epochs, .. } = &self.summary;
+        let RunSummary { config, .. } = &self.summary;
+        let kept = self.summary.kept();
         let card = ModelCard {
             version: FORMAT_VERSION,
             model: self.net.model(),
@@ -25,8 +26,8 @@ impl Outcome {
             normalization: self.net.normalization(),
             digit_threshold: self.digit_threshold,
             data: config.data.clone(),
-            epochs: epochs.len() as u32,
-            validation_accuracy: epochs.last().map(|epoch| epoch.validation_accuracy),
+            epochs: kept.map_or(0, |record| record.epoch),
+            validation_accuracy: kept.map(|record| record.validation_accuracy),
             config: config.clone(),
         };
         ModelFile { net: self.net.clone(), card }

@@ -74,6 +74,7 @@ impl Pulse {
             elapsed_seconds: now as f32,
             remaining_seconds: self.remaining(epoch, throughput) as f32,
             memory_bytes: self.memory.bytes(),
+            ..Telemetry::default()
         }
     }
 

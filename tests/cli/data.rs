@@ -31,6 +31,20 @@ fn a_data_set_is_shown_as_a_sheet() {
 }
 
 #[test]
+fn a_sheet_shows_pictures_as_training_changes_them() {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("set"), 50, 20);
+    let sheet = |augmentation: &str| {
+        let output = run(home.path(), &["data", "show", "set", "--out", "sheet.png", "--augmentation", augmentation]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        image::open(home.path().join("sheet.png")).unwrap().into_luma8()
+    };
+    let plain = sheet("off");
+    assert!(sheet("strong") != plain && sheet("gentle") != plain);
+    assert!(sheet("strong") == sheet("strong"), "the same seed changes them alike");
+}
+
+#[test]
 fn a_sheet_that_cannot_be_written_is_named() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 50, 20);

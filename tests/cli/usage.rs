@@ -29,7 +29,6 @@ fn bad_usage_ends_with_status_2_and_says_why() {
         (&["train", "--device", "tpu"], "auto"),
         (&["train", "--data", "mnist++builtin"], "mnist++builtin"),
         (&["train", "--device", "cuda"], "cuda"),
-        (&["train", "--precision", "bf16"], "bf16"),
         (&["eval"], "--model"),
         (&["predict"], "INPUT"),
         (&["data", "show", "builtin"], "--out"),

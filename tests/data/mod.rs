@@ -1,5 +1,6 @@
 //! The data room.
 
+mod augment;
 mod builtin;
 mod files;
 mod folders;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use inkling::data::builtin;
-use inkling::run_config::{ModelKind, OptimizerKind, RunConfig, ScheduleKind};
+use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig, ScheduleKind};
 use inkling::train::{Outcome, train};
 
 use super::watcher::{Watcher, config};
@@ -37,7 +37,21 @@ fn the_built_in_digits_are_learned() {
 }
 
 #[test]
-fn sgd_and_every_schedule_learn_too() {
+fn every_optimizer_learns() {
+    for &optimizer in OptimizerKind::ALL {
+        let learning_rate = match optimizer {
+            OptimizerKind::AdamW | OptimizerKind::Adam => 2e-3,
+            OptimizerKind::Sgd | OptimizerKind::Sgld => 0.02,
+            OptimizerKind::Psgld => 2e-4,
+        };
+        let (outcome, _) = run(&RunConfig { optimizer, learning_rate, epochs: 4, ..config(ModelKind::Mlp) });
+        let accuracy = outcome.summary.test.unwrap().accuracy;
+        assert!(accuracy >= 0.9, "{optimizer}: {accuracy}");
+    }
+}
+
+#[test]
+fn every_schedule_learns() {
     for &schedule in ScheduleKind::ALL {
         let of = RunConfig { schedule, optimizer: OptimizerKind::Sgd, learning_rate: 0.02, epochs: 3, ..config(ModelKind::Mlp) };
         let (outcome, _) = run(&of);
@@ -49,7 +63,16 @@ fn sgd_and_every_schedule_learn_too() {
 fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
     for model in [ModelKind::LeNet, ModelKind::ConvNet] {
         let weights = |seed, threads| {
-            let of = RunConfig { seed, threads: Some(threads), epochs: 1, ..config(model) };
+            let of = RunConfig {
+                seed,
+                threads: Some(threads),
+                epochs: 1,
+                augmentation: Augmentation::Strong,
+                weight_averaging: Some(0.99),
+                label_smoothing: 0.1,
+                clip_norm: Some(1.0),
+                ..config(model)
+            };
             let weights = run(&of).0.net.weights().unwrap();
             weights.into_iter().flatten().map(f32::to_bits).collect::<Vec<_>>()
         };

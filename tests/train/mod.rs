@@ -1,5 +1,8 @@
 //! Training: learning, repeatability, stopping, the validation split, the figures.
 
+mod astray;
+mod batches;
+mod endings;
 mod hold_out;
 mod learning;
 mod micro_batches;

@@ -1,7 +1,7 @@
 //! Owns an observer that writes everything down and stops when told.
 
 use inkling::nn::Net;
-use inkling::protocol::{EpochRecord, RunPlan, StepPoint, Telemetry};
+use inkling::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
 use inkling::train::{Flow, Observer};
 
@@ -13,6 +13,7 @@ pub struct Watcher {
     pub telemetry: Vec<Telemetry>,
     pub epochs: Vec<EpochRecord>,
     pub thresholds: Vec<f32>,
+    pub interventions: Vec<Intervention>,
     /// Stop at this call of `between`, from 1.
     pub stop_at: Option<u64>,
     /// Hold this long in each `between`.
@@ -37,6 +38,10 @@ impl Observer for Watcher {
     fn step(&mut self, point: StepPoint, now: Telemetry) {
         self.steps.push(point);
         self.telemetry.push(now);
+    }
+
+    fn intervened(&mut self, intervention: Intervention) {
+        self.interventions.push(intervention);
     }
 
     fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) {

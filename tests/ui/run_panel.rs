@@ -66,7 +66,7 @@ fn what_is_typed_is_what_runs() {
     window.get_by_label("More").click();
     // The section opens over a few frames.
     window.run_steps(20);
-    choose(&mut window, "Optimiser", "SGD, Nesterov momentum");
+    choose(&mut window, "Optimiser", "SGD with momentum");
     type_into(&mut window, "Learning rate", "0,05");
     window.get_by_label("Start").click();
     window.run_steps(3);

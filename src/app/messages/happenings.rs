@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Message;
 use crate::app::statistics::{grouped, percent};
 use crate::problem::Problem;
-use crate::protocol::RunSummary;
+use crate::protocol::{Intervention, RunSummary};
 
 impl Message {
     /// A run is over and kept.
@@ -17,6 +17,36 @@ impl Message {
                 "Draw a digit to try it, or look at its mistakes under Results.",
             ),
             None => Self::new("The run was stopped. What it had learned by its last full epoch is kept.", "You find it under Models."),
+        }
+    }
+
+    /// A run did something by itself.
+    pub fn intervened(intervention: &Intervention) -> Self {
+        match *intervention {
+            Intervention::SkippedStep { step, loss_scale } => Self::new(
+                format!("Step {step} was skipped: its gradients were too large for f16."),
+                format!("Nothing needs to be done; the loss scale is now {}.", grouped(loss_scale as u64)),
+            ),
+            Intervention::SteppedBack { step, to_step, rate_factor, left } => {
+                let from = if to_step == 0 { "its start".to_owned() } else { format!("step {}", grouped(to_step)) };
+                let share = (1.0 / rate_factor).round() as u64;
+                let then = match left {
+                    0 => "It will not step back again".to_owned(),
+                    1 => "It will step back once more if it has to".to_owned(),
+                    _ => format!("It will step back {left} times more if it has to"),
+                };
+                Self::new(
+                    format!(
+                        "At step {} the loss was no longer a number. The run goes on from {from} with 1/{share} of its learning rate.",
+                        grouped(step)
+                    ),
+                    format!("{then}; next time, choose a lower learning rate."),
+                )
+            }
+            Intervention::StoppedEarly { epoch, best_epoch } => Self::new(
+                format!("Training ended after epoch {epoch}: validation had not got better since epoch {best_epoch}."),
+                format!("The weights of epoch {best_epoch} are kept."),
+            ),
         }
     }
 

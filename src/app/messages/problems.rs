@@ -31,7 +31,9 @@ impl From<&Problem> for Message {
                 Self::new("The model that was asked for belongs to a run that is over.", "Choose one of the models that were kept.")
             }
             Problem::NotFinite { step } => Self::new(
-                format!("Training went astray: at step {step} the loss was no longer a number."),
+                format!(
+                    "Training went astray: at step {step} the loss was no longer a number, as it was three times before on ever lower rates."
+                ),
                 "Lower the learning rate (a tenth of it is a good try) and train again.",
             ),
             Problem::Compute { message } => Self::new(

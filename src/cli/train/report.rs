@@ -7,7 +7,7 @@ use crate::app::statistics::{grouped, percent};
 use crate::cli::failure::Failure;
 use crate::cli::format::{clock, count, quoted};
 use crate::cli::output::Output;
-use crate::protocol::{EpochRecord, RunPlan, RunSummary};
+use crate::protocol::{EpochRecord, Intervention, RunPlan, RunSummary};
 use crate::run_config::RunConfig;
 
 /// The run begins: its configuration and what will be computed.
@@ -38,6 +38,20 @@ impl<'a> Epoch<'a> {
     }
 }
 
+/// The run did something by itself.
+#[derive(Debug, Serialize)]
+pub struct Intervened<'a> {
+    event: &'static str,
+    #[serde(flatten)]
+    intervention: &'a Intervention,
+}
+
+impl<'a> Intervened<'a> {
+    pub const fn new(intervention: &'a Intervention) -> Self {
+        Self { event: "intervened", intervention }
+    }
+}
+
 /// The run is over and kept.
 #[derive(Serialize)]
 struct Finished<'a> {
@@ -55,6 +69,8 @@ struct Finished<'a> {
     /// Absent (null) when the run was stopped early or the data has no test split.
     test_accuracy: Option<f64>,
     stopped: bool,
+    stopped_early: bool,
+    kept_epoch: Option<u32>,
     config: &'a RunConfig,
 }
 
@@ -103,7 +119,7 @@ pub fn is_complete(summary: &RunSummary) -> bool {
 
 /// How the run ended, where its model is, and what to type next.
 pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure> {
-    let validation_accuracy = summary.epochs.last().map(|epoch| epoch.validation_accuracy);
+    let validation_accuracy = summary.kept().map(|epoch| epoch.validation_accuracy);
     output.json(&Finished {
         event: "finished",
         run: summary.folder.display().to_string(),
@@ -118,6 +134,8 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
         validation_accuracy,
         test_accuracy: summary.test.as_ref().map(|test| test.accuracy),
         stopped: !is_complete(summary),
+        stopped_early: summary.stopped_early,
+        kept_epoch: summary.kept().map(|record| record.epoch),
         config: &summary.config,
     })?;
     let epochs = summary.epochs.len();

@@ -2,6 +2,7 @@
 //! Must not word how it ended.
 
 use super::report;
+use crate::app::messages::Message;
 use crate::app::statistics::grouped;
 use crate::cli::engine::Engine;
 use crate::cli::failure::Failure;
@@ -40,6 +41,10 @@ pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> R
             Some(Event::Epoch { record, .. }) => {
                 output.json(&report::Epoch::new(&record))?;
                 progress.note(&report::epoch(config, &record));
+            }
+            Some(Event::Intervened { intervention, .. }) => {
+                output.json(&report::Intervened::new(&intervention))?;
+                progress.note(&Message::intervened(&intervention).to_string());
             }
             Some(Event::Finished { summary, .. }) => return Ok(Some(*summary)),
             Some(Event::Discarded(_)) => return Ok(None),

@@ -64,7 +64,7 @@ pub fn title(summary: &RunSummary) -> String {
 /// Test accuracy where it was measured, else that of the last epoch's validation.
 fn best_accuracy(summary: &RunSummary) -> Option<(String, &'static str)> {
     let tested = summary.test.as_ref().map(|test| (percent(test.accuracy, 2), "test"));
-    tested.or_else(|| summary.epochs.last().map(|record| (percent(f64::from(record.validation_accuracy), 2), "validation")))
+    tested.or_else(|| summary.kept().map(|record| (percent(f64::from(record.validation_accuracy), 2), "validation")))
 }
 
 impl Card {

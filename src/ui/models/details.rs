@@ -115,7 +115,7 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
         } else {
             fact("Test accuracy", "not measured: the run was stopped".to_owned());
         }
-        if let Some(record) = summary.epochs.last() {
+        if let Some(record) = summary.kept() {
             fact("Validation accuracy", percent(f64::from(record.validation_accuracy), 2));
         }
         fact("Parameters", grouped(summary.plan.parameters));

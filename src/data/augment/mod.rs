@@ -1,0 +1,84 @@
+//! Owns how a training picture is changed each time it is seen, so that a network meets more handwritings than there are pictures.
+//! Must not know batches, nor when it is used: validation and test pictures stay as they are.
+//!
+//! A picture becomes what another hand might have written: turned, scaled, slanted, shifted, bent (Simard, Steinkraus & Platt 2003, "Best
+//! practices for convolutional neural networks applied to visual document analysis"), and with a thicker or thinner stroke. Never
+//! mirrored, never so much that a digit becomes another.
+
+mod stroke;
+mod warp;
+
+use crate::ink::{PIXELS, SIDE};
+use crate::random::Random;
+use crate::run_config::Augmentation;
+
+/// Pixels of nothing around a picture in work.
+const MARGIN: usize = 2;
+/// Side of a picture in work.
+const WIDE: usize = SIDE + 2 * MARGIN;
+
+/// How far each change may go. All are drawn evenly between minus this and this.
+#[derive(Clone, Copy, Debug)]
+struct Strength {
+    /// Radians.
+    rotation: f32,
+    /// Share of the size, for width and height each.
+    scale: f32,
+    /// Pixels to the side per pixel of height.
+    shear: f32,
+    /// Pixels, along each axis.
+    shift: f32,
+    /// Standard deviation of the bending, in pixels along each axis.
+    elastic: f32,
+    /// Share of the way to a stroke that is a pixel wider, or narrower, at each edge.
+    thickness: f32,
+}
+
+impl Strength {
+    const GENTLE: Self = Self { rotation: 0.12, scale: 0.08, shear: 0.10, shift: 1.2, elastic: 0.45, thickness: 0.0 };
+    const STRONG: Self = Self { rotation: 0.20, scale: 0.13, shear: 0.18, shift: 2.0, elastic: 0.85, thickness: 0.35 };
+}
+
+/// Changes pictures; keeps its working memory between them.
+#[derive(Debug)]
+pub struct Augmenter {
+    strength: Strength,
+    picture: Box<[f32; WIDE * WIDE]>,
+    field: warp::Field,
+}
+
+impl Augmenter {
+    /// For pictures changed so; `None` where they are not.
+    pub fn new(augmentation: Augmentation) -> Option<Self> {
+        let strength = match augmentation {
+            Augmentation::Off => return None,
+            Augmentation::Gentle => Strength::GENTLE,
+            Augmentation::Strong => Strength::STRONG,
+        };
+        Some(Self { strength, picture: Box::new([0.0; WIDE * WIDE]), field: warp::Field::default() })
+    }
+
+    /// Changes a picture of 784 pixels as `random` wills.
+    pub fn change(&mut self, pixels: &mut [u8], random: &mut Random) {
+        debug_assert_eq!(pixels.len(), PIXELS);
+        let Self { strength, picture, field } = self;
+        for (row, pixels) in picture.chunks_exact_mut(WIDE).skip(MARGIN).zip(pixels.chunks_exact(SIDE)) {
+            for (to, &pixel) in row[MARGIN..].iter_mut().zip(pixels) {
+                *to = f32::from(pixel);
+            }
+        }
+        let mut within = |most: f32| random.range(-most, most);
+        let change = warp::Change {
+            rotation: within(strength.rotation),
+            scale: [1.0 + within(strength.scale), 1.0 + within(strength.scale)],
+            shear: within(strength.shear),
+            shift: [within(strength.shift), within(strength.shift)],
+        };
+        let thickness = within(strength.thickness);
+        field.draw(change, strength.elastic, random);
+        if thickness != 0.0 {
+            stroke::thicken(picture, thickness);
+        }
+        field.sample(picture, pixels);
+    }
+}

@@ -1,0 +1,48 @@
+//! Owns which epoch's weights a run keeps, and when it has waited long enough for a better one.
+//! Must not know how an epoch is measured.
+
+use crate::nn::Net;
+use crate::protocol::EpochRecord;
+
+/// The state after an epoch.
+pub struct Kept {
+    /// Its figures.
+    pub record: EpochRecord,
+    /// Weights and buffers.
+    pub weights: Vec<Vec<f32>>,
+    /// 99 % of the validation images have a digit score of at least this.
+    pub digit_threshold: f32,
+}
+
+/// Keeps the last epoch, or with a patience the best one.
+pub struct Keeper {
+    patience: Option<u32>,
+    kept: Option<Kept>,
+}
+
+impl Keeper {
+    /// One that waits so many epochs for a better validation.
+    pub const fn new(patience: Option<u32>) -> Self {
+        Self { patience, kept: None }
+    }
+
+    /// Takes in an epoch that is over. Gives the best one when it has waited for a better one long enough.
+    pub fn offer(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) -> candle_core::Result<Option<u32>> {
+        if self.patience.is_none() || self.kept.as_ref().is_none_or(|kept| is_better(record, &kept.record)) {
+            self.kept = Some(Kept { record: *record, weights: net.weights()?, digit_threshold });
+        }
+        let best = self.kept.as_ref().map_or(0, |kept| kept.record.epoch);
+        Ok(self.patience.is_some_and(|patience| record.epoch - best >= patience).then_some(best))
+    }
+
+    /// What was kept, if any epoch was completed.
+    pub fn into_kept(self) -> Option<Kept> {
+        self.kept
+    }
+}
+
+/// More of the validation images are read rightly, or as many with a lower loss.
+fn is_better(record: &EpochRecord, than: &EpochRecord) -> bool {
+    let [new, old] = [record, than].map(|record| (record.validation_accuracy, -record.validation_loss));
+    new > old
+}

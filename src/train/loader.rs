@@ -1,0 +1,87 @@
+//! Owns the next batch: gathered, and changed where the configuration says so, on a thread of its own while this one is learned from.
+//! Must not know networks.
+//!
+//! What a batch holds depends on seed, epoch and position alone, never on timing. Two batches at most are ready or in work; their
+//! memory goes back and forth. Whoever reads may stop at any time, by dropping the loader or by a panic: the thread then ends by itself.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::{Builder, Scope};
+
+use super::hold_out::gather;
+use crate::data::Split;
+use crate::data::augment::Augmenter;
+use crate::ink::PIXELS;
+use crate::problem::Problem;
+use crate::random::Random;
+use crate::run_config::RunConfig;
+
+/// The batches of a run, in order.
+pub struct Loader {
+    ready: Receiver<Split>,
+    used: Sender<Split>,
+    current: Split,
+}
+
+impl Loader {
+    /// Starts on the batches of every epoch, of the images at `order` as the seed shuffles them.
+    pub fn start<'scope, 'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        config: &RunConfig,
+        images: &'env Split,
+        order: Vec<u32>,
+    ) -> Result<Self, Problem> {
+        let (filled, ready) = sync_channel(1);
+        let (used, empty) = channel();
+        let work = Work {
+            images,
+            order,
+            seed: config.seed,
+            epochs: config.epochs,
+            batch_size: config.batch_size as usize,
+            augmenter: Augmenter::new(config.augmentation),
+        };
+        Builder::new()
+            .name("loader".to_owned())
+            .spawn_scoped(scope, move || work.carry_out(&filled, &empty))
+            .map_err(|error| Problem::Compute { message: error.to_string() })?;
+        Ok(Self { ready, used, current: Split::default() })
+    }
+
+    /// The next batch; the one before is given back.
+    pub fn next(&mut self) -> Result<&Split, Problem> {
+        let gone = || Problem::Compute { message: "the thread that gathers batches ended early".to_owned() };
+        let next = self.ready.recv().map_err(|_| gone())?;
+        // A thread that is through with its last batch needs no memory any more.
+        let _ = self.used.send(std::mem::replace(&mut self.current, next));
+        Ok(&self.current)
+    }
+}
+
+struct Work<'a> {
+    images: &'a Split,
+    order: Vec<u32>,
+    seed: u64,
+    epochs: u32,
+    batch_size: usize,
+    augmenter: Option<Augmenter>,
+}
+
+impl Work<'_> {
+    fn carry_out(mut self, filled: &SyncSender<Split>, empty: &Receiver<Split>) {
+        for epoch in 1..=u64::from(self.epochs) {
+            Random::stream(self.seed, "shuffle", epoch).shuffle(&mut self.order);
+            for positions in self.order.chunks(self.batch_size) {
+                let mut batch = empty.try_recv().unwrap_or_default();
+                gather(self.images, positions, &mut batch);
+                if let Some(augmenter) = &mut self.augmenter {
+                    for (pixels, &position) in batch.images.chunks_exact_mut(PIXELS).zip(positions) {
+                        augmenter.change(pixels, &mut Random::stream(self.seed, "augmentation", epoch << 32 | u64::from(position)));
+                    }
+                }
+                if filled.send(batch).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}

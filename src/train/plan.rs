@@ -1,0 +1,46 @@
+//! Owns what a run will compute, and whether it can be computed at all.
+//! Must not compute any of it.
+
+use crate::nn::parameter_count;
+use crate::protocol::RunPlan;
+use crate::run_config::{ConfigProblem, DeviceChoice, RunConfig};
+
+/// Whether `train` takes this configuration, to be asked before its data is read.
+pub fn check(config: &RunConfig) -> Result<(), ConfigProblem> {
+    let device = match config.device {
+        DeviceChoice::Auto | DeviceChoice::Cpu => None,
+        device => Some(ConfigProblem::DeviceUnavailable { device, reason: "training computes on the CPU".to_owned() }),
+    };
+    config.problems().into_iter().chain(device).next().map_or(Ok(()), Err)
+}
+
+/// The plan of a run over so many images.
+pub fn plan(config: &RunConfig, train: usize, validation: usize, test: usize, threads: usize) -> Result<RunPlan, ConfigProblem> {
+    let train_images = train as u64;
+    if u64::from(config.batch_size) > train_images {
+        return Err(ConfigProblem::BatchLargerThanSet { given: config.batch_size, images: train_images });
+    }
+    let steps_per_epoch = step_sizes(config, train_images).count() as u64;
+    Ok(RunPlan {
+        train_images,
+        validation_images: validation as u64,
+        test_images: test as u64,
+        parameters: parameter_count(config.model),
+        steps_per_epoch,
+        total_steps: steps_per_epoch * u64::from(config.epochs),
+        device: DeviceChoice::Cpu,
+        precision: config.precision,
+        threads: threads as u32,
+    })
+}
+
+/// Images of each step of an epoch: those of its batches, and for the last one what is left.
+pub fn step_sizes(config: &RunConfig, train_images: u64) -> impl Iterator<Item = usize> + use<> {
+    let whole = u64::from(config.batch_size) * u64::from(config.accumulation);
+    (0..train_images.div_ceil(whole)).map(move |step| (train_images - step * whole).min(whole) as usize)
+}
+
+/// The threads a run computes with.
+pub fn threads(config: &RunConfig) -> usize {
+    config.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |threads| threads as usize)
+}

@@ -1,0 +1,88 @@
+//! Owns the last good state of a run, and how often it may go back there.
+//! Must not know how a state is computed.
+
+use crate::nn::Net;
+use crate::optim::{Average, LossScale, Memory};
+
+/// How often a run may step back before it gives up.
+const TIMES: u32 = 3;
+/// The most steps between two states that are kept.
+const EVERY: u64 = 200;
+/// Twice the loss of guessing among ten digits. A run whose loss is above it is on its way astray, and its numbers are no place to go
+/// back to, though they are numbers yet.
+const LARGEST_LOSS: f64 = 2.0 * std::f64::consts::LN_10;
+
+/// Everything a step changes.
+#[derive(Debug)]
+pub struct State {
+    /// Steps done.
+    pub step: u64,
+    /// Weights and buffers.
+    pub weights: Vec<Vec<f32>>,
+    /// What the optimiser remembers.
+    pub memory: Memory,
+    /// The running average of the weights.
+    pub average: Option<Average>,
+    /// The scale of the loss.
+    pub loss_scale: Option<LossScale>,
+}
+
+impl State {
+    /// True when every weight and every averaged one is a number.
+    pub fn is_finite(&self) -> bool {
+        let averaged = self.average.iter().flat_map(Average::values);
+        self.weights.iter().chain(averaged).flatten().all(|value| value.is_finite())
+    }
+}
+
+/// The state to go back to.
+#[derive(Debug)]
+pub struct Recovery {
+    good: State,
+    every: u64,
+    left: u32,
+    rate_factor: f32,
+}
+
+impl Recovery {
+    /// From the start of a run.
+    pub fn new(start: State, steps_per_epoch: u64) -> Self {
+        Self { good: start, every: EVERY.min(steps_per_epoch.max(1)), left: TIMES, rate_factor: 1.0 }
+    }
+
+    /// True when the state after `steps_done` steps should be kept, if its gradients are numbers. `loss` is what it makes of a batch.
+    pub fn is_due(&self, steps_done: u64, loss: f64) -> bool {
+        steps_done >= self.good.step + self.every && loss < LARGEST_LOSS
+    }
+
+    /// Keeps a good state.
+    pub fn keep(&mut self, state: State) {
+        self.good = state;
+    }
+
+    /// The state to go on from, at half the learning rate; `None` when the run has stepped back often enough.
+    pub fn step_back(&mut self) -> Option<&State> {
+        self.left = self.left.checked_sub(1)?;
+        self.rate_factor /= 2.0;
+        Some(&self.good)
+    }
+
+    /// What every learning rate is multiplied by.
+    pub const fn rate_factor(&self) -> f32 {
+        self.rate_factor
+    }
+
+    /// How often the run may step back yet.
+    pub const fn left(&self) -> u32 {
+        self.left
+    }
+}
+
+/// True when every weight of the network is a number.
+pub fn is_finite(net: &Net) -> candle_core::Result<bool> {
+    net.parameters().iter().try_fold(true, |finite, parameter| {
+        let mut all = finite;
+        parameter.update(|values, _| all = all && values.iter().all(|value| value.is_finite()))?;
+        Ok(all)
+    })
+}

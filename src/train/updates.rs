@@ -1,0 +1,143 @@
+//! Owns what happens between gradients and weights: loss scaling, clipping, the optimiser's step, the running average, and the way back
+//! when numbers are numbers no more.
+//! Must not know data, epochs or schedules.
+//!
+//! Whether a step went well is read off the norm of its gradients, which the optimiser's pass finds anyway: one number a step, which
+//! holds for a device as well, instead of a loss that somebody would have to wait for.
+
+use candle_core::Tensor;
+
+use super::recovery::{Recovery, State, is_finite};
+use crate::nn::Net;
+use crate::optim::{Average, LossScale, Optimizer, Settings};
+use crate::problem::Problem;
+use crate::protocol::Intervention;
+use crate::run_config::{Precision, RunConfig};
+
+/// The way from gradients to weights.
+pub struct Updates {
+    net: Net,
+    optimizer: Optimizer,
+    average: Option<Average>,
+    loss_scale: Option<LossScale>,
+    clip_norm: Option<f64>,
+    skipped: u64,
+    recovery: Recovery,
+}
+
+impl Updates {
+    /// For this network, which learns from so many images in so many steps an epoch.
+    pub fn new(config: &RunConfig, net: &Net, images: u64, steps_per_epoch: u64) -> Result<Self, Problem> {
+        let optimizer = Optimizer::new(Settings::of(config, images), net.parameters());
+        let weights = net.weights()?;
+        let average = config.weight_averaging.map(|decay| Average::new(decay, weights.clone()));
+        let loss_scale = (config.precision == Precision::F16).then(LossScale::default);
+        let start = State { step: 0, weights, memory: optimizer.memory().clone(), average: average.clone(), loss_scale };
+        Ok(Self {
+            net: net.clone(),
+            optimizer,
+            average,
+            loss_scale,
+            clip_norm: config.clip_norm,
+            skipped: 0,
+            recovery: Recovery::new(start, steps_per_epoch),
+        })
+    }
+
+    /// Adds the gradients of a part of the step's loss to those gathered.
+    pub fn gather(&self, loss: &Tensor) -> Result<(), Problem> {
+        match self.loss_scale {
+            Some(scale) => loss.affine(f64::from(scale.scale()), 0.0)?.backward()?,
+            None => loss.backward()?,
+        };
+        Ok(())
+    }
+
+    /// Takes step number `step` with the gathered gradients of `loss`, at `rate` times `rate_factor`; gives what was done instead if it
+    /// could not be.
+    pub fn step(&mut self, step: u64, rate: f32, loss: f64) -> Result<Option<Intervention>, Problem> {
+        let mut scale = self.loss_scale.map_or(1.0, |scale| 1.0 / scale.scale());
+        let due = self.recovery.is_due(step - 1, loss);
+        // Most steps find their norm in passing. These have to know it before anything moves.
+        if due || self.loss_scale.is_some() || self.clip_norm.is_some() {
+            let norm = self.optimizer.gradient_norm() * f64::from(scale);
+            if !norm.is_finite() || !loss.is_finite() {
+                return self.repair(step, loss).map(Some);
+            }
+            if due {
+                self.keep(step - 1)?;
+            }
+            if let Some(most) = self.clip_norm.filter(|most| norm > *most) {
+                scale *= (most / norm) as f32;
+            }
+        }
+        let norm = self.optimizer.step(rate * self.rate_factor(), scale, self.average.as_mut())?;
+        if !norm.is_finite() || !loss.is_finite() {
+            return self.repair(step, loss).map(Some);
+        }
+        if let Some(scale) = &mut self.loss_scale {
+            scale.stepped();
+        }
+        Ok(None)
+    }
+
+    /// Makes sure that the weights are numbers after step number `step`, whose gradients were.
+    pub fn settle(&mut self, step: u64) -> Result<Option<Intervention>, Problem> {
+        if is_finite(&self.net)? { Ok(None) } else { self.step_back(step).map(Some) }
+    }
+
+    /// Puts the averaged weights in the place of the last ones, if an average is kept; the next call puts them back.
+    pub fn exchange_average(&mut self) -> Result<(), Problem> {
+        Ok(self.average.as_mut().map_or(Ok(()), |average| average.exchange(self.net.parameters()))?)
+    }
+
+    /// What every learning rate is multiplied by.
+    pub const fn rate_factor(&self) -> f32 {
+        self.recovery.rate_factor()
+    }
+
+    /// What the loss is multiplied by, in f16.
+    pub fn loss_scale(&self) -> Option<f32> {
+        self.loss_scale.map(|scale| scale.scale())
+    }
+
+    /// Steps skipped so far.
+    pub const fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// An overflow that a lower loss scale prevents costs its step; anything else leads back.
+    fn repair(&mut self, step: u64, loss: f64) -> Result<Intervention, Problem> {
+        if loss.is_finite()
+            && let Some(scale) = &mut self.loss_scale
+            && scale.overflowed()
+        {
+            self.optimizer.forget_gradients();
+            self.skipped += 1;
+            return Ok(Intervention::SkippedStep { step, loss_scale: scale.scale() });
+        }
+        self.step_back(step)
+    }
+
+    fn step_back(&mut self, step: u64) -> Result<Intervention, Problem> {
+        let State { step: to_step, weights, memory, average, loss_scale } = self.recovery.step_back().ok_or(Problem::NotFinite { step })?;
+        self.net.set_weights(weights)?;
+        self.optimizer.forget_gradients();
+        self.optimizer.remember(memory);
+        self.average.clone_from(average);
+        self.loss_scale = *loss_scale;
+        let to_step = *to_step;
+        Ok(Intervention::SteppedBack { step, to_step, rate_factor: self.recovery.rate_factor(), left: self.recovery.left() })
+    }
+
+    fn keep(&mut self, step: u64) -> Result<(), Problem> {
+        let Self { net, optimizer, average, loss_scale, .. } = self;
+        let memory = optimizer.memory().clone();
+        let state = State { step, weights: net.weights()?, memory, average: average.clone(), loss_scale: *loss_scale };
+        // Infinite weights can have finite gradients: behind a ReLU that they have killed.
+        if state.is_finite() {
+            self.recovery.keep(state);
+        }
+        Ok(())
+    }
+}

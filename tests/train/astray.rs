@@ -1,0 +1,52 @@
+//! Numbers that are numbers no more: the run steps back at half its rate, and gives up after three times.
+
+use inkling::problem::Problem;
+use inkling::protocol::Intervention;
+use inkling::run_config::{ModelKind, OptimizerKind, RunConfig, ScheduleKind};
+use inkling::train::train;
+
+use super::watcher::{Watcher, config};
+use crate::synthetic::square_set;
+
+fn of(learning_rate: f64) -> RunConfig {
+    RunConfig {
+        optimizer: OptimizerKind::Sgd,
+        schedule: ScheduleKind::Constant,
+        learning_rate,
+        epochs: 8,
+        weight_decay: 0.0,
+        ..config(ModelKind::ConvNet)
+    }
+}
+
+/// The steps back, each at half the rate of the one before.
+fn check(watcher: &Watcher) -> u32 {
+    for (index, intervention) in watcher.interventions.iter().enumerate() {
+        let Intervention::SteppedBack { step, to_step, rate_factor, left } = *intervention else { panic!("{intervention:?}") };
+        assert!(to_step < step);
+        assert_eq!(rate_factor, 0.5_f32.powi(index as i32 + 1));
+        assert_eq!(left, 2 - index as u32);
+    }
+    assert!(watcher.steps.iter().all(|point| point.loss.is_finite()), "no step is shown whose loss is no number");
+    watcher.interventions.len() as u32
+}
+
+#[test]
+fn an_absurd_rate_is_given_up_after_three_times() {
+    let mut watcher = Watcher::default();
+    let problem = train(&of(10.0), &square_set(240, 0), &mut watcher).unwrap_err();
+    assert!(matches!(problem, Problem::NotFinite { step } if step >= 4), "{problem}");
+    assert_eq!(check(&watcher), 3);
+}
+
+#[test]
+fn a_rate_that_is_somewhat_too_high_is_survived() {
+    let mut watcher = Watcher::default();
+    let outcome = train(&of(0.8), &square_set(240, 20), &mut watcher).unwrap().unwrap();
+    let times = check(&watcher);
+    assert!((1..=3).contains(&times), "{times}");
+    let rate = watcher.steps.last().unwrap().learning_rate;
+    assert!((f64::from(rate) - 0.8 * 0.5_f64.powi(times as i32)).abs() < 1e-6, "{rate}");
+    assert!(outcome.net.weights().unwrap().iter().flatten().all(|value| value.is_finite()));
+    assert!(watcher.epochs.iter().all(|record| record.train_loss.is_finite() && record.validation_loss.is_finite()));
+}

@@ -1,0 +1,78 @@
+//! What is kept: averaged weights, the best epoch, and runs that end by themselves.
+
+use inkling::data::DataSet;
+use inkling::protocol::Intervention;
+use inkling::random::Random;
+use inkling::run_config::{ModelKind, RunConfig};
+use inkling::train::train;
+
+use super::watcher::{Watcher, config};
+use crate::synthetic::square_set;
+
+#[test]
+fn averaging_changes_what_is_kept_but_not_how_it_is_learned() {
+    let data = square_set(240, 20);
+    let run = |weight_averaging| {
+        let mut watcher = Watcher::default();
+        let outcome = train(&RunConfig { weight_averaging, ..config(ModelKind::Mlp) }, &data, &mut watcher).unwrap().unwrap();
+        (outcome, watcher)
+    };
+    let (plain, plainly) = run(None);
+    let (averaged, averaging) = run(Some(0.9));
+    assert_eq!(plainly.steps, averaging.steps, "the same steps, bit for bit");
+    let weights = averaged.net.weights().unwrap();
+    assert!(weights != plain.net.weights().unwrap());
+    // Watched, validated and kept are the averaged weights.
+    assert!(&weights == averaging.weights.last().unwrap());
+    assert!(averaging.weights[0] != plainly.weights[0]);
+    assert!(averaged.summary.test.unwrap().accuracy > 0.5);
+}
+
+/// Pictures whose labels mean nothing: training longer makes validation worse.
+fn nonsense() -> DataSet {
+    let mut data = square_set(360, 20);
+    Random::new(5).shuffle(&mut data.train.labels);
+    data
+}
+
+#[test]
+fn a_run_that_gets_no_better_ends_and_keeps_its_best_epoch() {
+    let mut watcher = Watcher::default();
+    let of = RunConfig { early_stopping: Some(3), epochs: 60, ..config(ModelKind::Mlp) };
+    let outcome = train(&of, &nonsense(), &mut watcher).unwrap().unwrap();
+    let summary = &outcome.summary;
+    assert!(summary.stopped_early && !summary.stopped && summary.test.is_some());
+
+    let epochs = &summary.epochs;
+    let better = |a: usize, b: usize| {
+        (epochs[a].validation_accuracy, -epochs[a].validation_loss) > (epochs[b].validation_accuracy, -epochs[b].validation_loss)
+    };
+    let best = (1..epochs.len()).fold(0, |best, epoch| if better(epoch, best) { epoch } else { best });
+    assert_eq!(epochs.len(), best + 1 + 3, "three epochs in vain");
+    assert_eq!(summary.kept_epoch, Some(best as u32 + 1));
+    assert_eq!(summary.kept(), Some(&epochs[best]));
+    assert!(outcome.net.weights().unwrap() == watcher.weights[best]);
+    assert_eq!(outcome.digit_threshold, watcher.thresholds[best]);
+    assert_eq!(outcome.model_file().card.epochs, best as u32 + 1);
+    let said = Intervention::StoppedEarly { epoch: epochs.len() as u32, best_epoch: best as u32 + 1 };
+    assert_eq!(watcher.interventions, [said]);
+}
+
+#[test]
+fn with_patience_to_the_end_the_best_epoch_is_kept_all_the_same() {
+    let mut watcher = Watcher::default();
+    let of = RunConfig { early_stopping: Some(100), epochs: 12, ..config(ModelKind::Mlp) };
+    let outcome = train(&of, &nonsense(), &mut watcher).unwrap().unwrap();
+    let kept = outcome.summary.kept().unwrap();
+    assert!(outcome.summary.epochs.iter().all(|record| record.validation_accuracy <= kept.validation_accuracy));
+    assert!(!outcome.summary.stopped_early && watcher.interventions.is_empty());
+    assert!(outcome.net.weights().unwrap() == watcher.weights[kept.epoch as usize - 1]);
+}
+
+#[test]
+fn without_patience_the_last_epoch_is_kept() {
+    let mut watcher = Watcher::default();
+    let outcome = train(&RunConfig { epochs: 3, ..config(ModelKind::Mlp) }, &nonsense(), &mut watcher).unwrap().unwrap();
+    assert_eq!(outcome.summary.kept_epoch, Some(3));
+    assert!(outcome.net.weights().unwrap() == watcher.weights[2]);
+}
