@@ -1,10 +1,14 @@
 //! Owns the fully connected layer, `x Wᵀ + b`, optionally with `ReLU`. Must not know models.
 
-use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
+use std::borrow::Cow;
 
-use super::matrix::{Matrix, Mode, product_parallel};
-use super::{Context, Gradient, floats, with_floats};
+use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
+
+use super::precision::{round, rounded};
+use super::product::{Sparse, rows_times_rows};
+use super::{Context, Gradient, floats, input_gradient, with_slices};
 use crate::nn::Parameter;
+use crate::run_config::Precision;
 
 /// `x weightᵀ + bias`, or `relu` of that, from `[batch, in]`; `weight` is `[out, in]`. The gradient of `x` is computed only
 /// where `x` depends on a parameter.
@@ -14,7 +18,7 @@ pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, cont
     if features != inputs {
         candle_core::bail!("a layer of {inputs} inputs does not fit {:?}", x.shape());
     }
-    let op = Linear { inputs, outputs, relu, weight: weight.clone(), bias: bias.clone() };
+    let op = Linear { inputs, outputs, relu, precision: context.precision, weight: weight.clone(), bias: bias.clone() };
     match context.gradient {
         Gradient::Kept => x.apply_op3(weight.tracked(), bias.tracked(), op),
         Gradient::None => x.apply_op3_no_bwd(weight.tracked(), bias.tracked(), &op),
@@ -25,24 +29,33 @@ struct Linear {
     inputs: usize,
     outputs: usize,
     relu: bool,
+    precision: Precision,
     weight: Parameter,
     bias: Parameter,
 }
 
 impl Linear {
+    /// An operand of a product, in the precision of products.
+    fn operand<'a>(&self, values: &'a [f32]) -> Cow<'a, [f32]> {
+        let mut values = Cow::Borrowed(values);
+        if self.precision != Precision::F32 {
+            round(values.to_mut(), self.precision);
+        }
+        values
+    }
+
     fn backward(&self, x: &[f32], weight: &[f32], result: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) {
-        let Self { inputs, outputs, relu, .. } = *self;
-        let batch = x.len() / inputs;
+        let Self { inputs, outputs, relu, precision, .. } = *self;
         // ReLU passes a gradient only where its result is above 0.
-        let live: Vec<f32> = gradient.iter().zip(result).map(|(&g, &y)| if relu && y <= 0.0 { 0.0 } else { g }).collect();
+        let live = |(&gradient, &result): (&f32, &f32)| if relu && result <= 0.0 { 0.0 } else { rounded(gradient, precision) };
+        let live: Vec<f32> = gradient.iter().zip(result).map(live).collect();
         let mut bias_gradient = self.bias.gradient();
         for live in live.chunks_exact(outputs) {
             bias_gradient.iter_mut().zip(live).for_each(|(sum, value)| *sum += value);
         }
-        let live = Matrix::new(&live, batch, outputs);
-        product_parallel(&mut self.weight.gradient(), live.transposed(), Matrix::new(x, batch, inputs), Mode::Add);
+        Sparse::transposed(&live, outputs, inputs).times(&self.operand(x), inputs, &mut self.weight.gradient(), true);
         if let Some(x_gradient) = x_gradient {
-            product_parallel(x_gradient, live, Matrix::new(weight, outputs, inputs), Mode::Overwrite);
+            Sparse::new(&live, outputs, inputs).times(&self.operand(weight), inputs, x_gradient, false);
         }
     }
 }
@@ -62,17 +75,10 @@ impl CustomOp3 for Linear {
         bias_layout: &Layout,
     ) -> Result<(CpuStorage, Shape)> {
         let (x, weight, bias) = (floats(x, x_layout)?, floats(weight, weight_layout)?, floats(bias, bias_layout)?);
-        let Self { inputs, outputs, relu, .. } = *self;
-        let batch = x.len() / inputs;
-        let mut output = vec![0.0; batch * outputs];
-        product_parallel(&mut output, Matrix::new(x, batch, inputs), Matrix::new(weight, outputs, inputs).transposed(), Mode::Overwrite);
-        for output in output.chunks_exact_mut(outputs) {
-            for (value, &bias) in output.iter_mut().zip(bias) {
-                let sum = *value + bias;
-                *value = if relu && sum <= 0.0 { 0.0 } else { sum };
-            }
-        }
-        Ok((CpuStorage::F32(output), (batch, outputs).into()))
+        let batch = x.len() / self.inputs;
+        let mut output = vec![0.0; batch * self.outputs];
+        rows_times_rows(&mut output, &self.operand(x), &self.operand(weight), Some(bias), self.inputs, self.relu);
+        Ok((CpuStorage::F32(output), (batch, self.outputs).into()))
     }
 
     fn bwd(
@@ -83,18 +89,12 @@ impl CustomOp3 for Linear {
         result: &Tensor,
         gradient: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let mut x_gradient = x.track_op().then(|| vec![0.0; x.elem_count()]);
-        with_floats(x, |x| {
-            with_floats(weight, |weight| {
-                with_floats(result, |result| {
-                    with_floats(gradient, |gradient| {
-                        self.backward(x, weight, result, gradient, x_gradient.as_deref_mut());
-                        Ok(())
-                    })
-                })
+        let of_x = input_gradient(x, |x_gradient| {
+            with_slices([x, weight, result, gradient], |[x, weight, result, gradient]| {
+                self.backward(x, weight, result, gradient, x_gradient);
             })
         })?;
         // The parameters' gradients went where `Parameter` gathers them.
-        Ok((x_gradient.map(|values| Tensor::from_vec(values, x.shape(), &Device::Cpu)).transpose()?, None, None))
+        Ok((of_x, None, None))
     }
 }

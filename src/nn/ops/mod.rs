@@ -12,16 +12,20 @@
 
 mod activation;
 mod conv_pool;
+mod convolution;
+mod convolve;
 mod cross_entropy;
 mod dropout;
 mod elementary;
 mod flatten;
 mod im2col;
+mod kernels;
 mod large_product;
 mod linear;
 mod matrix;
 mod pool;
-mod scratch;
+pub mod precision;
+mod product;
 
 pub use activation::activate;
 pub use conv_pool::conv_pool;
@@ -31,6 +35,7 @@ pub use flatten::flatten;
 pub use large_product::LargeProduct;
 pub use linear::linear;
 
+mod scratch;
 use candle_core::{CpuStorage, Layout, Result, Tensor, WithDType};
 
 use crate::run_config::Precision;
@@ -77,10 +82,26 @@ fn floats<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
 
 /// Runs `use_values` on the numbers of a contiguous f32 tensor, without a copy.
 fn with_floats<T>(tensor: &Tensor, use_values: impl FnOnce(&[f32]) -> Result<T>) -> Result<T> {
-    let tensor = tensor.contiguous()?;
-    let (storage, layout) = tensor.storage_and_layout();
-    match &*storage {
-        candle_core::Storage::Cpu(storage) => use_values(floats(storage, layout)?),
+    with_slices([tensor], |[values]| use_values(values))?
+}
+
+/// Runs `use_values` on the numbers of contiguous f32 tensors, without copies.
+fn with_slices<T, const N: usize>(tensors: [&Tensor; N], use_values: impl FnOnce([&[f32]; N]) -> T) -> Result<T> {
+    let tensors = tensors.into_iter().map(Tensor::contiguous).collect::<Result<Vec<_>>>()?;
+    let guards: Vec<_> = tensors.iter().map(Tensor::storage_and_layout).collect();
+    let slices = guards.iter().map(|(storage, layout)| match &**storage {
+        candle_core::Storage::Cpu(storage) => floats(storage, layout),
         _ => candle_core::bail!("an op of ours was given a tensor outside the CPU"),
+    });
+    match <[&[f32]; N]>::try_from(slices.collect::<Result<Vec<_>>>()?) {
+        Ok(slices) => Ok(use_values(slices)),
+        Err(_) => candle_core::bail!("an op lost a tensor"),
     }
+}
+
+/// Runs `backward` with room for the gradient of `x`, where `x` depends on a parameter, and gives that gradient.
+fn input_gradient(x: &Tensor, backward: impl FnOnce(Option<&mut [f32]>) -> Result<()>) -> Result<Option<Tensor>> {
+    let mut gradient = x.track_op().then(|| vec![0.0; x.elem_count()]);
+    backward(gradient.as_deref_mut())?;
+    gradient.map(|values| Tensor::from_vec(values, x.shape(), x.device())).transpose()
 }

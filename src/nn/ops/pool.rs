@@ -1,44 +1,63 @@
-//! Owns 2x2 max-pooling with stride 2 on `[height, width, channels]`: the maximum, where it was, and the way back.
+//! Owns 2x2 max-pooling with stride 2, optionally with `ReLU`, of rows of a convolution's result.
 //! An odd last row or column is left out, as in `PyTorch`; of equal values the first in reading order is the maximum.
 //! Must not know what comes before or after.
 
-/// The four pixels of the window over pooled pixel `(y, x)`, as offsets of their first channel.
-const fn window(y: usize, x: usize, width: usize, channels: usize) -> [usize; 4] {
-    let first = (2 * y * width + 2 * x) * channels;
-    let below = first + width * channels;
-    [first, first + channels, below, below + channels]
+use pulp::{Arch, Simd, WithSimd};
+
+/// Pools rows of `width` pixels of `stride` numbers, of which the first `channels` count.
+pub struct MaxPool<'a> {
+    /// An even number of rows.
+    pub rows: &'a [f32],
+    /// Pixels in a row.
+    pub width: usize,
+    /// Numbers in a pixel; whole vectors.
+    pub stride: usize,
+    /// Numbers in a pooled pixel.
+    pub channels: usize,
+    /// Whether sums below 0 become 0.
+    pub relu: bool,
+    /// The maxima, `[height / 2, width / 2, channels]`.
+    pub output: &'a mut [f32],
+    /// Which of its four pixels each maximum was.
+    pub places: &'a mut [u8],
 }
 
-/// Writes the maxima of `input` to `output` and, for each, which of its four pixels it was to `places`.
-pub fn max_pool(input: &[f32], width: usize, channels: usize, pooled_width: usize, output: &mut [f32], places: &mut [u8]) {
-    let pixels = output.chunks_exact_mut(channels).zip(places.chunks_exact_mut(channels));
-    for (pixel, (output, places)) in pixels.enumerate() {
-        let [a, b, c, d] = window(pixel / pooled_width, pixel % pooled_width, width, channels).map(|start| &input[start..start + channels]);
-        for channel in 0..channels {
-            let (mut best, mut place) = (a[channel], 0);
-            for (candidate, value) in [(1, b[channel]), (2, c[channel]), (3, d[channel])] {
-                let better = value > best;
-                best = if better { value } else { best };
-                place = if better { candidate } else { place };
-            }
-            output[channel] = best;
-            places[channel] = place;
-        }
+impl MaxPool<'_> {
+    /// Writes `output` and `places`.
+    pub fn run(self) {
+        Arch::new().dispatch(self);
     }
 }
 
-/// Writes to `input_gradient` (all of it) each pooled pixel's gradient at the place of its maximum and 0 elsewhere.
-pub fn max_pool_gradient(gradient: &[f32], places: &[u8], width: usize, channels: usize, pooled_width: usize, input_gradient: &mut [f32]) {
-    let covered = 4 * gradient.len();
-    if covered < input_gradient.len() {
-        input_gradient.fill(0.0);
-    }
-    for (pixel, (gradient, places)) in gradient.chunks_exact(channels).zip(places.chunks_exact(channels)).enumerate() {
-        let starts = window(pixel / pooled_width, pixel % pooled_width, width, channels);
-        for (candidate, start) in (0_u8..).zip(starts) {
-            let values = input_gradient[start..start + channels].iter_mut();
-            for ((value, &gradient), &place) in values.zip(gradient).zip(places) {
-                *value = if place == candidate { gradient } else { 0.0 };
+impl WithSimd for MaxPool<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { rows, width, stride, channels, relu, output, places } = self;
+        let pooled_width = width / 2;
+        let zero = simd.splat_f32s(0.0);
+        let pixels = output.chunks_exact_mut(channels).zip(places.chunks_exact_mut(channels));
+        for (pixel, (output, places)) in pixels.enumerate() {
+            let first = (2 * (pixel / pooled_width) * width + 2 * (pixel % pooled_width)) * stride;
+            let [a, b, c, d] = [first, first + stride, first + width * stride, first + (width + 1) * stride]
+                .map(|start| S::as_simd_f32s(&rows[start..start + stride]).0);
+            let outputs = output.chunks_mut(S::F32_LANES).zip(places.chunks_mut(S::F32_LANES));
+            for ((output, places), (((&a, &b), &c), &d)) in outputs.zip(a.iter().zip(b).zip(c).zip(d)) {
+                let (mut best, mut place) = (a, simd.splat_u32s(0));
+                for (candidate, value) in [(1, b), (2, c), (3, d)] {
+                    let better = simd.greater_than_f32s(value, best);
+                    best = simd.select_f32s(better, value, best);
+                    place = simd.select_u32s(better, simd.splat_u32s(candidate), place);
+                }
+                if relu {
+                    best = simd.select_f32s(simd.less_than_or_equal_f32s(best, zero), zero, best);
+                }
+                simd.partial_store_f32s(output, best);
+                let lanes: &[u32] = pulp::bytemuck::cast_slice(std::slice::from_ref(&place));
+                for (place, &lane) in places.iter_mut().zip(lanes) {
+                    *place = lane as u8;
+                }
             }
         }
     }

@@ -1,0 +1,329 @@
+//! Owns the geometry of a convolution and its two halves on one image: the dense forward pass, and the gradients from a list of
+//! the outputs that have one. Must not know batches, threads or tensors.
+
+use std::ops::Range;
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::kernels::accumulate::{Reach, Rows, Term, accumulate};
+use super::kernels::tile::{PIXELS, Start, Tile};
+use super::kernels::{Buffer, lanes};
+use super::precision::rounded;
+use crate::run_config::Precision;
+
+/// The sizes of one picture's convolution. Pictures are `[height, width, channels]`, weights `[out, in, kernel, kernel]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Convolution {
+    /// Rows of the picture.
+    pub height: usize,
+    /// Columns of the picture.
+    pub width: usize,
+    /// Channels of the picture.
+    pub channels: usize,
+    /// Channels of the result.
+    pub outputs: usize,
+    /// Pixels along a side of the kernel.
+    pub kernel: usize,
+    /// Pixels from one place of the kernel to the next.
+    pub stride: usize,
+    /// Zero pixels around the picture.
+    pub padding: usize,
+}
+
+impl Convolution {
+    /// Whether the kernel fits into the padded picture at least once.
+    pub const fn fits(&self) -> bool {
+        self.kernel >= 1 && self.stride >= 1 && self.padded_height() >= self.kernel && self.padded_width() >= self.kernel
+    }
+
+    const fn padded_height(&self) -> usize {
+        self.height + 2 * self.padding
+    }
+
+    const fn padded_width(&self) -> usize {
+        self.width + 2 * self.padding
+    }
+
+    /// Numbers in a picture.
+    pub const fn picture_len(&self) -> usize {
+        self.height * self.width * self.channels
+    }
+
+    /// Numbers in a row of the padded picture.
+    const fn row(&self) -> usize {
+        self.padded_width() * self.channels
+    }
+
+    /// Numbers that a row of the kernel covers, one after the other.
+    const fn run(&self) -> usize {
+        self.kernel * self.channels
+    }
+
+    /// Rows of the result.
+    pub const fn out_height(&self) -> usize {
+        (self.padded_height() - self.kernel) / self.stride + 1
+    }
+
+    /// Columns of the result.
+    pub const fn out_width(&self) -> usize {
+        (self.padded_width() - self.kernel) / self.stride + 1
+    }
+
+    /// Numbers in a weight.
+    pub const fn weight_len(&self) -> usize {
+        self.outputs * self.kernel * self.run()
+    }
+
+    /// Outputs, filled up to whole vectors.
+    pub fn padded_outputs(&self) -> usize {
+        self.outputs.next_multiple_of(lanes())
+    }
+
+    /// A kernel row's run, filled up to whole vectors.
+    fn padded_run(&self) -> usize {
+        self.run().next_multiple_of(lanes())
+    }
+
+    /// Numbers in the weights of one output as `pack_rows` lays them out.
+    fn output_rows(&self) -> usize {
+        self.kernel * self.padded_run()
+    }
+
+    /// Numbers in a padded picture, with room for the last vector of its last row to reach over the end.
+    pub fn padded_len(&self) -> usize {
+        self.padded_height() * self.row() + lanes()
+    }
+
+    /// Where the kernel's first number lies in the padded picture, for the result's pixel `(y, x)`.
+    pub const fn offset(&self, y: usize, x: usize) -> usize {
+        y * self.stride * self.row() + x * self.stride * self.channels
+    }
+
+    /// Calls `visit` with the place of each weight in `PyTorch`'s layout, its output, its kernel row, and its place in that row's run.
+    fn for_each_weight(&self, mut visit: impl FnMut(usize, usize, usize, usize)) {
+        let mut place = 0;
+        for output in 0..self.outputs {
+            for channel in 0..self.channels {
+                for row in 0..self.kernel {
+                    for column in 0..self.kernel {
+                        visit(place, output, row, column * self.channels + channel);
+                        place += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The weights for `forward`: panels of two vectors of outputs (the last may be one), each `[kernel row, run, outputs]`.
+    pub fn pack_panels(&self, weight: &[f32], precision: Precision) -> Buffer {
+        let (lanes, run, padded) = (lanes(), self.run(), self.padded_outputs());
+        let mut panels = Buffer::zeros(padded * self.kernel * run);
+        self.for_each_weight(|place, output, row, index| {
+            let panel = output / (2 * lanes) * 2 * lanes;
+            let width = (padded - panel).min(2 * lanes);
+            panels[panel * self.kernel * run + (row * run + index) * width + output - panel] = rounded(weight[place], precision);
+        });
+        panels
+    }
+
+    /// The weights for the gradient of the picture: `[outputs, kernel row, run]`, each run filled up with zeros.
+    pub fn pack_rows(&self, weight: &[f32], precision: Precision) -> Buffer {
+        let run = self.padded_run();
+        let mut rows = Buffer::zeros(self.outputs * self.output_rows());
+        self.for_each_weight(|place, output, row, index| {
+            rows[(output * self.kernel + row) * run + index] = rounded(weight[place], precision);
+        });
+        rows
+    }
+
+    /// Adds a gradient in the layout of `pack_rows` to one in `PyTorch`'s.
+    pub fn unpack_rows(&self, rows: &[f32], gradient: &mut [f32]) {
+        let run = self.padded_run();
+        self.for_each_weight(|place, output, row, index| gradient[place] += rows[(output * self.kernel + row) * run + index]);
+    }
+
+    /// Numbers in a weight as `pack_rows` lays it out.
+    pub fn rows_len(&self) -> usize {
+        self.outputs * self.output_rows()
+    }
+
+    /// Copies a picture into the middle of a padded one.
+    pub fn pad(&self, picture: &[f32], padded: &mut [f32], precision: Precision) {
+        if self.padding > 0 {
+            padded.fill(0.0);
+        }
+        let row = self.width * self.channels;
+        for (y, from) in picture.chunks_exact(row).enumerate() {
+            let start = self.place(y);
+            for (to, &value) in padded[start..start + row].iter_mut().zip(from) {
+                *to = rounded(value, precision);
+            }
+        }
+    }
+
+    /// Copies the middle of a padded picture out of it.
+    pub fn unpad(&self, padded: &[f32], picture: &mut [f32]) {
+        let row = self.width * self.channels;
+        for (y, to) in picture.chunks_exact_mut(row).enumerate() {
+            let start = self.place(y);
+            to.copy_from_slice(&padded[start..start + row]);
+        }
+    }
+
+    /// Where row `y` of the picture starts in the padded one.
+    const fn place(&self, y: usize) -> usize {
+        (y + self.padding) * self.row() + self.padding * self.channels
+    }
+
+    /// Rows of the result to compute at a time, so that what is between the convolution and what follows it stays in the first
+    /// cache: the fewest (`step`) when the weights fit into it too, else all, so that the weights are not fetched again for each.
+    pub fn strip(&self, step: usize) -> usize {
+        const FIRST_CACHE: usize = 4 << 10;
+        if self.weight_len() <= FIRST_CACHE { step } else { self.out_height() }
+    }
+
+    /// Rows `rows` of the result, `[rows, out_width, padded_outputs]`, of a padded picture; `bias` has `padded_outputs` numbers.
+    pub fn forward(&self, padded: &[f32], panels: &[f32], bias: &[f32], rows: Range<usize>, out: &mut [f32]) {
+        assert!(rows.end <= self.out_height() && padded.len() >= self.padded_len() && bias.len() == self.padded_outputs());
+        assert!(out.len() >= rows.len() * self.out_width() * bias.len() && panels.len() == bias.len() * self.kernel * self.run());
+        Arch::new().dispatch(Forward { convolution: *self, padded, panels, bias, rows, out });
+    }
+}
+
+struct Forward<'a> {
+    convolution: Convolution,
+    padded: &'a [f32],
+    panels: &'a [f32],
+    bias: &'a [f32],
+    rows: Range<usize>,
+    out: &'a mut [f32],
+}
+
+impl WithSimd for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { convolution, padded, panels, bias, rows, out } = self;
+        let (width, run, stride) = (convolution.out_width(), convolution.run(), bias.len());
+        let pixels = rows.len() * width;
+        let mut output = 0;
+        while output < stride {
+            let panel = (stride - output).min(2 * S::F32_LANES);
+            for row in 0..convolution.kernel {
+                let first = output * convolution.kernel * run + row * run * panel;
+                let mut pixel = 0;
+                while pixel < pixels {
+                    let count = (pixels - pixel).min(PIXELS);
+                    let starts = std::array::from_fn(|index| {
+                        // Pixels past the end repeat the last; they are not computed.
+                        let pixel = pixel + index.min(count - 1);
+                        let start = convolution.offset(rows.start + pixel / width, pixel % width) + row * convolution.row();
+                        padded[start..start + run].as_ptr()
+                    });
+                    let tile = Tile {
+                        run,
+                        panel: panels[first..first + run * panel].as_ptr(),
+                        out: out[pixel * stride + output..(pixel + count - 1) * stride + output + panel].as_mut_ptr(),
+                        out_stride: stride,
+                        start: if row == 0 { Start::Bias(bias[output..output + panel].as_ptr()) } else { Start::Result },
+                    };
+                    // SAFETY: the slices taken above have the sizes the tile needs, and `out` is this call's alone.
+                    unsafe { tile.compute(simd, &starts, count, panel / S::F32_LANES) };
+                    pixel += count;
+                }
+            }
+            output += panel;
+        }
+    }
+}
+
+/// The outputs of one image that have a gradient, in the two orders its sums are taken in.
+///
+/// A site is a pixel of the (pooled) result; behind it lie one or, after 2x2 pooling, four places, each a pixel of the convolution.
+pub struct Outputs<'a> {
+    /// For each output, its terms: `[outputs, sites]`, offsets into the padded picture.
+    pub by_output: &'a [Term],
+    /// How many of them there are.
+    pub output_counts: &'a [u32],
+    /// For each block of outputs, site and place, its terms: offsets into `pack_rows`. Empty when the picture needs no gradient.
+    pub by_place: &'a [Term],
+    /// How many of them there are.
+    pub place_counts: &'a [u32],
+    /// Where each site's places start in the padded picture.
+    pub offsets: &'a [u32],
+    /// Places per site.
+    pub places: usize,
+    /// Outputs per block.
+    pub block: usize,
+}
+
+impl Convolution {
+    /// Outputs whose weights for one pass of `gradients` fit into the first cache together.
+    pub fn block(&self) -> usize {
+        const FIRST_CACHE: usize = 6 << 10;
+        let vectors = self.padded_run() / lanes();
+        let rows = (10 / vectors).clamp(1, self.kernel);
+        let blocks = (self.outputs * rows * self.padded_run().min(10 * lanes())).div_ceil(FIRST_CACHE);
+        self.outputs.div_ceil(blocks.max(1))
+    }
+
+    /// Adds one image's gradient of the weights, as `pack_rows`, and, if asked, of the padded picture (weights, gradient).
+    pub fn gradients(&self, padded: &[f32], outputs: &Outputs<'_>, weight_gradient: &mut [f32], picture: Option<(&[f32], &mut [f32])>) {
+        assert!(padded.len() >= self.padded_len() && weight_gradient.len() == self.rows_len());
+        if let Some((rows, gradient)) = &picture {
+            assert!(gradient.len() >= self.padded_len() && rows.len() == self.rows_len());
+        }
+        Arch::new().dispatch(Gradients { convolution: *self, padded, outputs, weight_gradient, picture });
+    }
+}
+
+struct Gradients<'a, 'b> {
+    convolution: Convolution,
+    padded: &'a [f32],
+    outputs: &'a Outputs<'a>,
+    weight_gradient: &'b mut [f32],
+    picture: Option<(&'a [f32], &'b mut [f32])>,
+}
+
+impl WithSimd for Gradients<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { convolution, padded, outputs, weight_gradient, picture } = self;
+        let (kernel, row, run) = (convolution.kernel, convolution.row(), convolution.padded_run());
+        let vectors = run / S::F32_LANES;
+        let sites = outputs.offsets.len() / outputs.places;
+        for (output, gradient) in weight_gradient.chunks_exact_mut(kernel * run).enumerate() {
+            let terms = &outputs.by_output[output * sites..][..outputs.output_counts[output] as usize];
+            let (from, to) = (Rows { start: padded.as_ptr(), stride: row }, Rows { start: gradient.as_mut_ptr(), stride: run });
+            // SAFETY: a term's offset is that of a pixel of the result, so its rows lie in the padded picture, whose last
+            // has room for a whole vector; `gradient` has `kernel` rows of `run` numbers.
+            unsafe { accumulate(simd, terms, from, to, kernel, vectors, Reach::Long) };
+        }
+        let Some((rows, gradient)) = picture else { return };
+        let blocks = convolution.outputs.div_ceil(outputs.block);
+        for block in 0..blocks {
+            // One pass over the sites per part of the kernel, so that the part's weights stay in the first cache.
+            let height = (10 / vectors).clamp(1, kernel);
+            let mut kernel_row = 0;
+            while kernel_row < kernel {
+                let height = height.min(kernel - kernel_row);
+                for (index, &offset) in outputs.offsets.iter().enumerate() {
+                    let list = block * outputs.offsets.len() + index;
+                    let terms = &outputs.by_place[list * outputs.block..][..outputs.place_counts[list] as usize];
+                    if terms.is_empty() {
+                        continue;
+                    }
+                    let from = Rows { start: rows[kernel_row * run..].as_ptr(), stride: run };
+                    let to = Rows { start: gradient[offset as usize + kernel_row * row..].as_mut_ptr(), stride: row };
+                    // SAFETY: a term's offset is that of an output's weights, which have `kernel` rows of `run` numbers; a
+                    // place's rows lie in the padded picture, whose last has room for a whole vector.
+                    unsafe { accumulate(simd, terms, from, to, height, vectors, Reach::Short) };
+                }
+                kernel_row += height;
+            }
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Owns a convolution over a batch, forward and backward: which image goes to which thread, and in which order sums are taken.
+//! Must not know tensors.
+
+use rayon::prelude::*;
+
+use super::convolution::{Convolution, Outputs};
+use super::kernels::accumulate::Term;
+use super::kernels::{Buffer, with_buffer};
+use super::pool::MaxPool;
+use super::precision::rounded;
+use crate::run_config::Precision;
+
+/// Images whose gradients of the weights are summed by one task. Fixed, so that the sums are the same for any number of threads.
+const GROUP: usize = 8;
+
+/// A convolution and what is fused with it, over a batch of pictures.
+#[derive(Clone, Copy, Debug)]
+pub struct Convolve {
+    /// Its sizes.
+    pub convolution: Convolution,
+    /// Whether 2x2 max-pooling with stride 2 follows.
+    pub pool: bool,
+    /// Whether a `ReLU` follows.
+    pub relu: bool,
+    /// What the operands of its products are rounded to.
+    pub precision: Precision,
+}
+
+/// What the gradients are computed from.
+#[derive(Clone, Copy)]
+pub struct Saved<'a> {
+    /// The pictures.
+    pub x: &'a [f32],
+    /// The weight, in `PyTorch`'s layout.
+    pub weight: &'a [f32],
+    /// What `forward` gave.
+    pub result: &'a [f32],
+    /// Which of its four pixels each maximum was; empty without pooling.
+    pub places: &'a [u8],
+    /// The gradient of the result.
+    pub gradient: &'a [f32],
+}
+
+/// Where the gradients of a convolution's parameters are gathered.
+pub struct ParameterGradients<'a> {
+    /// The weight's, added to.
+    pub weight: &'a mut [f32],
+    /// The bias's, added to; `None` without a bias.
+    pub bias: Option<&'a mut [f32]>,
+}
+
+impl Convolve {
+    /// Rows and columns of one image's result.
+    pub const fn result_size(&self) -> (usize, usize) {
+        let (height, width) = (self.convolution.out_height(), self.convolution.out_width());
+        if self.pool { (height / 2, width / 2) } else { (height, width) }
+    }
+
+    /// Numbers in one image's result.
+    pub const fn result_len(&self) -> usize {
+        let (height, width) = self.result_size();
+        height * width * self.convolution.outputs
+    }
+
+    /// Writes the result of every picture and, with pooling, where each maximum was.
+    pub fn forward(&self, x: &[f32], weight: &[f32], bias: Option<&[f32]>, result: &mut [f32], places: &mut [u8]) {
+        let convolution = self.convolution;
+        let panels = convolution.pack_panels(weight, self.precision);
+        let mut padded_bias = vec![0.0; convolution.padded_outputs()];
+        if let Some(bias) = bias {
+            padded_bias[..bias.len()].copy_from_slice(bias);
+        }
+        let image = |x: &[f32], result: &mut [f32], places: &mut [u8]| self.forward_image(x, &panels, &padded_bias, result, places);
+        if result.len() == self.result_len() {
+            // One drawing is read sooner than another thread is woken.
+            image(x, result, places);
+        } else if self.pool {
+            x.par_chunks(convolution.picture_len())
+                .zip(result.par_chunks_mut(self.result_len()))
+                .zip(places.par_chunks_mut(self.result_len()))
+                .for_each(|((x, result), places)| image(x, result, places));
+        } else {
+            x.par_chunks(convolution.picture_len())
+                .zip(result.par_chunks_mut(self.result_len()))
+                .for_each(|(x, result)| image(x, result, &mut []));
+        }
+    }
+
+    fn forward_image(&self, x: &[f32], panels: &[f32], bias: &[f32], result: &mut [f32], places: &mut [u8]) {
+        let Self { convolution, pool, relu, precision } = *self;
+        let (step, channels, width) = (if pool { 2 } else { 1 }, convolution.outputs, convolution.out_width());
+        let (_, result_width) = self.result_size();
+        let height = convolution.out_height() / step * step;
+        let strip = convolution.strip(step).min(height);
+        with_buffer(convolution.padded_len(), |padded| {
+            convolution.pad(x, padded, precision);
+            with_buffer(strip * width * bias.len(), |rows| {
+                for start in (0..height).step_by(strip.max(1)) {
+                    let strip = start..(start + strip).min(height);
+                    let part = start / step * result_width * channels..strip.end / step * result_width * channels;
+                    let rows = &mut rows[..strip.len() * width * bias.len()];
+                    convolution.forward(padded, panels, bias, strip, rows);
+                    let output = &mut result[part.clone()];
+                    if pool {
+                        MaxPool { rows, width, stride: bias.len(), channels, relu, output, places: &mut places[part] }.run();
+                    } else {
+                        for (output, pixel) in output.chunks_exact_mut(channels).zip(rows.chunks_exact(bias.len())) {
+                            for (output, &value) in output.iter_mut().zip(pixel) {
+                                *output = if relu && value <= 0.0 { 0.0 } else { value };
+                            }
+                        }
+                    }
+                }
+            });
+        });
+    }
+
+    /// Adds to the parameters' gradients and, where asked, writes the gradient of the pictures.
+    pub fn backward(&self, saved: Saved<'_>, parameters: ParameterGradients<'_>, x_gradient: Option<&mut [f32]>) {
+        let convolution = self.convolution;
+        let (picture, result) = (GROUP * convolution.picture_len(), GROUP * self.result_len());
+        let groups = saved.x.len().div_ceil(picture);
+        let rows = x_gradient.is_some().then(|| convolution.pack_rows(saved.weight, self.precision));
+        let offsets = self.offsets();
+        let x_gradients: Vec<Option<&mut [f32]>> = match x_gradient {
+            Some(x_gradient) => x_gradient.chunks_mut(picture).map(Some).collect(),
+            None => (0..groups).map(|_| None).collect(),
+        };
+        let partial: Vec<(Buffer, Vec<f32>)> = x_gradients
+            .into_par_iter()
+            .enumerate()
+            .map(|(group, x_gradient)| {
+                let part = |values: &'_ [f32], len: usize| group * len..((group + 1) * len).min(values.len());
+                let saved = Saved {
+                    x: &saved.x[part(saved.x, picture)],
+                    result: &saved.result[part(saved.result, result)],
+                    gradient: &saved.gradient[part(saved.gradient, result)],
+                    places: if self.pool { &saved.places[part(saved.gradient, result)] } else { &[] },
+                    ..saved
+                };
+                self.backward_group(saved, &offsets, rows.as_deref(), x_gradient)
+            })
+            .collect();
+
+        let ParameterGradients { weight, bias } = parameters;
+        with_buffer(convolution.rows_len(), |sum| {
+            // Each number is summed over the groups in their order, whichever thread takes it.
+            sum.par_chunks_mut(1 << 13).enumerate().for_each(|(chunk, sum)| {
+                let start = chunk << 13;
+                sum.fill(0.0);
+                for (part, _) in &partial {
+                    sum.iter_mut().zip(&part[start..]).for_each(|(sum, part)| *sum += part);
+                }
+            });
+            convolution.unpack_rows(sum, weight);
+        });
+        if let Some(bias) = bias {
+            for (_, part) in &partial {
+                bias.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            }
+        }
+    }
+
+    /// Where in the padded picture the kernel lies for each place of each site.
+    fn offsets(&self) -> Vec<u32> {
+        let (height, width) = self.result_size();
+        let sites = (0..height).flat_map(|y| (0..width).map(move |x| (y, x)));
+        if self.pool {
+            sites
+                .flat_map(|(y, x)| [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(below, right)| (2 * y + below, 2 * x + right)))
+                .map(|(y, x)| self.convolution.offset(y, x) as u32)
+                .collect()
+        } else {
+            sites.map(|(y, x)| self.convolution.offset(y, x) as u32).collect()
+        }
+    }
+
+    /// One group's share of the gradients of weight (as `pack_rows`) and bias.
+    fn backward_group(
+        &self,
+        saved: Saved<'_>,
+        offsets: &[u32],
+        rows: Option<&[f32]>,
+        x_gradient: Option<&mut [f32]>,
+    ) -> (Buffer, Vec<f32>) {
+        let Self { convolution, precision, .. } = *self;
+        let mut weight_part = Buffer::zeros(convolution.rows_len());
+        let mut bias_part = vec![0.0; convolution.outputs];
+        let mut terms = Terms::new(self, offsets, rows.is_some());
+        let mut x_gradients = x_gradient.map(|x_gradient| x_gradient.chunks_exact_mut(convolution.picture_len()));
+        with_buffer(convolution.padded_len(), |padded| {
+            with_buffer(convolution.padded_len(), |padded_gradient| {
+                padded.fill(0.0);
+                let images = saved.x.chunks_exact(convolution.picture_len()).zip(saved.gradient.chunks_exact(self.result_len()));
+                for (image, (x, gradient)) in images.enumerate() {
+                    let part = image * self.result_len()..(image + 1) * self.result_len();
+                    let places = if self.pool { &saved.places[part.clone()] } else { &[] };
+                    convolution.pad(x, padded, precision);
+                    terms.collect(gradient, &saved.result[part], places, &mut bias_part);
+                    let x_gradient = x_gradients.as_mut().and_then(Iterator::next);
+                    let picture = match (rows, &x_gradient) {
+                        (Some(rows), Some(_)) => {
+                            padded_gradient.fill(0.0);
+                            Some((rows, &mut *padded_gradient))
+                        }
+                        _ => None,
+                    };
+                    convolution.gradients(padded, &terms.outputs(), &mut weight_part, picture);
+                    if let Some(x_gradient) = x_gradient {
+                        convolution.unpad(padded_gradient, x_gradient);
+                    }
+                }
+            });
+        });
+        (weight_part, bias_part)
+    }
+}
+
+/// The outputs of one image that have a gradient.
+struct Terms<'a> {
+    convolve: Convolve,
+    offsets: &'a [u32],
+    block: usize,
+    places: usize,
+    by_output: Vec<Term>,
+    output_counts: Vec<u32>,
+    by_place: Vec<Term>,
+    place_counts: Vec<u32>,
+}
+
+impl<'a> Terms<'a> {
+    fn new(convolve: &Convolve, offsets: &'a [u32], picture: bool) -> Self {
+        let outputs = convolve.convolution.outputs;
+        let places = if convolve.pool { 4 } else { 1 };
+        let block = convolve.convolution.block();
+        let lists = if picture { outputs.div_ceil(block) * offsets.len() } else { 0 };
+        Self {
+            convolve: *convolve,
+            offsets,
+            block,
+            places,
+            by_output: vec![Term::default(); outputs * offsets.len() / places],
+            output_counts: vec![0; outputs],
+            by_place: vec![Term::default(); lists * block],
+            place_counts: vec![0; lists],
+        }
+    }
+
+    /// Sorts one image's gradient into the lists and adds it to the bias's. Zeros, and what a `ReLU` blocks, are left out.
+    fn collect(&mut self, gradient: &[f32], result: &[f32], maxima: &[u8], bias: &mut [f32]) {
+        let Self { convolve, offsets, block, places, by_output, output_counts, by_place, place_counts } = self;
+        let (outputs, places) = (convolve.convolution.outputs, *places);
+        let sites = offsets.len() / places;
+        let weights = convolve.convolution.rows_len() / outputs;
+        output_counts.fill(0);
+        place_counts.fill(0);
+        for (site, offsets) in offsets.chunks_exact(places).enumerate() {
+            let part = site * outputs..(site + 1) * outputs;
+            let (gradient, result) = (&gradient[part.clone()], &result[part.clone()]);
+            let maxima = if convolve.pool { &maxima[part] } else { maxima };
+            for (index, first) in (0..outputs).step_by(*block).enumerate() {
+                let lists = index * sites * places + site * places;
+                for output in first..(first + *block).min(outputs) {
+                    let blocked = convolve.relu && result[output] <= 0.0;
+                    let value = if blocked { 0.0 } else { rounded(gradient[output], convolve.precision) };
+                    let place = if convolve.pool { usize::from(maxima[output]) } else { 0 };
+                    bias[output] += value;
+                    // Written in any case and counted when it matters: cheaper than a branch that cannot be foretold.
+                    let count = &mut output_counts[output];
+                    by_output[output * sites + *count as usize] = Term { offset: offsets[place], value };
+                    *count += u32::from(value != 0.0);
+                    if !place_counts.is_empty() {
+                        let count = &mut place_counts[lists + place];
+                        by_place[(lists + place) * *block + *count as usize] = Term { offset: (output * weights) as u32, value };
+                        *count += u32::from(value != 0.0);
+                    }
+                }
+            }
+        }
+    }
+
+    fn outputs(&self) -> Outputs<'_> {
+        Outputs {
+            by_output: &self.by_output,
+            output_counts: &self.output_counts,
+            by_place: &self.by_place,
+            place_counts: &self.place_counts,
+            offsets: self.offsets,
+            places: self.places,
+            block: self.block,
+        }
+    }
+}
