@@ -1,11 +1,15 @@
 //! Tests of networks: every op against plain loops and finite differences, models, model files.
 
 mod activations;
+mod attention;
 mod convolution;
+mod convolution2d;
 mod cost;
 mod features;
 mod files;
 mod gradients;
 mod loss;
 mod models;
+mod norms;
+mod pooling;
 mod tidy;

@@ -11,6 +11,11 @@
 //! taken in their order.
 
 mod activation;
+mod add;
+mod attention;
+mod batch_norm;
+mod channels;
+mod conv2d;
 mod conv_pool;
 mod convolution;
 mod convolve;
@@ -18,24 +23,38 @@ mod cross_entropy;
 mod dropout;
 mod elementary;
 mod flatten;
+mod global_pool;
 mod im2col;
 mod kernels;
 mod large_product;
+mod layer_norm;
 mod linear;
 mod matrix;
 mod pool;
+mod pooling;
+mod positions;
 pub mod precision;
 mod product;
+mod scratch;
+mod sliding;
 
 pub use activation::activate;
+pub use add::add;
+pub use attention::attention;
+pub use batch_norm::{BatchNorm, batch_norm};
 pub use conv_pool::conv_pool;
+pub use conv2d::conv2d;
 pub use cross_entropy::cross_entropy;
 pub use dropout::dropout;
 pub use flatten::flatten;
+pub use global_pool::global_average_pool;
 pub use large_product::LargeProduct;
+pub use layer_norm::layer_norm;
 pub use linear::linear;
+pub use pooling::{average_pool, max_pool};
+pub use positions::add_positions;
+pub use sliding::Kernel;
 
-mod scratch;
 use candle_core::{CpuStorage, Layout, Result, Tensor, WithDType};
 
 use crate::run_config::Precision;
