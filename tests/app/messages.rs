@@ -7,6 +7,7 @@ use inkling::data::DataError;
 use inkling::ink::InkError;
 use inkling::nn::ModelError;
 use inkling::problem::Problem;
+use inkling::protocol::Intervention;
 use inkling::run_config::{ConfigProblem, DeviceChoice, Precision};
 use inkling::runs::RunError;
 
@@ -98,4 +99,25 @@ fn foreign_words_end_once() {
     assert_eq!(with("disk full"), "model.safetensors could not be written: disk full.");
     assert_eq!(with("disk full."), "model.safetensors could not be written: disk full.");
     assert_eq!(with(""), "model.safetensors could not be written: no reason was given.");
+}
+
+#[test]
+fn what_a_run_does_by_itself_is_said_with_its_figures() {
+    let skipped = Intervention::SkippedStep { step: 7, loss_scale: 32_768.0 };
+    let back = |left| Intervention::SteppedBack { step: 1450, to_step: 1400, rate_factor: 0.25, left };
+    let from_the_start = Intervention::SteppedBack { step: 3, to_step: 0, rate_factor: 0.5, left: 2 };
+    for (intervention, words) in [
+        (skipped, &["Step 7 ", "f16", "32,768"][..]),
+        (back(2), &["step 1,450", "step 1,400", "1/4 of its learning rate", "2 times more"]),
+        (back(1), &["once more"]),
+        (back(0), &["not step back again"]),
+        (from_the_start, &["step 3 ", "its start", "1/2"]),
+        (Intervention::StoppedEarly { epoch: 9, best_epoch: 6 }, &["epoch 9", "epoch 6 are kept"]),
+    ] {
+        let message = Message::intervened(&intervention);
+        assert!(message.what.ends_with('.') && message.remedy.ends_with('.'), "{message}");
+        for word in words {
+            assert!(message.to_string().contains(word), "{intervention:?} does not say {word:?}: {message}");
+        }
+    }
 }

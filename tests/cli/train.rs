@@ -84,6 +84,54 @@ fn the_same_seed_gives_the_same_model() {
 }
 
 #[test]
+fn a_run_that_goes_astray_says_what_it_does_about_it() {
+    let home = home();
+    let absurd = ["--model", "convnet", "--optimizer", "sgd", "--lr", "10", "--schedule", "constant"];
+    let output = train(home.path(), &[&["9"], &absurd[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let back: Vec<_> = objects(&output).into_iter().filter(|event| event["event"] == "intervened").collect();
+    assert_eq!(back.iter().map(|event| event["left"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 1, 0]);
+    assert!(back.iter().all(|event| event["kind"] == "stepped_back"), "{back:?}");
+    let said = stderr(&output);
+    assert_eq!(said.matches("The run goes on from").count(), 3, "{said}");
+    assert!(said.contains("Lower the learning rate"), "{said}");
+}
+
+#[test]
+fn every_option_of_a_run_reaches_it() {
+    let home = home();
+    let options = [
+        "--weight-decay=0.02",
+        "--momentum=0.8",
+        "--no-nesterov",
+        "--label-smoothing=0.1",
+        "--clip-norm=2",
+        "--accumulation=3",
+        "--weight-averaging=0.9",
+        "--early-stopping=4",
+        "--augmentation=gentle",
+        "--optimizer=sgd",
+        "--schedule=step",
+        "--lr=0.02",
+        "--json",
+    ];
+    let output = train(home.path(), &[&["2"][..], &options].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let events = objects(&output);
+    let config = &events[0]["config"];
+    let expected = serde_json::json!({
+        "weight_decay": 0.02, "momentum": 0.8, "nesterov": false, "label_smoothing": 0.1, "clip_norm": 2.0, "accumulation": 3,
+        "weight_averaging": 0.9, "early_stopping": 4, "augmentation": "gentle", "optimizer": "sgd", "schedule": "step",
+        "learning_rate": 0.02, "preset": null,
+    });
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(&config[field], value, "{field}");
+    }
+    let last = events.last().unwrap();
+    assert_eq!((&last["stopped_early"], &last["kept_epoch"]), (&false.into(), &2.into()));
+}
+
+#[test]
 fn a_trained_model_is_measured() {
     let home = home();
     assert_eq!(train(home.path(), &["3", "--out", "run"]).status.code(), Some(0));

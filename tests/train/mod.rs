@@ -6,6 +6,7 @@ mod endings;
 mod hold_out;
 mod learning;
 mod micro_batches;
+mod precisions;
 mod refusals;
 mod stopping;
 pub mod watcher;

@@ -62,6 +62,8 @@ impl Augmenter {
     pub fn change(&mut self, pixels: &mut [u8], random: &mut Random) {
         debug_assert_eq!(pixels.len(), PIXELS);
         let Self { strength, picture, field } = self;
+        // The stroke of the picture before may have grown into the margin.
+        picture.fill(0.0);
         for (row, pixels) in picture.chunks_exact_mut(WIDE).skip(MARGIN).zip(pixels.chunks_exact(SIDE)) {
             for (to, &pixel) in row[MARGIN..].iter_mut().zip(pixels) {
                 *to = f32::from(pixel);
