@@ -19,7 +19,10 @@ impl<'a> Walk<'a> {
     /// A pass that has not taken a step.
     pub fn new(parameters: &'a [Parameter], pass: Pass<'a>) -> Self {
         let context = match pass {
-            Pass::Train { precision, .. } => Context { gradient: Gradient::Kept, precision },
+            Pass::Train { precision, .. } => {
+                ops::forget();
+                Context { gradient: Gradient::Kept, precision }
+            }
             Pass::Read => Context::READ,
         };
         Self { parameters: parameters.iter(), pass, context }

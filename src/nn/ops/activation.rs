@@ -4,7 +4,7 @@ use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::elementary::{logistic, normal, tanh};
-use super::{Context, Gradient, PIECE, floats, vectorized, with_floats};
+use super::{Context, Gradient, PIECE, floats, tape, vectorized, with_floats};
 use crate::run_config::Activation;
 
 /// The slope of leaky `ReLU` below zero: `torch.nn.LeakyReLU`'s.
@@ -14,7 +14,7 @@ const LEAK: f32 = 0.01;
 pub fn activate(x: &Tensor, activation: Activation, context: Context) -> Result<Tensor> {
     let op = Activate { activation };
     match context.gradient {
-        Gradient::Kept => x.apply_op1(op),
+        Gradient::Kept => tape::apply1(x, op),
         Gradient::None => x.apply_op1_no_bwd(&op),
     }
 }

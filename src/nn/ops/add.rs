@@ -4,8 +4,8 @@ use candle_core::{CpuStorage, CustomOp2, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::activation::{apply, apply_slope};
-use super::scratch::with_scratch;
-use super::{Context, Gradient, PIECE, floats, vectorized, with_floats};
+use super::kernels::with_buffer;
+use super::{Context, Gradient, PIECE, floats, tape, vectorized, with_floats};
 use crate::run_config::Activation;
 
 /// `activation(a + b)`, or the sum itself; the shapes are the same.
@@ -15,7 +15,7 @@ pub fn add(a: &Tensor, b: &Tensor, activation: Option<Activation>, context: Cont
     }
     let op = Add { activation };
     match context.gradient {
-        Gradient::Kept => a.apply_op2(b, op),
+        Gradient::Kept => tape::apply2(a, b, op),
         Gradient::None => a.apply_op2_no_bwd(b, &op),
     }
 }
@@ -56,7 +56,7 @@ impl CustomOp2 for Add {
                     with_floats(b, |b| {
                         let pieces = values.par_chunks_mut(PIECE).zip(a.par_chunks(PIECE)).zip(b.par_chunks(PIECE));
                         pieces.for_each(|((values, a), b)| {
-                            with_scratch(values.len(), |sums| {
+                            with_buffer(values.len(), |sums| {
                                 sum_into(sums, a, b);
                                 apply_slope(activation, sums, values);
                             });

@@ -7,9 +7,9 @@ use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::elementary::exp;
+use super::kernels::with_buffer;
 use super::matrix::{Matrix, Mode, product};
-use super::scratch::with_scratch;
-use super::{Context, Gradient, floats, vectorized, with_floats};
+use super::{Context, Gradient, floats, tape, vectorized, with_floats};
 
 /// Attention of every sequence to itself, from `[batch, tokens, 3 x features]` (queries, keys, values, each with its heads one
 /// after the other) to `[batch, tokens, features]`; `features` is `heads` times `d`.
@@ -20,7 +20,7 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Tensor>
     }
     let op = Attention { tokens, heads, depth: width / (3 * heads), shares: Mutex::default() };
     match context.gradient {
-        Gradient::Kept => qkv.apply_op1(op),
+        Gradient::Kept => tape::apply1(qkv, op),
         Gradient::None => qkv.apply_op1_no_bwd(&op),
     }
 }
@@ -78,7 +78,7 @@ impl Attention {
     fn forward(&self, sequence: &[f32], result: &mut [f32], shares: &mut [f32]) {
         let Self { tokens, depth, .. } = *self;
         let (len, width) = (tokens * depth, 3 * self.features());
-        with_scratch(4 * len, |buffer| {
+        with_buffer(4 * len, |buffer| {
             let (query, rest) = buffer.split_at_mut(len);
             let (key, rest) = rest.split_at_mut(len);
             let (value, output) = rest.split_at_mut(len);
@@ -98,7 +98,7 @@ impl Attention {
     fn backward(&self, sequence: &[f32], shares: &[f32], gradient: &[f32], sequence_gradient: &mut [f32]) {
         let Self { tokens, depth, .. } = *self;
         let (len, width) = (tokens * depth, 3 * self.features());
-        with_scratch(3 * len + tokens * tokens, |buffer| {
+        with_buffer(3 * len + tokens * tokens, |buffer| {
             let (part, rest) = buffer.split_at_mut(len);
             let (of_output, rest) = rest.split_at_mut(len);
             let (of_part, of_scores) = rest.split_at_mut(len);

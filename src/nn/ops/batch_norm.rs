@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::activation::{apply, apply_slope};
 use super::channels::{fold, tile, tile_len};
-use super::scratch::with_scratch;
-use super::{Context, Gradient, PIECE, floats, vectorized, with_floats};
+use super::kernels::with_buffer;
+use super::{Context, Gradient, PIECE, floats, tape, vectorized, with_floats};
 use crate::nn::Parameter;
 use crate::run_config::Activation;
 
@@ -47,7 +47,7 @@ pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation
             let unbiased: Vec<f64> = variance.iter().map(|variance| variance * count as f64 / (count - 1) as f64).collect();
             follow(running_mean, &mean)?;
             follow(running_variance, &unbiased)?;
-            x.apply_op3(weight.tracked(), bias.tracked(), apply(Statistics::new(&mean, &variance)))
+            tape::apply3(x, weight.tracked(), bias.tracked(), apply(Statistics::new(&mean, &variance)))
         }
         Gradient::None => {
             let [mean, variance] = [running_mean, running_variance].map(Parameter::values);
@@ -168,7 +168,7 @@ impl Normalize {
             .zip(result.par_chunks_mut(piece))
             .map(|(x, g)| {
                 if let Some(activation) = self.activation {
-                    with_scratch(x.len(), |before| {
+                    with_buffer(x.len(), |before| {
                         affine.apply(x, before);
                         apply_slope(activation, before, g);
                     });

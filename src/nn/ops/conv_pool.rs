@@ -7,7 +7,7 @@ use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 
 use super::convolution::Convolution;
 use super::convolve::{Convolve, ParameterGradients, Saved};
-use super::{Context, Gradient, floats, input_gradient, with_slices};
+use super::{Context, Gradient, floats, input_gradient, tape, with_slices};
 use crate::nn::Parameter;
 
 /// `relu(max_pool(conv(x, weight) + bias))`, or without the `ReLU`, from `[batch, height, width, channels]`; `weight` is
@@ -23,7 +23,7 @@ pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: &Parameter, padding: usiz
     let convolve = Convolve { convolution, pool: true, relu, precision: context.precision };
     let op = ConvPool { convolve, weight: weight.clone(), bias: bias.clone(), places: Mutex::default() };
     match context.gradient {
-        Gradient::Kept => x.apply_op3(weight.tracked(), bias.tracked(), op),
+        Gradient::Kept => tape::apply3(x, weight.tracked(), bias.tracked(), op),
         Gradient::None => x.apply_op3_no_bwd(weight.tracked(), bias.tracked(), &op),
     }
 }

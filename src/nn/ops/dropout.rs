@@ -2,14 +2,14 @@
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 
-use super::{floats, with_floats};
+use super::{floats, tape, with_floats};
 use crate::random::Random;
 
 /// Sets each number to 0 with this probability (0 ≤ p < 1) and multiplies the others by `1 / (1 - p)`.
 pub fn dropout(x: &Tensor, probability: f32, random: &mut Random) -> Result<Tensor> {
     let scale = 1.0 / (1.0 - probability);
     let factors = (0..x.elem_count()).map(|_| if random.chance(probability) { 0.0 } else { scale }).collect();
-    x.apply_op1(Dropout { factors })
+    tape::apply1(x, Dropout { factors })
 }
 
 struct Dropout {

@@ -3,12 +3,12 @@
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 
-use super::{floats, with_floats};
+use super::{floats, tape, with_floats};
 
 /// `[batch, height, width, channels]` to `[batch, channels x height x width]`.
 pub fn flatten(x: &Tensor) -> Result<Tensor> {
     let (_, height, width, channels) = x.dims4()?;
-    x.apply_op1(Flatten { pixels: height * width, channels })
+    tape::apply1(x, Flatten { pixels: height * width, channels })
 }
 
 struct Flatten {

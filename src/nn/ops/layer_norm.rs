@@ -3,7 +3,7 @@
 use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, Gradient, PIECE, floats, vectorized, with_floats};
+use super::{Context, Gradient, PIECE, floats, tape, vectorized, with_floats};
 use crate::nn::Parameter;
 
 /// Added to the variance: `torch.nn.LayerNorm`'s.
@@ -18,7 +18,7 @@ pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, context: Con
     }
     let op = LayerNorm { features, weight: weight.clone(), bias: bias.clone() };
     match context.gradient {
-        Gradient::Kept => x.apply_op3(weight.tracked(), bias.tracked(), op),
+        Gradient::Kept => tape::apply3(x, weight.tracked(), bias.tracked(), op),
         Gradient::None => x.apply_op3_no_bwd(weight.tracked(), bias.tracked(), &op),
     }
 }

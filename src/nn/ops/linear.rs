@@ -6,7 +6,7 @@ use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 
 use super::precision::{round, rounded};
 use super::product::{Sparse, rows_times_rows};
-use super::{Context, Gradient, floats, input_gradient, with_slices};
+use super::{Context, Gradient, floats, input_gradient, tape, with_slices};
 use crate::nn::Parameter;
 use crate::run_config::Precision;
 
@@ -20,7 +20,7 @@ pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, cont
     }
     let op = Linear { inputs, outputs, relu, precision: context.precision, weight: weight.clone(), bias: bias.clone() };
     match context.gradient {
-        Gradient::Kept => x.apply_op3(weight.tracked(), bias.tracked(), op),
+        Gradient::Kept => tape::apply3(x, weight.tracked(), bias.tracked(), op),
         Gradient::None => x.apply_op3_no_bwd(weight.tracked(), bias.tracked(), &op),
     }
 }

@@ -24,7 +24,6 @@ mod dropout;
 mod elementary;
 mod flatten;
 mod global_pool;
-mod im2col;
 mod kernels;
 mod large_product;
 mod layer_norm;
@@ -35,8 +34,8 @@ mod pooling;
 mod positions;
 pub mod precision;
 mod product;
-mod scratch;
 mod sliding;
+mod tape;
 
 pub use activation::activate;
 pub use add::add;
@@ -54,6 +53,7 @@ pub use linear::linear;
 pub use pooling::{average_pool, max_pool};
 pub use positions::add_positions;
 pub use sliding::Kernel;
+pub use tape::{backward, forget};
 
 use candle_core::{CpuStorage, Layout, Result, Tensor, WithDType};
 

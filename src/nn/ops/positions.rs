@@ -3,7 +3,7 @@
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, Gradient, floats, vectorized, with_floats};
+use super::{Context, Gradient, floats, tape, vectorized, with_floats};
 use crate::nn::Parameter;
 
 /// `x + embedding` for every sequence of `x` `[batch, tokens, features]`; `embedding` is `[1, tokens, features]`.
@@ -14,7 +14,7 @@ pub fn add_positions(x: &Tensor, embedding: &Parameter, context: Context) -> Res
     }
     let op = AddPositions { embedding: embedding.clone() };
     match context.gradient {
-        Gradient::Kept => x.apply_op2(embedding.tracked(), op),
+        Gradient::Kept => tape::apply2(x, embedding.tracked(), op),
         Gradient::None => x.apply_op2_no_bwd(embedding.tracked(), &op),
     }
 }

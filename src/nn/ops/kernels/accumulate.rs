@@ -1,7 +1,7 @@
 //! Owns sums of scaled rows: `to += Σ value · from[offset]`, with the sums in registers while the list is walked.
 //! Must not know what the rows are.
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use super::{accumulators, load, store};
 
@@ -16,8 +16,8 @@ pub struct Term {
 
 /// The most vectors of a row that are summed at once.
 pub const VECTORS: usize = 10;
-/// The most rows that are summed at once.
-const ROWS: usize = 5;
+/// How many rows may be summed at once; each is a kernel for every width.
+const ROWS: [usize; 4] = [5, 3, 2, 1];
 
 /// A block of rows: `rows` of them, `stride` apart, each of whole vectors.
 #[derive(Clone, Copy)]
@@ -59,10 +59,11 @@ pub unsafe fn accumulate<S: Simd>(
         Reach::Long => accumulators(lanes),
         Reach::Short => VECTORS,
     };
-    let height = (held / width.max(1)).clamp(1, ROWS);
+    let most = (held / width.max(1)).max(1);
     let mut row = 0;
     while row < rows {
-        let part_rows = height.min(rows - row);
+        let fits = |&height: &usize| height <= most.min(rows - row);
+        let part_rows = ROWS.into_iter().find(fits).unwrap_or(1);
         let mut vector = 0;
         while vector < vectors {
             let part_vectors = width.min(vectors - vector);
@@ -78,52 +79,60 @@ pub unsafe fn accumulate<S: Simd>(
     }
 }
 
-/// Calls the kernel compiled for these sizes.
+/// Calls the kernel compiled for these sizes; a call, since each of them in each place it is used would take minutes to compile.
 #[inline(always)]
 unsafe fn by_rows<S: Simd>(simd: S, terms: &[Term], from: Rows<*const f32>, to: Rows<*mut f32>, rows: usize, vectors: usize) {
     macro_rules! sized {
         ($($rows:literal: $($vectors:literal)*;)*) => {
             match (rows, vectors) {
-                $($(($rows, $vectors) => block::<S, $rows, $vectors>(simd, terms, from, to),)*)*
+                $($(($rows, $vectors) => simd.vectorize(Block::<$rows, $vectors> { terms, from, to }),)*)*
                 _ => debug_assert!(false, "no kernel for {rows} rows of {vectors} vectors"),
             }
         };
     }
-    // SAFETY: the caller's promise.
-    unsafe {
-        sized! {
-            1: 1 2 3 4 5 6 7 8 9 10;
-            2: 1 2 3 4 5 6 7 8 9 10;
-            3: 1 2 3 4 5 6 7 8 9 10;
-            4: 1 2 3 4 5 6 7;
-            5: 1 2 3 4 5 6;
-        }
+    sized! {
+        1: 1 2 3 4 5 6 7 8 9 10;
+        2: 1 2 3 4 5 6 7 8 9 10;
+        3: 1 2 3 4 5 6 7 8 9 10;
+        5: 1 2 3 4 5 6;
     }
 }
 
-#[inline(always)]
-unsafe fn block<S: Simd, const ROWS: usize, const VECTORS: usize>(simd: S, terms: &[Term], from: Rows<*const f32>, to: Rows<*mut f32>) {
-    let lanes = S::F32_LANES;
-    let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
-    // SAFETY: every offset lies within the rows promised.
-    unsafe {
-        for (row, sums) in sums.iter_mut().enumerate() {
-            for (vector, sum) in sums.iter_mut().enumerate() {
-                *sum = load::<S>(to.start.add(row * to.stride + vector * lanes));
-            }
-        }
-        for term in terms {
-            let value = simd.splat_f32s(term.value);
-            let start = from.start.add(term.offset as usize);
+/// A kernel's arguments, which `by_rows` checked nothing of: it is built where the promise of `accumulate` holds.
+struct Block<'a, const ROWS: usize, const VECTORS: usize> {
+    terms: &'a [Term],
+    from: Rows<*const f32>,
+    to: Rows<*mut f32>,
+}
+
+impl<const ROWS: usize, const VECTORS: usize> WithSimd for Block<'_, ROWS, VECTORS> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { terms, from, to } = self;
+        let lanes = S::F32_LANES;
+        let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
+        // SAFETY: by the promise of `accumulate`, every offset lies within the rows.
+        unsafe {
             for (row, sums) in sums.iter_mut().enumerate() {
                 for (vector, sum) in sums.iter_mut().enumerate() {
-                    *sum = simd.mul_add_e_f32s(value, load::<S>(start.add(row * from.stride + vector * lanes)), *sum);
+                    *sum = load::<S>(to.start.add(row * to.stride + vector * lanes));
                 }
             }
-        }
-        for (row, sums) in sums.into_iter().enumerate() {
-            for (vector, sum) in sums.into_iter().enumerate() {
-                store::<S>(to.start.add(row * to.stride + vector * lanes), sum);
+            for term in terms {
+                let value = simd.splat_f32s(term.value);
+                let start = from.start.add(term.offset as usize);
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    for (vector, sum) in sums.iter_mut().enumerate() {
+                        *sum = simd.mul_add_e_f32s(value, load::<S>(start.add(row * from.stride + vector * lanes)), *sum);
+                    }
+                }
+            }
+            for (row, sums) in sums.into_iter().enumerate() {
+                for (vector, sum) in sums.into_iter().enumerate() {
+                    store::<S>(to.start.add(row * to.stride + vector * lanes), sum);
+                }
             }
         }
     }

@@ -1,0 +1,76 @@
+//! Owns convolution with any stride and padding, with or without a bias, as an op. Must not know models.
+
+use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
+
+use super::convolution::Convolution;
+use super::convolve::{Convolve, ParameterGradients, Saved};
+use super::{Context, Gradient, floats, input_gradient, tape, with_slices};
+use crate::nn::Parameter;
+
+/// The convolution (cross-correlation, as `torch.nn.Conv2d`) of `x` `[batch, height, width, channels]` with `weight`
+/// `[out, in, size, size]`, plus `bias` where there is one. The gradient of `x` is computed only where `x` depends on a parameter.
+pub fn conv2d(x: &Tensor, weight: &Parameter, bias: Option<&Parameter>, stride: usize, padding: usize, context: Context) -> Result<Tensor> {
+    let (_, height, width, channels) = x.dims4()?;
+    let (outputs, inputs, kernel, kernel_width) = weight.tracked().dims4()?;
+    let convolution = Convolution { height, width, channels, outputs, kernel, stride, padding };
+    if channels != inputs || kernel != kernel_width || bias.is_some_and(|bias| bias.len() != outputs) || !convolution.fits() {
+        candle_core::bail!("a {kernel}x{kernel_width} convolution of {inputs} channels does not fit {:?}", x.shape());
+    }
+    let convolve = Convolve { convolution, pool: false, relu: false, precision: context.precision };
+    let op = Conv2d { convolve, weight: weight.clone(), bias: bias.cloned() };
+    // Without a bias the weight stands in its place, unused.
+    let third = bias.unwrap_or(weight).tracked();
+    match context.gradient {
+        Gradient::Kept => tape::apply3(x, weight.tracked(), third, op),
+        Gradient::None => x.apply_op3_no_bwd(weight.tracked(), third, &op),
+    }
+}
+
+struct Conv2d {
+    convolve: Convolve,
+    weight: Parameter,
+    bias: Option<Parameter>,
+}
+
+impl CustomOp3 for Conv2d {
+    fn name(&self) -> &'static str {
+        "conv2d"
+    }
+
+    fn cpu_fwd(
+        &self,
+        x: &CpuStorage,
+        x_layout: &Layout,
+        weight: &CpuStorage,
+        weight_layout: &Layout,
+        bias: &CpuStorage,
+        bias_layout: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        let bias = self.bias.as_ref().map(|_| floats(bias, bias_layout)).transpose()?;
+        let images = x_layout.dims().first().copied().unwrap_or_default();
+        let mut result = vec![0.0; images * self.convolve.result_len()];
+        self.convolve.forward(floats(x, x_layout)?, floats(weight, weight_layout)?, bias, &mut result, &mut []);
+        let (height, width) = self.convolve.result_size();
+        Ok((CpuStorage::F32(result), (images, height, width, self.convolve.convolution.outputs).into()))
+    }
+
+    fn bwd(
+        &self,
+        x: &Tensor,
+        weight: &Tensor,
+        _bias: &Tensor,
+        result: &Tensor,
+        gradient: &Tensor,
+    ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
+        let of_x = input_gradient(x, |x_gradient| {
+            with_slices([x, weight, result, gradient], |[x, weight, result, gradient]| {
+                let saved = Saved { x, weight, result, gradient, places: &[] };
+                let mut of_bias = self.bias.as_ref().map(Parameter::gradient);
+                let bias = of_bias.as_deref_mut().map(Vec::as_mut_slice);
+                self.convolve.backward(saved, ParameterGradients { weight: &mut self.weight.gradient(), bias }, x_gradient);
+            })
+        })?;
+        // The parameters' gradients went where `Parameter` gathers them.
+        Ok((of_x, None, None))
+    }
+}

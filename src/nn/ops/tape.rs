@@ -1,0 +1,109 @@
+//! Owns the order in which ops were applied, and the way back through it. Must not know what any op computes.
+//!
+//! candle's own `backward` adds every gradient to zeros it allocates, by threads of its own that wait in a spin: a quarter
+//! of a training step. Its graph is private, so ops are noted here as they are applied; walking back from the last one hands
+//! each gradient on as it is and adds only where a result was used twice. Ops are candle's `CustomOp`s all the same, and candle's
+//! `backward` through them gives the same gradients.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use candle_core::{CustomOp1, CustomOp2, CustomOp3, Device, Result, Tensor, TensorId};
+use rayon::prelude::*;
+
+use super::{PIECE, with_slices};
+
+enum Applied {
+    One(Tensor, Arc<Box<dyn CustomOp1 + Send + Sync>>),
+    Two([Tensor; 2], Arc<Box<dyn CustomOp2 + Send + Sync>>),
+    Three([Tensor; 3], Arc<Box<dyn CustomOp3 + Send + Sync>>),
+}
+
+struct Node {
+    applied: Applied,
+    result: Tensor,
+}
+
+thread_local! {
+    /// What was applied on this thread since the last `forget` or `backward`.
+    static TAPE: RefCell<Vec<Node>> = const { RefCell::new(Vec::new()) };
+}
+
+fn note(applied: Applied, result: &Tensor) {
+    TAPE.with(|tape| tape.borrow_mut().push(Node { applied, result: result.clone() }));
+}
+
+/// Applies an op of one tensor so that `backward` finds it.
+pub fn apply1(x: &Tensor, op: impl CustomOp1 + Send + Sync + 'static) -> Result<Tensor> {
+    let op: Arc<Box<dyn CustomOp1 + Send + Sync>> = Arc::new(Box::new(op));
+    let result = x.apply_op1_arc(op.clone())?;
+    note(Applied::One(x.clone(), op), &result);
+    Ok(result)
+}
+
+/// Applies an op of two tensors so that `backward` finds it.
+pub fn apply2(x: &Tensor, y: &Tensor, op: impl CustomOp2 + Send + Sync + 'static) -> Result<Tensor> {
+    let op: Arc<Box<dyn CustomOp2 + Send + Sync>> = Arc::new(Box::new(op));
+    let result = x.apply_op2_arc(y, op.clone())?;
+    note(Applied::Two([x.clone(), y.clone()], op), &result);
+    Ok(result)
+}
+
+/// Applies an op of three tensors so that `backward` finds it.
+pub fn apply3(x: &Tensor, y: &Tensor, z: &Tensor, op: impl CustomOp3 + Send + Sync + 'static) -> Result<Tensor> {
+    let op: Arc<Box<dyn CustomOp3 + Send + Sync>> = Arc::new(Box::new(op));
+    let result = x.apply_op3_arc(y, z, op.clone())?;
+    note(Applied::Three([x.clone(), y.clone(), z.clone()], op), &result);
+    Ok(result)
+}
+
+/// Forgets what was applied on this thread, for a fresh forward pass.
+pub fn forget() {
+    TAPE.take();
+}
+
+/// Adds to the parameters' gradients those of the sum of `result`'s numbers, times `scale`, through all that was applied on this
+/// thread since the last `forget`.
+pub fn backward(result: &Tensor, scale: f32) -> Result<()> {
+    let mut gradients = HashMap::new();
+    gradients.insert(result.id(), Tensor::full(scale, result.shape(), &Device::Cpu)?);
+    let mut tape = TAPE.take();
+    // Each result is dropped as soon as its gradient was handed on.
+    while let Some(Node { applied, result }) = tape.pop() {
+        let Some(gradient) = gradients.remove(&result.id()) else { continue };
+        match applied {
+            Applied::One(x, op) => hand_on(&mut gradients, &x, op.bwd(&x, &result, &gradient)?)?,
+            Applied::Two([x, y], op) => {
+                let (of_x, of_y) = op.bwd(&x, &y, &result, &gradient)?;
+                hand_on(&mut gradients, &x, of_x)?;
+                hand_on(&mut gradients, &y, of_y)?;
+            }
+            Applied::Three([x, y, z], op) => {
+                let (of_x, of_y, of_z) = op.bwd(&x, &y, &z, &result, &gradient)?;
+                hand_on(&mut gradients, &x, of_x)?;
+                hand_on(&mut gradients, &y, of_y)?;
+                hand_on(&mut gradients, &z, of_z)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn hand_on(gradients: &mut HashMap<TensorId, Tensor>, to: &Tensor, gradient: Option<Tensor>) -> Result<()> {
+    let Some(gradient) = gradient else { return Ok(()) };
+    let sum = match gradients.remove(&to.id()) {
+        None => gradient,
+        Some(earlier) => {
+            let mut sum = vec![0.0; gradient.elem_count()];
+            with_slices([&earlier, &gradient], |[a, b]| {
+                sum.par_chunks_mut(PIECE).zip(a.par_chunks(PIECE).zip(b.par_chunks(PIECE))).for_each(|(sum, (a, b))| {
+                    sum.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum = a + b);
+                });
+            })?;
+            Tensor::from_vec(sum, to.shape(), &Device::Cpu)?
+        }
+    };
+    gradients.insert(to.id(), sum);
+    Ok(())
+}
