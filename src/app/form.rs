@@ -16,7 +16,14 @@ pub enum Field {
     BatchSize,
     LearningRate,
     WeightDecay,
+    Momentum,
+    LabelSmoothing,
+    ClipNorm,
+    Accumulation,
+    WeightAveraging,
+    EarlyStopping,
     Seed,
+    Threads,
     Precision,
     Device,
     Other,
@@ -30,38 +37,55 @@ impl Field {
             Self::BatchSize => "a whole number from 1 to 8192",
             Self::LearningRate => "a number above 0 and at most 10, such as 0.002",
             Self::WeightDecay => "a number from 0 to 1, such as 0.01",
+            Self::Momentum => "a number from 0 up to, but not including, 1, such as 0.9",
+            Self::LabelSmoothing => "a number from 0 to 0.5, such as 0.1",
+            Self::ClipNorm => "a number above 0, such as 1, or nothing to turn clipping off",
+            Self::Accumulation => "a whole number from 1 to 1024",
+            Self::WeightAveraging => "a number above 0 and below 1, such as 0.999, or nothing to turn averaging off",
+            Self::EarlyStopping => "a whole number from 1 to 1000, or nothing to train every epoch",
             Self::Seed => "a whole number, 0 or more",
+            Self::Threads => "a whole number from 1 to 1024, or nothing for one per core",
             Self::Precision | Self::Device | Self::Other => "one of the choices",
         }
     }
 
-    fn of(problem: &ConfigProblem) -> Self {
+    const fn of(problem: &ConfigProblem) -> Self {
         match problem {
             ConfigProblem::Epochs { .. } => Self::Epochs,
             ConfigProblem::BatchSize { .. } | ConfigProblem::BatchLargerThanSet { .. } => Self::BatchSize,
             ConfigProblem::LearningRate { .. } => Self::LearningRate,
             ConfigProblem::WeightDecay { .. } => Self::WeightDecay,
+            ConfigProblem::Momentum { .. } => Self::Momentum,
+            ConfigProblem::LabelSmoothing { .. } => Self::LabelSmoothing,
+            ConfigProblem::ClipNorm { .. } => Self::ClipNorm,
+            ConfigProblem::Accumulation { .. } => Self::Accumulation,
+            ConfigProblem::WeightAveraging { .. } => Self::WeightAveraging,
+            ConfigProblem::EarlyStopping { .. } => Self::EarlyStopping,
+            ConfigProblem::Threads { .. } => Self::Threads,
             ConfigProblem::PrecisionUnavailable { .. } => Self::Precision,
             ConfigProblem::DeviceUnavailable { .. } => Self::Device,
-            ConfigProblem::NewerVersion { .. }
-            | ConfigProblem::Momentum { .. }
-            | ConfigProblem::LabelSmoothing { .. }
-            | ConfigProblem::ClipNorm { .. }
-            | ConfigProblem::Accumulation { .. }
-            | ConfigProblem::WeightAveraging { .. }
-            | ConfigProblem::EarlyStopping { .. }
-            | ConfigProblem::Threads { .. } => Self::Other,
+            ConfigProblem::NewerVersion { .. } => Self::Other,
         }
     }
 
-    /// The configuration's value, as it is shown until somebody types.
+    /// The configuration's value, as it is shown until somebody types; nothing stands for a choice that is left open.
     fn shown(self, config: &RunConfig) -> String {
+        fn open(value: Option<impl ToString>) -> String {
+            value.map(|value| value.to_string()).unwrap_or_default()
+        }
         match self {
             Self::Epochs => config.epochs.to_string(),
             Self::BatchSize => config.batch_size.to_string(),
             Self::LearningRate => config.learning_rate.to_string(),
             Self::WeightDecay => config.weight_decay.to_string(),
+            Self::Momentum => config.momentum.to_string(),
+            Self::LabelSmoothing => config.label_smoothing.to_string(),
+            Self::ClipNorm => open(config.clip_norm),
+            Self::Accumulation => config.accumulation.to_string(),
+            Self::WeightAveraging => open(config.weight_averaging),
+            Self::EarlyStopping => open(config.early_stopping),
             Self::Seed => config.seed.to_string(),
+            Self::Threads => open(config.threads),
             Self::Precision => config.precision.to_string(),
             Self::Device => config.device.to_string(),
             Self::Other => String::new(),
@@ -73,18 +97,32 @@ impl Field {
         let text = text.trim();
         // Half of Europe writes a comma where a point is meant; no number here is grouped by thousands.
         let real = || text.replace(',', ".").parse::<f64>().ok().filter(|value| value.is_finite());
+        let whole = || text.parse::<u32>().ok();
         let mut config = config.clone();
         match self {
-            Self::Epochs => config.epochs = text.parse().ok()?,
-            Self::BatchSize => config.batch_size = text.parse().ok()?,
+            Self::Epochs => config.epochs = whole()?,
+            Self::BatchSize => config.batch_size = whole()?,
             Self::LearningRate => config.learning_rate = real()?,
             Self::WeightDecay => config.weight_decay = real()?,
+            Self::Momentum => config.momentum = real()?,
+            Self::LabelSmoothing => config.label_smoothing = real()?,
+            Self::ClipNorm => config.clip_norm = open(text, real)?,
+            Self::Accumulation => config.accumulation = whole()?,
+            Self::WeightAveraging => config.weight_averaging = open(text, real)?,
+            Self::EarlyStopping => config.early_stopping = open(text, whole)?,
             Self::Seed => config.seed = text.parse().ok()?,
+            Self::Threads => config.threads = open(text, whole)?,
             Self::Precision | Self::Device | Self::Other => return None,
         }
         config.preset = config.matching_preset();
         Some(config)
     }
+}
+
+/// A value that may be left open by leaving its field empty; `None` when the text is neither empty nor a number.
+#[expect(clippy::option_option, reason = "the outer one says whether the text makes sense, the inner one is the value")]
+fn open<T>(text: &str, number: impl FnOnce() -> Option<T>) -> Option<Option<T>> {
+    if text.is_empty() { Some(None) } else { number().map(Some) }
 }
 
 /// Something that keeps the configuration from being run.

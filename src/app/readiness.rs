@@ -3,8 +3,11 @@
 
 use super::background::Finding;
 use super::state::App;
-use crate::hardware::{Hardware, device_availability, precision_availability, probe, recommend};
-use crate::run_config::{ConfigProblem, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig};
+use crate::data::builtin;
+use crate::figures::duration;
+use crate::hardware::{Hardware, device_availability, precision_note, probe, recommend};
+use crate::run_config::{ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig};
+use crate::train::held_back;
 
 impl App {
     /// Why this device cannot be used here, if it cannot.
@@ -12,17 +15,36 @@ impl App {
         device_availability(device, &self.machine()).err()
     }
 
-    /// Why this number format cannot be used here, if it cannot.
-    pub fn why_not_precision(&self, precision: Precision) -> Option<String> {
-        precision_availability(precision, &self.machine()).err()
+    /// What computing in this number format means here, where there is something to say.
+    pub fn precision_note(&self, precision: Precision) -> Option<String> {
+        let cost = self.benchmark.last.as_ref().and_then(|(report, _)| report.step_cost(precision));
+        precision_note(precision, &self.machine(), cost)
+    }
+
+    /// How long the run will about take here, once this machine was measured: "About 40 s of training on this machine."
+    pub fn expected_time(&self) -> Option<String> {
+        let (report, _) = self.benchmark.last.as_ref()?;
+        let threads = self.config.threads.unwrap_or(report.machine.threads);
+        let rate = report.images_per_second(self.config.model, self.config.precision, threads)?;
+        let seconds = self.training_images()? as f64 * f64::from(self.config.epochs) / rate;
+        Some(format!("About {} of training on this machine.", duration(seconds)))
+    }
+
+    /// Pictures an epoch learns from, where the data set is known: those not held back for validation.
+    fn training_images(&self) -> Option<u64> {
+        let images = match self.config.data.sources() {
+            [DataSource::Builtin] => builtin::TRAIN as u64,
+            [source] => self.found.iter().flatten().find(|found| self.source_of(found) == *source)?.train_images,
+            _ => return None,
+        };
+        Some(images - held_back(images))
     }
 
     /// Everything wrong with the configuration, by itself and on this machine.
     pub(super) fn config_problems(&self) -> Vec<ConfigProblem> {
         let mut problems = self.config.problems();
-        let (device, precision) = (self.config.device, self.config.precision);
+        let device = self.config.device;
         problems.extend(self.why_not_device(device).map(|reason| ConfigProblem::DeviceUnavailable { device, reason }));
-        problems.extend(self.why_not_precision(precision).map(|reason| ConfigProblem::PrecisionUnavailable { precision, reason }));
         problems
     }
 

@@ -168,21 +168,24 @@ impl Row {
 }
 
 impl Report {
-    /// How long a training step takes in `precision`, relative to f32: the mean over the models that were measured in
+    /// How many images a second a model learns from, where that was measured.
+    pub fn images_per_second(&self, wanted: ModelKind, format: Precision, count: u32) -> Option<f64> {
+        self.rows.iter().find_map(|row| match *row {
+            Row::Step { model, precision, threads, images_per_second, .. }
+                if model == wanted && precision == format && threads == count =>
+            {
+                Some(images_per_second)
+            }
+            _ => None,
+        })
+    }
+
+    /// How long a training step takes in `precision`, relative to f32: the geometric mean over the models that were measured in
     /// both on all threads; above 1 is slower. `None` where none was.
     pub fn step_cost(&self, precision: Precision) -> Option<f64> {
-        let threads = self.machine.threads;
-        let steps = |wanted: Precision| {
-            self.rows.iter().filter_map(move |row| match *row {
-                Row::Step { model, precision, threads: used, images_per_second, .. } if precision == wanted && used == threads => {
-                    Some((model, images_per_second))
-                }
-                _ => None,
-            })
-        };
-        let ratios: Vec<f64> = steps(precision)
-            .filter_map(|(model, rate)| steps(Precision::F32).find(|(other, _)| *other == model).map(|(_, base)| (base / rate).ln()))
-            .collect();
+        let rate = |model, precision| self.images_per_second(model, precision, self.machine.threads);
+        let ratio = |&model: &ModelKind| Some((rate(model, Precision::F32)? / rate(model, precision)?).ln());
+        let ratios: Vec<f64> = ModelKind::ALL.iter().filter_map(ratio).collect();
         (!ratios.is_empty()).then(|| (ratios.iter().sum::<f64>() / ratios.len() as f64).exp())
     }
 }

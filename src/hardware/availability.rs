@@ -1,29 +1,46 @@
-//! Owns which devices and precisions this machine can be offered, and why not the others.
-//! Must not know how they would be used.
+//! Owns which devices and precisions this machine can be offered, why not the others, and what is to be said of those it can.
+//! The one place for such reasons. Must not know how a device or a precision would be used.
 
 use super::Hardware;
 use crate::run_config::{DeviceChoice, Precision};
 
-/// Whether runs can compute in this precision here; otherwise the reason, as a sentence.
-pub fn precision_availability(precision: Precision, hardware: &Hardware) -> Result<(), String> {
-    let has = |simd: &str| hardware.cpu.simd.iter().any(|known| known == simd);
-    match precision {
-        Precision::F32 => Ok(()),
-        Precision::Bf16 if has("AVX-512 BF16") => {
-            Err("This version of Inkling trains in f32 only, although this processor has instructions for bf16.".to_owned())
-        }
-        Precision::Bf16 => Err("This version of Inkling trains in f32 only, and this processor has no instructions for bf16.".to_owned()),
-        Precision::F16 => Err("This version of Inkling trains in f32 only.".to_owned()),
+/// Whether this version of Inkling trains on such a device at all; otherwise why not, as a sentence.
+pub fn device_support(device: DeviceChoice) -> Result<(), String> {
+    match device {
+        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
+        DeviceChoice::Cuda => Err("This version of Inkling does not train on NVIDIA GPUs yet.".to_owned()),
+        DeviceChoice::Metal => Err("Training on Metal is not offered until every gradient has been checked there.".to_owned()),
     }
 }
 
 /// Whether runs can use this device here; otherwise the reason, as a sentence.
 pub fn device_availability(device: DeviceChoice, hardware: &Hardware) -> Result<(), String> {
     match device {
-        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
         DeviceChoice::Cuda if hardware.gpus.is_empty() => Err("No NVIDIA GPU that answers was found in this machine.".to_owned()),
-        DeviceChoice::Cuda => Err("This version of Inkling does not train on NVIDIA GPUs yet.".to_owned()),
         DeviceChoice::Metal if hardware.metal.is_none() => Err("Metal is Apple's; this machine has no Apple GPU.".to_owned()),
-        DeviceChoice::Metal => Err("Training on Metal is not offered until every gradient has been checked there.".to_owned()),
+        _ => device_support(device),
     }
+}
+
+/// What computing in this precision means on this processor, where there is something to say. `step_cost` is how long a training
+/// step takes in it relative to f32, as it was measured on this machine, if it was.
+pub fn precision_note(precision: Precision, hardware: &Hardware, step_cost: Option<f64>) -> Option<String> {
+    let fast_bf16 = hardware.cpu.simd.iter().any(|known| known == "AVX-512 BF16");
+    let why = match precision {
+        Precision::F32 => return None,
+        Precision::Bf16 if fast_bf16 => None,
+        Precision::Bf16 => Some("this processor has no bf16 instructions"),
+        Precision::F16 => Some("this processor has no instructions for f16 products"),
+    };
+    // Within the scatter of a benchmark the two are equally fast.
+    Some(match (step_cost, why) {
+        (Some(cost), _) if (0.97..=1.03).contains(&cost) => "As fast as f32, as measured on this machine.".to_owned(),
+        (Some(cost), _) if cost < 1.0 => format!("{:.1} times as fast as f32, as measured on this machine.", 1.0 / cost),
+        (Some(cost), why) => {
+            let why = why.map_or_else(String::new, |why| format!("; {why}"));
+            format!("A step takes {cost:.1} times as long as in f32, as measured on this machine{why}.")
+        }
+        (None, None) => "Probably faster than f32: this processor has bf16 instructions. Run the benchmark to measure.".to_owned(),
+        (None, Some(why)) => format!("Probably slower than f32: {why}. Run the benchmark to measure."),
+    })
 }

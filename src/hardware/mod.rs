@@ -13,7 +13,7 @@ mod probe;
 use serde::{Deserialize, Serialize};
 
 pub use advice::recommend;
-pub use availability::{device_availability, precision_availability};
+pub use availability::{device_availability, device_support, precision_note};
 pub use cpu::probe as probe_cpu;
 pub use lines::{Line, lines};
 pub use probe::{probe, system};

@@ -8,6 +8,12 @@ use crate::random::Random;
 /// One in this many images is held back: 5,000 of 60,000.
 const ONE_IN: usize = 12;
 
+/// How many of so many images are held back: at least one if there are any.
+pub const fn held_back(images: u64) -> u64 {
+    let share = images / ONE_IN as u64;
+    if share == 0 && images > 0 { 1 } else { share }
+}
+
 /// Training images, split in two by seed.
 #[derive(Clone, Debug)]
 pub struct HoldOut {
@@ -22,8 +28,7 @@ impl HoldOut {
     pub fn new(images: &Split, seed: u64) -> Self {
         let mut positions: Vec<u32> = (0..images.len() as u32).collect();
         Random::stream(seed, "validation split", 0).shuffle(&mut positions);
-        let held = (images.len() / ONE_IN).max(1).min(images.len());
-        let train = positions.split_off(held);
+        let train = positions.split_off(held_back(images.len() as u64) as usize);
         // In their old order, so that a mistake's index grows with its place in the file.
         positions.sort_unstable();
         let mut validation = Split::default();

@@ -13,7 +13,7 @@ mod session;
 mod tally;
 mod updates;
 
-pub use hold_out::{HoldOut, gather};
+pub use hold_out::{HoldOut, gather, held_back};
 pub use observer::{Flow, Observer};
 pub use outcome::Outcome;
 pub use plan::check;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use inkling::hardware::{Cpu, Gpu, Hardware, device_availability, lines, precision_availability, probe, recommend};
+use inkling::hardware::{Cpu, Gpu, Hardware, device_availability, device_support, lines, precision_note, probe, recommend};
 use inkling::run_config::{DeviceChoice, ModelKind, Precision, Preset};
 
 fn machine(cores: u32, simd: &[&str]) -> Hardware {
@@ -66,16 +66,26 @@ fn each_gpu_has_a_line_with_its_figures() {
 #[test]
 fn what_is_not_offered_has_a_reason() {
     let plain = machine(2, &["AVX2"]);
-    assert_eq!(precision_availability(Precision::F32, &plain), Ok(()));
     assert_eq!(device_availability(DeviceChoice::Auto, &plain), Ok(()));
     assert_eq!(device_availability(DeviceChoice::Cpu, &plain), Ok(()));
-    let without = precision_availability(Precision::Bf16, &plain).unwrap_err();
-    let with = precision_availability(Precision::Bf16, &machine(2, &["AVX2", "AVX-512", "AVX-512 BF16"])).unwrap_err();
-    assert_ne!(without, with, "the reason is this machine's");
     let no_gpu = device_availability(DeviceChoice::Cuda, &plain).unwrap_err();
     let gpu = device_availability(DeviceChoice::Cuda, &Hardware { gpus: vec![Gpu::default()], ..plain.clone() }).unwrap_err();
     assert_ne!(no_gpu, gpu);
+    assert_eq!(gpu, device_support(DeviceChoice::Cuda).unwrap_err(), "one reason, one sentence");
     assert!(device_availability(DeviceChoice::Metal, &plain).is_err());
+}
+
+#[test]
+fn a_precision_says_what_it_costs_here() {
+    let (plain, fast) = (machine(2, &["AVX2"]), machine(2, &["AVX2", "AVX-512", "AVX-512 BF16"]));
+    assert_eq!(precision_note(Precision::F32, &plain, None), None);
+    let note = |hardware, cost| precision_note(Precision::Bf16, hardware, cost).unwrap();
+    assert!(note(&plain, None).contains("slower") && note(&plain, None).contains("benchmark"));
+    assert!(note(&fast, None).contains("faster"));
+    assert!(note(&plain, Some(2.345)).contains("2.3 times as long") && note(&plain, Some(2.345)).contains("no bf16 instructions"));
+    assert!(note(&fast, Some(0.5)).contains("2.0 times as fast"));
+    assert!(note(&fast, Some(1.01)).contains("As fast"));
+    assert!(precision_note(Precision::F16, &fast, None).unwrap().contains("slower"));
 }
 
 #[test]

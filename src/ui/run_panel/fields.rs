@@ -8,7 +8,7 @@ use crate::run_config::{DataSource, DataSpec, NamedSet};
 use crate::ui::style;
 
 /// Room for the labels, so that the controls line up.
-const LABEL_WIDTH: f32 = 96.0;
+const LABEL_WIDTH: f32 = 112.0;
 
 /// A label and the control it belongs to, which fills the rest of the row.
 fn row(ui: &mut Ui, label: &str, control: impl FnOnce(&mut Ui) -> Response) -> Response {
@@ -61,9 +61,14 @@ fn entry(ui: &mut Ui, chosen: bool, name: &str, why_not: Option<&str>) -> bool {
 
 /// A row with a number that is typed freely.
 pub fn number(ui: &mut Ui, app: &App, field: Field, label: &str, about: &str, actions: &mut Vec<Action>) {
+    open_number(ui, app, field, label, "", about, actions);
+}
+
+/// A row with a number that may be left out; `left_out` says in the empty field what that means.
+pub fn open_number(ui: &mut Ui, app: &App, field: Field, label: &str, left_out: &str, about: &str, actions: &mut Vec<Action>) {
     let mut text = app.text(field);
     row(ui, label, |ui| {
-        let response = ui.add(TextEdit::singleline(&mut text).desired_width(f32::INFINITY).char_limit(24));
+        let response = ui.add(TextEdit::singleline(&mut text).hint_text(left_out).desired_width(f32::INFINITY).char_limit(24));
         if response.changed() {
             actions.push(Action::Type(field, text));
         }
@@ -71,6 +76,11 @@ pub fn number(ui: &mut Ui, app: &App, field: Field, label: &str, about: &str, ac
     })
     .on_hover_text(about);
     obstacle(ui, app, field);
+}
+
+/// A row with a box to tick.
+pub fn check(ui: &mut Ui, label: &str, ticked: &mut bool) -> Response {
+    row(ui, label, |ui| ui.checkbox(ticked, ""))
 }
 
 /// Why the field's value cannot be, if it cannot.
