@@ -78,9 +78,9 @@ fn what_is_typed_is_what_runs() {
     let (mut window, mut engine) = usual();
     type_into(&mut window, "Epochs", "7");
     type_into(&mut window, "Batch size", "96");
-    type_into(&mut window, "Seed", "42");
     choose(&mut window, "Model", "LeNet-5");
     open_more(&mut window);
+    type_into(&mut window, "Seed", "42");
     choose(&mut window, "Optimiser", "SGD, Nesterov momentum");
     type_into(&mut window, "Learning rate", "0,05");
     window.get_by_label("Start").click();
@@ -94,7 +94,8 @@ fn what_is_typed_is_what_runs() {
 
 #[test]
 fn a_value_that_cannot_be_says_why_beside_it_and_start_waits() {
-    let (mut window, mut engine) = usual();
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
+    open_more(&mut window);
     for (field, text, reason) in [
         ("Epochs", "0", "0 epochs cannot be trained"),
         ("Epochs", "many", "“many” cannot be used"),
