@@ -1,5 +1,5 @@
 //! Owns measuring this machine: matrix products, memory, every model's training step, data, optimisers and reading; and keeping
-//! what came of it. Everything is measured by the routines that training and reading use, none by a copy of them.
+//! what came of it. Steps, data, updates and reading are measured by the code that trains and reads, not by a copy of it.
 //! Must not know windows, commands or events.
 
 mod clock;

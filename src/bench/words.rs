@@ -142,7 +142,7 @@ fn machine_rates(rows: &[Row]) -> Section {
     }
     Section {
         title: "What this machine can do at best",
-        about: "the fastest of several sizes of matrix product, by the routine that training uses".to_owned(),
+        about: "the fastest of several sizes of large square matrix product (gemm), and copying blocks of 64 MB".to_owned(),
         columns: std::iter::once(String::new()).chain(counts.into_iter().map(threads_in_words)).collect(),
         lines,
     }

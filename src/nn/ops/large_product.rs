@@ -1,7 +1,9 @@
-//! Owns one large square product, for measuring what this machine's matrix rate is by the same routine that training uses.
+//! Owns one large square product, for measuring this machine's matrix rate: what an op could reach at best.
 //! Must not time it.
 
-use super::matrix::{Matrix, Mode, product_parallel};
+use rayon::prelude::*;
+
+use super::matrix::{Matrix, Mode, product};
 use crate::random::Random;
 use crate::run_config::Precision;
 
@@ -30,9 +32,13 @@ impl LargeProduct {
         2 * (size as u64).pow(3)
     }
 
-    /// Computes the product on all threads of the current pool.
+    /// Computes the product on all threads of the current pool, each of which has as many of its rows.
     pub fn run(&mut self) {
         let Self { size, lhs, rhs, out } = self;
-        product_parallel(out, Matrix::new(lhs, *size, *size), Matrix::new(rhs, *size, *size), Mode::Overwrite);
+        let (size, rhs) = (*size, rhs.as_slice());
+        let rows = size.div_ceil(rayon::current_num_threads());
+        out.par_chunks_mut(rows * size).zip(lhs.par_chunks(rows * size)).for_each(|(out, lhs)| {
+            product(out, Matrix::new(lhs, lhs.len() / size, size), Matrix::new(rhs, size, size), Mode::Overwrite);
+        });
     }
 }
