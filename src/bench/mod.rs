@@ -17,7 +17,7 @@ mod words;
 use std::ops::ControlFlow;
 
 pub use clock::{Listener, Progress};
-pub use report::{Extent, Machine, Report, Row, Subject, VERSION, Work};
+pub use report::{Extent, Machine, Report, Row, Subject, VERSION};
 pub use store::{Saved, latest, save};
 pub use words::{Line, Section, heading, sections, subject, text};
 

@@ -1,23 +1,39 @@
-//! Owns measuring how fast training images are got ready. Must not do it itself: `train` does.
+//! Owns measuring how fast training images are got ready. Must not do it itself: the training loop's loader does.
 
 use super::clock::{Clock, Ended};
-use super::report::{Row, Subject, Work};
+use super::report::{Row, Subject};
 use super::rounds::{Side, median, take, timed};
+use super::steps;
 use crate::data::Split;
-use crate::random::Random;
-use crate::train::gather;
+use crate::problem::Problem;
+use crate::run_config::{Augmentation, ModelKind, Precision, RunConfig};
+use crate::train::Loader;
 
-/// Images in a batch.
-const BATCH: usize = 128;
+/// Batches waited for at a time: many, as one or two may be ready before the clock starts.
+const BATCHES: usize = 64;
 
-/// How fast batches are filled, on the one thread that does it.
+/// How fast batches come, on the one thread that makes them, when nobody learns from them meanwhile.
 pub(super) fn pipeline(clock: &mut Clock<'_>, seconds: f64, images: &Split) -> Result<Vec<Row>, Ended> {
     let time = clock.part(Subject::Pipeline, seconds);
-    let mut order: Vec<u32> = (0..images.len() as u32).collect();
-    Random::new(1).shuffle(&mut order);
-    let mut batch = Split::default();
-    let epoch: Side<'_> = Box::new(move || Ok(timed(|| order.chunks(BATCH).for_each(|positions| gather(images, positions, &mut batch)))));
-    let taken = take(clock, time, &mut [epoch])?;
-    let images_per_second = images.len() as f64 / median(taken.first().map_or(&[], Vec::as_slice));
-    Ok(vec![Row::Pipeline { work: Work::Gather, threads: 1, images_per_second }])
+    let plain = steps::config(ModelKind::ConvNet, steps::Side { precision: Precision::F32, threads: 1 });
+    let taken = std::thread::scope(|scope| {
+        let mut sides: Vec<Side<'_>> = Vec::new();
+        for &augmentation in Augmentation::ALL {
+            let config = RunConfig { augmentation, ..plain.clone() };
+            let mut loader = Loader::start(scope, &config, images, (0..images.len() as u32).collect())?;
+            sides.push(Box::new(move || {
+                let mut loaded: Result<usize, Problem> = Ok(0);
+                let took = timed(|| loaded = (0..BATCHES).map(|_| loader.next().map(Split::len)).sum());
+                // Batches differ in size where an epoch ends.
+                Ok(took / loaded?.max(1) as f64)
+            }));
+        }
+        take(clock, time, &mut sides)
+    })?;
+    let row = |(&augmentation, seconds): (&Augmentation, &Vec<f64>)| Row::Pipeline {
+        augmentation,
+        threads: 1,
+        images_per_second: 1.0 / median(seconds),
+    };
+    Ok(Augmentation::ALL.iter().zip(&taken).map(row).collect())
 }

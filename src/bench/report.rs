@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run_config::{ModelKind, OptimizerKind, Precision};
+use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision};
 
 /// The version written into stored reports; newer ones are refused.
 pub const VERSION: u32 = 1;
@@ -111,8 +111,8 @@ pub enum Row {
     },
     /// Getting training images ready.
     Pipeline {
-        /// What is done with each.
-        work: Work,
+        /// How each is changed.
+        augmentation: Augmentation,
         /// Threads.
         threads: u32,
         /// Images per second.
@@ -147,14 +147,6 @@ pub enum Row {
         /// Images per second.
         images_per_second: f64,
     },
-}
-
-/// What is done to a training image before it is learned from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Work {
-    /// It is copied into its batch.
-    Gather,
 }
 
 impl Row {

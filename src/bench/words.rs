@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::report::{Extent, Machine, Report, Row, Subject, Work};
+use super::report::{Extent, Machine, Report, Row, Subject};
 use crate::figures::{duration, grouped, local_time, significant};
-use crate::run_config::{ModelKind, OptimizerKind, Precision};
+use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision};
 
 /// Figures that belong together, as a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -260,29 +260,33 @@ fn reading(rows: &[Row]) -> Section {
 
 fn pipeline(rows: &[Row]) -> Section {
     let lines = rows.iter().filter_map(|row| match *row {
-        Row::Pipeline { work, threads, images_per_second } => {
-            let detail = format!("{}, on {}.", work_detail(work), threads_in_words(threads));
-            Some(Line { cells: vec![work_in_words(work).to_owned(), rate(images_per_second)], detail })
+        Row::Pipeline { augmentation, threads, images_per_second } => {
+            let detail = format!("{}, on {}.", work_detail(augmentation), threads_in_words(threads));
+            Some(Line { cells: vec![work_in_words(augmentation).to_owned(), rate(images_per_second)], detail })
         }
         _ => None,
     });
     Section {
         title: "Getting images ready",
         about: "what happens to each training image before it is learned from, beside the training itself".to_owned(),
-        columns: ["Work", "images/s"].map(str::to_owned).to_vec(),
+        columns: ["Pictures", "images/s"].map(str::to_owned).to_vec(),
         lines: lines.collect(),
     }
 }
 
-const fn work_in_words(work: Work) -> &'static str {
-    match work {
-        Work::Gather => "Filling batches",
+const fn work_in_words(augmentation: Augmentation) -> &'static str {
+    match augmentation {
+        Augmentation::Off => "As they are",
+        Augmentation::Gentle => "Varied gently",
+        Augmentation::Strong => "Varied strongly",
     }
 }
 
-const fn work_detail(work: Work) -> &'static str {
-    match work {
-        Work::Gather => "Images are copied into their batch in the epoch's order",
+const fn work_detail(augmentation: Augmentation) -> &'static str {
+    match augmentation {
+        Augmentation::Off => "Images are copied into their batch in the epoch's order",
+        Augmentation::Gentle => "Images are copied into their batch and turned, scaled, slanted, shifted and bent a little",
+        Augmentation::Strong => "Images are copied into their batch, turned and bent more, and their strokes made thicker or thinner",
     }
 }
 

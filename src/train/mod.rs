@@ -13,7 +13,8 @@ mod session;
 mod tally;
 mod updates;
 
-pub use hold_out::{HoldOut, gather, held_back};
+pub use hold_out::{HoldOut, held_back};
+pub use loader::Loader;
 pub use observer::{Flow, Observer};
 pub use outcome::Outcome;
 pub use plan::check;

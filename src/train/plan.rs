@@ -1,17 +1,15 @@
 //! Owns what a run will compute, and whether it can be computed at all.
 //! Must not compute any of it.
 
+use crate::hardware::device_support;
 use crate::nn::parameter_count;
 use crate::protocol::RunPlan;
 use crate::run_config::{ConfigProblem, DeviceChoice, RunConfig};
 
 /// Whether `train` takes this configuration, to be asked before its data is read.
 pub fn check(config: &RunConfig) -> Result<(), ConfigProblem> {
-    let device = match config.device {
-        DeviceChoice::Auto | DeviceChoice::Cpu => None,
-        device => Some(ConfigProblem::DeviceUnavailable { device, reason: "training computes on the CPU".to_owned() }),
-    };
-    config.problems().into_iter().chain(device).next().map_or(Ok(()), Err)
+    let unsupported = device_support(config.device).err().map(|reason| ConfigProblem::DeviceUnavailable { device: config.device, reason });
+    config.problems().into_iter().chain(unsupported).next().map_or(Ok(()), Err)
 }
 
 /// The plan of a run over so many images.
