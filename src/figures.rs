@@ -24,8 +24,14 @@ pub fn percent(share: f64, places: usize) -> String {
     format!("{value:.places$} %")
 }
 
-/// A size on disk: 6,653,480 bytes are "6.7 MB".
-pub fn megabytes(bytes: u64) -> String {
+/// A size of memory in units of 1024, as systems report it: 411,041,792 bytes are "392 MB", 12 x 1024³ "12.0 GB".
+pub fn memory(bytes: u64) -> String {
+    let megabytes = bytes as f64 / f64::from(1 << 20);
+    if megabytes < 1000.0 { format!("{megabytes:.0} MB") } else { format!("{:.1} GB", megabytes / 1024.0) }
+}
+
+/// A size of a file in units of 1000, as file managers show it: 6,653,480 bytes are "6.7 MB".
+pub fn file_size(bytes: u64) -> String {
     match bytes as f64 {
         few if few < 1e6 => format!("{:.0} kB", few / 1e3),
         many => format!("{:.1} MB", many / 1e6),
@@ -40,6 +46,16 @@ pub fn duration(seconds: f64) -> String {
         (0, 0, seconds) => format!("{seconds} s"),
         (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
         (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
+/// How long something will still take, rounded up: "8 s", "1 min 20 s", "2 h 5 min".
+pub fn remaining(seconds: f32) -> String {
+    let whole = if seconds.is_finite() { seconds.max(0.0).ceil() as u64 } else { 0 };
+    match whole {
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Owns writing files whole or not at all: temporary file beside the target, flush, sync, rename.
+//! Owns writing files whole or not at all: temporary file beside the target, flush, sync, rename; and the temporary folders that
+//! several files are gathered in before they are renamed together.
 //! Must not know what the files hold.
 
 use std::io::{self, Write};
@@ -11,7 +12,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
     let write = || -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
         std::fs::create_dir_all(folder)?;
-        let mut file = temporary().tempfile_in(folder)?;
+        let mut file = temporary(0o666).tempfile_in(folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|failed| failed.error)?;
@@ -20,11 +21,19 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
     write().map_err(|error| Problem::Write { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// A temporary file with the rights any new file gets, rather than readable by its owner alone.
-fn temporary() -> tempfile::Builder<'static, 'static> {
+/// A new, hidden folder in `parent`, which is created if need be; gone when dropped unless it is kept.
+pub fn folder_beside(parent: &Path) -> io::Result<tempfile::TempDir> {
+    std::fs::create_dir_all(parent)?;
+    temporary(0o777).tempdir_in(parent)
+}
+
+/// Temporary files and folders with the rights (less the umask) any new one gets, rather than private ones.
+fn temporary(rights: u32) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".inkling-");
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(rights));
+    #[cfg(not(unix))]
+    let _ = rights;
     builder
 }

@@ -69,7 +69,12 @@ impl App {
             Event::Intervened { run, intervention } => {
                 // An f16 run skips steps now and then; once is news, the rest is in its figures.
                 let skips = matches!(intervention, Intervention::SkippedStep { .. });
-                if self.current(run).is_some_and(|run| !skips || run.now.skipped_steps == 0) {
+                let Some(run) = self.current(run) else { return };
+                let news = !skips || run.now.skipped_steps == 0;
+                if !skips {
+                    run.interventions.push(intervention);
+                }
+                if news {
                     self.tell(Severity::Info, Message::intervened(&intervention));
                 }
             }

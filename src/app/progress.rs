@@ -2,7 +2,7 @@
 //! Must not know where they are shown.
 
 use super::run_view::{Phase, RunView};
-use super::statistics::grouped;
+use crate::figures::{grouped, remaining};
 
 impl RunView {
     /// How much is done, from 0 to 1.
@@ -27,10 +27,24 @@ impl RunView {
             Phase::Paused => format!("Paused, {}", epoch()),
             Phase::Stopping => "Stopping".to_owned(),
             Phase::Finished(summary) if summary.stopped => "Stopped; what it learned is kept".to_owned(),
+            Phase::Finished(summary) if summary.stopped_early => {
+                format!("Finished early; epoch {} was the best", summary.kept_epoch.unwrap_or_default())
+            }
             Phase::Finished(_) => "Finished".to_owned(),
             Phase::Discarded => "Stopped before the first epoch was complete; nothing was kept".to_owned(),
             Phase::Failed => "Failed".to_owned(),
         }
+    }
+
+    /// How f16 fares: "loss scale 65,536, 3 steps skipped"; nothing in other precisions.
+    pub fn scaling(&self) -> Option<String> {
+        let scale = grouped(self.now.loss_scale? as u64);
+        let skipped = match self.now.skipped_steps {
+            0 => "no step skipped".to_owned(),
+            1 => "1 step skipped".to_owned(),
+            steps => format!("{} steps skipped", grouped(steps)),
+        };
+        Some(format!("Loss scale {scale}, {skipped}"))
     }
 
     /// How long it will take and how fast it goes: "1 min 20 s left", "4,012 images/s"; empty where not known.
@@ -38,19 +52,9 @@ impl RunView {
         let Phase::Training = self.phase else { return Vec::new() };
         let mut pace = Vec::new();
         if self.now.step > 0 {
-            pace.push(format!("{} left", duration(self.now.remaining_seconds)));
+            pace.push(format!("{} left", remaining(self.now.remaining_seconds)));
             pace.push(format!("{} images/s", grouped(self.now.images_per_second.max(0.0).round() as u64)));
         }
         pace
-    }
-}
-
-/// A length of time in the two units that matter: "8 s", "1 min 20 s", "2 h 5 min".
-pub fn duration(seconds: f32) -> String {
-    let whole = if seconds.is_finite() { seconds.max(0.0).ceil() as u64 } else { 0 };
-    match whole {
-        0..60 => format!("{whole} s"),
-        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
-        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
     }
 }

@@ -2,7 +2,7 @@
 //! Must not know the engine.
 
 use super::history::History;
-use crate::protocol::{RunId, RunPlan, RunSummary, Telemetry};
+use crate::protocol::{Intervention, RunId, RunPlan, RunSummary, Telemetry};
 use crate::run_config::RunConfig;
 
 /// Where a run stands.
@@ -39,12 +39,22 @@ pub struct RunView {
     pub history: History,
     /// Its newest state.
     pub now: Telemetry,
+    /// What it did by itself, oldest first; steps skipped in f16 are only counted, in `now`.
+    pub interventions: Vec<Intervention>,
 }
 
 impl RunView {
     /// A run that was just asked for.
     pub fn new(id: RunId, config: RunConfig) -> Self {
-        Self { id, config, phase: Phase::Preparing(0.0), plan: None, history: History::default(), now: Telemetry::default() }
+        Self {
+            id,
+            config,
+            phase: Phase::Preparing(0.0),
+            plan: None,
+            history: History::default(),
+            now: Telemetry::default(),
+            interventions: Vec::new(),
+        }
     }
 
     /// True until it is over.

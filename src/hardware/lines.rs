@@ -2,6 +2,7 @@
 //! Must not know where the lines are shown.
 
 use super::Hardware;
+use crate::figures::memory as bytes;
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,14 +21,14 @@ pub fn lines(hardware: &Hardware) -> Vec<Line> {
     lines.extend(gpus(hardware));
     if let Some(metal) = &hardware.metal {
         let memory = if metal.unified_memory { "shared memory" } else { "own memory" };
-        let value = format!("{}, {memory}, up to {} for work", metal.name, gigabytes(metal.working_set));
+        let value = format!("{}, {memory}, up to {} for work", metal.name, bytes(metal.working_set));
         lines.push(line("Apple GPU", value, "Listed for information: this version trains and reads on the processor."));
     }
     lines.push(match hardware.disk_free {
         Some(free) if free < 200 << 20 => {
-            line("Free disk", gigabytes(free), "Little room: a finished run takes a few megabytes. Free some before training.")
+            line("Free disk", bytes(free), "Little room: a finished run takes a few megabytes. Free some before training.")
         }
-        Some(free) => line("Free disk", gigabytes(free), "Plenty: a finished run takes a few megabytes."),
+        Some(free) => line("Free disk", bytes(free), "Plenty: a finished run takes a few megabytes."),
         None => line("Free disk", "unknown".to_owned(), "A finished run takes a few megabytes."),
     });
     lines.push(line("System", hardware.system.clone(), "Everything stays on this machine; no network is needed."));
@@ -67,7 +68,7 @@ fn vectors(hardware: &Hardware) -> Line {
 }
 
 fn memory(hardware: &Hardware) -> Line {
-    let value = format!("{}, {} free", gigabytes(hardware.memory_total), gigabytes(hardware.memory_available));
+    let value = format!("{}, {} free", bytes(hardware.memory_total), bytes(hardware.memory_available));
     let meaning = if hardware.memory_available < 600 << 20 {
         "Tight: training takes about 300 MB. Close something large first."
     } else {
@@ -84,7 +85,7 @@ fn gpus(hardware: &Hardware) -> Vec<Line> {
         return vec![line("NVIDIA GPU", "none".to_owned(), "Not needed: these networks are small enough for the processor.")];
     }
     let describe = |gpu: &super::Gpu| {
-        let memory = format!("{} of {} free", gigabytes(gpu.memory_free), gigabytes(gpu.memory_total));
+        let memory = format!("{} of {} free", bytes(gpu.memory_free), bytes(gpu.memory_total));
         let value =
             format!("{}, {memory}, driver {}, CUDA {}, compute capability {}", gpu.name, gpu.driver, gpu.cuda, gpu.compute_capability);
         line("NVIDIA GPU", value, "Listed for information: this version trains and reads on the processor.")
@@ -94,10 +95,4 @@ fn gpus(hardware: &Hardware) -> Vec<Line> {
 
 fn line(label: &str, value: String, meaning: &str) -> Line {
     Line { label: label.to_owned(), value, meaning: meaning.to_owned() }
-}
-
-/// Bytes in the unit people use for memory and disks.
-fn gigabytes(bytes: u64) -> String {
-    let megabytes = bytes as f64 / f64::from(1 << 20);
-    if megabytes < 1000.0 { format!("{megabytes:.0} MB") } else { format!("{:.1} GB", megabytes / 1024.0) }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::RunError;
-use crate::files::write_whole;
+use crate::files::{folder_beside, write_whole};
 use crate::problem::Problem;
 use crate::protocol::RunSummary;
 use crate::run_config::WeightFormat;
@@ -86,17 +86,7 @@ fn located(summary: RunSummary, folder: &Path) -> RunSummary {
 
 /// Writes all of a run's files to a new, hidden folder in `parent`.
 pub fn write_beside(parent: &Path, outcome: &Outcome, weights: WeightFormat) -> Result<PathBuf, Problem> {
-    let failed = |error: io::Error| unwritable(parent, &error);
-    std::fs::create_dir_all(parent).map_err(failed)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".inkling-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // The usual rights of a new folder (less the umask), not the private ones of a temporary folder.
-        builder.permissions(std::fs::Permissions::from_mode(0o777));
-    }
-    let folder = builder.tempdir_in(parent).map_err(failed)?;
+    let folder = folder_beside(parent).map_err(|error| unwritable(parent, &error))?;
     outcome.model_file().save(&folder.path().join(MODEL), weights)?;
     write_whole(&folder.path().join(HISTORY), history(&outcome.summary).as_bytes())?;
     // Where it lies is not written down: the folder may be moved.

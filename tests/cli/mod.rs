@@ -1,5 +1,6 @@
 //! Tests of the command line: the real program, as a script or a person in a terminal meets it.
 
+mod bench;
 mod data;
 #[cfg(unix)]
 mod interrupt;

@@ -1,5 +1,6 @@
 //! Runs, pauses, stops, readings and measurements, as a caller sees them.
 
+use inkling::bench::Extent;
 use inkling::engine::{EngineHandle, EngineSettings, RunsTarget};
 use inkling::ink::Ink;
 use inkling::problem::Problem;
@@ -277,4 +278,32 @@ fn a_missing_model_is_said_and_the_reader_stays() {
         _ => None,
     });
     assert_eq!(reading.model.reference, ModelRef::Starter);
+}
+
+#[test]
+fn a_benchmark_reports_how_far_it_is_and_can_be_broken_off() {
+    let bench = bench(8, 1);
+    bench.handle.send(Command::Benchmark { request: 7, extent: Extent::Quick });
+    bench.until(|event| matches!(event, Event::Benchmarking { request: 7, .. }).then_some(()));
+    bench.until(|event| matches!(event, Event::BenchmarkRow { request: 7, .. }).then_some(()));
+    bench.handle.send(Command::CancelBenchmark(6));
+    bench.handle.send(Command::CancelBenchmark(7));
+    bench.until(|event| matches!(event, Event::BenchmarkCancelled(7)).then_some(()));
+    assert!(!bench.folder.path().join("bench").exists(), "nothing is kept of it");
+}
+
+#[test]
+fn a_benchmark_waits_for_no_run_and_gives_way_to_one() {
+    let bench = bench(200, 20);
+    let run = bench.start(1);
+    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
+    bench.handle.send(Command::Benchmark { request: 2, extent: Extent::Quick });
+    bench.until(|event| matches!(event, Event::Failed { what: Task::Benchmark(2), problem: Problem::Busy }).then_some(()));
+    bench.handle.send(Command::Stop(run));
+    bench.until(|event| matches!(event, Event::Discarded(_) | Event::Finished { .. }).then_some(()));
+    bench.handle.send(Command::Benchmark { request: 3, extent: Extent::Quick });
+    bench.until(|event| matches!(event, Event::Benchmarking { request: 3, .. }).then_some(()));
+    bench.start(4);
+    bench.until(|event| matches!(event, Event::BenchmarkCancelled(3)).then_some(()));
+    bench.until(|event| matches!(event, Event::Started { run: RunId(4), .. }).then_some(()));
 }

@@ -5,7 +5,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, Phase};
 use inkling::bench::Extent;
-use inkling::protocol::Command;
+use inkling::protocol::{Command, Event, Intervention, Telemetry};
 use inkling::run_config::{Activation, Augmentation, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
 use inkling::ui::Inkling;
 
@@ -253,4 +253,26 @@ fn settings_are_fixed_while_a_run_is_under_way() {
     window.run_steps(3);
     assert!(!window.get_by_role_and_label(Role::TextInput, "Epochs").accesskit_node().is_disabled());
     window.get_all_by_label_contains("99.00 %").next().expect("what came of it");
+}
+
+#[test]
+fn what_a_run_does_by_itself_is_said_and_stays_to_be_read() {
+    let (mut window, mut engine) = usual();
+    window.get_by_label("Start").click();
+    window.run_steps(3);
+    engine.serve();
+    engine.train(4);
+    let run = engine.run.as_ref().unwrap().id;
+    let back = Intervention::SteppedBack { step: 5, to_step: 2, rate_factor: 0.5, left: 2 };
+    engine.send(Event::Intervened { run, intervention: back });
+    window.run_steps(3);
+    assert_eq!(window.query_all_by_label_contains("goes on from step 2 with 1/2 of its learning rate").count(), 2, "a notice and a line");
+    window.get_by_label("Dismiss").click();
+    window.run_steps(3);
+    window.get_by_label_contains("goes on from step 2");
+    assert_eq!(window.query_all_by_label_contains("Loss scale").count(), 0, "f32 has none");
+    let now = Telemetry { step: 5, epoch: 1, loss_scale: Some(32_768.0), skipped_steps: 3, ..Telemetry::default() };
+    engine.send(Event::Progress { run, steps: Vec::new(), now });
+    window.run_steps(3);
+    window.get_by_label_contains("Loss scale 32,768, 3 steps skipped");
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::Message;
-use crate::app::statistics::{grouped, percent};
+use crate::figures::{grouped, percent};
 use crate::problem::Problem;
 use crate::protocol::{Intervention, RunSummary};
 

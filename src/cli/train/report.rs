@@ -3,10 +3,10 @@
 
 use serde::Serialize;
 
-use crate::app::statistics::{grouped, percent};
 use crate::cli::failure::Failure;
 use crate::cli::format::{clock, count, quoted};
 use crate::cli::output::Output;
+use crate::figures::{grouped, percent};
 use crate::protocol::{EpochRecord, Intervention, RunPlan, RunSummary};
 use crate::run_config::RunConfig;
 

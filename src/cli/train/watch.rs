@@ -3,12 +3,12 @@
 
 use super::report;
 use crate::app::messages::Message;
-use crate::app::statistics::grouped;
 use crate::cli::engine::Engine;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
+use crate::figures::grouped;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
 use crate::run_config::RunConfig;

@@ -5,9 +5,9 @@ use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Align, ComboBox, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, accesskit, vec2};
 
 use super::DrawView;
-use crate::app::statistics::percent;
 use crate::app::verdict::{Verdict, latency, reader_sentence};
 use crate::app::{Action, App, Screen};
+use crate::figures::percent;
 use crate::ink::Picture;
 use crate::protocol::Reading;
 use crate::ui::pictures::Sheet;

@@ -4,9 +4,9 @@
 use eframe::egui::{Label, RichText, Ui};
 
 use super::table;
-use crate::app::progress::duration;
 use crate::app::{Action, App, BenchmarkUnderWay};
 use crate::bench::{Extent, Report, Saved, heading, sections, subject, text};
+use crate::figures::remaining;
 use crate::ui::style;
 
 /// Draws it.
@@ -54,7 +54,7 @@ fn progress(ui: &mut Ui, under_way: &BenchmarkUnderWay, actions: &mut Vec<Action
     let what = match (under_way.stopping, under_way.subject) {
         (true, _) => "Stopping".to_owned(),
         (false, None) => "Beginning".to_owned(),
-        (false, Some(now)) => format!("{}, {} left", subject(now), duration(under_way.remaining_seconds)),
+        (false, Some(now)) => format!("{}, {} left", subject(now), remaining(under_way.remaining_seconds)),
     };
     ui.horizontal(|ui| {
         let cancel = ui.add_enabled(!under_way.stopping, style::secondary_button("Cancel"));

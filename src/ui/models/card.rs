@@ -4,8 +4,8 @@
 use eframe::egui::{self, Align2, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::App;
-use crate::app::statistics::percent;
 use crate::figures::local_time;
+use crate::figures::percent;
 use crate::protocol::{ModelRef, RunSummary};
 use crate::runs::RunEntry;
 use crate::ui::style;

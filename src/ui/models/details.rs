@@ -7,9 +7,10 @@ use eframe::egui::{Button, Grid, Label, RichText, Ui, vec2};
 
 use super::{card, history};
 use crate::app::messages::Message;
-use crate::app::statistics::{duration, grouped, megabytes, percent, wilson_interval};
+use crate::app::statistics::wilson_interval;
 use crate::app::{Action, App, Screen};
 use crate::figures::local_time;
+use crate::figures::{duration, file_size, grouped, percent};
 use crate::problem::Problem;
 use crate::protocol::{ModelRef, RunSummary};
 use crate::runs::RunEntry;
@@ -120,7 +121,7 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
         }
         fact("Parameters", grouped(summary.plan.parameters));
         // Weights are kept as 32-bit floats whatever the products were computed in.
-        fact("Size of the model", megabytes(summary.plan.parameters * 4));
+        fact("Size of the model", file_size(summary.plan.parameters * 4));
         fact("Training time", duration(summary.train_seconds));
         fact("Throughput", format!("{} images/s", grouped(summary.images_per_second.max(0.0).round() as u64)));
     });

@@ -56,7 +56,7 @@ pub struct Curves {
     pub learning_rate: Pyramid,
     /// Training images per second.
     pub throughput: Pyramid,
-    /// Resident memory, in MiB.
+    /// Resident memory, in MB of 1024 x 1024 bytes.
     pub memory: Pyramid,
 }
 

@@ -15,11 +15,11 @@ use self::chart::{Chart, Look, Shown, Trace};
 use self::curves::{Curves, Measured};
 use self::picture::Pending;
 use self::pyramid::Pyramid;
-use self::readout::{Readout, percents};
+use self::readout::{Readout, megabytes, percents};
 use self::scale::{XAxis, XUnit, YAxis, significant};
 use super::style;
-use crate::app::statistics::grouped;
 use crate::app::{Action, App, Phase, RunView};
+use crate::figures::grouped;
 
 /// Which traces are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -177,8 +177,8 @@ fn subjects<'a>(curves: &'a Curves, shows: Shows, palette: style::Palette, log: 
         Subject {
             name: "Memory plot",
             title: "Memory",
-            about: "Memory this program holds, in MiB (1024 x 1024 bytes).",
-            newest: newest(curves, &[("", &curves.memory)], |value| format!("{value:.0} MiB")),
+            about: "Memory this program holds, in MB of 1024 x 1024 bytes.",
+            newest: newest(curves, &[("", &curves.memory)], megabytes),
             traces: machine("memory", &curves.memory),
             y: linear("", true),
         },

@@ -7,6 +7,7 @@ use egui_plot::PlotTransform;
 use super::curves::Curves;
 use super::pyramid::Pyramid;
 use super::scale::{XAxis, significant};
+use crate::figures::memory;
 use crate::ui::style;
 
 /// A figure by name.
@@ -54,7 +55,7 @@ impl Readout {
         tell("Validation accuracy", since(&curves.validation_accuracy).map(percents));
         tell("Learning rate", at(&curves.learning_rate).map(significant));
         tell("Throughput", at(&curves.throughput).map(|value| format!("{value:.0} images/s")));
-        tell("Memory", at(&curves.memory).map(|value| format!("{value:.0} MiB")));
+        tell("Memory", at(&curves.memory).map(megabytes));
         Some(Self { step, place: format!("Step {step:.0}, epoch {:.2}", step / steps_per_epoch.max(1.0)), figures })
     }
 
@@ -68,6 +69,11 @@ impl Readout {
 /// A loss with its unit.
 pub fn nats(value: f64) -> String {
     format!("{} nats", significant(value))
+}
+
+/// Memory, from MB of 1024 x 1024 bytes.
+pub fn megabytes(value: f64) -> String {
+    memory((value * f64::from(1 << 20)) as u64)
 }
 
 /// A percentage.

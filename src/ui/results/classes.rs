@@ -3,7 +3,8 @@
 
 use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
-use crate::app::statistics::{class_scores, grouped, percent};
+use crate::app::statistics::class_scores;
+use crate::figures::{grouped, percent};
 use crate::protocol::Evaluation;
 use crate::ui::style;
 

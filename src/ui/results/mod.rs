@@ -11,8 +11,9 @@ use eframe::egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 use self::confusion::Cell;
 use self::mistakes::Gallery;
 use super::style;
-use crate::app::statistics::{cell_sentence, error_count, grouped, percent, wilson_interval};
+use crate::app::statistics::{cell_sentence, error_count, wilson_interval};
 use crate::app::{Action, App, ResultsView};
+use crate::figures::{grouped, percent};
 use crate::protocol::{Evaluation, ModelRef};
 use crate::run_config::DataSpec;
 

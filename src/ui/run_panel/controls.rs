@@ -1,10 +1,12 @@
 //! Owns the foot of the run panel: Start, Pause, Resume and Stop, and how far the run is.
 //! Must not know how a run is carried out.
 
-use eframe::egui::{KeyboardShortcut, Response, RichText, Ui};
+use eframe::egui::{KeyboardShortcut, Label, Response, RichText, Ui};
 
+use crate::app::messages::Message;
 use crate::app::{Action, App, Phase, RunView};
-use crate::ui::{shortcuts, style};
+use crate::figures::{percent, remaining};
+use crate::ui::{shortcuts, signs, style};
 
 /// Draws the controls.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -66,10 +68,21 @@ fn state(ui: &mut Ui, run: &RunView) {
     if let Phase::Finished(summary) = &run.phase
         && let Some(test) = &summary.test
     {
-        figures.push(format!("{} right on the test pictures", crate::app::statistics::percent(test.accuracy, 2)));
-        figures.push(format!("{} of training", crate::app::progress::duration(summary.train_seconds as f32)));
+        figures.push(format!("{} right on the test pictures", percent(test.accuracy, 2)));
+        figures.push(format!("{} of training", remaining(summary.train_seconds as f32)));
     }
     if !figures.is_empty() {
         ui.label(style::hint(figures.join(", ")));
+    }
+    if let Some(scaling) = run.scaling() {
+        let about = "f16 has room for small gradients only when the loss is scaled up; a step whose gradients overflow is skipped, and the scale halved.";
+        ui.label(style::hint(scaling)).on_hover_text(about);
+    }
+    for intervention in &run.interventions {
+        let message = Message::intervened(intervention);
+        ui.horizontal_top(|ui| {
+            signs::sign(ui, signs::Sign::Note);
+            ui.add(Label::new(style::hint(message.what)).wrap()).on_hover_text(message.remedy);
+        });
     }
 }

@@ -3,9 +3,9 @@
 
 use eframe::egui::{Color32, Frame, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
-use crate::app::statistics::grouped;
 use crate::app::{Action, App, WizardStep};
 use crate::data::builtin;
+use crate::figures::grouped;
 use crate::hardware::lines;
 use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};

@@ -37,7 +37,7 @@ fn points_that_arrive_are_plotted_and_told() {
     assert!(value(&harness, "Loss plot").contains("validation 0.25 at step 10"), "{}", value(&harness, "Loss plot"));
     assert!(value(&harness, "Accuracy plot").contains("validation 92.00 % at step 10"));
     assert_eq!(value(&harness, "Throughput plot"), "4,000 images/s at step 10");
-    assert_eq!(value(&harness, "Memory plot"), "100 MiB at step 10");
+    assert_eq!(value(&harness, "Memory plot"), "100 MB at step 10");
 }
 
 #[test]
