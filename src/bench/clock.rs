@@ -69,11 +69,12 @@ impl<'a> Clock<'a> {
     }
 
     /// Begins a part that gets so many seconds of a full benchmark; gives how long that is now.
-    pub fn part(&mut self, subject: Subject, full_seconds: f64) -> Duration {
+    pub fn part(&mut self, subject: Subject, full_seconds: f64) -> Result<Duration, Ended> {
         self.past += self.part;
         self.part = full_seconds * self.scale;
         (self.subject, self.part_began) = (subject, Instant::now());
-        Duration::from_secs_f64(self.part)
+        self.attend()?;
+        Ok(Duration::from_secs_f64(self.part))
     }
 
     /// Seconds since the start.

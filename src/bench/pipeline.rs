@@ -10,11 +10,11 @@ use crate::run_config::{Augmentation, ModelKind, Precision, RunConfig};
 use crate::train::Loader;
 
 /// Batches waited for at a time: many, as one or two may be ready before the clock starts.
-const BATCHES: usize = 64;
+const BATCHES: usize = 24;
 
 /// How fast batches come, on the one thread that makes them, when nobody learns from them meanwhile.
 pub(super) fn pipeline(clock: &mut Clock<'_>, seconds: f64, images: &Split) -> Result<Vec<Row>, Ended> {
-    let time = clock.part(Subject::Pipeline, seconds);
+    let time = clock.part(Subject::Pipeline, seconds)?;
     let plain = steps::config(ModelKind::ConvNet, steps::Side { precision: Precision::F32, threads: 1 });
     let taken = std::thread::scope(|scope| {
         let mut sides: Vec<Side<'_>> = Vec::new();

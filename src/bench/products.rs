@@ -25,7 +25,7 @@ const PIECE: usize = 1 << 16;
 
 /// The best rate of a large product in every number format, on each pool.
 pub(super) fn products(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
-    let time = clock.part(Subject::Products, seconds) / SIZES.len() as u32;
+    let time = clock.part(Subject::Products, seconds)? / SIZES.len() as u32;
     let mut best: Vec<Row> = Vec::new();
     for size in SIZES {
         for row in of_size(clock, time, pools, size)? {
@@ -77,7 +77,7 @@ const fn rate(row: &Row) -> f64 {
 
 /// How fast memory is copied, on each pool.
 pub(super) fn memory(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
-    let time = clock.part(Subject::Memory, seconds);
+    let time = clock.part(Subject::Memory, seconds)?;
     let from = vec![1.0_f32; COPIED];
     let to = std::cell::RefCell::new(vec![0.0_f32; COPIED]);
     let mut sides: Vec<Side<'_>> = pools

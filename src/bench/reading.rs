@@ -26,7 +26,7 @@ pub(super) fn reading(
     pools: &[Pool],
     digits: &Split,
 ) -> Result<Vec<Row>, Ended> {
-    let time = clock.part(Subject::Reading, seconds) / (2 * models.len().max(1) as u32);
+    let time = clock.part(Subject::Reading, seconds)? / (2 * models.len().max(1) as u32);
     let mut rows = Vec::new();
     for &model in models {
         rows.push(one(clock, time, model, digits)?);

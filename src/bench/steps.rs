@@ -67,7 +67,7 @@ pub(super) fn steps(
     data: &DataSet,
     product_size: usize,
 ) -> Result<Vec<Row>, Ended> {
-    let time = clock.part(Subject::Steps(model), seconds) / (sides.len().max(1) as u32 * RUNS);
+    let time = clock.part(Subject::Steps(model), seconds)? / (sides.len().max(1) as u32 * RUNS);
     let mut taken = vec![(Vec::new(), Vec::new()); sides.len()];
     for _ in 0..RUNS {
         for (&side, (steps, products)) in sides.iter().zip(&mut taken) {

@@ -16,7 +16,7 @@ const IMAGES: u64 = 60_000;
 
 /// How long an update by each optimiser takes on all threads.
 pub(super) fn updates(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
-    let time = clock.part(Subject::Updates, seconds);
+    let time = clock.part(Subject::Updates, seconds)?;
     let Some(all) = pools.last() else { return Ok(Vec::new()) };
     let nets = OptimizerKind::ALL.iter().map(|_| Net::new(MODEL, Activation::default(), 1)).collect::<Result<Vec<_>, _>>()?;
     let mut sides: Vec<Side<'_>> = Vec::new();
