@@ -38,7 +38,7 @@ const EVERY_PRECISION: [ModelKind; 2] = [ModelKind::ConvNet, ModelKind::Speedrun
 /// Seconds of a full benchmark, by part. A model's steps get more where several number formats are compared.
 const PRODUCTS: f64 = 5.0;
 const MEMORY: f64 = 1.0;
-const STEPS: f64 = 2.5;
+const STEPS: f64 = 2.0;
 const STEPS_COMPARED: f64 = 5.0;
 const PIPELINE: f64 = 1.0;
 const UPDATES: f64 = 1.5;
@@ -76,7 +76,7 @@ fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, En
         data => data?,
     };
     for model in ModelKind::ALL {
-        let sides = sides(*model, &pools);
+        let sides = sides(*model, extent, &pools);
         let steps = steps::steps(&mut clock, share(model), *model, &sides, &data, best_size)?;
         keep(&mut clock, &mut rows, steps);
     }
@@ -99,7 +99,9 @@ fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, En
 }
 
 fn keep(clock: &mut Clock<'_>, rows: &mut Vec<Row>, new: Vec<Row>) {
-    new.iter().for_each(|row| clock.found(row));
+    for row in &new {
+        clock.found(row);
+    }
     rows.extend(new);
 }
 
@@ -117,9 +119,12 @@ fn best_size(products: &[Row]) -> usize {
     sizes.max_by_key(|&(threads, _)| threads).map_or(products::USUAL_SIZE, |(_, size)| size)
 }
 
-/// In f32 on one thread and on all; in the other number formats, where training takes them, on all.
-fn sides(model: ModelKind, pools: &[pools::Pool]) -> Vec<steps::Side> {
-    let mut sides: Vec<_> = pools.iter().map(|pool| steps::Side { precision: Precision::F32, threads: pool.threads }).collect();
+/// In f32 on one thread and on all; in the other number formats, where training takes them, on all. When time is short, only the
+/// models that are compared are measured on one thread.
+fn sides(model: ModelKind, extent: Extent, pools: &[pools::Pool]) -> Vec<steps::Side> {
+    let skipped = if extent == Extent::Quick && !EVERY_PRECISION.contains(&model) { pools.len().saturating_sub(1) } else { 0 };
+    let mut sides: Vec<_> =
+        pools.iter().skip(skipped).map(|pool| steps::Side { precision: Precision::F32, threads: pool.threads }).collect();
     let all = pools.last().map_or(1, |pool| pool.threads);
     let others = Precision::ALL.iter().filter(|&&precision| precision != Precision::F32 && EVERY_PRECISION.contains(&model));
     let possible =

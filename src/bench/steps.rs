@@ -23,6 +23,8 @@ const LEAST: usize = 3;
 const STEPS_PER_PRODUCT: usize = 4;
 /// Each side gets this many runs, in turn with the others.
 const RUNS: u32 = 2;
+/// A run ends with fewer steps when its time was over several times.
+const PATIENCE: u32 = 4;
 
 /// What is measured of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +105,7 @@ pub(super) fn steps(
 struct Watch<'a, 'c> {
     clock: &'a mut Clock<'c>,
     until: Instant,
+    at_last: Instant,
     product: LargeProduct,
     seen: usize,
     /// When the step under way began; `None` when something else came in between.
@@ -115,12 +118,16 @@ struct Watch<'a, 'c> {
 impl<'a, 'c> Watch<'a, 'c> {
     fn new(clock: &'a mut Clock<'c>, time: Duration, product_size: usize) -> Self {
         let product = LargeProduct::new(product_size, Precision::F32);
-        let until = Instant::now() + time;
-        Self { clock, until, product, seen: 0, since: None, steps: Vec::new(), products: Vec::new(), broken_off: None }
+        let now = Instant::now();
+        let (until, at_last) = (now + time, now + time * PATIENCE);
+        Self { clock, until, at_last, product, seen: 0, since: None, steps: Vec::new(), products: Vec::new(), broken_off: None }
     }
 
     fn done(&self) -> bool {
-        self.steps.len() >= LEAST && !self.products.is_empty() && Instant::now() >= self.until
+        let now = Instant::now();
+        let enough = self.steps.len() >= LEAST && now >= self.until;
+        let late = !self.steps.is_empty() && now >= self.at_last;
+        (enough || late) && !self.products.is_empty()
     }
 }
 

@@ -181,7 +181,9 @@ fn training(rows: &[Row]) -> Section {
     if all > 1 {
         columns.extend([images(1), "speed-up".to_owned()]);
     } else {
-        lines.iter_mut().for_each(|line| drop(line.cells.drain(4..6)));
+        for line in &mut lines {
+            line.cells.drain(4..6);
+        }
     }
     columns.push("of the machine's rate".to_owned());
     Section {

@@ -23,12 +23,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add(Label::new(RichText::new(words).weak()).wrap());
     start(ui, app, actions);
     ui.add_space(style::GAP / 2.0);
-    match &app.benchmark.last {
-        Some((report, saved)) => last(ui, report, saved.as_ref(), actions),
-        None => {
-            ui.label(RichText::new("This machine has not been measured yet.").strong());
-            ui.label(RichText::new("Press Measure: in less than a minute you know what to expect of each network.").weak());
-        }
+    if let Some((report, saved)) = &app.benchmark.last {
+        last(ui, report, saved.as_ref(), actions);
+    } else {
+        ui.label(RichText::new("This machine has not been measured yet.").strong());
+        ui.label(RichText::new("Press Measure: in less than a minute you know what to expect of each network.").weak());
     }
 }
 

@@ -13,6 +13,7 @@ use crate::figures::local_time;
 use crate::figures::{duration, file_size, grouped, percent};
 use crate::problem::Problem;
 use crate::protocol::{ModelRef, RunSummary};
+use crate::run_config::{OptimizerKind, RunConfig};
 use crate::runs::RunEntry;
 use crate::ui::style;
 
@@ -135,13 +136,39 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
         fact("Preset", config.preset.map_or_else(|| "own settings".to_owned(), |preset| preset.label().to_owned()));
         fact("Epochs", config.epochs.to_string());
         fact("Batch size", config.batch_size.to_string());
-        fact("Optimiser", config.optimizer.label().to_owned());
+        fact("Pictures varied", config.augmentation.label().to_owned());
+        fact("Activation", config.activation.label().to_owned());
+        fact("Optimiser", optimizer(config));
         fact("Learning rate", format!("{} ({})", config.learning_rate, config.schedule.label()));
         fact("Weight decay", config.weight_decay.to_string());
+        if config.label_smoothing > 0.0 {
+            fact("Label smoothing", config.label_smoothing.to_string());
+        }
+        if let Some(norm) = config.clip_norm {
+            fact("Gradients clipped", format!("to a norm of {norm}"));
+        }
+        if config.accumulation > 1 {
+            fact("Batches gathered", format!("{} for a step", config.accumulation));
+        }
+        if let Some(decay) = config.weight_averaging {
+            fact("Weights averaged", format!("with a decay of {decay} per step"));
+        }
+        if let Some(epochs) = config.early_stopping {
+            fact("Stops early", format!("after {epochs} epochs without a better validation"));
+        }
         fact("Device", format!("{}, {} threads", plan.device.label(), plan.threads));
         fact("Precision", plan.precision.label().to_owned());
         fact("Seed", config.seed.to_string());
     });
+}
+
+/// The optimiser, and what is its alone.
+fn optimizer(config: &RunConfig) -> String {
+    match (config.optimizer, config.nesterov) {
+        (OptimizerKind::Sgd, true) => format!("{} {} (Nesterov)", config.optimizer.label(), config.momentum),
+        (OptimizerKind::Sgd, false) => format!("{} {}", config.optimizer.label(), config.momentum),
+        _ => config.optimizer.label().to_owned(),
+    }
 }
 
 /// A table of names and values.
