@@ -77,10 +77,14 @@ impl Augmenter {
             shift: [within(strength.shift), within(strength.shift)],
         };
         let thickness = within(strength.thickness);
-        field.draw(change, strength.elastic, random);
-        if thickness != 0.0 {
-            stroke::thicken(picture, thickness);
-        }
-        field.sample(picture, pixels);
+        let elastic = strength.elastic;
+        // With the best instructions this processor has; what comes out does not depend on which these are.
+        pulp::Arch::new().dispatch(|| {
+            field.draw(change, elastic, random);
+            if thickness != 0.0 {
+                stroke::thicken(picture, thickness);
+            }
+            field.sample(picture, pixels);
+        });
     }
 }

@@ -5,11 +5,19 @@ use super::WIDE;
 
 /// Moves every pixel towards the largest (for `amount` above 0) or the smallest of itself and its four neighbours, by this share of the
 /// way. The outermost pixels stay.
+#[inline(always)]
 pub(super) fn thicken(picture: &mut [f32; WIDE * WIDE], amount: f32) {
+    if amount > 0.0 {
+        spread(picture, amount, f32::max);
+    } else {
+        spread(picture, -amount, f32::min);
+    }
+}
+
+#[inline(always)]
+fn spread(picture: &mut [f32; WIDE * WIDE], share: f32, extreme: impl Fn(f32, f32) -> f32) {
     let before = *picture;
-    let share = amount.abs();
-    let extreme = if amount > 0.0 { f32::max } else { f32::min };
-    // A row at a time, its neighbours side by side, so that the compiler can do many pixels at once.
+    // A row at a time, its neighbours side by side, so that the compiler does many pixels at once.
     let rows = before.chunks_exact(WIDE);
     let neighbours = rows.clone().zip(rows.clone().skip(1)).zip(rows.skip(2));
     for (to, ((above, row), below)) in picture.chunks_exact_mut(WIDE).skip(1).zip(neighbours) {
