@@ -1,10 +1,11 @@
 //! Owns what layers there are and which parameters each has. Must not hold a weight nor compute anything.
 
+use super::Role;
+use super::ops::Kernel;
 use crate::run_config::Activation;
 
-use super::Role;
-
-/// One layer. Activations are `[batch, height, width, channels]` until `Flatten` and `[batch, features]` after it.
+/// One layer. What goes through it is `[batch, height, width, channels]` until `Flatten` or `GlobalAveragePool` and
+/// `[batch, features]` after that; between `Tokens` and `GlobalAveragePool` it is `[batch, tokens, features]`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layer {
     /// Convolution with stride 1, then 2x2 max-pooling with stride 2, then the activation.
@@ -22,10 +23,73 @@ pub enum Layer {
         /// What follows, if anything.
         activation: Option<Activation>,
     },
+    /// Convolution, and nothing else.
+    Conv {
+        /// Names its parameters (`NAME.weight` and perhaps `NAME.bias`).
+        name: String,
+        /// Channels in.
+        inputs: usize,
+        /// Channels out.
+        outputs: usize,
+        /// How the kernel moves.
+        kernel: Kernel,
+        /// Whether it has a bias: where a normalisation follows, that has one.
+        bias: bool,
+    },
+    /// Batch normalisation, then the activation.
+    BatchNorm {
+        /// Names its parameters (`NAME.weight`, `NAME.bias`, `NAME.running_mean`, `NAME.running_var`).
+        name: String,
+        /// Channels in and out.
+        channels: usize,
+        /// The scale it starts from: 0 at the end of a residual block makes the block start as its shortcut alone
+        /// (Goyal et al. 2017), 1 elsewhere.
+        scale: f32,
+        /// What follows, if anything.
+        activation: Option<Activation>,
+    },
+    /// The largest number under the kernel.
+    MaxPool(Kernel),
+    /// The mean over all places or tokens.
+    GlobalAveragePool,
+    /// `activation(body(x) + shortcut(x))` (He et al. 2016); an empty shortcut is `x` itself.
+    Residual {
+        /// The branch that learns.
+        body: Vec<Layer>,
+        /// The branch round it.
+        shortcut: Vec<Layer>,
+        /// What follows the sum, if anything.
+        activation: Option<Activation>,
+    },
+    /// From a picture to a sequence: each pixel's channels become a token's features.
+    Tokens,
+    /// Adds to each token a learned embedding of its place.
+    Positions {
+        /// Names its parameter.
+        name: String,
+        /// Tokens in a sequence.
+        tokens: usize,
+        /// Features of a token.
+        features: usize,
+    },
+    /// Normalisation of each token.
+    LayerNorm {
+        /// Names its parameters (`NAME.weight`, `NAME.bias`).
+        name: String,
+        /// Features of a token.
+        features: usize,
+    },
+    /// Attention of each token to all, from queries, keys and values one after the other: three times the features that come out.
+    Attention {
+        /// Features of a token that comes out.
+        features: usize,
+        /// Into how many parts features are split that attend separately.
+        heads: usize,
+    },
     /// From pictures to features in the order channel, row, column: the order `PyTorch` flattens in, so that the next
     /// layer's weights mean the same elsewhere.
     Flatten,
-    /// `x Wᵀ + b`.
+    /// `x Wᵀ + b`, for each token where there are tokens.
     Linear {
         /// Names its parameters (`NAME.weight`, `NAME.bias`).
         name: String,
@@ -58,6 +122,10 @@ pub struct ParameterSpec {
 pub(super) enum Start {
     /// Uniform between this bound's negative and itself.
     Uniform(f32),
+    /// Normal around 0 with this standard deviation.
+    Normal(f32),
+    /// This value.
+    Constant(f32),
 }
 
 impl Layer {
@@ -65,10 +133,45 @@ impl Layer {
     pub(super) fn parameters(&self) -> Vec<ParameterSpec> {
         match self {
             Self::ConvPool { name, inputs, outputs, kernel, .. } => affine(name, vec![*outputs, *inputs, *kernel, *kernel]),
+            Self::Conv { name, inputs, outputs, kernel, bias } => {
+                let shape = vec![*outputs, *inputs, kernel.size, kernel.size];
+                if *bias { affine(name, shape) } else { vec![he(name, shape)] }
+            }
+            Self::BatchNorm { name, channels, scale, .. } => {
+                let of = |what, role, start| parameter(name, what, vec![*channels], role, Start::Constant(start));
+                vec![
+                    of("weight", Role::Norm, *scale),
+                    of("bias", Role::Norm, 0.0),
+                    of("running_mean", Role::Buffer, 0.0),
+                    of("running_var", Role::Buffer, 1.0),
+                ]
+            }
+            Self::Residual { body, shortcut, .. } => body.iter().chain(shortcut).flat_map(Self::parameters).collect(),
+            Self::Positions { name, tokens, features } => {
+                // As in ViT (Dosovitskiy et al. 2021). It is a place and not a weight: decay leaves it alone.
+                let shape = vec![1, *tokens, *features];
+                vec![ParameterSpec { name: name.clone(), shape, role: Role::Bias, start: Start::Normal(0.02) }]
+            }
+            Self::LayerNorm { name, features } => {
+                let of = |what, start| parameter(name, what, vec![*features], Role::Norm, Start::Constant(start));
+                vec![of("weight", 1.0), of("bias", 0.0)]
+            }
             Self::Linear { name, inputs, outputs, .. } => affine(name, vec![*outputs, *inputs]),
-            Self::Flatten | Self::Dropout(_) => Vec::new(),
+            Self::MaxPool(_) | Self::GlobalAveragePool | Self::Tokens | Self::Attention { .. } | Self::Flatten | Self::Dropout(_) => {
+                Vec::new()
+            }
         }
     }
+}
+
+fn parameter(layer: &str, what: &str, shape: Vec<usize>, role: Role, start: Start) -> ParameterSpec {
+    ParameterSpec { name: format!("{layer}.{what}"), shape, role, start }
+}
+
+/// A weight that a normalisation and an activation follow: normal with variance `2 / fan_in` (He et al. 2015).
+fn he(name: &str, shape: Vec<usize>) -> ParameterSpec {
+    let fan_in: usize = shape.iter().skip(1).product();
+    parameter(name, "weight", shape, Role::Weight, Start::Normal((2.0 / fan_in as f32).sqrt()))
 }
 
 /// Weight and bias, uniform in `±1/√fan_in`, as `torch.nn.Conv2d` and `torch.nn.Linear` start out (He et al. 2015 with a = √5).
@@ -76,8 +179,5 @@ fn affine(name: &str, shape: Vec<usize>) -> Vec<ParameterSpec> {
     let fan_in: usize = shape.iter().skip(1).product();
     let start = Start::Uniform(1.0 / (fan_in as f32).sqrt());
     let outputs = shape.iter().take(1).copied().collect();
-    vec![
-        ParameterSpec { name: format!("{name}.weight"), shape, role: Role::Weight, start },
-        ParameterSpec { name: format!("{name}.bias"), shape: outputs, role: Role::Bias, start },
-    ]
+    vec![parameter(name, "weight", shape, Role::Weight, start), parameter(name, "bias", outputs, Role::Bias, start)]
 }

@@ -1,6 +1,11 @@
 //! Owns the networks, as data: what layers each is made of, and so its parameters' names and shapes.
 //! Must not hold a weight nor compute anything.
 
+mod attention;
+mod resnet;
+mod tiny;
+
+use super::ops::Kernel;
 use super::{Layer, ParameterSpec};
 use crate::protocol::CLASSES;
 use crate::run_config::{Activation, ModelKind};
@@ -36,12 +41,29 @@ pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
             linear("fc1", 32 * 5 * 5, 256, act),
             linear("fc2", 256, CLASSES, None),
         ],
+        ModelKind::Tiny => tiny::layers(activation),
+        ModelKind::ResNet8 => resnet::layers(1, activation),
+        ModelKind::ResNet14 => resnet::layers(2, activation),
+        ModelKind::ResNet20 => resnet::layers(3, activation),
+        ModelKind::Attention => attention::layers(activation),
     }
 }
 
 fn linear(name: &str, inputs: usize, outputs: usize, activation: Option<Activation>) -> Layer {
     Layer::Linear { name: name.to_owned(), inputs, outputs, activation }
 }
+
+/// A convolution without bias, as large as its input when the stride is 1: a batch normalisation follows.
+fn conv(name: impl Into<String>, inputs: usize, outputs: usize, size: usize, stride: usize) -> Layer {
+    Layer::Conv { name: name.into(), inputs, outputs, kernel: Kernel { size, stride, padding: size / 2 }, bias: false }
+}
+
+fn batch_norm(name: impl Into<String>, channels: usize, activation: Option<Activation>) -> Layer {
+    Layer::BatchNorm { name: name.into(), channels, scale: 1.0, activation }
+}
+
+/// 2x2 max-pooling with stride 2.
+const HALVE: Layer = Layer::MaxPool(Kernel { size: 2, stride: 2, padding: 0 });
 
 /// Every parameter of a model, in the order of its layers.
 pub fn parameter_specs(model: ModelKind) -> Vec<ParameterSpec> {

@@ -60,6 +60,8 @@ impl Net {
                 let mut random = Random::stream(seed, "initialization", index as u64);
                 let values = (0..shape.iter().product()).map(|_| match start {
                     Start::Uniform(bound) => random.range(-bound, bound),
+                    Start::Normal(deviation) => deviation * random.normal(),
+                    Start::Constant(value) => value,
                 });
                 Ok(Parameter::new(name, values.collect(), &shape)?.with_role(role))
             })

@@ -4,7 +4,7 @@
 use candle_core::{Result, Tensor};
 
 use super::net::Pass;
-use super::ops::{self, Context, Gradient};
+use super::ops::{self, BatchNorm, Context, Gradient, Kernel};
 use super::{Layer, Parameter};
 use crate::run_config::Activation;
 
@@ -37,14 +37,42 @@ impl<'a> Walk<'a> {
         let context = self.context;
         match *layer {
             Layer::ConvPool { padding, activation, .. } => {
-                let relu = activation == Some(Activation::Relu);
-                let pooled = ops::conv_pool(&x, self.next()?, self.next()?, padding, relu, context)?;
+                let pooled = ops::conv_pool(&x, self.next()?, self.next()?, padding, is_relu(activation), context)?;
                 self.activate(pooled, activation)
             }
+            Layer::Conv { kernel: Kernel { stride, padding, .. }, bias, .. } => {
+                let weight = self.next()?;
+                let bias = if bias { Some(self.next()?) } else { None };
+                ops::conv2d(&x, weight, bias, stride, padding, context)
+            }
+            Layer::BatchNorm { activation, .. } => {
+                let [weight, bias, running_mean, running_variance] = [self.next()?, self.next()?, self.next()?, self.next()?];
+                ops::batch_norm(&x, BatchNorm { weight, bias, running_mean, running_variance }, activation, context)
+            }
+            Layer::MaxPool(kernel) => ops::max_pool(&x, kernel, context),
+            Layer::GlobalAveragePool => ops::global_average_pool(&x, context),
+            Layer::Residual { ref body, ref shortcut, activation } => {
+                let learned = self.through(body, x.clone())?;
+                ops::add(&learned, &self.through(shortcut, x)?, activation, context)
+            }
+            Layer::Tokens => {
+                let (batch, height, width, channels) = x.dims4()?;
+                ops::reshape(&x, (batch, height * width, channels), context)
+            }
+            Layer::Positions { .. } => ops::add_positions(&x, self.next()?, context),
+            Layer::LayerNorm { .. } => ops::layer_norm(&x, self.next()?, self.next()?, context),
+            Layer::Attention { heads, .. } => ops::attention(&x, heads, context),
             Layer::Flatten => ops::flatten(&x),
-            Layer::Linear { activation, .. } => {
-                let relu = activation == Some(Activation::Relu);
-                let sums = ops::linear(&x, self.next()?, self.next()?, relu, context)?;
+            Layer::Linear { activation, outputs, .. } => {
+                let (weight, bias) = (self.next()?, self.next()?);
+                let of_rows = |rows: &Tensor| ops::linear(rows, weight, bias, is_relu(activation), context);
+                let sums = match *x.dims() {
+                    [batch, tokens, features] => {
+                        let sums = of_rows(&ops::reshape(&x, (batch * tokens, features), context)?)?;
+                        ops::reshape(&sums, (batch, tokens, outputs), context)?
+                    }
+                    _ => of_rows(&x)?,
+                };
                 self.activate(sums, activation)
             }
             Layer::Dropout(probability) => match &mut self.pass {
@@ -68,4 +96,9 @@ impl<'a> Walk<'a> {
             None => candle_core::bail!("a network lacks a weight"),
         }
     }
+}
+
+/// `ReLU` is part of a convolution with pooling and of a linear layer; other activations follow them.
+fn is_relu(activation: Option<Activation>) -> bool {
+    activation == Some(Activation::Relu)
 }

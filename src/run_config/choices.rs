@@ -75,6 +75,16 @@ choices! {
         ConvNet = "convnet", "ConvNet";
         /// conv5x5 24, pool, relu, conv3x3 32, pool, relu, fc 256, relu, fc 10: 99 % in one epoch.
         Speedrun = "speedrun", "Speedrun";
+        /// Four convolutions of 8 to 20 channels with batch norm and a global average: fewer than 5,000 parameters.
+        Tiny = "tiny", "Tiny";
+        /// Residual net of depth 8 (He et al. 2016, section 4.2, for 28x28): one block each of 16, 32 and 64 channels.
+        ResNet8 = "resnet8", "ResNet-8";
+        /// The same with two blocks each.
+        ResNet14 = "resnet14", "ResNet-14";
+        /// The same with three blocks each.
+        ResNet20 = "resnet20", "ResNet-20";
+        /// A small vision transformer (Dosovitskiy et al. 2021) on a convolutional stem: 49 tokens, two blocks.
+        Attention = "attention", "Attention";
     }
 }
 

@@ -1,9 +1,9 @@
-//! The four networks: sizes, initialisation, gradients from end to end.
+//! The networks: sizes, initialisation, gradients from end to end.
 
 use candle_core::Tensor;
 use inkling::ink::PIXELS;
-use inkling::nn::ops::cross_entropy;
-use inkling::nn::{Net, Pass, parameter_count, parameter_specs};
+use inkling::nn::ops::{backward, cross_entropy};
+use inkling::nn::{Net, Pass, Role, parameter_count, parameter_specs};
 use inkling::random::Random;
 use inkling::run_config::{Activation, ModelKind, Precision};
 
@@ -22,6 +22,16 @@ fn parameters_are_counted_as_published() {
     assert_eq!(parameter_count(ModelKind::Mlp), 784 * 256 + 256 + 256 * 256 + 256 + 2_570);
     assert_eq!(parameter_count(ModelKind::ConvNet), 832 + 51_264 + 1_049_600 + 10_250);
     assert_eq!(parameter_count(ModelKind::Speedrun), 624 + 6_944 + 205_056 + 2_570);
+    // He et al. 2016 give 0.27 million for three colours; ours has one, and option B's projections.
+    let norms = |channels: usize| 2 * channels;
+    let block = |inputs: usize, outputs: usize| 9 * inputs * outputs + 9 * outputs * outputs + 2 * norms(outputs);
+    let stage = |inputs: usize, outputs: usize, blocks: usize| block(inputs, outputs) + (blocks - 1) * block(outputs, outputs);
+    for (model, blocks) in [(ModelKind::ResNet8, 1), (ModelKind::ResNet14, 2), (ModelKind::ResNet20, 3)] {
+        let projections = 16 * 32 + norms(32) + 32 * 64 + norms(64);
+        let stages = stage(16, 16, blocks) + stage(16, 32, blocks) + stage(32, 64, blocks);
+        assert_eq!(parameter_count(model), (9 * 16 + norms(16) + stages + projections + 650) as u64);
+    }
+    assert!(parameter_count(ModelKind::Tiny) < 5_000);
     for &model in ModelKind::ALL {
         let net = Net::new(model, Activation::Relu, 1).unwrap();
         let built: Vec<_> = net.parameters().iter().map(|p| (p.name().to_owned(), p.tensor().dims().to_vec(), p.role())).collect();
@@ -74,17 +84,72 @@ fn dropout_only_acts_while_training() {
     assert_eq!(train(1), train(1));
 }
 
+#[test]
+fn names_are_those_that_pytorch_users_expect() {
+    let names = |model| parameter_specs(model).into_iter().map(|spec| spec.name).collect::<Vec<_>>();
+    for name in ["conv1.weight", "bn1.running_mean", "bn1.running_var", "layer1.0.conv1.weight", "layer2.0.downsample.0.weight", "fc.bias"]
+    {
+        assert!(names(ModelKind::ResNet14).contains(&name.to_owned()), "{name}");
+    }
+    for name in ["pos_embed", "patch_embed.proj.bias", "blocks.1.attn.qkv.weight", "blocks.0.norm1.weight", "head.weight"] {
+        assert!(names(ModelKind::Attention).contains(&name.to_owned()), "{name}");
+    }
+    for &model in ModelKind::ALL {
+        let mut names = names(model);
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count, "{model}: two parameters of one name");
+    }
+}
+
+#[test]
+fn running_statistics_follow_training_alone_and_no_optimiser_moves_them() {
+    let net = Net::new(ModelKind::Tiny, Activation::Relu, 1).unwrap();
+    assert!(net.trainable().iter().all(|parameter| parameter.role() != Role::Buffer));
+    assert_eq!(net.trainable().iter().map(|parameter| parameter.len() as u64).sum::<u64>(), parameter_count(ModelKind::Tiny));
+    let buffers = || -> Vec<Vec<f32>> {
+        let buffers = net.parameters().iter().filter(|parameter| parameter.role() == Role::Buffer);
+        buffers.map(|parameter| parameter.values().unwrap()).collect()
+    };
+    let start = buffers();
+    assert_eq!(start.len(), 8);
+    net.forward(&pixels(3, 1), Pass::Read).unwrap();
+    assert_eq!(buffers(), start);
+    net.forward(&pixels(3, 1), Pass::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
+    assert!(buffers().iter().zip(&start).all(|(now, start)| now != start));
+}
+
+#[test]
+fn the_activation_decides_what_a_model_computes() {
+    let picture = pixels(1, 4);
+    for &model in ModelKind::ALL {
+        let mut seen: Vec<Vec<f32>> = Vec::new();
+        for &activation in Activation::ALL {
+            let logits = flat(&Net::new(model, activation, 1).unwrap().forward(&picture, Pass::Read).unwrap());
+            assert!(!seen.contains(&logits), "{model}: {activation} changes nothing");
+            seen.push(logits);
+        }
+    }
+}
+
 /// The derivative of the loss along a random direction, by the chain of all gradients and by difference.
 #[test]
 fn gradients_hold_from_end_to_end() {
     for &model in ModelKind::ALL {
-        let net = Net::new(model, Activation::Relu, 5).unwrap();
+        // A smooth activation, so that no kink lies on the way.
+        let net = Net::new(model, Activation::Gelu, 5).unwrap();
+        // Residual blocks start as nothing but their shortcuts: away from there, so that every part has a gradient.
+        let random = &mut Random::new(9);
+        let shifted = |values: Vec<f32>| values.into_iter().map(|w| w + 0.05 * random.normal()).collect();
+        let shifted: Vec<Vec<f32>> = net.weights().unwrap().into_iter().map(shifted).collect();
+        net.set_weights(&shifted).unwrap();
         let (pictures, labels) = (pixels(6, 8), [0, 1, 2, 3, 4, 5]);
         let loss = || {
             let logits = net.forward(&pictures, Pass::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
             cross_entropy(&logits, &labels, labels.len(), 0.0).unwrap()
         };
-        loss().backward().unwrap();
+        backward(&loss(), 1.0).unwrap();
         let gradients: Vec<Vec<f32>> = net.parameters().iter().map(|parameter| parameter.gradient().clone()).collect();
         // Along the gradient itself, where a mistake in any part shows.
         let length = gradients.iter().flatten().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();

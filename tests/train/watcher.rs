@@ -25,7 +25,7 @@ pub struct Watcher {
 impl Observer for Watcher {
     fn prepare(&mut self, plan: &RunPlan, net: &Net) {
         assert!(self.plan.is_none() && self.steps.is_empty());
-        assert_eq!(plan.parameters, net.parameters().iter().map(|parameter| parameter.len() as u64).sum::<u64>());
+        assert_eq!(plan.parameters, net.trainable().iter().map(|parameter| parameter.len() as u64).sum::<u64>());
         self.plan = Some(plan.clone());
     }
 

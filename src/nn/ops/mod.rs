@@ -53,7 +53,7 @@ pub use linear::linear;
 pub use pooling::{average_pool, max_pool};
 pub use positions::add_positions;
 pub use sliding::Kernel;
-pub use tape::{backward, forget};
+pub use tape::{backward, forget, reshape};
 
 use candle_core::{CpuStorage, Layout, Result, Tensor, WithDType};
 

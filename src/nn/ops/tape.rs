@@ -9,12 +9,14 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use candle_core::{CustomOp1, CustomOp2, CustomOp3, Device, Result, Tensor, TensorId};
+use candle_core::{CustomOp1, CustomOp2, CustomOp3, Device, Result, Shape, Tensor, TensorId};
 use rayon::prelude::*;
 
-use super::{PIECE, with_slices};
+use super::{Context, Gradient, PIECE, with_slices};
 
 enum Applied {
+    /// The same numbers in another shape.
+    Reshape(Tensor),
     One(Tensor, Arc<Box<dyn CustomOp1 + Send + Sync>>),
     Two([Tensor; 2], Arc<Box<dyn CustomOp2 + Send + Sync>>),
     Three([Tensor; 3], Arc<Box<dyn CustomOp3 + Send + Sync>>),
@@ -58,21 +60,31 @@ pub fn apply3(x: &Tensor, y: &Tensor, z: &Tensor, op: impl CustomOp3 + Send + Sy
     Ok(result)
 }
 
+/// `x` in another shape of as many numbers, which it shares, so that `backward` finds it.
+pub fn reshape(x: &Tensor, shape: impl Into<Shape>, context: Context) -> Result<Tensor> {
+    let result = x.reshape(shape.into())?;
+    if context.gradient == Gradient::Kept {
+        note(Applied::Reshape(x.clone()), &result);
+    }
+    Ok(result)
+}
+
 /// Forgets what was applied on this thread, for a fresh forward pass.
 pub fn forget() {
     TAPE.take();
 }
 
 /// Adds to the parameters' gradients those of the sum of `result`'s numbers, times `scale`, through all that was applied on this
-/// thread since the last `forget`.
+/// thread since the last `forget`. An error where something else was applied in between: its gradient would be lost.
 pub fn backward(result: &Tensor, scale: f32) -> Result<()> {
     let mut gradients = HashMap::new();
-    gradients.insert(result.id(), Tensor::full(scale, result.shape(), &Device::Cpu)?);
+    gradients.insert(result.id(), (Tensor::full(scale, result.shape(), &Device::Cpu)?, false));
     let mut tape = TAPE.take();
     // Each result is dropped as soon as its gradient was handed on.
     while let Some(Node { applied, result }) = tape.pop() {
-        let Some(gradient) = gradients.remove(&result.id()) else { continue };
+        let Some((gradient, _)) = gradients.remove(&result.id()) else { continue };
         match applied {
+            Applied::Reshape(x) => hand_on(&mut gradients, &x, Some(gradient.reshape(x.shape())?))?,
             Applied::One(x, op) => hand_on(&mut gradients, &x, op.bwd(&x, &result, &gradient)?)?,
             Applied::Two([x, y], op) => {
                 let (of_x, of_y) = op.bwd(&x, &y, &result, &gradient)?;
@@ -87,14 +99,18 @@ pub fn backward(result: &Tensor, scale: f32) -> Result<()> {
             }
         }
     }
+    if gradients.values().any(|(_, variable)| !variable) {
+        candle_core::bail!("a gradient came to something that is neither a variable nor the result of an op of ours");
+    }
     Ok(())
 }
 
-fn hand_on(gradients: &mut HashMap<TensorId, Tensor>, to: &Tensor, gradient: Option<Tensor>) -> Result<()> {
-    let Some(gradient) = gradient else { return Ok(()) };
+/// Adds `gradient` to that of `to`. Beside each gradient stands whether it is a variable's.
+fn hand_on(gradients: &mut HashMap<TensorId, (Tensor, bool)>, to: &Tensor, gradient: Option<Tensor>) -> Result<()> {
+    let Some(gradient) = gradient.filter(|_| to.track_op()) else { return Ok(()) };
     let sum = match gradients.remove(&to.id()) {
         None => gradient,
-        Some(earlier) => {
+        Some((earlier, _)) => {
             let mut sum = vec![0.0; gradient.elem_count()];
             with_slices([&earlier, &gradient], |[a, b]| {
                 sum.par_chunks_mut(PIECE).zip(a.par_chunks(PIECE).zip(b.par_chunks(PIECE))).for_each(|(sum, (a, b))| {
@@ -104,6 +120,6 @@ fn hand_on(gradients: &mut HashMap<TensorId, Tensor>, to: &Tensor, gradient: Opt
             Tensor::from_vec(sum, to.shape(), &Device::Cpu)?
         }
     };
-    gradients.insert(to.id(), sum);
+    gradients.insert(to.id(), (sum, to.is_variable()));
     Ok(())
 }

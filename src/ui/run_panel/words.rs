@@ -21,6 +21,13 @@ pub const fn model(model: ModelKind) -> &'static str {
         ModelKind::LeNet => "LeNet-5 (LeCun et al. 1998), the classic that read cheques.",
         ModelKind::ConvNet => "Two convolutions (32 and 64 filters, 5 x 5), a layer of 1024 and dropout. Accurate, and slow.",
         ModelKind::Speedrun => "Two small convolutions and a layer of 256, built to reach 99 % in one epoch.",
+        ModelKind::Tiny => "Four small convolutions with batch norm. Fewer than 5,000 weights: small enough for a microcontroller.",
+        ModelKind::ResNet8 => "The smallest residual net (He et al. 2016): seven convolutions, with a way round each pair.",
+        ModelKind::ResNet14 => "A residual net of thirteen convolutions. Accurate, and slow on a CPU.",
+        ModelKind::ResNet20 => "A residual net of nineteen convolutions (He et al. 2016). Accurate, and the slowest.",
+        ModelKind::Attention => {
+            "A small vision transformer (Dosovitskiy et al. 2021): the picture becomes 49 tokens that look at each other. Best with GELU."
+        }
     }
 }
 

@@ -1,0 +1,40 @@
+//! Owns residual networks for small pictures (He et al. 2016, section 4.2), with torchvision's names.
+
+use super::{batch_norm, conv, linear};
+use crate::nn::Layer;
+use crate::protocol::CLASSES;
+use crate::run_config::Activation;
+
+/// Channels of the three stages, each of half the height and width of the one before: 28, 14, 7.
+const WIDTHS: [usize; 3] = [16, 32, 64];
+
+/// The net with so many blocks a stage, `6 blocks + 2` layers deep.
+pub fn layers(blocks: usize, activation: Activation) -> Vec<Layer> {
+    let mut layers = vec![conv("conv1", 1, WIDTHS[0], 3, 1), batch_norm("bn1", WIDTHS[0], Some(activation))];
+    let mut inputs = WIDTHS[0];
+    for (stage, outputs) in (1..).zip(WIDTHS) {
+        for index in 0..blocks {
+            let stride = if stage > 1 && index == 0 { 2 } else { 1 };
+            layers.push(block(&format!("layer{stage}.{index}"), inputs, outputs, stride, activation));
+            inputs = outputs;
+        }
+    }
+    layers.extend([Layer::GlobalAveragePool, linear("fc", inputs, CLASSES, None)]);
+    layers
+}
+
+/// Two convolutions and what goes round them: nothing, or where the size changes a projection (their option B).
+fn block(name: &str, inputs: usize, outputs: usize, stride: usize, activation: Activation) -> Layer {
+    let body = vec![
+        conv(format!("{name}.conv1"), inputs, outputs, 3, stride),
+        batch_norm(format!("{name}.bn1"), outputs, Some(activation)),
+        conv(format!("{name}.conv2"), outputs, outputs, 3, 1),
+        Layer::BatchNorm { name: format!("{name}.bn2"), channels: outputs, scale: 0.0, activation: None },
+    ];
+    let shortcut = if stride == 1 && inputs == outputs {
+        Vec::new()
+    } else {
+        vec![conv(format!("{name}.downsample.0"), inputs, outputs, 1, stride), batch_norm(format!("{name}.downsample.1"), outputs, None)]
+    };
+    Layer::Residual { body, shortcut, activation: Some(activation) }
+}

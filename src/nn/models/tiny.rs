@@ -1,0 +1,26 @@
+//! Owns the smallest network that reads nearly as well as the large ones: 4,834 parameters.
+
+use super::{HALVE, batch_norm, conv, linear};
+use crate::nn::Layer;
+use crate::protocol::CLASSES;
+use crate::run_config::Activation;
+
+/// Few channels, each normalised, and a mean over all places instead of a large layer: weights are spent on shapes, not on where they are.
+/// Pooling comes before normalisation, which leaves it a quarter of the numbers.
+pub fn layers(activation: Activation) -> Vec<Layer> {
+    let act = Some(activation);
+    vec![
+        conv("conv1", 1, 8, 5, 1),
+        HALVE,
+        batch_norm("bn1", 8, act),
+        conv("conv2", 8, 12, 3, 1),
+        batch_norm("bn2", 12, act),
+        conv("conv3", 12, 12, 3, 1),
+        HALVE,
+        batch_norm("bn3", 12, act),
+        conv("conv4", 12, 20, 3, 1),
+        batch_norm("bn4", 20, act),
+        Layer::GlobalAveragePool,
+        linear("fc", 20, CLASSES, None),
+    ]
+}
