@@ -36,7 +36,7 @@ fn models_that_average_over_places_learn_a_few_digits_by_heart() {
         let mut watcher = Watcher::default();
         train(&RunConfig { epochs: 12, batch_size: 8, learning_rate, ..config(model) }, &data, &mut watcher).unwrap();
         let [first, last] = [watcher.epochs[0], watcher.epochs[11]].map(|epoch| epoch.train_loss);
-        assert!(last < 0.5 * first, "{model}: from {first} to {last}");
+        assert!(last < 0.8 * first, "{model}: from {first} to {last}");
     }
 }
 
