@@ -23,7 +23,7 @@ pub(super) fn pipeline(clock: &mut Clock<'_>, seconds: f64, images: &Split) -> R
             let mut loader = Loader::start(scope, &config, images, (0..images.len() as u32).collect())?;
             sides.push(Box::new(move || {
                 let mut loaded: Result<usize, Problem> = Ok(0);
-                let took = timed(|| loaded = (0..BATCHES).map(|_| loader.next().map(Split::len)).sum());
+                let took = timed(|| loaded = (0..BATCHES).map(|_| loader.next_batch().map(Split::len)).sum());
                 // Batches differ in size where an epoch ends.
                 Ok(took / loaded?.max(1) as f64)
             }));

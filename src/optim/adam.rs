@@ -2,7 +2,7 @@
 //! `torch.optim.AdamW`). Must not know schedules.
 
 use super::optimizer::{Rule, Step};
-use super::pieces::{Piece, vectorized};
+use super::pieces::Piece;
 
 const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
@@ -19,6 +19,7 @@ impl Rule for Adam {
         [true, true]
     }
 
+    #[inline(always)]
     fn update(&self, piece: &mut Piece<'_>, decay: f32, step: &Step) {
         let Step { rate, scale, number } = *step;
         let number = i32::try_from(number).unwrap_or(i32::MAX);
@@ -26,15 +27,13 @@ impl Rule for Adam {
         // Both corrections in one factor each, so that the loop below has one division and one root.
         let rate = (f64::from(rate) / (1.0 - f64::from(BETA1).powi(number))) as f32;
         let second_scale = (1.0 / (1.0 - f64::from(BETA2).powi(number))) as f32;
-        vectorized(|| {
-            let moments = piece.first.iter_mut().zip(&mut *piece.second);
-            for ((w, g), (m, v)) in piece.weights.iter_mut().zip(&mut *piece.gradient).zip(moments) {
-                let gradient = scale * *g + decay * *w;
-                *m = BETA1 * *m + (1.0 - BETA1) * gradient;
-                *v = BETA2 * *v + (1.0 - BETA2) * gradient * gradient;
-                *w = keep * *w - rate * *m / ((*v * second_scale).sqrt() + EPSILON);
-                *g = 0.0;
-            }
-        });
+        let moments = piece.first.iter_mut().zip(&mut *piece.second);
+        for ((w, g), (m, v)) in piece.weights.iter_mut().zip(&mut *piece.gradient).zip(moments) {
+            let gradient = scale * *g + decay * *w;
+            *m = BETA1 * *m + (1.0 - BETA1) * gradient;
+            *v = BETA2 * *v + (1.0 - BETA2) * gradient * gradient;
+            *w = keep * *w - rate * *m / ((*v * second_scale).sqrt() + EPSILON);
+            *g = 0.0;
+        }
     }
 }

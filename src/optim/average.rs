@@ -3,7 +3,6 @@
 
 use candle_core::Result;
 
-use super::pieces::vectorized;
 use crate::nn::Parameter;
 
 /// `a ← d·a + (1-d)·w` after every step, with `d = min(decay, t/(t+9))` at step `t`: the average forgets the start fast while there is
@@ -43,11 +42,10 @@ impl Average {
     }
 
     /// Takes the weights of a piece in; nothing where no average is kept.
+    #[inline(always)]
     pub(super) fn take_in(average: &mut [f32], weights: &[f32], share: f32) {
-        vectorized(|| {
-            for (a, w) in average.iter_mut().zip(weights) {
-                *a += share * (*w - *a);
-            }
-        });
+        for (a, w) in average.iter_mut().zip(weights) {
+            *a += share * (*w - *a);
+        }
     }
 }

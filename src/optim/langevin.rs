@@ -28,6 +28,7 @@ impl Rule for Langevin {
         [self.preconditioned, false]
     }
 
+    #[inline(always)]
     fn update(&self, piece: &mut Piece<'_>, decay: f32, step: &Step) {
         let Step { rate, scale, number } = *step;
         let variance = 2.0 * rate / self.images.max(1) as f32;

@@ -36,7 +36,7 @@ impl Settings {
         Self { kind: optimizer, weight_decay: weight_decay as f32, momentum: momentum as f32, nesterov, images, seed }
     }
 
-    fn rule(self) -> Box<dyn Rule> {
+    fn rule(self) -> Box<dyn Pass> {
         let Self { kind, momentum, nesterov, images, seed, .. } = self;
         match kind {
             OptimizerKind::AdamW => Box::new(Adam { decoupled: true }),
@@ -64,8 +64,48 @@ pub(super) trait Rule: Send + Sync {
     /// Whether it remembers a first and a second number for each weight.
     fn memories(&self) -> [bool; 2];
 
-    /// Moves the weights of a piece and leaves its gradient at zero.
+    /// Moves the weights of a piece and leaves its gradient at zero. Inlined always, into what is compiled for each kind of processor.
     fn update(&self, piece: &mut Piece<'_>, decay: f32, step: &Step);
+}
+
+/// A rule as the optimiser uses it.
+trait Pass: Send + Sync {
+    fn memories(&self) -> [bool; 2];
+
+    /// Updates a piece with the best instructions this processor has, and takes its weights into the average; gives the sum of the
+    /// squares its gradient had. What is computed does not depend on which instructions these are.
+    fn advance(&self, piece: Piece<'_>, decay: f32, step: &Step, share: f32) -> f64;
+}
+
+impl<R: Rule> Pass for R {
+    fn memories(&self) -> [bool; 2] {
+        Rule::memories(self)
+    }
+
+    fn advance(&self, piece: Piece<'_>, decay: f32, step: &Step, share: f32) -> f64 {
+        pulp::Arch::new().dispatch(Advance { rule: self, piece, decay, step, share })
+    }
+}
+
+struct Advance<'a, R> {
+    rule: &'a R,
+    piece: Piece<'a>,
+    decay: f32,
+    step: &'a Step,
+    share: f32,
+}
+
+impl<R: Rule> pulp::NullaryFnOnce for Advance<'_, R> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Self { rule, mut piece, decay, step, share } = self;
+        let squares = sum_of_squares(piece.gradient);
+        rule.update(&mut piece, decay, step);
+        Average::take_in(piece.average, piece.weights, share);
+        squares
+    }
 }
 
 /// What an optimiser remembers from step to step.
@@ -78,7 +118,7 @@ pub struct Memory {
 
 /// Moves parameters by their gradients.
 pub struct Optimizer {
-    rule: Box<dyn Rule>,
+    rule: Box<dyn Pass>,
     weight_decay: f32,
     parameters: Vec<Parameter>,
     memory: Memory,
@@ -116,13 +156,12 @@ impl Optimizer {
             parameter.update(|weights, gradient| {
                 let averaged = averaged.as_deref_mut().map_or(&mut [][..], Vec::as_mut_slice);
                 let pieces = Piece::cut(index, weights, gradient, [first, second, averaged]);
-                let update = |mut piece: Piece<'_>| {
-                    let squares = sum_of_squares(piece.gradient);
+                let update = |piece: Piece<'_>| {
                     if trainable {
-                        rule.update(&mut piece, decay, &step);
+                        return rule.advance(piece, decay, &step, share);
                     }
                     Average::take_in(piece.average, piece.weights, share);
-                    squares
+                    0.0
                 };
                 // Handing a single piece to another thread would take longer than updating it.
                 if pieces.len() == 1 {

@@ -48,29 +48,35 @@ pub(super) const fn count(len: usize) -> u64 {
     len.div_ceil(PIECE) as u64
 }
 
-/// Runs `work` with the best instructions this processor has; what it computes does not depend on which these are.
-#[inline]
-pub(super) fn vectorized<T>(work: impl FnOnce() -> T) -> T {
-    pulp::Arch::new().dispatch(work)
-}
-
 /// The sum of the squares of a piece; not finite exactly if one of its numbers is not (or is beyond 1e18).
+#[inline(always)]
 pub(super) fn sum_of_squares(values: &[f32]) -> f64 {
     const LANES: usize = 32;
-    vectorized(|| {
-        let mut lanes = [0.0_f32; LANES];
-        let (blocks, rest) = values.as_chunks::<LANES>();
-        for block in blocks {
-            for (lane, value) in lanes.iter_mut().zip(block) {
-                *lane += value * value;
-            }
+    let mut lanes = [0.0_f32; LANES];
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    for block in blocks {
+        for (lane, value) in lanes.iter_mut().zip(block) {
+            *lane += value * value;
         }
-        lanes.iter().map(|&lane| f64::from(lane)).sum::<f64>() + rest.iter().map(|&value| f64::from(value * value)).sum::<f64>()
-    })
+    }
+    let sum = |squares: &mut dyn Iterator<Item = f32>| squares.map(f64::from).sum::<f64>();
+    sum(&mut lanes.into_iter()) + sum(&mut rest.iter().map(|value| value * value))
 }
 
 /// The sum of the squares of any count of numbers.
 pub(super) fn squares(values: &[f32]) -> f64 {
-    let pieces: Vec<f64> = values.par_chunks(PIECE).map(sum_of_squares).collect();
+    let pieces: Vec<f64> = values.par_chunks(PIECE).map(|piece| pulp::Arch::new().dispatch(Squares(piece))).collect();
     pieces.iter().sum()
+}
+
+/// A type of its own: what is in a closure is not compiled for the instructions it is dispatched to.
+struct Squares<'a>(&'a [f32]);
+
+impl pulp::NullaryFnOnce for Squares<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        sum_of_squares(self.0)
+    }
 }

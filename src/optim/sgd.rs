@@ -2,7 +2,7 @@
 //! weight decay. Must not know schedules.
 
 use super::optimizer::{Rule, Step};
-use super::pieces::{Piece, vectorized};
+use super::pieces::Piece;
 
 /// `u ← μu + g`, then `w ← w - lr·λw - lr·u`, or with Nesterov's momentum `w ← w - lr·λw - lr·(g + μu)`.
 pub(super) struct Sgd {
@@ -15,18 +15,17 @@ impl Rule for Sgd {
         [true, false]
     }
 
+    #[inline(always)]
     fn update(&self, piece: &mut Piece<'_>, decay: f32, step: &Step) {
         let Step { rate, scale, .. } = *step;
         let Self { momentum, nesterov } = *self;
         let keep = 1.0 - rate * decay;
         // What the velocity and the gradient count for in a move.
         let (by_velocity, by_gradient) = if nesterov { (momentum, scale) } else { (1.0, 0.0) };
-        vectorized(|| {
-            for ((w, g), u) in piece.weights.iter_mut().zip(&mut *piece.gradient).zip(&mut *piece.first) {
-                *u = momentum * *u + scale * *g;
-                *w = keep * *w - rate * (by_gradient * *g + by_velocity * *u);
-                *g = 0.0;
-            }
-        });
+        for ((w, g), u) in piece.weights.iter_mut().zip(&mut *piece.gradient).zip(&mut *piece.first) {
+            *u = momentum * *u + scale * *g;
+            *w = keep * *w - rate * (by_gradient * *g + by_velocity * *u);
+            *g = 0.0;
+        }
     }
 }

@@ -48,7 +48,7 @@ impl Loader {
     }
 
     /// The next batch; the one before is given back.
-    pub fn next(&mut self) -> Result<&Split, Problem> {
+    pub fn next_batch(&mut self) -> Result<&Split, Problem> {
         let gone = || Problem::Compute { message: "the thread that gathers batches ended early".to_owned() };
         let next = self.ready.recv().map_err(|_| gone())?;
         // A thread that is through with its last batch needs no memory any more.

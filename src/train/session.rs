@@ -75,7 +75,7 @@ fn run<'scope, 'env>(
         for images in step_sizes(config, plan.train_images) {
             let mut tally = Tally::default();
             while tally.images < images {
-                let batch = batches.next()?;
+                let batch = batches.next_batch()?;
                 for (pixels, labels) in batch.images.chunks(MICRO_BATCH * PIXELS).zip(batch.labels.chunks(MICRO_BATCH)) {
                     let logits = net.forward(pixels, Pass::Train { dropout: &mut dropout, precision: config.precision })?;
                     let loss = ops::cross_entropy(&logits, labels, images, config.label_smoothing as f32)?;

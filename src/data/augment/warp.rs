@@ -100,7 +100,6 @@ impl Field {
     }
 
     /// Reads the picture at the field's places, between its pixels in proportion to their distance (bilinear); outside it is nothing.
-    #[inline(always)]
     pub fn sample(&self, picture: &[f32; WIDE * WIDE], pixels: &mut [u8]) {
         // In the margin, one pixel before the edge that has a neighbour on either side.
         let furthest = (WIDE - 2) as f32;
