@@ -29,7 +29,7 @@ use crate::random::Random;
 use crate::run_config::RunConfig;
 
 /// Images per forward and backward pass: the shortest time between two looks at the observer, and the most activations held at once.
-pub const MICRO_BATCH: usize = 64;
+pub const MICRO_BATCH: usize = 128;
 
 /// Share of the validation images that count as digits.
 const DIGIT_SHARE: f64 = 0.99;

@@ -1,15 +1,16 @@
 //! Owns the geometry of a convolution and its two halves on one image: the dense forward pass, and the gradients from a list of
 //! the outputs that have one. Must not know batches, threads or tensors.
 
-use std::ops::Range;
-
 use pulp::{Arch, Simd, WithSimd};
 
-use super::kernels::accumulate::{Reach, Rows, Term, accumulate};
+use super::kernels::accumulate::{Parts, Reach, Rows, Term, accumulate};
 use super::kernels::tile::{PIXELS, Start, Tile};
 use super::kernels::{Buffer, lanes};
-use super::precision::rounded;
+use super::precision::{round, rounded};
 use crate::run_config::Precision;
+
+/// Numbers that are gone through over and over, and so are kept to a part of the first-level cache.
+const FIRST_CACHE: usize = 6 << 10;
 
 /// The sizes of one picture's convolution. Pictures are `[height, width, channels]`, weights `[out, in, kernel, kernel]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,9 +156,9 @@ impl Convolution {
         let row = self.width * self.channels;
         for (y, from) in picture.chunks_exact(row).enumerate() {
             let start = self.place(y);
-            for (to, &value) in padded[start..start + row].iter_mut().zip(from) {
-                *to = rounded(value, precision);
-            }
+            let to = &mut padded[start..start + row];
+            to.copy_from_slice(from);
+            round(to, precision);
         }
     }
 
@@ -178,15 +179,19 @@ impl Convolution {
     /// Rows of the result to compute at a time, so that what is between the convolution and what follows it stays in the first
     /// cache: the fewest (`step`) when the weights fit into it too, else all, so that the weights are not fetched again for each.
     pub fn strip(&self, step: usize) -> usize {
-        const FIRST_CACHE: usize = 4 << 10;
         if self.weight_len() <= FIRST_CACHE { step } else { self.out_height() }
     }
 
-    /// Rows `rows` of the result, `[rows, out_width, padded_outputs]`, of a padded picture; `bias` has `padded_outputs` numbers.
-    pub fn forward(&self, padded: &[f32], panels: &[f32], bias: &[f32], rows: Range<usize>, out: &mut [f32]) {
-        assert!(rows.end <= self.out_height() && padded.len() >= self.padded_len() && bias.len() == self.padded_outputs());
-        assert!(out.len() >= rows.len() * self.out_width() * bias.len() && panels.len() == bias.len() * self.kernel * self.run());
-        Arch::new().dispatch(Forward { convolution: *self, padded, panels, bias, rows, out });
+    /// Where in the padded picture the kernel lies for each pixel of the result.
+    pub fn offsets(&self) -> Vec<u32> {
+        (0..self.out_height()).flat_map(|y| (0..self.out_width()).map(move |x| self.offset(y, x) as u32)).collect()
+    }
+
+    /// The result's pixels whose `offsets` are given, `[pixels, padded_outputs]`, of a padded picture; `bias` has `padded_outputs` numbers.
+    pub fn forward(&self, padded: &[f32], panels: &[f32], bias: &[f32], offsets: &[u32], out: &mut [f32]) {
+        assert!(padded.len() >= self.padded_len() && bias.len() == self.padded_outputs());
+        assert!(out.len() >= offsets.len() * bias.len() && panels.len() == bias.len() * self.kernel * self.run());
+        Arch::new().dispatch(Forward { convolution: *self, padded, panels, bias, offsets, out });
     }
 }
 
@@ -195,7 +200,7 @@ struct Forward<'a> {
     padded: &'a [f32],
     panels: &'a [f32],
     bias: &'a [f32],
-    rows: Range<usize>,
+    offsets: &'a [u32],
     out: &'a mut [f32],
 }
 
@@ -204,26 +209,29 @@ impl WithSimd for Forward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { convolution, padded, panels, bias, rows, out } = self;
-        let (width, run, stride) = (convolution.out_width(), convolution.run(), bias.len());
-        let pixels = rows.len() * width;
+        let Self { convolution, padded, panels, bias, offsets, out } = self;
+        let (run, stride) = (convolution.run(), bias.len());
+        let kernel = convolution.kernel;
         let mut output = 0;
         while output < stride {
             let panel = (stride - output).min(2 * S::F32_LANES);
-            for row in 0..convolution.kernel {
-                let first = output * convolution.kernel * run + row * run * panel;
+            let weights = &panels[output * kernel * run..][..kernel * run * panel];
+            // All of the panel's weights at once while they fit into the first cache, else those of one kernel row after the other.
+            let rows = if weights.len() <= FIRST_CACHE { kernel } else { 1 };
+            for row in (0..kernel).step_by(rows) {
                 let mut pixel = 0;
-                while pixel < pixels {
-                    let count = (pixels - pixel).min(PIXELS);
+                for offsets in offsets.chunks(PIXELS) {
+                    let count = offsets.len();
                     let starts = std::array::from_fn(|index| {
                         // Pixels past the end repeat the last; they are not computed.
-                        let pixel = pixel + index.min(count - 1);
-                        let start = convolution.offset(rows.start + pixel / width, pixel % width) + row * convolution.row();
-                        padded[start..start + run].as_ptr()
+                        let start = offsets[index.min(count - 1)] as usize + row * convolution.row();
+                        padded[start..start + (rows - 1) * convolution.row() + run].as_ptr()
                     });
                     let tile = Tile {
+                        rows,
+                        stride: convolution.row(),
                         run,
-                        panel: panels[first..first + run * panel].as_ptr(),
+                        panel: weights[row * run * panel..(row + rows) * run * panel].as_ptr(),
                         out: out[pixel * stride + output..(pixel + count - 1) * stride + output + panel].as_mut_ptr(),
                         out_stride: stride,
                         start: if row == 0 { Start::Bias(bias[output..output + panel].as_ptr()) } else { Start::Result },
@@ -261,7 +269,6 @@ pub struct Outputs<'a> {
 impl Convolution {
     /// Outputs whose weights for one pass of `gradients` fit into the first cache together.
     pub fn block(&self) -> usize {
-        const FIRST_CACHE: usize = 6 << 10;
         let vectors = self.padded_run() / lanes();
         let rows = (10 / vectors).clamp(1, self.kernel);
         let blocks = (self.outputs * rows * self.padded_run().min(10 * lanes())).div_ceil(FIRST_CACHE);
@@ -294,13 +301,14 @@ impl WithSimd for Gradients<'_, '_> {
         let Self { convolution, padded, outputs, weight_gradient, picture } = self;
         let (kernel, row, run) = (convolution.kernel, convolution.row(), convolution.padded_run());
         let vectors = run / S::F32_LANES;
+        let parts = Parts::new::<S>(kernel, vectors, Reach::Long);
         let sites = outputs.offsets.len() / outputs.places;
         for (output, gradient) in weight_gradient.chunks_exact_mut(kernel * run).enumerate() {
             let terms = &outputs.by_output[output * sites..][..outputs.output_counts[output] as usize];
             let (from, to) = (Rows { start: padded.as_ptr(), stride: row }, Rows { start: gradient.as_mut_ptr(), stride: run });
             // SAFETY: a term's offset is that of a pixel of the result, so its rows lie in the padded picture, whose last
             // has room for a whole vector; `gradient` has `kernel` rows of `run` numbers.
-            unsafe { accumulate(simd, terms, from, to, kernel, vectors, Reach::Long) };
+            unsafe { accumulate(simd, terms, from, to, parts) };
         }
         let Some((rows, gradient)) = picture else { return };
         let blocks = convolution.outputs.div_ceil(outputs.block);
@@ -310,6 +318,7 @@ impl WithSimd for Gradients<'_, '_> {
             let mut kernel_row = 0;
             while kernel_row < kernel {
                 let height = height.min(kernel - kernel_row);
+                let parts = Parts::new::<S>(height, vectors, Reach::Short);
                 for (index, &offset) in outputs.offsets.iter().enumerate() {
                     let list = block * outputs.offsets.len() + index;
                     let terms = &outputs.by_place[list * outputs.block..][..outputs.place_counts[list] as usize];
@@ -320,7 +329,7 @@ impl WithSimd for Gradients<'_, '_> {
                     let to = Rows { start: gradient[offset as usize + kernel_row * row..].as_mut_ptr(), stride: row };
                     // SAFETY: a term's offset is that of an output's weights, which have `kernel` rows of `run` numbers; a
                     // place's rows lie in the padded picture, whose last has room for a whole vector.
-                    unsafe { accumulate(simd, terms, from, to, height, vectors, Reach::Short) };
+                    unsafe { accumulate(simd, terms, from, to, parts) };
                 }
                 kernel_row += height;
             }

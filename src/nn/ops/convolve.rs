@@ -49,6 +49,13 @@ pub struct ParameterGradients<'a> {
     pub bias: Option<&'a mut [f32]>,
 }
 
+/// What every image's forward pass shares.
+struct Packed<'a> {
+    panels: &'a [f32],
+    bias: &'a [f32],
+    offsets: &'a [u32],
+}
+
 impl Convolve {
     /// Rows and columns of one image's result.
     pub const fn result_size(&self) -> (usize, usize) {
@@ -70,7 +77,10 @@ impl Convolve {
         if let Some(bias) = bias {
             padded_bias[..bias.len()].copy_from_slice(bias);
         }
-        let image = |x: &[f32], result: &mut [f32], places: &mut [u8]| self.forward_image(x, &panels, &padded_bias, result, places);
+        let offsets = convolution.offsets();
+        let image = |x: &[f32], result: &mut [f32], places: &mut [u8]| {
+            self.forward_image(x, &Packed { panels: &panels, bias: &padded_bias, offsets: &offsets }, result, places);
+        };
         if result.len() == self.result_len() {
             // One drawing is read sooner than another thread is woken.
             image(x, result, places);
@@ -86,7 +96,8 @@ impl Convolve {
         }
     }
 
-    fn forward_image(&self, x: &[f32], panels: &[f32], bias: &[f32], result: &mut [f32], places: &mut [u8]) {
+    fn forward_image(&self, x: &[f32], packed: &Packed<'_>, result: &mut [f32], places: &mut [u8]) {
+        let Packed { panels, bias, offsets } = *packed;
         let Self { convolution, pool, relu, precision } = *self;
         let (step, channels, width) = (if pool { 2 } else { 1 }, convolution.outputs, convolution.out_width());
         let (_, result_width) = self.result_size();
@@ -99,7 +110,7 @@ impl Convolve {
                     let strip = start..(start + strip).min(height);
                     let part = start / step * result_width * channels..strip.end / step * result_width * channels;
                     let rows = &mut rows[..strip.len() * width * bias.len()];
-                    convolution.forward(padded, panels, bias, strip, rows);
+                    convolution.forward(padded, panels, bias, &offsets[strip.start * width..strip.end * width], rows);
                     let output = &mut result[part.clone()];
                     if pool {
                         MaxPool { rows, width, stride: bias.len(), channels, relu, output, places: &mut places[part] }.run();
@@ -163,16 +174,15 @@ impl Convolve {
 
     /// Where in the padded picture the kernel lies for each place of each site.
     fn offsets(&self) -> Vec<u32> {
-        let (height, width) = self.result_size();
-        let sites = (0..height).flat_map(|y| (0..width).map(move |x| (y, x)));
-        if self.pool {
-            sites
-                .flat_map(|(y, x)| [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(below, right)| (2 * y + below, 2 * x + right)))
-                .map(|(y, x)| self.convolution.offset(y, x) as u32)
-                .collect()
-        } else {
-            sites.map(|(y, x)| self.convolution.offset(y, x) as u32).collect()
+        if !self.pool {
+            return self.convolution.offsets();
         }
+        let (height, width) = self.result_size();
+        (0..height)
+            .flat_map(|y| (0..width).map(move |x| (2 * y, 2 * x)))
+            .flat_map(|(y, x)| [(y, x), (y, x + 1), (y + 1, x), (y + 1, x + 1)])
+            .map(|(y, x)| self.convolution.offset(y, x) as u32)
+            .collect()
     }
 
     /// One group's share of the gradients of weight (as `pack_rows`) and bias.
@@ -248,30 +258,58 @@ impl<'a> Terms<'a> {
 
     /// Sorts one image's gradient into the lists and adds it to the bias's. Zeros, and what a `ReLU` blocks, are left out.
     fn collect(&mut self, gradient: &[f32], result: &[f32], maxima: &[u8], bias: &mut [f32]) {
+        let relu = self.convolve.relu;
+        let live = |gradient: f32, result: f32| if relu && result <= 0.0 { 0.0 } else { gradient };
+        match (self.convolve.precision, self.convolve.pool, self.place_counts.is_empty()) {
+            (Precision::F32, true, true) => self.sort::<true, false>(gradient, result, maxima, bias, live),
+            (Precision::F32, true, false) => self.sort::<true, true>(gradient, result, maxima, bias, live),
+            (Precision::F32, false, true) => self.sort::<false, false>(gradient, result, maxima, bias, live),
+            (Precision::F32, false, false) => self.sort::<false, true>(gradient, result, maxima, bias, live),
+            (precision, true, _) => {
+                self.sort::<true, true>(gradient, result, maxima, bias, |gradient, result| rounded(live(gradient, result), precision));
+            }
+            (precision, false, _) => {
+                self.sort::<false, true>(gradient, result, maxima, bias, |gradient, result| rounded(live(gradient, result), precision));
+            }
+        }
+    }
+
+    /// `collect` with and without pooling, and with and without lists for the gradient of the picture.
+    fn sort<const POOL: bool, const PICTURE: bool>(
+        &mut self,
+        gradient: &[f32],
+        result: &[f32],
+        maxima: &[u8],
+        bias: &mut [f32],
+        live: impl Fn(f32, f32) -> f32,
+    ) {
         let Self { convolve, offsets, block, places, by_output, output_counts, by_place, place_counts } = self;
-        let (outputs, places) = (convolve.convolution.outputs, *places);
+        let (outputs, places, block) = (convolve.convolution.outputs, *places, *block);
         let sites = offsets.len() / places;
         let weights = convolve.convolution.rows_len() / outputs;
+        let picture = PICTURE && !place_counts.is_empty();
         output_counts.fill(0);
         place_counts.fill(0);
         for (site, offsets) in offsets.chunks_exact(places).enumerate() {
             let part = site * outputs..(site + 1) * outputs;
             let (gradient, result) = (&gradient[part.clone()], &result[part.clone()]);
-            let maxima = if convolve.pool { &maxima[part] } else { maxima };
-            for (index, first) in (0..outputs).step_by(*block).enumerate() {
-                let lists = index * sites * places + site * places;
-                for output in first..(first + *block).min(outputs) {
-                    let blocked = convolve.relu && result[output] <= 0.0;
-                    let value = if blocked { 0.0 } else { rounded(gradient[output], convolve.precision) };
-                    let place = if convolve.pool { usize::from(maxima[output]) } else { 0 };
-                    bias[output] += value;
+            let maxima = if POOL { &maxima[part] } else { maxima };
+            for (index, first) in (0..outputs).step_by(block).enumerate() {
+                let lists = (index * sites + site) * places;
+                let part = first..(first + block).min(outputs);
+                let counts = output_counts[part.clone()].iter_mut().zip(&mut bias[part.clone()]);
+                for ((output, (&gradient, &result)), (count, bias)) in
+                    part.clone().zip(gradient[part.clone()].iter().zip(&result[part])).zip(counts)
+                {
+                    let value = live(gradient, result);
+                    let place = if POOL { usize::from(maxima[output]) } else { 0 };
+                    *bias += value;
                     // Written in any case and counted when it matters: cheaper than a branch that cannot be foretold.
-                    let count = &mut output_counts[output];
                     by_output[output * sites + *count as usize] = Term { offset: offsets[place], value };
                     *count += u32::from(value != 0.0);
-                    if !place_counts.is_empty() {
+                    if picture {
                         let count = &mut place_counts[lists + place];
-                        by_place[(lists + place) * *block + *count as usize] = Term { offset: (output * weights) as u32, value };
+                        by_place[(lists + place) * block + *count as usize] = Term { offset: (output * weights) as u32, value };
                         *count += u32::from(value != 0.0);
                     }
                 }

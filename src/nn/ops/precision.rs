@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use crate::run_config::Precision;
 
 /// `value` as the nearest number of that format, which for f16 may be infinite.
-#[inline]
+#[inline(always)]
 pub fn rounded(value: f32, precision: Precision) -> f32 {
     match precision {
         Precision::F32 => value,

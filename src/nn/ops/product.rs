@@ -6,7 +6,7 @@ use std::ops::Range;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::kernels::accumulate::{Reach, Rows, Term, VECTORS, accumulate};
+use super::kernels::accumulate::{Parts, Reach, Rows, Term, VECTORS, accumulate};
 use super::kernels::dot::{dot_tile, tile_sizes};
 use super::kernels::{lanes, with_buffer};
 
@@ -95,35 +95,48 @@ pub struct Sparse {
 impl Sparse {
     /// The lists of `matrix`, `[rows, cols]`, for a product with rows of `len` numbers.
     pub fn new(matrix: &[f32], cols: usize, len: usize) -> Self {
-        Self::build(matrix.len() / cols.max(1), cols, len, |row, col| matrix[row * cols + col])
+        let mut sparse = Self::empty(matrix.len() / cols.max(1), cols, len);
+        let (block, width) = (sparse.block, widths(len).1);
+        sparse.rows_mut().zip(matrix.par_chunks(cols.max(1))).for_each(|((terms, counts), row)| {
+            for ((terms, row), count) in terms.chunks_mut(block).zip(row.chunks(block)).zip(counts) {
+                for (offset, &value) in row.iter().enumerate() {
+                    note(terms, count, offset * width, value);
+                }
+            }
+        });
+        sparse
     }
 
     /// The lists of the transpose of `matrix`, `[cols, rows]`.
     pub fn transposed(matrix: &[f32], rows: usize, len: usize) -> Self {
-        Self::build(rows, matrix.len() / rows.max(1), len, |row, col| matrix[col * rows + row])
+        /// Rows whose lists are written side by side: those of a cache line of the matrix.
+        const ABREAST: usize = 16;
+        let mut sparse = Self::empty(rows, matrix.len() / rows.max(1), len);
+        let (cols, block, width) = (sparse.cols, sparse.block, widths(len).1);
+        let blocks = cols.div_ceil(block);
+        let lists = sparse.terms.par_chunks_mut(ABREAST * cols.max(1)).zip(sparse.counts.par_chunks_mut(ABREAST * blocks.max(1)));
+        lists.enumerate().for_each(|(part, (terms, counts))| {
+            let part = part * ABREAST..((part + 1) * ABREAST).min(rows);
+            for (col, values) in matrix.chunks_exact(rows).enumerate() {
+                let (block_index, offset) = (col / block, col % block);
+                for (row, &value) in values[part.clone()].iter().enumerate() {
+                    let terms = &mut terms[row * cols + block_index * block..(row + 1) * cols];
+                    note(terms, &mut counts[row * blocks + block_index], offset * width, value);
+                }
+            }
+        });
+        sparse
     }
 
-    fn build(rows: usize, cols: usize, len: usize, value: impl Fn(usize, usize) -> f32 + Sync) -> Self {
-        let (_, width) = widths(len);
-        let block = (FIRST_CACHE / width.max(1)).clamp(8, 256);
-        let blocks = cols.div_ceil(block);
-        let mut terms = vec![Term::default(); rows * cols];
-        let mut counts = vec![0; rows * blocks];
-        terms.par_chunks_mut(cols.max(1)).with_min_len(16).zip(counts.par_chunks_mut(blocks.max(1))).enumerate().for_each(
-            |(row, (terms, counts))| {
-                for (block_index, (terms, total)) in terms.chunks_mut(block).zip(counts).enumerate() {
-                    let mut count = 0;
-                    for offset in 0..terms.len() {
-                        let value = value(row, block_index * block + offset);
-                        // Written in any case and counted when it matters: cheaper than a branch that cannot be foretold.
-                        terms[count] = Term { offset: (offset * width) as u32, value };
-                        count += usize::from(value != 0.0);
-                    }
-                    *total = count as u32;
-                }
-            },
-        );
-        Self { rows, cols, block, terms, counts }
+    fn empty(rows: usize, cols: usize, len: usize) -> Self {
+        let block = (FIRST_CACHE / widths(len).1.max(1)).clamp(8, 256);
+        Self { rows, cols, block, terms: vec![Term::default(); rows * cols], counts: vec![0; rows * cols.div_ceil(block)] }
+    }
+
+    /// Each row's terms and counts.
+    fn rows_mut(&mut self) -> impl IndexedParallelIterator<Item = (&mut [Term], &mut [u32])> {
+        let blocks = self.cols.div_ceil(self.block);
+        self.terms.par_chunks_mut(self.cols.max(1)).with_min_len(16).zip(self.counts.par_chunks_mut(blocks.max(1)))
     }
 
     /// `out += self dense`, or `out = self dense`, where `dense` has `cols` rows of `len` numbers.
@@ -153,6 +166,14 @@ impl Sparse {
             (0..chunks).into_par_iter().for_each(task);
         }
     }
+}
+
+/// Puts a term on a list, unless it is zero. Written in any case and counted when it matters: cheaper than a branch that cannot be
+/// foretold.
+#[inline(always)]
+fn note(terms: &mut [Term], count: &mut u32, offset: usize, value: f32) {
+    terms[*count as usize] = Term { offset: offset as u32, value };
+    *count += u32::from(value != 0.0);
 }
 
 impl Target {
@@ -191,6 +212,7 @@ impl WithSimd for Products<'_, '_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { sparse, dense, len, width, columns, block, sums } = self;
         let blocks = sparse.cols.div_ceil(sparse.block.max(1));
+        let parts = Parts::new::<S>(1, width / S::F32_LANES, Reach::Short);
         for index in 0..blocks {
             let first = index * sparse.block;
             let count = sparse.block.min(sparse.cols - first);
@@ -204,7 +226,7 @@ impl WithSimd for Products<'_, '_> {
                 let terms = &sparse.terms[row * sparse.cols + first..][..sparse.counts[row * blocks + index] as usize];
                 let (from, to) = (Rows { start: block.as_ptr(), stride: 0 }, Rows { start: sums.as_mut_ptr(), stride: 0 });
                 // SAFETY: a term's offset is that of one of the block's rows of `width` numbers, as `sums` is one.
-                unsafe { accumulate(simd, terms, from, to, 1, width / S::F32_LANES, Reach::Short) };
+                unsafe { accumulate(simd, terms, from, to, parts) };
             }
         }
     }

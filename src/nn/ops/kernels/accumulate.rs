@@ -37,29 +37,38 @@ pub enum Reach {
     Short,
 }
 
-/// `to[r][v] += Σ value · from[offset][r][v]` over the terms, for `rows` rows of `vectors` vectors.
+/// How a block of rows is cut into parts that the registers hold.
+#[derive(Clone, Copy)]
+pub struct Parts {
+    rows: usize,
+    vectors: usize,
+    width: usize,
+    most: usize,
+}
+
+impl Parts {
+    /// The parts of `rows` rows of `vectors` vectors.
+    #[inline(always)]
+    pub const fn new<S: Simd>(rows: usize, vectors: usize, reach: Reach) -> Self {
+        // Equal parts, so that no part is too narrow to hide the latency of a multiply-add.
+        let width = if vectors == 0 { 1 } else { vectors.div_ceil(vectors.div_ceil(VECTORS)) };
+        let held = match reach {
+            Reach::Long => accumulators(S::F32_LANES),
+            Reach::Short => VECTORS,
+        };
+        Self { rows, vectors, width, most: if held / width == 0 { 1 } else { held / width } }
+    }
+}
+
+/// `to[r][v] += Σ value · from[offset][r][v]` over the terms, for the rows and vectors of `parts`.
 ///
 /// # Safety
 ///
-/// `rows` rows of `vectors` vectors must be valid at `to`, and at `from` plus every offset; no one else may use `to` meanwhile.
+/// The block of `parts` must be valid at `to`, and at `from` plus every offset; no one else may use `to` meanwhile.
 #[inline(always)]
-pub unsafe fn accumulate<S: Simd>(
-    simd: S,
-    terms: &[Term],
-    from: Rows<*const f32>,
-    to: Rows<*mut f32>,
-    rows: usize,
-    vectors: usize,
-    reach: Reach,
-) {
+pub unsafe fn accumulate<S: Simd>(simd: S, terms: &[Term], from: Rows<*const f32>, to: Rows<*mut f32>, parts: Parts) {
     let lanes = S::F32_LANES;
-    // Equal parts, so that no part is too narrow to hide the latency of a multiply-add.
-    let width = vectors.div_ceil(vectors.div_ceil(VECTORS).max(1));
-    let held = match reach {
-        Reach::Long => accumulators(lanes),
-        Reach::Short => VECTORS,
-    };
-    let most = (held / width.max(1)).max(1);
+    let Parts { rows, vectors, width, most } = parts;
     let mut row = 0;
     while row < rows {
         let fits = |&height: &usize| height <= most.min(rows - row);

@@ -18,12 +18,16 @@ pub enum Start {
     Result,
 }
 
-/// One tile: `out[p][o] = start + Σ_i pixels[p][i] · panel[i][o]` for `run` numbers per pixel.
+/// One tile: `out[p][o] = start + Σ_r Σ_i pixels[p][r · stride + i] · panel[r][i][o]` for `rows` runs of `run` numbers per pixel.
 #[derive(Clone, Copy)]
 pub struct Tile {
-    /// Where the numbers start; pixel p's are `step · p` further, for pixels of a row, or as the caller lays them out.
+    /// Runs per pixel.
+    pub rows: usize,
+    /// From one run to the next.
+    pub stride: usize,
+    /// Numbers in a run.
     pub run: usize,
-    /// Weights `[run][panel]`.
+    /// Weights `[rows][run][panel]`.
     pub panel: *const f32,
     /// The result of the first pixel.
     pub out: *mut f32,
@@ -38,7 +42,7 @@ impl Tile {
     ///
     /// # Safety
     ///
-    /// `run` numbers at each pixel, `run` panels of weights, the bias if any, and a panel of results for each pixel must be
+    /// The runs at each pixel, a panel of weights for each number of them, the bias if any, and a panel of results for each pixel must be
     /// valid, and no one else may use the results meanwhile.
     #[inline(always)]
     pub unsafe fn compute<S: Simd>(self, simd: S, pixels: &[*const f32; PIXELS], count: usize, vectors: usize) {
@@ -76,16 +80,19 @@ impl Tile {
                 }
             }
             let mut panel = self.panel;
-            for index in 0..self.run {
-                let mut weights = [simd.splat_f32s(0.0); VECTORS];
-                for (vector, weights) in weights.iter_mut().enumerate() {
-                    *weights = load::<S>(panel.add(vector * lanes));
-                }
-                panel = panel.add(VECTORS * lanes);
-                for (pixel, sums) in pixels.iter().zip(&mut sums) {
-                    let value = simd.splat_f32s(*pixel.add(index));
-                    for (sum, weights) in sums.iter_mut().zip(weights) {
-                        *sum = simd.mul_add_e_f32s(value, weights, *sum);
+            for row in 0..self.rows {
+                let pixels = pixels.map(|pixel| pixel.wrapping_add(row * self.stride));
+                for index in 0..self.run {
+                    let mut weights = [simd.splat_f32s(0.0); VECTORS];
+                    for (vector, weights) in weights.iter_mut().enumerate() {
+                        *weights = load::<S>(panel.add(vector * lanes));
+                    }
+                    panel = panel.add(VECTORS * lanes);
+                    for (pixel, sums) in pixels.iter().zip(&mut sums) {
+                        let value = simd.splat_f32s(*pixel.add(index));
+                        for (sum, weights) in sums.iter_mut().zip(weights) {
+                            *sum = simd.mul_add_e_f32s(value, weights, *sum);
+                        }
                     }
                 }
             }
