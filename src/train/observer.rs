@@ -18,7 +18,7 @@ pub trait Observer: Send {
     /// The data is split and the network built; the first step follows.
     fn prepare(&mut self, plan: &RunPlan, net: &Net);
 
-    /// Called between micro-batches of at most 64 images, while learning as well as while measuring. It may take its time (that
+    /// Called between micro-batches of at most 128 images, while learning as well as while measuring. It may take its time (that
     /// is how a run pauses, and how drawings are read in between): this time counts as no part of the run.
     fn between(&mut self, net: &Net) -> Flow;
 
