@@ -1,9 +1,15 @@
-//! Owns how figures are laid out as tables. Must not word them: `bench` does.
+//! Owns how figures are laid out as tables: names to the left, figures lined up to the right of their columns.
+//! Must not word them: `bench` does.
 
-use eframe::egui::{Align, Grid, Label, Layout, RichText, Ui, vec2};
+use eframe::egui::{Align, FontSelection, Label, Layout, Rect, RichText, Sense, TextStyle, Ui, UiBuilder, WidgetText, pos2, vec2};
 
-use crate::bench::Section;
+use crate::bench::{Line, Section};
 use crate::ui::style;
+
+/// Room between two columns.
+const BETWEEN: f32 = style::GAP * 2.0;
+/// Room at a line's ends.
+const MARGIN: f32 = 6.0;
 
 /// Draws the tables under each other.
 pub fn show(ui: &mut Ui, sections: &[Section]) {
@@ -11,31 +17,68 @@ pub fn show(ui: &mut Ui, sections: &[Section]) {
         ui.add_space(style::GAP / 2.0);
         style::card(ui).show(ui, |ui| {
             ui.set_min_width(ui.available_width());
-            ui.label(RichText::new(section.title).strong().size(15.5)).on_hover_text(style::capitalised(&section.about));
+            ui.label(RichText::new(section.title).strong().size(15.5)).on_hover_text(format!("{}.", style::capitalised(&section.about)));
             table(ui, section);
         });
     }
 }
 
 fn table(ui: &mut Ui, section: &Section) {
-    let grid = Grid::new(section.title).num_columns(section.columns.len()).striped(true).spacing(vec2(style::GAP * 1.5, 5.0));
-    grid.show(ui, |ui| {
-        for (column, name) in section.columns.iter().enumerate() {
-            cell(ui, column, RichText::new(name).weak().small());
-        }
-        ui.end_row();
-        for line in &section.lines {
-            for (column, text) in line.cells.iter().enumerate() {
-                let text = RichText::new(text);
-                cell(ui, column, if column == 0 { text } else { text.monospace() }).on_hover_text(&line.detail);
-            }
-            ui.end_row();
+    let widths = widths(ui, section);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    row(ui, &widths, |ui, column| {
+        if let Some(name) = section.columns.get(column) {
+            ui.add(Label::new(head(name)));
         }
     });
+    for (index, line) in section.lines.iter().enumerate() {
+        let row = row(ui, &widths, |ui, column| {
+            if let Some(text) = line.cells.get(column) {
+                ui.add(Label::new(figure(column, text))).on_hover_text(&line.detail);
+            }
+        });
+        separate(ui, row, index + 1 < section.lines.len());
+    }
 }
 
-/// Names to the left, figures to the right.
-fn cell(ui: &mut Ui, column: usize, text: RichText) -> eframe::egui::Response {
-    let layout = if column == 0 { Layout::left_to_right(Align::Center) } else { Layout::right_to_left(Align::Center) };
-    ui.with_layout(layout, |ui| ui.add(Label::new(text))).inner
+/// How wide each column has to be.
+fn widths(ui: &Ui, section: &Section) -> Vec<f32> {
+    let measured = |text: RichText| {
+        let text = WidgetText::from(text).into_galley(ui, None, f32::INFINITY, FontSelection::Default);
+        text.size().x
+    };
+    let cell = |line: &Line, column: usize| line.cells.get(column).map_or(0.0, |text| measured(figure(column, text)));
+    let widest =
+        |(column, name): (usize, &String)| section.lines.iter().map(|line| cell(line, column)).fold(measured(head(name)), f32::max);
+    section.columns.iter().enumerate().map(widest).collect()
+}
+
+/// A line of cells, a little higher than its text; gives where it is.
+fn row(ui: &mut Ui, widths: &[f32], mut cell: impl FnMut(&mut Ui, usize)) -> Rect {
+    let height = ui.text_style_height(&TextStyle::Body) + 9.0;
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+    let mut left = rect.left() + MARGIN;
+    for (column, &width) in widths.iter().enumerate() {
+        // Rounding must not cut off what just fits.
+        let place = Rect::from_min_max(pos2(left, rect.top()), pos2(left + width + 1.0, rect.bottom()));
+        let layout = if column == 0 { Layout::left_to_right(Align::Center) } else { Layout::right_to_left(Align::Center) };
+        ui.scope_builder(UiBuilder::new().max_rect(place).layout(layout), |ui| cell(ui, column));
+        left = place.right() + BETWEEN;
+    }
+    rect
+}
+
+/// A thin line under a row, but not under the last.
+fn separate(ui: &Ui, row: Rect, more: bool) {
+    if more {
+        ui.painter().hline(row.x_range(), row.bottom(), (1.0, style::palette(ui).grid));
+    }
+}
+
+fn head(name: &str) -> RichText {
+    style::hint(name)
+}
+
+fn figure(column: usize, text: &str) -> RichText {
+    if column == 0 { RichText::new(text) } else { RichText::new(text).monospace() }
 }
