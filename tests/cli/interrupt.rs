@@ -9,12 +9,13 @@ use crate::support::write_idx_set;
 
 /// Starts a long run and presses Ctrl-C as soon as it printed the event `moment`.
 fn interrupted_after(moment: &str, home: &Path, model: &str) -> Output {
-    let mut child = inkling(home)
-        .args(["train", "--data", "set", "--model", model, "--epochs", "1000", "--batch-size", "64", "--json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let arguments = ["train", "--data", "set", "--model", model, "--epochs", "1000", "--batch-size", "64", "--json"];
+    interrupted(&arguments, moment, home)
+}
+
+/// Starts the program and presses Ctrl-C as soon as it printed the event `moment`.
+fn interrupted(arguments: &[&str], moment: &str, home: &Path) -> Output {
+    let mut child = inkling(home).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut printed = String::new();
     while !printed.contains(&format!("\"event\":\"{moment}\"")) {
@@ -49,4 +50,14 @@ fn an_unfinished_first_epoch_is_not_kept() {
     assert!(stderr(&output).contains("nothing was kept"), "{}", stderr(&output));
     let kept = std::fs::read_dir(home.path().join("runs")).map_or(0, Iterator::count);
     assert_eq!(kept, 0);
+}
+
+#[test]
+fn a_benchmark_broken_off_keeps_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let output = interrupted(&["bench", "--json"], "figure", home.path());
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(objects(&output).iter().all(|object| object["event"] == "figure"));
+    assert!(stderr(&output).contains("nothing was kept"), "{}", stderr(&output));
+    assert!(!home.path().join("bench").exists());
 }
