@@ -7,6 +7,7 @@ use candle_core::{Device, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::layer::Start;
+use super::ops;
 use super::walk::Walk;
 use super::{Layer, Parameter, ParameterSpec, layers, parameter_specs};
 use crate::ink::{PIXELS, SIDE};
@@ -114,11 +115,39 @@ impl Net {
         Walk::new(&self.parameters, pass).through(&self.layers, self.input(pixels)?)
     }
 
+    /// Adds to the parameters' gradients those of `loss`, what was computed from the logits of the last `forward` of a training pass,
+    /// times `scale`.
+    pub fn backward(&self, loss: &Tensor, scale: f32) -> Result<()> {
+        if loss.device().is_cpu() {
+            return ops::backward(loss, scale);
+        }
+        // Compositions of candle's ops leave the gradients in its store.
+        let gradients = loss.affine(f64::from(scale), 0.0)?.backward()?;
+        for parameter in &self.parameters {
+            if let Some(gradient) = gradients.get(parameter.tracked()) {
+                let values = gradient.flatten_all()?.to_vec1::<f32>()?;
+                parameter.gradient().iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            }
+        }
+        Ok(())
+    }
+
+    /// A copy of it on another device, where its ops are compositions of candle's.
+    pub fn to_device(&self, device: &Device) -> Result<Self> {
+        let parameters = self.parameters.iter().map(|parameter| parameter.to_device(device)).collect::<Result<_>>()?;
+        Ok(Self { parameters, ..self.clone() })
+    }
+
+    /// Where its parameters lie.
+    fn device(&self) -> Device {
+        self.parameters.first().map_or(Device::Cpu, |parameter| parameter.tracked().device().clone())
+    }
+
     fn input(&self, pixels: &[u8]) -> Result<Tensor> {
         let Normalization { mean, std } = self.normalization;
         // One rounding per grey value instead of two operations per pixel.
         let table: [f32; 256] = std::array::from_fn(|grey| (grey as f32 / 255.0 - mean) / std);
         let values = pixels.iter().map(|&grey| table[usize::from(grey)]).collect();
-        Tensor::from_vec(values, (pixels.len() / PIXELS, SIDE, SIDE, 1), &Device::Cpu)
+        Tensor::from_vec(values, (pixels.len() / PIXELS, SIDE, SIDE, 1), &self.device())
     }
 }

@@ -99,8 +99,19 @@ impl Parameter {
         self.gradient.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets `change` rewrite values and gradient in place.
-    pub fn update(&self, change: impl FnMut(&mut [f32], &mut [f32])) -> Result<()> {
+    /// A copy of it on another device, with no gradient yet.
+    pub(super) fn to_device(&self, device: &Device) -> Result<Self> {
+        let var = Var::from_tensor(&self.tensor().to_device(device)?.copy()?)?;
+        Ok(Self { name: self.name.clone(), role: self.role, var, gradient: Arc::new(Mutex::new(vec![0.0; self.len()])) })
+    }
+
+    /// Lets `change` rewrite values and gradient: in place on the CPU, through a copy on other devices.
+    pub fn update(&self, mut change: impl FnMut(&mut [f32], &mut [f32])) -> Result<()> {
+        if !self.var.device().is_cpu() {
+            let mut values = self.values()?;
+            change(&mut values, &mut self.gradient());
+            return self.var.set(&Tensor::from_vec(values, self.var.shape(), self.var.device())?);
+        }
         self.var.inplace_op1(&Update { change: RefCell::new(change), gradient: &self.gradient })
     }
 }

@@ -8,7 +8,7 @@
 use candle_core::Tensor;
 
 use super::recovery::{Recovery, State, is_finite};
-use crate::nn::{Net, ops};
+use crate::nn::Net;
 use crate::optim::{Average, LossScale, Optimizer, Settings};
 use crate::problem::Problem;
 use crate::protocol::Intervention;
@@ -46,7 +46,7 @@ impl Updates {
 
     /// Adds the gradients of a part of the step's loss to those gathered.
     pub fn gather(&self, loss: &Tensor) -> Result<(), Problem> {
-        ops::backward(loss, self.loss_scale.map_or(1.0, |scale| scale.scale()))?;
+        self.net.backward(loss, self.loss_scale.map_or(1.0, |scale| scale.scale()))?;
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use candle_core::{DType, Device, Tensor};
 use inkling::nn::Parameter;
 use inkling::nn::ops::{Context, add_positions, attention};
 use inkling::random::Random;
+use inkling::run_config::Precision;
 
 use super::gradients::{Array, TRAIN, check_all};
 
@@ -43,6 +44,21 @@ fn large_scores_stay_finite() {
     let x = Tensor::from_vec(vec![1e15_f32, -1e15, 1.0, -1e15, 1e15, 2.0], (1, 2, 3), &Device::Cpu).unwrap();
     let y = attention(&x, 1, Context::READ).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
     assert!(y.iter().all(|value| value.is_finite()), "{y:?}");
+}
+
+#[test]
+fn shorter_formats_round_the_operands_and_nothing_else() {
+    let x = Array::random(&[2, 9, 24], &mut Random::new(3));
+    let x = Tensor::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
+    let compute = |precision| attention(&x, 2, Context { precision, ..TRAIN }).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let exact = compute(Precision::F32);
+    for (precision, bound) in [(Precision::Bf16, 1.0 / 128.0), (Precision::F16, 1.0 / 1024.0)] {
+        let rounded = compute(precision);
+        assert_ne!(rounded, exact, "{precision}");
+        for (rounded, exact) in rounded.iter().zip(&exact) {
+            assert!((rounded - exact).abs() < bound, "{precision}: {rounded} and not {exact}");
+        }
+    }
 }
 
 #[test]

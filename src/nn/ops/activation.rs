@@ -4,7 +4,7 @@ use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::elementary::{logistic, normal, tanh};
-use super::{Context, Gradient, PIECE, floats, tape, vectorized, with_floats};
+use super::{Context, Gradient, PIECE, composed, floats, tape, vectorized, with_floats};
 use crate::run_config::Activation;
 
 /// The slope of leaky `ReLU` below zero: `torch.nn.LeakyReLU`'s.
@@ -12,6 +12,9 @@ const LEAK: f32 = 0.01;
 
 /// The activation of every number of `x`.
 pub fn activate(x: &Tensor, activation: Activation, context: Context) -> Result<Tensor> {
+    if !x.device().is_cpu() {
+        return composed::activate(x, activation);
+    }
     let op = Activate { activation };
     match context.gradient {
         Gradient::Kept => tape::apply1(x, op),

@@ -5,13 +5,16 @@ use rayon::prelude::*;
 
 use super::activation::{apply, apply_slope};
 use super::kernels::with_buffer;
-use super::{Context, Gradient, PIECE, floats, tape, vectorized, with_floats};
+use super::{Context, Gradient, PIECE, composed, floats, tape, vectorized, with_floats};
 use crate::run_config::Activation;
 
 /// `activation(a + b)`, or the sum itself; the shapes are the same.
 pub fn add(a: &Tensor, b: &Tensor, activation: Option<Activation>, context: Context) -> Result<Tensor> {
     if a.dims() != b.dims() {
         candle_core::bail!("branches of shapes {:?} and {:?} cannot be added", a.shape(), b.shape());
+    }
+    if !a.device().is_cpu() {
+        return composed::add(a, b, activation);
     }
     let op = Add { activation };
     match context.gradient {

@@ -9,7 +9,9 @@ use rayon::prelude::*;
 use super::elementary::exp;
 use super::kernels::with_buffer;
 use super::matrix::{Matrix, Mode, product};
-use super::{Context, Gradient, floats, tape, vectorized, with_floats};
+use super::precision::round;
+use super::{Context, Gradient, composed, floats, tape, vectorized, with_floats};
+use crate::run_config::Precision;
 
 /// Attention of every sequence to itself, from `[batch, tokens, 3 x features]` (queries, keys, values, each with its heads one
 /// after the other) to `[batch, tokens, features]`; `features` is `heads` times `d`.
@@ -18,7 +20,10 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Tensor>
     if heads == 0 || width == 0 || width % (3 * heads) != 0 {
         candle_core::bail!("attention with {heads} heads does not fit {:?}", qkv.shape());
     }
-    let op = Attention { tokens, heads, depth: width / (3 * heads), shares: Mutex::default() };
+    if !qkv.device().is_cpu() {
+        return composed::attention(qkv, heads);
+    }
+    let op = Attention { tokens, heads, depth: width / (3 * heads), precision: context.precision, shares: Mutex::default() };
     match context.gradient {
         Gradient::Kept => tape::apply1(qkv, op),
         Gradient::None => qkv.apply_op1_no_bwd(&op),
@@ -30,6 +35,8 @@ struct Attention {
     heads: usize,
     /// Features of a head: the `d` above.
     depth: usize,
+    /// What the operands of products are rounded to.
+    precision: Precision,
     /// How much each token attends to each: the softmax, `[batch, heads, tokens, tokens]`.
     shares: Mutex<Vec<f32>>,
 }
@@ -52,11 +59,12 @@ impl Attention {
         (part as usize * self.heads + head) * self.depth
     }
 
-    /// Copies the columns from `column` on of `[tokens, width]` to `[tokens, depth]`.
+    /// Copies the columns from `column` on of `[tokens, width]` to `[tokens, depth]`, as an operand of a product.
     fn pick(&self, sequence: &[f32], width: usize, column: usize, head: &mut [f32]) {
         for (token, head) in sequence.chunks_exact(width).zip(head.chunks_exact_mut(self.depth)) {
             head.copy_from_slice(&token[column..column + self.depth]);
         }
+        round(head, self.precision);
     }
 
     /// The reverse of `pick`.
@@ -88,6 +96,7 @@ impl Attention {
                 self.pick(sequence, width, self.column(Part::Value, head), value);
                 product(shares, self.matrix(query), self.matrix(key).transposed(), Mode::Overwrite);
                 softmax(shares, tokens, self.scale());
+                round(shares, self.precision);
                 product(output, Matrix::new(shares, tokens, tokens), self.matrix(value), Mode::Overwrite);
                 self.place(output, self.features(), head * depth, result);
             }
@@ -112,6 +121,7 @@ impl Attention {
                 self.pick(sequence, width, column(Part::Value), part);
                 product(of_scores, self.matrix(of_output), self.matrix(part).transposed(), Mode::Overwrite);
                 softmax_gradient(shares, of_scores, tokens, self.scale());
+                round(of_scores, self.precision);
                 let of_scores = Matrix::new(of_scores, tokens, tokens);
 
                 self.pick(sequence, width, column(Part::Key), part);

@@ -1,12 +1,12 @@
 //! Owns batch normalisation (Ioffe & Szegedy 2015), optionally with the activation that follows. Must not know models.
 
-use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp3, DType, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::activation::{apply, apply_slope};
 use super::channels::{fold, tile, tile_len};
 use super::kernels::with_buffer;
-use super::{Context, Gradient, PIECE, floats, tape, vectorized, with_floats};
+use super::{Context, Gradient, PIECE, composed, floats, tape, vectorized, with_floats};
 use crate::nn::Parameter;
 use crate::run_config::Activation;
 
@@ -43,11 +43,19 @@ pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation
             if count < 2 {
                 candle_core::bail!("a batch of one number per channel has no variance");
             }
+            if !x.device().is_cpu() {
+                let [mean, variance] = composed::moments(x)?;
+                let wide = |values: &Tensor| values.detach().to_dtype(DType::F64)?.to_vec1::<f64>();
+                follow(norm, &wide(&mean)?, &wide(&variance)?, count)?;
+                return composed::batch_norm(x, [&mean, &variance], weight.tracked(), bias.tracked(), EPSILON, activation);
+            }
             let (mean, variance) = with_floats(x, |x| Ok(moments(x, channels)))?;
-            let unbiased: Vec<f64> = variance.iter().map(|variance| variance * count as f64 / (count - 1) as f64).collect();
-            follow(running_mean, &mean)?;
-            follow(running_variance, &unbiased)?;
+            follow(norm, &mean, &variance, count)?;
             tape::apply3(x, weight.tracked(), bias.tracked(), apply(Statistics::new(&mean, &variance)))
+        }
+        Gradient::None if !x.device().is_cpu() => {
+            let [mean, variance] = [running_mean, running_variance].map(Parameter::tensor);
+            composed::batch_norm(x, [&mean, &variance], weight.tracked(), bias.tracked(), EPSILON, activation)
         }
         Gradient::None => {
             let [mean, variance] = [running_mean, running_variance].map(Parameter::values);
@@ -57,8 +65,14 @@ pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation
     }
 }
 
-/// Moves a running statistic a step towards the batch's.
-fn follow(running: &Parameter, batch: &[f64]) -> Result<()> {
+/// Moves the running statistics a step towards those of a batch of `count` numbers per channel.
+fn follow(norm: BatchNorm<'_>, mean: &[f64], variance: &[f64], count: usize) -> Result<()> {
+    let unbiased: Vec<f64> = variance.iter().map(|variance| variance * count as f64 / (count - 1) as f64).collect();
+    step_towards(norm.running_mean, mean)?;
+    step_towards(norm.running_variance, &unbiased)
+}
+
+fn step_towards(running: &Parameter, batch: &[f64]) -> Result<()> {
     running.update(|values, _| {
         for (value, batch) in values.iter_mut().zip(batch) {
             *value = (f64::from(*value) + MOMENTUM * (batch - f64::from(*value))) as f32;

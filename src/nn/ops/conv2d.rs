@@ -4,7 +4,7 @@ use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 
 use super::convolution::Convolution;
 use super::convolve::{Convolve, ParameterGradients, Saved};
-use super::{Context, Gradient, floats, input_gradient, tape, with_slices};
+use super::{Context, Gradient, composed, floats, input_gradient, tape, with_slices};
 use crate::nn::Parameter;
 
 /// The convolution (cross-correlation, as `torch.nn.Conv2d`) of `x` `[batch, height, width, channels]` with `weight`
@@ -15,6 +15,9 @@ pub fn conv2d(x: &Tensor, weight: &Parameter, bias: Option<&Parameter>, stride: 
     let convolution = Convolution { height, width, channels, outputs, kernel, stride, padding };
     if channels != inputs || kernel != kernel_width || bias.is_some_and(|bias| bias.len() != outputs) || !convolution.fits() {
         candle_core::bail!("a {kernel}x{kernel_width} convolution of {inputs} channels does not fit {:?}", x.shape());
+    }
+    if !x.device().is_cpu() {
+        return composed::conv2d(x, weight.tracked(), bias.map(Parameter::tracked), stride, padding);
     }
     let convolve = Convolve { convolution, pool: false, relu: false, precision: context.precision };
     let op = Conv2d { convolve, weight: weight.clone(), bias: bias.cloned() };

@@ -7,8 +7,9 @@ use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 
 use super::convolution::Convolution;
 use super::convolve::{Convolve, ParameterGradients, Saved};
-use super::{Context, Gradient, floats, input_gradient, tape, with_slices};
+use super::{Context, Gradient, Kernel, composed, floats, input_gradient, tape, with_slices};
 use crate::nn::Parameter;
+use crate::run_config::Activation;
 
 /// `relu(max_pool(conv(x, weight) + bias))`, or without the `ReLU`, from `[batch, height, width, channels]`; `weight` is
 /// `[out, in, height, width]`. The gradient of `x` is computed only where `x` depends on a parameter.
@@ -19,6 +20,11 @@ pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: &Parameter, padding: usiz
     // A result without room for a single 2x2 window is refused as well.
     if channels != inputs || kernel != kernel_width || !convolution.fits() || convolution.out_height().min(convolution.out_width()) < 2 {
         candle_core::bail!("a {kernel}x{kernel_width} convolution of {inputs} channels does not fit {:?}", x.shape());
+    }
+    if !x.device().is_cpu() {
+        let sums = composed::conv2d(x, weight.tracked(), Some(bias.tracked()), 1, padding)?;
+        let pooled = composed::max_pool(&sums, Kernel { size: 2, stride: 2, padding: 0 })?;
+        return if relu { composed::activate(&pooled, Activation::Relu) } else { Ok(pooled) };
     }
     let convolve = Convolve { convolution, pool: true, relu, precision: context.precision };
     let op = ConvPool { convolve, weight: weight.clone(), bias: bias.clone(), places: Mutex::default() };

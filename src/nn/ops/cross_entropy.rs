@@ -3,7 +3,7 @@
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 
-use super::{floats, tape, with_floats};
+use super::{composed, floats, tape, with_floats};
 
 /// Two numbers: the cross-entropy (nats) of `logits` `[n, classes]` against `labels`, summed and divided by `batch`, and the
 /// count of rows whose largest logit is at the label. `batch` is `n` for a whole batch and the batch's size for a part of
@@ -17,6 +17,9 @@ pub fn cross_entropy(logits: &Tensor, labels: &[u8], batch: usize, smoothing: f3
     let (rows, classes) = logits.dims2()?;
     if rows != labels.len() || labels.iter().any(|&label| usize::from(label) >= classes) {
         candle_core::bail!("{} labels do not fit logits {:?}", labels.len(), logits.shape());
+    }
+    if !logits.device().is_cpu() {
+        return composed::cross_entropy(logits, labels, batch, smoothing);
     }
     tape::apply1(logits, CrossEntropy { labels: labels.to_vec(), classes, batch: batch as f32, smoothing })
 }

@@ -16,6 +16,9 @@ pub fn dropout(x: &Tensor, probability: f32, random: &mut Random) -> Result<Tens
         factors.extend([0, 16, 32, 48].map(|shift| if (bits >> shift & 0xffff) < dropped { 0.0 } else { scale }));
     }
     factors.truncate(x.elem_count());
+    if !x.device().is_cpu() {
+        return x * Tensor::from_vec(factors, x.shape(), x.device())?;
+    }
     tape::apply1(x, Dropout { factors })
 }
 

@@ -3,11 +3,14 @@
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, Gradient, floats, tape, vectorized, with_floats};
+use super::{Context, Gradient, composed, floats, tape, vectorized, with_floats};
 
 /// The mean over everything between batch and channels: `[batch, …, channels]` to `[batch, channels]`.
 pub fn global_average_pool(x: &Tensor, context: Context) -> Result<Tensor> {
     let [batch, between @ .., channels] = x.dims() else { candle_core::bail!("no places to average over in {:?}", x.shape()) };
+    if !x.device().is_cpu() {
+        return composed::global_average_pool(x);
+    }
     let op = GlobalAverage { batch: *batch, places: between.iter().product(), channels: *channels };
     match context.gradient {
         Gradient::Kept => tape::apply1(x, op),

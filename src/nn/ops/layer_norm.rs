@@ -3,7 +3,7 @@
 use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, Gradient, PIECE, floats, tape, vectorized, with_floats};
+use super::{Context, Gradient, PIECE, composed, floats, tape, vectorized, with_floats};
 use crate::nn::Parameter;
 
 /// Added to the variance: `torch.nn.LayerNorm`'s.
@@ -15,6 +15,9 @@ pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, context: Con
     let features = x.dims().last().copied().unwrap_or_default();
     if features == 0 || weight.len() != features || bias.len() != features {
         candle_core::bail!("a layer normalisation of {} features does not fit {:?}", weight.len(), x.shape());
+    }
+    if !x.device().is_cpu() {
+        return composed::layer_norm(x, weight.tracked(), bias.tracked(), f64::from(EPSILON));
     }
     let op = LayerNorm { features, weight: weight.clone(), bias: bias.clone() };
     match context.gradient {

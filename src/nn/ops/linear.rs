@@ -6,7 +6,7 @@ use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 
 use super::precision::{round, rounded};
 use super::product::{Sparse, rows_times_rows};
-use super::{Context, Gradient, floats, input_gradient, tape, with_slices};
+use super::{Context, Gradient, composed, floats, input_gradient, tape, with_slices};
 use crate::nn::Parameter;
 use crate::run_config::Precision;
 
@@ -17,6 +17,9 @@ pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, cont
     let (outputs, inputs) = weight.tracked().dims2()?;
     if features != inputs {
         candle_core::bail!("a layer of {inputs} inputs does not fit {:?}", x.shape());
+    }
+    if !x.device().is_cpu() {
+        return composed::linear(x, weight.tracked(), bias.tracked(), relu);
     }
     let op = Linear { inputs, outputs, relu, precision: context.precision, weight: weight.clone(), bias: bias.clone() };
     match context.gradient {

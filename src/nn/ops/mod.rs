@@ -1,4 +1,4 @@
-//! Owns our ops and their gradients, plugged into candle's graph on the CPU.
+//! Owns our ops and their gradients, plugged into candle's graph on the CPU; on other devices they are `composed` of candle's.
 //! Must not know models.
 //!
 //! Activations are channels last (`[batch, height, width, channels]`): bias, `ReLU` and pooling run along channels, and a
@@ -15,6 +15,7 @@ mod add;
 mod attention;
 mod batch_norm;
 mod channels;
+pub mod composed;
 mod conv2d;
 mod conv_pool;
 mod convolution;

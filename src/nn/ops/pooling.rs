@@ -7,7 +7,7 @@ use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::sliding::Kernel;
-use super::{Context, Gradient, floats, tape, vectorized, with_floats};
+use super::{Context, Gradient, composed, floats, tape, vectorized, with_floats};
 
 /// The largest number under the kernel at each place and channel of `[batch, height, width, channels]`. What the kernel reaches
 /// beyond the picture counts as -∞; of equal values the first in reading order is the maximum, and NaN is larger than all.
@@ -28,6 +28,12 @@ fn pool(x: &Tensor, kernel: Kernel, kind: Kind, context: Context) -> Result<Tens
         candle_core::bail!("{kernel:?} is no kernel to pool with");
     }
     let (out_height, out_width) = (kernel.places(height)?, kernel.places(width)?);
+    if !x.device().is_cpu() {
+        return match kind {
+            Kind::Maximum => composed::max_pool(x, kernel),
+            Kind::Mean => composed::average_pool(x, kernel),
+        };
+    }
     let op = Pool { kernel, kind, height, width, channels, out_height, out_width, winners: Mutex::default() };
     match context.gradient {
         Gradient::Kept => tape::apply1(x, op),

@@ -12,6 +12,9 @@ pub fn add_positions(x: &Tensor, embedding: &Parameter, context: Context) -> Res
     if embedding.tracked().dims() != [1, tokens, features] {
         candle_core::bail!("positions {:?} do not fit {:?}", embedding.tracked().shape(), x.shape());
     }
+    if !x.device().is_cpu() {
+        return x.broadcast_add(embedding.tracked());
+    }
     let op = AddPositions { embedding: embedding.clone() };
     match context.gradient {
         Gradient::Kept => tape::apply2(x, embedding.tracked(), op),
