@@ -13,4 +13,5 @@ mod loss;
 mod models;
 mod norms;
 mod pooling;
+mod precision;
 mod tidy;

@@ -5,7 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::kernels::accumulate::{Parts, Reach, Rows, Term, accumulate};
 use super::kernels::tile::{PIXELS, Start, Tile};
-use super::kernels::{Buffer, lanes};
+use super::kernels::{Buffer, bf16, lanes};
 use super::precision::{round, rounded};
 use crate::run_config::Precision;
 
@@ -187,18 +187,57 @@ impl Convolution {
         (0..self.out_height()).flat_map(|y| (0..self.out_width()).map(move |x| self.offset(y, x) as u32)).collect()
     }
 
-    /// The result's pixels whose `offsets` are given, `[pixels, padded_outputs]`, of a padded picture; `bias` has `padded_outputs` numbers.
-    pub fn forward(&self, padded: &[f32], panels: &[f32], bias: &[f32], offsets: &[u32], out: &mut [f32]) {
-        assert!(padded.len() >= self.padded_len() && bias.len() == self.padded_outputs());
-        assert!(out.len() >= offsets.len() * bias.len() && panels.len() == bias.len() * self.kernel * self.run());
-        Arch::new().dispatch(Forward { convolution: *self, padded, panels, bias, offsets, out });
+    /// Whether products of this precision are the processor's own bf16 ones: kernel rows are then taken in pairs of numbers.
+    pub fn takes_pairs(&self, precision: Precision) -> bool {
+        precision == Precision::Bf16 && self.run().is_multiple_of(2) && bf16::is_native()
     }
+
+    /// The panels of `pack_panels`, rounded to bf16, as `[kernel row, run / 2, outputs]` pairs.
+    pub fn pair_panels(&self, panels: &[f32]) -> Vec<u32> {
+        let (rows, lanes) = (self.kernel * self.run(), lanes());
+        let pair = |[low, high]: [f32; 2]| u32::from(bf16::bits_of(low)) | u32::from(bf16::bits_of(high)) << 16;
+        let panels = panels.chunks(2 * lanes * rows).flat_map(|panel| {
+            let width = panel.len() / rows;
+            panel.chunks_exact(2 * width).flat_map(move |rows| (0..width).map(move |output| [rows[output], rows[width + output]]))
+        });
+        panels.map(pair).collect()
+    }
+
+    /// The result's pixels whose `offsets` are given, `[pixels, padded_outputs]`, of a padded picture; `bias` has `padded_outputs` numbers.
+    pub fn forward(&self, operands: Operands<'_>, bias: &[f32], offsets: &[u32], out: &mut [f32]) {
+        let (padded, weights) = match operands {
+            Operands::Single { padded, panels } => (padded.len(), panels.len()),
+            Operands::Pairs { padded, panels } => (padded.len(), 2 * panels.len()),
+        };
+        assert!(padded >= self.padded_len() && bias.len() == self.padded_outputs());
+        assert!(out.len() >= offsets.len() * bias.len() && weights == bias.len() * self.kernel * self.run());
+        assert!(offsets.iter().all(|&offset| offset as usize + (self.kernel - 1) * self.row() + self.run() <= padded));
+        Arch::new().dispatch(Forward { convolution: *self, operands, bias, offsets, out });
+    }
+}
+
+/// A padded picture and the weights to convolve it with.
+#[derive(Clone, Copy)]
+pub enum Operands<'a> {
+    /// Of f32 numbers.
+    Single {
+        /// From `pad`.
+        padded: &'a [f32],
+        /// From `pack_panels`.
+        panels: &'a [f32],
+    },
+    /// Of bf16 numbers, where `takes_pairs`.
+    Pairs {
+        /// The bits of what `pad` gives.
+        padded: &'a [u16],
+        /// From `pair_panels`.
+        panels: &'a [u32],
+    },
 }
 
 struct Forward<'a> {
     convolution: Convolution,
-    padded: &'a [f32],
-    panels: &'a [f32],
+    operands: Operands<'a>,
     bias: &'a [f32],
     offsets: &'a [u32],
     out: &'a mut [f32],
@@ -209,35 +248,43 @@ impl WithSimd for Forward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { convolution, padded, panels, bias, offsets, out } = self;
-        let (run, stride) = (convolution.run(), bias.len());
-        let kernel = convolution.kernel;
+        let Self { convolution, operands, bias, offsets, out } = self;
+        let (run, step, out_stride, kernel) = (convolution.run(), convolution.row(), bias.len(), convolution.kernel);
         let mut output = 0;
-        while output < stride {
-            let panel = (stride - output).min(2 * S::F32_LANES);
-            let weights = &panels[output * kernel * run..][..kernel * run * panel];
+        while output < out_stride {
+            let panel = (out_stride - output).min(2 * S::F32_LANES);
+            let weights = kernel * run * panel;
             // All of the panel's weights at once while they fit into the first cache, else those of one kernel row after the other.
-            let rows = if weights.len() <= FIRST_CACHE { kernel } else { 1 };
+            let rows = if weights <= FIRST_CACHE { kernel } else { 1 };
             for row in (0..kernel).step_by(rows) {
+                let first = output * kernel * run + row * run * panel;
                 let mut pixel = 0;
                 for offsets in offsets.chunks(PIXELS) {
                     let count = offsets.len();
-                    let starts = std::array::from_fn(|index| {
-                        // Pixels past the end repeat the last; they are not computed.
-                        let start = offsets[index.min(count - 1)] as usize + row * convolution.row();
-                        padded[start..start + (rows - 1) * convolution.row() + run].as_ptr()
-                    });
-                    let tile = Tile {
-                        rows,
-                        stride: convolution.row(),
-                        run,
-                        panel: weights[row * run * panel..(row + rows) * run * panel].as_ptr(),
-                        out: out[pixel * stride + output..(pixel + count - 1) * stride + output + panel].as_mut_ptr(),
-                        out_stride: stride,
-                        start: if row == 0 { Start::Bias(bias[output..output + panel].as_ptr()) } else { Start::Result },
-                    };
-                    // SAFETY: the slices taken above have the sizes the tile needs, and `out` is this call's alone.
-                    unsafe { tile.compute(simd, &starts, count, panel / S::F32_LANES) };
+                    // Pixels past the end repeat the last; they are not computed.
+                    let starts: [usize; PIXELS] = std::array::from_fn(|index| offsets[index.min(count - 1)] as usize + row * step);
+                    let out = out[pixel * out_stride + output..(pixel + count - 1) * out_stride + output + panel].as_mut_ptr();
+                    let start = if row == 0 { Start::Bias(bias[output..output + panel].as_ptr()) } else { Start::Result };
+                    match operands {
+                        Operands::Single { padded, panels } => {
+                            let panels = panels[first..first + rows * run * panel].as_ptr();
+                            let tile = Tile { rows, stride: step, run, panel: panels, out, out_stride, start };
+                            let pixels = starts.map(|start| padded[start..].as_ptr());
+                            // SAFETY: `forward` checked that every offset has its kernel rows in the picture; weights, bias and
+                            // results are the slices just taken, and the results are this call's alone.
+                            unsafe { tile.compute(simd, &pixels, count, panel / S::F32_LANES) };
+                        }
+                        #[cfg(target_arch = "x86_64")]
+                        Operands::Pairs { padded, panels } => {
+                            let panels = panels[first / 2..(first + rows * run * panel) / 2].as_ptr();
+                            let tile = bf16::PairTile { rows, stride: step, run, panel: panels, out, out_stride, start };
+                            let pixels = starts.map(|start| padded[start..].as_ptr());
+                            // SAFETY: as above; and pairs are only made where `bf16::is_native`.
+                            unsafe { tile.compute(&pixels, count, panel / S::F32_LANES) };
+                        }
+                        #[cfg(not(target_arch = "x86_64"))]
+                        Operands::Pairs { .. } => unreachable!("pairs are only made where bf16 is native"),
+                    }
                     pixel += count;
                 }
             }

@@ -3,9 +3,9 @@
 
 use rayon::prelude::*;
 
-use super::convolution::{Convolution, Outputs};
+use super::convolution::{Convolution, Operands, Outputs};
 use super::kernels::accumulate::Term;
-use super::kernels::{Buffer, with_buffer};
+use super::kernels::{Buffer, bf16, with_buffer};
 use super::pool::MaxPool;
 use super::precision::rounded;
 use crate::run_config::Precision;
@@ -52,6 +52,8 @@ pub struct ParameterGradients<'a> {
 /// What every image's forward pass shares.
 struct Packed<'a> {
     panels: &'a [f32],
+    /// The panels as pairs, where the products are the processor's own bf16 ones.
+    pairs: Option<&'a [u32]>,
     bias: &'a [f32],
     offsets: &'a [u32],
 }
@@ -73,13 +75,15 @@ impl Convolve {
     pub fn forward(&self, x: &[f32], weight: &[f32], bias: Option<&[f32]>, result: &mut [f32], places: &mut [u8]) {
         let convolution = self.convolution;
         let panels = convolution.pack_panels(weight, self.precision);
+        let pairs = convolution.takes_pairs(self.precision).then(|| convolution.pair_panels(&panels));
         let mut padded_bias = vec![0.0; convolution.padded_outputs()];
         if let Some(bias) = bias {
             padded_bias[..bias.len()].copy_from_slice(bias);
         }
         let offsets = convolution.offsets();
         let image = |x: &[f32], result: &mut [f32], places: &mut [u8]| {
-            self.forward_image(x, &Packed { panels: &panels, bias: &padded_bias, offsets: &offsets }, result, places);
+            let packed = Packed { panels: &panels, pairs: pairs.as_deref(), bias: &padded_bias, offsets: &offsets };
+            self.forward_image(x, &packed, result, places);
         };
         if result.len() == self.result_len() {
             // One drawing is read sooner than another thread is woken.
@@ -97,7 +101,7 @@ impl Convolve {
     }
 
     fn forward_image(&self, x: &[f32], packed: &Packed<'_>, result: &mut [f32], places: &mut [u8]) {
-        let Packed { panels, bias, offsets } = *packed;
+        let Packed { panels, pairs, bias, offsets } = *packed;
         let Self { convolution, pool, relu, precision } = *self;
         let (step, channels, width) = (if pool { 2 } else { 1 }, convolution.outputs, convolution.out_width());
         let (_, result_width) = self.result_size();
@@ -105,12 +109,17 @@ impl Convolve {
         let strip = convolution.strip(step).min(height);
         with_buffer(convolution.padded_len(), |padded| {
             convolution.pad(x, padded, precision);
+            let halves: Option<Vec<u16>> = pairs.map(|_| padded.iter().map(|&value| bf16::bits_of(value)).collect());
+            let operands = match (pairs, &halves) {
+                (Some(panels), Some(padded)) => Operands::Pairs { padded, panels },
+                _ => Operands::Single { padded, panels },
+            };
             with_buffer(strip * width * bias.len(), |rows| {
                 for start in (0..height).step_by(strip.max(1)) {
                     let strip = start..(start + strip).min(height);
                     let part = start / step * result_width * channels..strip.end / step * result_width * channels;
                     let rows = &mut rows[..strip.len() * width * bias.len()];
-                    convolution.forward(padded, panels, bias, &offsets[strip.start * width..strip.end * width], rows);
+                    convolution.forward(operands, bias, &offsets[strip.start * width..strip.end * width], rows);
                     let output = &mut result[part.clone()];
                     if pool {
                         MaxPool { rows, width, stride: bias.len(), channels, relu, output, places: &mut places[part] }.run();

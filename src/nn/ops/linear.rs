@@ -7,6 +7,8 @@ use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 use super::precision::{round, rounded};
 use super::product::{Sparse, rows_times_rows};
 use super::{Context, Gradient, composed, floats, input_gradient, tape, with_slices};
+#[cfg(target_arch = "x86_64")]
+use super::{kernels::bf16, product::rows_times_rows_bf16};
 use crate::nn::Parameter;
 use crate::run_config::Precision;
 
@@ -47,6 +49,14 @@ impl Linear {
         values
     }
 
+    fn forward(&self, output: &mut [f32], x: &[f32], weight: &[f32], bias: &[f32]) {
+        #[cfg(target_arch = "x86_64")]
+        if self.precision == Precision::Bf16 && bf16::is_native() {
+            return rows_times_rows_bf16(output, x, weight, Some(bias), self.inputs, self.relu);
+        }
+        rows_times_rows(output, &self.operand(x), &self.operand(weight), Some(bias), self.inputs, self.relu);
+    }
+
     fn backward(&self, x: &[f32], weight: &[f32], result: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) {
         let Self { inputs, outputs, relu, precision, .. } = *self;
         // ReLU passes a gradient only where its result is above 0.
@@ -80,7 +90,7 @@ impl CustomOp3 for Linear {
         let (x, weight, bias) = (floats(x, x_layout)?, floats(weight, weight_layout)?, floats(bias, bias_layout)?);
         let batch = x.len() / self.inputs;
         let mut output = vec![0.0; batch * self.outputs];
-        rows_times_rows(&mut output, &self.operand(x), &self.operand(weight), Some(bias), self.inputs, self.relu);
+        self.forward(&mut output, x, weight, bias);
         Ok((CpuStorage::F32(output), (batch, self.outputs).into()))
     }
 

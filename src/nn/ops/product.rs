@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::kernels::accumulate::{Parts, Reach, Rows, Term, VECTORS, accumulate};
 use super::kernels::dot::{dot_tile, tile_sizes};
-use super::kernels::{lanes, with_buffer};
+use super::kernels::{bf16, lanes, with_buffer};
 
 /// Multiply-adds below which waking another thread costs more than it brings.
 const WORTH_SHARING: usize = 1 << 20;
@@ -29,6 +29,48 @@ pub fn rows_times_rows(out: &mut [f32], left: &[f32], right: &[f32], bias: Optio
     } else {
         (0..rights.div_ceil(TASK_ROWS)).into_par_iter().for_each(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(rights)));
     }
+}
+
+/// `rows_times_rows` with products of bf16 numbers, where `bf16::is_native`.
+#[cfg(target_arch = "x86_64")]
+pub fn rows_times_rows_bf16(out: &mut [f32], left: &[f32], right: &[f32], bias: Option<&[f32]>, len: usize, relu: bool) {
+    /// Rows of either side in a tile.
+    const HIGH: usize = 4;
+    const WIDE: usize = 6;
+    assert!(bf16::is_native(), "the processor's own bf16 products");
+    let (lefts, rights) = (left.len() / len, right.len() / len);
+    assert_eq!((left.len(), right.len(), out.len()), (lefts * len, rights * len, lefts * rights), "rows of equal length");
+    assert!(bias.is_none_or(|bias| bias.len() == rights), "a number of the bias for every column");
+    let padded = len.next_multiple_of(bf16::STEP);
+    let (left, right) = (bf16::Numbers::rows(left, len, padded), bf16::Numbers::rows(right, len, padded));
+    let (left, right) = (left.bits(), right.bits());
+    let target = Target(out.as_mut_ptr());
+    let task = |columns: Range<usize>| {
+        let write = |row: usize, column: usize, sum: f32| {
+            let sum = sum + bias.map_or(0.0, |bias| bias[column]);
+            assert!(row < lefts && column < rights);
+            // SAFETY: the number lies in the result, and this task alone has its column.
+            unsafe { *target.at(row * rights + column) = if relu && sum <= 0.0 { 0.0 } else { sum } };
+        };
+        for column in columns.clone().step_by(WIDE) {
+            for row in (0..lefts).step_by(HIGH) {
+                if row + HIGH <= lefts && column + WIDE <= columns.end {
+                    let (a, b) = (left[row * padded..][..HIGH * padded].as_ptr(), right[column * padded..][..WIDE * padded].as_ptr());
+                    // SAFETY: that many rows were just taken, and `is_native` was asked above.
+                    unsafe { bf16::dot_tile::<HIGH, WIDE>(a, b, padded, |a, b, sum| write(row + a, column + b, sum)) };
+                    continue;
+                }
+                for column in column..(column + WIDE).min(columns.end) {
+                    for row in row..(row + HIGH).min(lefts) {
+                        let (a, b) = (left[row * padded..][..padded].as_ptr(), right[column * padded..][..padded].as_ptr());
+                        // SAFETY: as above.
+                        unsafe { bf16::dot_tile::<1, 1>(a, b, padded, |_, _, sum| write(row, column, sum)) };
+                    }
+                }
+            }
+        }
+    };
+    (0..rights.div_ceil(TASK_ROWS)).into_par_iter().for_each(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(rights)));
 }
 
 /// The start of a result that several tasks write disjoint parts of.

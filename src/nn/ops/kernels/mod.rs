@@ -8,6 +8,7 @@
 //!   through a 2x2 maximum or a `ReLU` is mostly zeros; a list leaves them out, which beats a dense product at its peak.
 
 pub mod accumulate;
+pub mod bf16;
 mod buffer;
 pub mod dot;
 pub mod tile;

@@ -1,0 +1,61 @@
+//! Products in bf16 and f16: those of operands rounded to that format, whichever instructions compute them.
+
+use candle_core::{Device, Tensor, Var};
+use inkling::nn::Parameter;
+use inkling::nn::ops::precision::rounded;
+use inkling::nn::ops::{Context, Gradient, conv_pool, conv2d, linear};
+use inkling::random::Random;
+use inkling::run_config::Precision;
+
+use super::gradients::numbers;
+
+type Op = fn(&Tensor, &Parameter, &Parameter, Context) -> candle_core::Result<Tensor>;
+
+/// An op with the shapes of input, weight and bias.
+const CASES: [(Op, &[usize], &[usize]); 4] = [
+    // More than a panel of outputs, and runs of an even length.
+    (|x, w, b, context| conv_pool(x, w, b, 1, true, context), &[3, 9, 8, 4], &[40, 4, 3, 3]),
+    // Runs of an odd length.
+    (|x, w, b, context| conv_pool(x, w, b, 0, false, context), &[2, 12, 12, 1], &[6, 1, 5, 5]),
+    (|x, w, b, context| conv2d(x, w, Some(b), 2, 1, context), &[2, 7, 7, 6], &[20, 6, 3, 3]),
+    // Neither whole tiles nor whole vectors.
+    (|x, w, b, context| linear(x, w, b, true, context), &[9, 70], &[20, 70]),
+];
+
+/// Result, gradient of the input and of the parameters; every result's gradient is 1, which each format has.
+fn compute(op: Op, x: &[f32], shape: &[usize], parameters: [(&[f32], &[usize]); 2], precision: Precision) -> Vec<Vec<f32>> {
+    let x = Var::from_slice(x, shape, &Device::Cpu).unwrap();
+    let [weight, bias] = parameters.map(|(values, shape)| Parameter::new("p", values.to_vec(), shape).unwrap());
+    let y = op(&x, &weight, &bias, Context { gradient: Gradient::Kept, precision }).unwrap();
+    let gradients = y.sum_all().unwrap().backward().unwrap();
+    let flat = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    vec![flat(&y), flat(gradients.get(&x).unwrap()), weight.gradient().clone(), bias.gradient().clone()]
+}
+
+#[test]
+fn products_are_those_of_rounded_operands() {
+    for (seed, (op, shape, weight_shape)) in (1..).zip(CASES) {
+        let random = &mut Random::new(seed);
+        let [x, weight, bias] = [shape, weight_shape, &weight_shape[..1]].map(|shape| numbers(shape.iter().product(), random));
+        for precision in [Precision::Bf16, Precision::F16] {
+            let round = |values: &[f32]| values.iter().map(|&value| rounded(value, precision)).collect::<Vec<_>>();
+            let parameters = [(weight.as_slice(), weight_shape), (bias.as_slice(), &weight_shape[..1])];
+            let mixed = compute(op, &x, shape, parameters, precision);
+            let (x, weight) = (round(&x), round(&weight));
+            let parameters = [(weight.as_slice(), weight_shape), (bias.as_slice(), &weight_shape[..1])];
+            let expected = compute(op, &x, shape, parameters, Precision::F32);
+            for (mixed, expected) in mixed.iter().flatten().zip(expected.iter().flatten()) {
+                assert!((mixed - expected).abs() <= 1e-4 * (1.0 + expected.abs()), "{precision}: {mixed} is not {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rounding_is_to_the_nearest_number_of_the_format() {
+    assert_eq!(rounded(1.0 + 1.0 / 512.0, Precision::Bf16), 1.0);
+    assert_eq!(rounded(1.0 + 3.0 / 512.0, Precision::Bf16), 1.0 + 1.0 / 128.0);
+    assert_eq!(rounded(1e5, Precision::F16), f32::INFINITY);
+    assert_eq!(rounded(1e5, Precision::F32), 1e5);
+    assert!(rounded(f32::NAN, Precision::Bf16).is_nan());
+}
