@@ -276,7 +276,7 @@ impl WithSimd for Forward<'_> {
                         }
                         #[cfg(target_arch = "x86_64")]
                         Operands::Pairs { padded, panels } => {
-                            let panels = panels[first / 2..(first + rows * run * panel) / 2].as_ptr();
+                            let panels = panels[first / 2..][..rows * run / 2 * panel].as_ptr();
                             let tile = bf16::PairTile { rows, stride: step, run, panel: panels, out, out_stride, start };
                             let pixels = starts.map(|start| padded[start..].as_ptr());
                             // SAFETY: as above; and pairs are only made where `bf16::is_native`.

@@ -17,6 +17,8 @@ pub fn rounded(value: f32, precision: Precision) -> f32 {
 /// Rounds every number in place.
 pub fn round(values: &mut [f32], precision: Precision) {
     if precision != Precision::F32 {
-        values.iter_mut().for_each(|value| *value = rounded(*value, precision));
+        for value in values {
+            *value = rounded(*value, precision);
+        }
     }
 }

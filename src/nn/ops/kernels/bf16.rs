@@ -144,7 +144,7 @@ mod native {
                 }
                 let mut panel = self.panel;
                 for row in 0..self.rows {
-                    let pixels = pixels.map(|pixel| pixel.wrapping_add(row * self.stride).cast::<i32>());
+                    let pixels = pixels.map(|pixel| pixel.wrapping_add(row * self.stride));
                     for pair in 0..self.run / 2 {
                         let mut weights = [_mm512_set1_epi32(0); VECTORS];
                         for (vector, weights) in weights.iter_mut().enumerate() {
@@ -152,7 +152,7 @@ mod native {
                         }
                         panel = panel.add(VECTORS * LANES);
                         for (pixel, sums) in pixels.iter().zip(&mut sums) {
-                            let value = _mm512_set1_epi32(pixel.add(pair).read_unaligned());
+                            let value = _mm512_set1_epi32(i32::from_ne_bytes(pixel.add(2 * pair).cast::<[u8; 4]>().read()));
                             for (sum, weights) in sums.iter_mut().zip(weights) {
                                 *sum = multiply_add(*sum, value, weights);
                             }
@@ -180,7 +180,7 @@ mod native {
         len: usize,
         mut out: impl FnMut(usize, usize, f32),
     ) {
-        let mut sums = [[_mm512_setzero_ps(); B]; A];
+        let mut sums = [[_mm512_setzero_ps(); A]; B];
         // SAFETY: every offset is below `len` in a row promised.
         unsafe {
             for index in (0..len).step_by(STEP) {
@@ -188,16 +188,16 @@ mod native {
                 for (a, value) in values.iter_mut().enumerate() {
                     *value = _mm512_loadu_si512(left.add(a * len + index).cast());
                 }
-                for b in 0..B {
+                for (b, sums) in sums.iter_mut().enumerate() {
                     let weights = _mm512_loadu_si512(right.add(b * len + index).cast());
-                    for a in 0..A {
-                        sums[a][b] = multiply_add(sums[a][b], values[a], weights);
+                    for (sum, value) in sums.iter_mut().zip(values) {
+                        *sum = multiply_add(*sum, value, weights);
                     }
                 }
             }
         }
-        for (a, sums) in sums.into_iter().enumerate() {
-            for (b, sum) in sums.into_iter().enumerate() {
+        for (b, sums) in sums.into_iter().enumerate() {
+            for (a, sum) in sums.into_iter().enumerate() {
                 out(a, b, _mm512_reduce_add_ps(sum));
             }
         }

@@ -58,7 +58,7 @@ unsafe fn sized<S: Simd, const A: usize, const B: usize>(
 ) {
     let lanes = S::F32_LANES;
     let whole = len / lanes * lanes;
-    let mut sums = [[simd.splat_f32s(0.0); B]; A];
+    let mut sums = [[simd.splat_f32s(0.0); A]; B];
     // SAFETY: every offset is below `len` in a row promised.
     unsafe {
         let mut index = 0;
@@ -67,16 +67,16 @@ unsafe fn sized<S: Simd, const A: usize, const B: usize>(
             for (a, value) in values.iter_mut().enumerate() {
                 *value = load::<S>(left.0.add(a * left.1 + index));
             }
-            for b in 0..B {
+            for (b, sums) in sums.iter_mut().enumerate() {
                 let weights = load::<S>(right.0.add(b * right.1 + index));
-                for a in 0..A {
-                    sums[a][b] = simd.mul_add_e_f32s(values[a], weights, sums[a][b]);
+                for (sum, value) in sums.iter_mut().zip(values) {
+                    *sum = simd.mul_add_e_f32s(value, weights, *sum);
                 }
             }
             index += lanes;
         }
-        for (a, sums) in sums.into_iter().enumerate() {
-            for (b, sum) in sums.into_iter().enumerate() {
+        for (b, sums) in sums.into_iter().enumerate() {
+            for (a, sum) in sums.into_iter().enumerate() {
                 let mut total = simd.reduce_sum_f32s(sum);
                 for index in whole..len {
                     total += *left.0.add(a * left.1 + index) * *right.0.add(b * right.1 + index);
