@@ -30,7 +30,7 @@ use crate::train;
 
 /// Images that steps are made on and that are read: enough that no run comes to its first epoch's end too soon.
 const IMAGES: usize = 6000;
-const READ: usize = 512;
+const READ: usize = 256;
 
 /// Models that are measured in every number format; the others are in f32 alone.
 const EVERY_PRECISION: [ModelKind; 2] = [ModelKind::ConvNet, ModelKind::Speedrun];

@@ -15,7 +15,7 @@ use crate::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
 use crate::train::{self, Flow, Observer};
 
-/// Steps of each run that are not counted: buffers are made, pages touched, threads woken.
+/// Steps of each run that are not counted while there is time: buffers are made, pages touched, threads woken. The first never counts.
 const WARM_UP: usize = 2;
 /// Steps counted even where the time is over before.
 const LEAST: usize = 3;
@@ -69,9 +69,15 @@ pub(super) fn steps(
     data: &DataSet,
     product_size: usize,
 ) -> Result<Vec<Row>, Ended> {
-    let time = clock.part(Subject::Steps(model), seconds)? / (sides.len().max(1) as u32 * RUNS);
+    let whole = clock.part(Subject::Steps(model), seconds)?;
+    let time = whole / (sides.len().max(1) as u32 * RUNS);
+    let began = Instant::now();
     let mut taken = vec![(Vec::new(), Vec::new()); sides.len()];
-    for _ in 0..RUNS {
+    for round in 0..RUNS {
+        // A model that is slow here has to make do with what was found.
+        if round > 0 && began.elapsed() >= whole {
+            break;
+        }
         for (&side, (steps, products)) in sides.iter().zip(&mut taken) {
             let mut watch = Watch::new(clock, time, product_size);
             train::train(&config(model, side), data, &mut watch)?;
@@ -142,11 +148,12 @@ impl Observer for Watch<'_, '_> {
     }
 
     fn step(&mut self, point: StepPoint, _now: Telemetry) {
-        if let Some(since) = self.since.filter(|_| self.seen >= WARM_UP) {
+        let warm = self.seen >= WARM_UP || Instant::now() >= self.at_last;
+        if let Some(since) = self.since.filter(|_| warm) {
             self.steps.push(since.elapsed().as_secs_f64());
         }
         self.seen += 1;
-        if point.step.is_multiple_of(STEPS_PER_PRODUCT as u64) {
+        if point.step == 1 || point.step.is_multiple_of(STEPS_PER_PRODUCT as u64) {
             self.products.push(timed(|| self.product.run()));
         }
         self.since = Some(Instant::now());
