@@ -126,6 +126,17 @@ def finished(program):
     check(len(os.listdir(os.path.join(program.home, "runs"))) == 1, "one run folder is on disk")
 
 
+def benchmark(program):
+    program.key("ctrl+5")
+    program.find("How fast it is")
+    program.click("Measure quickly", role="push button")
+    program.find("GFLOP/s", seconds=60)
+    say("a benchmark shows its first figure")
+    program.click("Cancel", role="push button")
+    program.find("Measure quickly", role="push button", seconds=60)
+    check(not os.path.exists(os.path.join(program.home, "bench")), "cancelled, it leaves nothing behind")
+
+
 def without_a_display():
     import subprocess
     environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
@@ -147,6 +158,7 @@ def main():
         draw(program, 4, FOUR)
         undo(program)
         finished(program)
+        benchmark(program)
         program.key("alt+F4")
         wait(lambda: program.process.poll() is not None, 10, "the end of the program", None)
         check(program.process.returncode == 0, "closing the window ends the program")
