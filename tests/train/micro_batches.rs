@@ -12,10 +12,10 @@ use crate::synthetic::square_set;
 /// One step over one batch of 150 images, by the loop and by a single pass over all of them.
 #[test]
 fn gradients_add_up_to_the_whole_batchs() {
-    let data = square_set(164, 0);
+    let data = square_set(327, 0);
     let of = RunConfig {
         epochs: 1,
-        batch_size: 151,
+        batch_size: 300,
         optimizer: OptimizerKind::Sgd,
         schedule: ScheduleKind::Constant,
         learning_rate: 0.1,
