@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use candle_core::{Device, Result, Tensor};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::layer::Start;
@@ -147,7 +148,7 @@ impl Net {
         let Normalization { mean, std } = self.normalization;
         // One rounding per grey value instead of two operations per pixel.
         let table: [f32; 256] = std::array::from_fn(|grey| (grey as f32 / 255.0 - mean) / std);
-        let values = pixels.iter().map(|&grey| table[usize::from(grey)]).collect();
+        let values = pixels.par_iter().with_min_len(PIXELS).map(|&grey| table[usize::from(grey)]).collect();
         Tensor::from_vec(values, (pixels.len() / PIXELS, SIDE, SIDE, 1), &self.device())
     }
 }

@@ -18,4 +18,4 @@ pub use loader::Loader;
 pub use observer::{Flow, Observer};
 pub use outcome::Outcome;
 pub use plan::check;
-pub use session::{MICRO_BATCH, train};
+pub use session::{micro_batch, train};

@@ -21,15 +21,19 @@ use super::updates::Updates;
 use crate::data::{DataSet, Split};
 use crate::infer::{Measurement, measure};
 use crate::ink::PIXELS;
-use crate::nn::{Net, Pass, ops};
+use crate::nn::{Net, Pass, flops, ops};
 use crate::optim::Schedule;
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Evaluation, Intervention, RunSummary, StepPoint, Telemetry};
 use crate::random::Random;
-use crate::run_config::RunConfig;
+use crate::run_config::{ModelKind, RunConfig};
 
-/// Images per forward and backward pass: the shortest time between two looks at the observer, and the most activations held at once.
-pub const MICRO_BATCH: usize = 128;
+/// Images per forward and backward pass of a model: the time between two looks at the observer, and the most activations held
+/// at once. As many as make a few hundredths of a second on two ordinary cores, and at most 128, beyond which nothing is gained.
+pub fn micro_batch(model: ModelKind) -> usize {
+    const FLOPS: u64 = 4_000_000_000;
+    (FLOPS / flops(model).training.max(1)).clamp(16, 128) as usize
+}
 
 /// Share of the validation images that count as digits.
 const DIGIT_SHARE: f64 = 0.99;
@@ -66,6 +70,7 @@ fn run<'scope, 'env>(
     let mut keeper = Keeper::new(config.early_stopping);
     let mut epochs: Vec<EpochRecord> = Vec::new();
     let mut stopped_early = false;
+    let part = micro_batch(config.model);
     let mut step = 0;
 
     'run: for epoch in 1..=config.epochs {
@@ -76,7 +81,7 @@ fn run<'scope, 'env>(
             let mut tally = Tally::default();
             while tally.images < images {
                 let batch = batches.next_batch()?;
-                for (pixels, labels) in batch.images.chunks(MICRO_BATCH * PIXELS).zip(batch.labels.chunks(MICRO_BATCH)) {
+                for (pixels, labels) in batch.images.chunks(part * PIXELS).zip(batch.labels.chunks(part)) {
                     let logits = net.forward(pixels, Pass::Train { dropout: &mut dropout, precision: config.precision })?;
                     let loss = ops::cross_entropy(&logits, labels, images, config.label_smoothing as f32)?;
                     updates.gather(&loss)?;

@@ -4,7 +4,7 @@ use inkling::nn::{Net, Pass, ops};
 use inkling::optim::{Optimizer, Settings};
 use inkling::random::Random;
 use inkling::run_config::{ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
-use inkling::train::{HoldOut, MICRO_BATCH, train};
+use inkling::train::{HoldOut, micro_batch, train};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::square_set;
@@ -28,7 +28,7 @@ fn gradients_add_up_to_the_whole_batchs() {
     assert_eq!(watcher.between, 4);
 
     let HoldOut { train: positions, .. } = HoldOut::new(&data.train, of.seed);
-    assert!(positions.len() > 2 * MICRO_BATCH);
+    assert!(positions.len() > 2 * micro_batch(of.model));
     let images: Vec<u8> = positions.iter().flat_map(|&position| data.train.image(position as usize).to_vec()).collect();
     let labels: Vec<u8> = positions.iter().map(|&position| data.train.labels[position as usize]).collect();
     let net = Net::new(of.model, of.activation, of.seed).unwrap();

@@ -6,16 +6,16 @@ use inkling::train::train;
 use super::watcher::{Watcher, config};
 use crate::synthetic::square_set;
 
-/// 220 images in batches of 110: an epoch is two steps of two micro-batches each, then one look while validating.
+/// 440 images in batches of 220: an epoch is two steps of two micro-batches each, then one look while validating.
 fn of() -> RunConfig {
-    RunConfig { batch_size: 110, epochs: 3, ..config(ModelKind::Mlp) }
+    RunConfig { batch_size: 220, epochs: 3, ..config(ModelKind::Mlp) }
 }
 
 #[test]
 fn before_the_first_epoch_is_complete_nothing_is_kept() {
     for stop_at in 1..=5 {
         let mut watcher = Watcher { stop_at: Some(stop_at), ..Watcher::default() };
-        assert!(train(&of(), &square_set(240, 10), &mut watcher).unwrap().is_none(), "at {stop_at}");
+        assert!(train(&of(), &square_set(480, 10), &mut watcher).unwrap().is_none(), "at {stop_at}");
         assert_eq!(watcher.between, stop_at, "nothing happens after the stop");
         // The step that was under way is not taken.
         assert_eq!(watcher.steps.len() as u64, (stop_at - 1) / 2, "at {stop_at}");
@@ -26,7 +26,7 @@ fn before_the_first_epoch_is_complete_nothing_is_kept() {
 fn later_the_last_completed_epoch_is_kept() {
     for stop_at in 6..=10 {
         let mut watcher = Watcher { stop_at: Some(stop_at), ..Watcher::default() };
-        let outcome = train(&of(), &square_set(240, 10), &mut watcher).unwrap().unwrap();
+        let outcome = train(&of(), &square_set(480, 10), &mut watcher).unwrap().unwrap();
         assert!(outcome.summary.stopped);
         assert_eq!(outcome.summary.test, None);
         assert_eq!(outcome.summary.epochs, watcher.epochs);
@@ -38,7 +38,7 @@ fn later_the_last_completed_epoch_is_kept() {
 #[test]
 fn a_run_stopped_at_the_test_split_is_complete_but_untested() {
     let mut watcher = Watcher { stop_at: Some(16), ..Watcher::default() };
-    let outcome = train(&of(), &square_set(240, 10), &mut watcher).unwrap().unwrap();
+    let outcome = train(&of(), &square_set(480, 10), &mut watcher).unwrap().unwrap();
     assert!(!outcome.summary.stopped);
     assert_eq!(outcome.summary.epochs.len(), 3);
     assert_eq!(outcome.summary.test, None);

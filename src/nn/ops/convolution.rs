@@ -216,6 +216,76 @@ impl Convolution {
     }
 }
 
+impl Convolution {
+    /// Whether `dense_gradient` serves this convolution: that of a picture of one channel, whose taps are too few to make the rows
+    /// that `gradients` sums long enough.
+    pub const fn is_flat(&self) -> bool {
+        self.channels == 1 && self.stride == 1
+    }
+
+    /// Numbers in a weight as `dense_gradient` lays it out.
+    pub fn dense_len(&self) -> usize {
+        self.kernel * self.kernel * self.padded_outputs()
+    }
+
+    /// Adds one image's gradient of the weights, as `[kernel row, kernel column, padded_outputs]`, from the gradient of every pixel of
+    /// the result, `[out_height, out_width, padded_outputs]`. It is a convolution again: of the picture by the result's gradient.
+    pub fn dense_gradient(&self, padded: &[f32], pixels: &[f32], weight_gradient: &mut [f32]) {
+        assert!(self.is_flat() && padded.len() >= self.padded_len());
+        assert_eq!((pixels.len(), weight_gradient.len()), (self.out_height() * self.out_width() * self.padded_outputs(), self.dense_len()));
+        Arch::new().dispatch(DenseGradient { convolution: *self, padded, pixels, weight_gradient });
+    }
+
+    /// Adds a gradient in the layout of `dense_gradient` to one in `PyTorch`'s.
+    pub fn unpack_dense(&self, dense: &[f32], gradient: &mut [f32]) {
+        let outputs = self.padded_outputs();
+        self.for_each_weight(|place, output, row, column| gradient[place] += dense[(row * self.kernel + column) * outputs + output]);
+    }
+}
+
+struct DenseGradient<'a> {
+    convolution: Convolution,
+    padded: &'a [f32],
+    pixels: &'a [f32],
+    weight_gradient: &'a mut [f32],
+}
+
+impl WithSimd for DenseGradient<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { convolution, padded, pixels, weight_gradient } = self;
+        let (kernel, row, outputs) = (convolution.kernel, convolution.row(), convolution.padded_outputs());
+        let (rows, run) = (convolution.out_height(), convolution.out_width());
+        for output in (0..outputs).step_by(2 * S::F32_LANES) {
+            let width = (outputs - output).min(2 * S::F32_LANES);
+            let mut tap = 0;
+            while tap < kernel * kernel {
+                let count = (kernel * kernel - tap).min(PIXELS);
+                let starts = std::array::from_fn(|index| {
+                    let tap = tap + index.min(count - 1);
+                    padded[tap / kernel * row + tap % kernel..].as_ptr()
+                });
+                let tile = Tile {
+                    rows,
+                    stride: row,
+                    run,
+                    panel: pixels[output..].as_ptr(),
+                    panel_stride: outputs,
+                    out: weight_gradient[tap * outputs + output..(tap + count - 1) * outputs + output + width].as_mut_ptr(),
+                    out_stride: outputs,
+                    start: Start::Result,
+                };
+                // SAFETY: from each tap on, the picture has a row of `run` numbers for each of the result's rows; the result's
+                // gradient has a panel for each of its pixels; and the sums are this call's alone.
+                unsafe { tile.compute(simd, &starts, count, width / S::F32_LANES) };
+                tap += count;
+            }
+        }
+    }
+}
+
 /// A padded picture and the weights to convolve it with.
 #[derive(Clone, Copy)]
 pub enum Operands<'a> {
@@ -268,7 +338,7 @@ impl WithSimd for Forward<'_> {
                     match operands {
                         Operands::Single { padded, panels } => {
                             let panels = panels[first..first + rows * run * panel].as_ptr();
-                            let tile = Tile { rows, stride: step, run, panel: panels, out, out_stride, start };
+                            let tile = Tile { rows, stride: step, run, panel: panels, panel_stride: panel, out, out_stride, start };
                             let pixels = starts.map(|start| padded[start..].as_ptr());
                             // SAFETY: `forward` checked that every offset has its kernel rows in the picture; weights, bias and
                             // results are the slices just taken, and the results are this call's alone.

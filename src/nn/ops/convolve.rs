@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use super::convolution::{Convolution, Operands, Outputs};
 use super::kernels::accumulate::Term;
 use super::kernels::{Buffer, bf16, with_buffer};
-use super::pool::MaxPool;
-use super::precision::rounded;
+use super::pool::{MaxPool, Unpool};
+use super::precision::{round, rounded};
 use crate::run_config::Precision;
 
 /// Images whose gradients of the weights are summed by one task. Fixed, so that the sums are the same for any number of threads.
@@ -146,6 +146,7 @@ impl Convolve {
             Some(x_gradient) => x_gradient.chunks_mut(picture).map(Some).collect(),
             None => (0..groups).map(|_| None).collect(),
         };
+        let dense = self.is_dense(x_gradients.iter().any(Option::is_some));
         let partial: Vec<(Buffer, Vec<f32>)> = x_gradients
             .into_par_iter()
             .enumerate()
@@ -158,12 +159,12 @@ impl Convolve {
                     places: if self.pool { &saved.places[part(saved.gradient, result)] } else { &[] },
                     ..saved
                 };
-                self.backward_group(saved, &offsets, rows.as_deref(), x_gradient)
+                if dense { self.dense_group(saved) } else { self.backward_group(saved, &offsets, rows.as_deref(), x_gradient) }
             })
             .collect();
 
         let ParameterGradients { weight, bias } = parameters;
-        with_buffer(convolution.rows_len(), |sum| {
+        with_buffer(if dense { convolution.dense_len() } else { convolution.rows_len() }, |sum| {
             // Each number is summed over the groups in their order, whichever thread takes it.
             sum.par_chunks_mut(1 << 13).enumerate().for_each(|(chunk, sum)| {
                 let start = chunk << 13;
@@ -172,7 +173,11 @@ impl Convolve {
                     sum.iter_mut().zip(&part[start..]).for_each(|(sum, part)| *sum += part);
                 }
             });
-            convolution.unpack_rows(sum, weight);
+            if dense {
+                convolution.unpack_dense(sum, weight);
+            } else {
+                convolution.unpack_rows(sum, weight);
+            }
         });
         if let Some(bias) = bias {
             for (_, part) in &partial {
@@ -192,6 +197,44 @@ impl Convolve {
             .flat_map(|(y, x)| [(y, x), (y, x + 1), (y + 1, x), (y + 1, x + 1)])
             .map(|(y, x)| self.convolution.offset(y, x) as u32)
             .collect()
+    }
+
+    /// Whether the gradients come from `dense_group`.
+    const fn is_dense(&self, of_pictures: bool) -> bool {
+        self.convolution.is_flat() && !of_pictures
+    }
+
+    /// One group's share of the gradients of weight (as `dense_gradient`) and bias.
+    fn dense_group(&self, saved: Saved<'_>) -> (Buffer, Vec<f32>) {
+        let Self { convolution, pool, relu, precision } = *self;
+        let (stride, channels) = (convolution.padded_outputs(), convolution.outputs);
+        let mut weight_part = Buffer::zeros(convolution.dense_len());
+        let mut bias_part = vec![0.0; channels];
+        with_buffer(convolution.padded_len(), |padded| {
+            with_buffer(convolution.out_height() * convolution.out_width() * stride, |pixels| {
+                // What `Unpool` leaves as it is stays zero.
+                pixels.fill(0.0);
+                let images = saved.x.chunks_exact(convolution.picture_len()).zip(saved.gradient.chunks_exact(self.result_len()));
+                for (image, (x, gradient)) in images.enumerate() {
+                    let part = image * self.result_len()..(image + 1) * self.result_len();
+                    let unpool = Unpool {
+                        width: convolution.out_width(),
+                        stride,
+                        channels,
+                        gradient,
+                        relu: relu.then(|| &saved.result[part.clone()]),
+                        places: pool.then(|| &saved.places[part]),
+                        pixels,
+                        bias: &mut bias_part,
+                    };
+                    unpool.run();
+                    round(pixels, precision);
+                    convolution.pad(x, padded, precision);
+                    convolution.dense_gradient(padded, pixels, &mut weight_part);
+                }
+            });
+        });
+        (weight_part, bias_part)
     }
 
     /// One group's share of the gradients of weight (as `pack_rows`) and bias.

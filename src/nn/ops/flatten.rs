@@ -2,6 +2,7 @@
 //! Must not know what the features are for.
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
+use rayon::prelude::*;
 
 use super::{composed, floats, tape, with_floats};
 
@@ -21,12 +22,13 @@ struct Flatten {
 
 /// Each of the matrices `[rows, cols]` in `values`, one after the other, transposed.
 fn transpose_each(values: &[f32], rows: usize, cols: usize) -> Vec<f32> {
-    let mut out = Vec::with_capacity(values.len());
-    for matrix in values.chunks_exact((rows * cols).max(1)) {
-        for col in 0..cols {
-            out.extend(matrix[col..].iter().step_by(cols));
+    let mut out = vec![0.0; values.len()];
+    let len = (rows * cols).max(1);
+    out.par_chunks_mut(len).with_min_len(8).zip(values.par_chunks(len)).for_each(|(out, matrix)| {
+        for (col, out) in out.chunks_exact_mut(rows).enumerate() {
+            out.iter_mut().zip(matrix[col..].iter().step_by(cols)).for_each(|(out, &value)| *out = value);
         }
-    }
+    });
     out
 }
 

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
+use rayon::prelude::*;
 
 use super::precision::{round, rounded};
 use super::product::{Sparse, rows_times_rows};
-use super::{Context, Gradient, composed, floats, input_gradient, tape, with_slices};
+use super::{Context, Gradient, PIECE, composed, floats, input_gradient, tape, with_slices};
 #[cfg(target_arch = "x86_64")]
 use super::{kernels::bf16, product::rows_times_rows_bf16};
 use crate::nn::Parameter;
@@ -61,7 +62,13 @@ impl Linear {
         let Self { inputs, outputs, relu, precision, .. } = *self;
         // ReLU passes a gradient only where its result is above 0.
         let live = |(&gradient, &result): (&f32, &f32)| if relu && result <= 0.0 { 0.0 } else { rounded(gradient, precision) };
-        let live: Vec<f32> = gradient.iter().zip(result).map(live).collect();
+        let mut masked = vec![0.0; gradient.len()];
+        masked.par_chunks_mut(PIECE).zip(gradient.par_chunks(PIECE).zip(result.par_chunks(PIECE))).for_each(
+            |(masked, (gradient, result))| {
+                masked.iter_mut().zip(gradient.iter().zip(result)).for_each(|(masked, pair)| *masked = live(pair));
+            },
+        );
+        let live = masked;
         let mut bias_gradient = self.bias.gradient();
         for live in live.chunks_exact(outputs) {
             bias_gradient.iter_mut().zip(live).for_each(|(sum, value)| *sum += value);

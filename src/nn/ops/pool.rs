@@ -1,4 +1,4 @@
-//! Owns 2x2 max-pooling with stride 2, optionally with `ReLU`, of rows of a convolution's result.
+//! Owns 2x2 max-pooling with stride 2, optionally with `ReLU`, of rows of a convolution's result, and the way back through it.
 //! An odd last row or column is left out, as in `PyTorch`; of equal values the first in reading order is the maximum.
 //! Must not know what comes before or after.
 
@@ -57,6 +57,75 @@ impl WithSimd for MaxPool<'_> {
                 let lanes: &[u32] = pulp::bytemuck::cast_slice(std::slice::from_ref(&place));
                 for (place, &lane) in places.iter_mut().zip(lanes) {
                     *place = lane as u8;
+                }
+            }
+        }
+    }
+}
+
+/// The way back through `MaxPool` (or past it): what each pixel of the convolution's result has as its gradient.
+pub struct Unpool<'a> {
+    /// Columns of the convolution's result.
+    pub width: usize,
+    /// Numbers in a pixel of `pixels`; whole vectors.
+    pub stride: usize,
+    /// Numbers in a pixel of `gradient`.
+    pub channels: usize,
+    /// The gradient after pooling and `ReLU`.
+    pub gradient: &'a [f32],
+    /// What pooling and `ReLU` gave, where a `ReLU` blocks the gradients of zeros.
+    pub relu: Option<&'a [f32]>,
+    /// Which of its four pixels each maximum was; `None` without pooling.
+    pub places: Option<&'a [u8]>,
+    /// All of it is written, but for an odd last row or column, which must be zero.
+    pub pixels: &'a mut [f32],
+    /// The sum over pixels, added to.
+    pub bias: &'a mut [f32],
+}
+
+impl Unpool<'_> {
+    /// Writes `pixels` and adds to `bias`.
+    pub fn run(self) {
+        Arch::new().dispatch(self);
+    }
+}
+
+impl WithSimd for Unpool<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { width, stride, channels, gradient, relu, places, pixels, bias } = self;
+        let zero = simd.splat_f32s(0.0);
+        let pooled_width = if places.is_some() { width / 2 } else { width };
+        for (site, gradient) in gradient.chunks_exact(channels).enumerate() {
+            let part = site * channels..(site + 1) * channels;
+            let (y, x) = (site / pooled_width, site % pooled_width);
+            for start in (0..channels).step_by(S::F32_LANES) {
+                let end = (start + S::F32_LANES).min(channels);
+                let mut value = simd.partial_load_f32s(&gradient[start..end]);
+                if let Some(result) = relu {
+                    let result = simd.partial_load_f32s(&result[part.clone()][start..end]);
+                    value = simd.select_f32s(simd.less_than_or_equal_f32s(result, zero), zero, value);
+                }
+                let bias = &mut bias[start..end];
+                simd.partial_store_f32s(bias, simd.add_f32s(simd.partial_load_f32s(bias), value));
+                let mut write = |y: usize, x: usize, value: S::f32s| {
+                    let pixel = (y * width + x) * stride + start;
+                    simd.partial_store_f32s(&mut pixels[pixel..pixel + S::F32_LANES], value);
+                };
+                let Some(places) = places else {
+                    write(y, x, value);
+                    continue;
+                };
+                let mut place = simd.splat_u32s(0);
+                let lanes: &mut [u32] = pulp::bytemuck::cast_slice_mut(std::slice::from_mut(&mut place));
+                for (lane, &place) in lanes.iter_mut().zip(&places[part.clone()][start..end]) {
+                    *lane = u32::from(place);
+                }
+                for (candidate, (below, right)) in [(0, 0), (0, 1), (1, 0), (1, 1)].into_iter().enumerate() {
+                    let here = simd.equal_u32s(place, simd.splat_u32s(candidate as u32));
+                    write(2 * y + below, 2 * x + right, simd.select_f32s(here, value, zero));
                 }
             }
         }

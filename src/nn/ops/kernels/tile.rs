@@ -29,6 +29,8 @@ pub struct Tile {
     pub run: usize,
     /// Weights `[rows][run][panel]`.
     pub panel: *const f32,
+    /// From one number's panel of weights to the next's.
+    pub panel_stride: usize,
     /// The result of the first pixel.
     pub out: *mut f32,
     /// From one pixel's result to the next's.
@@ -87,7 +89,7 @@ impl Tile {
                     for (vector, weights) in weights.iter_mut().enumerate() {
                         *weights = load::<S>(panel.add(vector * lanes));
                     }
-                    panel = panel.add(VECTORS * lanes);
+                    panel = panel.wrapping_add(self.panel_stride);
                     for (pixel, sums) in pixels.iter().zip(&mut sums) {
                         let value = simd.splat_f32s(*pixel.add(index));
                         for (sum, weights) in sums.iter_mut().zip(weights) {
