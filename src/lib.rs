@@ -12,10 +12,10 @@
 //! | room | owns |
 //! |---|---|
 //! | [`ink`] | strokes, their rasteriser, their normalisation to 28x28 |
-//! | [`data`] | data sets: IDX, folders, CSV, ink files, the built-in writer; splits and batches |
+//! | [`data`] | data sets: IDX, folders, CSV, ink files, the built-in writer; how pictures are changed in training |
 //! | [`nn`] | ops with their gradients, models, model files |
-//! | [`optim`] | optimisers and schedules |
-//! | [`train`] | the training loop, top to bottom in one file |
+//! | [`optim`] | optimisers, schedules, clipping, loss scaling, weight averaging |
+//! | [`train`] | the training loop, top to bottom in one file, and its parts: batches, updates, the way back from numbers that are none |
 //! | [`infer`] | reading a drawing, measuring a model |
 //! | [`runs`] | run folders |
 //! | [`hardware`] | what this machine has and what that means for training |
