@@ -33,14 +33,18 @@ pub(super) struct Change {
     pub shift: [f32; 2],
 }
 
-/// For every new pixel, the place in the old picture it comes from. Rows are as wide as those of pictures in work; what is beyond a
-/// picture's own width is not used.
+/// A number for each new pixel, in rows as wide as those of pictures in work; what is beyond a picture's own width is not used.
+type Rows<T> = Box<[[T; WIDE]; SIDE]>;
+
+/// For every new pixel, the place in the old picture it comes from.
 #[derive(Debug)]
 pub(super) struct Field {
-    x: Box<[[[f32; SPACING]; BLOCKS]; SIDE]>,
-    y: Box<[[[f32; SPACING]; BLOCKS]; SIDE]>,
-    /// What the four knots about a pixel count for, by its distance from the first.
-    weights: [[f32; SPACING]; 4],
+    /// The old pixel at the upper left of the place, and how far the place is to the right of it and below it.
+    pixel: Rows<i32>,
+    right: Rows<f32>,
+    below: Rows<f32>,
+    /// What the four knots about a column (or row) count for.
+    weights: [[f32; WIDE]; 4],
 }
 
 impl Default for Field {
@@ -52,17 +56,20 @@ impl Default for Field {
             |t| (-3.0 * t.powi(3) + 3.0 * t * t + 3.0 * t + 1.0) / 6.0,
             |t| t.powi(3) / 6.0,
         ];
-        let weights = pieces.map(|piece| std::array::from_fn(|offset| piece(offset as f32 / SPACING as f32)));
-        let empty = || Box::new([[[0.0; SPACING]; BLOCKS]; SIDE]);
-        Self { x: empty(), y: empty(), weights }
+        let weights = pieces.map(|piece| std::array::from_fn(|column| piece((column % SPACING) as f32 / SPACING as f32)));
+        let empty = || Box::new([[0.0; WIDE]; SIDE]);
+        Self { pixel: Box::new([[0; WIDE]; SIDE]), right: empty(), below: empty(), weights }
     }
 }
 
 impl Field {
     /// Draws a field: this map, bent by so many pixels (standard deviation).
+    ///
+    /// Loops and sums are spelt out, so that they are compiled for the instructions this is dispatched to: closures are not.
+    #[expect(clippy::needless_range_loop, reason = "four rows of knots and two tables are walked by the same index")]
     #[inline(always)]
     pub fn draw(&mut self, change: Change, elastic: f32, random: &mut Random) {
-        let Change { rotation, scale: [wide, high], shear, shift: [right, down] } = change;
+        let Change { rotation, scale: [wide, high], shear, shift } = change;
         let (sin, cos) = rotation.sin_cos();
         // The inverse of turning after slanting and scaling: from the new place to the old one.
         let [xx, xy] = [(cos + shear * sin) / wide, (sin - shear * cos) / wide];
@@ -73,48 +80,58 @@ impl Field {
         for knot in knots.as_flattened_mut().as_flattened_mut() {
             *knot = random.range(-amplitude, amplitude);
         }
-        let Self { x, y, weights } = self;
-        for (row, (x, y)) in x.iter_mut().zip(&mut **y).enumerate() {
-            let v = row as f32 - MIDDLE - down;
-            // Down the columns first: what the rows of knots come to at this row.
-            let [bend_x, bend_y] = knots.map(|knots| {
-                let rows = knots[row / SPACING..].iter().zip(weights.iter());
-                let mut bend = [0.0; KNOTS];
-                for (knots, weights) in rows {
-                    for (bend, knot) in bend.iter_mut().zip(knots) {
-                        *bend += weights[row % SPACING] * knot;
+        // In the margin, one pixel before the edge that has a neighbour on either side.
+        let furthest = (WIDE - 2) as f32;
+        let middle = MIDDLE + MARGIN as f32;
+        let Self { pixel, right, below, weights: [first, second, third, fourth] } = self;
+        for row in 0..SIDE {
+            let v = row as f32 - MIDDLE - shift[1];
+            // Down the columns first: what the rows of knots come to at this row, for each column's four.
+            let mut bends = [[[0.0; WIDE]; 4]; 2];
+            for (bends, knots) in bends.iter_mut().zip(&knots) {
+                for column in 0..KNOTS {
+                    let knot = row / SPACING;
+                    let bend = first[row] * knots[knot][column]
+                        + second[row] * knots[knot + 1][column]
+                        + third[row] * knots[knot + 2][column]
+                        + fourth[row] * knots[knot + 3][column];
+                    // It is the first knot of its own stretch of columns, the second of the one before, and so on.
+                    for (back, bends) in bends.iter_mut().enumerate() {
+                        if let Some(block) = column.checked_sub(back).filter(|block| *block < BLOCKS) {
+                            bends[block * SPACING..(block + 1) * SPACING].fill(bend);
+                        }
                     }
                 }
-                bend
-            });
-            for (block, (x, y)) in x.iter_mut().zip(y).enumerate() {
-                let left = (block * SPACING) as f32 - MIDDLE - right;
-                for offset in 0..SPACING {
-                    let u = left + offset as f32;
-                    let bent = |bend: &[f32; KNOTS]| (0..4).map(|knot| weights[knot][offset] * bend[block + knot]).sum::<f32>();
-                    x[offset] = MIDDLE + xx * u + xy * v + bent(&bend_x);
-                    y[offset] = MIDDLE + yx * u + yy * v + bent(&bend_y);
-                }
+            }
+            let [bx, by] = &bends;
+            let (pixel, right, below) = (&mut pixel[row], &mut right[row], &mut below[row]);
+            for column in 0..WIDE {
+                let u = column as f32 - MIDDLE - shift[0];
+                let (one, two, three, four) = (first[column], second[column], third[column], fourth[column]);
+                let x = one * bx[0][column] + two * bx[1][column] + three * bx[2][column] + four * bx[3][column];
+                let y = one * by[0][column] + two * by[1][column] + three * by[2][column] + four * by[3][column];
+                let x = (middle + xx * u + xy * v + x).max(0.0).min(furthest);
+                let y = (middle + yx * u + yy * v + y).max(0.0).min(furthest);
+                let (whole_x, whole_y) = (x as i32, y as i32);
+                pixel[column] = whole_y * WIDE as i32 + whole_x;
+                right[column] = x - whole_x as f32;
+                below[column] = y - whole_y as f32;
             }
         }
     }
 
     /// Reads the picture at the field's places, between its pixels in proportion to their distance (bilinear); outside it is nothing.
     pub fn sample(&self, picture: &[f32; WIDE * WIDE], pixels: &mut [u8]) {
-        // In the margin, one pixel before the edge that has a neighbour on either side.
-        let furthest = (WIDE - 2) as f32;
         // Every place is within the picture, which this tells the compiler.
         let at = |place: usize| picture[place % (WIDE * WIDE)];
-        for (pixels, (x, y)) in pixels.chunks_exact_mut(SIDE).zip(self.x.iter().zip(&*self.y)) {
-            for ((pixel, x), y) in pixels.iter_mut().zip(x.as_flattened()).zip(y.as_flattened()) {
-                let x = (x + MARGIN as f32).clamp(0.0, furthest);
-                let y = (y + MARGIN as f32).clamp(0.0, furthest);
-                let (column, row) = (x as i32, y as i32);
-                let (right, down) = (x - column as f32, y - row as f32);
-                let place = (row * WIDE as i32 + column) as usize;
-                let above = at(place) + right * (at(place + 1) - at(place));
-                let below = at(place + WIDE) + right * (at(place + WIDE + 1) - at(place + WIDE));
-                *pixel = (above + down * (below - above) + 0.5) as u8;
+        let field = self.pixel.iter().zip(&*self.right).zip(&*self.below);
+        for (pixels, ((places, rights), belows)) in pixels.chunks_exact_mut(SIDE).zip(field) {
+            for (((pixel, place), right), below) in pixels.iter_mut().zip(places).zip(rights).zip(belows) {
+                let place = *place as usize;
+                let upper = at(place) + right * (at(place + 1) - at(place));
+                let lower = at(place + WIDE) + right * (at(place + WIDE + 1) - at(place + WIDE));
+                // Between 0 and 255, so that the whole number is the byte.
+                *pixel = (upper + below * (lower - upper) + 0.5) as i32 as u8;
             }
         }
     }
