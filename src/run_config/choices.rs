@@ -191,9 +191,11 @@ choices! {
         QuickLook = "quick", "Quick look";
         /// 99 % in one epoch.
         Speedrun = "speedrun", "Speedrun";
-        /// The default: accurate in a few minutes.
+        /// The default: accurate within a minute.
         Balanced = "balanced", "Balanced";
-        /// More epochs for the last tenths of a percent.
+        /// A larger net and more epochs for the last tenth of a percent.
         Best = "best", "Best";
+        /// As much as fewer than 5,000 parameters can learn.
+        Tiny = "tiny", "Tiny";
     }
 }

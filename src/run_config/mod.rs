@@ -109,13 +109,38 @@ impl RunConfig {
 
     /// The configuration a preset stands for, on the built-in data.
     pub fn preset(preset: Preset) -> Self {
-        let base = Self { preset: Some(preset), ..Self::plain() };
+        let base = Self { preset: Some(preset), schedule: ScheduleKind::Cosine, ..Self::plain() };
         // Chosen on a validation split of MNIST's training images, never on its test split.
         match preset {
-            Preset::QuickLook => Self { model: ModelKind::Mlp, epochs: 5, ..base },
-            Preset::Speedrun => Self { batch_size: 64, learning_rate: 5e-3, ..base },
-            Preset::Balanced => Self { model: ModelKind::ConvNet, epochs: 5, learning_rate: 2e-3, weight_decay: 1e-2, ..base },
-            Preset::Best => Self { model: ModelKind::ConvNet, epochs: 15, learning_rate: 2e-3, weight_decay: 1e-1, ..base },
+            Preset::QuickLook => Self { model: ModelKind::Mlp, epochs: 5, schedule: ScheduleKind::OneCycle, ..base },
+            Preset::Speedrun => Self { batch_size: 64, learning_rate: 5e-3, label_smoothing: 0.1, ..base },
+            Preset::Balanced => Self {
+                epochs: 12,
+                learning_rate: 6e-3,
+                weight_decay: 1e-2,
+                label_smoothing: 0.1,
+                augmentation: Augmentation::Gentle,
+                ..base
+            },
+            Preset::Best => Self {
+                model: ModelKind::ConvNet,
+                epochs: 25,
+                learning_rate: 2e-3,
+                weight_decay: 5e-2,
+                label_smoothing: 0.1,
+                augmentation: Augmentation::Gentle,
+                weight_averaging: Some(0.999),
+                ..base
+            },
+            Preset::Tiny => Self {
+                model: ModelKind::Tiny,
+                epochs: 30,
+                batch_size: 64,
+                learning_rate: 1e-2,
+                weight_decay: 1e-2,
+                augmentation: Augmentation::Gentle,
+                ..base
+            },
         }
     }
 

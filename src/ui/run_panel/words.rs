@@ -7,8 +7,9 @@ pub fn preset(preset: Preset) -> String {
     let about = match preset {
         Preset::QuickLook => "The smallest run worth watching.",
         Preset::Speedrun => "About 99 % on MNIST in a single epoch.",
-        Preset::Balanced => "Accurate in a few minutes.",
-        Preset::Best => "More epochs for the last tenths of a percent.",
+        Preset::Balanced => "About 99.6 % on MNIST, within a minute on two cores.",
+        Preset::Best => "A larger network and more epochs, for the last tenth of a percent.",
+        Preset::Tiny => "What fewer than 5,000 numbers can learn.",
     };
     let RunConfig { model, epochs, .. } = RunConfig::preset(preset);
     format!("{about} {}, {epochs} {}.", model.label(), if epochs == 1 { "epoch" } else { "epochs" })
