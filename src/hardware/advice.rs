@@ -9,9 +9,9 @@ pub fn recommend(hardware: &Hardware, have_mnist: bool) -> (RunConfig, String) {
     let vectors = hardware.cpu.simd.iter().any(|simd| simd == "AVX2" || simd == "NEON");
     let cores_text = if cores == 1 { "one core".to_owned() } else { format!("{cores} cores") };
     let (preset, reason) = match (cores, vectors) {
-        (4.., true) => (Preset::Balanced, format!("With {cores_text} the more accurate network trains in a few minutes.")),
+        (4.., true) => (Preset::Balanced, format!("With {cores_text} an accurate network trains within a minute.")),
         (2.., true) => {
-            (Preset::Speedrun, format!("With {cores_text} a small, quick network gives nearly the same accuracy in well under a minute."))
+            (Preset::Speedrun, format!("With {cores_text} one pass over the images gives nearly the same accuracy in a few seconds."))
         }
         _ => (
             Preset::QuickLook,

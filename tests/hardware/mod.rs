@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use inkling::hardware::{Cpu, Gpu, Hardware, device_availability, device_support, lines, precision_note, probe, recommend};
-use inkling::run_config::{DeviceChoice, ModelKind, Precision, Preset};
+use inkling::run_config::{DeviceChoice, Precision, Preset};
 
 fn machine(cores: u32, simd: &[&str]) -> Hardware {
     Hardware {
@@ -100,5 +100,5 @@ fn recommended_settings_can_run_and_grow_with_the_machine() {
     assert_eq!(preset(&machine(2, &["AVX2"])), Some(Preset::Speedrun));
     assert_eq!(preset(&machine(8, &["NEON"])), Some(Preset::Balanced));
     let (config, _) = recommend(&machine(8, &["AVX2"]), true);
-    assert_eq!((config.data.to_string().as_str(), config.model), ("mnist", ModelKind::ConvNet));
+    assert_eq!((config.data.to_string().as_str(), config.preset), ("mnist", Some(Preset::Balanced)));
 }
