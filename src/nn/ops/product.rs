@@ -7,8 +7,10 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::kernels::accumulate::{Parts, Reach, Rows, Term, VECTORS, accumulate};
+#[cfg(target_arch = "x86_64")]
+use super::kernels::bf16;
 use super::kernels::dot::{dot_tile, tile_sizes};
-use super::kernels::{bf16, lanes, with_buffer};
+use super::kernels::{lanes, with_buffer};
 
 /// Multiply-adds below which waking another thread costs more than it brings.
 const WORTH_SHARING: usize = 1 << 20;

@@ -2,11 +2,14 @@
 //! Must not know what is multiplied. Elsewhere operands are rounded to bf16 and multiplied as f32, which gives the same
 //! products but is no faster than f32.
 
+#[cfg(target_arch = "x86_64")]
 use rayon::prelude::*;
 
+#[cfg(target_arch = "x86_64")]
 use super::Buffer;
 
 /// Numbers that one instruction takes of each row.
+#[cfg(target_arch = "x86_64")]
 pub const STEP: usize = 32;
 
 /// Whether this processor multiplies bf16 numbers by itself.
@@ -24,6 +27,7 @@ pub const fn bits_of(rounded: f32) -> u16 {
 }
 
 /// The bits of a number rounded to bf16: to nearest, ties to even; a NaN stays one.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 const fn rounded_bits(value: f32) -> u16 {
     let bits = value.to_bits();
@@ -33,8 +37,10 @@ const fn rounded_bits(value: f32) -> u16 {
 }
 
 /// bf16 numbers that start at a cache line.
+#[cfg(target_arch = "x86_64")]
 pub struct Numbers(Buffer);
 
+#[cfg(target_arch = "x86_64")]
 impl Numbers {
     /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
