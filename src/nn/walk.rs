@@ -62,7 +62,7 @@ impl<'a> Walk<'a> {
             Layer::Positions { .. } => ops::add_positions(&x, self.next()?, context),
             Layer::LayerNorm { .. } => ops::layer_norm(&x, self.next()?, self.next()?, context),
             Layer::Attention { heads, .. } => ops::attention(&x, heads, context),
-            Layer::Flatten => ops::flatten(&x),
+            Layer::Flatten => ops::flatten(&x, context),
             Layer::Linear { activation, outputs, .. } => {
                 let (weight, bias) = (self.next()?, self.next()?);
                 let of_rows = |rows: &Tensor| ops::linear(rows, weight, bias, is_relu(activation), context);

@@ -95,7 +95,7 @@ fn features() {
         );
     }
     let random = &mut Random::new(6);
-    check(&[Array::random(&[2, 3, 4, 5], random)], &[], |x, _| ops::flatten(&x[0]), |x, _| composed::flatten(&x[0]));
+    check(&[Array::random(&[2, 3, 4, 5], random)], &[], |x, _| ops::flatten(&x[0], TRAIN), |x, _| composed::flatten(&x[0]));
     check(&[Array::random(&[2, 5, 24], random)], &[], |x, _| ops::attention(&x[0], 2, TRAIN), |x, _| composed::attention(&x[0], 2));
     for smoothing in [0.0, 0.1] {
         check(

@@ -1,7 +1,7 @@
 //! The ops on features: linear, dropout, flatten.
 
 use candle_core::{Device, Tensor, Var};
-use inkling::nn::ops::{dropout, flatten, linear};
+use inkling::nn::ops::{Context, dropout, flatten, linear};
 use inkling::random::Random;
 
 use super::gradients::{Array, TRAIN, check};
@@ -55,7 +55,7 @@ fn flatten_orders_features_by_channel_row_column_and_back() {
         .flat_map(|i| (0..2).flat_map(move |y| (0..3).flat_map(move |x| (0..4).map(move |c| (1000 * i + 100 * y + 10 * x + c) as f32))))
         .collect();
     let x = Var::from_vec(values.clone(), (2, 2, 3, 4), &Device::Cpu).unwrap();
-    let y = flatten(&x).unwrap();
+    let y = flatten(&x, TRAIN).unwrap();
     let expected: Vec<f32> = (0..2)
         .flat_map(|i| (0..4).flat_map(move |c| (0..2).flat_map(move |y| (0..3).map(move |x| (1000 * i + 100 * y + 10 * x + c) as f32))))
         .collect();
@@ -65,4 +65,11 @@ fn flatten_orders_features_by_channel_row_column_and_back() {
     let fixed = Tensor::from_vec(expected, (2, 24), &Device::Cpu).unwrap();
     let gradients = (&y * fixed).unwrap().sum_all().unwrap().backward().unwrap();
     assert_eq!(gradients.get(&x).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap(), values);
+}
+
+#[test]
+fn reading_keeps_nothing_for_gradients() {
+    let x = Var::zeros((2, 3, 3, 4), candle_core::DType::F32, &Device::Cpu).unwrap();
+    assert!(flatten(&x, TRAIN).unwrap().track_op());
+    assert!(!flatten(&x, Context::READ).unwrap().track_op());
 }

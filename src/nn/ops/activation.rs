@@ -4,7 +4,7 @@ use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::elementary::{logistic, normal, tanh};
-use super::{Context, Gradient, PIECE, composed, floats, tape, vectorized, with_floats};
+use super::{Context, PIECE, composed, floats, tape, vectorized, with_floats};
 use crate::run_config::Activation;
 
 /// The slope of leaky `ReLU` below zero: `torch.nn.LeakyReLU`'s.
@@ -16,10 +16,7 @@ pub fn activate(x: &Tensor, activation: Activation, context: Context) -> Result<
         return composed::activate(x, activation);
     }
     let op = Activate { activation };
-    match context.gradient {
-        Gradient::Kept => tape::apply1(x, op),
-        Gradient::None => x.apply_op1_no_bwd(&op),
-    }
+    tape::apply1(x, op, context.gradient)
 }
 
 /// Replaces every number by its activation.

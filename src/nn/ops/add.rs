@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::activation::{apply, apply_slope};
 use super::kernels::with_buffer;
-use super::{Context, Gradient, PIECE, composed, floats, tape, vectorized, with_floats};
+use super::{Context, PIECE, composed, floats, tape, vectorized, with_floats, with_slices};
 use crate::run_config::Activation;
 
 /// `activation(a + b)`, or the sum itself; the shapes are the same.
@@ -17,10 +17,7 @@ pub fn add(a: &Tensor, b: &Tensor, activation: Option<Activation>, context: Cont
         return composed::add(a, b, activation);
     }
     let op = Add { activation };
-    match context.gradient {
-        Gradient::Kept => tape::apply2(a, b, op),
-        Gradient::None => a.apply_op2_no_bwd(b, &op),
-    }
+    tape::apply2(a, b, op, context.gradient)
 }
 
 struct Add {
@@ -28,7 +25,7 @@ struct Add {
 }
 
 /// `sums = a + b`.
-fn sum_into(sums: &mut [f32], a: &[f32], b: &[f32]) {
+pub fn sum_into(sums: &mut [f32], a: &[f32], b: &[f32]) {
     vectorized(|| sums.iter_mut().zip(a).zip(b).for_each(|((sum, a), b)| *sum = a + b));
 }
 
@@ -55,17 +52,14 @@ impl CustomOp2 for Add {
             None => gradient.clone(),
             Some(activation) => {
                 let mut values = with_floats(gradient, |gradient| Ok(gradient.to_vec()))?;
-                with_floats(a, |a| {
-                    with_floats(b, |b| {
-                        let pieces = values.par_chunks_mut(PIECE).zip(a.par_chunks(PIECE)).zip(b.par_chunks(PIECE));
-                        pieces.for_each(|((values, a), b)| {
-                            with_buffer(values.len(), |sums| {
-                                sum_into(sums, a, b);
-                                apply_slope(activation, sums, values);
-                            });
+                with_slices([a, b], |[a, b]| {
+                    let pieces = values.par_chunks_mut(PIECE).zip(a.par_chunks(PIECE)).zip(b.par_chunks(PIECE));
+                    pieces.for_each(|((values, a), b)| {
+                        with_buffer(values.len(), |sums| {
+                            sum_into(sums, a, b);
+                            apply_slope(activation, sums, values);
                         });
-                        Ok(())
-                    })
+                    });
                 })?;
                 Tensor::from_vec(values, a.shape(), &Device::Cpu)?
             }

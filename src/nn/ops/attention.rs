@@ -10,7 +10,7 @@ use super::elementary::exp;
 use super::kernels::with_buffer;
 use super::matrix::{Matrix, Mode, product};
 use super::precision::round;
-use super::{Context, Gradient, composed, floats, tape, vectorized, with_floats};
+use super::{Context, composed, floats, tape, vectorized, with_floats};
 use crate::run_config::Precision;
 
 /// Attention of every sequence to itself, from `[batch, tokens, 3 x features]` (queries, keys, values, each with its heads one
@@ -24,10 +24,7 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Tensor>
         return composed::attention(qkv, heads);
     }
     let op = Attention { tokens, heads, depth: width / (3 * heads), precision: context.precision, shares: Mutex::default() };
-    match context.gradient {
-        Gradient::Kept => tape::apply1(qkv, op),
-        Gradient::None => qkv.apply_op1_no_bwd(&op),
-    }
+    tape::apply1(qkv, op, context.gradient)
 }
 
 struct Attention {

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::activation::{apply, apply_slope};
 use super::channels::{fold, tile, tile_len};
 use super::kernels::with_buffer;
-use super::{Context, Gradient, PIECE, composed, floats, tape, vectorized, with_floats};
+use super::{Context, Gradient, PIECE, composed, floats, tape, vectorized, with_floats, with_slices};
 use crate::nn::Parameter;
 use crate::run_config::Activation;
 
@@ -51,7 +51,7 @@ pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation
             }
             let (mean, variance) = with_floats(x, |x| Ok(moments(x, channels)))?;
             follow(norm, &mean, &variance, count)?;
-            tape::apply3(x, weight.tracked(), bias.tracked(), apply(Statistics::new(&mean, &variance)))
+            tape::apply3(x, weight.tracked(), bias.tracked(), apply(Statistics::new(&mean, &variance)), Gradient::Kept)
         }
         Gradient::None if !x.device().is_cpu() => {
             let [mean, variance] = [running_mean, running_variance].map(Parameter::tensor);
@@ -60,7 +60,7 @@ pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation
         Gradient::None => {
             let [mean, variance] = [running_mean, running_variance].map(Parameter::values);
             let wide = |values: Vec<f32>| values.into_iter().map(f64::from).collect::<Vec<_>>();
-            x.apply_op3_no_bwd(weight.tracked(), bias.tracked(), &apply(Statistics::new(&wide(mean?), &wide(variance?))))
+            tape::apply3(x, weight.tracked(), bias.tracked(), apply(Statistics::new(&wide(mean?), &wide(variance?))), Gradient::None)
         }
     }
 }
@@ -264,11 +264,7 @@ impl CustomOp3 for Normalize {
         _result: &Tensor,
         gradient: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let values = with_floats(x, |x| {
-            with_floats(weight, |weight| {
-                with_floats(bias, |bias| with_floats(gradient, |gradient| Ok(self.backward(x, weight, bias, gradient))))
-            })
-        })?;
+        let values = with_slices([x, weight, bias, gradient], |[x, weight, bias, gradient]| self.backward(x, weight, bias, gradient))?;
         // The parameters' gradients went where `Parameter` gathers them.
         let x_gradient = x.track_op().then(|| Tensor::from_vec(values, x.shape(), &Device::Cpu)).transpose()?;
         Ok((x_gradient, None, None))

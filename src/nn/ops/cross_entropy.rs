@@ -3,7 +3,7 @@
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 
-use super::{composed, floats, tape, with_floats};
+use super::{Gradient, composed, floats, tape, with_floats};
 
 /// Two numbers: the cross-entropy (nats) of `logits` `[n, classes]` against `labels`, summed and divided by `batch`, and the
 /// count of rows whose largest logit is at the label. `batch` is `n` for a whole batch and the batch's size for a part of
@@ -21,7 +21,7 @@ pub fn cross_entropy(logits: &Tensor, labels: &[u8], batch: usize, smoothing: f3
     if !logits.device().is_cpu() {
         return composed::cross_entropy(logits, labels, batch, smoothing);
     }
-    tape::apply1(logits, CrossEntropy { labels: labels.to_vec(), classes, batch: batch as f32, smoothing })
+    tape::apply1(logits, CrossEntropy { labels: labels.to_vec(), classes, batch: batch as f32, smoothing }, Gradient::Kept)
 }
 
 struct CrossEntropy {
@@ -35,6 +35,12 @@ struct CrossEntropy {
 fn log_sum_exp(logits: &[f32]) -> f32 {
     let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     largest + logits.iter().map(|&logit| (logit - largest).exp()).sum::<f32>().ln()
+}
+
+/// Whether the largest logit is at the label. Of equal logits the first is the answer, here as in `infer`.
+pub fn is_hit(row: &[f32], label: u8) -> bool {
+    let (before, from) = row.split_at(usize::from(label));
+    from.split_first().is_some_and(|(right, after)| before.iter().all(|logit| logit < right) && after.iter().all(|logit| logit <= right))
 }
 
 impl CrossEntropy {
@@ -59,9 +65,7 @@ impl CustomOp1 for CrossEntropy {
             if everywhere > 0.0 {
                 loss += f64::from(everywhere * row.iter().map(|logit| normalizer - logit).sum::<f32>());
             }
-            // Of equal logits the first is the answer, here as in `infer`.
-            let earlier = row[..usize::from(label)].iter().all(|&logit| logit < right);
-            hits += f32::from(earlier && row[usize::from(label) + 1..].iter().all(|&logit| logit <= right));
+            hits += f32::from(is_hit(row, label));
         }
         Ok((CpuStorage::F32(vec![loss as f32 / self.batch, hits]), 2.into()))
     }

@@ -2,7 +2,7 @@
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 
-use super::{floats, tape, with_floats};
+use super::{Gradient, floats, tape, with_floats};
 use crate::random::Random;
 
 /// Sets each number to 0 with this probability (0 ≤ p < 1) and multiplies the others by `1 / (1 - p)`.
@@ -19,7 +19,7 @@ pub fn dropout(x: &Tensor, probability: f32, random: &mut Random) -> Result<Tens
     if !x.device().is_cpu() {
         return x * Tensor::from_vec(factors, x.shape(), x.device())?;
     }
-    tape::apply1(x, Dropout { factors })
+    tape::apply1(x, Dropout { factors }, Gradient::Kept)
 }
 
 struct Dropout {

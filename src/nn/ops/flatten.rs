@@ -4,15 +4,15 @@
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{composed, floats, tape, with_floats};
+use super::{Context, composed, floats, tape, with_floats};
 
 /// `[batch, height, width, channels]` to `[batch, channels x height x width]`.
-pub fn flatten(x: &Tensor) -> Result<Tensor> {
+pub fn flatten(x: &Tensor, context: Context) -> Result<Tensor> {
     if !x.device().is_cpu() {
         return composed::flatten(x);
     }
     let (_, height, width, channels) = x.dims4()?;
-    tape::apply1(x, Flatten { pixels: height * width, channels })
+    tape::apply1(x, Flatten { pixels: height * width, channels }, context.gradient)
 }
 
 struct Flatten {

@@ -3,7 +3,7 @@
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, Gradient, composed, floats, tape, vectorized, with_floats};
+use super::{Context, composed, floats, tape, vectorized, with_floats};
 
 /// The mean over everything between batch and channels: `[batch, …, channels]` to `[batch, channels]`.
 pub fn global_average_pool(x: &Tensor, context: Context) -> Result<Tensor> {
@@ -12,10 +12,7 @@ pub fn global_average_pool(x: &Tensor, context: Context) -> Result<Tensor> {
         return composed::global_average_pool(x);
     }
     let op = GlobalAverage { batch: *batch, places: between.iter().product(), channels: *channels };
-    match context.gradient {
-        Gradient::Kept => tape::apply1(x, op),
-        Gradient::None => x.apply_op1_no_bwd(&op),
-    }
+    tape::apply1(x, op, context.gradient)
 }
 
 struct GlobalAverage {

@@ -3,7 +3,7 @@
 use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, Gradient, PIECE, composed, floats, tape, vectorized, with_floats};
+use super::{Context, PIECE, composed, floats, tape, vectorized, with_floats, with_slices};
 use crate::nn::Parameter;
 
 /// Added to the variance: `torch.nn.LayerNorm`'s.
@@ -20,10 +20,7 @@ pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, context: Con
         return composed::layer_norm(x, weight.tracked(), bias.tracked(), f64::from(EPSILON));
     }
     let op = LayerNorm { features, weight: weight.clone(), bias: bias.clone() };
-    match context.gradient {
-        Gradient::Kept => tape::apply3(x, weight.tracked(), bias.tracked(), op),
-        Gradient::None => x.apply_op3_no_bwd(weight.tracked(), bias.tracked(), &op),
-    }
+    tape::apply3(x, weight.tracked(), bias.tracked(), op, context.gradient)
 }
 
 struct LayerNorm {
@@ -107,11 +104,9 @@ impl CustomOp3 for LayerNorm {
         gradient: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let mut values = with_floats(gradient, |gradient| Ok(gradient.to_vec()))?;
-        let parts: Vec<[Vec<f32>; 2]> = with_floats(x, |x| {
-            with_floats(weight, |weight| {
-                let pieces = x.par_chunks(self.piece_len()).zip(values.par_chunks_mut(self.piece_len()));
-                Ok(pieces.map(|(x, gradient)| vectorized(|| self.backward(x, weight, gradient))).collect())
-            })
+        let parts: Vec<[Vec<f32>; 2]> = with_slices([x, weight], |[x, weight]| {
+            let pieces = x.par_chunks(self.piece_len()).zip(values.par_chunks_mut(self.piece_len()));
+            pieces.map(|(x, gradient)| vectorized(|| self.backward(x, weight, gradient))).collect()
         })?;
         let (mut of_weight, mut of_bias) = (self.weight.gradient(), self.bias.gradient());
         for [weight_part, bias_part] in &parts {

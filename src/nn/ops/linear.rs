@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::precision::{round, rounded};
 use super::product::{Sparse, rows_times_rows};
-use super::{Context, Gradient, PIECE, composed, floats, input_gradient, tape, with_slices};
+use super::{Context, PIECE, composed, floats, input_gradient, tape, with_slices};
 #[cfg(target_arch = "x86_64")]
 use super::{kernels::bf16, product::rows_times_rows_bf16};
 use crate::nn::Parameter;
@@ -25,10 +25,7 @@ pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, cont
         return composed::linear(x, weight.tracked(), bias.tracked(), relu);
     }
     let op = Linear { inputs, outputs, relu, precision: context.precision, weight: weight.clone(), bias: bias.clone() };
-    match context.gradient {
-        Gradient::Kept => tape::apply3(x, weight.tracked(), bias.tracked(), op),
-        Gradient::None => x.apply_op3_no_bwd(weight.tracked(), bias.tracked(), &op),
-    }
+    tape::apply3(x, weight.tracked(), bias.tracked(), op, context.gradient)
 }
 
 struct Linear {

@@ -1,8 +1,8 @@
 //! Owns our ops and their gradients, plugged into candle's graph on the CPU; on other devices they are `composed` of candle's.
 //! Must not know models.
 //!
-//! Activations are channels last (`[batch, height, width, channels]`): bias, `ReLU` and pooling run along channels, and a
-//! convolution's matrix product writes its output in place. Weights keep `PyTorch`'s layouts.
+//! Activations are channels last (`[batch, height, width, channels]`): bias, `ReLU` and pooling run along channels, and the
+//! numbers under a row of a kernel stand one after the other. Weights keep `PyTorch`'s layouts.
 //!
 //! candle's own `max_pool2d` and its convolution's gradient are not used: the first hands a unique maximum a quarter of its gradient
 //! and misaligns odd sizes (candle 0.11.1, `backprop.rs`), the second is slow.

@@ -7,7 +7,7 @@ use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::sliding::Kernel;
-use super::{Context, Gradient, composed, floats, tape, vectorized, with_floats};
+use super::{Context, composed, floats, tape, vectorized, with_floats};
 
 /// The largest number under the kernel at each place and channel of `[batch, height, width, channels]`. What the kernel reaches
 /// beyond the picture counts as -∞; of equal values the first in reading order is the maximum, and NaN is larger than all.
@@ -35,10 +35,7 @@ fn pool(x: &Tensor, kernel: Kernel, kind: Kind, context: Context) -> Result<Tens
         };
     }
     let op = Pool { kernel, kind, height, width, channels, out_height, out_width, winners: Mutex::default() };
-    match context.gradient {
-        Gradient::Kept => tape::apply1(x, op),
-        Gradient::None => x.apply_op1_no_bwd(&op),
-    }
+    tape::apply1(x, op, context.gradient)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, Gradient, floats, tape, vectorized, with_floats};
+use super::{Context, floats, tape, vectorized, with_floats};
 use crate::nn::Parameter;
 
 /// `x + embedding` for every sequence of `x` `[batch, tokens, features]`; `embedding` is `[1, tokens, features]`.
@@ -16,10 +16,7 @@ pub fn add_positions(x: &Tensor, embedding: &Parameter, context: Context) -> Res
         return x.broadcast_add(embedding.tracked());
     }
     let op = AddPositions { embedding: embedding.clone() };
-    match context.gradient {
-        Gradient::Kept => tape::apply2(x, embedding.tracked(), op),
-        Gradient::None => x.apply_op2_no_bwd(embedding.tracked(), &op),
-    }
+    tape::apply2(x, embedding.tracked(), op, context.gradient)
 }
 
 struct AddPositions {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use candle_core::{CustomOp1, CustomOp2, CustomOp3, Device, Result, Shape, Tensor, TensorId};
 use rayon::prelude::*;
 
+use super::add::sum_into;
 use super::{Context, Gradient, PIECE, with_slices};
 
 enum Applied {
@@ -36,24 +37,33 @@ fn note(applied: Applied, result: &Tensor) {
     TAPE.with(|tape| tape.borrow_mut().push(Node { applied, result: result.clone() }));
 }
 
-/// Applies an op of one tensor so that `backward` finds it.
-pub fn apply1(x: &Tensor, op: impl CustomOp1 + Send + Sync + 'static) -> Result<Tensor> {
+/// Applies an op of one tensor, so that `backward` finds it where a gradient is kept.
+pub fn apply1(x: &Tensor, op: impl CustomOp1 + Send + Sync + 'static, gradient: Gradient) -> Result<Tensor> {
+    if gradient == Gradient::None {
+        return x.apply_op1_no_bwd(&op);
+    }
     let op: Arc<Box<dyn CustomOp1 + Send + Sync>> = Arc::new(Box::new(op));
     let result = x.apply_op1_arc(op.clone())?;
     note(Applied::One(x.clone(), op), &result);
     Ok(result)
 }
 
-/// Applies an op of two tensors so that `backward` finds it.
-pub fn apply2(x: &Tensor, y: &Tensor, op: impl CustomOp2 + Send + Sync + 'static) -> Result<Tensor> {
+/// Applies an op of two tensors, so that `backward` finds it where a gradient is kept.
+pub fn apply2(x: &Tensor, y: &Tensor, op: impl CustomOp2 + Send + Sync + 'static, gradient: Gradient) -> Result<Tensor> {
+    if gradient == Gradient::None {
+        return x.apply_op2_no_bwd(y, &op);
+    }
     let op: Arc<Box<dyn CustomOp2 + Send + Sync>> = Arc::new(Box::new(op));
     let result = x.apply_op2_arc(y, op.clone())?;
     note(Applied::Two([x.clone(), y.clone()], op), &result);
     Ok(result)
 }
 
-/// Applies an op of three tensors so that `backward` finds it.
-pub fn apply3(x: &Tensor, y: &Tensor, z: &Tensor, op: impl CustomOp3 + Send + Sync + 'static) -> Result<Tensor> {
+/// Applies an op of three tensors, so that `backward` finds it where a gradient is kept.
+pub fn apply3(x: &Tensor, y: &Tensor, z: &Tensor, op: impl CustomOp3 + Send + Sync + 'static, gradient: Gradient) -> Result<Tensor> {
+    if gradient == Gradient::None {
+        return x.apply_op3_no_bwd(y, z, &op);
+    }
     let op: Arc<Box<dyn CustomOp3 + Send + Sync>> = Arc::new(Box::new(op));
     let result = x.apply_op3_arc(y, z, op.clone())?;
     note(Applied::Three([x.clone(), y.clone(), z.clone()], op), &result);
@@ -113,9 +123,8 @@ fn hand_on(gradients: &mut HashMap<TensorId, (Tensor, bool)>, to: &Tensor, gradi
         Some((earlier, _)) => {
             let mut sum = vec![0.0; gradient.elem_count()];
             with_slices([&earlier, &gradient], |[a, b]| {
-                sum.par_chunks_mut(PIECE).zip(a.par_chunks(PIECE).zip(b.par_chunks(PIECE))).for_each(|(sum, (a, b))| {
-                    sum.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum = a + b);
-                });
+                let pieces = sum.par_chunks_mut(PIECE).zip(a.par_chunks(PIECE)).zip(b.par_chunks(PIECE));
+                pieces.for_each(|((sum, a), b)| sum_into(sum, a, b));
             })?;
             Tensor::from_vec(sum, to.shape(), &Device::Cpu)?
         }

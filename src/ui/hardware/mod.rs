@@ -22,7 +22,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.set_max_width(ui.available_width() - style::GAP);
             benchmark::show(ui, app, actions);
             ui.add_space(style::GAP * 2.0);
-            findings(ui, app);
+            this_machine(ui, app);
         });
         return;
     }
@@ -31,7 +31,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.allocate_ui_with_layout(vec2(FINDINGS, height), Layout::top_down(Align::Min), |ui| {
             ScrollArea::vertical().id_salt("findings").auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width(ui.available_width() - style::GAP);
-                findings(ui, app);
+                this_machine(ui, app);
             });
         });
         ui.add_space(style::GAP);
@@ -44,9 +44,13 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// What was found in this machine.
-fn findings(ui: &mut Ui, app: &App) {
+fn this_machine(ui: &mut Ui, app: &App) {
     ui.heading("This machine");
+    findings(ui, app);
+}
+
+/// What was found in this machine.
+pub fn findings(ui: &mut Ui, app: &App) {
     let Some(hardware) = &app.hardware else {
         ui.horizontal(|ui| {
             ui.spinner();
@@ -60,7 +64,7 @@ fn findings(ui: &mut Ui, app: &App) {
 }
 
 /// One finding: what it is about, what was found, what that means.
-pub fn finding(ui: &mut Ui, line: Line) {
+fn finding(ui: &mut Ui, line: Line) {
     style::card(ui).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 3.0;

@@ -6,10 +6,9 @@ use eframe::egui::{Color32, Frame, Label, Rect, RichText, Role, Sense, Stroke, S
 use crate::app::{Action, App, WizardStep};
 use crate::data::builtin;
 use crate::figures::grouped;
-use crate::hardware::lines;
 use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
-use crate::ui::hardware::finding;
+use crate::ui::hardware::findings;
 use crate::ui::{run_panel, signs, style};
 
 /// The hand the welcome page is written in.
@@ -19,7 +18,7 @@ const HAND: u64 = 7;
 pub fn show(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
     match step {
         WizardStep::Welcome => welcome(ui),
-        WizardStep::Hardware => hardware(ui, app),
+        WizardStep::Hardware => findings(ui, app),
         WizardStep::Data => data(ui, app, actions),
         WizardStep::Settings => settings(ui, app, actions),
         WizardStep::Done => done(ui, app),
@@ -44,19 +43,6 @@ fn welcome(ui: &mut Ui) {
     }
     ui.add_space(style::GAP);
     ui.label("Nothing leaves this machine, and no network is needed. Setting up takes four short pages; Enter leads through them.");
-}
-
-fn hardware(ui: &mut Ui, app: &App) {
-    let Some(hardware) = &app.hardware else {
-        ui.horizontal(|ui| {
-            ui.spinner();
-            ui.label("Looking at this machine…");
-        });
-        return;
-    };
-    for line in lines(hardware) {
-        finding(ui, line);
-    }
 }
 
 fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

@@ -2,6 +2,8 @@
 
 use candle_core::{D, Result, Tensor};
 
+use crate::nn::ops::cross_entropy::is_hit;
+
 /// `super::super::cross_entropy`; the count of hits needs the logits on the host.
 pub fn cross_entropy(logits: &Tensor, labels: &[u8], batch: usize, smoothing: f32) -> Result<Tensor> {
     let (rows, classes) = logits.dims2()?;
@@ -15,11 +17,6 @@ pub fn cross_entropy(logits: &Tensor, labels: &[u8], batch: usize, smoothing: f3
     let loss = ((log_sum.broadcast_sub(&shifted)? * target)?.sum_all()? / batch as f64)?;
 
     let values = logits.detach().to_vec2::<f32>()?;
-    let hit = |(row, &label): (&Vec<f32>, &u8)| {
-        let (before, from) = row.split_at(usize::from(label));
-        // Of equal logits the first is the answer, here as in `infer`.
-        from.split_first().is_some_and(|(right, after)| before.iter().all(|x| x < right) && after.iter().all(|x| x <= right))
-    };
-    let hits = values.iter().zip(labels).filter(|pair| hit(*pair)).count();
+    let hits = values.iter().zip(labels).filter(|&(row, &label)| is_hit(row, label)).count();
     Tensor::cat(&[loss.reshape(1)?, Tensor::full(hits as f32, 1, logits.device())?], 0)
 }
