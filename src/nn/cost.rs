@@ -61,10 +61,6 @@ impl Walk {
                 self.slide(kernel);
                 self.side * self.side * outputs * inputs * kernel.size * kernel.size
             }
-            Layer::MaxPool(kernel) => {
-                self.slide(kernel);
-                0
-            }
             Layer::Tokens => {
                 self.tokens = self.side * self.side;
                 0

@@ -10,7 +10,7 @@ use crate::run_config::Activation;
 pub enum Layer {
     /// Convolution with stride 1, then 2x2 max-pooling with stride 2, then the activation.
     ConvPool {
-        /// Names its parameters (`NAME.weight`, `NAME.bias`).
+        /// Names its parameters (`NAME.weight` and perhaps `NAME.bias`).
         name: String,
         /// Channels in.
         inputs: usize,
@@ -20,6 +20,8 @@ pub enum Layer {
         kernel: usize,
         /// Zero pixels added at each edge.
         padding: usize,
+        /// Whether it has a bias: where a normalisation follows, that has one.
+        bias: bool,
         /// What follows, if anything.
         activation: Option<Activation>,
     },
@@ -48,8 +50,6 @@ pub enum Layer {
         /// What follows, if anything.
         activation: Option<Activation>,
     },
-    /// The largest number under the kernel.
-    MaxPool(Kernel),
     /// The mean over all places or tokens.
     GlobalAveragePool,
     /// `activation(body(x) + shortcut(x))` (He et al. 2016); an empty shortcut is `x` itself.
@@ -132,11 +132,8 @@ impl Layer {
     /// Its parameters, in the order in which they are used and stored.
     pub(super) fn parameters(&self) -> Vec<ParameterSpec> {
         match self {
-            Self::ConvPool { name, inputs, outputs, kernel, .. } => affine(name, vec![*outputs, *inputs, *kernel, *kernel]),
-            Self::Conv { name, inputs, outputs, kernel, bias } => {
-                let shape = vec![*outputs, *inputs, kernel.size, kernel.size];
-                if *bias { affine(name, shape) } else { vec![he(name, shape)] }
-            }
+            Self::ConvPool { name, inputs, outputs, kernel, bias, .. } => convolution(name, *inputs, *outputs, *kernel, *bias),
+            Self::Conv { name, inputs, outputs, kernel, bias } => convolution(name, *inputs, *outputs, kernel.size, *bias),
             Self::BatchNorm { name, channels, scale, .. } => {
                 let of = |what, role, start| parameter(name, what, vec![*channels], role, Start::Constant(start));
                 vec![
@@ -157,15 +154,18 @@ impl Layer {
                 vec![of("weight", 1.0), of("bias", 0.0)]
             }
             Self::Linear { name, inputs, outputs, .. } => affine(name, vec![*outputs, *inputs]),
-            Self::MaxPool(_) | Self::GlobalAveragePool | Self::Tokens | Self::Attention { .. } | Self::Flatten | Self::Dropout(_) => {
-                Vec::new()
-            }
+            Self::GlobalAveragePool | Self::Tokens | Self::Attention { .. } | Self::Flatten | Self::Dropout(_) => Vec::new(),
         }
     }
 }
 
 fn parameter(layer: &str, what: &str, shape: Vec<usize>, role: Role, start: Start) -> ParameterSpec {
     ParameterSpec { name: format!("{layer}.{what}"), shape, role, start }
+}
+
+fn convolution(name: &str, inputs: usize, outputs: usize, size: usize, bias: bool) -> Vec<ParameterSpec> {
+    let shape = vec![outputs, inputs, size, size];
+    if bias { affine(name, shape) } else { vec![he(name, shape)] }
 }
 
 /// A weight that a normalisation and an activation follow: normal with variance `2 / fan_in` (He et al. 2015).

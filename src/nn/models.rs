@@ -18,8 +18,8 @@ pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
             vec![Layer::Flatten, linear("fc1", 784, 256, act), linear("fc2", 256, 256, act), linear("fc3", 256, CLASSES, None)]
         }
         ModelKind::LeNet => vec![
-            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 6, kernel: 5, padding: 2, activation: act },
-            Layer::ConvPool { name: "conv2".to_owned(), inputs: 6, outputs: 16, kernel: 5, padding: 0, activation: act },
+            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 6, kernel: 5, padding: 2, bias: true, activation: act },
+            Layer::ConvPool { name: "conv2".to_owned(), inputs: 6, outputs: 16, kernel: 5, padding: 0, bias: true, activation: act },
             Layer::Flatten,
             linear("fc1", 16 * 5 * 5, 120, act),
             linear("fc2", 120, 84, act),
@@ -27,16 +27,16 @@ pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
         ],
         // As in candle's MNIST example: no activation follows the convolutions but the maximum itself.
         ModelKind::ConvNet => vec![
-            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 32, kernel: 5, padding: 0, activation: None },
-            Layer::ConvPool { name: "conv2".to_owned(), inputs: 32, outputs: 64, kernel: 5, padding: 0, activation: None },
+            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 32, kernel: 5, padding: 0, bias: true, activation: None },
+            Layer::ConvPool { name: "conv2".to_owned(), inputs: 32, outputs: 64, kernel: 5, padding: 0, bias: true, activation: None },
             Layer::Flatten,
             linear("fc1", 64 * 4 * 4, 1024, act),
             Layer::Dropout(0.5),
             linear("fc2", 1024, CLASSES, None),
         ],
         ModelKind::Speedrun => vec![
-            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 24, kernel: 5, padding: 0, activation: act },
-            Layer::ConvPool { name: "conv2".to_owned(), inputs: 24, outputs: 32, kernel: 3, padding: 0, activation: act },
+            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 24, kernel: 5, padding: 0, bias: true, activation: act },
+            Layer::ConvPool { name: "conv2".to_owned(), inputs: 24, outputs: 32, kernel: 3, padding: 0, bias: true, activation: act },
             Layer::Flatten,
             linear("fc1", 32 * 5 * 5, 256, act),
             linear("fc2", 256, CLASSES, None),
@@ -58,12 +58,14 @@ fn conv(name: impl Into<String>, inputs: usize, outputs: usize, size: usize, str
     Layer::Conv { name: name.into(), inputs, outputs, kernel: Kernel { size, stride, padding: size / 2 }, bias: false }
 }
 
+/// A convolution without bias, as large as its input, and the largest number of every 2x2: a batch normalisation follows.
+fn conv_pool(name: impl Into<String>, inputs: usize, outputs: usize, kernel: usize) -> Layer {
+    Layer::ConvPool { name: name.into(), inputs, outputs, kernel, padding: kernel / 2, bias: false, activation: None }
+}
+
 fn batch_norm(name: impl Into<String>, channels: usize, activation: Option<Activation>) -> Layer {
     Layer::BatchNorm { name: name.into(), channels, scale: 1.0, activation }
 }
-
-/// 2x2 max-pooling with stride 2.
-const HALVE: Layer = Layer::MaxPool(Kernel { size: 2, stride: 2, padding: 0 });
 
 /// Every parameter of a model, in the order of its layers.
 pub fn parameter_specs(model: ModelKind) -> Vec<ParameterSpec> {

@@ -36,20 +36,19 @@ impl<'a> Walk<'a> {
     fn step(&mut self, layer: &Layer, x: Tensor) -> Result<Tensor> {
         let context = self.context;
         match *layer {
-            Layer::ConvPool { padding, activation, .. } => {
-                let pooled = ops::conv_pool(&x, self.next()?, self.next()?, padding, is_relu(activation), context)?;
+            Layer::ConvPool { padding, bias, activation, .. } => {
+                let (weight, bias) = self.weight_and_bias(bias)?;
+                let pooled = ops::conv_pool(&x, weight, bias, padding, is_relu(activation), context)?;
                 self.activate(pooled, activation)
             }
             Layer::Conv { kernel: Kernel { stride, padding, .. }, bias, .. } => {
-                let weight = self.next()?;
-                let bias = if bias { Some(self.next()?) } else { None };
+                let (weight, bias) = self.weight_and_bias(bias)?;
                 ops::conv2d(&x, weight, bias, stride, padding, context)
             }
             Layer::BatchNorm { activation, .. } => {
                 let [weight, bias, running_mean, running_variance] = [self.next()?, self.next()?, self.next()?, self.next()?];
                 ops::batch_norm(&x, BatchNorm { weight, bias, running_mean, running_variance }, activation, context)
             }
-            Layer::MaxPool(kernel) => ops::max_pool(&x, kernel, context),
             Layer::GlobalAveragePool => ops::global_average_pool(&x, context),
             Layer::Residual { ref body, ref shortcut, activation } => {
                 let learned = self.through(body, x.clone())?;
@@ -88,6 +87,10 @@ impl<'a> Walk<'a> {
             None | Some(Activation::Relu) => Ok(x),
             Some(activation) => ops::activate(&x, activation, self.context),
         }
+    }
+
+    fn weight_and_bias(&mut self, has_bias: bool) -> Result<(&'a Parameter, Option<&'a Parameter>)> {
+        Ok((self.next()?, if has_bias { Some(self.next()?) } else { None }))
     }
 
     fn next(&mut self) -> Result<&'a Parameter> {

@@ -85,7 +85,7 @@ fn agrees_with_plain_loops_and_finite_differences() {
     for (seed, case) in (1..).zip(cases) {
         check(
             &case.arrays(seed),
-            |x, weight, bias| conv_pool(x, weight, bias, case.padding, case.relu, TRAIN).unwrap(),
+            |x, weight, bias| conv_pool(x, weight, Some(bias), case.padding, case.relu, TRAIN).unwrap(),
             |x, weight, bias| case.reference(x, weight, bias),
         );
     }
@@ -96,7 +96,7 @@ fn pool_only(values: Vec<f32>, height: usize, width: usize, relu: bool) -> (Vec<
     let x = Var::from_vec(values, (1, height, width, 1), &Device::Cpu).unwrap();
     let weight = Parameter::new("w", vec![1.0], &[1, 1, 1, 1]).unwrap();
     let bias = Parameter::new("b", vec![0.0], &[1]).unwrap();
-    let pooled = conv_pool(&x, &weight, &bias, 0, relu, TRAIN).unwrap();
+    let pooled = conv_pool(&x, &weight, Some(&bias), 0, relu, TRAIN).unwrap();
     let gradients = pooled.sum_all().unwrap().backward().unwrap();
     let flat = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
     (flat(&pooled), flat(gradients.get(&x).unwrap()))
@@ -132,7 +132,7 @@ fn the_first_layer_computes_no_gradient_for_its_input() {
     let x = Tensor::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
     let weight = Parameter::new("w", weight.values, &weight.shape).unwrap();
     let bias = Parameter::new("b", bias.values, &bias.shape).unwrap();
-    let y = conv_pool(&x, &weight, &bias, 0, true, TRAIN).unwrap();
+    let y = conv_pool(&x, &weight, Some(&bias), 0, true, TRAIN).unwrap();
     let gradients = y.sum_all().unwrap().backward().unwrap();
     assert!(gradients.get(&x).is_none());
     assert!(weight.gradient().iter().any(|&value| value != 0.0));
@@ -146,7 +146,7 @@ fn a_kernel_larger_than_the_picture_is_refused() {
     let weight = Parameter::new("w", weight.values, &weight.shape).unwrap();
     let bias = Parameter::new("b", bias.values, &bias.shape).unwrap();
     // A 1x1 result has no 2x2 window.
-    assert!(conv_pool(&x, &weight, &bias, 0, false, Context::READ).is_err());
+    assert!(conv_pool(&x, &weight, Some(&bias), 0, false, Context::READ).is_err());
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
             let x = Var::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
             let weight = Parameter::new("w", weight.values, &weight.shape).unwrap();
             let bias = Parameter::new("b", bias.values, &bias.shape).unwrap();
-            let y = conv_pool(&x, &weight, &bias, case.padding, case.relu, TRAIN).unwrap();
+            let y = conv_pool(&x, &weight, Some(&bias), case.padding, case.relu, TRAIN).unwrap();
             let gradients = y.sqr().unwrap().sum_all().unwrap().backward().unwrap();
             let of_x: Vec<f32> = gradients.get(&x).unwrap().flatten_all().unwrap().to_vec1().unwrap();
             let gradients = [of_x, weight.gradient().clone(), bias.gradient().clone()];

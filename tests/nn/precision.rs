@@ -14,9 +14,9 @@ type Op = fn(&Tensor, &Parameter, &Parameter, Context) -> candle_core::Result<Te
 /// An op with the shapes of input, weight and bias.
 const CASES: [(Op, &[usize], &[usize]); 4] = [
     // More than a panel of outputs, and runs of an even length.
-    (|x, w, b, context| conv_pool(x, w, b, 1, true, context), &[3, 9, 8, 4], &[40, 4, 3, 3]),
+    (|x, w, b, context| conv_pool(x, w, Some(b), 1, true, context), &[3, 9, 8, 4], &[40, 4, 3, 3]),
     // Runs of an odd length.
-    (|x, w, b, context| conv_pool(x, w, b, 0, false, context), &[2, 12, 12, 1], &[6, 1, 5, 5]),
+    (|x, w, b, context| conv_pool(x, w, Some(b), 0, false, context), &[2, 12, 12, 1], &[6, 1, 5, 5]),
     (|x, w, b, context| conv2d(x, w, Some(b), 2, 1, context), &[2, 7, 7, 6], &[20, 6, 3, 3]),
     // Neither whole tiles nor whole vectors.
     (|x, w, b, context| linear(x, w, b, true, context), &[9, 70], &[20, 70]),

@@ -1,6 +1,6 @@
 //! Owns a small vision transformer (Dosovitskiy et al. 2021) with a convolutional stem (Xiao et al. 2021), with timm's names.
 
-use super::{HALVE, batch_norm, conv, linear};
+use super::{batch_norm, conv, conv_pool, linear};
 use crate::nn::Layer;
 use crate::nn::ops::Kernel;
 use crate::protocol::CLASSES;
@@ -19,8 +19,7 @@ const BLOCKS: usize = 2;
 pub fn layers(activation: Activation) -> Vec<Layer> {
     let act = Some(activation);
     let mut layers = vec![
-        conv("stem.conv1", 1, 16, 3, 1),
-        HALVE,
+        conv_pool("stem.conv1", 1, 16, 3),
         batch_norm("stem.bn1", 16, act),
         conv("stem.conv2", 16, 32, 3, 1),
         batch_norm("stem.bn2", 32, act),

@@ -1,6 +1,6 @@
 //! Owns the smallest network that reads nearly as well as the large ones: 4,834 parameters.
 
-use super::{HALVE, batch_norm, conv, linear};
+use super::{batch_norm, conv, conv_pool, linear};
 use crate::nn::Layer;
 use crate::protocol::CLASSES;
 use crate::run_config::Activation;
@@ -10,13 +10,11 @@ use crate::run_config::Activation;
 pub fn layers(activation: Activation) -> Vec<Layer> {
     let act = Some(activation);
     vec![
-        conv("conv1", 1, 8, 5, 1),
-        HALVE,
+        conv_pool("conv1", 1, 8, 5),
         batch_norm("bn1", 8, act),
         conv("conv2", 8, 12, 3, 1),
         batch_norm("bn2", 12, act),
-        conv("conv3", 12, 12, 3, 1),
-        HALVE,
+        conv_pool("conv3", 12, 12, 3),
         batch_norm("bn3", 12, act),
         conv("conv4", 12, 20, 3, 1),
         batch_norm("bn4", 20, act),

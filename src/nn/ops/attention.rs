@@ -135,28 +135,34 @@ impl Attention {
 
 /// Replaces each row of scores by the softmax of `scale` times it.
 fn softmax(scores: &mut [f32], tokens: usize, scale: f32) {
-    vectorized(|| {
-        for row in scores.chunks_exact_mut(tokens) {
-            let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            for score in &mut *row {
-                *score = exp(scale * (*score - largest));
+    vectorized(
+        #[inline(always)]
+        || {
+            for row in scores.chunks_exact_mut(tokens) {
+                let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                for score in &mut *row {
+                    *score = exp(scale * (*score - largest));
+                }
+                let share = 1.0 / row.iter().sum::<f32>();
+                for score in row {
+                    *score *= share;
+                }
             }
-            let share = 1.0 / row.iter().sum::<f32>();
-            for score in row {
-                *score *= share;
-            }
-        }
-    });
+        },
+    );
 }
 
 /// Replaces the gradients of shares by those of the scores they came from.
 fn softmax_gradient(shares: &[f32], gradient: &mut [f32], tokens: usize, scale: f32) {
-    vectorized(|| {
-        for (shares, gradient) in shares.chunks_exact(tokens).zip(gradient.chunks_exact_mut(tokens)) {
-            let mean: f32 = shares.iter().zip(&*gradient).map(|(share, g)| share * g).sum();
-            gradient.iter_mut().zip(shares).for_each(|(g, share)| *g = scale * share * (*g - mean));
-        }
-    });
+    vectorized(
+        #[inline(always)]
+        || {
+            for (shares, gradient) in shares.chunks_exact(tokens).zip(gradient.chunks_exact_mut(tokens)) {
+                let mean: f32 = shares.iter().zip(&*gradient).map(|(share, g)| share * g).sum();
+                gradient.iter_mut().zip(shares).for_each(|(g, share)| *g = scale * share * (*g - mean));
+            }
+        },
+    );
 }
 
 impl CustomOp1 for Attention {

@@ -9,9 +9,9 @@ use super::{Context, Kernel, composed, conv2d};
 use crate::nn::Parameter;
 use crate::run_config::Activation;
 
-/// `relu(max_pool(conv(x, weight) + bias))`, or without the `ReLU`, from `[batch, height, width, channels]`; `weight` is
+/// `relu(max_pool(conv(x, weight) + bias))`, or without the bias or the `ReLU`, from `[batch, height, width, channels]`; `weight` is
 /// `[out, in, height, width]`. The gradient of `x` is computed only where `x` depends on a parameter.
-pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: &Parameter, padding: usize, relu: bool, context: Context) -> Result<Tensor> {
+pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: Option<&Parameter>, padding: usize, relu: bool, context: Context) -> Result<Tensor> {
     let (_, height, width, channels) = x.dims4()?;
     let (outputs, inputs, kernel, kernel_width) = weight.tracked().dims4()?;
     let convolution = Convolution { height, width, channels, outputs, kernel, stride: 1, padding };
@@ -20,10 +20,10 @@ pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: &Parameter, padding: usiz
         candle_core::bail!("a {kernel}x{kernel_width} convolution of {inputs} channels does not fit {:?}", x.shape());
     }
     if !x.device().is_cpu() {
-        let sums = composed::conv2d(x, weight.tracked(), Some(bias.tracked()), 1, padding)?;
+        let sums = composed::conv2d(x, weight.tracked(), bias.map(Parameter::tracked), 1, padding)?;
         let pooled = composed::max_pool(&sums, Kernel { size: 2, stride: 2, padding: 0 })?;
         return if relu { composed::activate(&pooled, Activation::Relu) } else { Ok(pooled) };
     }
     let convolve = Convolve { convolution, pool: true, relu, precision: context.precision };
-    conv2d::apply(x, convolve, weight, Some(bias), context)
+    conv2d::apply(x, convolve, weight, bias, context)
 }
