@@ -21,41 +21,35 @@ pub fn activate(x: &Tensor, activation: Activation, context: Context) -> Result<
 
 /// Replaces every number by its activation.
 pub fn apply(activation: Activation, values: &mut [f32]) {
-    vectorized(
-        #[inline(always)]
-        || match activation {
-            Activation::Relu => values.iter_mut().for_each(|x| *x = if *x <= 0.0 { 0.0 } else { *x }),
-            Activation::LeakyRelu => values.iter_mut().for_each(|x| *x = if *x <= 0.0 { LEAK * *x } else { *x }),
-            Activation::Gelu => values.iter_mut().for_each(|x| *x *= normal(*x).0),
-            Activation::Silu => values.iter_mut().for_each(|x| *x *= logistic(*x)),
-            Activation::Tanh => values.iter_mut().for_each(|x| *x = tanh(*x)),
-        },
-    );
+    vectorized!(match activation {
+        Activation::Relu => values.iter_mut().for_each(|x| *x = if *x <= 0.0 { 0.0 } else { *x }),
+        Activation::LeakyRelu => values.iter_mut().for_each(|x| *x = if *x <= 0.0 { LEAK * *x } else { *x }),
+        Activation::Gelu => values.iter_mut().for_each(|x| *x *= normal(*x).0),
+        Activation::Silu => values.iter_mut().for_each(|x| *x *= logistic(*x)),
+        Activation::Tanh => values.iter_mut().for_each(|x| *x = tanh(*x)),
+    });
 }
 
 /// Multiplies each gradient of a result by the activation's slope at `x`, what it was applied to. `ReLU` and its leaky form
 /// have at 0 the slope from below.
 pub fn apply_slope(activation: Activation, x: &[f32], gradient: &mut [f32]) {
     let pairs = x.iter().zip(gradient);
-    vectorized(
-        #[inline(always)]
-        || match activation {
-            Activation::Relu => pairs.for_each(|(&x, g)| *g = if x <= 0.0 { 0.0 } else { *g }),
-            Activation::LeakyRelu => pairs.for_each(|(&x, g)| *g = if x <= 0.0 { LEAK * *g } else { *g }),
-            Activation::Gelu => pairs.for_each(|(&x, g)| {
-                let (share, density) = normal(x);
-                *g *= share + x * density;
-            }),
-            Activation::Silu => pairs.for_each(|(&x, g)| {
-                let share = logistic(x);
-                *g *= share * (1.0 + x * (1.0 - share));
-            }),
-            Activation::Tanh => pairs.for_each(|(&x, g)| {
-                let y = tanh(x);
-                *g *= 1.0 - y * y;
-            }),
-        },
-    );
+    vectorized!(match activation {
+        Activation::Relu => pairs.for_each(|(&x, g)| *g = if x <= 0.0 { 0.0 } else { *g }),
+        Activation::LeakyRelu => pairs.for_each(|(&x, g)| *g = if x <= 0.0 { LEAK * *g } else { *g }),
+        Activation::Gelu => pairs.for_each(|(&x, g)| {
+            let (share, density) = normal(x);
+            *g *= share + x * density;
+        }),
+        Activation::Silu => pairs.for_each(|(&x, g)| {
+            let share = logistic(x);
+            *g *= share * (1.0 + x * (1.0 - share));
+        }),
+        Activation::Tanh => pairs.for_each(|(&x, g)| {
+            let y = tanh(x);
+            *g *= 1.0 - y * y;
+        }),
+    });
 }
 
 struct Activate {

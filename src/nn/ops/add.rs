@@ -4,7 +4,7 @@ use candle_core::{CpuStorage, CustomOp2, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::activation::{apply, apply_slope};
-use super::kernels::with_buffer;
+use super::kernels::Scratch;
 use super::{Context, PIECE, composed, floats, tape, vectorized, with_floats, with_slices};
 use crate::run_config::Activation;
 
@@ -26,10 +26,7 @@ struct Add {
 
 /// `sums = a + b`.
 pub fn sum_into(sums: &mut [f32], a: &[f32], b: &[f32]) {
-    vectorized(
-        #[inline(always)]
-        || sums.iter_mut().zip(a).zip(b).for_each(|((sum, a), b)| *sum = a + b),
-    );
+    vectorized!(sums.iter_mut().zip(a).zip(b).for_each(|((sum, a), b)| *sum = a + b));
 }
 
 impl CustomOp2 for Add {
@@ -58,10 +55,9 @@ impl CustomOp2 for Add {
                 with_slices([a, b], |[a, b]| {
                     let pieces = values.par_chunks_mut(PIECE).zip(a.par_chunks(PIECE)).zip(b.par_chunks(PIECE));
                     pieces.for_each(|((values, a), b)| {
-                        with_buffer(values.len(), |sums| {
-                            sum_into(sums, a, b);
-                            apply_slope(activation, sums, values);
-                        });
+                        let mut sums = Scratch::new(values.len());
+                        sum_into(&mut sums, a, b);
+                        apply_slope(activation, &sums, values);
                     });
                 })?;
                 Tensor::from_vec(values, a.shape(), &Device::Cpu)?

@@ -7,7 +7,7 @@ use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::elementary::exp;
-use super::kernels::with_buffer;
+use super::kernels::Scratch;
 use super::matrix::{Matrix, Mode, product};
 use super::precision::round;
 use super::{Context, composed, floats, tape, vectorized, with_floats};
@@ -83,86 +83,78 @@ impl Attention {
     fn forward(&self, sequence: &[f32], result: &mut [f32], shares: &mut [f32]) {
         let Self { tokens, depth, .. } = *self;
         let (len, width) = (tokens * depth, 3 * self.features());
-        with_buffer(4 * len, |buffer| {
-            let (query, rest) = buffer.split_at_mut(len);
-            let (key, rest) = rest.split_at_mut(len);
-            let (value, output) = rest.split_at_mut(len);
-            for (head, shares) in shares.chunks_exact_mut(tokens * tokens).enumerate() {
-                self.pick(sequence, width, self.column(Part::Query, head), query);
-                self.pick(sequence, width, self.column(Part::Key, head), key);
-                self.pick(sequence, width, self.column(Part::Value, head), value);
-                product(shares, self.matrix(query), self.matrix(key).transposed(), Mode::Overwrite);
-                softmax(shares, tokens, self.scale());
-                round(shares, self.precision);
-                product(output, Matrix::new(shares, tokens, tokens), self.matrix(value), Mode::Overwrite);
-                self.place(output, self.features(), head * depth, result);
-            }
-        });
+        let mut buffer = Scratch::new(4 * len);
+        let (query, rest) = buffer.split_at_mut(len);
+        let (key, rest) = rest.split_at_mut(len);
+        let (value, output) = rest.split_at_mut(len);
+        for (head, shares) in shares.chunks_exact_mut(tokens * tokens).enumerate() {
+            self.pick(sequence, width, self.column(Part::Query, head), query);
+            self.pick(sequence, width, self.column(Part::Key, head), key);
+            self.pick(sequence, width, self.column(Part::Value, head), value);
+            product(shares, self.matrix(query), self.matrix(key).transposed(), Mode::Overwrite);
+            softmax(shares, tokens, self.scale());
+            round(shares, self.precision);
+            product(output, Matrix::new(shares, tokens, tokens), self.matrix(value), Mode::Overwrite);
+            self.place(output, self.features(), head * depth, result);
+        }
     }
 
     /// Writes a sequence's whole gradient.
     fn backward(&self, sequence: &[f32], shares: &[f32], gradient: &[f32], sequence_gradient: &mut [f32]) {
         let Self { tokens, depth, .. } = *self;
         let (len, width) = (tokens * depth, 3 * self.features());
-        with_buffer(3 * len + tokens * tokens, |buffer| {
-            let (part, rest) = buffer.split_at_mut(len);
-            let (of_output, rest) = rest.split_at_mut(len);
-            let (of_part, of_scores) = rest.split_at_mut(len);
-            for (head, shares) in shares.chunks_exact(tokens * tokens).enumerate() {
-                let column = |part| self.column(part, head);
-                let weights = Matrix::new(shares, tokens, tokens);
-                self.pick(gradient, self.features(), head * depth, of_output);
-                product(of_part, weights.transposed(), self.matrix(of_output), Mode::Overwrite);
-                self.place(of_part, width, column(Part::Value), sequence_gradient);
+        let mut buffer = Scratch::new(3 * len + tokens * tokens);
+        let (part, rest) = buffer.split_at_mut(len);
+        let (of_output, rest) = rest.split_at_mut(len);
+        let (of_part, of_scores) = rest.split_at_mut(len);
+        for (head, shares) in shares.chunks_exact(tokens * tokens).enumerate() {
+            let column = |part| self.column(part, head);
+            let weights = Matrix::new(shares, tokens, tokens);
+            self.pick(gradient, self.features(), head * depth, of_output);
+            product(of_part, weights.transposed(), self.matrix(of_output), Mode::Overwrite);
+            self.place(of_part, width, column(Part::Value), sequence_gradient);
 
-                self.pick(sequence, width, column(Part::Value), part);
-                product(of_scores, self.matrix(of_output), self.matrix(part).transposed(), Mode::Overwrite);
-                softmax_gradient(shares, of_scores, tokens, self.scale());
-                round(of_scores, self.precision);
-                let of_scores = Matrix::new(of_scores, tokens, tokens);
+            self.pick(sequence, width, column(Part::Value), part);
+            product(of_scores, self.matrix(of_output), self.matrix(part).transposed(), Mode::Overwrite);
+            softmax_gradient(shares, of_scores, tokens, self.scale());
+            round(of_scores, self.precision);
+            let of_scores = Matrix::new(of_scores, tokens, tokens);
 
-                self.pick(sequence, width, column(Part::Key), part);
-                product(of_part, of_scores, self.matrix(part), Mode::Overwrite);
-                self.place(of_part, width, column(Part::Query), sequence_gradient);
+            self.pick(sequence, width, column(Part::Key), part);
+            product(of_part, of_scores, self.matrix(part), Mode::Overwrite);
+            self.place(of_part, width, column(Part::Query), sequence_gradient);
 
-                self.pick(sequence, width, column(Part::Query), part);
-                product(of_part, of_scores.transposed(), self.matrix(part), Mode::Overwrite);
-                self.place(of_part, width, column(Part::Key), sequence_gradient);
-            }
-        });
+            self.pick(sequence, width, column(Part::Query), part);
+            product(of_part, of_scores.transposed(), self.matrix(part), Mode::Overwrite);
+            self.place(of_part, width, column(Part::Key), sequence_gradient);
+        }
     }
 }
 
 /// Replaces each row of scores by the softmax of `scale` times it.
 fn softmax(scores: &mut [f32], tokens: usize, scale: f32) {
-    vectorized(
-        #[inline(always)]
-        || {
-            for row in scores.chunks_exact_mut(tokens) {
-                let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                for score in &mut *row {
-                    *score = exp(scale * (*score - largest));
-                }
-                let share = 1.0 / row.iter().sum::<f32>();
-                for score in row {
-                    *score *= share;
-                }
+    vectorized!({
+        for row in scores.chunks_exact_mut(tokens) {
+            let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            for score in &mut *row {
+                *score = exp(scale * (*score - largest));
             }
-        },
-    );
+            let share = 1.0 / row.iter().sum::<f32>();
+            for score in row {
+                *score *= share;
+            }
+        }
+    });
 }
 
 /// Replaces the gradients of shares by those of the scores they came from.
 fn softmax_gradient(shares: &[f32], gradient: &mut [f32], tokens: usize, scale: f32) {
-    vectorized(
-        #[inline(always)]
-        || {
-            for (shares, gradient) in shares.chunks_exact(tokens).zip(gradient.chunks_exact_mut(tokens)) {
-                let mean: f32 = shares.iter().zip(&*gradient).map(|(share, g)| share * g).sum();
-                gradient.iter_mut().zip(shares).for_each(|(g, share)| *g = scale * share * (*g - mean));
-            }
-        },
-    );
+    vectorized!({
+        for (shares, gradient) in shares.chunks_exact(tokens).zip(gradient.chunks_exact_mut(tokens)) {
+            let mean: f32 = shares.iter().zip(&*gradient).map(|(share, g)| share * g).sum();
+            gradient.iter_mut().zip(shares).for_each(|(g, share)| *g = scale * share * (*g - mean));
+        }
+    });
 }
 
 impl CustomOp1 for Attention {

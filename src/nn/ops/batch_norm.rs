@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::activation::{apply, apply_slope};
 use super::channels::{fold, tile, tile_len};
-use super::kernels::with_buffer;
+use super::kernels::Scratch;
 use super::{Context, Gradient, PIECE, composed, floats, tape, vectorized, with_floats, with_slices};
 use crate::nn::Parameter;
 use crate::run_config::Activation;
@@ -92,23 +92,20 @@ fn moments(x: &[f32], channels: usize) -> (Vec<f64>, Vec<f64>) {
     let pieces: Vec<(usize, Vec<f32>, Vec<f32>)> = x
         .par_chunks(piece_len(channels))
         .map(|piece| {
-            vectorized(
-                #[inline(always)]
-                || {
-                    let count = piece.len() / channels;
-                    let mut sums = vec![0.0; tile_len(channels)];
-                    for values in piece.chunks(tile_len(channels)) {
-                        sums.iter_mut().zip(values).for_each(|(sum, x)| *sum += x);
-                    }
-                    let mean: Vec<f32> = fold(&sums, channels).iter().map(|sum| sum / count as f32).collect();
-                    let center = tile(mean.iter().copied());
-                    sums.fill(0.0);
-                    for values in piece.chunks(tile_len(channels)) {
-                        sums.iter_mut().zip(values).zip(&center).for_each(|((sum, x), mean)| *sum += (x - mean) * (x - mean));
-                    }
-                    (count, mean, fold(&sums, channels))
-                },
-            )
+            vectorized!({
+                let count = piece.len() / channels;
+                let mut sums = vec![0.0; tile_len(channels)];
+                for values in piece.chunks(tile_len(channels)) {
+                    sums.iter_mut().zip(values).for_each(|(sum, x)| *sum += x);
+                }
+                let mean: Vec<f32> = fold(&sums, channels).iter().map(|sum| sum / count as f32).collect();
+                let center = tile(mean.iter().copied());
+                sums.fill(0.0);
+                for values in piece.chunks(tile_len(channels)) {
+                    sums.iter_mut().zip(values).zip(&center).for_each(|((sum, x), mean)| *sum += (x - mean) * (x - mean));
+                }
+                (count, mean, fold(&sums, channels))
+            })
         })
         .collect();
     let (mut seen, mut mean, mut squares) = (0, vec![0.0_f64; channels], vec![0.0_f64; channels]);
@@ -158,15 +155,12 @@ struct Affine {
 impl Affine {
     fn apply(&self, x: &[f32], result: &mut [f32]) {
         let Self { mean, scale, shift } = self;
-        vectorized(
-            #[inline(always)]
-            || {
-                for (x, result) in x.chunks(mean.len()).zip(result.chunks_mut(mean.len())) {
-                    let terms = x.iter().zip(mean).zip(scale).zip(shift);
-                    result.iter_mut().zip(terms).for_each(|(y, (((x, mean), scale), shift))| *y = (x - mean) * scale + shift);
-                }
-            },
-        );
+        vectorized!({
+            for (x, result) in x.chunks(mean.len()).zip(result.chunks_mut(mean.len())) {
+                let terms = x.iter().zip(mean).zip(scale).zip(shift);
+                result.iter_mut().zip(terms).for_each(|(y, (((x, mean), scale), shift))| *y = (x - mean) * scale + shift);
+            }
+        });
     }
 }
 
@@ -188,25 +182,21 @@ impl Normalize {
             .zip(result.par_chunks_mut(piece))
             .map(|(x, g)| {
                 if let Some(activation) = self.activation {
-                    with_buffer(x.len(), |before| {
-                        affine.apply(x, before);
-                        apply_slope(activation, before, g);
-                    });
+                    let mut before = Scratch::new(x.len());
+                    affine.apply(x, &mut before);
+                    apply_slope(activation, &before, g);
                 }
-                vectorized(
-                    #[inline(always)]
-                    || {
-                        let [mut plain, mut weighted] = [vec![0.0; tile_len], vec![0.0; tile_len]];
-                        for (x, g) in x.chunks(tile_len).zip(g.chunks(tile_len)) {
-                            let sums = plain.iter_mut().zip(&mut weighted);
-                            for (((plain, weighted), (x, g)), mean) in sums.zip(x.iter().zip(g)).zip(&affine.mean) {
-                                *plain += g;
-                                *weighted += g * (x - mean);
-                            }
+                vectorized!({
+                    let [mut plain, mut weighted] = [vec![0.0; tile_len], vec![0.0; tile_len]];
+                    for (x, g) in x.chunks(tile_len).zip(g.chunks(tile_len)) {
+                        let sums = plain.iter_mut().zip(&mut weighted);
+                        for (((plain, weighted), (x, g)), mean) in sums.zip(x.iter().zip(g)).zip(&affine.mean) {
+                            *plain += g;
+                            *weighted += g * (x - mean);
                         }
-                        [fold(&plain, channels), fold(&weighted, channels)]
-                    },
-                )
+                    }
+                    [fold(&plain, channels), fold(&weighted, channels)]
+                })
             })
             .collect();
         let total = |which: usize| -> Vec<f64> {
@@ -225,17 +215,14 @@ impl Normalize {
             weighted.iter().zip(inverse()).map(|(sum, inverse)| (sum * inverse * inverse / count) as f32).collect::<Vec<_>>().into_iter(),
         );
         x.par_chunks(piece).zip(result.par_chunks_mut(piece)).for_each(|(x, g)| {
-            vectorized(
-                #[inline(always)]
-                || {
-                    for (x, g) in x.chunks(tile_len).zip(g.chunks_mut(tile_len)) {
-                        let terms = x.iter().zip(&affine.mean).zip(&affine.scale).zip(offset.iter().zip(&slope));
-                        for (g, (((x, mean), scale), (offset, slope))) in g.iter_mut().zip(terms) {
-                            *g = scale * (*g - offset - (x - mean) * slope);
-                        }
+            vectorized!({
+                for (x, g) in x.chunks(tile_len).zip(g.chunks_mut(tile_len)) {
+                    let terms = x.iter().zip(&affine.mean).zip(&affine.scale).zip(offset.iter().zip(&slope));
+                    for (g, (((x, mean), scale), (offset, slope))) in g.iter_mut().zip(terms) {
+                        *g = scale * (*g - offset - (x - mean) * slope);
                     }
-                },
-            );
+                }
+            });
         });
         result
     }

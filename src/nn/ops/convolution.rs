@@ -1,16 +1,19 @@
 //! Owns the geometry of a convolution and its two halves on one image: the dense forward pass, and the gradients from a list of
-//! the outputs that have one. Must not know batches, threads or tensors.
+//! the outputs that have one. Must not know batches or tensors.
 
 use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
 
 use super::kernels::accumulate::{Parts, Reach, Rows, Term, accumulate};
 use super::kernels::tile::{PIXELS, Start, Tile};
 use super::kernels::{Buffer, bf16, lanes};
-use super::precision::{round, rounded};
+use super::precision::round;
 use crate::run_config::Precision;
 
 /// Numbers that are gone through over and over, and so are kept to a part of the first-level cache.
 const FIRST_CACHE: usize = 6 << 10;
+/// Outputs below which laying out weights is not worth another task.
+const OUTPUTS: usize = 8;
 
 /// The sizes of one picture's convolution. Pictures are `[height, width, channels]`, weights `[out, in, kernel, kernel]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +75,7 @@ impl Convolution {
 
     /// Numbers in a weight.
     pub const fn weight_len(&self) -> usize {
-        self.outputs * self.kernel * self.run()
+        self.outputs * self.taps()
     }
 
     /// Outputs, filled up to whole vectors.
@@ -100,16 +103,18 @@ impl Convolution {
         y * self.stride * self.row() + x * self.stride * self.channels
     }
 
-    /// Calls `visit` with the place of each weight in `PyTorch`'s layout, its output, its kernel row, and its place in that row's run.
-    fn for_each_weight(&self, mut visit: impl FnMut(usize, usize, usize, usize)) {
-        let mut place = 0;
-        for output in 0..self.outputs {
-            for channel in 0..self.channels {
-                for row in 0..self.kernel {
-                    for column in 0..self.kernel {
-                        visit(place, output, row, column * self.channels + channel);
-                        place += 1;
-                    }
+    /// Numbers in the weights of one output.
+    const fn taps(&self) -> usize {
+        self.kernel * self.run()
+    }
+
+    /// Calls `visit` with the place of each of one output's weights in `PyTorch`'s layout, its kernel row, and its place in that row's run.
+    #[inline(always)]
+    fn for_each_tap(&self, mut visit: impl FnMut(usize, usize, usize)) {
+        for row in 0..self.kernel {
+            for column in 0..self.kernel {
+                for channel in 0..self.channels {
+                    visit((channel * self.kernel + row) * self.kernel + column, row, column * self.channels + channel);
                 }
             }
         }
@@ -117,12 +122,14 @@ impl Convolution {
 
     /// The weights for `forward`: panels of two vectors of outputs (the last may be one), each `[kernel row, run, outputs]`.
     pub fn pack_panels(&self, weight: &[f32], precision: Precision) -> Buffer {
-        let (lanes, run, padded) = (lanes(), self.run(), self.padded_outputs());
-        let mut panels = Buffer::zeros(padded * self.kernel * run);
-        self.for_each_weight(|place, output, row, index| {
-            let panel = output / (2 * lanes) * 2 * lanes;
-            let width = (padded - panel).min(2 * lanes);
-            panels[panel * self.kernel * run + (row * run + index) * width + output - panel] = rounded(weight[place], precision);
+        let (panel, run) = (2 * lanes(), self.run());
+        let mut panels = Buffer::zeros(self.padded_outputs() * self.taps());
+        panels.par_chunks_mut(panel * self.taps()).zip(weight.par_chunks(panel * self.taps())).for_each(|(panel, weights)| {
+            let width = panel.len() / self.taps();
+            for (output, weights) in weights.chunks_exact(self.taps()).enumerate() {
+                self.for_each_tap(|place, row, index| panel[(row * run + index) * width + output] = weights[place]);
+            }
+            round(panel, precision);
         });
         panels
     }
@@ -130,9 +137,11 @@ impl Convolution {
     /// The weights for the gradient of the picture: `[outputs, kernel row, run]`, each run filled up with zeros.
     pub fn pack_rows(&self, weight: &[f32], precision: Precision) -> Buffer {
         let run = self.padded_run();
-        let mut rows = Buffer::zeros(self.outputs * self.output_rows());
-        self.for_each_weight(|place, output, row, index| {
-            rows[(output * self.kernel + row) * run + index] = rounded(weight[place], precision);
+        let mut rows = Buffer::zeros(self.rows_len());
+        let outputs = rows.par_chunks_mut(self.output_rows()).zip(weight.par_chunks(self.taps()));
+        outputs.with_min_len(OUTPUTS).for_each(|(rows, weights)| {
+            self.for_each_tap(|place, row, index| rows[row * run + index] = weights[place]);
+            round(rows, precision);
         });
         rows
     }
@@ -140,7 +149,10 @@ impl Convolution {
     /// Adds a gradient in the layout of `pack_rows` to one in `PyTorch`'s.
     pub fn unpack_rows(&self, rows: &[f32], gradient: &mut [f32]) {
         let run = self.padded_run();
-        self.for_each_weight(|place, output, row, index| gradient[place] += rows[(output * self.kernel + row) * run + index]);
+        let outputs = rows.par_chunks(self.output_rows()).zip(gradient.par_chunks_mut(self.taps()));
+        outputs.with_min_len(OUTPUTS).for_each(|(rows, gradient)| {
+            self.for_each_tap(|place, row, index| gradient[place] += rows[row * run + index]);
+        });
     }
 
     /// Numbers in a weight as `pack_rows` lays it out.
@@ -239,7 +251,9 @@ impl Convolution {
     /// Adds a gradient in the layout of `dense_gradient` to one in `PyTorch`'s.
     pub fn unpack_dense(&self, dense: &[f32], gradient: &mut [f32]) {
         let outputs = self.padded_outputs();
-        self.for_each_weight(|place, output, row, column| gradient[place] += dense[(row * self.kernel + column) * outputs + output]);
+        for (output, gradient) in gradient.chunks_exact_mut(self.taps()).enumerate() {
+            self.for_each_tap(|place, row, column| gradient[place] += dense[(row * self.kernel + column) * outputs + output]);
+        }
     }
 }
 

@@ -5,13 +5,16 @@ use rayon::prelude::*;
 
 use super::convolution::{Convolution, Operands, Outputs};
 use super::kernels::accumulate::Term;
-use super::kernels::{Buffer, bf16, with_buffer};
+use super::kernels::{Buffer, Scratch, bf16};
 use super::pool::{MaxPool, Unpool};
 use super::precision::{round, rounded};
+use super::vectorized;
 use crate::run_config::Precision;
 
 /// Images whose gradients of the weights are summed by one task. Fixed, so that the sums are the same for any number of threads.
 const GROUP: usize = 8;
+/// Images a task takes at most: rayon would give each thread but two, and one that is held up would keep all others waiting.
+const TASK: usize = 4;
 
 /// A convolution and what is fused with it, over a batch of pictures.
 #[derive(Clone, Copy, Debug)]
@@ -92,10 +95,12 @@ impl Convolve {
             x.par_chunks(convolution.picture_len())
                 .zip(result.par_chunks_mut(self.result_len()))
                 .zip(places.par_chunks_mut(self.result_len()))
+                .with_max_len(TASK)
                 .for_each(|((x, result), places)| image(x, result, places));
         } else {
             x.par_chunks(convolution.picture_len())
                 .zip(result.par_chunks_mut(self.result_len()))
+                .with_max_len(TASK)
                 .for_each(|(x, result)| image(x, result, &mut []));
         }
     }
@@ -107,32 +112,30 @@ impl Convolve {
         let (_, result_width) = self.result_size();
         let height = convolution.out_height() / step * step;
         let strip = convolution.strip(step).min(height);
-        with_buffer(convolution.padded_len(), |padded| {
-            convolution.pad(x, padded, precision);
-            let halves: Option<Vec<u16>> = pairs.map(|_| padded.iter().map(|&value| bf16::bits_of(value)).collect());
-            let operands = match (pairs, &halves) {
-                (Some(panels), Some(padded)) => Operands::Pairs { padded, panels },
-                _ => Operands::Single { padded, panels },
-            };
-            with_buffer(strip * width * bias.len(), |rows| {
-                for start in (0..height).step_by(strip.max(1)) {
-                    let strip = start..(start + strip).min(height);
-                    let part = start / step * result_width * channels..strip.end / step * result_width * channels;
-                    let rows = &mut rows[..strip.len() * width * bias.len()];
-                    convolution.forward(operands, bias, &offsets[strip.start * width..strip.end * width], rows);
-                    let output = &mut result[part.clone()];
-                    if pool {
-                        MaxPool { rows, width, stride: bias.len(), channels, relu, output, places: &mut places[part] }.run();
-                    } else {
-                        for (output, pixel) in output.chunks_exact_mut(channels).zip(rows.chunks_exact(bias.len())) {
-                            for (output, &value) in output.iter_mut().zip(pixel) {
-                                *output = if relu && value <= 0.0 { 0.0 } else { value };
-                            }
-                        }
+        let mut padded = Scratch::new(convolution.padded_len());
+        convolution.pad(x, &mut padded, precision);
+        let halves: Option<Vec<u16>> = pairs.map(|_| padded.iter().map(|&value| bf16::bits_of(value)).collect());
+        let operands = match (pairs, &halves) {
+            (Some(panels), Some(padded)) => Operands::Pairs { padded, panels },
+            _ => Operands::Single { padded: &padded, panels },
+        };
+        let mut rows = Scratch::new(strip * width * bias.len());
+        for start in (0..height).step_by(strip.max(1)) {
+            let strip = start..(start + strip).min(height);
+            let part = start / step * result_width * channels..strip.end / step * result_width * channels;
+            let rows = &mut rows[..strip.len() * width * bias.len()];
+            convolution.forward(operands, bias, &offsets[strip.start * width..strip.end * width], rows);
+            let output = &mut result[part.clone()];
+            if pool {
+                MaxPool { rows, width, stride: bias.len(), channels, relu, output, places: &mut places[part] }.run();
+            } else {
+                for (output, pixel) in output.chunks_exact_mut(channels).zip(rows.chunks_exact(bias.len())) {
+                    for (output, &value) in output.iter_mut().zip(pixel) {
+                        *output = if relu && value <= 0.0 { 0.0 } else { value };
                     }
                 }
-            });
-        });
+            }
+        }
     }
 
     /// Adds to the parameters' gradients and, where asked, writes the gradient of the pictures.
@@ -149,6 +152,7 @@ impl Convolve {
         let dense = self.is_dense(x_gradients.iter().any(Option::is_some));
         let partial: Vec<(Buffer, Vec<f32>)> = x_gradients
             .into_par_iter()
+            .with_max_len(1)
             .enumerate()
             .map(|(group, x_gradient)| {
                 let part = |values: &'_ [f32], len: usize| group * len..((group + 1) * len).min(values.len());
@@ -164,21 +168,20 @@ impl Convolve {
             .collect();
 
         let ParameterGradients { weight, bias } = parameters;
-        with_buffer(if dense { convolution.dense_len() } else { convolution.rows_len() }, |sum| {
-            // Each number is summed over the groups in their order, whichever thread takes it.
-            sum.par_chunks_mut(1 << 13).enumerate().for_each(|(chunk, sum)| {
-                let start = chunk << 13;
-                sum.fill(0.0);
-                for (part, _) in &partial {
-                    sum.iter_mut().zip(&part[start..]).for_each(|(sum, part)| *sum += part);
-                }
+        let mut sum = Scratch::new(if dense { convolution.dense_len() } else { convolution.rows_len() });
+        // Each number is summed over the groups in their order, whichever thread takes it.
+        sum.par_chunks_mut(1 << 13).enumerate().for_each(|(chunk, sum)| {
+            let start = chunk << 13;
+            sum.fill(0.0);
+            vectorized!(for (part, _) in &partial {
+                sum.iter_mut().zip(&part[start..]).for_each(|(sum, part)| *sum += part);
             });
-            if dense {
-                convolution.unpack_dense(sum, weight);
-            } else {
-                convolution.unpack_rows(sum, weight);
-            }
         });
+        if dense {
+            convolution.unpack_dense(&sum, weight);
+        } else {
+            convolution.unpack_rows(&sum, weight);
+        }
         if let Some(bias) = bias {
             for (_, part) in &partial {
                 bias.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
@@ -210,30 +213,27 @@ impl Convolve {
         let (stride, channels) = (convolution.padded_outputs(), convolution.outputs);
         let mut weight_part = Buffer::zeros(convolution.dense_len());
         let mut bias_part = vec![0.0; channels];
-        with_buffer(convolution.padded_len(), |padded| {
-            with_buffer(convolution.out_height() * convolution.out_width() * stride, |pixels| {
-                // What `Unpool` leaves as it is stays zero.
-                pixels.fill(0.0);
-                let images = saved.x.chunks_exact(convolution.picture_len()).zip(saved.gradient.chunks_exact(self.result_len()));
-                for (image, (x, gradient)) in images.enumerate() {
-                    let part = image * self.result_len()..(image + 1) * self.result_len();
-                    let unpool = Unpool {
-                        width: convolution.out_width(),
-                        stride,
-                        channels,
-                        gradient,
-                        relu: relu.then(|| &saved.result[part.clone()]),
-                        places: pool.then(|| &saved.places[part]),
-                        pixels,
-                        bias: &mut bias_part,
-                    };
-                    unpool.run();
-                    round(pixels, precision);
-                    convolution.pad(x, padded, precision);
-                    convolution.dense_gradient(padded, pixels, &mut weight_part);
-                }
-            });
-        });
+        let mut padded = Scratch::new(convolution.padded_len());
+        // What `Unpool` leaves as it is stays zero.
+        let mut pixels = Scratch::zeros(convolution.out_height() * convolution.out_width() * stride);
+        let images = saved.x.chunks_exact(convolution.picture_len()).zip(saved.gradient.chunks_exact(self.result_len()));
+        for (image, (x, gradient)) in images.enumerate() {
+            let part = image * self.result_len()..(image + 1) * self.result_len();
+            let unpool = Unpool {
+                width: convolution.out_width(),
+                stride,
+                channels,
+                gradient,
+                relu: relu.then(|| &saved.result[part.clone()]),
+                places: pool.then(|| &saved.places[part]),
+                pixels: &mut pixels,
+                bias: &mut bias_part,
+            };
+            unpool.run();
+            round(&mut pixels, precision);
+            convolution.pad(x, &mut padded, precision);
+            convolution.dense_gradient(&padded, &pixels, &mut weight_part);
+        }
         (weight_part, bias_part)
     }
 
@@ -250,30 +250,27 @@ impl Convolve {
         let mut bias_part = vec![0.0; convolution.outputs];
         let mut terms = Terms::new(self, offsets, rows.is_some());
         let mut x_gradients = x_gradient.map(|x_gradient| x_gradient.chunks_exact_mut(convolution.picture_len()));
-        with_buffer(convolution.padded_len(), |padded| {
-            with_buffer(convolution.padded_len(), |padded_gradient| {
-                padded.fill(0.0);
-                let images = saved.x.chunks_exact(convolution.picture_len()).zip(saved.gradient.chunks_exact(self.result_len()));
-                for (image, (x, gradient)) in images.enumerate() {
-                    let part = image * self.result_len()..(image + 1) * self.result_len();
-                    let places = if self.pool { &saved.places[part.clone()] } else { &[] };
-                    convolution.pad(x, padded, precision);
-                    terms.collect(gradient, &saved.result[part], places, &mut bias_part);
-                    let x_gradient = x_gradients.as_mut().and_then(Iterator::next);
-                    let picture = match (rows, &x_gradient) {
-                        (Some(rows), Some(_)) => {
-                            padded_gradient.fill(0.0);
-                            Some((rows, &mut *padded_gradient))
-                        }
-                        _ => None,
-                    };
-                    convolution.gradients(padded, &terms.outputs(), &mut weight_part, picture);
-                    if let Some(x_gradient) = x_gradient {
-                        convolution.unpad(padded_gradient, x_gradient);
-                    }
+        let mut padded = Scratch::zeros(convolution.padded_len());
+        let mut padded_gradient = Scratch::new(convolution.padded_len());
+        let images = saved.x.chunks_exact(convolution.picture_len()).zip(saved.gradient.chunks_exact(self.result_len()));
+        for (image, (x, gradient)) in images.enumerate() {
+            let part = image * self.result_len()..(image + 1) * self.result_len();
+            let places = if self.pool { &saved.places[part.clone()] } else { &[] };
+            convolution.pad(x, &mut padded, precision);
+            terms.collect(gradient, &saved.result[part], places, &mut bias_part);
+            let x_gradient = x_gradients.as_mut().and_then(Iterator::next);
+            let picture = match (rows, &x_gradient) {
+                (Some(rows), Some(_)) => {
+                    padded_gradient.fill(0.0);
+                    Some((rows, &mut padded_gradient[..]))
                 }
-            });
-        });
+                _ => None,
+            };
+            convolution.gradients(&padded, &terms.outputs(), &mut weight_part, picture);
+            if let Some(x_gradient) = x_gradient {
+                convolution.unpad(&padded_gradient, x_gradient);
+            }
+        }
         (weight_part, bias_part)
     }
 }
@@ -284,9 +281,9 @@ struct Terms<'a> {
     offsets: &'a [u32],
     block: usize,
     places: usize,
-    by_output: Vec<Term>,
+    by_output: Scratch<Term>,
     output_counts: Vec<u32>,
-    by_place: Vec<Term>,
+    by_place: Scratch<Term>,
     place_counts: Vec<u32>,
 }
 
@@ -301,9 +298,9 @@ impl<'a> Terms<'a> {
             offsets,
             block,
             places,
-            by_output: vec![Term::default(); outputs * offsets.len() / places],
+            by_output: Scratch::new(outputs * offsets.len() / places),
             output_counts: vec![0; outputs],
-            by_place: vec![Term::default(); lists * block],
+            by_place: Scratch::new(lists * block),
             place_counts: vec![0; lists],
         }
     }

@@ -1,8 +1,9 @@
 //! Owns inverted dropout (Srivastava et al. 2014). Must not know when it is used: reading leaves it out.
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
+use rayon::prelude::*;
 
-use super::{Gradient, floats, tape, with_floats};
+use super::{Gradient, PIECE, floats, tape, with_floats};
 use crate::random::Random;
 
 /// Sets each number to 0 with this probability (0 ≤ p < 1) and multiplies the others by `1 / (1 - p)`.
@@ -10,12 +11,17 @@ pub fn dropout(x: &Tensor, probability: f32, random: &mut Random) -> Result<Tens
     let scale = 1.0 / (1.0 - probability);
     // Sixteen bits decide well enough; one draw serves four numbers.
     let dropped = (probability * 65536.0).round() as u64;
-    let mut factors = Vec::with_capacity(x.elem_count() + 3);
-    while factors.len() < x.elem_count() {
-        let bits = random.next_u64();
-        factors.extend([0, 16, 32, 48].map(|shift| if (bits >> shift & 0xffff) < dropped { 0.0 } else { scale }));
-    }
-    factors.truncate(x.elem_count());
+    let seed = random.next_u64();
+    let mut factors = vec![scale; x.elem_count()];
+    factors.par_chunks_mut(PIECE).enumerate().for_each(|(index, piece)| {
+        let mut random = Random::stream(seed, "dropout", index as u64);
+        for four in piece.chunks_mut(4) {
+            let bits = random.next_u64();
+            for (factor, shift) in four.iter_mut().zip([0, 16, 32, 48]) {
+                *factor = if (bits >> shift & 0xffff) < dropped { 0.0 } else { scale };
+            }
+        }
+    });
     if !x.device().is_cpu() {
         return x * Tensor::from_vec(factors, x.shape(), x.device())?;
     }
@@ -28,7 +34,12 @@ struct Dropout {
 
 impl Dropout {
     fn apply(&self, values: &[f32]) -> Vec<f32> {
-        values.iter().zip(&self.factors).map(|(value, factor)| value * factor).collect()
+        let mut result = vec![0.0; values.len()];
+        let pieces = result.par_chunks_mut(PIECE).zip(values.par_chunks(PIECE)).zip(self.factors.par_chunks(PIECE));
+        pieces.for_each(|((result, values), factors)| {
+            result.iter_mut().zip(values).zip(factors).for_each(|((result, value), factor)| *result = value * factor);
+        });
+        result
     }
 }
 

@@ -41,17 +41,14 @@ impl CustomOp1 for GlobalAverage {
         let mut means = vec![0.0_f32; self.batch * self.channels];
         let pictures = floats(x, layout)?.par_chunks(self.picture_len()).zip(means.par_chunks_mut(self.channels));
         pictures.for_each(|(picture, means)| {
-            vectorized(
-                #[inline(always)]
-                || {
-                    for pixel in picture.chunks_exact(self.channels) {
-                        means.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += value);
-                    }
-                    for sum in means {
-                        *sum *= self.share();
-                    }
-                },
-            );
+            vectorized!({
+                for pixel in picture.chunks_exact(self.channels) {
+                    means.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += value);
+                }
+                for sum in means {
+                    *sum *= self.share();
+                }
+            });
         });
         Ok((CpuStorage::F32(means), (self.batch, self.channels).into()))
     }
@@ -61,14 +58,11 @@ impl CustomOp1 for GlobalAverage {
         with_floats(gradient, |gradient| {
             let pictures = values.par_chunks_mut(self.picture_len()).zip(gradient.par_chunks(self.channels));
             pictures.for_each(|(picture, gradient)| {
-                vectorized(
-                    #[inline(always)]
-                    || {
-                        for pixel in picture.chunks_exact_mut(self.channels) {
-                            pixel.iter_mut().zip(gradient).for_each(|(value, g)| *value = self.share() * g);
-                        }
-                    },
-                );
+                vectorized!({
+                    for pixel in picture.chunks_exact_mut(self.channels) {
+                        pixel.iter_mut().zip(gradient).for_each(|(value, g)| *value = self.share() * g);
+                    }
+                });
             });
             Ok(())
         })?;

@@ -84,16 +84,13 @@ impl CustomOp3 for LayerNorm {
         let (x, weight, bias) = (floats(x, x_layout)?, floats(weight, weight_layout)?, floats(bias, bias_layout)?);
         let mut result = vec![0.0; x.len()];
         x.par_chunks(self.piece_len()).zip(result.par_chunks_mut(self.piece_len())).for_each(|(x, result)| {
-            vectorized(
-                #[inline(always)]
-                || {
-                    for (x, result) in x.chunks_exact(self.features).zip(result.chunks_exact_mut(self.features)) {
-                        let (mean, inverse) = statistics(x);
-                        let terms = x.iter().zip(weight).zip(bias);
-                        result.iter_mut().zip(terms).for_each(|(y, ((x, w), b))| *y = (x - mean) * inverse * w + b);
-                    }
-                },
-            );
+            vectorized!({
+                for (x, result) in x.chunks_exact(self.features).zip(result.chunks_exact_mut(self.features)) {
+                    let (mean, inverse) = statistics(x);
+                    let terms = x.iter().zip(weight).zip(bias);
+                    result.iter_mut().zip(terms).for_each(|(y, ((x, w), b))| *y = (x - mean) * inverse * w + b);
+                }
+            });
         });
         Ok((CpuStorage::F32(result), x_layout.shape().clone()))
     }
@@ -109,14 +106,7 @@ impl CustomOp3 for LayerNorm {
         let mut values = with_floats(gradient, |gradient| Ok(gradient.to_vec()))?;
         let parts: Vec<[Vec<f32>; 2]> = with_slices([x, weight], |[x, weight]| {
             let pieces = x.par_chunks(self.piece_len()).zip(values.par_chunks_mut(self.piece_len()));
-            pieces
-                .map(|(x, gradient)| {
-                    vectorized(
-                        #[inline(always)]
-                        || self.backward(x, weight, gradient),
-                    )
-                })
-                .collect()
+            pieces.map(|(x, gradient)| vectorized!(self.backward(x, weight, gradient))).collect()
         })?;
         let (mut of_weight, mut of_bias) = (self.weight.gradient(), self.bias.gradient());
         for [weight_part, bias_part] in &parts {

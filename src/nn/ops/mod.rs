@@ -86,10 +86,17 @@ impl Context {
 /// Numbers one task of an elementwise op computes: fixed, as every piece is, and a good part of the first-level cache.
 const PIECE: usize = 1 << 12;
 
-/// Runs `loops` compiled for the widest vector instructions this processor has.
-fn vectorized<R>(loops: impl FnOnce() -> R) -> R {
-    pulp::Arch::new().dispatch(loops)
+/// Runs loops compiled for the widest vector instructions this processor has. A macro, since what they are called through has to be inlined
+/// to be compiled so, and pulp does not make sure that it is.
+macro_rules! vectorized {
+    ($loops:expr) => {
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || $loops,
+        )
+    };
 }
+use vectorized;
 
 /// The numbers of a contiguous f32 tensor inside an op.
 fn floats<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {

@@ -135,20 +135,12 @@ impl CustomOp1 for Pool {
         let mut result = vec![0.0; images * self.result_len()];
         let pictures = x.par_chunks(self.picture_len()).zip(result.par_chunks_mut(self.result_len()));
         match self.kind {
-            Kind::Mean => pictures.for_each(|(picture, result)| {
-                vectorized(
-                    #[inline(always)]
-                    || self.means(picture, result),
-                )
-            }),
+            Kind::Mean => pictures.for_each(|(picture, result)| vectorized!(self.means(picture, result))),
             Kind::Maximum => {
                 let mut winners = vec![0; images * self.result_len()];
-                pictures.zip(winners.par_chunks_mut(self.result_len())).for_each(|((picture, result), winners)| {
-                    vectorized(
-                        #[inline(always)]
-                        || self.maxima(picture, result, winners),
-                    )
-                });
+                pictures
+                    .zip(winners.par_chunks_mut(self.result_len()))
+                    .for_each(|((picture, result), winners)| vectorized!(self.maxima(picture, result, winners)));
                 *self.winners.lock().unwrap_or_else(PoisonError::into_inner) = winners;
             }
         }
@@ -162,10 +154,7 @@ impl CustomOp1 for Pool {
             let pictures = x_gradient.par_chunks_mut(self.picture_len()).zip(gradient.par_chunks(self.result_len()));
             pictures.enumerate().for_each(|(image, (picture, gradient))| {
                 let winners = winners.get(image * self.result_len()..).unwrap_or_default();
-                vectorized(
-                    #[inline(always)]
-                    || self.backward(gradient, winners, picture),
-                );
+                vectorized!(self.backward(gradient, winners, picture));
             });
             Ok(())
         })?;

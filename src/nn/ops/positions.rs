@@ -32,10 +32,7 @@ impl CustomOp2 for AddPositions {
         let embedding = floats(embedding, embedding_layout)?;
         let mut result = floats(x, x_layout)?.to_vec();
         result.par_chunks_mut(embedding.len().max(1)).for_each(|sequence| {
-            vectorized(
-                #[inline(always)]
-                || sequence.iter_mut().zip(embedding).for_each(|(value, place)| *value += place),
-            );
+            vectorized!(sequence.iter_mut().zip(embedding).for_each(|(value, place)| *value += place));
         });
         Ok((CpuStorage::F32(result), x_layout.shape().clone()))
     }
@@ -43,14 +40,11 @@ impl CustomOp2 for AddPositions {
     fn bwd(&self, x: &Tensor, _embedding: &Tensor, _result: &Tensor, gradient: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
         with_floats(gradient, |gradient| {
             let mut sums = self.embedding.gradient();
-            vectorized(
-                #[inline(always)]
-                || {
-                    for sequence in gradient.chunks_exact(sums.len().max(1)) {
-                        sums.iter_mut().zip(sequence).for_each(|(sum, g)| *sum += g);
-                    }
-                },
-            );
+            vectorized!({
+                for sequence in gradient.chunks_exact(sums.len().max(1)) {
+                    sums.iter_mut().zip(sequence).for_each(|(sum, g)| *sum += g);
+                }
+            });
             Ok(())
         })?;
         // The embedding's gradient went where `Parameter` gathers it.

@@ -10,12 +10,15 @@ use super::kernels::accumulate::{Parts, Reach, Rows, Term, VECTORS, accumulate};
 #[cfg(target_arch = "x86_64")]
 use super::kernels::bf16;
 use super::kernels::dot::{dot_tile, tile_sizes};
-use super::kernels::{lanes, with_buffer};
+use super::kernels::{Scratch, lanes};
+use super::vectorized;
 
 /// Multiply-adds below which waking another thread costs more than it brings.
 const WORTH_SHARING: usize = 1 << 20;
 /// Rows of the right-hand side that one task of `rows_times_rows` takes.
 const TASK_ROWS: usize = 48;
+/// Lists of a sparse matrix that one task takes: so many that bringing the other matrix close to them costs little.
+const LISTS: usize = 512;
 /// Numbers of the right-hand side that are walked over and over, and so are kept in the first cache.
 const FIRST_CACHE: usize = 10 << 10;
 
@@ -29,7 +32,10 @@ pub fn rows_times_rows(out: &mut [f32], left: &[f32], right: &[f32], bias: Optio
     if left.len() * rights < WORTH_SHARING {
         task(0..rights);
     } else {
-        (0..rights.div_ceil(TASK_ROWS)).into_par_iter().for_each(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(rights)));
+        (0..rights.div_ceil(TASK_ROWS))
+            .into_par_iter()
+            .with_max_len(1)
+            .for_each(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(rights)));
     }
 }
 
@@ -72,7 +78,10 @@ pub fn rows_times_rows_bf16(out: &mut [f32], left: &[f32], right: &[f32], bias: 
             }
         }
     };
-    (0..rights.div_ceil(TASK_ROWS)).into_par_iter().for_each(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(rights)));
+    (0..rights.div_ceil(TASK_ROWS))
+        .into_par_iter()
+        .with_max_len(1)
+        .for_each(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(rights)));
 }
 
 /// The start of a result that several tasks write disjoint parts of.
@@ -131,7 +140,7 @@ pub struct Sparse {
     cols: usize,
     block: usize,
     /// `[rows, cols]`: a row's terms stand where its block of columns starts; offsets are columns within the block.
-    terms: Vec<Term>,
+    terms: Scratch<Term>,
     /// `[rows, blocks]`.
     counts: Vec<u32>,
 }
@@ -174,7 +183,7 @@ impl Sparse {
 
     fn empty(rows: usize, cols: usize, len: usize) -> Self {
         let block = (FIRST_CACHE / widths(len).1.max(1)).clamp(8, 256);
-        Self { rows, cols, block, terms: vec![Term::default(); rows * cols], counts: vec![0; rows * cols.div_ceil(block)] }
+        Self { rows, cols, block, terms: Scratch::new(rows * cols), counts: vec![0; rows * cols.div_ceil(block)] }
     }
 
     /// Each row's terms and counts.
@@ -188,26 +197,36 @@ impl Sparse {
         assert_eq!((dense.len(), out.len()), (self.cols * len, self.rows * len), "the sizes of a product must agree");
         let (chunks, width) = widths(len);
         let target = Target(out.as_mut_ptr());
-        let task = |chunk: usize| {
+        let task = |task: usize| {
+            let (chunk, first) = (task % chunks, task / chunks * LISTS);
             let columns = (chunk * width).min(len)..((chunk + 1) * width).min(len);
-            with_buffer(self.rows * width, |sums| {
-                with_buffer(self.block * width, |block| {
-                    sums.fill(0.0);
-                    Arch::new().dispatch(Products { sparse: self, dense, len, width, columns: columns.clone(), block, sums });
-                });
-                for (row, sums) in sums.chunks_exact(width).enumerate() {
-                    // SAFETY: the columns lie below `len` in each of the result's rows, and this task alone has them.
-                    let out = unsafe { std::slice::from_raw_parts_mut(target.at(row * len + columns.start), columns.len()) };
-                    for (out, &sum) in out.iter_mut().zip(sums) {
-                        *out = if add { *out + sum } else { sum };
-                    }
-                }
+            let rows = first..(first + LISTS).min(self.rows);
+            let mut sums = Scratch::zeros(rows.len() * width);
+            let mut block = Scratch::new(self.block * width);
+            let (of_rows, of_columns) = (rows.clone(), columns.clone());
+            Arch::new().dispatch(Products {
+                sparse: self,
+                dense,
+                len,
+                width,
+                rows: of_rows,
+                columns: of_columns,
+                block: &mut block,
+                sums: &mut sums,
             });
+            for (row, sums) in rows.zip(sums.chunks_exact(width)) {
+                // SAFETY: the columns lie below `len` in each of the result's rows, and this task alone has them.
+                let out = unsafe { std::slice::from_raw_parts_mut(target.at(row * len + columns.start), columns.len()) };
+                vectorized!(for (out, &sum) in out.iter_mut().zip(sums) {
+                    *out = if add { *out + sum } else { sum };
+                });
+            }
         };
+        let tasks = chunks * self.rows.div_ceil(LISTS);
         if self.rows * self.cols * len < WORTH_SHARING {
-            (0..chunks).for_each(task);
+            (0..tasks).for_each(task);
         } else {
-            (0..chunks).into_par_iter().for_each(task);
+            (0..tasks).into_par_iter().with_max_len(1).for_each(task);
         }
     }
 }
@@ -244,6 +263,7 @@ struct Products<'a, 'b> {
     dense: &'a [f32],
     len: usize,
     width: usize,
+    rows: Range<usize>,
     columns: Range<usize>,
     block: &'b mut [f32],
     sums: &'b mut [f32],
@@ -254,7 +274,7 @@ impl WithSimd for Products<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { sparse, dense, len, width, columns, block, sums } = self;
+        let Self { sparse, dense, len, width, rows, columns, block, sums } = self;
         let blocks = sparse.cols.div_ceil(sparse.block.max(1));
         let parts = Parts::new::<S>(1, width / S::F32_LANES, Reach::Short);
         for index in 0..blocks {
@@ -266,7 +286,7 @@ impl WithSimd for Products<'_, '_> {
                 used.copy_from_slice(&from[columns.clone()]);
                 rest.fill(0.0);
             }
-            for (row, sums) in sums.chunks_exact_mut(width).enumerate() {
+            for (row, sums) in rows.clone().zip(sums.chunks_exact_mut(width)) {
                 let terms = &sparse.terms[row * sparse.cols + first..][..sparse.counts[row * blocks + index] as usize];
                 let (from, to) = (Rows { start: block.as_ptr(), stride: 0 }, Rows { start: sums.as_mut_ptr(), stride: 0 });
                 // SAFETY: a term's offset is that of one of the block's rows of `width` numbers, as `sums` is one.

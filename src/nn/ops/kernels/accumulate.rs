@@ -1,18 +1,25 @@
 //! Owns sums of scaled rows: `to += Σ value · from[offset]`, with the sums in registers while the list is walked.
 //! Must not know what the rows are.
 
+use pulp::bytemuck::{Pod, Zeroable};
 use pulp::{Simd, WithSimd};
 
 use super::{accumulators, load, store};
 
 /// One term of a sum: the row that starts `offset` numbers into the source, times `value`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Term {
     /// Where the row starts.
     pub offset: u32,
     /// What it is multiplied by.
     pub value: f32,
 }
+
+// SAFETY: two numbers of four bytes each, of which any bits and so zeros are some.
+unsafe impl Zeroable for Term {}
+// SAFETY: as above, without padding.
+unsafe impl Pod for Term {}
 
 /// The most vectors of a row that are summed at once.
 pub const VECTORS: usize = 10;

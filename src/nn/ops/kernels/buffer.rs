@@ -2,7 +2,10 @@
 //! a step do not go back to the system in between. Must not know what they hold.
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+
+use pulp::bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 /// A cache line.
 #[derive(Clone, Copy)]
@@ -57,20 +60,55 @@ thread_local! {
     static KEPT: Cell<Vec<Buffer>> = const { Cell::new(Vec::new()) };
 }
 
-/// Lends `use_buffer` this thread's next free buffer, with `len` numbers of arbitrary content.
-pub fn with_buffer<T>(len: usize, use_buffer: impl FnOnce(&mut [f32]) -> T) -> T {
-    let mut buffer = KEPT.with(|kept| {
-        let mut buffers = kept.take();
-        let buffer = buffers.pop().unwrap_or_default();
-        kept.set(buffers);
-        buffer
-    });
-    buffer.reuse(len);
-    let result = use_buffer(&mut buffer);
-    KEPT.with(|kept| {
-        let mut buffers = kept.take();
-        buffers.push(buffer);
-        kept.set(buffers);
-    });
-    result
+/// Items of arbitrary content that start at a cache line, in memory that goes from one user to the next on the same thread.
+pub struct Scratch<T = f32> {
+    buffer: Buffer,
+    items: PhantomData<T>,
+}
+
+impl<T: Pod> Scratch<T> {
+    /// Room for `len` items.
+    pub fn new(len: usize) -> Self {
+        let mut buffer = KEPT.with(|kept| {
+            let mut buffers = kept.take();
+            let buffer = buffers.pop().unwrap_or_default();
+            kept.set(buffers);
+            buffer
+        });
+        buffer.reuse(len * size_of::<T>() / size_of::<f32>());
+        Self { buffer, items: PhantomData }
+    }
+
+    /// `len` zeros.
+    pub fn zeros(len: usize) -> Self {
+        let mut scratch = Self::new(len);
+        scratch.buffer.fill(0.0);
+        scratch
+    }
+}
+
+impl<T> Drop for Scratch<T> {
+    fn drop(&mut self) {
+        let buffer = std::mem::take(&mut self.buffer);
+        // A thread that is ending keeps nothing any more.
+        let _ = KEPT.try_with(|kept| {
+            let mut buffers = kept.take();
+            buffers.push(buffer);
+            kept.set(buffers);
+        });
+    }
+}
+
+impl<T: Pod> Deref for Scratch<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        cast_slice(&self.buffer)
+    }
+}
+
+impl<T: Pod> DerefMut for Scratch<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        cast_slice_mut(&mut self.buffer)
+    }
 }

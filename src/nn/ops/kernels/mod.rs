@@ -13,7 +13,7 @@ mod buffer;
 pub mod dot;
 pub mod tile;
 
-pub use buffer::{Buffer, with_buffer};
+pub use buffer::{Buffer, Scratch};
 
 use pulp::{Arch, Simd, WithSimd};
 
