@@ -41,7 +41,7 @@ pub(super) fn products(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> R
 
 fn of_size(clock: &mut Clock<'_>, time: Duration, pools: &[Pool], size: usize) -> Result<Vec<Row>, Ended> {
     let cases: Vec<(Precision, &Pool)> =
-        LargeProduct::PRECISIONS.iter().flat_map(|&precision| pools.iter().map(move |pool| (precision, pool))).collect();
+        Precision::ALL.iter().flat_map(|&precision| pools.iter().map(move |pool| (precision, pool))).collect();
     let mut sides: Vec<Side<'_>> = cases
         .iter()
         .map(|&(precision, pool)| {

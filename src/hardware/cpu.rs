@@ -12,11 +12,16 @@ pub fn probe() -> Cpu {
     Cpu {
         brand: brand.unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH)),
         physical_cores: System::physical_core_count().ok().map(|count| count as u32),
-        usable_cores: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
+        usable_cores: usable_cores(),
         performance_cores,
         efficiency_cores,
         simd: simd().into_iter().map(str::to_owned).collect(),
     }
+}
+
+/// How many threads this process may run at once.
+pub fn usable_cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use advice::recommend;
 pub use availability::{device_availability, device_support, precision_note};
-pub use cpu::probe as probe_cpu;
+pub use cpu::{probe as probe_cpu, usable_cores};
 pub use lines::{Line, lines};
 pub use probe::{probe, system};
 

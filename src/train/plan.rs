@@ -1,6 +1,7 @@
 //! Owns what a run will compute, and whether it can be computed at all.
 //! Must not compute any of it.
 
+use crate::hardware;
 use crate::hardware::device_support;
 use crate::nn::parameter_count;
 use crate::protocol::RunPlan;
@@ -40,5 +41,5 @@ pub fn step_sizes(config: &RunConfig, train_images: u64) -> impl Iterator<Item =
 
 /// The threads a run computes with.
 pub fn threads(config: &RunConfig) -> usize {
-    config.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |threads| threads as usize)
+    config.threads.unwrap_or_else(hardware::usable_cores) as usize
 }

@@ -139,6 +139,24 @@ fn the_first_layer_computes_no_gradient_for_its_input() {
 }
 
 #[test]
+fn without_a_bias_it_is_as_with_one_of_zeros() {
+    let case = Case { batch: 2, height: 7, width: 6, inputs: 2, outputs: 3, kernel: 3, padding: 1, relu: false };
+    let compute = |has_bias: bool| {
+        let [x, weight, _] = case.arrays(4);
+        let x = Var::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
+        let weight = Parameter::new("w", weight.values, &weight.shape).unwrap();
+        let bias = Parameter::new("b", vec![0.0; 3], &[3]).unwrap();
+        let y = conv_pool(&x, &weight, has_bias.then_some(&bias), 1, false, TRAIN).unwrap();
+        let gradients = y.sqr().unwrap().sum_all().unwrap().backward().unwrap();
+        let flat = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        (flat(&y), flat(gradients.get(&x).unwrap()), weight.gradient().clone())
+    };
+    let with = compute(true);
+    assert!(with.2.iter().any(|&value| value != 0.0));
+    assert_eq!(with, compute(false));
+}
+
+#[test]
 fn a_kernel_larger_than_the_picture_is_refused() {
     let case = Case { batch: 1, height: 4, width: 4, inputs: 1, outputs: 1, kernel: 4, padding: 0, relu: false };
     let [x, weight, bias] = case.arrays(3);

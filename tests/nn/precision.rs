@@ -38,7 +38,7 @@ fn products_are_those_of_rounded_operands() {
         let random = &mut Random::new(seed);
         let [x, weight, bias] = [shape, weight_shape, &weight_shape[..1]].map(|shape| numbers(shape.iter().product(), random));
         for precision in [Precision::Bf16, Precision::F16] {
-            let round = |values: &[f32]| values.iter().map(|&value| rounded(value, precision)).collect::<Vec<_>>();
+            let round = |values: &[f32]| rounded(values, precision).into_owned();
             let parameters = [(weight.as_slice(), weight_shape), (bias.as_slice(), &weight_shape[..1])];
             let mixed = compute(op, &x, shape, parameters, precision);
             let (x, weight) = (round(&x), round(&weight));
@@ -53,9 +53,14 @@ fn products_are_those_of_rounded_operands() {
 
 #[test]
 fn rounding_is_to_the_nearest_number_of_the_format() {
-    assert_eq!(rounded(1.0 + 1.0 / 512.0, Precision::Bf16), 1.0);
-    assert_eq!(rounded(1.0 + 3.0 / 512.0, Precision::Bf16), 1.0 + 1.0 / 128.0);
-    assert_eq!(rounded(1e5, Precision::F16), f32::INFINITY);
-    assert_eq!(rounded(1e5, Precision::F32), 1e5);
-    assert!(rounded(f32::NAN, Precision::Bf16).is_nan());
+    assert_eq!(*rounded(&[1.0 + 1.0 / 512.0, 1.0 + 3.0 / 512.0], Precision::Bf16), [1.0, 1.0 + 1.0 / 128.0]);
+    assert_eq!(*rounded(&[1e5, -1e5, 1.0 + 1.0 / 2048.0], Precision::F16), [f32::INFINITY, f32::NEG_INFINITY, 1.0]);
+    assert_eq!(*rounded(&[1e5], Precision::F32), [1e5]);
+    assert!(rounded(&[f32::NAN], Precision::Bf16)[0].is_nan() && rounded(&[f32::NAN], Precision::F16)[0].is_nan());
+    // As the `half` crate rounds, over many magnitudes and more numbers than a vector or a chunk has.
+    let many: Vec<f32> = (0..1001_u32).map(|index| (index as f32 - 500.0).powi(3) * 1.37e-3).collect();
+    let expected = many.iter().map(|&value| half::bf16::from_f32(value).to_f32()).collect::<Vec<_>>();
+    assert_eq!(*rounded(&many, Precision::Bf16), expected);
+    let expected = many.iter().map(|&value| half::f16::from_f32_const(value).to_f32_const()).collect::<Vec<_>>();
+    assert_eq!(*rounded(&many, Precision::F16), expected);
 }

@@ -114,10 +114,11 @@ impl Convolve {
         let strip = convolution.strip(step).min(height);
         let mut padded = Scratch::new(convolution.padded_len());
         convolution.pad(x, &mut padded, precision);
-        let halves: Option<Vec<u16>> = pairs.map(|_| padded.iter().map(|&value| bf16::bits_of(value)).collect());
-        let operands = match (pairs, &halves) {
-            (Some(panels), Some(padded)) => Operands::Pairs { padded, panels },
-            _ => Operands::Single { padded: &padded, panels },
+        let mut halves = Scratch::new(if pairs.is_some() { padded.len() } else { 0 });
+        vectorized!(halves.iter_mut().zip(&*padded).for_each(|(half, &value)| *half = bf16::bits_of(value)));
+        let operands = match pairs {
+            Some(panels) => Operands::Pairs { padded: &halves, panels },
+            None => Operands::Single { padded: &padded, panels },
         };
         let mut rows = Scratch::new(strip * width * bias.len());
         for start in (0..height).step_by(strip.max(1)) {
@@ -307,36 +308,22 @@ impl<'a> Terms<'a> {
 
     /// Sorts one image's gradient into the lists and adds it to the bias's. Zeros, and what a `ReLU` blocks, are left out.
     fn collect(&mut self, gradient: &[f32], result: &[f32], maxima: &[u8], bias: &mut [f32]) {
-        let relu = self.convolve.relu;
-        let live = |gradient: f32, result: f32| if relu && result <= 0.0 { 0.0 } else { gradient };
-        match (self.convolve.precision, self.convolve.pool, self.place_counts.is_empty()) {
-            (Precision::F32, true, true) => self.sort::<true, false>(gradient, result, maxima, bias, live),
-            (Precision::F32, true, false) => self.sort::<true, true>(gradient, result, maxima, bias, live),
-            (Precision::F32, false, true) => self.sort::<false, false>(gradient, result, maxima, bias, live),
-            (Precision::F32, false, false) => self.sort::<false, true>(gradient, result, maxima, bias, live),
-            (precision, true, _) => {
-                self.sort::<true, true>(gradient, result, maxima, bias, |gradient, result| rounded(live(gradient, result), precision));
-            }
-            (precision, false, _) => {
-                self.sort::<false, true>(gradient, result, maxima, bias, |gradient, result| rounded(live(gradient, result), precision));
-            }
+        let gradient = rounded(gradient, self.convolve.precision);
+        match (self.convolve.pool, self.place_counts.is_empty()) {
+            (true, true) => self.sort::<true, false>(&gradient, result, maxima, bias),
+            (true, false) => self.sort::<true, true>(&gradient, result, maxima, bias),
+            (false, true) => self.sort::<false, false>(&gradient, result, maxima, bias),
+            (false, false) => self.sort::<false, true>(&gradient, result, maxima, bias),
         }
     }
 
     /// `collect` with and without pooling, and with and without lists for the gradient of the picture.
-    fn sort<const POOL: bool, const PICTURE: bool>(
-        &mut self,
-        gradient: &[f32],
-        result: &[f32],
-        maxima: &[u8],
-        bias: &mut [f32],
-        live: impl Fn(f32, f32) -> f32,
-    ) {
+    fn sort<const POOL: bool, const PICTURE: bool>(&mut self, gradient: &[f32], result: &[f32], maxima: &[u8], bias: &mut [f32]) {
         let Self { convolve, offsets, block, places, by_output, output_counts, by_place, place_counts } = self;
         let (outputs, places, block) = (convolve.convolution.outputs, *places, *block);
         let sites = offsets.len() / places;
         let weights = convolve.convolution.rows_len() / outputs;
-        let picture = PICTURE && !place_counts.is_empty();
+        let relu = convolve.relu;
         output_counts.fill(0);
         place_counts.fill(0);
         for (site, offsets) in offsets.chunks_exact(places).enumerate() {
@@ -350,13 +337,13 @@ impl<'a> Terms<'a> {
                 for ((output, (&gradient, &result)), (count, bias)) in
                     part.clone().zip(gradient[part.clone()].iter().zip(&result[part])).zip(counts)
                 {
-                    let value = live(gradient, result);
+                    let value = if relu && result <= 0.0 { 0.0 } else { gradient };
                     let place = if POOL { usize::from(maxima[output]) } else { 0 };
                     *bias += value;
                     // Written in any case and counted when it matters: cheaper than a branch that cannot be foretold.
                     by_output[output * sites + *count as usize] = Term { offset: offsets[place], value };
                     *count += u32::from(value != 0.0);
-                    if picture {
+                    if PICTURE {
                         let count = &mut place_counts[lists + place];
                         by_place[(lists + place) * block + *count as usize] = Term { offset: (output * weights) as u32, value };
                         *count += u32::from(value != 0.0);

@@ -4,6 +4,9 @@
 use rayon::prelude::*;
 
 use super::matrix::{Matrix, Mode, product};
+use super::precision::rounded;
+#[cfg(target_arch = "x86_64")]
+use super::{kernels::bf16, product::rows_times_rows_bf16};
 use crate::random::Random;
 use crate::run_config::Precision;
 
@@ -11,20 +14,18 @@ use crate::run_config::Precision;
 #[derive(Debug)]
 pub struct LargeProduct {
     size: usize,
+    precision: Precision,
     lhs: Vec<f32>,
     rhs: Vec<f32>,
     out: Vec<f32>,
 }
 
 impl LargeProduct {
-    /// The number formats products are computed in.
-    pub const PRECISIONS: &'static [Precision] = &[Precision::F32];
-
-    /// Factors of `size` rows and columns, in one of `PRECISIONS`.
-    pub fn new(size: usize, _precision: Precision) -> Self {
+    /// Factors of `size` rows and columns.
+    pub fn new(size: usize, precision: Precision) -> Self {
         let mut random = Random::new(size as u64);
         let mut numbers = || (0..size * size).map(|_| random.range(-1.0, 1.0)).collect();
-        Self { size, lhs: numbers(), rhs: numbers(), out: vec![0.0; size * size] }
+        Self { size, precision, lhs: numbers(), rhs: numbers(), out: vec![0.0; size * size] }
     }
 
     /// Floating-point operations of one product of this size.
@@ -32,13 +33,20 @@ impl LargeProduct {
         2 * (size as u64).pow(3)
     }
 
-    /// Computes the product on all threads of the current pool, each of which has as many of its rows.
+    /// Computes the product on all threads of the current pool, each of which has as many of its rows. As in training, the factors are
+    /// f32 and rounded for each product.
     pub fn run(&mut self) {
-        let Self { size, lhs, rhs, out } = self;
-        let (size, rhs) = (*size, rhs.as_slice());
+        let Self { size, precision, lhs, rhs, out } = self;
+        let (size, precision) = (*size, *precision);
+        #[cfg(target_arch = "x86_64")]
+        if precision == Precision::Bf16 && bf16::is_native() {
+            return rows_times_rows_bf16(out, lhs, rhs, None, size, false);
+        }
+        let rhs = rounded(rhs, precision);
         let rows = size.div_ceil(rayon::current_num_threads());
         out.par_chunks_mut(rows * size).zip(lhs.par_chunks(rows * size)).for_each(|(out, lhs)| {
-            product(out, Matrix::new(lhs, lhs.len() / size, size), Matrix::new(rhs, size, size), Mode::Overwrite);
+            let lhs = rounded(lhs, precision);
+            product(out, Matrix::new(&lhs, lhs.len() / size, size), Matrix::new(&rhs, size, size), Mode::Overwrite);
         });
     }
 }

@@ -1,13 +1,11 @@
 //! Owns the fully connected layer, `x Wᵀ + b`, optionally with `ReLU`. Must not know models.
 
-use std::borrow::Cow;
-
 use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::precision::{round, rounded};
 use super::product::{Sparse, rows_times_rows};
-use super::{Context, PIECE, composed, floats, input_gradient, tape, with_slices};
+use super::{Context, PIECE, composed, floats, input_gradient, kernels::Scratch, tape, vectorized, with_slices};
 #[cfg(target_arch = "x86_64")]
 use super::{kernels::bf16, product::rows_times_rows_bf16};
 use crate::nn::Parameter;
@@ -38,41 +36,33 @@ struct Linear {
 }
 
 impl Linear {
-    /// An operand of a product, in the precision of products.
-    fn operand<'a>(&self, values: &'a [f32]) -> Cow<'a, [f32]> {
-        let mut values = Cow::Borrowed(values);
-        if self.precision != Precision::F32 {
-            round(values.to_mut(), self.precision);
-        }
-        values
-    }
-
     fn forward(&self, output: &mut [f32], x: &[f32], weight: &[f32], bias: &[f32]) {
         #[cfg(target_arch = "x86_64")]
         if self.precision == Precision::Bf16 && bf16::is_native() {
             return rows_times_rows_bf16(output, x, weight, Some(bias), self.inputs, self.relu);
         }
-        rows_times_rows(output, &self.operand(x), &self.operand(weight), Some(bias), self.inputs, self.relu);
+        let (x, weight) = (rounded(x, self.precision), rounded(weight, self.precision));
+        rows_times_rows(output, &x, &weight, Some(bias), self.inputs, self.relu);
     }
 
     fn backward(&self, x: &[f32], weight: &[f32], result: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) {
         let Self { inputs, outputs, relu, precision, .. } = *self;
         // ReLU passes a gradient only where its result is above 0.
-        let live = |(&gradient, &result): (&f32, &f32)| if relu && result <= 0.0 { 0.0 } else { rounded(gradient, precision) };
-        let mut masked = vec![0.0; gradient.len()];
-        masked.par_chunks_mut(PIECE).zip(gradient.par_chunks(PIECE).zip(result.par_chunks(PIECE))).for_each(
-            |(masked, (gradient, result))| {
-                masked.iter_mut().zip(gradient.iter().zip(result)).for_each(|(masked, pair)| *masked = live(pair));
-            },
-        );
-        let live = masked;
+        let mut live = Scratch::new(gradient.len());
+        let pieces = live.par_chunks_mut(PIECE).zip(gradient.par_chunks(PIECE)).zip(result.par_chunks(PIECE));
+        pieces.for_each(|((live, gradient), result)| {
+            vectorized!(for ((live, &gradient), &result) in live.iter_mut().zip(gradient).zip(result) {
+                *live = if relu && result <= 0.0 { 0.0 } else { gradient };
+            });
+            round(live, precision);
+        });
         let mut bias_gradient = self.bias.gradient();
-        for live in live.chunks_exact(outputs) {
+        vectorized!(for live in live.chunks_exact(outputs) {
             bias_gradient.iter_mut().zip(live).for_each(|(sum, value)| *sum += value);
-        }
-        Sparse::transposed(&live, outputs, inputs).times(&self.operand(x), inputs, &mut self.weight.gradient(), true);
+        });
+        Sparse::transposed(&live, outputs, inputs).times(&rounded(x, precision), inputs, &mut self.weight.gradient(), true);
         if let Some(x_gradient) = x_gradient {
-            Sparse::new(&live, outputs, inputs).times(&self.operand(weight), inputs, x_gradient, false);
+            Sparse::new(&live, outputs, inputs).times(&rounded(weight, precision), inputs, x_gradient, false);
         }
     }
 }

@@ -7,6 +7,8 @@ use rayon::prelude::*;
 
 #[cfg(target_arch = "x86_64")]
 use super::Buffer;
+#[cfg(target_arch = "x86_64")]
+use crate::nn::ops::{precision::bf16_bits, vectorized};
 
 /// Numbers that one instruction takes of each row.
 #[cfg(target_arch = "x86_64")]
@@ -26,16 +28,6 @@ pub const fn bits_of(rounded: f32) -> u16 {
     (rounded.to_bits() >> 16) as u16
 }
 
-/// The bits of a number rounded to bf16: to nearest, ties to even; a NaN stays one.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-const fn rounded_bits(value: f32) -> u16 {
-    let bits = value.to_bits();
-    // Infinity rounds to itself, and what is beyond bf16's largest number to infinity; only a NaN could overflow into the sign.
-    let nearest = (bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) >> 16) as u16;
-    if value.is_nan() { bits_of(value) | 0x40 } else { nearest }
-}
-
 /// bf16 numbers that start at a cache line.
 #[cfg(target_arch = "x86_64")]
 pub struct Numbers(Buffer);
@@ -51,7 +43,7 @@ impl Numbers {
     pub fn rows(values: &[f32], len: usize, padded: usize) -> Self {
         let mut numbers = Self::zeros(values.len() / len * padded);
         numbers.bits_mut().par_chunks_mut(padded).zip(values.par_chunks(len)).for_each(|(to, from)| {
-            pulp::Arch::new().dispatch(|| to.iter_mut().zip(from).for_each(|(to, &from)| *to = rounded_bits(from)));
+            vectorized!(to.iter_mut().zip(from).for_each(|(to, &from)| *to = bf16_bits(from)));
         });
         numbers
     }

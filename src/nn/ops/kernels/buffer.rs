@@ -63,6 +63,7 @@ thread_local! {
 /// Items of arbitrary content that start at a cache line, in memory that goes from one user to the next on the same thread.
 pub struct Scratch<T = f32> {
     buffer: Buffer,
+    len: usize,
     items: PhantomData<T>,
 }
 
@@ -75,8 +76,8 @@ impl<T: Pod> Scratch<T> {
             kept.set(buffers);
             buffer
         });
-        buffer.reuse(len * size_of::<T>() / size_of::<f32>());
-        Self { buffer, items: PhantomData }
+        buffer.reuse((len * size_of::<T>()).div_ceil(size_of::<f32>()));
+        Self { buffer, len, items: PhantomData }
     }
 
     /// `len` zeros.
@@ -103,12 +104,12 @@ impl<T: Pod> Deref for Scratch<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        cast_slice(&self.buffer)
+        &cast_slice(&self.buffer)[..self.len]
     }
 }
 
 impl<T: Pod> DerefMut for Scratch<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        cast_slice_mut(&mut self.buffer)
+        &mut cast_slice_mut(&mut self.buffer)[..self.len]
     }
 }
