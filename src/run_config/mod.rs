@@ -123,22 +123,23 @@ impl RunConfig {
                 ..base
             },
             Preset::Best => Self {
-                model: ModelKind::ConvNet,
-                epochs: 25,
-                learning_rate: 2e-3,
-                weight_decay: 5e-2,
+                model: ModelKind::ConvNetBn,
+                epochs: 30,
+                learning_rate: 4e-3,
+                weight_decay: 2e-2,
                 label_smoothing: 0.1,
                 augmentation: Augmentation::Gentle,
-                weight_averaging: Some(0.999),
+                weight_averaging: Some(0.998),
                 ..base
             },
             Preset::Tiny => Self {
                 model: ModelKind::Tiny,
-                epochs: 30,
+                epochs: 40,
                 batch_size: 64,
-                learning_rate: 1e-2,
-                weight_decay: 1e-2,
+                learning_rate: 2e-2,
+                weight_decay: 3e-3,
                 augmentation: Augmentation::Gentle,
+                weight_averaging: Some(0.999),
                 ..base
             },
         }

@@ -6,7 +6,7 @@ use inkling::nn::ops::{self, BatchNorm, Kernel, composed};
 use inkling::random::Random;
 use inkling::run_config::Activation;
 
-use super::convolution2d::CASES as CONVOLUTIONS;
+use super::convolution2d::{CASES as CONVOLUTIONS, LARGE as LARGE_CONVOLUTIONS};
 use super::gradients::{Array, TRAIN, close, numbers};
 use super::pooling::CASES as POOLS;
 
@@ -41,7 +41,7 @@ fn check(
 
 #[test]
 fn convolution() {
-    for case in CONVOLUTIONS {
+    for case in CONVOLUTIONS.into_iter().chain(LARGE_CONVOLUTIONS) {
         let random = &mut Random::new(2);
         check(
             &[case.input(random)],
@@ -85,11 +85,14 @@ fn activations_and_sums() {
 
 #[test]
 fn features() {
-    for relu in [false, true] {
+    // The larger ones are as many rows and outputs as go through matrix products, over several tasks.
+    for (rows, inputs, outputs, relu) in
+        [(4, 7, 3, false), (4, 7, 3, true), (150, 70, 40, false), (70, 50, 40, true), (300, 130, 35, false)]
+    {
         let random = &mut Random::new(5);
         check(
-            &[Array::random(&[4, 7], random)],
-            &[Array::random(&[3, 7], random), Array::random(&[3], random)],
+            &[Array::random(&[rows, inputs], random)],
+            &[Array::random(&[outputs, inputs], random), Array::random(&[outputs], random)],
             |x, p| ops::linear(&x[0], &p[0], &p[1], relu, TRAIN),
             |x, p| composed::linear(&x[0], &p[0], &p[1], relu),
         );

@@ -19,8 +19,14 @@ pub struct Case {
     pub bias: bool,
 }
 
+/// Too large for finite differences: pictures that are gone through in strips, and more outputs than a panel has.
+pub const LARGE: [Case; 2] = [
+    Case { batch: 9, sides: [23, 28], inputs: 8, outputs: 20, kernel: 3, stride: 1, padding: 1, bias: true },
+    Case { batch: 2, sides: [15, 14], inputs: 16, outputs: 48, kernel: 5, stride: 1, padding: 0, bias: false },
+];
+
 /// One of each kind: no stride or one larger than the kernel, padding that hides a kernel, odd sizes, groups not full, 1x1.
-pub const CASES: [Case; 9] = [
+pub const CASES: [Case; 10] = [
     Case { batch: 1, sides: [6, 6], inputs: 1, outputs: 2, kernel: 3, stride: 1, padding: 0, bias: true },
     Case { batch: 2, sides: [7, 5], inputs: 3, outputs: 4, kernel: 3, stride: 1, padding: 1, bias: false },
     Case { batch: 3, sides: [7, 6], inputs: 2, outputs: 3, kernel: 3, stride: 2, padding: 1, bias: false },
@@ -29,6 +35,8 @@ pub const CASES: [Case; 9] = [
     Case { batch: 1, sides: [9, 4], inputs: 1, outputs: 1, kernel: 2, stride: 3, padding: 1, bias: true },
     Case { batch: 1, sides: [2, 3], inputs: 2, outputs: 1, kernel: 2, stride: 1, padding: 3, bias: true },
     Case { batch: 40, sides: [4, 5], inputs: 1, outputs: 2, kernel: 3, stride: 1, padding: 1, bias: true },
+    // Outputs that fill a vector of every processor, written and read in place.
+    Case { batch: 2, sides: [4, 3], inputs: 2, outputs: 16, kernel: 3, stride: 1, padding: 1, bias: false },
     Case { batch: 1, sides: [1, 1], inputs: 1, outputs: 1, kernel: 1, stride: 1, padding: 0, bias: false },
 ];
 

@@ -1,4 +1,4 @@
-//! Owns the smallest network that reads nearly as well as the large ones: 4,834 parameters.
+//! Owns the smallest network that reads nearly as well as the large ones: 8,938 parameters.
 
 use super::{batch_norm, conv, conv_pool, linear};
 use crate::nn::Layer;
@@ -12,13 +12,13 @@ pub fn layers(activation: Activation) -> Vec<Layer> {
     vec![
         conv_pool("conv1", 1, 8, 5),
         batch_norm("bn1", 8, act),
-        conv("conv2", 8, 12, 3, 1),
-        batch_norm("bn2", 12, act),
-        conv_pool("conv3", 12, 12, 3),
-        batch_norm("bn3", 12, act),
-        conv("conv4", 12, 20, 3, 1),
-        batch_norm("bn4", 20, act),
+        conv("conv2", 8, 16, 3, 1),
+        batch_norm("bn2", 16, act),
+        conv_pool("conv3", 16, 20, 3),
+        batch_norm("bn3", 20, act),
+        conv("conv4", 20, 24, 3, 1),
+        batch_norm("bn4", 24, act),
         Layer::GlobalAveragePool,
-        linear("fc", 20, CLASSES, None),
+        linear("fc", 24, CLASSES, None),
     ]
 }

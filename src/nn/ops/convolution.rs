@@ -160,18 +160,19 @@ impl Convolution {
         self.outputs * self.output_rows()
     }
 
-    /// Copies a picture into the middle of a padded one.
+    /// Copies a picture into the middle of a padded one, with zeros all around.
     pub fn pad(&self, picture: &[f32], padded: &mut [f32], precision: Precision) {
-        if self.padding > 0 {
-            padded.fill(0.0);
-        }
         let row = self.width * self.channels;
+        let mut end = 0;
         for (y, from) in picture.chunks_exact(row).enumerate() {
             let start = self.place(y);
-            let to = &mut padded[start..start + row];
+            padded[end..start].fill(0.0);
+            end = start + row;
+            let to = &mut padded[start..end];
             to.copy_from_slice(from);
             round(to, precision);
         }
+        padded[end..].fill(0.0);
     }
 
     /// Copies the middle of a padded picture out of it.
@@ -229,21 +230,39 @@ impl Convolution {
 }
 
 impl Convolution {
-    /// Whether `dense_gradient` serves this convolution: that of a picture of one channel, whose taps are too few to make the rows
-    /// that `gradients` sums long enough.
-    pub const fn is_flat(&self) -> bool {
-        self.channels == 1 && self.stride == 1
+    /// Whether the gradient of the picture is a convolution too, `mirrored`.
+    pub const fn has_mirror(&self) -> bool {
+        self.stride == 1 && self.padding < self.kernel
+    }
+
+    /// The convolution that makes the gradient of the picture of the result's gradient.
+    pub const fn mirrored(&self) -> Self {
+        let (channels, outputs, padding) = (self.outputs, self.channels, self.kernel - 1 - self.padding);
+        Self { height: self.out_height(), width: self.out_width(), channels, outputs, padding, ..*self }
+    }
+
+    /// The weight of `mirrored`: each kernel turned by half a turn, inputs and outputs exchanged, in `PyTorch`'s layout.
+    pub fn mirror_weight(&self, weight: &[f32]) -> Vec<f32> {
+        let places = self.kernel * self.kernel;
+        let mut mirrored = vec![0.0; weight.len()];
+        for (output, kernels) in weight.chunks_exact(self.taps()).enumerate() {
+            for (channel, kernel) in kernels.chunks_exact(places).enumerate() {
+                let to = &mut mirrored[(channel * self.outputs + output) * places..][..places];
+                to.iter_mut().rev().zip(kernel).for_each(|(to, from)| *to = *from);
+            }
+        }
+        mirrored
     }
 
     /// Numbers in a weight as `dense_gradient` lays it out.
     pub fn dense_len(&self) -> usize {
-        self.kernel * self.kernel * self.padded_outputs()
+        self.taps() * self.padded_outputs()
     }
 
-    /// Adds one image's gradient of the weights, as `[kernel row, kernel column, padded_outputs]`, from the gradient of every pixel of
-    /// the result, `[out_height, out_width, padded_outputs]`. It is a convolution again: of the picture by the result's gradient.
+    /// Adds one image's gradient of the weights, as `[kernel row, run, padded_outputs]`, from the gradient of every pixel of the result,
+    /// `[out_height, out_width, padded_outputs]`. It is a convolution again: of the picture by the result's gradient.
     pub fn dense_gradient(&self, padded: &[f32], pixels: &[f32], weight_gradient: &mut [f32]) {
-        assert!(self.is_flat() && padded.len() >= self.padded_len());
+        assert!(padded.len() >= self.padded_len());
         assert_eq!((pixels.len(), weight_gradient.len()), (self.out_height() * self.out_width() * self.padded_outputs(), self.dense_len()));
         Arch::new().dispatch(DenseGradient { convolution: *self, padded, pixels, weight_gradient });
     }
@@ -252,7 +271,7 @@ impl Convolution {
     pub fn unpack_dense(&self, dense: &[f32], gradient: &mut [f32]) {
         let outputs = self.padded_outputs();
         for (output, gradient) in gradient.chunks_exact_mut(self.taps()).enumerate() {
-            self.for_each_tap(|place, row, column| gradient[place] += dense[(row * self.kernel + column) * outputs + output]);
+            self.for_each_tap(|place, row, index| gradient[place] += dense[(row * self.run() + index) * outputs + output]);
         }
     }
 }
@@ -270,31 +289,36 @@ impl WithSimd for DenseGradient<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { convolution, padded, pixels, weight_gradient } = self;
-        let (kernel, row, outputs) = (convolution.kernel, convolution.row(), convolution.padded_outputs());
-        let (rows, run) = (convolution.out_height(), convolution.out_width());
+        let Convolution { stride, channels, .. } = convolution;
+        let (row, taps, outputs) = (convolution.row(), convolution.taps(), convolution.padded_outputs());
+        let (height, run) = (convolution.out_height(), convolution.out_width());
+        // As many rows at a time as stay in the first cache while all taps go over them.
+        let strip = (FIRST_CACHE / (run * (stride * stride * channels + outputs.min(2 * S::F32_LANES)))).clamp(1, height);
         for output in (0..outputs).step_by(2 * S::F32_LANES) {
             let width = (outputs - output).min(2 * S::F32_LANES);
-            let mut tap = 0;
-            while tap < kernel * kernel {
-                let count = (kernel * kernel - tap).min(PIXELS);
-                let starts = std::array::from_fn(|index| {
-                    let tap = tap + index.min(count - 1);
-                    padded[tap / kernel * row + tap % kernel..].as_ptr()
-                });
-                let tile = Tile {
-                    rows,
-                    stride: row,
-                    run,
-                    panel: pixels[output..].as_ptr(),
-                    panel_stride: outputs,
-                    out: weight_gradient[tap * outputs + output..(tap + count - 1) * outputs + output + width].as_mut_ptr(),
-                    out_stride: outputs,
-                    start: Start::Result,
-                };
-                // SAFETY: from each tap on, the picture has a row of `run` numbers for each of the result's rows; the result's
-                // gradient has a panel for each of its pixels; and the sums are this call's alone.
-                unsafe { tile.compute(simd, &starts, count, width / S::F32_LANES) };
-                tap += count;
+            for first in (0..height).step_by(strip) {
+                let rows = strip.min(height - first);
+                for tap in (0..taps).step_by(PIXELS) {
+                    let count = (taps - tap).min(PIXELS);
+                    let starts = std::array::from_fn(|index| {
+                        let tap = tap + index.min(count - 1);
+                        padded[(first * stride + tap / convolution.run()) * row + tap % convolution.run()..].as_ptr()
+                    });
+                    let tile = Tile {
+                        rows,
+                        stride: stride * row,
+                        run,
+                        step: stride * channels,
+                        panel: pixels[first * run * outputs + output..].as_ptr(),
+                        panel_stride: outputs,
+                        out: weight_gradient[tap * outputs + output..(tap + count - 1) * outputs + output + width].as_mut_ptr(),
+                        out_stride: outputs,
+                        start: Start::Result,
+                    };
+                    // SAFETY: from each tap on, the picture has a number for each of the result's pixels, `step` and `stride` apart;
+                    // the result's gradient has a panel for each of its pixels; and the sums are this call's alone.
+                    unsafe { tile.compute(simd, &starts, count, width / S::F32_LANES) };
+                }
             }
         }
     }
@@ -352,7 +376,8 @@ impl WithSimd for Forward<'_> {
                     match operands {
                         Operands::Single { padded, panels } => {
                             let panels = panels[first..first + rows * run * panel].as_ptr();
-                            let tile = Tile { rows, stride: step, run, panel: panels, panel_stride: panel, out, out_stride, start };
+                            let tile =
+                                Tile { rows, stride: step, run, step: 1, panel: panels, panel_stride: panel, out, out_stride, start };
                             let pixels = starts.map(|start| padded[start..].as_ptr());
                             // SAFETY: `forward` checked that every offset has its kernel rows in the picture; weights, bias and
                             // results are the slices just taken, and the results are this call's alone.

@@ -120,6 +120,9 @@ impl Convolve {
             Some(panels) => Operands::Pairs { padded: &halves, panels },
             None => Operands::Single { padded: &padded, panels },
         };
+        if !pool && !relu && channels == bias.len() {
+            return convolution.forward(operands, bias, offsets, result);
+        }
         let mut rows = Scratch::new(strip * width * bias.len());
         for start in (0..height).step_by(strip.max(1)) {
             let strip = start..(start + strip).min(height);
@@ -130,11 +133,11 @@ impl Convolve {
             if pool {
                 MaxPool { rows, width, stride: bias.len(), channels, relu, output, places: &mut places[part] }.run();
             } else {
-                for (output, pixel) in output.chunks_exact_mut(channels).zip(rows.chunks_exact(bias.len())) {
+                vectorized!(for (output, pixel) in output.chunks_exact_mut(channels).zip(rows.chunks_exact(bias.len())) {
                     for (output, &value) in output.iter_mut().zip(pixel) {
                         *output = if relu && value <= 0.0 { 0.0 } else { value };
                     }
-                }
+                });
             }
         }
     }
@@ -144,13 +147,19 @@ impl Convolve {
         let convolution = self.convolution;
         let (picture, result) = (GROUP * convolution.picture_len(), GROUP * self.result_len());
         let groups = saved.x.len().div_ceil(picture);
+        let dense = self.is_dense(x_gradient.is_some());
+        let x_gradient = x_gradient.and_then(|x_gradient| {
+            if dense {
+                self.mirror(saved, x_gradient);
+            }
+            (!dense).then_some(x_gradient)
+        });
         let rows = x_gradient.is_some().then(|| convolution.pack_rows(saved.weight, self.precision));
         let offsets = self.offsets();
         let x_gradients: Vec<Option<&mut [f32]>> = match x_gradient {
             Some(x_gradient) => x_gradient.chunks_mut(picture).map(Some).collect(),
             None => (0..groups).map(|_| None).collect(),
         };
-        let dense = self.is_dense(x_gradients.iter().any(Option::is_some));
         let partial: Vec<(Buffer, Vec<f32>)> = x_gradients
             .into_par_iter()
             .with_max_len(1)
@@ -164,7 +173,11 @@ impl Convolve {
                     places: if self.pool { &saved.places[part(saved.gradient, result)] } else { &[] },
                     ..saved
                 };
-                if dense { self.dense_group(saved) } else { self.backward_group(saved, &offsets, rows.as_deref(), x_gradient) }
+                if dense {
+                    self.dense_group(saved, parameters.bias.is_some())
+                } else {
+                    self.backward_group(saved, &offsets, rows.as_deref(), x_gradient)
+                }
             })
             .collect();
 
@@ -203,13 +216,22 @@ impl Convolve {
             .collect()
     }
 
-    /// Whether the gradients come from `dense_group`.
+    /// Whether the gradients come from `dense_group` and `mirror`: where hardly any is zero, and for a picture of one channel, whose taps
+    /// are too few to make the rows that a list sums long enough.
     const fn is_dense(&self, of_pictures: bool) -> bool {
-        self.convolution.is_flat() && !of_pictures
+        let few_zeros = !self.pool && !self.relu && self.convolution.has_mirror();
+        few_zeros || self.convolution.channels == 1 && !of_pictures
     }
 
-    /// One group's share of the gradients of weight (as `dense_gradient`) and bias.
-    fn dense_group(&self, saved: Saved<'_>) -> (Buffer, Vec<f32>) {
+    /// Writes the gradient of the pictures as the convolution it is.
+    fn mirror(&self, saved: Saved<'_>, x_gradient: &mut [f32]) {
+        let Self { convolution, precision, .. } = *self;
+        let mirrored = Self { convolution: convolution.mirrored(), pool: false, relu: false, precision };
+        mirrored.forward(saved.gradient, &convolution.mirror_weight(saved.weight), None, x_gradient, &mut []);
+    }
+
+    /// One group's share of the gradients of weight (as `dense_gradient`) and, where there is one, bias.
+    fn dense_group(&self, saved: Saved<'_>, has_bias: bool) -> (Buffer, Vec<f32>) {
         let Self { convolution, pool, relu, precision } = *self;
         let (stride, channels) = (convolution.padded_outputs(), convolution.outputs);
         let mut weight_part = Buffer::zeros(convolution.dense_len());
@@ -219,6 +241,11 @@ impl Convolve {
         let mut pixels = Scratch::zeros(convolution.out_height() * convolution.out_width() * stride);
         let images = saved.x.chunks_exact(convolution.picture_len()).zip(saved.gradient.chunks_exact(self.result_len()));
         for (image, (x, gradient)) in images.enumerate() {
+            convolution.pad(x, &mut padded, precision);
+            if !has_bias && !pool && !relu && precision == Precision::F32 && channels == stride {
+                convolution.dense_gradient(&padded, gradient, &mut weight_part);
+                continue;
+            }
             let part = image * self.result_len()..(image + 1) * self.result_len();
             let unpool = Unpool {
                 width: convolution.out_width(),
@@ -232,7 +259,6 @@ impl Convolve {
             };
             unpool.run();
             round(&mut pixels, precision);
-            convolution.pad(x, &mut padded, precision);
             convolution.dense_gradient(&padded, &pixels, &mut weight_part);
         }
         (weight_part, bias_part)
@@ -251,7 +277,7 @@ impl Convolve {
         let mut bias_part = vec![0.0; convolution.outputs];
         let mut terms = Terms::new(self, offsets, rows.is_some());
         let mut x_gradients = x_gradient.map(|x_gradient| x_gradient.chunks_exact_mut(convolution.picture_len()));
-        let mut padded = Scratch::zeros(convolution.padded_len());
+        let mut padded = Scratch::new(convolution.padded_len());
         let mut padded_gradient = Scratch::new(convolution.padded_len());
         let images = saved.x.chunks_exact(convolution.picture_len()).zip(saved.gradient.chunks_exact(self.result_len()));
         for (image, (x, gradient)) in images.enumerate() {

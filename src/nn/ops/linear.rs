@@ -3,6 +3,7 @@
 use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
+use super::matrix::{Matrix, Mode, product};
 use super::precision::{round, rounded};
 use super::product::{Sparse, rows_times_rows};
 use super::{Context, PIECE, composed, floats, input_gradient, kernels::Scratch, tape, vectorized, with_slices};
@@ -10,6 +11,13 @@ use super::{Context, PIECE, composed, floats, input_gradient, kernels::Scratch, 
 use super::{kernels::bf16, product::rows_times_rows_bf16};
 use crate::nn::Parameter;
 use crate::run_config::Precision;
+
+/// Features below which inner products are too short to be summed a vector at a time.
+const SHORT: usize = 128;
+/// Rows of a batch, or of tokens, that one task takes.
+const ROWS: usize = 64;
+/// Outputs whose gradients one task takes.
+const OUTPUTS: usize = 16;
 
 /// `x weightᵀ + bias`, or `relu` of that, from `[batch, in]`; `weight` is `[out, in]`. The gradient of `x` is computed only
 /// where `x` depends on a parameter.
@@ -42,27 +50,66 @@ impl Linear {
             return rows_times_rows_bf16(output, x, weight, Some(bias), self.inputs, self.relu);
         }
         let (x, weight) = (rounded(x, self.precision), rounded(weight, self.precision));
-        rows_times_rows(output, &x, &weight, Some(bias), self.inputs, self.relu);
+        if self.inputs > SHORT || x.len() / self.inputs < ROWS {
+            return rows_times_rows(output, &x, &weight, Some(bias), self.inputs, self.relu);
+        }
+        let weight = Matrix::new(&weight, self.outputs, self.inputs).transposed();
+        output.par_chunks_mut(ROWS * self.outputs).zip(x.par_chunks(ROWS * self.inputs)).for_each(|(output, x)| {
+            product(output, Matrix::new(x, x.len() / self.inputs, self.inputs), weight, Mode::Overwrite);
+            vectorized!(for output in output.chunks_exact_mut(self.outputs) {
+                output.iter_mut().zip(bias).for_each(|(sum, bias)| *sum += bias);
+                if self.relu {
+                    output.iter_mut().for_each(|sum| *sum = if *sum <= 0.0 { 0.0 } else { *sum });
+                }
+            });
+        });
     }
 
     fn backward(&self, x: &[f32], weight: &[f32], result: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) {
-        let Self { inputs, outputs, relu, precision, .. } = *self;
         // ReLU passes a gradient only where its result is above 0.
         let mut live = Scratch::new(gradient.len());
         let pieces = live.par_chunks_mut(PIECE).zip(gradient.par_chunks(PIECE)).zip(result.par_chunks(PIECE));
         pieces.for_each(|((live, gradient), result)| {
             vectorized!(for ((live, &gradient), &result) in live.iter_mut().zip(gradient).zip(result) {
-                *live = if relu && result <= 0.0 { 0.0 } else { gradient };
+                *live = if self.relu && result <= 0.0 { 0.0 } else { gradient };
             });
-            round(live, precision);
+            round(live, self.precision);
         });
         let mut bias_gradient = self.bias.gradient();
-        vectorized!(for live in live.chunks_exact(outputs) {
+        vectorized!(for live in live.chunks_exact(self.outputs) {
             bias_gradient.iter_mut().zip(live).for_each(|(sum, value)| *sum += value);
         });
-        Sparse::transposed(&live, outputs, inputs).times(&rounded(x, precision), inputs, &mut self.weight.gradient(), true);
+        let (x, weight) = (rounded(x, self.precision), rounded(weight, self.precision));
+        if self.relu || self.outputs < SHORT / 4 {
+            self.backward_from_lists(&x, &weight, &live, x_gradient);
+        } else {
+            self.backward_of_all(&x, &weight, &live, x_gradient);
+        }
+    }
+
+    /// The products of a gradient that is mostly zeros, or too narrow for anything else.
+    fn backward_from_lists(&self, x: &[f32], weight: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) {
+        let Self { inputs, outputs, .. } = *self;
+        Sparse::transposed(gradient, outputs, inputs).times(x, inputs, &mut self.weight.gradient(), true);
         if let Some(x_gradient) = x_gradient {
-            Sparse::new(&live, outputs, inputs).times(&rounded(weight, precision), inputs, x_gradient, false);
+            Sparse::new(gradient, outputs, inputs).times(weight, inputs, x_gradient, false);
+        }
+    }
+
+    /// The products of a gradient without zeros.
+    fn backward_of_all(&self, x: &[f32], weight: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) {
+        let Self { inputs, outputs, .. } = *self;
+        let rows = |values: &[f32], cols: usize| values.len() / cols;
+        let (all, pictures) = (Matrix::new(gradient, rows(gradient, outputs), outputs), Matrix::new(x, rows(x, inputs), inputs));
+        self.weight.gradient().par_chunks_mut(OUTPUTS * inputs).enumerate().for_each(|(task, sum)| {
+            let first = task * OUTPUTS;
+            product(sum, all.columns(first..first + rows(sum, inputs)).transposed(), pictures, Mode::Add);
+        });
+        if let Some(x_gradient) = x_gradient {
+            let weight = Matrix::new(weight, outputs, inputs);
+            x_gradient.par_chunks_mut(ROWS * inputs).zip(gradient.par_chunks(ROWS * outputs)).for_each(|(x_gradient, gradient)| {
+                product(x_gradient, Matrix::new(gradient, rows(gradient, outputs), outputs), weight, Mode::Overwrite);
+            });
         }
     }
 }

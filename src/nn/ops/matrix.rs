@@ -1,6 +1,8 @@
 //! Owns matrix products: views on slices, and the one place that calls `gemm`.
 //! Must not know layers.
 
+use std::ops::Range;
+
 use gemm::Parallelism;
 
 /// A matrix in a slice.
@@ -18,6 +20,12 @@ impl<'a> Matrix<'a> {
     pub fn new(values: &'a [f32], rows: usize, cols: usize) -> Self {
         assert_eq!(values.len(), rows * cols, "a matrix needs rows x cols numbers");
         Self { values, rows, cols, row_stride: cols, col_stride: 1 }
+    }
+
+    /// Some of its columns.
+    pub fn columns(self, columns: Range<usize>) -> Self {
+        assert!(columns.start <= columns.end && columns.end <= self.cols, "columns of the matrix");
+        Self { values: &self.values[columns.start * self.col_stride..], cols: columns.len(), ..self }
     }
 
     /// The same numbers with rows and columns exchanged.
@@ -40,8 +48,8 @@ pub enum Mode {
 pub fn product(out: &mut [f32], lhs: Matrix<'_>, rhs: Matrix<'_>, into: Mode) {
     assert_eq!(lhs.cols, rhs.rows, "the inner sizes of a product must agree");
     assert_eq!(out.len(), lhs.rows * rhs.cols, "the result of a product has the outer sizes");
-    // SAFETY: views are made from slices of exactly rows x cols numbers, the result has as many as was just checked, and `gemm` touches
-    // only the sizes it is given.
+    // SAFETY: views lie in slices that hold all their numbers, the result has as many as was just checked, and `gemm` touches only the
+    // sizes it is given.
     unsafe {
         gemm::gemm(
             lhs.rows,

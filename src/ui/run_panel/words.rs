@@ -9,7 +9,7 @@ pub fn preset(preset: Preset) -> String {
         Preset::Speedrun => "About 99 % on MNIST in a single epoch.",
         Preset::Balanced => "About 99.6 % on MNIST, within a minute on two cores.",
         Preset::Best => "A larger network and more epochs, for the last tenth of a percent.",
-        Preset::Tiny => "What fewer than 5,000 numbers can learn.",
+        Preset::Tiny => "What fewer than 10,000 numbers can learn: about 99.4 % on MNIST.",
     };
     let RunConfig { model, epochs, .. } = RunConfig::preset(preset);
     format!("{about} {}, {epochs} {}.", model.label(), if epochs == 1 { "epoch" } else { "epochs" })
@@ -22,7 +22,8 @@ pub const fn model(model: ModelKind) -> &'static str {
         ModelKind::LeNet => "LeNet-5 (LeCun et al. 1998), the classic that read cheques.",
         ModelKind::ConvNet => "Two convolutions (32 and 64 filters, 5 x 5), a layer of 1024 and dropout. Accurate, and slow.",
         ModelKind::Speedrun => "Two small convolutions and a layer of 256, built to reach 99 % in one epoch.",
-        ModelKind::Tiny => "Four small convolutions with batch norm. Fewer than 5,000 weights: small enough for a microcontroller.",
+        ModelKind::ConvNetBn => "Three convolutions (32, 64 and 128 filters) with batch norm, and a layer of 256. The most accurate here.",
+        ModelKind::Tiny => "Four small convolutions with batch norm. Fewer than 10,000 weights: small enough for a microcontroller.",
         ModelKind::ResNet8 => "The smallest residual net (He et al. 2016): seven convolutions, with a way round each pair.",
         ModelKind::ResNet14 => "A residual net of thirteen convolutions. Accurate, and slow on a CPU.",
         ModelKind::ResNet20 => "A residual net of nineteen convolutions (He et al. 2016). Accurate, and the slowest.",

@@ -18,7 +18,7 @@ pub enum Start {
     Result,
 }
 
-/// One tile: `out[p][o] = start + Σ_r Σ_i pixels[p][r · stride + i] · panel[r][i][o]` for `rows` runs of `run` numbers per pixel.
+/// One tile: `out[p][o] = start + Σ_r Σ_i pixels[p][r · stride + i · step] · panel[r][i][o]` for `rows` runs of `run` numbers per pixel.
 #[derive(Clone, Copy)]
 pub struct Tile {
     /// Runs per pixel.
@@ -27,6 +27,8 @@ pub struct Tile {
     pub stride: usize,
     /// Numbers in a run.
     pub run: usize,
+    /// From one number of a run to the next.
+    pub step: usize,
     /// Weights `[rows][run][panel]`.
     pub panel: *const f32,
     /// From one number's panel of weights to the next's.
@@ -85,13 +87,14 @@ impl Tile {
             for row in 0..self.rows {
                 let pixels = pixels.map(|pixel| pixel.wrapping_add(row * self.stride));
                 for index in 0..self.run {
+                    let at = index * self.step;
                     let mut weights = [simd.splat_f32s(0.0); VECTORS];
                     for (vector, weights) in weights.iter_mut().enumerate() {
                         *weights = load::<S>(panel.add(vector * lanes));
                     }
                     panel = panel.wrapping_add(self.panel_stride);
                     for (pixel, sums) in pixels.iter().zip(&mut sums) {
-                        let value = simd.splat_f32s(*pixel.add(index));
+                        let value = simd.splat_f32s(*pixel.add(at));
                         for (sum, weights) in sums.iter_mut().zip(weights) {
                             *sum = simd.mul_add_e_f32s(value, weights, *sum);
                         }
