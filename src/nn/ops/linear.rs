@@ -59,7 +59,9 @@ impl Linear {
             vectorized!(for output in output.chunks_exact_mut(self.outputs) {
                 output.iter_mut().zip(bias).for_each(|(sum, bias)| *sum += bias);
                 if self.relu {
-                    output.iter_mut().for_each(|sum| *sum = if *sum <= 0.0 { 0.0 } else { *sum });
+                    for sum in output {
+                        *sum = if *sum <= 0.0 { 0.0 } else { *sum };
+                    }
                 }
             });
         });
