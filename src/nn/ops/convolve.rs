@@ -155,7 +155,7 @@ impl Convolve {
             (!dense).then_some(x_gradient)
         });
         let rows = x_gradient.is_some().then(|| convolution.pack_rows(saved.weight, self.precision));
-        let offsets = self.offsets();
+        let offsets = if dense { Vec::new() } else { self.offsets() };
         let x_gradients: Vec<Option<&mut [f32]>> = match x_gradient {
             Some(x_gradient) => x_gradient.chunks_mut(picture).map(Some).collect(),
             None => (0..groups).map(|_| None).collect(),
