@@ -3,6 +3,7 @@
 use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
+use super::activation::{apply, apply_slope};
 use super::matrix::{Matrix, Mode, product};
 use super::precision::{round, rounded};
 use super::product::{Sparse, rows_times_rows};
@@ -10,7 +11,7 @@ use super::{Context, PIECE, composed, floats, input_gradient, kernels::Scratch, 
 #[cfg(target_arch = "x86_64")]
 use super::{kernels::bf16, product::rows_times_rows_bf16};
 use crate::nn::Parameter;
-use crate::run_config::Precision;
+use crate::run_config::{Activation, Precision};
 
 /// Features below which inner products are too short to be summed a vector at a time.
 const SHORT: usize = 128;
@@ -58,12 +59,10 @@ impl Linear {
             product(output, Matrix::new(x, x.len() / self.inputs, self.inputs), weight, Mode::Overwrite);
             vectorized!(for output in output.chunks_exact_mut(self.outputs) {
                 output.iter_mut().zip(bias).for_each(|(sum, bias)| *sum += bias);
-                if self.relu {
-                    for sum in output {
-                        *sum = if *sum <= 0.0 { 0.0 } else { *sum };
-                    }
-                }
             });
+            if self.relu {
+                apply(Activation::Relu, output);
+            }
         });
     }
 
@@ -72,20 +71,21 @@ impl Linear {
         let mut live = Scratch::new(gradient.len());
         let pieces = live.par_chunks_mut(PIECE).zip(gradient.par_chunks(PIECE)).zip(result.par_chunks(PIECE));
         pieces.for_each(|((live, gradient), result)| {
-            vectorized!(for ((live, &gradient), &result) in live.iter_mut().zip(gradient).zip(result) {
-                *live = if self.relu && result <= 0.0 { 0.0 } else { gradient };
-            });
+            live.copy_from_slice(gradient);
+            if self.relu {
+                apply_slope(Activation::Relu, result, live);
+            }
             round(live, self.precision);
         });
         let mut bias_gradient = self.bias.gradient();
         vectorized!(for live in live.chunks_exact(self.outputs) {
             bias_gradient.iter_mut().zip(live).for_each(|(sum, value)| *sum += value);
         });
-        let (x, weight) = (rounded(x, self.precision), rounded(weight, self.precision));
+        let x = rounded(x, self.precision);
         if self.relu || self.outputs < SHORT / 4 {
-            self.backward_from_lists(&x, &weight, &live, x_gradient);
+            self.backward_from_lists(&x, weight, &live, x_gradient);
         } else {
-            self.backward_of_all(&x, &weight, &live, x_gradient);
+            self.backward_of_all(&x, weight, &live, x_gradient);
         }
     }
 
@@ -94,7 +94,7 @@ impl Linear {
         let Self { inputs, outputs, .. } = *self;
         Sparse::transposed(gradient, outputs, inputs).times(x, inputs, &mut self.weight.gradient(), true);
         if let Some(x_gradient) = x_gradient {
-            Sparse::new(gradient, outputs, inputs).times(weight, inputs, x_gradient, false);
+            Sparse::new(gradient, outputs, inputs).times(&rounded(weight, self.precision), inputs, x_gradient, false);
         }
     }
 
@@ -108,7 +108,8 @@ impl Linear {
             product(sum, all.columns(first..first + rows(sum, inputs)).transposed(), pictures, Mode::Add);
         });
         if let Some(x_gradient) = x_gradient {
-            let weight = Matrix::new(weight, outputs, inputs);
+            let weight = rounded(weight, self.precision);
+            let weight = Matrix::new(&weight, outputs, inputs);
             x_gradient.par_chunks_mut(ROWS * inputs).zip(gradient.par_chunks(ROWS * outputs)).for_each(|(x_gradient, gradient)| {
                 product(x_gradient, Matrix::new(gradient, rows(gradient, outputs), outputs), weight, Mode::Overwrite);
             });

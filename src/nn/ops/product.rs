@@ -32,10 +32,7 @@ pub fn rows_times_rows(out: &mut [f32], left: &[f32], right: &[f32], bias: Optio
     if left.len() * rights < WORTH_SHARING {
         task(0..rights);
     } else {
-        (0..rights.div_ceil(TASK_ROWS))
-            .into_par_iter()
-            .with_max_len(1)
-            .for_each(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(rights)));
+        share(rights, task);
     }
 }
 
@@ -78,10 +75,13 @@ pub fn rows_times_rows_bf16(out: &mut [f32], left: &[f32], right: &[f32], bias: 
             }
         }
     };
-    (0..rights.div_ceil(TASK_ROWS))
-        .into_par_iter()
-        .with_max_len(1)
-        .for_each(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(rights)));
+    share(rights, task);
+}
+
+/// Has all threads compute so many columns of a result, a few at a time.
+fn share(columns: usize, task: impl Fn(Range<usize>) + Send + Sync) {
+    let tasks = (0..columns.div_ceil(TASK_ROWS)).into_par_iter().with_max_len(1);
+    tasks.for_each(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(columns)));
 }
 
 /// The start of a result that several tasks write disjoint parts of.
@@ -203,14 +203,13 @@ impl Sparse {
             let rows = first..(first + LISTS).min(self.rows);
             let mut sums = Scratch::zeros(rows.len() * width);
             let mut block = Scratch::new(self.block * width);
-            let (of_rows, of_columns) = (rows.clone(), columns.clone());
             Arch::new().dispatch(Products {
                 sparse: self,
                 dense,
                 len,
                 width,
-                rows: of_rows,
-                columns: of_columns,
+                rows: rows.clone(),
+                columns: columns.clone(),
                 block: &mut block,
                 sums: &mut sums,
             });
