@@ -10,6 +10,8 @@ pub struct Paths {
     pub settings: PathBuf,
     /// One folder per finished run.
     pub runs: PathBuf,
+    /// One folder per run that is under way or was interrupted.
+    pub checkpoints: PathBuf,
     /// What benchmarks found, a report each.
     pub benchmarks: PathBuf,
     /// Folders searched for data sets by name, best first.
@@ -31,6 +33,7 @@ impl Paths {
         Self {
             settings: config.join("settings.json"),
             runs: local.join("runs"),
+            checkpoints: local.join("checkpoints"),
             benchmarks: local.join("bench"),
             data: given.into_iter().chain([local.join("data")]).collect(),
         }

@@ -53,6 +53,12 @@ pub enum Problem {
         /// The step, from 1.
         step: u64,
     },
+    /// An interrupted run cannot go on.
+    #[error("the run cannot go on: {reason}")]
+    CannotGoOn {
+        /// What stands against it.
+        reason: String,
+    },
     /// A tensor operation failed.
     #[error("computation failed: {message}")]
     Compute {
@@ -65,7 +71,49 @@ pub enum Problem {
         /// The panic's words.
         message: String,
     },
+    /// The process the engine was in is gone.
+    #[error(transparent)]
+    EngineLost(#[from] EngineLoss),
     /// The engine is gone and did not come back.
     #[error("the engine is gone")]
     EngineGone,
+}
+
+/// How an engine in a process of its own was lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum EngineLoss {
+    /// Its process could not be started.
+    #[error("the engine could not be started: {reason}")]
+    NotStarted {
+        /// The system's words.
+        reason: String,
+    },
+    /// Its process ended without being asked to.
+    #[error("the engine ended with {status}: {words}")]
+    Ended {
+        /// "signal: 9 (SIGKILL)", "exit status: 1".
+        status: String,
+        /// The last lines it wrote on its standard error; may be empty.
+        words: String,
+    },
+    /// It gave no sign of life and was ended.
+    #[error("the engine was silent for {seconds} s")]
+    Hung {
+        /// How long it was waited for.
+        seconds: u32,
+    },
+    /// It is of another version.
+    #[error("the engine is of version {theirs}, this is {ours}")]
+    Version {
+        /// This program's version.
+        ours: String,
+        /// The engine's.
+        theirs: String,
+    },
+    /// What it says makes no sense.
+    #[error("the engine cannot be understood: {reason}")]
+    Garbled {
+        /// What is wrong.
+        reason: String,
+    },
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::{Extent, Report, Row, Saved, Subject};
 use crate::ink::{Ink, Picture};
-use crate::problem::Problem;
+use crate::problem::{EngineLoss, Problem};
 use crate::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 
 /// Digit classes.
@@ -26,6 +26,9 @@ pub enum Command {
         run: RunId,
         /// What to compute.
         config: RunConfig,
+        /// The folder of the checkpoint to go on from, for a run that was interrupted.
+        #[serde(default)]
+        from: Option<PathBuf>,
     },
     /// Hold the run where it is.
     Pause(RunId),
@@ -62,6 +65,8 @@ pub enum Command {
     },
     /// Break off the benchmark with this request number.
     CancelBenchmark(u64),
+    /// Give a sign of life.
+    Ping,
     /// Stop whatever runs and end the engine.
     Shutdown,
 }
@@ -94,6 +99,8 @@ pub enum Event {
         run: RunId,
         /// What will be computed.
         plan: RunPlan,
+        /// The epochs completed before it was interrupted, where it is one that goes on.
+        before: Vec<EpochRecord>,
     },
     /// Training went on.
     Progress {
@@ -110,6 +117,17 @@ pub enum Event {
         run: RunId,
         /// Its figures.
         record: EpochRecord,
+    },
+    /// What the run could go on from after an interruption was written, or not.
+    Checkpoint {
+        /// The run.
+        run: RunId,
+        /// The folder it is in.
+        folder: PathBuf,
+        /// Completed epochs in it.
+        epochs: u32,
+        /// Why it was not written.
+        kept: Result<(), Problem>,
     },
     /// The run did something by itself that was not in its plan.
     Intervened {
@@ -196,8 +214,12 @@ pub enum Event {
     },
     /// The benchmark with this request number was broken off; nothing was kept.
     BenchmarkCancelled(u64),
+    /// A sign of life.
+    Pong,
     /// The engine broke and was started afresh; readings and runs work again.
     Restarted,
+    /// The process the engine was in is gone, and with it the engine: nothing comes after this.
+    Lost(EngineLoss),
 }
 
 /// What a failure belongs to.

@@ -1,8 +1,10 @@
 //! Owns all randomness: one small seeded generator with named, independent streams.
 //! Must not read a clock or the system's entropy: the same seed gives the same numbers everywhere.
 
+use serde::{Deserialize, Serialize};
+
 /// xoshiro256++ (Blackman & Vigna 2019), seeded through `SplitMix64`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Random {
     state: [u64; 4],
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use inkling::app::{App, Choice, Dialogs, Settings, Surroundings};
 use inkling::bench::{Extent, Machine, Report, Row, Saved, Subject, VERSION};
-use inkling::engine::{EngineHandle, EngineSide};
+use inkling::engine::{EngineHandle, EngineSide, Host};
 use inkling::ink::{Ink, Picture};
 use inkling::paths::Paths;
 use inkling::problem::Problem;
@@ -73,12 +73,19 @@ pub fn app() -> (App, FakeEngine) {
 pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
     let home = tempfile::tempdir().unwrap();
     let at = |name| home.path().join(name);
-    let paths = Paths { settings: at("settings.json"), runs: at("runs"), benchmarks: at("bench"), data: vec![at("data")] };
+    let paths = Paths {
+        settings: at("settings.json"),
+        runs: at("runs"),
+        checkpoints: at("checkpoints"),
+        benchmarks: at("bench"),
+        data: vec![at("data")],
+    };
     let lines = Rc::new(RefCell::new(Vec::new()));
     let asked_for = Rc::clone(&lines);
     let around = Surroundings {
         paths,
-        connect: Box::new(move |_settings, wake| {
+        host: Host::Thread,
+        connect: Box::new(move |_host, _settings, wake| {
             let (handle, side) = EngineHandle::pair(move || wake());
             side.events.send(Event::Reader(starter()));
             asked_for.borrow_mut().push(Some(side));
@@ -197,9 +204,9 @@ impl FakeEngine {
             Command::Start { run, .. } if self.run.is_some() => {
                 self.send(Event::Failed { what: Task::Run(run), problem: Problem::Busy });
             }
-            Command::Start { run, config } => {
+            Command::Start { run, config, .. } => {
                 self.send(Event::Preparing { run, fraction: 0.5 });
-                self.send(Event::Started { run, plan: plan(&config) });
+                self.send(Event::Started { run, plan: plan(&config), before: Vec::new() });
                 self.run = Some(FakeRun { id: run, config, step: 0, epochs: Vec::new(), paused: false });
             }
             Command::Pause(id) => self.hold(id, true),
@@ -226,6 +233,7 @@ impl FakeEngine {
                 self.benchmark = None;
                 self.send(Event::BenchmarkCancelled(request));
             }
+            Command::Ping => self.send(Event::Pong),
             Command::Shutdown => {}
         }
     }

@@ -90,6 +90,10 @@ pub enum Action {
     DrawWith(ModelRef),
     /// Look at the folders of finished runs again.
     RefreshRuns,
+    /// Go on with an interrupted run from the checkpoint in this folder.
+    GoOn(PathBuf),
+    /// Forget an interrupted run: delete its checkpoint.
+    ForgetInterrupted(PathBuf),
     /// Delete a run's folder.
     DeleteRun(PathBuf),
     /// Show what a finished run got right and wrong.

@@ -84,6 +84,8 @@ impl App {
                 self.show(Screen::Draw);
             }
             Action::RefreshRuns => self.list_runs(),
+            Action::GoOn(folder) => self.go_on(&folder),
+            Action::ForgetInterrupted(folder) => self.forget_interrupted(folder),
             Action::DeleteRun(folder) => self.delete_run(folder),
             Action::ShowResults(folder) => self.show_results(&folder),
             Action::Evaluate { model, data } => self.evaluate(model, data),
@@ -129,7 +131,7 @@ impl App {
         self.run = Some(RunView::new(id, self.config.clone()));
         self.screen = Screen::Train;
         self.reread_at = 0.0;
-        if !self.ask(Command::Start { run: id, config: self.config.clone() }) {
+        if !self.ask(Command::Start { run: id, config: self.config.clone(), from: None }) {
             self.engine_is_gone();
         }
     }
@@ -168,6 +170,7 @@ impl App {
     pub(super) fn list_runs(&self) {
         let store = Store::new(&self.around.paths.runs);
         self.background.run(move || Some(Finding::Runs(store.list())));
+        self.list_interrupted();
     }
 
     fn delete_run(&mut self, folder: PathBuf) {

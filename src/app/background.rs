@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use crate::bench::{Report, Saved};
 use crate::hardware::Hardware;
 use crate::problem::Problem;
-use crate::runs::RunEntry;
+use crate::runs::{InterruptedRun, RunEntry};
 
 /// Called from other threads when there is something new to poll.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
@@ -22,6 +22,8 @@ pub enum Finding {
     Data(Vec<crate::data::Found>),
     /// The runs kept so far, newest first.
     Runs(Vec<RunEntry>),
+    /// Runs that were interrupted, newest first.
+    Interrupted(Vec<InterruptedRun>),
     /// The newest benchmark that was kept, if there is one.
     Benchmark(Option<Box<(Report, Saved)>>),
     /// A folder was chosen in a dialog.

@@ -17,6 +17,14 @@ pub struct History {
 }
 
 impl History {
+    /// Takes back what came after the epochs `before`, with which the run goes on.
+    pub fn rewind(&mut self, before: Vec<EpochRecord>) {
+        let last = before.last().map_or(0, |record| record.step);
+        self.steps.retain(|point| point.step <= last);
+        self.telemetry.retain(|telemetry| telemetry.step <= last);
+        self.epochs = before;
+    }
+
     /// The curves as CSV: a row per step and a row per epoch.
     pub fn csv(&self) -> String {
         let mut text = String::from("kind,step,epoch,learning_rate,train_loss,train_accuracy,validation_loss,validation_accuracy\n");

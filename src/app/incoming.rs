@@ -7,7 +7,7 @@ use super::background::Finding;
 use super::messages::Message;
 use super::notice::{Notice, Severity};
 use super::results::ResultsView;
-use super::run_view::{Phase, RunView};
+use super::run_view::{LastCheckpoint, Phase, RunView};
 use super::state::App;
 use crate::problem::Problem;
 use crate::protocol::{Event, Intervention, ModelRef, RunId, Task};
@@ -45,8 +45,9 @@ impl App {
                     run.phase = Phase::Preparing(fraction);
                 }
             }
-            Event::Started { run, plan } => {
+            Event::Started { run, plan, before } => {
                 if let Some(run) = self.current(run) {
+                    run.history.rewind(before);
                     run.plan = Some(plan);
                     if matches!(run.phase, Phase::Preparing(_)) {
                         run.phase = Phase::Training;
@@ -78,6 +79,7 @@ impl App {
                     self.tell(Severity::Info, Message::intervened(&intervention));
                 }
             }
+            Event::Checkpoint { run, folder, epochs, kept } => self.on_checkpoint(run, LastCheckpoint { folder, epochs }, kept),
             Event::Paused(run) => self.turn(run, |_| Phase::Paused),
             Event::Resumed(run) => self.turn(run, |run| if run.plan.is_some() { Phase::Training } else { Phase::Preparing(0.0) }),
             Event::Finished { run, summary } => {
@@ -88,7 +90,10 @@ impl App {
                 }
                 self.list_runs();
             }
-            Event::Discarded(run) => self.end(run, Phase::Discarded),
+            Event::Discarded(run) => {
+                self.end(run, Phase::Discarded);
+                self.list_interrupted();
+            }
             Event::Failed { what, problem } => self.on_failure(what, &problem),
             Event::Reader(model) => {
                 let other = self.reader.as_ref().is_none_or(|reader| reader.reference != model.reference || reader.epochs != model.epochs);
@@ -137,6 +142,8 @@ impl App {
             Event::BenchmarkCancelled(request) => {
                 self.benchmark.ended(request);
             }
+            Event::Pong => {}
+            Event::Lost(loss) => self.engine_is_lost(loss),
             Event::Restarted => {
                 self.engine_lost_everything();
                 self.tell(Severity::Error, Message::engine_restarted());
@@ -148,7 +155,14 @@ impl App {
         let ours = match what {
             Task::Run(run) => {
                 let ours = self.current(run).is_some();
+                // Going on from where a run went astray would lead there again.
+                if matches!(problem, Problem::NotFinite { .. })
+                    && let Some(run) = self.current(run)
+                {
+                    run.checkpoint = None;
+                }
                 self.end(run, Phase::Failed);
+                self.list_interrupted();
                 ours
             }
             Task::Evaluation(request) => self.evaluation_ended(request),
@@ -166,6 +180,19 @@ impl App {
         }
     }
 
+    fn on_checkpoint(&mut self, run: RunId, checkpoint: LastCheckpoint, kept: Result<(), Problem>) {
+        let Some(run) = self.current(run) else { return };
+        match kept {
+            Ok(()) => run.checkpoint = Some(checkpoint),
+            // Once is enough: a full disk does not empty by itself.
+            Err(problem) => {
+                if !std::mem::replace(&mut run.complained, true) {
+                    self.tell(Severity::Info, Message::checkpoint_not_kept(&problem));
+                }
+            }
+        }
+    }
+
     fn on_finding(&mut self, finding: Finding) {
         match finding {
             Finding::Hardware(hardware) => {
@@ -177,6 +204,7 @@ impl App {
                 self.follow_recommendation();
             }
             Finding::Runs(runs) => self.runs = Some(runs),
+            Finding::Interrupted(runs) => self.interrupted = runs,
             Finding::Benchmark(kept) => {
                 if let (None, Some(kept)) = (&self.benchmark.last, kept) {
                     let (report, saved) = *kept;
@@ -206,7 +234,7 @@ impl App {
         }
     }
 
-    fn engine_lost_everything(&mut self) {
+    pub(super) fn engine_lost_everything(&mut self) {
         if let Some(id) = self.run.as_ref().filter(|run| run.is_active()).map(|run| run.id) {
             self.end(id, Phase::Failed);
         }

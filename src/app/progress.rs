@@ -32,7 +32,10 @@ impl RunView {
             }
             Phase::Finished(_) => "Finished".to_owned(),
             Phase::Discarded => "Stopped before the first epoch was complete; nothing was kept".to_owned(),
-            Phase::Failed => "Failed".to_owned(),
+            Phase::Failed => match self.can_go_on_from() {
+                Some(last) => format!("Broke off; {} of {} epochs are safe", last.epochs, self.config.epochs),
+                None => "Failed".to_owned(),
+            },
         }
     }
 

@@ -1,6 +1,8 @@
 //! Owns what the window knows of the run that is under way or was last.
 //! Must not know the engine.
 
+use std::path::PathBuf;
+
 use super::history::History;
 use crate::protocol::{Intervention, RunId, RunPlan, RunSummary, Telemetry};
 use crate::run_config::RunConfig;
@@ -41,6 +43,19 @@ pub struct RunView {
     pub now: Telemetry,
     /// What it did by itself, oldest first; steps skipped in f16 are only counted, in `now`.
     pub interventions: Vec<Intervention>,
+    /// What it could go on from after an interruption.
+    pub checkpoint: Option<LastCheckpoint>,
+    /// True once it was said that checkpoints cannot be written.
+    pub(super) complained: bool,
+}
+
+/// The newest checkpoint of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastCheckpoint {
+    /// The folder it is in.
+    pub folder: PathBuf,
+    /// Completed epochs in it.
+    pub epochs: u32,
 }
 
 impl RunView {
@@ -54,7 +69,19 @@ impl RunView {
             history: History::default(),
             now: Telemetry::default(),
             interventions: Vec::new(),
+            checkpoint: None,
+            complained: false,
         }
+    }
+
+    /// The same run, going on under another name; its curves stay.
+    pub(super) fn again(self, id: RunId) -> Self {
+        Self { id, phase: Phase::Preparing(0.0), plan: None, complained: false, ..self }
+    }
+
+    /// What it can go on from, if it broke off.
+    pub fn can_go_on_from(&self) -> Option<&LastCheckpoint> {
+        self.checkpoint.as_ref().filter(|_| self.phase == Phase::Failed)
     }
 
     /// True until it is over.

@@ -19,12 +19,12 @@ use super::results::ResultsView;
 use super::run_view::RunView;
 use super::settings::Settings;
 use crate::data::Found;
-use crate::engine::{EngineHandle, EngineSettings, RunsTarget};
+use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget};
 use crate::hardware::Hardware;
 use crate::paths::Paths;
 use crate::protocol::{Command, ModelInfo, Reading};
 use crate::run_config::{DataSource, RunConfig, WeightFormat};
-use crate::runs::RunEntry;
+use crate::runs::{InterruptedRun, RunEntry};
 
 /// The most notices at a time; the oldest make room.
 const NOTICES: usize = 4;
@@ -33,8 +33,10 @@ const NOTICES: usize = 4;
 pub struct Surroundings {
     /// The folders of this installation.
     pub paths: Paths,
+    /// Where engines live at first.
+    pub host: Host,
     /// Starts an engine; called again when one is gone.
-    pub connect: Box<dyn Fn(EngineSettings, Wake) -> EngineHandle>,
+    pub connect: Box<dyn Fn(Host, EngineSettings, Wake) -> EngineHandle>,
     /// Asks for file names.
     pub dialogs: Box<dyn Dialogs>,
     /// Called when there is something to [`App::poll`].
@@ -62,6 +64,8 @@ pub struct App {
     pub drawing: Drawing,
     /// Who reads.
     pub reader: Option<ModelInfo>,
+    /// Runs that were interrupted and can go on, newest first.
+    pub interrupted: Vec<InterruptedRun>,
     /// Finished runs, newest first, once listed.
     pub runs: Option<Vec<RunEntry>>,
     /// What the results screen shows.
@@ -74,6 +78,8 @@ pub struct App {
     pub notices: Vec<Notice>,
     pub(super) line: ReadingLine,
     pub(super) engine: EngineHandle,
+    /// Where the engine lives.
+    pub(super) host: Host,
     /// False once the engine is gone and a fresh one could not be had.
     pub(super) engine_alive: bool,
     /// True once the engine said something; one that never did is not started again and again.
@@ -98,7 +104,7 @@ impl App {
     ///
     /// `set_aside` is where a settings file that could not be read was kept.
     pub fn new(settings: Settings, set_aside: Option<PathBuf>, around: Surroundings) -> Self {
-        let (engine, engine_folders) = connect(&around, &settings);
+        let (engine, engine_folders) = connect(&around, around.host, &settings);
         let mut drawing = Drawing::default();
         drawing.pen = settings.pen;
         let mut app = Self {
@@ -112,6 +118,7 @@ impl App {
             run: None,
             drawing,
             reader: None,
+            interrupted: Vec::new(),
             runs: None,
             results: None,
             evaluating: None,
@@ -119,6 +126,7 @@ impl App {
             notices: Vec::new(),
             line: ReadingLine::default(),
             engine,
+            host: around.host,
             engine_alive: true,
             engine_heard: false,
             engine_folders,
@@ -188,7 +196,7 @@ impl App {
     }
 
     pub(super) fn reconnect(&mut self) {
-        let (engine, folders) = connect(&self.around, &self.settings);
+        let (engine, folders) = connect(&self.around, self.host, &self.settings);
         (self.engine, self.engine_folders) = (engine, folders);
         (self.engine_alive, self.engine_heard) = (true, false);
         self.line.forget_request();
@@ -201,14 +209,15 @@ impl std::fmt::Debug for App {
     }
 }
 
-fn connect(around: &Surroundings, settings: &Settings) -> (EngineHandle, Vec<PathBuf>) {
+fn connect(around: &Surroundings, host: Host, settings: &Settings) -> (EngineHandle, Vec<PathBuf>) {
     let folders: Vec<_> = around.paths.data.iter().chain(&settings.data_folders).cloned().collect();
     let engine = EngineSettings {
         data_folders: folders.clone(),
         runs: RunsTarget::Store(around.paths.runs.clone()),
+        checkpoints: around.paths.checkpoints.clone(),
         benchmarks: around.paths.benchmarks.clone(),
         weights: WeightFormat::F32,
         gives_way: true,
     };
-    ((around.connect)(engine, Arc::clone(&around.wake)), folders)
+    ((around.connect)(host, engine, Arc::clone(&around.wake)), folders)
 }

@@ -20,7 +20,7 @@ pub(super) fn pipeline(clock: &mut Clock<'_>, seconds: f64, images: &Split) -> R
         let mut sides: Vec<Side<'_>> = Vec::new();
         for &augmentation in Augmentation::ALL {
             let config = RunConfig { augmentation, ..plain.clone() };
-            let mut loader = Loader::start(scope, &config, images, (0..images.len() as u32).collect())?;
+            let mut loader = Loader::start(scope, &config, images, (0..images.len() as u32).collect(), 0)?;
             sides.push(Box::new(move || {
                 let mut loaded: Result<usize, Problem> = Ok(0);
                 let took = timed(|| loaded = (0..BATCHES).map(|_| loader.next_batch().map(Split::len)).sum());

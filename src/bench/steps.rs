@@ -13,7 +13,7 @@ use crate::nn::ops::LargeProduct;
 use crate::nn::{Net, flops};
 use crate::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
-use crate::train::{self, Flow, Observer};
+use crate::train::{self, Checkpoint, Flow, Observer};
 
 /// Steps of each run that are not counted while there is time: buffers are made, pages touched, threads woken. The first never counts.
 const WARM_UP: usize = 2;
@@ -138,7 +138,7 @@ impl<'a, 'c> Watch<'a, 'c> {
 }
 
 impl Observer for Watch<'_, '_> {
-    fn prepare(&mut self, _plan: &RunPlan, _net: &Net) {}
+    fn prepare(&mut self, _plan: &RunPlan, _net: &Net, _before: &[EpochRecord]) {}
 
     fn between(&mut self, _net: &Net) -> Flow {
         if let Err(ended) = self.clock.attend() {
@@ -162,6 +162,10 @@ impl Observer for Watch<'_, '_> {
     fn intervened(&mut self, _: Intervention) {}
 
     fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _digit_threshold: f32) {
+        self.since = None;
+    }
+
+    fn checkpoint(&mut self, _: Checkpoint) {
         self.since = None;
     }
 }

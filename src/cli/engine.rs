@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use crate::data::DataError;
-use crate::engine::{EngineHandle, EngineSettings, RunsTarget};
+use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget};
 use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event};
@@ -30,13 +30,14 @@ impl Engine {
         let settings = EngineSettings {
             data_folders,
             runs: runs.unwrap_or(RunsTarget::Store(paths.runs)),
+            checkpoints: paths.checkpoints,
             benchmarks: paths.benchmarks,
             weights,
             gives_way: false,
         };
         // One waiting wake-up is enough: whoever is woken takes every event there is.
         let (wake, woken) = sync_channel(1);
-        let handle = EngineHandle::spawn(settings, move || {
+        let handle = EngineHandle::start(Host::usual(), settings, move || {
             let _ = wake.try_send(());
         });
         Ok(Self { handle, woken })

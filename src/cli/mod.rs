@@ -13,6 +13,7 @@ mod interrupt;
 mod output;
 mod predict;
 mod progress;
+mod serve;
 mod train;
 mod window;
 
@@ -47,6 +48,8 @@ enum Command {
     Hardware(hardware::Arguments),
     /// Measure this machine: matrix products, training steps, data, reading.
     Bench(bench::Arguments),
+    /// Be an engine on standard input and output, for Inkling's window
+    Engine,
 }
 
 /// Does what the arguments say.
@@ -70,6 +73,7 @@ pub fn main() -> ExitCode {
         Some(Command::Data(command)) => data::run(command),
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
+        Some(Command::Engine) => serve::run(),
     };
     done.err().map_or(ExitCode::SUCCESS, Failure::report)
 }

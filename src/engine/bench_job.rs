@@ -31,7 +31,7 @@ impl Listener for Job<'_, '_> {
         match self.desk.poll() {
             Some(Order::CancelBenchmark(named)) if named == request => ControlFlow::Break(()),
             // What the person asked for last goes first.
-            Some(order @ (Order::Start(..) | Order::Evaluate { .. } | Order::Benchmark { .. } | Order::Shutdown)) => {
+            Some(order @ (Order::Start { .. } | Order::Evaluate { .. } | Order::Benchmark { .. } | Order::Shutdown)) => {
                 self.desk.put_back(order);
                 ControlFlow::Break(())
             }

@@ -2,6 +2,7 @@
 //! reader, read the latest drawing. Must not train or measure: commands that mean such work leave as orders.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 use super::events::EventSink;
@@ -16,7 +17,7 @@ use crate::run_config::{DataSpec, RunConfig};
 /// A command that changes what the engine works on.
 #[derive(Debug)]
 pub(super) enum Order {
-    Start(RunId, Box<RunConfig>),
+    Start { run: RunId, config: Box<RunConfig>, from: Option<PathBuf> },
     Pause(RunId),
     Resume(RunId),
     Stop(RunId),
@@ -111,7 +112,7 @@ impl<'a> Desk<'a> {
 
     fn take(&mut self, command: Command) {
         let order = match command {
-            Command::Start { run, config } => Order::Start(run, Box::new(config)),
+            Command::Start { run, config, from } => Order::Start { run, config: Box::new(config), from },
             Command::Pause(run) => Order::Pause(run),
             Command::Resume(run) => Order::Resume(run),
             Command::Stop(run) => Order::Stop(run),
@@ -120,6 +121,7 @@ impl<'a> Desk<'a> {
             Command::Benchmark { request, extent } => Order::Benchmark { request, extent },
             Command::CancelBenchmark(request) => Order::CancelBenchmark(request),
             Command::Shutdown => Order::Shutdown,
+            Command::Ping => return self.events.send(Event::Pong),
             Command::ReadWith(model) => return self.read_with(&model),
             Command::Classify { request, ink } => {
                 self.drawing = Some((request, ink));

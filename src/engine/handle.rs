@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
+use serde::{Deserialize, Serialize};
+
 use super::events::EventSink;
 use super::supervisor::supervise;
 use super::worker;
@@ -11,7 +13,7 @@ use crate::protocol::{Command, Event};
 use crate::run_config::WeightFormat;
 
 /// Where finished runs go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunsTarget {
     /// A new folder inside this one for each run.
     Store(PathBuf),
@@ -20,12 +22,14 @@ pub enum RunsTarget {
 }
 
 /// What an engine needs to know about this installation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineSettings {
     /// Where data sets are looked for, best first.
     pub data_folders: Vec<PathBuf>,
     /// Where finished runs go.
     pub runs: RunsTarget,
+    /// Where the checkpoints of runs under way go.
+    pub checkpoints: PathBuf,
     /// Where reports of benchmarks go.
     pub benchmarks: PathBuf,
     /// How their model files store the weights.
@@ -37,8 +41,8 @@ pub struct EngineSettings {
 /// The caller's end. Dropping it ends the engine.
 #[derive(Debug)]
 pub struct EngineHandle {
-    commands: Sender<Command>,
-    events: Receiver<Event>,
+    pub(super) commands: Sender<Command>,
+    pub(super) events: Receiver<Event>,
 }
 
 /// The engine's end.

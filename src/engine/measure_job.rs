@@ -41,7 +41,7 @@ fn measure(
         match desk.poll() {
             Some(Order::CancelEvaluation(named)) if named == request => ControlFlow::Break(()),
             // What the person asked for last goes first.
-            Some(order @ (Order::Start(..) | Order::Evaluate { .. } | Order::Benchmark { .. } | Order::Shutdown)) => {
+            Some(order @ (Order::Start { .. } | Order::Evaluate { .. } | Order::Benchmark { .. } | Order::Shutdown)) => {
                 desk.put_back(order);
                 ControlFlow::Break(())
             }

@@ -2,6 +2,7 @@
 //! Must not know how a step is computed.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use super::desk::{Desk, Order};
 use super::handle::{EngineSettings, RunsTarget};
@@ -12,34 +13,64 @@ use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Event, Intervention, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
 use crate::run_config::RunConfig;
-use crate::runs::{Store, check_target, save_to};
-use crate::train::{self, Flow, Observer, Outcome};
+use crate::runs::{CheckpointWriter, Checkpoints, Store, check_target, save_to};
+use crate::train::{self, Checkpoint, Flow, Observer, Outcome};
 
-/// Carries a run out, from its data to its folder.
-pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, shelf: &mut Shelf, run: RunId, config: &RunConfig) {
-    let trained = match train_from(settings, desk, shelf, run, config) {
-        Ok(Some(outcome)) => Ok(outcome),
-        Ok(None) | Err(Problem::Data(DataError::Cancelled)) => Err(Event::Discarded(run)),
-        Err(problem) => Err(Event::Failed { what: Task::Run(run), problem }),
+/// Carries a run out, from its data, or from a checkpoint, to its folder.
+pub(super) fn carry_out(
+    settings: &EngineSettings,
+    desk: &mut Desk<'_>,
+    shelf: &mut Shelf,
+    run: RunId,
+    config: &RunConfig,
+    from: Option<&Path>,
+) {
+    let trained = begin(settings, desk, run, from).and_then(|(writer, checkpoint)| {
+        let outcome = train_from(settings, desk, shelf, run, config, checkpoint, &writer);
+        let kept = outcome.and_then(|outcome| outcome.map(|outcome| Ok((keep(settings, &outcome), outcome))).transpose());
+        let over = match &kept {
+            Ok(Some((saved, _))) => saved.is_ok(),
+            // What was stopped has nothing but the checkpoint it went on from, if it did.
+            Ok(None) | Err(Problem::Data(DataError::Cancelled)) => from.is_none(),
+            // Going on from where a run went astray would lead there again.
+            Err(problem) => matches!(problem, Problem::NotFinite { .. }),
+        };
+        if over {
+            writer.over();
+        } else {
+            writer.leave();
+        }
+        kept
+    });
+    let failed = |problem| Event::Failed { what: Task::Run(run), problem };
+    let (event, left) = match trained {
+        Ok(Some((Ok(summary), outcome))) => {
+            let reference = ModelRef::File(summary.model_path.clone());
+            (Event::Finished { run, summary: Box::new(summary) }, Some(Reader::of_file(outcome.model_file(), reference)))
+        }
+        // What was learned has no folder, but it goes on reading until another model is chosen, and is in a checkpoint.
+        Ok(Some((Err(problem), outcome))) => (failed(problem), Some(Reader::of_file(outcome.model_file(), ModelRef::Training(run)))),
+        Ok(None) | Err(Problem::Data(DataError::Cancelled)) => (Event::Discarded(run), None),
+        Err(problem) => (failed(problem), None),
     };
-    match trained {
-        Ok(outcome) => {
-            let (event, reference) = match keep(settings, &outcome) {
-                Ok(summary) => {
-                    let reference = ModelRef::File(summary.model_path.clone());
-                    (Event::Finished { run, summary: Box::new(summary) }, reference)
-                }
-                // What was learned cannot be kept, but it can go on reading until another model is chosen.
-                Err(problem) => (Event::Failed { what: Task::Run(run), problem }, ModelRef::Training(run)),
-            };
-            desk.events.send(event);
-            desk.run_ended(Some(Reader::of_file(outcome.model_file(), reference)));
-        }
-        Err(event) => {
-            desk.events.send(event);
-            desk.run_ended(None);
-        }
-    }
+    desk.events.send(event);
+    desk.run_ended(left);
+}
+
+/// The writer of the run's checkpoints, and the one it goes on from.
+fn begin(
+    settings: &EngineSettings,
+    desk: &Desk<'_>,
+    run: RunId,
+    from: Option<&Path>,
+) -> Result<(CheckpointWriter, Option<Checkpoint>), Problem> {
+    let (place, checkpoint) = match from {
+        None => (Checkpoints::new(&settings.checkpoints).begin(), None),
+        Some(folder) => Checkpoints::take_up(folder).map(|(place, checkpoint)| (place, Some(checkpoint)))?,
+    };
+    let events = desk.events.another();
+    let told = move |folder: &Path, epochs, kept| events.send(Event::Checkpoint { run, folder: folder.to_owned(), epochs, kept });
+    Ok((CheckpointWriter::start(place, Box::new(told))?, checkpoint))
 }
 
 /// `None` when it was stopped with nothing worth keeping.
@@ -49,6 +80,8 @@ fn train_from(
     shelf: &mut Shelf,
     run: RunId,
     config: &RunConfig,
+    checkpoint: Option<Checkpoint>,
+    writer: &CheckpointWriter,
 ) -> Result<Option<Outcome>, Problem> {
     // Better refused now than after an hour of training.
     train::check(config)?;
@@ -56,7 +89,7 @@ fn train_from(
         RunsTarget::Store(root) => Store::new(root).check()?,
         RunsTarget::Folder(folder) => check_target(folder)?,
     }
-    let mut job = Job { desk, run, config, now: Telemetry::default() };
+    let mut job = Job { desk, run, config, writer, before: 0, now: Telemetry::default() };
     let set = shelf.get(&settings.data_folders, &config.data, &mut |fraction| {
         job.desk.events.telemetry(|| Event::Preparing { run, fraction });
         match job.attend() {
@@ -64,7 +97,10 @@ fn train_from(
             Flow::Stop => ControlFlow::Break(()),
         }
     })?;
-    let outcome = train::train(config, set, &mut job)?;
+    let outcome = match checkpoint {
+        None => train::train(config, set, &mut job)?,
+        Some(checkpoint) => train::resume(config, set, checkpoint, &mut job)?,
+    };
     let now = job.now;
     desk.events.flush(run, now);
     Ok(outcome)
@@ -82,6 +118,9 @@ struct Job<'d, 'a, 'c> {
     desk: &'d mut Desk<'a>,
     run: RunId,
     config: &'c RunConfig,
+    writer: &'c CheckpointWriter,
+    /// Epochs completed before it was interrupted.
+    before: u32,
     now: Telemetry,
 }
 
@@ -107,7 +146,7 @@ impl Job<'_, '_, '_> {
                     self.desk.put_back(order);
                     return Flow::Stop;
                 }
-                Some(Order::Start(run, _)) => self.refuse(Task::Run(run)),
+                Some(Order::Start { run, .. }) => self.refuse(Task::Run(run)),
                 Some(Order::Evaluate { request, .. }) => self.refuse(Task::Evaluation(request)),
                 Some(Order::Benchmark { request, .. }) => self.refuse(Task::Benchmark(request)),
                 Some(Order::Pause(_) | Order::Resume(_) | Order::Stop(_) | Order::CancelEvaluation(_) | Order::CancelBenchmark(_)) => {}
@@ -134,10 +173,11 @@ impl Job<'_, '_, '_> {
 }
 
 impl Observer for Job<'_, '_, '_> {
-    fn prepare(&mut self, plan: &RunPlan, net: &Net) {
-        self.desk.events.send(Event::Started { run: self.run, plan: plan.clone() });
-        // Nothing was learned yet: whoever wants to may read with it, nobody has to.
-        let reader = self.reader(net, None, f32::NEG_INFINITY);
+    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord]) {
+        self.before = before.len() as u32;
+        self.desk.events.send(Event::Started { run: self.run, plan: plan.clone(), before: before.to_vec() });
+        // Nothing was learned yet, or not this time: whoever wants to may read with it, nobody has to.
+        let reader = self.reader(net, before.last(), f32::NEG_INFINITY);
         self.desk.learned(self.run, reader, false);
     }
 
@@ -161,6 +201,10 @@ impl Observer for Job<'_, '_, '_> {
         self.desk.events.send(Event::Epoch { run: self.run, record: *record });
         // After the first epoch the newest weights read by themselves, until somebody chooses another model.
         let reader = self.reader(net, Some(record), digit_threshold);
-        self.desk.learned(self.run, reader, record.epoch == 1);
+        self.desk.learned(self.run, reader, record.epoch == self.before + 1);
+    }
+
+    fn checkpoint(&mut self, checkpoint: Checkpoint) {
+        self.writer.write(checkpoint);
     }
 }

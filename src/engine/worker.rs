@@ -21,9 +21,9 @@ pub(super) fn work(settings: &EngineSettings, bench: Bench<'_>) {
     let mut shelf = Shelf::default();
     loop {
         match desk.wait() {
-            Order::Start(run, config) => {
+            Order::Start { run, config, from } => {
                 desk.busy_with(Some(Task::Run(run)));
-                run_job::carry_out(settings, &mut desk, &mut shelf, run, &config);
+                run_job::carry_out(settings, &mut desk, &mut shelf, run, &config, from.as_deref());
             }
             Order::Evaluate { request, model, data } => {
                 desk.busy_with(Some(Task::Evaluation(request)));

@@ -2,12 +2,13 @@
 //! Must not know optimisers.
 
 use candle_core::Result;
+use serde::{Deserialize, Serialize};
 
 use crate::nn::Parameter;
 
 /// `a ← d·a + (1-d)·w` after every step, with `d = min(decay, t/(t+9))` at step `t`: the average forgets the start fast while there is
 /// little to average (as `tf.train.ExponentialMovingAverage` with its step count), so it is not biased towards the first weights.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Average {
     decay: f64,
     steps: u64,

@@ -1,6 +1,8 @@
 //! Owns dynamic loss scaling (Micikevicius et al. 2018): the factor that lifts small f16 gradients above what the format rounds to zero.
 //! Must not know how gradients are computed.
 
+use serde::{Deserialize, Serialize};
+
 /// The first scale, the smallest, and the largest: 2^16, 1 and 2^24.
 const FIRST: f32 = 65_536.0;
 const SMALLEST: f32 = 1.0;
@@ -10,7 +12,7 @@ const LARGEST: f32 = 16_777_216.0;
 const PATIENCE: u32 = 500;
 
 /// The scale of a run's loss: halved when gradients overflow, doubled after 500 steps without.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LossScale {
     scale: f32,
     good_steps: u32,

@@ -3,6 +3,7 @@
 
 use candle_core::Result;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::adam::Adam;
 use super::average::Average;
@@ -109,11 +110,19 @@ impl<R: Rule> pulp::NullaryFnOnce for Advance<'_, R> {
 }
 
 /// What an optimiser remembers from step to step.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
     steps: u64,
     first: Vec<Vec<f32>>,
     second: Vec<Vec<f32>>,
+}
+
+impl Memory {
+    /// True when both remember as many numbers of each weight.
+    pub fn has_the_shape_of(&self, other: &Self) -> bool {
+        let lens = |memory: &Self| memory.first.iter().chain(&memory.second).map(Vec::len).collect::<Vec<_>>();
+        self.first.len() == other.first.len() && lens(self) == lens(other)
+    }
 }
 
 /// Moves parameters by their gradients.

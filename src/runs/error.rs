@@ -23,6 +23,12 @@ pub enum RunError {
         /// What is wrong.
         reason: String,
     },
+    /// The run goes on there already, in this or another Inkling.
+    #[error("the run in {folder} is under way")]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A run was to be written there, but something else is.
     #[error("{folder} is not empty and holds something other than a run of Inkling's")]
     Occupied {

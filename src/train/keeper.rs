@@ -1,10 +1,13 @@
 //! Owns which epoch's weights a run keeps, and when it has waited long enough for a better one.
 //! Must not know how an epoch is measured.
 
+use serde::{Deserialize, Serialize};
+
 use crate::nn::Net;
 use crate::protocol::EpochRecord;
 
 /// The state after an epoch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
     /// Its figures.
     pub record: EpochRecord,
@@ -21,18 +24,28 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// One that waits so many epochs for a better validation.
-    pub const fn new(patience: Option<u32>) -> Self {
-        Self { patience, kept: None }
+    /// One that waits so many epochs for a better validation, and keeps this until then.
+    pub const fn new(patience: Option<u32>, kept: Option<Kept>) -> Self {
+        Self { patience, kept }
     }
 
-    /// Takes in an epoch that is over. Gives the best one when it has waited for a better one long enough.
-    pub fn offer(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) -> candle_core::Result<Option<u32>> {
+    /// Takes in an epoch that is over.
+    pub fn offer(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) -> candle_core::Result<()> {
         if self.patience.is_none() || self.kept.as_ref().is_none_or(|kept| is_better(record, &kept.record)) {
             self.kept = Some(Kept { record: *record, weights: net.weights()?, digit_threshold });
         }
-        let best = self.kept.as_ref().map_or(0, |kept| kept.record.epoch);
-        Ok(self.patience.is_some_and(|patience| record.epoch - best >= patience).then_some(best))
+        Ok(())
+    }
+
+    /// The best epoch, if by this one it has waited for a better one long enough.
+    pub fn has_waited(&self, epoch: u32) -> Option<u32> {
+        let best = self.kept.as_ref()?.record.epoch;
+        self.patience.is_some_and(|patience| epoch - best >= patience).then_some(best)
+    }
+
+    /// What is kept, if any epoch was completed.
+    pub const fn kept(&self) -> Option<&Kept> {
+        self.kept.as_ref()
     }
 
     /// What was kept, if any epoch was completed.

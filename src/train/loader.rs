@@ -23,12 +23,13 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// Starts on the batches of every epoch, of the images at `order` as the seed shuffles them.
+    /// Starts on the batches of every epoch after the first `done`, of the images at `order` as the seed shuffles them.
     pub fn start<'scope, 'env>(
         scope: &'scope Scope<'scope, 'env>,
         config: &RunConfig,
         images: &'env Split,
         order: Vec<u32>,
+        done: u32,
     ) -> Result<Self, Problem> {
         let (filled, ready) = sync_channel(1);
         let (used, empty) = channel();
@@ -37,6 +38,7 @@ impl Loader {
             order,
             seed: config.seed,
             epochs: config.epochs,
+            done,
             batch_size: config.batch_size as usize,
             augmenter: Augmenter::new(config.augmentation),
         };
@@ -62,6 +64,7 @@ struct Work<'a> {
     order: Vec<u32>,
     seed: u64,
     epochs: u32,
+    done: u32,
     batch_size: usize,
     augmenter: Option<Augmenter>,
 }
@@ -69,7 +72,11 @@ struct Work<'a> {
 impl Work<'_> {
     fn carry_out(mut self, filled: &SyncSender<Split>, empty: &Receiver<Split>) {
         for epoch in 1..=u64::from(self.epochs) {
+            // Each epoch shuffles the order of the one before it.
             Random::stream(self.seed, "shuffle", epoch).shuffle(&mut self.order);
+            if epoch <= u64::from(self.done) {
+                continue;
+            }
             for positions in self.order.chunks(self.batch_size) {
                 let mut batch = empty.try_recv().unwrap_or_default();
                 gather(self.images, positions, &mut batch);

@@ -1,6 +1,7 @@
 //! Owns training: the loop (`session`, readable top to bottom), the validation split, and the figures it reports.
 //! Must not know windows, commands, or where runs are kept.
 
+mod checkpoint;
 mod hold_out;
 mod keeper;
 mod loader;
@@ -13,9 +14,10 @@ mod session;
 mod tally;
 mod updates;
 
+pub use checkpoint::{Checkpoint, CheckpointCard};
 pub use hold_out::{HoldOut, held_back};
 pub use loader::Loader;
 pub use observer::{Flow, Observer};
 pub use outcome::Outcome;
 pub use plan::check;
-pub use session::{micro_batch, train};
+pub use session::{micro_batch, resume, train};

@@ -1,5 +1,6 @@
 //! Owns what a run tells, and asks, whoever started it. Must not know who that is.
 
+use super::checkpoint::Checkpoint;
 use crate::nn::Net;
 use crate::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 
@@ -16,7 +17,8 @@ pub enum Flow {
 /// `prepare` is the newest model at any later call.
 pub trait Observer: Send {
     /// The data is split and the network built; the first step follows.
-    fn prepare(&mut self, plan: &RunPlan, net: &Net);
+    /// `before` are the epochs it had completed when it was interrupted, if it is one that goes on.
+    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord]);
 
     /// Called between micro-batches of at most 128 images, while learning as well as while measuring. It may take its time (that
     /// is how a run pauses, and how drawings are read in between): this time counts as no part of the run.
@@ -30,4 +32,7 @@ pub trait Observer: Send {
 
     /// An epoch was completed and validated; 99 % of the validation images have a digit score of at least `digit_threshold`.
     fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32);
+
+    /// The run could go on from here if it were interrupted. Follows each `epoch`.
+    fn checkpoint(&mut self, checkpoint: Checkpoint);
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-use crate::protocol::{RunPlan, Telemetry};
+use crate::protocol::{EpochRecord, RunPlan, Telemetry};
 
 /// Throughput is smoothed over about this many seconds.
 const SMOOTHING: f64 = 2.0;
@@ -21,22 +21,25 @@ pub struct Pulse {
     since: Instant,
     images: u64,
     last_step: f64,
+    first_step: u64,
     throughput: Option<f64>,
     seconds_per_reading: Option<f64>,
     memory: Memory,
 }
 
 impl Pulse {
-    /// Starts the clock.
-    pub fn start(plan: &RunPlan, epochs: u32) -> Self {
-        let now = Instant::now();
+    /// Starts the clock of a run of so many epochs, of which those `before` are over.
+    pub fn start(plan: &RunPlan, epochs: u32, before: &[EpochRecord]) -> Self {
+        let seconds: f64 = before.iter().map(|record| f64::from(record.seconds)).sum();
         Self {
             plan: plan.clone(),
             epochs,
-            before: Duration::ZERO,
-            since: now,
-            images: 0,
-            last_step: 0.0,
+            // A damaged record must not stop a clock.
+            before: Duration::try_from_secs_f64(seconds).unwrap_or_default(),
+            since: Instant::now(),
+            images: plan.train_images * before.len() as u64,
+            last_step: seconds,
+            first_step: plan.steps_per_epoch * before.len() as u64 + 1,
             throughput: None,
             seconds_per_reading: None,
             memory: Memory::new(),
@@ -63,7 +66,7 @@ impl Pulse {
         let rate = images as f64 / took;
         let weight = 1.0 - (-took / SMOOTHING).exp();
         // The first step warms caches and buffers up: it starts the average, and the second one replaces it.
-        let throughput = self.throughput.filter(|_| step > 2).map_or(rate, |smooth| smooth + weight * (rate - smooth));
+        let throughput = self.throughput.filter(|_| step > self.first_step + 1).map_or(rate, |smooth| smooth + weight * (rate - smooth));
         self.throughput = Some(throughput);
         self.last_step = now;
         self.images += images as u64;

@@ -1,6 +1,8 @@
 //! Owns the last good state of a run, and how often it may go back there.
 //! Must not know how a state is computed.
 
+use serde::{Deserialize, Serialize};
+
 use crate::nn::Net;
 use crate::optim::{Average, LossScale, Memory};
 
@@ -13,7 +15,7 @@ const EVERY: u64 = 200;
 const LARGEST_LOSS: f64 = 2.0 * std::f64::consts::LN_10;
 
 /// Everything a step changes.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Steps done.
     pub step: u64,
@@ -35,19 +37,31 @@ impl State {
     }
 }
 
+/// How often a run may step back yet, and what that has done to its learning rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attempts {
+    left: u32,
+    rate_factor: f32,
+}
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Self { left: TIMES, rate_factor: 1.0 }
+    }
+}
+
 /// The state to go back to.
 #[derive(Debug)]
 pub struct Recovery {
     good: State,
     every: u64,
-    left: u32,
-    rate_factor: f32,
+    attempts: Attempts,
 }
 
 impl Recovery {
-    /// From the start of a run.
-    pub fn new(start: State, steps_per_epoch: u64) -> Self {
-        Self { good: start, every: EVERY.min(steps_per_epoch.max(1)), left: TIMES, rate_factor: 1.0 }
+    /// From a good state on: the start of a run, or where it goes on.
+    pub fn new(good: State, attempts: Attempts, steps_per_epoch: u64) -> Self {
+        Self { good, every: EVERY.min(steps_per_epoch.max(1)), attempts }
     }
 
     /// True when the state after `steps_done` steps should be kept, if its gradients are numbers. `loss` is what it makes of a batch.
@@ -62,19 +76,24 @@ impl Recovery {
 
     /// The state to go on from, at half the learning rate; `None` when the run has stepped back often enough.
     pub fn step_back(&mut self) -> Option<&State> {
-        self.left = self.left.checked_sub(1)?;
-        self.rate_factor /= 2.0;
+        let Attempts { left, rate_factor } = self.attempts;
+        self.attempts = Attempts { left: left.checked_sub(1)?, rate_factor: rate_factor / 2.0 };
         Some(&self.good)
+    }
+
+    /// How often it has stepped back, and what came of it.
+    pub const fn attempts(&self) -> Attempts {
+        self.attempts
     }
 
     /// What every learning rate is multiplied by.
     pub const fn rate_factor(&self) -> f32 {
-        self.rate_factor
+        self.attempts.rate_factor
     }
 
     /// How often the run may step back yet.
     pub const fn left(&self) -> u32 {
-        self.left
+        self.attempts.left
     }
 }
 

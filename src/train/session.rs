@@ -9,6 +9,7 @@
 use std::ops::ControlFlow;
 use std::thread::Scope;
 
+use super::checkpoint::{Checkpoint, CheckpointCard};
 use super::hold_out::HoldOut;
 use super::keeper::{Keeper, Kept};
 use super::loader::Loader;
@@ -40,6 +41,20 @@ const DIGIT_SHARE: f64 = 0.99;
 
 /// Trains as configured. `None` when the observer stopped the run before its first epoch was complete.
 pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) -> Result<Option<Outcome>, Problem> {
+    on_threads(config, data, None, observer)
+}
+
+/// Goes on with an interrupted run from its checkpoint, as if it had not been interrupted.
+pub fn resume(config: &RunConfig, data: &DataSet, from: Checkpoint, observer: &mut dyn Observer) -> Result<Option<Outcome>, Problem> {
+    on_threads(config, data, Some(from), observer)
+}
+
+fn on_threads(
+    config: &RunConfig,
+    data: &DataSet,
+    from: Option<Checkpoint>,
+    observer: &mut dyn Observer,
+) -> Result<Option<Outcome>, Problem> {
     check(config)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads(config))
@@ -48,12 +63,13 @@ pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) ->
         .map_err(|error| Problem::Compute { message: error.to_string() })?;
     // The loop itself is one of the pool's threads, so that the run computes on exactly as many as it was given. The thread that
     // gathers batches comes on top: it has little to do, and something only while the others do.
-    pool.install(|| std::thread::scope(|scope| run(config, data, scope, observer)))
+    pool.install(|| std::thread::scope(|scope| run(config, data, from, scope, observer)))
 }
 
 fn run<'scope, 'env>(
     config: &RunConfig,
     data: &'env DataSet,
+    from: Option<Checkpoint>,
     scope: &'scope Scope<'scope, 'env>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, Problem> {
@@ -63,17 +79,29 @@ fn run<'scope, 'env>(
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
     let mut updates = Updates::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
     let mut dropout = Random::stream(config.seed, "dropout", 0);
-    observer.prepare(&plan, &net);
-
-    let mut pulse = Pulse::start(&plan, config.epochs);
-    let mut batches = Loader::start(scope, config, &data.train, order)?;
-    let mut keeper = Keeper::new(config.early_stopping);
+    let mut keeper = Keeper::new(config.early_stopping, None);
     let mut epochs: Vec<EpochRecord> = Vec::new();
-    let mut stopped_early = false;
-    let part = micro_batch(config.model);
     let mut step = 0;
+    if let Some(checkpoint) = from {
+        checkpoint.check(config, &plan, &net)?;
+        step = checkpoint.progress.state.step;
+        updates.go_on(checkpoint.progress, plan.steps_per_epoch)?;
+        keeper = Keeper::new(config.early_stopping, Some(checkpoint.kept));
+        (dropout, epochs) = (checkpoint.dropout, checkpoint.card.epochs);
+    }
+    let done = epochs.len() as u32;
+    observer.prepare(&plan, &net, &epochs);
 
-    'run: for epoch in 1..=config.epochs {
+    let mut pulse = Pulse::start(&plan, config.epochs, &epochs);
+    let mut batches = Loader::start(scope, config, &data.train, order, done)?;
+    let part = micro_batch(config.model);
+    let ended_early = |keeper: &Keeper, epoch| keeper.has_waited(epoch).filter(|_| epoch < config.epochs);
+    let mut waited = ended_early(&keeper, done);
+
+    'run: for epoch in done + 1..=config.epochs {
+        if waited.is_some() {
+            break;
+        }
         let began = pulse.seconds();
         let mut seen = Tally::default();
 
@@ -119,20 +147,30 @@ fn run<'scope, 'env>(
             seconds: (validating - began) as f32,
         };
         let digit_threshold = measured.score_kept_by(DIGIT_SHARE);
-        let waited = keeper.offer(&record, &net, digit_threshold)?;
+        keeper.offer(&record, &net, digit_threshold)?;
         epochs.push(record);
         pulse.pause(|| observer.epoch(&record, &net, digit_threshold));
         updates.exchange_average()?;
-        if let Some(best_epoch) = waited.filter(|_| epoch < config.epochs) {
-            stopped_early = true;
+        waited = ended_early(&keeper, epoch);
+        if let Some(best_epoch) = waited {
             tell(Some(Intervention::StoppedEarly { epoch, best_epoch }), observer);
-            break 'run;
+        }
+        if let Some(kept) = keeper.kept() {
+            let card = CheckpointCard {
+                config: config.clone(),
+                train_images: plan.train_images,
+                epochs: epochs.clone(),
+                made_at: jiff::Timestamp::now().to_string(),
+            };
+            let checkpoint = Checkpoint { card, progress: updates.progress(step)?, dropout: dropout.clone(), kept: kept.clone() };
+            pulse.pause(|| observer.checkpoint(checkpoint));
         }
     }
 
     // What is kept is what a record measured, not the steps after it.
     let Some(Kept { record, weights, digit_threshold }) = keeper.into_kept() else { return Ok(None) };
     net.set_weights(&weights)?;
+    let stopped_early = waited.is_some();
     let stopped = epochs.len() < config.epochs as usize && !stopped_early;
     let test = if stopped { None } else { test_once(&net, &data.test, &mut pulse, observer)? };
     let train_seconds: f64 = epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum();

@@ -6,13 +6,25 @@
 //! holds for a device as well, instead of a loss that somebody would have to wait for.
 
 use candle_core::Tensor;
+use serde::{Deserialize, Serialize};
 
-use super::recovery::{Recovery, State, is_finite};
+use super::recovery::{Attempts, Recovery, State, is_finite};
 use crate::nn::Net;
 use crate::optim::{Average, LossScale, Optimizer, Settings};
 use crate::problem::Problem;
 use crate::protocol::Intervention;
 use crate::run_config::{Precision, RunConfig};
+
+/// All that updates have come to: what an interrupted run needs to go on with them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// What a step changes.
+    pub state: State,
+    /// Steps back so far.
+    pub attempts: Attempts,
+    /// Steps skipped so far.
+    pub skipped: u64,
+}
 
 /// The way from gradients to weights.
 pub struct Updates {
@@ -40,8 +52,22 @@ impl Updates {
             loss_scale,
             clip_norm: config.clip_norm,
             skipped: 0,
-            recovery: Recovery::new(start, steps_per_epoch),
+            recovery: Recovery::new(start, Attempts::default(), steps_per_epoch),
         })
+    }
+
+    /// Where an interrupted run can go on from, after so many steps.
+    pub fn progress(&self, step: u64) -> Result<Progress, Problem> {
+        Ok(Progress { state: self.state(step)?, attempts: self.recovery.attempts(), skipped: self.skipped })
+    }
+
+    /// Goes on from there.
+    pub fn go_on(&mut self, progress: Progress, steps_per_epoch: u64) -> Result<(), Problem> {
+        let Progress { state, attempts, skipped } = progress;
+        self.take_back(&state)?;
+        self.skipped = skipped;
+        self.recovery = Recovery::new(state, attempts, steps_per_epoch);
+        Ok(())
     }
 
     /// Adds the gradients of a part of the step's loss to those gathered.
@@ -117,24 +143,33 @@ impl Updates {
     }
 
     fn step_back(&mut self, step: u64) -> Result<Intervention, Problem> {
-        let State { step: to_step, weights, memory, average, loss_scale } = self.recovery.step_back().ok_or(Problem::NotFinite { step })?;
+        let good = self.recovery.step_back().ok_or(Problem::NotFinite { step })?.clone();
+        self.take_back(&good)?;
+        Ok(Intervention::SteppedBack { step, to_step: good.step, rate_factor: self.recovery.rate_factor(), left: self.recovery.left() })
+    }
+
+    fn take_back(&mut self, state: &State) -> Result<(), Problem> {
+        let State { step: _, weights, memory, average, loss_scale } = state;
         self.net.set_weights(weights)?;
         self.optimizer.forget_gradients();
         self.optimizer.remember(memory);
         self.average.clone_from(average);
         self.loss_scale = *loss_scale;
-        let to_step = *to_step;
-        Ok(Intervention::SteppedBack { step, to_step, rate_factor: self.recovery.rate_factor(), left: self.recovery.left() })
+        Ok(())
     }
 
     fn keep(&mut self, step: u64) -> Result<(), Problem> {
-        let Self { net, optimizer, average, loss_scale, .. } = self;
-        let memory = optimizer.memory().clone();
-        let state = State { step, weights: net.weights()?, memory, average: average.clone(), loss_scale: *loss_scale };
+        let state = self.state(step)?;
         // Infinite weights can have finite gradients: behind a ReLU that they have killed.
         if state.is_finite() {
             self.recovery.keep(state);
         }
         Ok(())
+    }
+
+    fn state(&self, step: u64) -> Result<State, Problem> {
+        let Self { net, optimizer, average, loss_scale, .. } = self;
+        let memory = optimizer.memory().clone();
+        Ok(State { step, weights: net.weights()?, memory, average: average.clone(), loss_scale: *loss_scale })
     }
 }

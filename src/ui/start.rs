@@ -9,7 +9,7 @@ use super::dialogs::SystemDialogs;
 use super::icon::icon;
 use super::window::Inkling;
 use crate::app::{App, Settings, Surroundings};
-use crate::engine::EngineHandle;
+use crate::engine::{EngineHandle, Host};
 use crate::paths::Paths;
 
 /// The smallest window everything fits in, in points.
@@ -29,7 +29,8 @@ pub fn run() -> Result<(), eframe::Error> {
             let ctx = cc.egui_ctx.clone();
             let around = Surroundings {
                 paths,
-                connect: Box::new(|settings, wake| EngineHandle::spawn(settings, move || wake())),
+                host: Host::usual(),
+                connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
                 dialogs: Box::new(SystemDialogs),
                 wake: Arc::new(move || ctx.request_repaint()),
             };

@@ -2,6 +2,7 @@
 
 mod drawing;
 mod history;
+mod interrupted;
 mod messages;
 mod settings;
 mod state;

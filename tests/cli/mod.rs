@@ -5,6 +5,7 @@ mod data;
 #[cfg(unix)]
 mod interrupt;
 mod predict;
+mod resume;
 mod train;
 mod usage;
 

@@ -1,4 +1,6 @@
 //! The engine through its line: what is asked, what comes back.
 
+mod child;
 mod supervision;
+mod wire;
 mod work;

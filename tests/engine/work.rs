@@ -24,6 +24,7 @@ fn bench(steps: usize, epochs: u32) -> Bench {
     let settings = EngineSettings {
         data_folders: Vec::new(),
         runs: RunsTarget::Store(folder.path().join("runs")),
+        checkpoints: folder.path().join("checkpoints"),
         benchmarks: folder.path().join("bench"),
         weights: WeightFormat::F32,
         gives_way: false,
@@ -44,7 +45,7 @@ fn bench(steps: usize, epochs: u32) -> Bench {
 
 impl Bench {
     fn start(&self, run: u64) -> RunId {
-        self.handle.send(Command::Start { run: RunId(run), config: self.config.clone() });
+        self.handle.send(Command::Start { run: RunId(run), config: self.config.clone(), from: None });
         RunId(run)
     }
 

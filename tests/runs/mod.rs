@@ -1,5 +1,7 @@
 //! Run folders: whole or not there, found again, moved, replaced, deleted — and nothing else ever touched.
 
+mod checkpoints;
+
 use std::path::Path;
 
 use inkling::infer::Reader;

@@ -4,6 +4,7 @@ mod astray;
 mod batches;
 mod endings;
 mod hold_out;
+mod interrupted;
 mod learning;
 mod micro_batches;
 mod precisions;

@@ -3,7 +3,7 @@
 use inkling::nn::Net;
 use inkling::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
-use inkling::train::{Flow, Observer};
+use inkling::train::{Checkpoint, Flow, Observer};
 
 #[derive(Default)]
 pub struct Watcher {
@@ -20,13 +20,17 @@ pub struct Watcher {
     pub hold: std::time::Duration,
     /// The weights at the end of each epoch.
     pub weights: Vec<Vec<Vec<f32>>>,
+    /// The epochs the run had behind it when it began.
+    pub before: Vec<EpochRecord>,
+    pub checkpoints: Vec<Checkpoint>,
 }
 
 impl Observer for Watcher {
-    fn prepare(&mut self, plan: &RunPlan, net: &Net) {
+    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord]) {
         assert!(self.plan.is_none() && self.steps.is_empty());
         assert_eq!(plan.parameters, net.trainable().iter().map(|parameter| parameter.len() as u64).sum::<u64>());
         self.plan = Some(plan.clone());
+        self.before = before.to_vec();
     }
 
     fn between(&mut self, _net: &Net) -> Flow {
@@ -49,6 +53,10 @@ impl Observer for Watcher {
         self.thresholds.push(digit_threshold);
         self.weights.push(net.weights().unwrap());
     }
+
+    fn checkpoint(&mut self, checkpoint: Checkpoint) {
+        self.checkpoints.push(checkpoint);
+    }
 }
 
 /// A small, quick run.
@@ -62,5 +70,18 @@ pub fn config(model: ModelKind) -> RunConfig {
         schedule: ScheduleKind::OneCycle,
         threads: Some(2),
         ..RunConfig::preset(Preset::QuickLook)
+    }
+}
+
+/// An epoch's figures.
+pub fn record(epoch: u32) -> EpochRecord {
+    EpochRecord {
+        epoch,
+        step: u64::from(epoch) * 10,
+        train_loss: 0.1,
+        train_accuracy: 0.95,
+        validation_loss: 0.2,
+        validation_accuracy: 1.0 / 3.0,
+        seconds: 1.5,
     }
 }

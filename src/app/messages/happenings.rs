@@ -58,6 +58,28 @@ impl Message {
         )
     }
 
+    /// The engine's process is gone; `left` is the number of epochs that a run under way can go on from.
+    pub fn engine_lost(problem: &Problem, was_training: bool, left: Option<u32>) -> Self {
+        let what = Self::from(problem).what;
+        let remedy = match (was_training, left) {
+            (true, Some(epochs)) => {
+                let epochs = if epochs == 1 { "its first epoch is".to_owned() } else { format!("its first {epochs} epochs are") };
+                format!("The run under way broke off, but {epochs} safe: press Continue to go on from there, on the processor.")
+            }
+            (true, None) => "The run under way broke off before its first epoch was complete. Press Start to train again.".to_owned(),
+            (false, _) => "Reading and training go on within Inkling itself; nothing was lost.".to_owned(),
+        };
+        Self::new(what, remedy)
+    }
+
+    /// Checkpoints cannot be written.
+    pub fn checkpoint_not_kept(problem: &Problem) -> Self {
+        Self::new(
+            format!("The run goes on, but could not be continued if it were interrupted: {}", Self::from(problem).what),
+            "Free some room on the disk, or check that you may write there.",
+        )
+    }
+
     /// What was typed is not what the field takes.
     pub(in crate::app) fn not_a_number(text: &str, range: &str) -> Self {
         let what =

@@ -7,7 +7,7 @@ use super::Message;
 use crate::data::DataError;
 use crate::ink::InkError;
 use crate::nn::ModelError;
-use crate::problem::Problem;
+use crate::problem::{EngineLoss, Problem};
 use crate::run_config::{ConfigProblem, Precision};
 use crate::runs::RunError;
 
@@ -36,6 +36,9 @@ impl From<&Problem> for Message {
                 ),
                 "Lower the learning rate (a tenth of it is a good try) and train again.",
             ),
+            Problem::CannotGoOn { reason } => {
+                Self::new(format!("The interrupted run cannot go on: {}", sentence(reason)), "Train again from the start.")
+            }
             Problem::Compute { message } => Self::new(
                 format!("A computation failed: {}", sentence(message)),
                 "If memory is short, choose a smaller batch size or a smaller model; otherwise please report this as a bug.",
@@ -44,9 +47,36 @@ impl From<&Problem> for Message {
                 format!("Inkling's engine hit a mistake of its own: {}", sentence(message)),
                 "Models that were kept are safe. Try again, and please report this as a bug.",
             ),
+            Problem::EngineLost(loss) => of_loss(loss),
             Problem::EngineGone => {
                 Self::new("Inkling's engine has ended and cannot be reached.", "Models that were kept are safe. Start Inkling again.")
             }
+        }
+    }
+}
+
+fn of_loss(loss: &EngineLoss) -> Message {
+    let safe = "Models that were kept are safe. An interrupted run can go on from its last epoch.";
+    match loss {
+        EngineLoss::NotStarted { reason } => {
+            Message::new(format!("The process of Inkling's engine could not be started: {}", sentence(reason)), "Start Inkling again.")
+        }
+        EngineLoss::Ended { status, words } if words.is_empty() => {
+            Message::new(format!("The process of Inkling's engine ended unexpectedly ({status})."), safe)
+        }
+        EngineLoss::Ended { status, words } => Message::new(
+            format!("The process of Inkling's engine ended unexpectedly ({status}). Its last words: {}", sentence(words)),
+            safe,
+        ),
+        EngineLoss::Hung { seconds } => {
+            Message::new(format!("The process of Inkling's engine gave no sign of life for {seconds} s and was ended."), safe)
+        }
+        EngineLoss::Version { ours, theirs } => Message::new(
+            format!("The engine is of Inkling {theirs}, the window of Inkling {ours}; they do not understand each other."),
+            "Start Inkling again: it was probably updated meanwhile.",
+        ),
+        EngineLoss::Garbled { reason } => {
+            Message::new(format!("What Inkling's engine says cannot be understood: {}", sentence(reason)), safe)
         }
     }
 }
@@ -178,6 +208,10 @@ fn of_run(error: &RunError) -> Message {
         RunError::Malformed { folder, reason } => Message::new(
             format!("{} does not hold a whole run of Inkling's: {}", folder.display(), sentence(reason)),
             "Choose another run, or train it again.",
+        ),
+        RunError::InUse { folder } => Message::new(
+            format!("The run in {} is going on already, perhaps in another window of Inkling's.", folder.display()),
+            "Wait until it has finished, or stop it there.",
         ),
         RunError::Occupied { folder } => Message::new(
             format!("{} holds something other than a run of Inkling's, which would be overwritten.", folder.display()),

@@ -4,7 +4,7 @@
 mod report;
 mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::arguments::choice;
 use super::engine::Engine;
@@ -12,10 +12,12 @@ use super::failure::Failure;
 use super::interrupt;
 use super::output::Output;
 use crate::engine::RunsTarget;
+use crate::paths::Paths;
 use crate::protocol::{Command, RunId};
 use crate::run_config::{
     Activation, Augmentation, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, WeightFormat,
 };
+use crate::runs::{Checkpoints, InterruptedRun};
 
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
@@ -89,6 +91,13 @@ pub struct Arguments {
     /// Worker threads; one per core by default
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     threads: Option<u32>,
+    /// Go on with a run that was interrupted: the newest, or the one whose checkpoint is in this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = [
+        "data", "preset", "model", "activation", "epochs", "batch_size", "precision", "optimizer", "lr", "schedule", "weight_decay",
+        "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging", "early_stopping", "augmentation", "seed",
+    ])]
+    #[expect(clippy::option_option, reason = "an option that may have a value")]
+    resume: Option<Option<PathBuf>>,
     /// The folder to keep the run in; by default a new one where Inkling keeps its runs
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -134,14 +143,22 @@ impl Arguments {
 
 /// Trains.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let config = arguments.config();
+    let (config, from) = match &arguments.resume {
+        None => (arguments.config(), None),
+        Some(folder) => {
+            let run = interrupted(folder.as_deref())?;
+            let (device, threads) = (arguments.device, arguments.threads);
+            let asked = run.card.config;
+            (RunConfig { device: device.unwrap_or(asked.device), threads: threads.or(asked.threads), ..asked }, Some(run.folder))
+        }
+    };
     let problems = config.problems();
     if !problems.is_empty() {
         return Err(Failure::of_config(&problems));
     }
     let engine = Engine::start(arguments.data_dir, arguments.out.map(RunsTarget::Folder), arguments.weights)?;
     interrupt::listen();
-    engine.send(Command::Start { run: RunId(1), config: config.clone() })?;
+    engine.send(Command::Start { run: RunId(1), config: config.clone(), from })?;
     let mut output = Output::new(arguments.json);
     let Some(summary) = watch::until_over(&engine, &config, &mut output)? else {
         report::discarded(&mut output)?;
@@ -149,4 +166,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     };
     report::finished(&summary, &mut output)?;
     if report::is_complete(&summary) { Ok(()) } else { Err(Failure::Interrupted) }
+}
+
+/// The run to go on with: the newest where no folder is named.
+fn interrupted(folder: Option<&Path>) -> Result<InterruptedRun, Failure> {
+    if let Some(folder) = folder {
+        return Ok(Checkpoints::look_at(folder)?);
+    }
+    let newest = Checkpoints::new(Paths::find().checkpoints).list().into_iter().next();
+    newest.ok_or_else(|| Failure::Usage("There is no interrupted run to go on with. Leave --resume out to train anew.".to_owned()))
 }

@@ -18,6 +18,7 @@ pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> R
     let mut progress = Progress::new();
     let mut plan = None;
     let mut stopping = false;
+    let mut complained = false;
     progress.note(&format!("Preparing {}.", config.data.label()));
     loop {
         if interrupt::asked() && !stopping {
@@ -27,10 +28,13 @@ pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> R
         }
         match engine.next()? {
             Some(Event::Preparing { fraction, .. }) => progress.show(fraction, "Preparing the data"),
-            Some(Event::Started { plan: started, .. }) => {
+            Some(Event::Started { plan: started, before, .. }) => {
                 output.json(&report::Started::new(config, &started))?;
                 progress = Progress::new();
                 progress.note(&report::plan(config, &started));
+                if let Some(last) = before.last() {
+                    progress.note(&format!("Going on after epoch {} of {}.", last.epoch, config.epochs));
+                }
                 plan = Some(started);
             }
             Some(Event::Progress { steps, now, .. }) => {
@@ -50,6 +54,11 @@ pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> R
             Some(Event::Discarded(_)) => return Ok(None),
             Some(Event::Failed { what: Task::Run(_), problem }) => return Err(problem.into()),
             // Whatever the run was doing, a fresh engine does not know of it.
+            Some(Event::Lost(loss)) => return Err(loss.into()),
+            Some(Event::Checkpoint { kept: Err(problem), .. }) if !complained => {
+                complained = true;
+                progress.note(&Message::checkpoint_not_kept(&problem).to_string());
+            }
             Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
             // The rest concerns reading, which nobody asked for here.
             Some(_) | None => {}

@@ -1,9 +1,10 @@
-//! Owns the models screen: the starter model and every finished run, and what can be done with each.
+//! Owns the models screen: the starter model, every finished run and those that broke off, and what can be done with each.
 //! Must not read or delete folders: it returns actions.
 
 mod card;
 mod details;
 mod history;
+mod interrupted;
 
 use std::path::PathBuf;
 
@@ -24,7 +25,7 @@ enum Selected {
 #[derive(Debug, Default)]
 pub struct ModelsView {
     selected: Option<Selected>,
-    /// The run whose deletion waits to be confirmed.
+    /// The run whose deletion, finished or interrupted, waits to be confirmed.
     confirming: Option<PathBuf>,
 }
 
@@ -79,6 +80,7 @@ fn chosen(view: &ModelsView, runs: &[RunEntry]) -> Selected {
 }
 
 fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen: &Selected, inline: bool, actions: &mut Vec<Action>) {
+    interrupted::show(ui, app, &mut view.confirming, actions);
     for entry in runs {
         let this = Selected::Run(entry.folder.clone());
         if card::run(ui, app, entry, *chosen == this).clicked() {

@@ -1,0 +1,78 @@
+//! Owns runs that were interrupted: which there are, going on with one, forgetting one.
+//! Must not know how a checkpoint is written or read.
+
+use std::path::{Path, PathBuf};
+
+use super::action::Screen;
+use super::background::Finding;
+use super::run_view::{LastCheckpoint, RunView};
+use super::state::App;
+use crate::problem::{EngineLoss, Problem};
+use crate::protocol::{Command, ModelRef, RunId};
+use crate::run_config::{DeviceChoice, RunConfig};
+use crate::runs::Checkpoints;
+
+use super::messages::Message;
+use super::notice::Severity;
+
+impl App {
+    /// The run that broke off in this window and can go on.
+    pub fn broken_off(&self) -> Option<&LastCheckpoint> {
+        self.run.as_ref().and_then(RunView::can_go_on_from)
+    }
+
+    pub(super) fn list_interrupted(&self) {
+        let checkpoints = Checkpoints::new(&self.around.paths.checkpoints);
+        self.background.run(move || Some(Finding::Interrupted(checkpoints.list())));
+    }
+
+    pub(super) fn forget_interrupted(&mut self, folder: PathBuf) {
+        let checkpoints = Checkpoints::new(&self.around.paths.checkpoints);
+        if let Some(run) = self.run.as_mut().filter(|run| run.can_go_on_from().is_some_and(|last| last.folder == folder)) {
+            run.checkpoint = None;
+        }
+        self.background.run(move || {
+            Some(match checkpoints.delete(&folder) {
+                Ok(()) => Finding::Interrupted(checkpoints.list()),
+                Err(error) => Finding::Failed(error.into()),
+            })
+        });
+    }
+
+    /// Goes on with an interrupted run from its checkpoint, here: on the processor if its device cannot be used.
+    pub(super) fn go_on(&mut self, folder: &Path) {
+        if self.is_training() {
+            self.complain(&Problem::Busy);
+            return;
+        }
+        let id = RunId(self.next_id());
+        let here = self.run.take_if(|run| run.can_go_on_from().is_some_and(|last| last.folder == folder));
+        let listed = || self.interrupted.iter().find(|run| run.folder == folder).map(|run| RunView::new(id, run.card.config.clone()));
+        let Some(mut run) = here.map(|run| run.again(id)).or_else(listed) else { return };
+        self.interrupted.retain(|run| run.folder != folder);
+        if self.why_not_device(run.config.device).is_some() {
+            run.config = RunConfig { device: DeviceChoice::Cpu, ..run.config };
+        }
+        let config = run.config.clone();
+        self.run = Some(run);
+        self.screen = Screen::Train;
+        self.reread_at = 0.0;
+        if !self.ask(Command::Start { run: id, config, from: Some(folder.to_owned()) }) {
+            self.engine_is_gone();
+        }
+    }
+
+    /// The engine's process is gone: one on a thread takes its place, and the same model reads.
+    pub(super) fn engine_is_lost(&mut self, loss: EngineLoss) {
+        let was_training = self.is_training();
+        self.engine_lost_everything();
+        self.host = crate::engine::Host::Thread;
+        self.reconnect();
+        if let Some(ModelRef::File(path)) = self.reader.as_ref().map(|reader| reader.reference.clone()) {
+            self.ask(Command::ReadWith(ModelRef::File(path)));
+        }
+        let left = self.broken_off().map(|last| last.epochs).filter(|_| was_training);
+        self.tell(Severity::Error, Message::engine_lost(&Problem::EngineLost(loss), was_training, left));
+        self.list_interrupted();
+    }
+}

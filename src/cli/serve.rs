@@ -1,0 +1,23 @@
+//! Owns `inkling engine`: an engine at the end of this process's standard input and output, for Inkling's window.
+//! Must not write anything else there.
+
+use std::io;
+
+use super::failure::Failure;
+use crate::engine::{Unserved, serve};
+
+/// Serves until the caller is done.
+pub fn run() -> Result<(), Failure> {
+    serve(io::stdin(), io::stdout()).map_err(|error| match error {
+        Unserved::NoCaller => Failure::Usage(sentence(&error)),
+        Unserved::Version { .. } => Failure::Failed(format!("{} Start Inkling again to use the same version for both.", sentence(&error))),
+        Unserved::Pipe(_) => Failure::Failed(sentence(&error)),
+    })
+}
+
+/// "The caller …."
+fn sentence(error: &Unserved) -> String {
+    let text = error.to_string();
+    let mut letters = text.chars();
+    letters.next().map(|first| format!("{}{}.", first.to_uppercase(), letters.as_str())).unwrap_or_default()
+}

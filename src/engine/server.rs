@@ -1,0 +1,58 @@
+//! Owns an engine that serves a caller in another process, over a pair of pipes.
+//! Must not know who the caller is.
+
+use std::io::{self, Read, Write};
+
+use super::handle::{EngineHandle, EngineSettings};
+use super::wire::{self, Greeting};
+
+/// Why a caller is not served.
+#[derive(Debug, thiserror::Error)]
+pub enum Unserved {
+    /// It ended, or never was one.
+    #[error("nobody asks anything here: this command is how Inkling's window reaches an engine in a process of its own")]
+    NoCaller,
+    /// It speaks another version.
+    #[error("the caller is Inkling {theirs}, but this engine is {ours}")]
+    Version {
+        /// This program's.
+        ours: String,
+        /// The caller's.
+        theirs: String,
+    },
+    /// What it says makes no sense, or a pipe broke.
+    #[error("the caller cannot be understood: {0}")]
+    Pipe(#[from] io::Error),
+}
+
+/// Serves until the caller ends or asks for the end. What a run has learned by then is kept.
+pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write) -> Result<(), Unserved> {
+    let theirs = wire::be_greeted(&mut input)?.ok_or(Unserved::NoCaller)?;
+    let ours = Greeting::ours();
+    wire::greet(&mut output)?;
+    if theirs != ours {
+        return Err(Unserved::Version { ours: ours.program, theirs: theirs.program });
+    }
+    let settings: EngineSettings = wire::read(&mut input)?.ok_or(Unserved::NoCaller)?;
+    let EngineHandle { commands, events } = EngineHandle::spawn(settings, || {});
+    std::thread::Builder::new().name("inkling-caller".to_owned()).spawn(move || {
+        loop {
+            match wire::read(&mut input) {
+                Ok(Some(command)) => {
+                    if commands.send(command).is_err() {
+                        return;
+                    }
+                }
+                // Without a caller the engine ends, and first keeps what there is to keep.
+                Ok(None) => return,
+                Err(error) => return tracing::error!(%error, "the caller cannot be understood"),
+            }
+        }
+    })?;
+    let mut heard = true;
+    // Also with nobody to hear it, the engine comes to its end by itself.
+    while let Ok(event) = events.recv() {
+        heard = heard && wire::write(&mut output, &event).inspect_err(|error| tracing::info!(%error, "the caller is gone")).is_ok();
+    }
+    Ok(())
+}

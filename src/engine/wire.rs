@@ -1,0 +1,89 @@
+//! Owns how commands and events cross a pipe: a greeting from each side, then frames of a little-endian u32 length and as many bytes of
+//! `MessagePack`. Must not know what they say, nor where the pipe leads.
+//!
+//! `MessagePack` with named fields: it carries every float as it is, the infinite ones too, and every kind of enum.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Raised whenever commands, events or settings change.
+const PROTOCOL: u32 = 1;
+const MAGIC: [u8; 8] = *b"INKLING\n";
+/// Longer frames are refused: the longest, a run's summary with 1,000 epochs and its mistakes, has less than 1 MB.
+const MAX_FRAME: usize = 64 << 20;
+
+/// Who is at an end of the pipe.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Greeting {
+    /// Version of the language.
+    pub protocol: u32,
+    /// Version of the program.
+    pub program: String,
+}
+
+impl Greeting {
+    /// This program's.
+    pub fn ours() -> Self {
+        Self { protocol: PROTOCOL, program: env!("CARGO_PKG_VERSION").to_owned() }
+    }
+}
+
+/// Greets.
+pub fn greet(to: &mut impl Write) -> io::Result<()> {
+    to.write_all(&MAGIC)?;
+    write(to, &Greeting::ours())
+}
+
+/// Hears the other side's greeting; `None` where it ended without one.
+pub fn be_greeted(from: &mut impl Read) -> io::Result<Option<Greeting>> {
+    let mut magic = [0; MAGIC.len()];
+    match from.read_exact(&mut magic) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    if magic != MAGIC {
+        return Err(garbled("it does not begin as one of Inkling's engines does".to_owned()));
+    }
+    read(from)
+}
+
+/// Writes one frame and makes sure that it leaves.
+pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let mut frame = vec![0; 4];
+    rmp_serde::encode::write_named(&mut frame, message).map_err(|error| garbled(error.to_string()))?;
+    let len = frame.len() - 4;
+    if len > MAX_FRAME {
+        return Err(garbled(format!("a message of {len} bytes")));
+    }
+    frame[..4].copy_from_slice(&(len as u32).to_le_bytes());
+    to.write_all(&frame)?;
+    to.flush()
+}
+
+/// Reads one frame; `None` where the other side has ended between two of them.
+pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
+    let mut len = [0; 4];
+    // Of the length, the first byte may be missing, but not the rest.
+    match from.read(&mut len[..1]) {
+        Ok(0) => return Ok(None),
+        Ok(_) => from.read_exact(&mut len[1..])?,
+        Err(error) if error.kind() == ErrorKind::Interrupted => return read(from),
+        Err(error) => return Err(error),
+    }
+    let len = u32::from_le_bytes(len) as usize;
+    if len > MAX_FRAME {
+        return Err(garbled(format!("a message of {len} bytes")));
+    }
+    // Memory grows with what comes, not with what was announced.
+    let mut frame = Vec::new();
+    if from.take(len as u64).read_to_end(&mut frame)? < len {
+        return Err(ErrorKind::UnexpectedEof.into());
+    }
+    rmp_serde::from_slice(&frame).map(Some).map_err(|error| garbled(error.to_string()))
+}
+
+fn garbled(reason: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, reason)
+}

@@ -1,0 +1,56 @@
+//! Owns the bytes of a checkpoint: what it is of first, so that it can be listed without being read. Must not know where it lies.
+//!
+//! Eight bytes of magic, the format's version and the length of the card as little-endian u32, the card, then the whole checkpoint; both
+//! are `MessagePack`, which keeps every float as it is. Only Inkling reads it, and only to go on with a run.
+
+use std::io::{self, Read};
+
+use crate::train::{Checkpoint, CheckpointCard};
+
+const MAGIC: [u8; 8] = *b"INKCKPT\n";
+const VERSION: u32 = 1;
+/// Longer cards are refused unread; one of 1,000 epochs has less than 1 MB.
+const MAX_CARD_BYTES: u32 = 16 << 20;
+/// Larger checkpoints are refused unread: those of our largest model have 40 MB.
+const MAX_BYTES: u64 = 512 << 20;
+
+/// The bytes of a checkpoint.
+pub fn encode(checkpoint: &Checkpoint) -> Result<Vec<u8>, rmp_serde::encode::Error> {
+    let card = rmp_serde::to_vec_named(&checkpoint.card)?;
+    let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &(card.len() as u32).to_le_bytes(), &card].concat();
+    rmp_serde::encode::write_named(&mut bytes, checkpoint)?;
+    Ok(bytes)
+}
+
+/// What the checkpoint is of; leaves `bytes` where the checkpoint begins. Errors are the system's words or what is wrong.
+pub fn read_card(bytes: &mut impl Read) -> Result<CheckpointCard, String> {
+    let mut field = |name: &str| -> Result<[u8; 8], String> {
+        let mut field = [0; 8];
+        bytes.read_exact(&mut field).map_err(|error| in_words(&error, name))?;
+        Ok(field)
+    };
+    if field("its first bytes")? != MAGIC {
+        return Err("it is not a checkpoint".to_owned());
+    }
+    let [v0, v1, v2, v3, l0, l1, l2, l3] = field("its version")?;
+    let (version, len) = (u32::from_le_bytes([v0, v1, v2, v3]), u32::from_le_bytes([l0, l1, l2, l3]));
+    if version != VERSION {
+        return Err(format!("its format {version} is not this program's {VERSION}"));
+    }
+    if len > MAX_CARD_BYTES {
+        return Err("its description is too long".to_owned());
+    }
+    let mut card = vec![0; len as usize];
+    bytes.read_exact(&mut card).map_err(|error| in_words(&error, "its description"))?;
+    rmp_serde::from_slice(&card).map_err(|error| format!("its description makes no sense ({error})"))
+}
+
+/// The whole checkpoint.
+pub fn read(bytes: &mut impl Read) -> Result<Checkpoint, String> {
+    read_card(bytes)?;
+    rmp_serde::from_read(bytes.take(MAX_BYTES)).map_err(|error| format!("it is damaged ({error})"))
+}
+
+fn in_words(error: &io::Error, part: &str) -> String {
+    if error.kind() == io::ErrorKind::UnexpectedEof { format!("it ends within {part}") } else { error.to_string() }
+}

@@ -1,0 +1,147 @@
+//! Owns the folder of checkpoints: a folder in it for each run that is under way or was interrupted.
+//! Must not know when a checkpoint is due.
+//!
+//! Whoever carries a run out holds a lock on a file in its folder. The system takes it back however that process ends, so a folder that
+//! nobody holds is that of an interrupted run.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::RunError;
+use super::checkpoint_file;
+use super::folder::unwritable;
+use crate::files::write_whole;
+use crate::problem::Problem;
+use crate::train::{Checkpoint, CheckpointCard};
+
+const CHECKPOINT: &str = "checkpoint";
+const LOCK: &str = "lock";
+
+/// The folder of checkpoints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoints {
+    root: PathBuf,
+}
+
+/// A run that was interrupted and can go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InterruptedRun {
+    /// Where its checkpoint is.
+    pub folder: PathBuf,
+    /// What it is of.
+    pub card: CheckpointCard,
+}
+
+/// Where the checkpoints of one run go, each in the place of the one before.
+#[derive(Debug)]
+pub struct Place {
+    folder: PathBuf,
+    /// Held from the first checkpoint on.
+    lock: Option<File>,
+}
+
+impl Checkpoints {
+    /// The checkpoints in this folder, which need not exist yet.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// A place for a run that begins. Nothing is written before its first checkpoint.
+    pub fn begin(&self) -> Place {
+        let now = jiff::Timestamp::now().as_nanosecond();
+        Place { folder: self.root.join(format!("{now}-{}", std::process::id())), lock: None }
+    }
+
+    /// Takes an interrupted run up: its checkpoint, and the place its next ones go to.
+    pub fn take_up(folder: &Path) -> Result<(Place, Checkpoint), RunError> {
+        let mut place = Place { folder: folder.to_owned(), lock: None };
+        if !folder.is_dir() {
+            return Err(malformed(folder, "there is no such folder any more"));
+        }
+        place.lock().map_err(|error| match error {
+            TryLockError::WouldBlock => RunError::InUse { folder: folder.to_owned() },
+            TryLockError::Error(error) => unreadable(folder, &error),
+        })?;
+        let file = File::open(folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
+        let checkpoint = checkpoint_file::read(&mut BufReader::new(file)).map_err(|reason| malformed(folder, &reason))?;
+        Ok((place, checkpoint))
+    }
+
+    /// What the checkpoint in this folder is of.
+    pub fn look_at(folder: &Path) -> Result<InterruptedRun, RunError> {
+        let mut file = File::open(folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
+        let card = checkpoint_file::read_card(&mut file).map_err(|reason| malformed(folder, &reason))?;
+        Ok(InterruptedRun { folder: folder.to_owned(), card })
+    }
+
+    /// Interrupted runs, the newest first. What cannot be read is left out, and left alone.
+    pub fn list(&self) -> Vec<InterruptedRun> {
+        let Ok(entries) = fs::read_dir(&self.root) else { return Vec::new() };
+        let interrupted = |folder: PathBuf| {
+            let run = Self::look_at(&folder).inspect_err(|error| tracing::info!(%error, "no checkpoint")).ok()?;
+            let held = matches!(File::open(folder.join(LOCK)).map(|lock| lock.try_lock()), Ok(Err(TryLockError::WouldBlock)));
+            (!held).then_some(run)
+        };
+        let mut runs: Vec<_> = entries.filter_map(|entry| interrupted(entry.ok()?.path())).collect();
+        let made = |run: &InterruptedRun| run.card.made_at.parse::<jiff::Timestamp>().ok();
+        runs.sort_by(|a, b| made(b).cmp(&made(a)).then_with(|| b.folder.cmp(&a.folder)));
+        runs
+    }
+
+    /// Forgets an interrupted run. Only the folder of one, directly in this one, is ever removed.
+    pub fn delete(&self, folder: &Path) -> Result<(), RunError> {
+        if folder.parent() != Some(&self.root) {
+            return Err(malformed(folder, "it is not among the checkpoints"));
+        }
+        let (place, _) = Self::take_up(folder)?;
+        place.clear().map_err(|error| unreadable(folder, &error))
+    }
+}
+
+impl Place {
+    /// The run's folder among the checkpoints.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Keeps a checkpoint in the place of the one before, whole or not at all.
+    pub fn keep(&mut self, checkpoint: &Checkpoint) -> Result<(), Problem> {
+        let failed = |error: &io::Error| unwritable(&self.folder, error);
+        let bytes = checkpoint_file::encode(checkpoint).map_err(|error| Problem::Compute { message: error.to_string() })?;
+        fs::create_dir_all(&self.folder).map_err(|error| failed(&error))?;
+        let file = self.folder.join(CHECKPOINT);
+        if self.lock.is_none()
+            && let Err(error) = self.lock()
+        {
+            // Without locks, on some network disks, a run under way may be listed as interrupted: better than no checkpoint.
+            tracing::info!(%error, "the checkpoint's folder cannot be locked");
+        }
+        write_whole(&file, &bytes)
+    }
+
+    /// Removes what was kept: the run is over.
+    pub fn clear(self) -> io::Result<()> {
+        let Self { folder, lock } = self;
+        drop(lock);
+        match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => done,
+        }
+    }
+
+    fn lock(&mut self) -> Result<(), TryLockError> {
+        let file = File::options().create(true).append(true).open(self.folder.join(LOCK)).map_err(TryLockError::Error)?;
+        file.try_lock()?;
+        self.lock = Some(file);
+        Ok(())
+    }
+}
+
+fn unreadable(folder: &Path, error: &io::Error) -> RunError {
+    RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() }
+}
+
+fn malformed(folder: &Path, reason: &str) -> RunError {
+    RunError::Malformed { folder: folder.to_owned(), reason: reason.to_owned() }
+}

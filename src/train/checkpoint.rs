@@ -1,0 +1,63 @@
+//! Owns a run as it stands after an epoch, complete: what goes on from it computes, bit for bit, what would have been computed.
+//! Must not know where checkpoints are kept.
+//!
+//! Shuffling and augmentation need no state here: their random numbers follow from seed, epoch and position.
+
+use serde::{Deserialize, Serialize};
+
+use super::keeper::Kept;
+use super::updates::Progress;
+use crate::nn::Net;
+use crate::optim::{Optimizer, Settings};
+use crate::problem::Problem;
+use crate::protocol::{EpochRecord, RunPlan};
+use crate::random::Random;
+use crate::run_config::RunConfig;
+
+/// What a checkpoint is of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckpointCard {
+    /// What was asked.
+    pub config: RunConfig,
+    /// Images the weights learn from: a data set that has another number by now is not the same any more.
+    pub train_images: u64,
+    /// Every completed epoch; at least one.
+    pub epochs: Vec<EpochRecord>,
+    /// When it was made, RFC 3339 in UTC.
+    pub made_at: String,
+}
+
+/// A run after an epoch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// What it is of.
+    pub card: CheckpointCard,
+    pub(super) progress: Progress,
+    pub(super) dropout: Random,
+    pub(super) kept: Kept,
+}
+
+impl Checkpoint {
+    /// Whether this run can go on from here. Another device, another number of threads are no hindrance.
+    pub(super) fn check(&self, config: &RunConfig, plan: &RunPlan, net: &Net) -> Result<(), Problem> {
+        let Self { card, progress, kept, .. } = self;
+        let refuse = |reason: &str| Err(Problem::CannotGoOn { reason: reason.to_owned() });
+        let asked = RunConfig { device: config.device, threads: config.threads, preset: config.preset, ..card.config.clone() };
+        if asked != *config {
+            return refuse("its checkpoint was made with other settings");
+        }
+        let steps = plan.steps_per_epoch * card.epochs.len() as u64;
+        if card.train_images != plan.train_images || progress.state.step != steps || card.epochs.is_empty() {
+            return refuse("its data set is not the one it was learning from");
+        }
+        let lens = |weights: &[Vec<f32>]| weights.iter().map(Vec::len).eq(net.parameters().iter().map(crate::nn::Parameter::len));
+        let fresh = Optimizer::new(Settings::of(config, plan.train_images), net.parameters());
+        let averaged = progress.state.average.as_ref().map(|average| lens(average.values()));
+        let whole = lens(&progress.state.weights)
+            && lens(&kept.weights)
+            && progress.state.memory.has_the_shape_of(fresh.memory())
+            && averaged == config.weight_averaging.map(|_| true)
+            && progress.state.is_finite();
+        if whole { Ok(()) } else { refuse("its checkpoint is damaged") }
+    }
+}

@@ -1,0 +1,155 @@
+//! Runs that broke off: offered, gone on with, forgotten; and an engine that is lost costs a message.
+
+use inkling::app::{Action, App, Phase, Screen};
+use inkling::problem::{EngineLoss, Problem};
+use inkling::protocol::{Command, Event, ModelRef};
+use inkling::run_config::{DeviceChoice, ModelKind, RunConfig};
+use inkling::runs::Checkpoints;
+use inkling::train::train;
+
+use crate::fake_engine::{FakeEngine, app, plan};
+use crate::synthetic::square_set;
+use crate::train::watcher::{Watcher, config, record};
+
+fn killed() -> Event {
+    Event::Lost(EngineLoss::Ended { status: "signal: 9 (SIGKILL)".to_owned(), words: String::new() })
+}
+
+/// A run of 3 epochs whose engine is lost in the second, with a checkpoint after the first.
+fn broken_off() -> (App, FakeEngine) {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Configure(Box::new(RunConfig { epochs: 3, ..RunConfig::default() })));
+    app.apply(Action::Start);
+    engine.serve();
+    engine.train(10);
+    let run = engine.run.as_ref().unwrap().id;
+    engine.send(Event::Checkpoint { run, folder: "kept".into(), epochs: 1, kept: Ok(()) });
+    engine.train(5);
+    engine.send(killed());
+    engine.run = None;
+    app.poll();
+    (app, engine)
+}
+
+#[test]
+fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
+    let (mut app, mut engine) = broken_off();
+    let run = app.run.as_ref().unwrap();
+    assert_eq!(run.phase, Phase::Failed);
+    assert_eq!(run.state(), "Broke off; 1 of 3 epochs are safe");
+    assert_eq!(app.broken_off().map(|last| last.epochs), Some(1));
+    let said = &app.notices.last().unwrap().message;
+    assert!(said.what.contains("SIGKILL") && said.remedy.contains("Continue"), "{said:?}");
+    assert_eq!(engine.engines(), 2, "another engine has taken its place");
+
+    app.apply(Action::GoOn("kept".into()));
+    let id = app.run.as_ref().unwrap().id;
+    let asked = engine.listen();
+    let Some(Command::Start { run, config, from }) = asked.last() else { panic!("{asked:?}") };
+    assert_eq!((*run, from.as_deref(), config.epochs), (id, Some("kept".as_ref()), 3));
+    // The curves end where the run goes on from, and then grow.
+    app.on_event(Event::Started { run: id, plan: plan(config), before: vec![record(1)] });
+    let run = app.run.as_ref().unwrap();
+    assert_eq!((run.history.steps.len(), run.history.epochs.len()), (10, 1));
+    assert_eq!(run.phase, Phase::Training);
+    assert!(app.broken_off().is_none());
+}
+
+#[test]
+fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Start);
+    engine.serve();
+    engine.train(3);
+    engine.send(killed());
+    app.poll();
+    assert!(app.broken_off().is_none());
+    assert!(app.notices.last().unwrap().message.remedy.contains("before its first epoch"));
+    app.apply(Action::GoOn("nothing".into()));
+    assert!(engine.listen().iter().all(|command| !matches!(command, Command::Start { .. })));
+}
+
+#[test]
+fn the_model_that_read_reads_again_with_the_next_engine() {
+    let (mut app, mut engine) = app();
+    let model = ModelRef::File("a/model.safetensors".into());
+    app.apply(Action::ReadWith(model.clone()));
+    engine.serve();
+    app.poll();
+    engine.send(killed());
+    app.poll();
+    assert_eq!(engine.listen(), [Command::ReadWith(model)]);
+    assert!(app.notices.last().unwrap().message.remedy.contains("nothing was lost"));
+}
+
+#[test]
+fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_is() {
+    for (problem, offered) in
+        [(Problem::NotFinite { step: 9 }, false), (Problem::Write { path: "runs".into(), reason: "full".to_owned() }, true)]
+    {
+        let (mut app, mut engine) = app();
+        app.apply(Action::Start);
+        engine.serve();
+        engine.train(10);
+        let run = engine.run.as_ref().unwrap().id;
+        engine.send(Event::Checkpoint { run, folder: "kept".into(), epochs: 1, kept: Ok(()) });
+        engine.fail(problem);
+        app.poll();
+        assert_eq!(app.broken_off().is_some(), offered);
+    }
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_said_once() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Start);
+    engine.serve();
+    let run = engine.run.as_ref().unwrap().id;
+    for epochs in 1..=3 {
+        let kept = Err(Problem::Write { path: "checkpoints".into(), reason: "No space left on device".to_owned() });
+        engine.send(Event::Checkpoint { run, folder: "kept".into(), epochs, kept });
+        app.poll();
+        app.notices.retain(|notice| epochs == 1 || notice.message.what.contains("nothing"));
+        assert_eq!(app.notices.len(), usize::from(epochs == 1), "epoch {epochs}");
+    }
+    assert!(app.run.as_ref().unwrap().checkpoint.is_none());
+}
+
+#[test]
+fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
+    let (mut app, mut engine) = app();
+    let of = RunConfig { epochs: 2, device: DeviceChoice::Cuda, ..config(ModelKind::Mlp) };
+    let mut watcher = Watcher::default();
+    train(&RunConfig { device: DeviceChoice::Cpu, ..of.clone() }, &square_set(120, 0), &mut watcher).unwrap();
+    let checkpoints = Checkpoints::new(engine.home.path().join("checkpoints"));
+    let mut keep = |device| {
+        let mut place = checkpoints.begin();
+        watcher.checkpoints[0].card.config.device = device;
+        place.keep(&watcher.checkpoints[0]).unwrap();
+        place.folder().to_owned()
+    };
+    let (first, second) = (keep(DeviceChoice::Cuda), keep(DeviceChoice::Cpu));
+    app.apply(Action::Show(Screen::Models));
+    wait(&mut app, |app| app.interrupted.len() == 2);
+
+    app.apply(Action::ForgetInterrupted(second));
+    wait(&mut app, |app| app.interrupted.len() == 1);
+    app.apply(Action::GoOn(first.clone()));
+    assert_eq!(app.screen, Screen::Train);
+    let Some(Command::Start { config, from, .. }) = engine.listen().pop() else { panic!("nothing was started") };
+    // The device it trained on is not there any more.
+    assert_eq!(config, RunConfig { device: DeviceChoice::Cpu, ..of });
+    assert_eq!(from, Some(first));
+    assert!(app.interrupted.is_empty(), "what goes on is not interrupted");
+}
+
+fn wait(app: &mut App, until: impl Fn(&App) -> bool) {
+    for _ in 0..2000 {
+        app.poll();
+        if until(app) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("it did not come");
+}

@@ -1,0 +1,231 @@
+//! An engine in a process of its own: it works like any other, and whatever ends it becomes one last event.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command as Program, Stdio};
+use std::time::{Duration, Instant};
+
+use inkling::engine::{EngineHandle, EngineSettings, RunsTarget, greet};
+use inkling::ink::Ink;
+use inkling::problem::EngineLoss;
+use inkling::protocol::{Command, Event, ModelRef, RunId};
+use inkling::random::Random;
+use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig, WeightFormat};
+use inkling::runs::Checkpoints;
+
+use crate::support::write_idx_set;
+
+const PATIENT: Duration = Duration::from_mins(1);
+
+fn program() -> Program {
+    let mut program = Program::new(env!("CARGO_BIN_EXE_inkling"));
+    program.arg("engine");
+    program
+}
+
+fn settings(folder: &Path) -> EngineSettings {
+    EngineSettings {
+        data_folders: Vec::new(),
+        runs: RunsTarget::Store(folder.join("runs")),
+        checkpoints: folder.join("checkpoints"),
+        benchmarks: folder.join("bench"),
+        weights: WeightFormat::F32,
+        gives_way: false,
+    }
+}
+
+fn start(folder: &Path) -> EngineHandle {
+    EngineHandle::child(program(), settings(folder), PATIENT, || {})
+}
+
+fn config(folder: &Path, epochs: u32) -> RunConfig {
+    let set = folder.join("set");
+    if !set.exists() {
+        write_idx_set(&set, 600, 50);
+    }
+    let data = DataSpec::single(DataSource::Path(set));
+    RunConfig { data, model: ModelKind::Mlp, epochs, batch_size: 50, threads: Some(1), learning_rate: 1e-3, ..RunConfig::default() }
+}
+
+/// The first event that `pick` takes.
+fn until<T>(handle: &EngineHandle, mut pick: impl FnMut(Event) -> Option<T>) -> T {
+    loop {
+        if let Some(picked) = pick(handle.recv().expect("the line closed")) {
+            return picked;
+        }
+    }
+}
+
+fn lost(event: Event) -> Option<EngineLoss> {
+    if let Event::Lost(loss) = event { Some(loss) } else { None }
+}
+
+#[test]
+fn it_trains_reads_and_ends_like_one_on_a_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    let handle = start(folder.path());
+    assert!(matches!(handle.recv(), Some(Event::Reader(model)) if model.reference == ModelRef::Starter));
+    let config = config(folder.path(), 2);
+    handle.send(Command::Start { run: RunId(1), config: config.clone(), from: None });
+    let summary = until(&handle, |event| if let Event::Finished { summary, .. } = event { Some(summary) } else { None });
+    assert_eq!((&summary.config, summary.epochs.len()), (&config, 2));
+    assert!(summary.model_path.is_file());
+    assert!(Checkpoints::new(folder.path().join("checkpoints")).list().is_empty(), "a run that is over leaves no checkpoint");
+    handle.send(Command::Classify { request: 7, ink: Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]], ..Ink::default() } });
+    until(&handle, |event| matches!(event, Event::Read { request: 7, .. }).then_some(()));
+    handle.send(Command::Shutdown);
+    assert_eq!(handle.recv(), None, "an end that was asked for needs no words");
+}
+
+#[test]
+fn what_a_run_has_learned_is_kept_when_the_caller_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let handle = start(folder.path());
+    handle.send(Command::Start { run: RunId(1), config: config(folder.path(), 1000), from: None });
+    until(&handle, |event| matches!(event, Event::Epoch { .. }).then_some(()));
+    drop(handle);
+    let runs = inkling::runs::Store::new(folder.path().join("runs"));
+    let since = Instant::now();
+    while runs.list().is_empty() {
+        assert!(since.elapsed() < PATIENT, "nothing was kept");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(runs.list()[0].summary.as_ref().unwrap().stopped);
+}
+
+#[test]
+fn an_engine_that_cannot_be_started_or_is_none_is_called_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let try_it = |program: Program| {
+        let handle = EngineHandle::child(program, settings(folder.path()), PATIENT, || {});
+        let loss = until(&handle, lost);
+        assert_eq!(handle.recv(), None, "nothing comes after it");
+        loss
+    };
+    let loss = try_it(Program::new(folder.path().join("not there")));
+    assert!(matches!(loss, EngineLoss::NotStarted { .. }), "{loss:?}");
+    // A program that is no engine, and complains about how it was called.
+    let mut other = Program::new(env!("CARGO_BIN_EXE_inkling"));
+    other.args(["train", "--epochs", "no"]);
+    let loss = try_it(other);
+    assert!(matches!(&loss, EngineLoss::Ended { status, words } if status.contains('2') && words.contains("--epochs")), "{loss:?}");
+    // One that says something else on its standard output.
+    let mut other = Program::new(env!("CARGO_BIN_EXE_inkling"));
+    other.arg("--help");
+    let loss = try_it(other);
+    assert!(matches!(loss, EngineLoss::Garbled { .. }), "{loss:?}");
+}
+
+#[test]
+fn an_engine_refuses_callers_it_does_not_understand() {
+    let try_it = |said: &[u8]| {
+        let mut child = program().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // It may have seen enough before it has heard everything.
+        let _ = child.stdin.take().unwrap().write_all(said);
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, said) = try_it(b"");
+    assert_eq!(status, Some(2));
+    assert!(said.contains("Inkling's window"), "{said}");
+    let (status, said) = try_it(b"hello there, engine");
+    assert_eq!(status, Some(1));
+    assert!(said.contains("understood"), "{said}");
+    let mut older = Vec::new();
+    greet(&mut older).unwrap();
+    let at = older.windows(5).position(|bytes| bytes == b"0.1.0").unwrap();
+    older[at] = b'9';
+    let (status, said) = try_it(&older);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("9.1.0") && said.contains("0.1.0"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+mod killed {
+    use super::*;
+
+    /// Engines this process has started, by process number.
+    fn engines(folder: &Path) -> Vec<u32> {
+        let of_ours = |pid: &u32| {
+            let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+            let parent = read("stat").rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
+            parent == Some(std::process::id()) && read("environ").contains(&folder.display().to_string())
+        };
+        let processes = std::fs::read_dir("/proc").unwrap();
+        processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(of_ours).collect()
+    }
+
+    fn signal(name: &str, folder: &Path) {
+        let pids = engines(folder);
+        assert_eq!(pids.len(), 1, "one engine");
+        assert!(Program::new("sh").arg("-c").arg(format!("kill -{name} {}", pids[0])).status().unwrap().success());
+    }
+
+    /// An engine whose process can be told from those of other tests.
+    fn marked(folder: &Path, patience: Duration) -> EngineHandle {
+        let mut program = program();
+        program.env("INKLING_HOME", folder);
+        EngineHandle::child(program, settings(folder), patience, || {})
+    }
+
+    #[test]
+    fn killed_fifty_times_it_loses_at_most_what_came_after_its_last_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = config(folder.path(), 400);
+        let mut random = Random::new(17);
+        let (mut from, mut safe) = (None, 0);
+        for round in 0..50 {
+            let handle = marked(folder.path(), PATIENT);
+            let run = RunId(round);
+            handle.send(Command::Start { run, config: of.clone(), from: from.clone() });
+            let before = until(&handle, |event| match event {
+                Event::Started { before, .. } => Some(before),
+                Event::Failed { problem, .. } => panic!("round {round}: {problem}"),
+                _ => None,
+            });
+            assert!(before.len() >= safe, "round {round}: {} epochs where {safe} were safe", before.len());
+            // Anywhere within the next few epochs, also while a checkpoint is being written.
+            let wait = Instant::now() + Duration::from_millis(random.below(60) as u64);
+            let mut signalled = false;
+            loop {
+                match handle.recv().expect("the loss is said before the line closes") {
+                    Event::Checkpoint { folder, epochs, kept, .. } => {
+                        kept.unwrap();
+                        safe = safe.max(epochs as usize);
+                        from = Some(folder);
+                    }
+                    Event::Lost(EngineLoss::Ended { status, .. }) => {
+                        assert!(status.contains("signal: 9"), "{status}");
+                        break;
+                    }
+                    Event::Finished { .. } | Event::Failed { .. } | Event::Discarded(_) => panic!("round {round}: it ended by itself"),
+                    _ => {}
+                }
+                if !signalled && Instant::now() >= wait {
+                    signalled = true;
+                    signal("KILL", folder.path());
+                }
+            }
+            assert_eq!(handle.recv(), None);
+        }
+        assert!(safe > 0, "checkpoints were written");
+        // What is left is one whole checkpoint.
+        let left = Checkpoints::new(folder.path().join("checkpoints")).list();
+        assert_eq!(left.len(), 1);
+        let done = left[0].card.epochs.len() as u32;
+        assert!(done as usize >= safe);
+    }
+
+    #[test]
+    fn one_that_hangs_is_ended_and_called_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let handle = marked(folder.path(), Duration::from_secs(2));
+        until(&handle, |event| matches!(event, Event::Reader(_)).then_some(()));
+        // Silence that is answered for is no hanging: nothing is asked for longer than the patience lasts.
+        std::thread::sleep(Duration::from_secs(3));
+        assert_eq!(handle.try_recv(), Ok(None));
+        signal("STOP", folder.path());
+        assert_eq!(until(&handle, lost), EngineLoss::Hung { seconds: 2 });
+        assert!(engines(folder.path()).is_empty());
+    }
+}

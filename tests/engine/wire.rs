@@ -1,0 +1,132 @@
+//! Commands and events through a pipe: each arrives as it left, and nonsense becomes an error.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use inkling::data::DataError;
+use inkling::engine::{Greeting, be_greeted, greet, read, write};
+use inkling::ink::Ink;
+use inkling::problem::{EngineLoss, Problem};
+use inkling::protocol::{Command, Event, Intervention, ModelRef, RunId, StepPoint, Task, Telemetry};
+use inkling::run_config::{ConfigProblem, DataSource, DataSpec, ModelKind, NamedSet, Preset, RunConfig};
+
+use crate::fake_engine::{evaluation, plan, reading, report, starter, summary};
+
+fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T {
+    let mut pipe = Vec::new();
+    write(&mut pipe, message).unwrap();
+    write(&mut pipe, &Command::Ping).unwrap();
+    let mut rest = pipe.as_slice();
+    let back = read(&mut rest).unwrap().unwrap();
+    // The next frame begins where this one ended, and then there is nothing.
+    assert_eq!(read(&mut rest).unwrap(), Some(Command::Ping));
+    assert_eq!(read::<Command>(&mut rest).unwrap(), None);
+    back
+}
+
+#[test]
+fn every_command_arrives_as_it_left() {
+    let ink = Ink { strokes: vec![vec![[1.5, -2.25], [f32::MAX, 1e-30]], Vec::new()], ..Ink::default() };
+    let mixed: DataSpec = "builtin+mnist+some/folder".parse().unwrap();
+    let presets = Preset::ALL.iter().map(|&preset| Command::Start {
+        run: RunId(u64::MAX),
+        config: RunConfig { data: mixed.clone(), threads: Some(3), clip_norm: Some(0.1), ..RunConfig::preset(preset) },
+        from: Some(PathBuf::from("checkpoints/one")),
+    });
+    let named = DataSpec::single(DataSource::Named(NamedSet::Mnist));
+    let others = [
+        Command::Pause(RunId(1)),
+        Command::Resume(RunId(2)),
+        Command::Stop(RunId(3)),
+        Command::ReadWith(ModelRef::Starter),
+        Command::ReadWith(ModelRef::File("a/b c/model.safetensors".into())),
+        Command::ReadWith(ModelRef::Training(RunId(4))),
+        Command::Classify { request: 5, ink },
+        Command::Evaluate { request: 6, model: ModelRef::Starter, data: named },
+        Command::CancelEvaluation(6),
+        Command::Benchmark { request: 7, extent: report().extent },
+        Command::CancelBenchmark(7),
+        Command::Ping,
+        Command::Shutdown,
+    ];
+    for command in presets.chain(others) {
+        assert_eq!(through(&command), command);
+    }
+}
+
+#[test]
+fn every_event_arrives_as_it_left() {
+    let run = RunId(9);
+    let config = RunConfig::default();
+    let record = crate::train::watcher::record(3);
+    let point = StepPoint { step: 1, loss: 0.1, accuracy: 1.0 / 3.0, learning_rate: 1e-9 };
+    let folder = PathBuf::from("here");
+    let step_back = Intervention::SteppedBack { step: 4, to_step: 2, rate_factor: 0.5, left: 2 };
+    let problems = [
+        Problem::Busy,
+        Problem::NotFinite { step: 3 },
+        Problem::Config(ConfigProblem::Epochs { given: 0 }),
+        Problem::Config(ConfigProblem::LearningRate { given: "NaN".to_owned() }),
+        Problem::Data(DataError::Missing { path: "gone".into() }),
+        Problem::EngineLost(EngineLoss::Hung { seconds: 30 }),
+    ];
+    let events = [
+        Event::Preparing { run, fraction: 0.25 },
+        Event::Started { run, plan: plan(&config), before: vec![record] },
+        Event::Progress { run, steps: vec![point; 3], now: Telemetry { loss_scale: Some(65_536.0), ..Telemetry::default() } },
+        Event::Epoch { run, record },
+        Event::Checkpoint { run, folder: folder.clone(), epochs: 3, kept: Ok(()) },
+        Event::Checkpoint { run, folder, epochs: 3, kept: Err(Problem::Busy) },
+        Event::Intervened { run, intervention: step_back },
+        Event::Intervened { run, intervention: Intervention::SkippedStep { step: 4, loss_scale: 2.0 } },
+        Event::Paused(run),
+        Event::Resumed(run),
+        Event::Finished { run, summary: Box::new(summary(&config, vec![record], false)) },
+        Event::Finished { run, summary: Box::new(summary(&config, vec![record], true)) },
+        Event::Discarded(run),
+        Event::Reader(starter()),
+        Event::Read { request: 1, reading: Box::new(reading(&Ink::default())) },
+        Event::Evaluating { request: 1, fraction: 0.5 },
+        Event::Evaluated { request: 1, model: starter(), data: config.data.clone(), evaluation: Box::new(evaluation()) },
+        Event::EvaluationCancelled(1),
+        Event::BenchmarkRow { request: 1, row: report().rows[0] },
+        Event::Benchmarked { request: 1, report: Box::new(report()), saved: Err(Problem::Busy) },
+        Event::BenchmarkCancelled(1),
+        Event::Pong,
+        Event::Restarted,
+        Event::Lost(EngineLoss::Ended { status: "signal: 9".to_owned(), words: "CUDA\nerror".to_owned() }),
+    ];
+    for event in events.into_iter().chain(problems.map(|problem| Event::Failed { what: Task::Run(run), problem })) {
+        assert_eq!(through(&event), event);
+    }
+}
+
+#[test]
+fn numbers_that_are_none_arrive_too() {
+    let point = StepPoint { step: 1, loss: f32::NAN, accuracy: f32::INFINITY, learning_rate: f32::NEG_INFINITY };
+    let Event::Progress { steps, .. } = through(&Event::Progress { run: RunId(1), steps: vec![point], now: Telemetry::default() }) else {
+        panic!("another event")
+    };
+    assert_eq!(steps[0].loss.to_bits(), point.loss.to_bits());
+    assert_eq!((steps[0].accuracy, steps[0].learning_rate), (f32::INFINITY, f32::NEG_INFINITY));
+}
+
+#[test]
+fn each_side_greets_and_nonsense_is_called_that() {
+    let mut pipe = Vec::new();
+    greet(&mut pipe).unwrap();
+    assert_eq!(be_greeted(&mut pipe.as_slice()).unwrap(), Some(Greeting::ours()));
+    assert_eq!(be_greeted(&mut [0_u8; 0].as_slice()).unwrap(), None);
+    let kind = |bytes: &[u8]| be_greeted(&mut &*bytes).unwrap_err().kind();
+    assert_eq!(kind(b"Segmentation fault"), ErrorKind::InvalidData);
+    assert_eq!(kind(&pipe[..pipe.len() - 1]), ErrorKind::UnexpectedEof);
+
+    let failure = |bytes: &[u8]| read::<Command>(&mut &*bytes).unwrap_err().kind();
+    assert_eq!(failure(&[1, 0]), ErrorKind::UnexpectedEof, "half a length");
+    assert_eq!(failure(&[9, 0, 0, 0, 1, 2]), ErrorKind::UnexpectedEof, "half a frame");
+    assert_eq!(failure(&[255; 8]), ErrorKind::InvalidData, "a frame of 4 GB is not waited for");
+    assert_eq!(failure(&[2, 0, 0, 0, 0xC1, 0xC1]), ErrorKind::InvalidData, "no MessagePack");
+    let mut other = Vec::new();
+    write(&mut other, &ModelKind::ConvNet).unwrap();
+    assert_eq!(failure(&other), ErrorKind::InvalidData, "something else than a command");
+}

@@ -1,0 +1,110 @@
+//! Checkpoints: whole or not there, found again, held by one process at a time, removed when the run is over.
+
+use std::path::Path;
+
+use inkling::problem::Problem;
+use inkling::run_config::{ModelKind, RunConfig};
+use inkling::runs::{CheckpointWriter, Checkpoints, RunError};
+use inkling::train::{Checkpoint, train};
+
+use crate::synthetic::square_set;
+use crate::train::watcher::{Watcher, config};
+
+fn some() -> Vec<Checkpoint> {
+    let mut watcher = Watcher::default();
+    let of = RunConfig { weight_averaging: Some(0.9), epochs: 3, ..config(ModelKind::Tiny) };
+    train(&of, &square_set(120, 0), &mut watcher).unwrap();
+    watcher.checkpoints
+}
+
+#[test]
+fn what_is_kept_is_listed_and_taken_up_as_it_was() {
+    let root = tempfile::tempdir().unwrap();
+    let checkpoints = Checkpoints::new(root.path().join("not yet there"));
+    assert!(checkpoints.list().is_empty());
+    let made = some();
+    let mut place = checkpoints.begin();
+    place.keep(&made[0]).unwrap();
+    place.keep(&made[1]).unwrap();
+    assert!(checkpoints.list().is_empty(), "a run under way is not interrupted");
+    let folder = place.folder().to_owned();
+    assert!(matches!(Checkpoints::take_up(&folder), Err(RunError::InUse { .. })));
+    assert!(matches!(checkpoints.delete(&folder), Err(RunError::InUse { .. })));
+
+    drop(place);
+    let listed = checkpoints.list();
+    assert_eq!((&listed[0].folder, &listed[0].card), (&folder, &made[1].card), "the newest of the run");
+    let (place, back) = Checkpoints::take_up(&folder).unwrap();
+    assert!(back == made[1], "every number as it was");
+    place.clear().unwrap();
+    assert!(!folder.exists() && checkpoints.list().is_empty());
+}
+
+#[test]
+fn damaged_checkpoints_are_refused_and_left_alone() {
+    let root = tempfile::tempdir().unwrap();
+    let checkpoints = Checkpoints::new(root.path());
+    let mut place = checkpoints.begin();
+    place.keep(&some()[0]).unwrap();
+    let folder = place.folder().to_owned();
+    drop(place);
+    let file = folder.join("checkpoint");
+    let whole = std::fs::read(&file).unwrap();
+    let try_it = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        match Checkpoints::take_up(&folder) {
+            Err(RunError::Malformed { reason, .. }) => reason,
+            other => panic!("{:?}", other.map(|_| ())),
+        }
+    };
+    assert!(try_it(b"").contains("ends within"));
+    assert!(try_it(b"something else").contains("not a checkpoint"));
+    assert!(checkpoints.list().is_empty(), "what cannot be read is not listed");
+    assert!(try_it(&whole[..40]).contains("ends within"));
+    assert!(try_it(&whole[..whole.len() - 1]).contains("damaged"));
+    let mut newer = whole.clone();
+    newer[8] = 9;
+    assert!(try_it(&newer).contains("format 9"));
+    let mut long = whole.clone();
+    long[12..16].fill(255);
+    assert!(try_it(&long).contains("too long"));
+    std::fs::write(&file, &whole).unwrap();
+    assert!(Checkpoints::take_up(&folder).is_ok());
+    assert!(matches!(Checkpoints::take_up(Path::new("nowhere")), Err(RunError::Malformed { .. })));
+    assert!(matches!(checkpoints.delete(root.path()), Err(RunError::Malformed { .. })), "nothing else is ever deleted");
+}
+
+#[test]
+fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
+    let root = tempfile::tempdir().unwrap();
+    let checkpoints = Checkpoints::new(root.path());
+    let start = |checkpoints: &Checkpoints| {
+        let (sender, told) = std::sync::mpsc::channel();
+        let tell = move |folder: &Path, epochs, kept: Result<(), Problem>| sender.send((folder.to_owned(), epochs, kept)).unwrap();
+        (CheckpointWriter::start(checkpoints.begin(), Box::new(tell)).unwrap(), told)
+    };
+    let made = some();
+    let (writer, told) = start(&checkpoints);
+    writer.write(made[0].clone());
+    let (folder, epochs, kept) = told.recv().unwrap();
+    assert_eq!((epochs, kept), (1, Ok(())));
+    // However fast they come, the last one is there in the end.
+    for checkpoint in &made {
+        writer.write(checkpoint.clone());
+    }
+    writer.leave();
+    assert_eq!(Checkpoints::take_up(&folder).unwrap().1, made[2]);
+
+    let (writer, told) = start(&checkpoints);
+    writer.write(made[0].clone());
+    let (folder, ..) = told.recv().unwrap();
+    writer.over();
+    assert!(!folder.exists());
+
+    let file = root.path().join("a file");
+    std::fs::write(&file, "in the way").unwrap();
+    let (writer, told) = start(&Checkpoints::new(file));
+    writer.write(made[0].clone());
+    assert!(matches!(told.recv().unwrap().2, Err(Problem::Write { .. })));
+    writer.over();
+}

@@ -1,0 +1,84 @@
+//! A run that goes on from a checkpoint computes what it would have computed.
+
+use inkling::problem::Problem;
+use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
+use inkling::train::{Checkpoint, resume, train};
+
+use super::watcher::{Watcher, config};
+use crate::synthetic::square_set;
+
+#[test]
+fn what_follows_a_checkpoint_is_the_same_bit_for_bit() {
+    let data = square_set(400, 20);
+    let runs = [
+        RunConfig {
+            weight_averaging: Some(0.9),
+            augmentation: Augmentation::Gentle,
+            label_smoothing: 0.1,
+            epochs: 4,
+            ..config(ModelKind::ConvNet)
+        },
+        RunConfig { precision: Precision::F16, epochs: 3, ..config(ModelKind::Tiny) },
+        RunConfig { optimizer: OptimizerKind::Sgd, learning_rate: 0.05, epochs: 3, early_stopping: Some(1), ..config(ModelKind::Mlp) },
+        RunConfig { optimizer: OptimizerKind::Psgld, epochs: 3, ..config(ModelKind::Mlp) },
+    ];
+    for of in runs {
+        let mut whole = Watcher::default();
+        let outcome = train(&of, &data, &mut whole).unwrap().unwrap();
+        for (at, checkpoint) in whole.checkpoints.iter().enumerate() {
+            let done = at + 1;
+            let mut rest = Watcher::default();
+            let resumed = resume(&of, &data, checkpoint.clone(), &mut rest).unwrap().unwrap();
+            assert!(resumed.net.weights().unwrap() == outcome.net.weights().unwrap(), "{:?} from epoch {done}", of.model);
+            let figures =
+                |watched: &Watcher| watched.epochs.iter().map(|e| (e.epoch, e.step, e.train_loss, e.validation_loss)).collect::<Vec<_>>();
+            assert_eq!(figures(&rest), figures(&whole)[done..], "{:?} from epoch {done}", of.model);
+            assert_eq!(rest.before, whole.epochs[..done]);
+            let per_epoch = whole.plan.as_ref().unwrap().steps_per_epoch as usize;
+            assert_eq!(rest.steps, whole.steps[done * per_epoch..]);
+            assert_eq!(resumed.summary.epochs.len(), outcome.summary.epochs.len());
+            assert_eq!(resumed.summary.kept_epoch, outcome.summary.kept_epoch);
+            assert_eq!(resumed.summary.stopped_early, outcome.summary.stopped_early);
+            assert_eq!(resumed.summary.test, outcome.summary.test);
+        }
+    }
+}
+
+#[test]
+fn the_clock_and_the_time_left_go_on_where_they_were() {
+    let data = square_set(240, 20);
+    let of = RunConfig { epochs: 3, ..config(ModelKind::Mlp) };
+    let mut whole = Watcher::default();
+    train(&of, &data, &mut whole).unwrap();
+    let mut checkpoint = whole.checkpoints[1].clone();
+    for record in &mut checkpoint.card.epochs {
+        record.seconds = 50.0;
+    }
+    let mut rest = Watcher::default();
+    resume(&of, &data, checkpoint, &mut rest).unwrap();
+    let first = rest.telemetry[0];
+    assert!(first.elapsed_seconds >= 100.0 && first.elapsed_seconds < 110.0, "{first:?}");
+    assert!(first.remaining_seconds < 10.0, "one short epoch is left: {first:?}");
+    assert!(first.images_per_second > 50.0, "the time before the interruption is not this step's: {first:?}");
+}
+
+#[test]
+fn a_checkpoint_of_something_else_is_refused() {
+    let data = square_set(240, 20);
+    let of = config(ModelKind::Mlp);
+    let mut watcher = Watcher::default();
+    train(&of, &data, &mut watcher).unwrap();
+    let checkpoint = watcher.checkpoints.remove(0);
+    let refused =
+        |of: &RunConfig, images, checkpoint: Checkpoint| match resume(of, &square_set(images, 20), checkpoint, &mut Watcher::default()) {
+            Err(Problem::CannotGoOn { reason }) => reason,
+            other => panic!("{:?}", other.map(|outcome| outcome.is_some())),
+        };
+    assert!(refused(&RunConfig { learning_rate: 1e-3, ..of.clone() }, 240, checkpoint.clone()).contains("settings"));
+    assert!(refused(&of, 264, checkpoint.clone()).contains("data set"));
+    let mut none = checkpoint.clone();
+    none.card.epochs.clear();
+    assert!(refused(&of, 240, none).contains("data set"));
+    // More threads change nothing that is computed.
+    assert!(resume(&RunConfig { threads: Some(1), ..of }, &data, checkpoint, &mut Watcher::default()).unwrap().is_some());
+}
