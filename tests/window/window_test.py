@@ -6,6 +6,8 @@ the verdict, the finished model, the results. What counts is what the window tel
 
 import os
 import re
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -137,8 +139,47 @@ def benchmark(program):
     check(not os.path.exists(os.path.join(program.home, "bench")), "cancelled, it leaves nothing behind")
 
 
+def epoch(program):
+    """The epoch the run is in, by its own words."""
+    found = [re.search(r"Training, epoch (\d+) of", node.name) for node in program.nodes()]
+    return max((int(match.group(1)) for match in found if match), default=0)
+
+
+def survive_the_engine(home):
+    """With the engine in a process of its own: that is killed, and then the window is."""
+    with Program(path, home=home, environment={"INKLING_ENGINE": "process"}) as program:
+        program.wait_for_window()
+        program.find("Reads with", seconds=15)
+        program.click("Epochs", role="entry")
+        program.key("ctrl+a", "4", "0", "0")
+        wait(lambda: program.find("Epochs", role="entry").text.endswith("400"), 10, "400 in the field", program)
+        program.click("Start", role="push button")
+        wait(lambda: epoch(program) >= 3, 120, "the third epoch", program)
+        check(subprocess.run(["pkill", "-9", "-P", str(program.process.pid)]).returncode == 0, "the engine is a process of its own, killed now")
+        program.find("ended unexpectedly")
+        program.find("Start anew", role="push button")
+        draw(program, 7, SEVEN)
+        program.key("ctrl+1")
+        safe = int(re.search(r"Continue after epoch (\d+)", program.click("Continue after epoch", role="push button").name).group(1))
+        check(safe >= 1, f"the run can go on after epoch {safe}")
+        wait(lambda: epoch(program) > safe + 1, 120, "an epoch after those that were safe", program)
+        say("and does")
+        os.kill(program.process.pid, signal.SIGKILL)
+    with Program(path, home=home) as program:
+        program.wait_for_window()
+        program.key("ctrl+3")
+        program.find("Broke off on", seconds=15)
+        program.click("Continue", role="push button")
+        wait(lambda: epoch(program) > safe + 1, 120, "the run, further than it was", program)
+        say("what was under way when the window was killed goes on from Models")
+        program.click("Stop", role="push button")
+        program.find("what it learned is kept")
+        program.key("ctrl+3")
+        wait(lambda: not program.shows("Broke off on"), 10, "the list without it", program)
+        check(os.listdir(os.path.join(home, "checkpoints")) == [], "and leaves no checkpoint when it is over")
+
+
 def without_a_display():
-    import subprocess
     environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     ended = subprocess.run([path], env=environment, capture_output=True, text=True, timeout=20)
     check(ended.returncode == 2 and "inkling train" in ended.stderr, "without a display it says so, names `inkling train` and exits 2")
@@ -167,6 +208,7 @@ def main():
         program.find("Start", seconds=15)
         check(not program.shows("Teach your computer"), "the second launch skips the wizard")
         check(program.find("Epochs", role="entry").text.endswith("2"), "and remembers the settings")
+    survive_the_engine(home)
     with Program(path) as program:
         program.wait_for_window()
         program.find("Teach your computer")

@@ -29,7 +29,7 @@ fn card(ui: &mut Ui, app: &App, run: &InterruptedRun, confirming: &mut Option<Pa
         let validation = card.epochs.last().map_or(0.0, |record| f64::from(record.validation_accuracy));
         let safe =
             format!("{} of {} epochs are safe, {} validation accuracy", card.epochs.len(), card.config.epochs, percent(validation, 2));
-        ui.add(Label::new(style::hint(format!("Broke off after {} · {safe}", local_time(&card.made_at)))).wrap());
+        ui.add(Label::new(style::hint(format!("Broke off on {} · {safe}", local_time(&card.made_at)))).wrap());
         ui.horizontal(|ui| {
             let go_on = ui.add_enabled(!app.is_training(), style::primary_button(ui, "Continue"));
             let about = "Goes on after its last full epoch, and comes to the same weights as if it had not been interrupted";

@@ -1,7 +1,7 @@
 //! Owns the foot of the run panel: Start, Pause, Resume and Stop, and how far the run is.
 //! Must not know how a run is carried out.
 
-use eframe::egui::{KeyboardShortcut, Label, Response, RichText, Ui};
+use eframe::egui::{Button, KeyboardShortcut, Label, Response, RichText, Ui};
 
 use crate::app::messages::Message;
 use crate::app::{Action, App, Phase, RunView};
@@ -44,26 +44,26 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(first) = obstacles.first() {
         style::invalid(ui, &format!("Cannot start: {}", first.message.what));
     }
-    let Some(last) = app.broken_off() else {
-        let button = style::primary_button(ui, "Start").min_size([ui.available_width(), 40.0].into());
-        // In a row the label stands in the middle of its button.
-        let response = ui.horizontal(|ui| ui.add_enabled(obstacles.is_empty(), button)).inner;
-        if with_keys(ui, response, shortcuts::START).clicked() {
-            actions.push(Action::Start);
+    let size = [ui.available_width(), 40.0];
+    // In a row the label stands in the middle of its button.
+    let button =
+        |ui: &mut Ui, enabled, button: Button<'static>| ui.horizontal(|ui| ui.add_enabled(enabled, button.min_size(size.into()))).inner;
+    let start = match app.broken_off() {
+        None => {
+            let response = button(ui, obstacles.is_empty(), style::primary_button(ui, "Start"));
+            with_keys(ui, response, shortcuts::START)
         }
-        return;
+        Some(last) => {
+            let response = button(ui, true, style::primary_button(ui, format!("Continue after epoch {}", last.epochs)));
+            if with_keys(ui, response, shortcuts::START).clicked() {
+                actions.push(Action::GoOn(last.folder.clone()));
+            }
+            button(ui, obstacles.is_empty(), style::secondary_button("Start anew"))
+        }
     };
-    ui.horizontal(|ui| {
-        let half = (ui.available_width() - ui.spacing().item_spacing.x) / 2.0;
-        let text = format!("Continue after epoch {}", last.epochs);
-        let response = ui.add(style::primary_button(ui, text).min_size([half, 40.0].into()));
-        if with_keys(ui, response, shortcuts::START).clicked() {
-            actions.push(Action::GoOn(last.folder.clone()));
-        }
-        if ui.add_enabled(obstacles.is_empty(), style::secondary_button("Start anew").min_size([half, 40.0].into())).clicked() {
-            actions.push(Action::Start);
-        }
-    });
+    if start.clicked() {
+        actions.push(Action::Start);
+    }
 }
 
 fn with_keys(ui: &Ui, response: Response, keys: KeyboardShortcut) -> Response {
