@@ -9,7 +9,6 @@ use inkling::engine::{EngineHandle, EngineSettings, RunsTarget, greet};
 use inkling::ink::Ink;
 use inkling::problem::EngineLoss;
 use inkling::protocol::{Command, Event, ModelRef, RunId};
-use inkling::random::Random;
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
 
@@ -142,6 +141,8 @@ fn an_engine_refuses_callers_it_does_not_understand() {
 
 #[cfg(target_os = "linux")]
 mod killed {
+    use inkling::random::Random;
+
     use super::*;
 
     /// Engines this process has started, by process number.
