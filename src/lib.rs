@@ -20,6 +20,7 @@
 //! | [`runs`] | run folders |
 //! | [`hardware`] | what this machine has and what that means for training |
 //! | [`bench`] | measuring this machine: products, training steps, data, reading; and keeping what came of it |
+//! | [`self_test`] | whether a device computes rightly: every op, a training, a reading |
 //! | [`engine`] | the one thread that owns tensors; takes [`protocol::Command`], gives [`protocol::Event`] |
 //! | [`app`] | what the window shows, as data: state, actions, messages |
 //! | `ui` | panels that draw [`app`] state and return actions |
@@ -49,10 +50,13 @@ pub mod nn;
 pub mod optim;
 pub mod paths;
 pub mod problem;
+pub mod program;
 pub mod protocol;
 pub mod random;
 pub mod run_config;
 pub mod runs;
+pub mod self_test;
+pub mod table;
 pub mod train;
 #[cfg(feature = "gui")]
 pub mod ui;

@@ -71,6 +71,12 @@ pub enum Problem {
         /// The panic's words.
         message: String,
     },
+    /// A device could not be tested.
+    #[error("the self-test came to no result: {reason}")]
+    SelfTest {
+        /// Why.
+        reason: String,
+    },
     /// The process the engine was in is gone.
     #[error(transparent)]
     EngineLost(#[from] EngineLoss),

@@ -91,6 +91,7 @@ pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
             asked_for.borrow_mut().push(Some(side));
             handle
         }),
+        self_test: Arc::new(|| Ok(checked())),
         dialogs: Box::new(dialogs),
         wake: Arc::new(|| {}),
     };
@@ -287,6 +288,18 @@ pub fn report() -> Report {
             Row::ReadOne { model: ModelKind::ConvNet, median_microseconds: 120.0, p99_microseconds: 250.0 },
         ],
     }
+}
+
+/// A check in which nothing was wrong.
+pub fn checked() -> inkling::self_test::Report {
+    let check = |precision| inkling::self_test::Check {
+        subject: inkling::self_test::Subject::Training,
+        precision,
+        found: Some(0.2),
+        tolerance: 0.6,
+        detail: "a loss".to_owned(),
+    };
+    inkling::self_test::Report { device: DeviceChoice::Cpu, checks: Precision::ALL.iter().map(|&p| check(p)).collect(), seconds: 1.0 }
 }
 
 /// As many strokes, that digit, nearly sure.

@@ -14,6 +14,7 @@ mod nn;
 mod optim;
 mod run_config;
 mod runs;
+mod self_test;
 mod support;
 mod synthetic;
 mod train;

@@ -107,6 +107,8 @@ pub enum Action {
     },
     /// Break off the measurement under way.
     CancelEvaluation,
+    /// Check that this machine computes rightly.
+    CheckMachine,
     /// Measure this machine.
     Benchmark(Extent),
     /// Break off the benchmark under way.

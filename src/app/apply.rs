@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::action::{Action, Screen};
+use super::action::{Action, Screen, WizardStep};
 use super::background::Finding;
 use super::messages::Message;
 use super::notice::Severity;
@@ -23,6 +23,9 @@ impl App {
             Action::Wizard(step) => {
                 self.wizard = Some(step);
                 self.look_around();
+                if step == WizardStep::Hardware && self.checking.last.is_none() {
+                    self.check_machine();
+                }
             }
             Action::CloseWizard => {
                 self.wizard = None;
@@ -94,6 +97,7 @@ impl App {
                     self.ask(Command::CancelEvaluation(request));
                 }
             }
+            Action::CheckMachine => self.check_machine(),
             Action::Benchmark(extent) => self.benchmark(extent),
             Action::CancelBenchmark => self.cancel_benchmark(),
             Action::ChooseDataFolder => {

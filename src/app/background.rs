@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::bench::{Report, Saved};
+use crate::bench::{self, Saved};
 use crate::hardware::Hardware;
 use crate::problem::Problem;
 use crate::runs::{InterruptedRun, RunEntry};
+use crate::self_test::Report;
 
 /// Called from other threads when there is something new to poll.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
@@ -24,8 +25,10 @@ pub enum Finding {
     Runs(Vec<RunEntry>),
     /// Runs that were interrupted, newest first.
     Interrupted(Vec<InterruptedRun>),
+    /// This machine was checked, or could not be.
+    Checked(Box<Result<Report, Problem>>),
     /// The newest benchmark that was kept, if there is one.
-    Benchmark(Option<Box<(Report, Saved)>>),
+    Benchmark(Option<Box<(bench::Report, Saved)>>),
     /// A folder was chosen in a dialog.
     DataFolder(PathBuf),
     /// A file was written.

@@ -204,6 +204,7 @@ impl App {
                 self.follow_recommendation();
             }
             Finding::Runs(runs) => self.runs = Some(runs),
+            Finding::Checked(found) => self.checked(*found),
             Finding::Interrupted(runs) => self.interrupted = runs,
             Finding::Benchmark(kept) => {
                 if let (None, Some(kept)) = (&self.benchmark.last, kept) {

@@ -45,6 +45,8 @@ impl App {
         let mut problems = self.config.problems();
         let device = self.config.device;
         problems.extend(self.why_not_device(device).map(|reason| ConfigProblem::DeviceUnavailable { device, reason }));
+        let precision = self.config.precision;
+        problems.extend(self.why_not_precision(precision).map(|reason| ConfigProblem::PrecisionUnavailable { precision, reason }));
         problems
     }
 

@@ -9,6 +9,7 @@ use super::WizardStep;
 use super::action::Screen;
 use super::background::{Background, Wake};
 use super::benchmark::BenchmarkView;
+use super::checking::{Checking, SelfTest};
 use super::dialogs::Dialogs;
 use super::drawing::Drawing;
 use super::form::Form;
@@ -37,6 +38,8 @@ pub struct Surroundings {
     pub host: Host,
     /// Starts an engine; called again when one is gone.
     pub connect: Box<dyn Fn(Host, EngineSettings, Wake) -> EngineHandle>,
+    /// Checks that this machine computes rightly.
+    pub self_test: SelfTest,
     /// Asks for file names.
     pub dialogs: Box<dyn Dialogs>,
     /// Called when there is something to [`App::poll`].
@@ -74,6 +77,8 @@ pub struct App {
     pub evaluating: Option<f32>,
     /// What is known of this machine's speed.
     pub benchmark: BenchmarkView,
+    /// What is known of whether it computes rightly.
+    pub checking: Checking,
     /// Notices, oldest first.
     pub notices: Vec<Notice>,
     pub(super) line: ReadingLine,
@@ -123,6 +128,7 @@ impl App {
             results: None,
             evaluating: None,
             benchmark: BenchmarkView::default(),
+            checking: Checking::default(),
             notices: Vec::new(),
             line: ReadingLine::default(),
             engine,

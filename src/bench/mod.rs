@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 pub use clock::{Listener, Progress};
 pub use report::{Extent, Machine, Report, Row, Subject, VERSION};
 pub use store::{Saved, latest, save};
-pub use words::{Line, Section, heading, sections, subject, text};
+pub use words::{heading, sections, subject, text};
 
 use self::clock::{Clock, Ended};
 use crate::data::{DataError, builtin};

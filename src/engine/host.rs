@@ -1,9 +1,8 @@
 //! Owns where an engine lives, and starting one there. Must not know what it will be asked for.
 
-use std::process::Command as Program;
-
 use super::child::PATIENCE;
 use super::handle::{EngineHandle, EngineSettings};
+use crate::program;
 
 /// Where an engine lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,23 +27,7 @@ impl EngineHandle {
     pub fn start(host: Host, settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
         match host {
             Host::Thread => Self::spawn(settings, wake),
-            Host::Process => Self::child(engine_program(), settings, PATIENCE, wake),
+            Host::Process => Self::child(program::this(&["engine"]), settings, PATIENCE, wake),
         }
     }
-}
-
-/// This very program, as an engine.
-fn engine_program() -> Program {
-    // On Linux the running program is there even when its file was replaced by an update.
-    let path = if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() };
-    // Without a path the start fails, and says so.
-    let mut program = Program::new(path.unwrap_or_default());
-    program.arg("engine");
-    #[cfg(windows)]
-    {
-        /// Keeps a console window from opening: Windows' `CREATE_NO_WINDOW`.
-        const NO_WINDOW: u32 = 0x0800_0000;
-        std::os::windows::process::CommandExt::creation_flags(&mut program, NO_WINDOW);
-    }
-    program
 }

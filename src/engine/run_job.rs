@@ -8,11 +8,12 @@ use super::desk::{Desk, Order};
 use super::handle::{EngineSettings, RunsTarget};
 use super::shelf::Shelf;
 use crate::data::DataError;
+use crate::hardware::device_support;
 use crate::infer::Reader;
 use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Event, Intervention, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
-use crate::run_config::RunConfig;
+use crate::run_config::{ConfigProblem, RunConfig};
 use crate::runs::{CheckpointWriter, Checkpoints, Store, check_target, save_to};
 use crate::train::{self, Checkpoint, Flow, Observer, Outcome};
 
@@ -85,6 +86,7 @@ fn train_from(
 ) -> Result<Option<Outcome>, Problem> {
     // Better refused now than after an hour of training.
     train::check(config)?;
+    device_support(config.device).map_err(|reason| ConfigProblem::DeviceUnavailable { device: config.device, reason })?;
     match &settings.runs {
         RunsTarget::Store(root) => Store::new(root).check()?,
         RunsTarget::Folder(folder) => check_target(folder)?,

@@ -6,3 +6,4 @@ mod scores;
 
 pub use measure::{Measurement, measure};
 pub use reader::Reader;
+pub use scores::Scores;

@@ -59,6 +59,11 @@ impl Reader {
         &self.info
     }
 
+    /// The network.
+    pub const fn net(&self) -> &Net {
+        &self.net
+    }
+
     /// Reads a drawing.
     pub fn read(&self, ink: &Ink) -> Result<Reading, Problem> {
         self.read_since(Instant::now(), ink::picture(ink))

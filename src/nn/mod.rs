@@ -2,6 +2,7 @@
 //! Must not know data sets, training loops or windows.
 
 mod cost;
+mod device;
 mod error;
 mod file;
 mod layer;
@@ -12,9 +13,10 @@ mod parameter;
 mod walk;
 
 pub use cost::{Flops, flops};
+pub use device::open_device;
 pub use error::ModelError;
 pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};
 pub use layer::{Layer, ParameterSpec};
 pub use models::{layers, parameter_count, parameter_specs};
-pub use net::{Net, Normalization, Pass};
+pub use net::{Net, Normalization, Pass, backward};
 pub use parameter::{Parameter, Role};

@@ -119,18 +119,12 @@ impl Net {
     /// Adds to the parameters' gradients those of `loss`, what was computed from the logits of the last `forward` of a training pass,
     /// times `scale`.
     pub fn backward(&self, loss: &Tensor, scale: f32) -> Result<()> {
-        if loss.device().is_cpu() {
-            return ops::backward(loss, scale);
-        }
-        // Compositions of candle's ops leave the gradients in its store.
-        let gradients = loss.affine(f64::from(scale), 0.0)?.backward()?;
-        for parameter in &self.parameters {
-            if let Some(gradient) = gradients.get(parameter.tracked()) {
-                let values = gradient.flatten_all()?.to_vec1::<f32>()?;
-                parameter.gradient().iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-            }
-        }
-        Ok(())
+        backward(loss, scale, &self.parameters)
+    }
+
+    /// It, on this device: itself where it is there already.
+    pub fn on_device(self, device: &Device) -> Result<Self> {
+        if self.device().same_device(device) { Ok(self) } else { self.to_device(device) }
     }
 
     /// A copy of it on another device, where its ops are compositions of candle's.
@@ -151,4 +145,20 @@ impl Net {
         let values = pixels.par_iter().with_min_len(PIXELS).map(|&grey| table[usize::from(grey)]).collect();
         Tensor::from_vec(values, (pixels.len() / PIXELS, SIDE, SIDE, 1), &self.device())
     }
+}
+
+/// Adds to the gradients of `parameters` those of the sum of `result`'s numbers, times `scale`.
+pub fn backward(result: &Tensor, scale: f32, parameters: &[Parameter]) -> Result<()> {
+    if result.device().is_cpu() {
+        return ops::backward(result, scale);
+    }
+    // Compositions of candle's ops leave the gradients in its store.
+    let gradients = result.affine(f64::from(scale), 0.0)?.backward()?;
+    for parameter in parameters {
+        if let Some(gradient) = gradients.get(parameter.tracked()) {
+            let values = gradient.flatten_all()?.to_vec1::<f32>()?;
+            parameter.gradient().iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        }
+    }
+    Ok(())
 }

@@ -100,7 +100,7 @@ impl Parameter {
     }
 
     /// A copy of it on another device, with no gradient yet.
-    pub(super) fn to_device(&self, device: &Device) -> Result<Self> {
+    pub fn to_device(&self, device: &Device) -> Result<Self> {
         let var = Var::from_tensor(&self.tensor().to_device(device)?.copy()?)?;
         Ok(Self { name: self.name.clone(), role: self.role, var, gradient: Arc::new(Mutex::new(vec![0.0; self.len()])) })
     }

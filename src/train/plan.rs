@@ -2,15 +2,13 @@
 //! Must not compute any of it.
 
 use crate::hardware;
-use crate::hardware::device_support;
 use crate::nn::parameter_count;
 use crate::protocol::RunPlan;
 use crate::run_config::{ConfigProblem, DeviceChoice, RunConfig};
 
 /// Whether `train` takes this configuration, to be asked before its data is read.
 pub fn check(config: &RunConfig) -> Result<(), ConfigProblem> {
-    let unsupported = device_support(config.device).err().map(|reason| ConfigProblem::DeviceUnavailable { device: config.device, reason });
-    config.problems().into_iter().chain(unsupported).next().map_or(Ok(()), Err)
+    config.problems().into_iter().next().map_or(Ok(()), Err)
 }
 
 /// The plan of a run over so many images.
@@ -27,7 +25,7 @@ pub fn plan(config: &RunConfig, train: usize, validation: usize, test: usize, th
         parameters: parameter_count(config.model),
         steps_per_epoch,
         total_steps: steps_per_epoch * u64::from(config.epochs),
-        device: DeviceChoice::Cpu,
+        device: if config.device == DeviceChoice::Auto { DeviceChoice::Cpu } else { config.device },
         precision: config.precision,
         threads: threads as u32,
     })

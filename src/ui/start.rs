@@ -2,6 +2,7 @@
 //! Must not know what is in it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use eframe::egui::{ViewportBuilder, pos2, vec2};
 
@@ -11,11 +12,16 @@ use super::window::Inkling;
 use crate::app::{App, Settings, Surroundings};
 use crate::engine::{EngineHandle, Host};
 use crate::paths::Paths;
+use crate::program;
+use crate::self_test::in_child;
 
 /// The smallest window everything fits in, in points.
 const MIN_SIZE: [f32; 2] = [900.0, 600.0];
 /// The window at first.
 const USUAL_SIZE: [f32; 2] = [1280.0, 800.0];
+
+/// How long a check of this machine may take: a slow one needs some ten seconds.
+const CHECK: Duration = Duration::from_mins(2);
 
 /// Opens the window and returns when it is closed.
 pub fn run() -> Result<(), eframe::Error> {
@@ -31,6 +37,7 @@ pub fn run() -> Result<(), eframe::Error> {
                 paths,
                 host: Host::usual(),
                 connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
+                self_test: Arc::new(|| in_child(program::this(&["hardware", "--self-test", "--json"]), CHECK)),
                 dialogs: Box::new(SystemDialogs),
                 wake: Arc::new(move || ctx.request_repaint()),
             };

@@ -47,6 +47,10 @@ impl From<&Problem> for Message {
                 format!("Inkling's engine hit a mistake of its own: {}", sentence(message)),
                 "Models that were kept are safe. Try again, and please report this as a bug.",
             ),
+            Problem::SelfTest { reason } => Self::new(
+                format!("The check of this machine's arithmetic came to no result: {}", sentence(reason)),
+                "Check again. If it fails again, the processor, its memory or a driver may be faulty.",
+            ),
             Problem::EngineLost(loss) => of_loss(loss),
             Problem::EngineGone => {
                 Self::new("Inkling's engine has ended and cannot be reached.", "Models that were kept are safe. Start Inkling again.")

@@ -2,6 +2,7 @@
 //! Must not measure or probe anything: [`App`] holds what was found.
 
 mod benchmark;
+mod check;
 mod table;
 
 use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
@@ -22,7 +23,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.set_max_width(ui.available_width() - style::GAP);
             benchmark::show(ui, app, actions);
             ui.add_space(style::GAP * 2.0);
-            this_machine(ui, app);
+            this_machine(ui, app, actions);
         });
         return;
     }
@@ -31,7 +32,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.allocate_ui_with_layout(vec2(FINDINGS, height), Layout::top_down(Align::Min), |ui| {
             ScrollArea::vertical().id_salt("findings").auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width(ui.available_width() - style::GAP);
-                this_machine(ui, app);
+                this_machine(ui, app, actions);
             });
         });
         ui.add_space(style::GAP);
@@ -44,13 +45,13 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-fn this_machine(ui: &mut Ui, app: &App) {
+fn this_machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading("This machine");
-    findings(ui, app);
+    findings(ui, app, actions);
 }
 
-/// What was found in this machine.
-pub fn findings(ui: &mut Ui, app: &App) {
+/// What was found in this machine, and whether it computes rightly.
+pub fn findings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(hardware) = &app.hardware else {
         ui.horizontal(|ui| {
             ui.spinner();
@@ -61,6 +62,7 @@ pub fn findings(ui: &mut Ui, app: &App) {
     for line in lines(hardware) {
         finding(ui, line);
     }
+    check::show(ui, app, actions);
 }
 
 /// One finding: what it is about, what was found, what that means.

@@ -1,9 +1,9 @@
 //! Owns how figures are laid out as tables: names to the left, figures lined up to the right of their columns.
-//! Must not word them: `bench` does.
+//! Must not word them.
 
 use eframe::egui::{Align, FontSelection, Label, Layout, Rect, RichText, Sense, TextStyle, Ui, UiBuilder, WidgetText, pos2, vec2};
 
-use crate::bench::{Line, Section};
+use crate::table::{Line, Section};
 use crate::ui::style;
 
 /// Room between two columns.

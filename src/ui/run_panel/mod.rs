@@ -36,7 +36,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     fields::number(ui, app, Field::BatchSize, "Batch size", "Pictures looked at between two corrections of the weights.", actions);
     fields::choice(ui, "Vary pictures", &mut config.augmentation, Augmentation::ALL, Augmentation::label, |_| None)
         .on_hover_text(format!("Augmentation. {}", words::augmentation(app.config.augmentation)));
-    fields::choice(ui, "Precision", &mut config.precision, Precision::ALL, Precision::label, |_| None)
+    fields::choice(ui, "Precision", &mut config.precision, Precision::ALL, Precision::label, |precision| app.why_not_precision(precision))
         .on_hover_text("The number format products are computed in; weights, sums and the loss are f32 in each.");
     fields::obstacle(ui, app, Field::Precision);
     if let Some(note) = app.precision_note(app.config.precision) {

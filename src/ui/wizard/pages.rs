@@ -18,7 +18,7 @@ const HAND: u64 = 7;
 pub fn show(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
     match step {
         WizardStep::Welcome => welcome(ui),
-        WizardStep::Hardware => findings(ui, app),
+        WizardStep::Hardware => findings(ui, app, actions),
         WizardStep::Data => data(ui, app, actions),
         WizardStep::Settings => settings(ui, app, actions),
         WizardStep::Done => done(ui, app),

@@ -1,0 +1,45 @@
+//! Owns whether a device computes rightly: every op with its gradients, a short training that must learn, a reading that must agree.
+//! Must not know windows, nor what is offered on its word: `hardware` does.
+//!
+//! Ops are compared with compositions of candle's own on the processor, in f32: other code, by other people. The processor is tested like
+//! any other device: its kernels are ours, and chosen by what it says it can do.
+
+mod child;
+mod learning;
+mod op_cases;
+mod op_check;
+mod report;
+
+use std::time::Instant;
+
+pub use child::in_child;
+pub use op_cases::{Case, all as cases};
+pub use op_check::check;
+pub use report::{Check, Report, Subject, sections};
+
+use crate::nn::open_device;
+use crate::problem::Problem;
+use crate::run_config::{DeviceChoice, Precision};
+
+/// Tests a device in every precision. `told` hears of each check as it is done. An error where there is no such device.
+pub fn run(device: DeviceChoice, told: &mut dyn FnMut(&Check)) -> Result<Report, Problem> {
+    let started = Instant::now();
+    let opened = open_device(device)?;
+    let mut checks = Vec::new();
+    let mut note = |check: Check| {
+        told(&check);
+        checks.push(check);
+    };
+    for &precision in Precision::ALL {
+        for case in op_cases::all() {
+            // What rounding does to a kink or a maximum is no fault: only products are compared in the shorter formats.
+            if precision == Precision::F32 || case.is_product {
+                note(check(&case, &opened, precision));
+            }
+        }
+        note(learning::learns(device, precision));
+    }
+    note(learning::reads(&opened));
+    let device = if device == DeviceChoice::Auto { DeviceChoice::Cpu } else { device };
+    Ok(Report { device, checks, seconds: started.elapsed().as_secs_f32() })
+}

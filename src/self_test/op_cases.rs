@@ -1,0 +1,190 @@
+//! Owns which ops are checked, on which shapes: odd ones, with strides and padding, larger than a task and smaller than a vector.
+//! Must not know how they are compared.
+
+use candle_core::{Result, Tensor};
+
+use crate::nn::Parameter;
+use crate::nn::ops::{self, BatchNorm, Context, Kernel, composed};
+use crate::run_config::Activation;
+
+/// An op of ours, from inputs and parameters.
+type Op = Box<dyn Fn(&[Tensor], &[Parameter], Context) -> Result<Tensor>>;
+/// The same of candle's.
+type Reference = Box<dyn Fn(&[Tensor], &[Tensor]) -> Result<Tensor>>;
+
+/// An op to be checked.
+pub struct Case {
+    /// For people.
+    pub name: &'static str,
+    /// True where the number format of products makes a difference.
+    pub is_product: bool,
+    /// Shapes of what comes in.
+    pub inputs: Vec<Vec<usize>>,
+    /// Shapes of what is learned.
+    pub parameters: Vec<Vec<usize>>,
+    /// The op.
+    pub op: Op,
+    /// What it is compared with.
+    pub reference: Reference,
+}
+
+fn case(
+    name: &'static str,
+    inputs: &[&[usize]],
+    parameters: &[&[usize]],
+    op: impl Fn(&[Tensor], &[Parameter], Context) -> Result<Tensor> + 'static,
+    reference: impl Fn(&[Tensor], &[Tensor]) -> Result<Tensor> + 'static,
+) -> Case {
+    let owned = |shapes: &[&[usize]]| shapes.iter().map(|shape| shape.to_vec()).collect();
+    let (inputs, parameters) = (owned(inputs), owned(parameters));
+    Case { name, is_product: false, inputs, parameters, op: Box::new(op), reference: Box::new(reference) }
+}
+
+/// Every op.
+pub fn all() -> Vec<Case> {
+    let mut cases = products();
+    cases.extend(convolutions_with_pooling());
+    cases.extend(pools());
+    cases.extend(Activation::ALL.iter().map(|&activation| activations(activation)));
+    cases.extend(others());
+    cases
+}
+
+fn products() -> Vec<Case> {
+    let convolution = |name, x: &[usize], weight: &[usize], bias: bool, stride, padding| {
+        let bias: &[&[usize]] = if bias { &[&weight[..1]] } else { &[] };
+        let parameters: Vec<&[usize]> = std::iter::once(weight).chain(bias.iter().copied()).collect();
+        case(
+            name,
+            &[x],
+            &parameters,
+            move |x, p, context| ops::conv2d(&x[0], &p[0], p.get(1), stride, padding, context),
+            move |x, p| composed::conv2d(&x[0], &p[0], p.get(1), stride, padding),
+        )
+    };
+    let linear = |name, rows, inputs, outputs| {
+        case(
+            name,
+            &[&[rows, inputs]],
+            &[&[outputs, inputs], &[outputs]],
+            |x, p, context| ops::linear(&x[0], &p[0], &p[1], false, context),
+            |x, p| composed::linear(&x[0], &p[0], &p[1], false),
+        )
+    };
+    let attention =
+        case("Attention", &[&[3, 17, 48]], &[], |x, _, context| ops::attention(&x[0], 2, context), |x, _| composed::attention(&x[0], 2));
+    let cases = [
+        convolution("Convolution 5x5", &[3, 14, 13, 5], &[9, 5, 5, 5], true, 1, 2),
+        convolution("Convolution 3x3, stride 2", &[2, 9, 11, 8], &[16, 8, 3, 3], false, 2, 1),
+        convolution("Convolution 3x3, large", &[8, 14, 14, 32], &[64, 32, 3, 3], true, 1, 1),
+        linear("Linear layer", 5, 37, 11),
+        linear("Linear layer, large", 130, 200, 70),
+        attention,
+    ];
+    cases.into_iter().map(|case| Case { is_product: true, ..case }).collect()
+}
+
+fn convolutions_with_pooling() -> Vec<Case> {
+    let fused = |name, x: &[usize], weight: &[usize], padding| {
+        case(
+            name,
+            &[x],
+            &[weight, &weight[..1]],
+            move |x, p, context| ops::conv_pool(&x[0], &p[0], p.get(1), padding, true, context),
+            move |x, p| {
+                let sums = composed::conv2d(&x[0], &p[0], p.get(1), 1, padding)?;
+                composed::activate(&composed::max_pool(&sums, Kernel { size: 2, stride: 2, padding: 0 })?, Activation::Relu)
+            },
+        )
+    };
+    vec![
+        fused("Convolution with pooling", &[3, 12, 12, 4], &[10, 4, 5, 5], 0),
+        fused("Convolution with pooling, large", &[8, 14, 14, 16], &[32, 16, 3, 3], 1),
+    ]
+}
+
+fn pools() -> Vec<Case> {
+    let kernel = Kernel { size: 3, stride: 2, padding: 1 };
+    vec![
+        case(
+            "Maximum pool",
+            &[&[3, 9, 8, 5]],
+            &[],
+            move |x, _, context| ops::max_pool(&x[0], kernel, context),
+            move |x, _| composed::max_pool(&x[0], kernel),
+        ),
+        case(
+            "Average pool",
+            &[&[3, 9, 8, 5]],
+            &[],
+            move |x, _, context| ops::average_pool(&x[0], kernel, context),
+            move |x, _| composed::average_pool(&x[0], kernel),
+        ),
+        case(
+            "Global average pool",
+            &[&[3, 5, 4, 7]],
+            &[],
+            |x, _, context| ops::global_average_pool(&x[0], context),
+            |x, _| composed::global_average_pool(&x[0]),
+        ),
+    ]
+}
+
+fn activations(activation: Activation) -> Case {
+    case(
+        activation.label(),
+        &[&[3, 7, 5]],
+        &[],
+        move |x, _, context| ops::activate(&x[0], activation, context),
+        move |x, _| composed::activate(&x[0], activation),
+    )
+}
+
+fn others() -> Vec<Case> {
+    const LABELS: [u8; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 0];
+    vec![
+        case(
+            "Linear layer with ReLU",
+            &[&[70, 50]],
+            &[&[40, 50], &[40]],
+            |x, p, context| ops::linear(&x[0], &p[0], &p[1], true, context),
+            |x, p| composed::linear(&x[0], &p[0], &p[1], true),
+        ),
+        case(
+            "Sum of two branches",
+            &[&[2, 5, 5, 6], &[2, 5, 5, 6]],
+            &[],
+            |x, _, context| ops::add(&x[0], &x[1], Some(Activation::Relu), context),
+            |x, _| composed::add(&x[0], &x[1], Some(Activation::Relu)),
+        ),
+        case(
+            "Batch normalisation",
+            &[&[6, 5, 4, 7]],
+            &[&[7], &[7]],
+            |x, p, context| {
+                let statistic = |value| Parameter::new("statistic", vec![value; 7], &[7]);
+                let (running_mean, running_variance) = (&statistic(0.0)?, &statistic(1.0)?);
+                ops::batch_norm(&x[0], BatchNorm { weight: &p[0], bias: &p[1], running_mean, running_variance }, None, context)
+            },
+            |x, p| {
+                let [mean, variance] = composed::moments(&x[0])?;
+                composed::batch_norm(&x[0], [&mean, &variance], &p[0], &p[1], 1e-5, None)
+            },
+        ),
+        case(
+            "Layer normalisation",
+            &[&[3, 5, 24]],
+            &[&[24], &[24]],
+            |x, p, context| ops::layer_norm(&x[0], &p[0], &p[1], context),
+            |x, p| composed::layer_norm(&x[0], &p[0], &p[1], 1e-5),
+        ),
+        case("Flatten", &[&[2, 3, 4, 5]], &[], |x, _, context| ops::flatten(&x[0], context), |x, _| composed::flatten(&x[0])),
+        case(
+            "Cross-entropy",
+            &[&[9, 8]],
+            &[],
+            |x, _, _| ops::cross_entropy(&x[0], &LABELS, 9, 0.1),
+            |x, _| composed::cross_entropy(&x[0], &LABELS, 9, 0.1),
+        ),
+    ]
+}

@@ -1,0 +1,135 @@
+//! Owns what a self-test found: its checks, what may be offered on their word, and the table people read.
+//! Must not compute anything.
+
+use serde::{Deserialize, Serialize};
+
+use crate::figures::percent;
+use crate::run_config::{DeviceChoice, Precision};
+use crate::table::{Line, Section};
+
+/// What a check is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// An op and its gradients.
+    Op(String),
+    /// A short training.
+    Training,
+    /// Pictures read by the starter model.
+    Reading,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// What was checked.
+    pub subject: Subject,
+    /// The number format of products.
+    pub precision: Precision,
+    /// What was found, as a figure: for an op the largest difference relative to the largest number, for a training the share of its first
+    /// loss that is left, for a reading the largest difference of a probability. `None` where it came to no figure.
+    pub found: Option<f32>,
+    /// The largest figure that passes.
+    pub tolerance: f32,
+    /// Why it came to no figure, or where the largest difference is.
+    pub detail: String,
+}
+
+impl Check {
+    /// True when it found what it had to.
+    pub fn passed(&self) -> bool {
+        self.found.is_some_and(|found| found <= self.tolerance)
+    }
+
+    /// "Convolution in bf16: 3e-2 where at most 2e-2 is right (its result)."
+    fn in_words(&self) -> String {
+        let (subject, precision) = (self.subject.label(), self.precision.name());
+        match self.found {
+            Some(found) => {
+                format!("{subject} in {precision}: {found:.1e} where at most {:.1e} is right ({}).", self.tolerance, self.detail)
+            }
+            None => format!("{subject} in {precision} failed: {}.", self.detail.trim_end_matches('.')),
+        }
+    }
+}
+
+impl Subject {
+    /// For people.
+    pub fn label(&self) -> &str {
+        match self {
+            Self::Op(name) => name,
+            Self::Training => "Short training",
+            Self::Reading => "Reading",
+        }
+    }
+}
+
+/// What a self-test found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The device.
+    pub device: DeviceChoice,
+    /// Every check.
+    pub checks: Vec<Check>,
+    /// How long it took.
+    pub seconds: f32,
+}
+
+impl Report {
+    /// Whether runs in this precision can be offered; otherwise why not, as a sentence.
+    pub fn vouches_for(&self, precision: Precision) -> Result<(), String> {
+        let concerned = self.checks.iter().filter(|check| check.precision == precision || check.subject == Subject::Reading);
+        concerned.filter(|check| !check.passed()).map(Check::in_words).next().map_or(Ok(()), Err)
+    }
+
+    /// Checks that failed.
+    pub fn failed(&self) -> usize {
+        self.checks.iter().filter(|check| !check.passed()).count()
+    }
+
+    /// "All 31 checks passed in 1.2 s: f32, bf16, f16 can be used."
+    pub fn verdict(&self) -> String {
+        let sound: Vec<_> = Precision::ALL.iter().filter(|&&precision| self.vouches_for(precision).is_ok()).map(|p| p.name()).collect();
+        let count = self.checks.len();
+        match (self.failed(), sound.as_slice()) {
+            (0, _) => format!("All {count} checks passed in {:.1} s.", self.seconds),
+            (failed, []) => format!("{failed} of {count} checks failed: this device is not used."),
+            (failed, sound) => format!("{failed} of {count} checks failed: only {} is used here.", sound.join(" and ")),
+        }
+    }
+}
+
+/// The report as a table: a line per subject, a column per precision.
+pub fn sections(report: &Report) -> Vec<Section> {
+    let mut subjects: Vec<&Subject> = Vec::new();
+    for check in &report.checks {
+        if !subjects.contains(&&check.subject) {
+            subjects.push(&check.subject);
+        }
+    }
+    let of = |subject: &Subject, precision| report.checks.iter().find(|check| check.subject == *subject && check.precision == precision);
+    let cell = |check: Option<&Check>| {
+        let Some(check) = check else { return String::new() };
+        let Some(found) = check.found else { return "FAILED".to_owned() };
+        let figure = match check.subject {
+            Subject::Training => percent(f64::from(found), 0),
+            _ if found == 0.0 => "exact".to_owned(),
+            _ => format!("{found:.0e}"),
+        };
+        figure + if check.passed() { " ok" } else { " WRONG" }
+    };
+    let line = |subject: &Subject| {
+        let checks = Precision::ALL.iter().filter_map(|&precision| of(subject, precision));
+        let detail = checks.map(Check::in_words).collect::<Vec<_>>().join("\n");
+        let cells = Precision::ALL.iter().map(|&precision| cell(of(subject, precision)));
+        Line { cells: std::iter::once(subject.label().to_owned()).chain(cells).collect(), detail }
+    };
+    vec![Section {
+        title: "Checks",
+        about: "for an op the largest difference from another way to compute it and its gradients, relative to the largest number; for the training \
+                what is left of its first loss; for the reading the largest difference of a probability"
+            .to_owned(),
+        columns: std::iter::once(report.device.label().to_owned()).chain(Precision::ALL.iter().map(|p| p.name().to_owned())).collect(),
+        lines: subjects.into_iter().map(line).collect(),
+    }]
+}
