@@ -21,9 +21,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.available_width() < TWO_COLUMNS {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width() - style::GAP);
+            check::show(ui, app, actions);
+            ui.add_space(style::GAP);
             benchmark::show(ui, app, actions);
             ui.add_space(style::GAP * 2.0);
-            this_machine(ui, app, actions);
+            this_machine(ui, app);
         });
         return;
     }
@@ -32,26 +34,34 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.allocate_ui_with_layout(vec2(FINDINGS, height), Layout::top_down(Align::Min), |ui| {
             ScrollArea::vertical().id_salt("findings").auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width(ui.available_width() - style::GAP);
-                this_machine(ui, app, actions);
+                this_machine(ui, app);
             });
         });
         ui.add_space(style::GAP);
         ui.vertical(|ui| {
             ScrollArea::vertical().id_salt("benchmark").auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width((ui.available_width() - style::GAP).min(1000.0));
+                check::show(ui, app, actions);
+                ui.add_space(style::GAP);
                 benchmark::show(ui, app, actions);
             });
         });
     });
 }
 
-fn this_machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.heading("This machine");
-    findings(ui, app, actions);
+/// Whether this machine computes rightly, and what it has.
+pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    check::show(ui, app, actions);
+    findings(ui, app);
 }
 
-/// What was found in this machine, and whether it computes rightly.
-pub fn findings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+fn this_machine(ui: &mut Ui, app: &App) {
+    ui.heading("This machine");
+    findings(ui, app);
+}
+
+/// What was found in this machine.
+fn findings(ui: &mut Ui, app: &App) {
     let Some(hardware) = &app.hardware else {
         ui.horizontal(|ui| {
             ui.spinner();
@@ -62,7 +72,6 @@ pub fn findings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     for line in lines(hardware) {
         finding(ui, line);
     }
-    check::show(ui, app, actions);
 }
 
 /// One finding: what it is about, what was found, what that means.

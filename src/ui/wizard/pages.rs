@@ -8,8 +8,7 @@ use crate::data::builtin;
 use crate::figures::grouped;
 use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
-use crate::ui::hardware::findings;
-use crate::ui::{run_panel, signs, style};
+use crate::ui::{hardware, run_panel, signs, style};
 
 /// The hand the welcome page is written in.
 const HAND: u64 = 7;
@@ -18,7 +17,7 @@ const HAND: u64 = 7;
 pub fn show(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
     match step {
         WizardStep::Welcome => welcome(ui),
-        WizardStep::Hardware => findings(ui, app, actions),
+        WizardStep::Hardware => hardware::summary(ui, app, actions),
         WizardStep::Data => data(ui, app, actions),
         WizardStep::Settings => settings(ui, app, actions),
         WizardStep::Done => done(ui, app),
