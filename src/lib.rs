@@ -20,6 +20,7 @@
 //! | [`runs`] | run folders |
 //! | [`hardware`] | what this machine has and what that means for training |
 //! | [`bench`] | measuring this machine: products, training steps, data, reading; and keeping what came of it |
+//! | [`device`] | opening devices, and the libraries that takes |
 //! | [`self_test`] | whether a device computes rightly: every op, a training, a reading |
 //! | [`engine`] | the one thread that owns tensors; takes [`protocol::Command`], gives [`protocol::Event`] |
 //! | [`app`] | what the window shows, as data: state, actions, messages |
@@ -40,6 +41,7 @@ pub mod app;
 pub mod bench;
 pub mod cli;
 pub mod data;
+pub mod device;
 pub mod engine;
 pub mod figures;
 pub mod files;

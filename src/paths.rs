@@ -14,6 +14,8 @@ pub struct Paths {
     pub checkpoints: PathBuf,
     /// What benchmarks found, a report each.
     pub benchmarks: PathBuf,
+    /// Where NVIDIA's run-time libraries are looked for, besides the usual places.
+    pub cuda: PathBuf,
     /// Folders searched for data sets by name, best first.
     pub data: Vec<PathBuf>,
 }
@@ -34,6 +36,7 @@ impl Paths {
             settings: config.join("settings.json"),
             runs: local.join("runs"),
             checkpoints: local.join("checkpoints"),
+            cuda: local.join("cuda"),
             benchmarks: local.join("bench"),
             data: given.into_iter().chain([local.join("data")]).collect(),
         }

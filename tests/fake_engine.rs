@@ -78,6 +78,7 @@ pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
         runs: at("runs"),
         checkpoints: at("checkpoints"),
         benchmarks: at("bench"),
+        cuda: at("cuda"),
         data: vec![at("data")],
     };
     let lines = Rc::new(RefCell::new(Vec::new()));
@@ -91,7 +92,8 @@ pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
             asked_for.borrow_mut().push(Some(side));
             handle
         }),
-        self_test: Arc::new(|| Ok(checked())),
+        probe: Arc::new(|| inkling::hardware::probe(std::path::Path::new("."))),
+        self_test: Arc::new(|device| Ok(checked(device))),
         dialogs: Box::new(dialogs),
         wake: Arc::new(|| {}),
     };
@@ -291,7 +293,7 @@ pub fn report() -> Report {
 }
 
 /// A check in which nothing was wrong.
-pub fn checked() -> inkling::self_test::Report {
+pub fn checked(device: DeviceChoice) -> inkling::self_test::Report {
     let check = |precision| inkling::self_test::Check {
         subject: inkling::self_test::Subject::Training,
         precision,
@@ -299,7 +301,7 @@ pub fn checked() -> inkling::self_test::Report {
         tolerance: 0.6,
         detail: "a loss".to_owned(),
     };
-    inkling::self_test::Report { device: DeviceChoice::Cpu, checks: Precision::ALL.iter().map(|&p| check(p)).collect(), seconds: 1.0 }
+    inkling::self_test::Report { device, checks: Precision::ALL.iter().map(|&p| check(p)).collect(), seconds: 1.0 }
 }
 
 /// As many strokes, that digit, nearly sure.

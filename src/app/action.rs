@@ -7,7 +7,7 @@ use super::form::Field;
 use super::settings::{Settings, Theme};
 use crate::bench::Extent;
 use crate::protocol::ModelRef;
-use crate::run_config::{DataSpec, Preset, RunConfig};
+use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
 
 /// The screens behind the tabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,8 +107,8 @@ pub enum Action {
     },
     /// Break off the measurement under way.
     CancelEvaluation,
-    /// Check that this machine computes rightly.
-    CheckMachine,
+    /// Check that a device computes rightly.
+    CheckDevice(DeviceChoice),
     /// Measure this machine.
     Benchmark(Extent),
     /// Break off the benchmark under way.

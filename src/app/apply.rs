@@ -12,7 +12,7 @@ use super::state::App;
 use crate::files;
 use crate::problem::Problem;
 use crate::protocol::{Command, ModelInfo, ModelRef, RunId, RunSummary};
-use crate::run_config::{DataSource, DataSpec};
+use crate::run_config::{DataSource, DataSpec, DeviceChoice};
 use crate::runs::Store;
 
 impl App {
@@ -23,8 +23,8 @@ impl App {
             Action::Wizard(step) => {
                 self.wizard = Some(step);
                 self.look_around();
-                if step == WizardStep::Hardware && self.checking.last.is_none() {
-                    self.check_machine();
+                if step == WizardStep::Hardware && !self.checks.contains_key(&DeviceChoice::Cpu) {
+                    self.check_device(DeviceChoice::Cpu);
                 }
             }
             Action::CloseWizard => {
@@ -97,7 +97,7 @@ impl App {
                     self.ask(Command::CancelEvaluation(request));
                 }
             }
-            Action::CheckMachine => self.check_machine(),
+            Action::CheckDevice(device) => self.check_device(device),
             Action::Benchmark(extent) => self.benchmark(extent),
             Action::CancelBenchmark => self.cancel_benchmark(),
             Action::ChooseDataFolder => {
@@ -135,6 +135,7 @@ impl App {
         self.run = Some(RunView::new(id, self.config.clone()));
         self.screen = Screen::Train;
         self.reread_at = 0.0;
+        self.move_to_host(self.host_for(self.config.device));
         if !self.ask(Command::Start { run: id, config: self.config.clone(), from: None }) {
             self.engine_is_gone();
         }

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use crate::bench::{self, Saved};
 use crate::hardware::Hardware;
 use crate::problem::Problem;
+use crate::run_config::DeviceChoice;
 use crate::runs::{InterruptedRun, RunEntry};
 use crate::self_test::Report;
 
@@ -25,8 +26,8 @@ pub enum Finding {
     Runs(Vec<RunEntry>),
     /// Runs that were interrupted, newest first.
     Interrupted(Vec<InterruptedRun>),
-    /// This machine was checked, or could not be.
-    Checked(Box<Result<Report, Problem>>),
+    /// A device was checked, or could not be.
+    Checked(DeviceChoice, Box<Result<Report, Problem>>),
     /// The newest benchmark that was kept, if there is one.
     Benchmark(Option<Box<(bench::Report, Saved)>>),
     /// A folder was chosen in a dialog.

@@ -1,42 +1,71 @@
-//! Owns what the window knows of whether this machine computes rightly: the check under way and what the last one found.
+//! Owns what the window knows of whether this machine's devices compute rightly: the checks under way and what the last ones found.
 //! Must not check: a process of its own does, so that whatever goes wrong there stays there.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::background::Finding;
+use super::messages::Message;
 use super::state::App;
+use crate::hardware::device_availability;
 use crate::problem::Problem;
-use crate::run_config::Precision;
+use crate::run_config::{DeviceChoice, Precision};
 use crate::self_test::Report;
 
-/// Checks this machine; blocks until it is done.
-pub type SelfTest = Arc<dyn Fn() -> Result<Report, Problem> + Send + Sync>;
+/// Checks a device; blocks until it is done.
+pub type SelfTest = Arc<dyn Fn(DeviceChoice) -> Result<Report, Problem> + Send + Sync>;
 
-/// What is known.
-#[derive(Clone, Debug, Default)]
-pub struct Checking {
+/// What is known of a device.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Checked {
     /// A check is under way.
-    pub under_way: bool,
+    UnderWay,
     /// What the last one found, or why it found nothing.
-    pub last: Option<Result<Report, Problem>>,
+    Done(Box<Result<Report, Problem>>),
 }
 
+/// What is known, by device; nothing of those that were not checked.
+pub type Checks = HashMap<DeviceChoice, Checked>;
+
 impl App {
-    /// Checks this machine, unless a check is under way.
-    pub(super) fn check_machine(&mut self) {
-        if std::mem::replace(&mut self.checking.under_way, true) {
+    /// Checks a device, unless it is being checked.
+    pub(super) fn check_device(&mut self, device: DeviceChoice) {
+        if self.checks.insert(device, Checked::UnderWay) == Some(Checked::UnderWay) {
             return;
         }
         let check = Arc::clone(&self.around.self_test);
-        self.background.run(move || Some(Finding::Checked(Box::new(check()))));
+        self.background.run(move || Some(Finding::Checked(device, Box::new(check(device)))));
     }
 
-    pub(super) fn checked(&mut self, found: Result<Report, Problem>) {
-        self.checking = Checking { under_way: false, last: Some(found) };
+    /// Checks what only runs once it has passed: a GPU that everything is there for.
+    pub(super) fn check_gpu(&mut self) {
+        let device = DeviceChoice::Cuda;
+        if self.hardware.as_ref().is_some_and(|hardware| device_availability(device, hardware).is_ok())
+            && !self.checks.contains_key(&device)
+        {
+            self.check_device(device);
+        }
     }
 
-    /// Why this number format cannot be used here, if it was found wrong.
+    /// Why this device cannot be used here, if it cannot.
+    pub fn why_not_device(&self, device: DeviceChoice) -> Option<String> {
+        if let Err(reason) = device_availability(device, &self.machine()) {
+            return Some(reason);
+        }
+        match (device, self.checks.get(&device)) {
+            (DeviceChoice::Auto | DeviceChoice::Cpu, _) => None,
+            (_, None | Some(Checked::UnderWay)) => Some("It is being checked first.".to_owned()),
+            (_, Some(Checked::Done(found))) => match &**found {
+                Ok(report) => report.vouches_for(Precision::F32).err(),
+                Err(problem) => Some(Message::from(problem).what),
+            },
+        }
+    }
+
+    /// Why this number format cannot be used on the device that is chosen, if it was found wrong there.
     pub fn why_not_precision(&self, precision: Precision) -> Option<String> {
-        self.checking.last.as_ref()?.as_ref().ok()?.vouches_for(precision).err()
+        let device = if self.config.device == DeviceChoice::Auto { DeviceChoice::Cpu } else { self.config.device };
+        let Checked::Done(found) = self.checks.get(&device)? else { return None };
+        found.as_ref().as_ref().ok()?.vouches_for(precision).err()
     }
 }

@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::background::Finding;
+use super::checking::Checked;
 use super::messages::Message;
 use super::notice::{Notice, Severity};
 use super::results::ResultsView;
@@ -197,6 +198,7 @@ impl App {
         match finding {
             Finding::Hardware(hardware) => {
                 self.hardware = Some(*hardware);
+                self.check_gpu();
                 self.follow_recommendation();
             }
             Finding::Data(found) => {
@@ -204,7 +206,9 @@ impl App {
                 self.follow_recommendation();
             }
             Finding::Runs(runs) => self.runs = Some(runs),
-            Finding::Checked(found) => self.checked(*found),
+            Finding::Checked(device, found) => {
+                self.checks.insert(device, Checked::Done(found));
+            }
             Finding::Interrupted(runs) => self.interrupted = runs,
             Finding::Benchmark(kept) => {
                 if let (None, Some(kept)) = (&self.benchmark.last, kept) {

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use super::action::Screen;
 use super::background::Finding;
+use super::messages::Message;
+use super::notice::Severity;
 use super::run_view::{LastCheckpoint, RunView};
 use super::state::App;
+use crate::engine::Host;
 use crate::problem::{EngineLoss, Problem};
 use crate::protocol::{Command, ModelRef, RunId};
 use crate::run_config::{DeviceChoice, RunConfig};
 use crate::runs::Checkpoints;
-
-use super::messages::Message;
-use super::notice::Severity;
 
 impl App {
     /// The run that broke off in this window and can go on.
@@ -47,30 +47,52 @@ impl App {
         }
         let id = RunId(self.next_id());
         let here = self.run.take_if(|run| run.can_go_on_from().is_some_and(|last| last.folder == folder));
+        // What took the engine with it is not tried again by itself.
+        let here_again = here.is_some();
         let listed = || self.interrupted.iter().find(|run| run.folder == folder).map(|run| RunView::new(id, run.card.config.clone()));
         let Some(mut run) = here.map(|run| run.again(id)).or_else(listed) else { return };
         self.interrupted.retain(|run| run.folder != folder);
-        if self.why_not_device(run.config.device).is_some() {
+        if self.why_not_device(run.config.device).is_some() || here_again {
             run.config = RunConfig { device: DeviceChoice::Cpu, ..run.config };
         }
         let config = run.config.clone();
         self.run = Some(run);
         self.screen = Screen::Train;
         self.reread_at = 0.0;
+        self.move_to_host(self.host_for(config.device));
         if !self.ask(Command::Start { run: id, config, from: Some(folder.to_owned()) }) {
             self.engine_is_gone();
         }
     }
 
-    /// The engine's process is gone: one on a thread takes its place, and the same model reads.
-    pub(super) fn engine_is_lost(&mut self, loss: EngineLoss) {
-        let was_training = self.is_training();
-        self.engine_lost_everything();
-        self.host = crate::engine::Host::Thread;
+    /// Where a run on this device is carried out: whatever takes a driver, in a process of its own.
+    pub(super) fn host_for(&self, device: DeviceChoice) -> Host {
+        if device == DeviceChoice::Cuda { Host::Process } else { self.around.host }
+    }
+
+    /// Has the engine live there; the same model reads.
+    pub(super) fn move_to_host(&mut self, host: Host) {
+        if self.host != host {
+            self.host = host;
+            self.start_engine_anew();
+        }
+    }
+
+    /// Puts a fresh engine in the place of the one there is; the same model reads.
+    fn start_engine_anew(&mut self) {
         self.reconnect();
         if let Some(ModelRef::File(path)) = self.reader.as_ref().map(|reader| reader.reference.clone()) {
             self.ask(Command::ReadWith(ModelRef::File(path)));
         }
+    }
+
+    /// The engine's process is gone: one on a thread takes its place.
+    pub(super) fn engine_is_lost(&mut self, loss: EngineLoss) {
+        let was_training = self.is_training();
+        self.engine_lost_everything();
+        // For good: a process that was lost once may be lost again.
+        (self.host, self.around.host) = (Host::Thread, Host::Thread);
+        self.start_engine_anew();
         let left = self.broken_off().map(|last| last.epochs).filter(|_| was_training);
         self.tell(Severity::Error, Message::engine_lost(&Problem::EngineLost(loss), was_training, left));
         self.list_interrupted();

@@ -1,20 +1,17 @@
 //! Owns what this machine can be offered, what it would best be given, and looking around for both.
 //! Must not know how a machine is probed.
 
+use std::sync::Arc;
+
 use super::background::Finding;
 use super::state::App;
 use crate::data::builtin;
 use crate::figures::duration;
-use crate::hardware::{Hardware, device_availability, precision_note, probe, recommend};
-use crate::run_config::{ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig};
+use crate::hardware::{Hardware, precision_note, recommend};
+use crate::run_config::{ConfigProblem, DataSource, DataSpec, NamedSet, Precision, RunConfig};
 use crate::train::held_back;
 
 impl App {
-    /// Why this device cannot be used here, if it cannot.
-    pub fn why_not_device(&self, device: DeviceChoice) -> Option<String> {
-        device_availability(device, &self.machine()).err()
-    }
-
     /// What computing in this number format means here, where there is something to say.
     pub fn precision_note(&self, precision: Precision) -> Option<String> {
         let cost = self.benchmark.last.as_ref().and_then(|(report, _)| report.step_cost(precision));
@@ -75,8 +72,8 @@ impl App {
         if std::mem::replace(&mut self.probing, true) {
             return;
         }
-        let kept_in = self.around.paths.runs.clone();
-        self.background.run(move || Some(Finding::Hardware(Box::new(probe(&kept_in)))));
+        let probe = Arc::clone(&self.around.probe);
+        self.background.run(move || Some(Finding::Hardware(Box::new(probe()))));
         let benchmarks = self.around.paths.benchmarks.clone();
         self.background.run(move || Some(Finding::Benchmark(crate::bench::latest(&benchmarks).map(Box::new))));
         self.find_data();
@@ -89,7 +86,7 @@ impl App {
     }
 
     /// This machine; one with nothing but a processor until it was probed.
-    fn machine(&self) -> std::borrow::Cow<'_, Hardware> {
+    pub(super) fn machine(&self) -> std::borrow::Cow<'_, Hardware> {
         self.hardware.as_ref().map_or_else(|| std::borrow::Cow::Owned(Hardware::default()), std::borrow::Cow::Borrowed)
     }
 }

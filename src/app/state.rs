@@ -9,7 +9,7 @@ use super::WizardStep;
 use super::action::Screen;
 use super::background::{Background, Wake};
 use super::benchmark::BenchmarkView;
-use super::checking::{Checking, SelfTest};
+use super::checking::{Checks, SelfTest};
 use super::dialogs::Dialogs;
 use super::drawing::Drawing;
 use super::form::Form;
@@ -38,7 +38,9 @@ pub struct Surroundings {
     pub host: Host,
     /// Starts an engine; called again when one is gone.
     pub connect: Box<dyn Fn(Host, EngineSettings, Wake) -> EngineHandle>,
-    /// Checks that this machine computes rightly.
+    /// Looks at this machine; blocks until it is done.
+    pub probe: Arc<dyn Fn() -> Hardware + Send + Sync>,
+    /// Checks that a device of it computes rightly.
     pub self_test: SelfTest,
     /// Asks for file names.
     pub dialogs: Box<dyn Dialogs>,
@@ -77,8 +79,8 @@ pub struct App {
     pub evaluating: Option<f32>,
     /// What is known of this machine's speed.
     pub benchmark: BenchmarkView,
-    /// What is known of whether it computes rightly.
-    pub checking: Checking,
+    /// What is known of whether its devices compute rightly.
+    pub checks: Checks,
     /// Notices, oldest first.
     pub notices: Vec<Notice>,
     pub(super) line: ReadingLine,
@@ -128,7 +130,7 @@ impl App {
             results: None,
             evaluating: None,
             benchmark: BenchmarkView::default(),
-            checking: Checking::default(),
+            checks: Checks::default(),
             notices: Vec::new(),
             line: ReadingLine::default(),
             engine,

@@ -10,7 +10,7 @@ use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget};
 use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event};
-use crate::run_config::WeightFormat;
+use crate::run_config::{DeviceChoice, WeightFormat};
 
 /// How soon Ctrl-C is noticed.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -23,8 +23,18 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts it. A data folder that was given goes before the usual ones.
+    /// Starts one on the processor. A data folder that was given goes before the usual ones.
     pub fn start(data_dir: Option<PathBuf>, runs: Option<RunsTarget>, weights: WeightFormat) -> Result<Self, Problem> {
+        Self::start_for(DeviceChoice::Cpu, data_dir, runs, weights)
+    }
+
+    /// Starts one for runs on this device: in a process of its own where that takes a driver.
+    pub fn start_for(
+        device: DeviceChoice,
+        data_dir: Option<PathBuf>,
+        runs: Option<RunsTarget>,
+        weights: WeightFormat,
+    ) -> Result<Self, Problem> {
         let paths = Paths::find();
         let data_folders = data_folders(data_dir, &paths)?;
         let settings = EngineSettings {
@@ -37,7 +47,7 @@ impl Engine {
         };
         // One waiting wake-up is enough: whoever is woken takes every event there is.
         let (wake, woken) = sync_channel(1);
-        let handle = EngineHandle::start(Host::usual(), settings, move || {
+        let handle = EngineHandle::start(Host::of(device), settings, move || {
             let _ = wake.try_send(());
         });
         Ok(Self { handle, woken })

@@ -3,6 +3,7 @@
 use super::child::PATIENCE;
 use super::handle::{EngineHandle, EngineSettings};
 use crate::program;
+use crate::run_config::DeviceChoice;
 
 /// Where an engine lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,11 @@ impl Host {
     pub fn usual() -> Self {
         let process = std::env::var_os("INKLING_ENGINE").is_some_and(|host| host.eq_ignore_ascii_case("process"));
         if process { Self::Process } else { Self::Thread }
+    }
+
+    /// Where an engine lives that computes on this device: where a driver is needed, in a process of its own.
+    pub fn of(device: DeviceChoice) -> Self {
+        if device == DeviceChoice::Cuda { Self::Process } else { Self::usual() }
     }
 }
 

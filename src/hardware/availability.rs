@@ -2,13 +2,15 @@
 //! The one place for such reasons. Must not know how a device or a precision would be used.
 
 use super::Hardware;
+use crate::device::HAS_CUDA;
 use crate::run_config::{DeviceChoice, Precision};
 
 /// Whether this version of Inkling trains on such a device at all; otherwise why not, as a sentence.
 pub fn device_support(device: DeviceChoice) -> Result<(), String> {
     match device {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
-        DeviceChoice::Cuda => Err("This version of Inkling does not train on NVIDIA GPUs yet.".to_owned()),
+        DeviceChoice::Cuda if HAS_CUDA => Ok(()),
+        DeviceChoice::Cuda => Err("This Inkling was built without CUDA.".to_owned()),
         DeviceChoice::Metal => Err("Training on Metal is not offered until every gradient has been checked there.".to_owned()),
     }
 }
@@ -18,6 +20,7 @@ pub fn device_availability(device: DeviceChoice, hardware: &Hardware) -> Result<
     match device {
         DeviceChoice::Cuda if hardware.gpus.is_empty() => Err("No NVIDIA GPU that answers was found in this machine.".to_owned()),
         DeviceChoice::Metal if hardware.metal.is_none() => Err("Metal is Apple's; this machine has no Apple GPU.".to_owned()),
+        DeviceChoice::Cuda => device_support(device).and_then(|()| hardware.cuda_finding.clone().map_or(Ok(()), Err)),
         _ => device_support(device),
     }
 }

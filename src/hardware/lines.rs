@@ -1,8 +1,9 @@
 //! Owns the words for what was found: one line each, with what it means for training.
 //! Must not know where the lines are shown.
 
-use super::Hardware;
+use super::{Hardware, device_support};
 use crate::figures::memory as bytes;
+use crate::run_config::DeviceChoice;
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,11 +87,25 @@ fn gpus(hardware: &Hardware) -> Vec<Line> {
     if hardware.gpus.is_empty() {
         return vec![line("NVIDIA GPU", "none".to_owned(), "Not needed: these networks are small enough for the processor.")];
     }
+    let meaning = match (&hardware.cuda_finding, device_support(DeviceChoice::Cuda)) {
+        (Some(finding), _) => finding.clone(),
+        (None, Err(reason)) => reason,
+        (None, Ok(())) => "Inkling can train on it.".to_owned(),
+    };
     let describe = |gpu: &super::Gpu| {
-        let memory = format!("{} of {} free", bytes(gpu.memory_free), bytes(gpu.memory_total));
-        let value =
-            format!("{}, {memory}, driver {}, CUDA {}, compute capability {}", gpu.name, gpu.driver, gpu.cuda, gpu.compute_capability);
-        line("NVIDIA GPU", value, "Listed for information: this version trains and reads on the processor.")
+        let mut value = format!(
+            "{}, {} of {} free, driver {}, CUDA {}, compute capability {}",
+            gpu.name,
+            bytes(gpu.memory_free),
+            bytes(gpu.memory_total),
+            gpu.driver,
+            gpu.cuda,
+            gpu.compute_capability
+        );
+        let warmth = gpu.temperature.map(|degrees| format!(", {degrees} °C"));
+        let power = gpu.power.map(|watts| format!(", {watts:.0} W"));
+        value.extend(warmth.into_iter().chain(power));
+        line("NVIDIA GPU", value, &meaning)
     };
     hardware.gpus.iter().map(describe).collect()
 }

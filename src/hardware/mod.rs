@@ -16,7 +16,8 @@ pub use advice::recommend;
 pub use availability::{device_availability, device_support, precision_note};
 pub use cpu::{probe as probe_cpu, usable_cores};
 pub use lines::{Line, lines};
-pub use probe::{probe, system};
+pub use nvidia::cuda_finding;
+pub use probe::{probe, probe_apart, system};
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,9 @@ pub struct Hardware {
     pub gpus: Vec<Gpu>,
     /// Why there are no NVIDIA GPUs in the list, where there is more to say than that none was found.
     pub gpu_finding: Option<String>,
+    /// What stands against computing on the NVIDIA GPUs that were found; `None` where nothing does, or there are none.
+    #[serde(default)]
+    pub cuda_finding: Option<String>,
     /// The Apple GPU.
     pub metal: Option<Metal>,
 }
@@ -71,6 +75,12 @@ pub struct Gpu {
     pub cuda: String,
     /// Compute capability, as "8.6".
     pub compute_capability: String,
+    /// In degrees Celsius, where it tells.
+    #[serde(default)]
+    pub temperature: Option<u32>,
+    /// In watts, where it tells.
+    #[serde(default)]
+    pub power: Option<f32>,
 }
 
 /// The Apple GPU.

@@ -2,9 +2,14 @@
 //! Must not need that library: without it there simply are no GPUs, and a card without a driver is a finding.
 
 use nvml_wrapper::Nvml;
+use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
 use nvml_wrapper::error::NvmlError;
 
 use super::Gpu;
+use crate::device::{Library, missing_cuda_libraries};
+
+/// The CUDA version that Inkling is built with.
+const CUDA: u32 = 13;
 
 /// The GPUs, and what else there is to say.
 pub(super) fn probe() -> (Vec<Gpu>, Option<String>) {
@@ -26,6 +31,24 @@ pub(super) fn silent() -> String {
     "NVIDIA's driver did not answer within two seconds. Training uses the processor meanwhile.".to_owned()
 }
 
+/// What stands against computing on these GPUs with `libraries`, the most basic thing first; a sentence or two.
+pub fn cuda_finding(gpus: &[Gpu], libraries: &[Library]) -> Option<String> {
+    let first = gpus.first()?;
+    let major = first.cuda.split('.').next().and_then(|major| major.parse::<u32>().ok()).unwrap_or(0);
+    if major < CUDA {
+        return Some(format!(
+            "Its driver {} takes CUDA {}, but Inkling needs CUDA {CUDA}: install driver 580 or newer.",
+            first.driver, first.cuda
+        ));
+    }
+    missing_cuda_libraries(libraries)
+}
+
+/// What is said when the process that asked the driver broke.
+pub(super) fn broken(how: &str) -> String {
+    format!("Looking at this machine's drivers broke: {how}. Reinstall the graphics driver; training uses the processor meanwhile.")
+}
+
 fn list(nvml: &Nvml) -> Result<Vec<Gpu>, NvmlError> {
     let driver = nvml.sys_driver_version()?;
     let cuda = nvml.sys_cuda_driver_version()?;
@@ -41,6 +64,8 @@ fn list(nvml: &Nvml) -> Result<Vec<Gpu>, NvmlError> {
                 driver: driver.clone(),
                 cuda: format!("{}.{}", cuda / 1000, cuda % 1000 / 10),
                 compute_capability: format!("{}.{}", capability.major, capability.minor),
+                temperature: device.temperature(TemperatureSensor::Gpu).ok(),
+                power: device.power_usage().ok().map(|milliwatts| milliwatts as f32 / 1000.0),
             })
         })
         .collect()

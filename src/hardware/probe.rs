@@ -2,15 +2,38 @@
 //! Must not fail: what cannot be found out is absent.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use sysinfo::{Disks, MemoryRefreshKind, RefreshKind, System};
 
 use super::{Hardware, cpu, nvidia};
+use crate::device::{cuda_folders, find_cuda_libraries};
+use crate::program::run_within;
 
 /// How long a driver may take to answer before it counts as absent.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a process that asks drivers may take.
+const APART: Duration = Duration::from_secs(10);
+
+/// What `program` (`inkling hardware --json`) finds in a process of its own, within a time limit. Where that breaks, a driver broke it: then
+/// what can be found without any.
+pub fn probe_apart(program: Command, kept_in: &Path) -> Hardware {
+    let said = run_within(program, APART);
+    let found = said.as_ref().ok().and_then(|said| said.output.lines().find_map(|line| serde_json::from_str(line).ok()));
+    found.unwrap_or_else(|| {
+        let how = said.map_or_else(|reason| reason, |said| format!("it ended with {}", said.end));
+        Hardware { gpu_finding: Some(nvidia::broken(&how)), ..probe_without_drivers(kept_in) }
+    })
+}
+
+/// What can be found without asking a driver.
+fn probe_without_drivers(kept_in: &Path) -> Hardware {
+    let (memory_total, memory_available) = memory().unwrap_or_default();
+    let (system, cpu, disk_free) = (system(), cpu::probe(), disk_free(kept_in));
+    Hardware { system, cpu, memory_total, memory_available, disk_free, ..Hardware::default() }
+}
 
 /// What this machine has; the free disk is that of the disk `kept_in` is on.
 pub fn probe(kept_in: &Path) -> Hardware {
@@ -18,20 +41,16 @@ pub fn probe(kept_in: &Path) -> Hardware {
     let gpus = patiently(nvidia::probe);
     #[cfg(target_os = "macos")]
     let metal = patiently(super::metal::probe);
-    let (memory_total, memory_available) = memory().unwrap_or_default();
+    let rest = probe_without_drivers(kept_in);
     let (gpus, gpu_finding) = gpus().unwrap_or_else(|| (Vec::new(), Some(nvidia::silent())));
+    let cuda_finding = nvidia::cuda_finding(&gpus, &find_cuda_libraries(&cuda_folders()));
     Hardware {
-        system: system(),
-        cpu: cpu::probe(),
-        memory_total,
-        memory_available,
-        disk_free: disk_free(kept_in),
         gpus,
         gpu_finding,
+        cuda_finding,
         #[cfg(target_os = "macos")]
         metal: metal().flatten(),
-        #[cfg(not(target_os = "macos"))]
-        metal: None,
+        ..rest
     }
 }
 

@@ -2,7 +2,6 @@
 //! Must not know data sets, training loops or windows.
 
 mod cost;
-mod device;
 mod error;
 mod file;
 mod layer;
@@ -13,7 +12,6 @@ mod parameter;
 mod walk;
 
 pub use cost::{Flops, flops};
-pub use device::open_device;
 pub use error::ModelError;
 pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};
 pub use layer::{Layer, ParameterSpec};

@@ -12,12 +12,12 @@ mod report;
 
 use std::time::Instant;
 
-pub use child::in_child;
+pub use child::{check_apart, in_child};
 pub use op_cases::{Case, all as cases};
 pub use op_check::check;
 pub use report::{Check, Report, Subject, sections};
 
-use crate::nn::open_device;
+use crate::device::open_device;
 use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, Precision};
 

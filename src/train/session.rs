@@ -20,9 +20,10 @@ use super::pulse::Pulse;
 use super::tally::Tally;
 use super::updates::Updates;
 use crate::data::{DataSet, Split};
+use crate::device::open_device;
 use crate::infer::{Measurement, measure};
 use crate::ink::PIXELS;
-use crate::nn::{Net, Pass, flops, open_device, ops};
+use crate::nn::{Net, Pass, flops, ops};
 use crate::optim::Schedule;
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Evaluation, Intervention, RunSummary, StepPoint, Telemetry};
@@ -73,9 +74,10 @@ fn run<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, Problem> {
+    let device = open_device(config.device)?;
     let HoldOut { train: order, validation } = HoldOut::new(&data.train, config.seed);
     let plan = plan(config, order.len(), validation.len(), data.test.len(), threads(config))?;
-    let net = Net::new(config.model, config.activation, config.seed)?.on_device(&open_device(config.device)?)?;
+    let net = Net::new(config.model, config.activation, config.seed)?.on_device(&device)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
     let mut updates = Updates::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
     let mut dropout = Random::stream(config.seed, "dropout", 0);

@@ -2,7 +2,6 @@
 //! Must not know what is in it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use eframe::egui::{ViewportBuilder, pos2, vec2};
 
@@ -11,17 +10,15 @@ use super::icon::icon;
 use super::window::Inkling;
 use crate::app::{App, Settings, Surroundings};
 use crate::engine::{EngineHandle, Host};
+use crate::hardware::probe_apart;
 use crate::paths::Paths;
 use crate::program;
-use crate::self_test::in_child;
+use crate::self_test::check_apart;
 
 /// The smallest window everything fits in, in points.
 const MIN_SIZE: [f32; 2] = [900.0, 600.0];
 /// The window at first.
 const USUAL_SIZE: [f32; 2] = [1280.0, 800.0];
-
-/// How long a check of this machine may take: a slow one needs some ten seconds.
-const CHECK: Duration = Duration::from_mins(2);
 
 /// Opens the window and returns when it is closed.
 pub fn run() -> Result<(), eframe::Error> {
@@ -33,11 +30,13 @@ pub fn run() -> Result<(), eframe::Error> {
         options,
         Box::new(move |cc| {
             let ctx = cc.egui_ctx.clone();
+            let kept_in = paths.runs.clone();
             let around = Surroundings {
                 paths,
+                probe: Arc::new(move || probe_apart(program::this(&["hardware", "--json"]), &kept_in)),
                 host: Host::usual(),
                 connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
-                self_test: Arc::new(|| in_child(program::this(&["hardware", "--self-test", "--json"]), CHECK)),
+                self_test: Arc::new(check_apart),
                 dialogs: Box::new(SystemDialogs),
                 wake: Arc::new(move || ctx.request_repaint()),
             };

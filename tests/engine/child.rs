@@ -210,11 +210,10 @@ mod killed {
             assert_eq!(handle.recv(), None);
         }
         assert!(safe > 0, "checkpoints were written");
-        // What is left is one whole checkpoint.
+        // What is left is whole. (There may be another, of a first epoch whose process died before it could say so.)
         let left = Checkpoints::new(folder.path().join("checkpoints")).list();
-        assert_eq!(left.len(), 1);
-        let done = left[0].card.epochs.len() as u32;
-        assert!(done as usize >= safe);
+        let last = left.iter().find(|run| Some(&run.folder) == from.as_ref()).expect("the run is listed");
+        assert!(last.card.epochs.len() >= safe);
     }
 
     #[test]

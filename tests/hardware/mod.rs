@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use inkling::hardware::{Cpu, Gpu, Hardware, device_availability, device_support, lines, precision_note, probe, recommend};
+use inkling::device::{HAS_CUDA, find_cuda_libraries};
+use inkling::hardware::{
+    Cpu, Gpu, Hardware, cuda_finding, device_availability, device_support, lines, precision_note, probe, probe_apart, recommend,
+};
 use inkling::run_config::{DeviceChoice, Precision, Preset};
 
 fn machine(cores: u32, simd: &[&str]) -> Hardware {
@@ -52,11 +55,13 @@ fn each_gpu_has_a_line_with_its_figures() {
         driver: "580.95".into(),
         cuda: "13.0".into(),
         compute_capability: "8.9".into(),
+        temperature: Some(41),
+        power: Some(29.6),
     };
     let two = Hardware { gpus: vec![gpu.clone(), gpu], ..machine(8, &["AVX2"]) };
     let shown: Vec<_> = lines(&two).into_iter().filter(|line| line.label == "NVIDIA GPU").collect();
     assert_eq!(shown.len(), 2);
-    for part in ["GeForce RTX 4070", "11.0 GB of 12.0 GB", "580.95", "13.0", "8.9"] {
+    for part in ["GeForce RTX 4070", "11.0 GB of 12.0 GB", "580.95", "13.0", "8.9", "41 °C", "30 W"] {
         assert!(shown[0].value.contains(part), "{:?}", shown[0]);
     }
     let silent = Hardware { gpu_finding: Some("The driver is broken. Reinstall it.".into()), ..machine(8, &["AVX2"]) };
@@ -69,10 +74,64 @@ fn what_is_not_offered_has_a_reason() {
     assert_eq!(device_availability(DeviceChoice::Auto, &plain), Ok(()));
     assert_eq!(device_availability(DeviceChoice::Cpu, &plain), Ok(()));
     let no_gpu = device_availability(DeviceChoice::Cuda, &plain).unwrap_err();
-    let gpu = device_availability(DeviceChoice::Cuda, &Hardware { gpus: vec![Gpu::default()], ..plain.clone() }).unwrap_err();
-    assert_ne!(no_gpu, gpu);
-    assert_eq!(gpu, device_support(DeviceChoice::Cuda).unwrap_err(), "one reason, one sentence");
+    let of = |cuda_finding| Hardware { gpus: vec![Gpu::default()], cuda_finding, ..plain.clone() };
+    let supported = device_support(DeviceChoice::Cuda);
+    assert_eq!(device_availability(DeviceChoice::Cuda, &of(None)), supported, "one reason, one sentence");
+    assert_ne!(Err(no_gpu), supported);
+    assert_eq!(supported.is_ok(), HAS_CUDA);
+    if HAS_CUDA {
+        assert_eq!(
+            device_availability(DeviceChoice::Cuda, &of(Some("Its driver is too old.".into()))),
+            Err("Its driver is too old.".into())
+        );
+    }
     assert!(device_availability(DeviceChoice::Metal, &plain).is_err());
+}
+
+fn libraries(folder: &Path, present: &[&str]) -> Vec<inkling::device::Library> {
+    for name in present {
+        std::fs::write(folder.join(name), "").unwrap();
+    }
+    find_cuda_libraries(&[folder.join("not there"), folder.to_owned()])
+}
+
+#[test]
+#[cfg(unix)]
+fn missing_libraries_are_named_with_the_way_to_get_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let gpu = |cuda: &str| [Gpu { cuda: cuda.into(), driver: "550.90".into(), ..Gpu::default() }];
+    let missing = |present: &[&str]| cuda_finding(&gpu("13.0"), &libraries(folder.path(), present)).unwrap();
+    assert!(missing(&[]).contains("driver is not installed"));
+    let all = missing(&["libcuda.so.1"]);
+    assert!(all.contains("libcublasLt.so.13, libcublas.so.13, libcurand.so.10 and libnvrtc.so.13 are not installed"), "{all}");
+    assert!(all.contains("pip install nvidia-cublas nvidia-curand nvidia-cuda-nvrtc"), "{all}");
+    let one = missing(&["libcurand.so.10", "libnvrtc.so.13", "libcublasLt.so.13"]);
+    assert!(one.starts_with("libcublas.so.13 is not installed") && one.contains("pip install nvidia-cublas`"), "{one}");
+    let found = libraries(folder.path(), &["libcublas.so.13"]);
+    assert_eq!(found[2].file.as_deref(), Some(folder.path().join("libcublas.so.13").as_path()));
+    assert_eq!(cuda_finding(&gpu("13.0"), &found), None);
+    assert_eq!(cuda_finding(&gpu("14.1"), &found), None, "newer drivers take older CUDA");
+    let old = cuda_finding(&gpu("12.4"), &found).unwrap();
+    assert!(old.contains("550.90") && old.contains("CUDA 12.4") && old.contains("580"), "{old}");
+    assert_eq!(cuda_finding(&[], &[]), None, "without a GPU there is nothing to say");
+    let with_finding = Hardware { gpus: gpu("12.4").to_vec(), cuda_finding: Some(old.clone()), ..machine(2, &[]) };
+    assert!(lines(&with_finding).iter().any(|line| line.meaning == old));
+}
+
+#[test]
+fn looking_at_drivers_happens_apart_and_what_breaks_there_is_a_sentence() {
+    let this = |arguments: &[&str]| {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_inkling"));
+        program.args(arguments);
+        program
+    };
+    let here = probe(Path::new("."));
+    let apart = probe_apart(this(&["hardware", "--json"]), Path::new("."));
+    assert_eq!((&apart.cpu, &apart.system, apart.memory_total), (&here.cpu, &here.system, here.memory_total));
+    assert_eq!(apart.gpu_finding, here.gpu_finding);
+    let broken = probe_apart(this(&["no such command"]), Path::new("."));
+    assert_eq!(broken.cpu, here.cpu, "the rest is found all the same");
+    assert!(broken.gpu_finding.unwrap().contains("exit status: 2"));
 }
 
 #[test]

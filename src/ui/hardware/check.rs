@@ -5,54 +5,77 @@ use eframe::egui::{CollapsingHeader, Label, RichText, Ui};
 
 use super::table;
 use crate::app::messages::Message;
-use crate::app::{Action, App};
-use crate::run_config::Precision;
-use crate::self_test::sections;
+use crate::app::{Action, App, Checked};
+use crate::run_config::{DeviceChoice, Precision};
+use crate::self_test::{Report, sections};
 use crate::ui::{signs, style};
 
-/// Draws it.
+/// Draws it: the processor, and every other device that was checked.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    for &device in &[DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal] {
+        let checked = app.checks.get(&device);
+        if device == DeviceChoice::Cpu || checked.is_some() {
+            card(ui, device, checked, actions);
+        }
+    }
+}
+
+fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &mut Vec<Action>) {
     style::card(ui).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 3.0;
-        ui.label(style::hint("Correctness"));
-        if app.checking.under_way {
-            ui.horizontal(|ui| {
-                ui.spinner();
-                ui.label(RichText::new("Checking every calculation that training uses…").strong());
-            });
-            return;
-        }
-        match &app.checking.last {
+        ui.label(style::hint(if device == DeviceChoice::Cpu {
+            "Correctness".to_owned()
+        } else {
+            format!("Correctness of {}", device.label())
+        }));
+        let report = match checked {
+            Some(Checked::UnderWay) => {
+                ui.horizontal(|ui| {
+                    ui.spinner();
+                    ui.label(RichText::new("Checking every calculation that training uses…").strong());
+                });
+                return;
+            }
             None => {
                 ui.add(Label::new(RichText::new("Not checked yet").strong()).wrap());
                 ui.add(Label::new(RichText::new(WHAT).weak()).wrap());
+                None
             }
-            Some(Ok(report)) => {
-                let sound = report.failed() == 0;
-                verdict(ui, sound, &report.verdict());
-                if sound {
-                    ui.add(Label::new(RichText::new(SOUND).weak()).wrap());
+            Some(Checked::Done(found)) => match &**found {
+                Ok(report) => {
+                    found_something(ui, report);
+                    Some(report)
                 }
-                for reason in Precision::ALL.iter().filter_map(|&precision| app.why_not_precision(precision)) {
-                    ui.add(Label::new(style::hint(reason)).wrap());
+                Err(problem) => {
+                    let message = Message::from(problem);
+                    verdict(ui, false, &message.what);
+                    ui.add(Label::new(RichText::new(message.remedy).weak()).wrap());
+                    None
                 }
-            }
-            Some(Err(problem)) => {
-                let message = Message::from(problem);
-                verdict(ui, false, &message.what);
-                ui.add(Label::new(RichText::new(message.remedy).weak()).wrap());
-            }
-        }
+            },
+        };
         ui.add_space(4.0);
-        let again = if app.checking.last.is_none() { "Check" } else { "Check again" };
+        let again = if checked.is_none() { "Check" } else { "Check again" };
         if ui.button(again).on_hover_text(WHAT).clicked() {
-            actions.push(Action::CheckMachine);
+            actions.push(Action::CheckDevice(device));
         }
-        if let Some(Ok(report)) = &app.checking.last {
-            CollapsingHeader::new("Each check").default_open(report.failed() > 0).show(ui, |ui| table::show(ui, &sections(report)));
+        if let Some(report) = report {
+            let each = CollapsingHeader::new("Each check").id_salt(device).default_open(report.failed() > 0);
+            each.show(ui, |ui| table::show(ui, &sections(report)));
         }
     });
+}
+
+fn found_something(ui: &mut Ui, report: &Report) {
+    let sound = report.failed() == 0;
+    verdict(ui, sound, &report.verdict());
+    if sound {
+        ui.add(Label::new(RichText::new(SOUND).weak()).wrap());
+    }
+    for reason in Precision::ALL.iter().filter_map(|&precision| report.vouches_for(precision).err()) {
+        ui.add(Label::new(style::hint(reason)).wrap());
+    }
 }
 
 const WHAT: &str = "Compares every operation and its gradient with another way to compute it, in every number format, trains for a moment, and \

@@ -1,16 +1,31 @@
-//! Owns opening a device for tensors. Must not know which one is best, nor whether it computes rightly.
+//! Owns opening a device for tensors, and what that takes on this machine.
+//! Must not know which one is best, nor whether it computes rightly.
+
+mod cuda_libraries;
+#[cfg(all(feature = "cuda", target_os = "linux", target_arch = "x86_64"))]
+mod stand_ins;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use candle_core::Device;
 
+pub use cuda_libraries::{
+    FOLDER_VARIABLE, Library, find as find_cuda_libraries, folders as cuda_folders, missing as missing_cuda_libraries,
+};
+
 use crate::run_config::{ConfigProblem, DeviceChoice};
+
+/// True where this program was built to compute on NVIDIA GPUs.
+pub const HAS_CUDA: bool = cfg!(feature = "cuda");
 
 /// The device; an error with the reason where there is none, or this program was built without it.
 pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigProblem> {
     let opened = match choice {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(Device::Cpu),
-        DeviceChoice::Cuda if cfg!(feature = "cuda") => guarded(|| Device::new_cuda(0)),
+        DeviceChoice::Cuda if HAS_CUDA => match missing_cuda_libraries(&find_cuda_libraries(&cuda_folders())) {
+            Some(missing) => Err(missing),
+            None => guarded(|| Device::new_cuda(0)),
+        },
         DeviceChoice::Cuda => Err("This Inkling was built without CUDA.".to_owned()),
         DeviceChoice::Metal if cfg!(target_os = "macos") => guarded(|| Device::new_metal(0)),
         DeviceChoice::Metal => Err("Metal is Apple's; this machine has no Apple GPU.".to_owned()),
@@ -21,7 +36,8 @@ pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigProblem> {
 /// candle panics where a system has no such device (Metal before macOS 15, issue 3566).
 fn guarded(open: impl FnOnce() -> candle_core::Result<Device>) -> Result<Device, String> {
     match catch_unwind(AssertUnwindSafe(open)) {
-        Ok(opened) => opened.map_err(|error| error.to_string()),
+        // candle adds where in its code that was.
+        Ok(opened) => opened.map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned()),
         Err(_) => Err("The system's library for it broke.".to_owned()),
     }
 }

@@ -1,0 +1,54 @@
+//! Owns what is generated when Inkling is built with CUDA: the stand-ins for NVIDIA's functions, from the list of those that candle calls.
+//! Must not need any NVIDIA software.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+const LIST: &str = "build/cuda_functions.txt";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={LIST}");
+    let is = |variable: &str, wanted: &str| std::env::var(variable).is_ok_and(|value| value == wanted);
+    let stands_in =
+        std::env::var_os("CARGO_FEATURE_CUDA").is_some() && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ARCH", "x86_64");
+    if stands_in {
+        let file = PathBuf::from(std::env::var("OUT_DIR")?).join("cuda_stand_ins.rs");
+        std::fs::write(file, stand_ins(&std::fs::read_to_string(LIST)?)?)?;
+    }
+    Ok(())
+}
+
+/// A line of the list is empty, a comment, `[number of the library]`, or a function's name, followed by `text` where that is what it gives.
+fn stand_ins(list: &str) -> Result<String, Box<dyn Error>> {
+    let mut functions = Vec::new();
+    let mut library = 0_usize;
+    for line in list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(number) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            library = number.parse()?;
+            continue;
+        }
+        let (name, gives_text) = line.strip_suffix(" text").map_or((line, false), |name| (name, true));
+        functions.push((name, library, gives_text));
+    }
+    let (mut table, mut code, mut slots) = (String::new(), String::new(), String::new());
+    for (number, (name, library, gives_text)) in functions.iter().enumerate() {
+        writeln!(table, "    Function {{ name: c\"{name}\", library: {library}, gives_text: {gives_text} }},")?;
+        writeln!(
+            code,
+            "    \".globl {name}\", \".type {name}, @function\", \"{name}:\", \"jmp qword ptr [rip + inkling_cuda_slots + {}]\",\n    \
+             \"inkling_first_{number}:\", \"push {number}\", \"jmp inkling_first_call\",",
+            8 * number
+        )?;
+        writeln!(slots, "    \".quad inkling_first_{number}\",")?;
+    }
+    let count = functions.len();
+    Ok(format!(
+        "static FUNCTIONS: [Function; {count}] = [\n{table}];\n\n\
+         unsafe extern \"C\" {{\n    #[link_name = \"inkling_cuda_slots\"]\n    static SLOTS: [*const (); {count}];\n}}\n\n\
+         core::arch::global_asm!(\n    \".pushsection .text.inkling_stand_ins,\\\"ax\\\",@progbits\",\n{code}    \".popsection\",\n    \
+         \".pushsection .data.inkling_cuda_slots,\\\"aw\\\",@progbits\", \".p2align 3\", \".globl inkling_cuda_slots\", \
+         \"inkling_cuda_slots:\",\n{slots}    \".popsection\",\n);\n"
+    ))
+}

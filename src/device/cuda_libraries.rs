@@ -1,0 +1,139 @@
+//! Owns which of NVIDIA's run-time libraries computing on its GPUs takes, where they are looked for, and how to get those that are missing.
+//! Must not load any of them.
+
+use std::path::{Path, PathBuf};
+
+use crate::paths::Paths;
+
+/// The environment variable that names a folder to look in first.
+pub const FOLDER_VARIABLE: &str = "INKLING_CUDA_DIR";
+
+/// A library, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// Its file's name.
+    pub name: &'static str,
+    /// What brings it: the driver, or one of NVIDIA's packages.
+    pub package: Package,
+    /// The file, where one was found.
+    pub file: Option<PathBuf>,
+}
+
+/// What a library comes with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Package {
+    /// The graphics driver.
+    Driver,
+    /// A package of this name in Python's package index.
+    Python(&'static str),
+}
+
+/// In the order in which they are loaded: each needs only those before it.
+const LIBRARIES: [(&str, Package); 5] = if cfg!(windows) {
+    [
+        ("nvcuda.dll", Package::Driver),
+        ("cublasLt64_13.dll", Package::Python("nvidia-cublas")),
+        ("cublas64_13.dll", Package::Python("nvidia-cublas")),
+        ("curand64_10.dll", Package::Python("nvidia-curand")),
+        ("nvrtc64_130_0.dll", Package::Python("nvidia-cuda-nvrtc")),
+    ]
+} else {
+    [
+        ("libcuda.so.1", Package::Driver),
+        ("libcublasLt.so.13", Package::Python("nvidia-cublas")),
+        ("libcublas.so.13", Package::Python("nvidia-cublas")),
+        ("libcurand.so.10", Package::Python("nvidia-curand")),
+        ("libnvrtc.so.13", Package::Python("nvidia-cuda-nvrtc")),
+    ]
+};
+
+/// Every library, with the first file of its name in these folders.
+pub fn find(folders: &[PathBuf]) -> Vec<Library> {
+    let file = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
+    LIBRARIES.into_iter().map(|(name, package)| Library { name, package, file: file(name) }).collect()
+}
+
+/// What is missing and how to get it, in two sentences; nothing where all are there.
+pub fn missing(libraries: &[Library]) -> Option<String> {
+    let absent: Vec<_> = libraries.iter().filter(|library| library.file.is_none()).collect();
+    let names = absent.iter().map(|library| library.name).collect::<Vec<_>>();
+    if absent.iter().any(|library| library.package == Package::Driver) {
+        return Some(format!(
+            "NVIDIA's driver is not installed ({} was not found). Install the driver your system offers.",
+            names.first()?
+        ));
+    }
+    let mut packages: Vec<_> =
+        absent.iter().filter_map(|library| if let Package::Python(package) = library.package { Some(package) } else { None }).collect();
+    packages.dedup();
+    let (names, are) = match names.as_slice() {
+        [] => return None,
+        [name] => ((*name).to_owned(), "is"),
+        [names @ .., last] => (format!("{} and {last}", names.join(", ")), "are"),
+    };
+    Some(format!(
+        "{names} {are} not installed. Install NVIDIA's CUDA 13, or type `pip install {}`, or name the folder they are in by {FOLDER_VARIABLE}.",
+        packages.join(" ")
+    ))
+}
+
+/// Where they are looked for, best first: the folder a person named, Inkling's own, those of the environment, the CUDA toolkit's, pip's,
+/// and the system's.
+pub fn folders() -> Vec<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let listed = |name: &str| std::env::var_os(name).map(|list| std::env::split_paths(&list).collect::<Vec<_>>()).unwrap_or_default();
+    let mut folders: Vec<PathBuf> = variable(FOLDER_VARIABLE).into_iter().chain([Paths::find().cuda]).collect();
+    folders.extend(listed(if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" }));
+    let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(variable);
+    for root in toolkits.chain(installed_toolkits()) {
+        folders.extend(["lib64", "lib", "bin", "targets/x86_64-linux/lib", "bin/x64"].map(|name| root.join(name)));
+    }
+    folders.extend(python_packages(&variable));
+    if cfg!(not(windows)) {
+        let system = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/lib64", "/usr/lib", "/usr/lib/wsl/lib"];
+        folders.extend(system.map(PathBuf::from));
+    }
+    folders.retain(|folder| folder.is_dir());
+    folders
+}
+
+/// Toolkits where NVIDIA's installers put them, the newest first.
+fn installed_toolkits() -> Vec<PathBuf> {
+    if cfg!(windows) {
+        return within(Path::new("C:/Program Files/NVIDIA GPU Computing Toolkit/CUDA"), "v13");
+    }
+    let mut roots = vec![PathBuf::from("/usr/local/cuda"), PathBuf::from("/opt/cuda")];
+    roots.extend(within(Path::new("/usr/local"), "cuda-13"));
+    roots
+}
+
+/// The folders `nvidia/*/lib` of Python's packages: of an environment that is in use, of the person, of the system.
+fn python_packages(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
+    let environments = ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(variable);
+    let mut roots: Vec<PathBuf> = environments.collect();
+    roots.extend(variable("HOME").map(|home| home.join(".local")));
+    roots.extend(["/usr/local", "/usr"].map(PathBuf::from));
+    let mut libraries = Vec::new();
+    for root in roots {
+        let mut sites: Vec<PathBuf> = within(&root.join("lib"), "python3");
+        // Windows has them without a version between.
+        sites.push(root.join("Lib"));
+        for site in sites {
+            for packages in ["site-packages", "dist-packages"] {
+                for package in within(&site.join(packages).join("nvidia"), "") {
+                    libraries.extend(["lib", "bin", "bin/x86_64"].map(|name| package.join(name)));
+                }
+            }
+        }
+    }
+    libraries
+}
+
+/// Folders in `root` whose names begin so, in falling order.
+fn within(root: &Path, prefix: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
+    let mut found: Vec<PathBuf> =
+        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix)).map(|entry| entry.path()).collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found
+}
