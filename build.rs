@@ -20,21 +20,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A line of the list is empty, a comment, `[number of the library]`, or a function's name, followed by `text` where that is what it gives.
+/// A line of the list is empty, a comment, or a function's name, which tells by its beginning whose it is.
 fn stand_ins(list: &str) -> Result<String, Box<dyn Error>> {
-    let mut functions = Vec::new();
-    let mut library = 0_usize;
-    for line in list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        if let Some(number) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            library = number.parse()?;
-            continue;
-        }
-        let (name, gives_text) = line.strip_suffix(" text").map_or((line, false), |name| (name, true));
-        functions.push((name, library, gives_text));
-    }
+    let functions: Vec<&str> = list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     let (mut table, mut code, mut slots) = (String::new(), String::new(), String::new());
-    for (number, (name, library, gives_text)) in functions.iter().enumerate() {
-        writeln!(table, "    Function {{ name: c\"{name}\", library: {library}, gives_text: {gives_text} }},")?;
+    for (number, name) in functions.iter().enumerate() {
+        let library = match name {
+            name if name.starts_with("cublas") => "Cublas",
+            name if name.starts_with("curand") => "Curand",
+            name if name.starts_with("cu") => "Driver",
+            name => return Err(format!("{LIST}: {name} is none of NVIDIA's functions").into()),
+        };
+        writeln!(table, "    Function {{ name: c\"{name}\", library: Owner::{library} }},")?;
         writeln!(
             code,
             "    \".globl {name}\", \".type {name}, @function\", \"{name}:\", \"jmp qword ptr [rip + inkling_cuda_slots + {}]\",\n    \

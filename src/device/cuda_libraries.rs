@@ -29,13 +29,12 @@ pub enum Package {
 }
 
 /// In the order in which they are loaded: each needs only those before it.
-const LIBRARIES: [(&str, Package); 5] = if cfg!(windows) {
+const LIBRARIES: [(&str, Package); 4] = if cfg!(windows) {
     [
         ("nvcuda.dll", Package::Driver),
         ("cublasLt64_13.dll", Package::Python("nvidia-cublas")),
         ("cublas64_13.dll", Package::Python("nvidia-cublas")),
         ("curand64_10.dll", Package::Python("nvidia-curand")),
-        ("nvrtc64_130_0.dll", Package::Python("nvidia-cuda-nvrtc")),
     ]
 } else {
     [
@@ -43,7 +42,6 @@ const LIBRARIES: [(&str, Package); 5] = if cfg!(windows) {
         ("libcublasLt.so.13", Package::Python("nvidia-cublas")),
         ("libcublas.so.13", Package::Python("nvidia-cublas")),
         ("libcurand.so.10", Package::Python("nvidia-curand")),
-        ("libnvrtc.so.13", Package::Python("nvidia-cuda-nvrtc")),
     ]
 };
 

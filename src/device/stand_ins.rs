@@ -6,21 +6,26 @@
 //! that can hold an argument (System V ABI), has `resolve` put the real function into the slot, and jumps there. Where there is no such
 //! library, or it has no such function, the slot gets a function that returns that library's own error.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
 
 use super::{cuda_folders, find_cuda_libraries};
 
 /// A function that is stood in for.
 struct Function {
     name: &'static CStr,
-    /// Its library's place in the order in which they are loaded.
-    library: usize,
-    /// True where it gives a text instead of a status.
-    gives_text: bool,
+    library: Owner,
+}
+
+/// Whose a function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Driver,
+    Cublas,
+    Curand,
 }
 
 // `FUNCTIONS`, `SLOTS` and the stand-ins themselves, from `build/cuda_functions.txt`.
@@ -74,15 +79,15 @@ core::arch::global_asm!(
 
 /// Puts the real function, or one that returns an error, into slot `number`, and gives it.
 extern "C" fn resolve(number: usize) -> *mut c_void {
-    let Some(function) = FUNCTIONS.get(number) else { return no_text as *mut c_void };
-    let real = library(function.library).and_then(|library| {
+    // Only the stand-ins call this, each with its own number.
+    let Some(Function { name, library }) = FUNCTIONS.get(number) else { return no_driver as *mut c_void };
+    let real = loaded(*library).and_then(|library| {
         // SAFETY: the address is only passed on, as that of a function of whatever type its caller believes it has.
-        unsafe { library.get::<*mut c_void>(function.name.to_bytes_with_nul()) }.ok().map(|symbol| symbol.into_raw())
+        unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) }.ok().map(Symbol::into_raw)
     });
     let target = real.filter(|target| !target.is_null()).unwrap_or_else(|| {
-        tracing::info!(function = ?function.name, "NVIDIA's library or function is missing");
-        let without: *mut c_void = if function.gives_text { no_text as *mut c_void } else { STATUS[function.library] as *mut c_void };
-        without
+        tracing::warn!(?name, ?library, "NVIDIA's library or function is missing");
+        library.absent() as *mut c_void
     });
     // SAFETY: the table of slots holds as many pointers as there are functions, aligned, for as long as the program runs, and nothing but
     // this writes to it.
@@ -91,24 +96,42 @@ extern "C" fn resolve(number: usize) -> *mut c_void {
     target
 }
 
-/// The library in this place of the order, loaded once, after those it needs.
-fn library(place: usize) -> Option<&'static Library> {
-    static LOADED: OnceLock<Vec<Option<Library>>> = OnceLock::new();
+/// The library, loaded once, after those it needs.
+fn loaded(owner: Owner) -> Option<&'static Library> {
+    static LOADED: OnceLock<Vec<(&'static str, Library)>> = OnceLock::new();
     let loaded = LOADED.get_or_init(|| {
-        let files = find_cuda_libraries(&cuda_folders()).into_iter().map(|library| library.file);
-        let load = |file: std::path::PathBuf| {
+        let load = |found: super::Library| {
+            let file = found.file?;
             // SAFETY: these are NVIDIA's libraries or what somebody put in their place: loading them runs their own initialisation, as it
             // would if the program were linked with them.
             let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_GLOBAL) };
-            library.inspect_err(|error| tracing::warn!(?file, %error, "NVIDIA's library cannot be loaded")).ok()
+            let library = library.inspect_err(|error| tracing::warn!(?file, %error, "NVIDIA's library cannot be loaded"));
+            Some((found.name, library.ok()?))
         };
-        files.map(|file| file.and_then(load)).collect()
+        find_cuda_libraries(&cuda_folders()).into_iter().filter_map(load).collect()
     });
-    loaded.get(place)?.as_ref()
+    loaded.iter().find(|(name, _)| name.starts_with(owner.file())).map(|(_, library)| library)
 }
 
-/// What functions of each library return when it is not there.
-const STATUS: [extern "C" fn() -> c_int; 5] = [no_driver, no_cublas, no_cublas, no_curand, no_nvrtc];
+impl Owner {
+    /// How the names of its files begin.
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Driver => "libcuda.",
+            Self::Cublas => "libcublas.",
+            Self::Curand => "libcurand.",
+        }
+    }
+
+    /// What its functions are when it is not there.
+    const fn absent(self) -> extern "C" fn() -> c_int {
+        match self {
+            Self::Driver => no_driver,
+            Self::Cublas => no_cublas,
+            Self::Curand => no_curand,
+        }
+    }
+}
 
 /// `CUDA_ERROR_SHARED_OBJECT_INIT_FAILED`.
 extern "C" fn no_driver() -> c_int {
@@ -123,13 +146,4 @@ extern "C" fn no_cublas() -> c_int {
 /// `CURAND_STATUS_NOT_INITIALIZED`.
 extern "C" fn no_curand() -> c_int {
     101
-}
-
-/// `NVRTC_ERROR_INTERNAL_ERROR`.
-extern "C" fn no_nvrtc() -> c_int {
-    11
-}
-
-extern "C" fn no_text() -> *const c_char {
-    c"NVIDIA's library is not installed".as_ptr()
 }
