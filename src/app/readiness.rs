@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::background::Finding;
 use super::state::App;
 use crate::data::builtin;
-use crate::figures::duration;
+use crate::figures::{duration, memory};
 use crate::hardware::{Hardware, precision_note, recommend};
 use crate::run_config::{ConfigProblem, DataSource, DataSpec, NamedSet, Precision, RunConfig};
-use crate::train::held_back;
+use crate::train::{held_back, memory_needed};
 
 impl App {
     /// What computing in this number format means here, where there is something to say.
@@ -27,14 +27,33 @@ impl App {
         Some(format!("About {} of training on this machine.", duration(seconds)))
     }
 
+    /// How much memory the run will about take: "About 187 MB of memory; 22.2 GB are free." False with it where that is too much.
+    pub fn expected_memory(&self) -> Option<(String, bool)> {
+        let hardware = self.hardware.as_ref()?;
+        let (train, test) = self.images()?;
+        let (needed, free) = (memory_needed(&self.config, train, test), hardware.memory_available);
+        let fits = needed <= free;
+        let short = if fits { "" } else { ": close something large, or choose a smaller model" };
+        Some((format!("About {} of memory; {} are free{short}.", memory(needed), memory(free)), fits))
+    }
+
     /// Pictures an epoch learns from, where the data set is known: those not held back for validation.
     fn training_images(&self) -> Option<u64> {
-        let images = match self.config.data.sources() {
-            [DataSource::Builtin] => builtin::TRAIN as u64,
-            [source] => self.found.iter().flatten().find(|found| self.source_of(found) == *source)?.train_images,
-            _ => return None,
-        };
-        Some(images - held_back(images))
+        self.images().map(|(train, _)| train - held_back(train))
+    }
+
+    /// Training and test pictures of the data set, where it is known.
+    fn images(&self) -> Option<(u64, u64)> {
+        match self.config.data.sources() {
+            [DataSource::Builtin] => Some((builtin::TRAIN as u64, builtin::TEST as u64)),
+            [source] => self
+                .found
+                .iter()
+                .flatten()
+                .find(|found| self.source_of(found) == *source)
+                .map(|found| (found.train_images, found.test_images)),
+            _ => None,
+        }
     }
 
     /// Everything wrong with the configuration, by itself and on this machine.

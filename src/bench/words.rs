@@ -241,6 +241,7 @@ const fn work_in_words(augmentation: Augmentation) -> &'static str {
     match augmentation {
         Augmentation::Off => "As they are",
         Augmentation::Gentle => "Varied gently",
+        Augmentation::Medium => "Varied",
         Augmentation::Strong => "Varied strongly",
     }
 }
@@ -249,6 +250,7 @@ const fn work_detail(augmentation: Augmentation) -> &'static str {
     match augmentation {
         Augmentation::Off => "Images are copied into their batch in the epoch's order",
         Augmentation::Gentle => "Images are copied into their batch and turned, scaled, slanted, shifted and bent a little",
+        Augmentation::Medium => "Images are copied into their batch, turned and bent a little, and their strokes made thicker or thinner",
         Augmentation::Strong => "Images are copied into their batch, turned and bent more, and their strokes made thicker or thinner",
     }
 }

@@ -19,17 +19,29 @@ pub struct Flops {
 
 /// What a model costs.
 pub fn flops(model: ModelKind) -> Flops {
-    let mut walk = Walk { total: Flops::default(), side: SIDE, tokens: 1 };
-    // Activations are not counted: any stands for all.
+    walk(model).total
+}
+
+/// Numbers that the layers of a model give for one picture, all of which are kept until their gradients were computed.
+pub fn activations(model: ModelKind) -> u64 {
+    walk(model).activations as u64
+}
+
+fn walk(model: ModelKind) -> Walk {
+    let mut walk = Walk { total: Flops::default(), activations: 0, side: SIDE, width: 1, tokens: 1 };
+    // Which activation it is makes no difference: any stands for all.
     walk.through(&layers(model, Activation::default()));
-    walk.total
+    walk
 }
 
 /// A way through the layers.
 struct Walk {
     total: Flops,
+    activations: usize,
     /// Pixels along a side of what comes next.
     side: usize,
+    /// Numbers of a pixel or a token of what comes next.
+    width: usize,
     /// Rows that a linear layer sees of one picture.
     tokens: usize,
 }
@@ -39,6 +51,7 @@ impl Walk {
         for layer in layers {
             let products = self.products(layer);
             self.add(products);
+            self.activations += self.width * if self.tokens > 1 { self.tokens } else { self.side * self.side };
         }
     }
 
@@ -54,11 +67,12 @@ impl Walk {
         match *layer {
             Layer::ConvPool { inputs, outputs, kernel, padding, .. } => {
                 let out = self.side + 2 * padding + 1 - kernel;
-                self.side = out / 2;
+                (self.side, self.width) = (out / 2, outputs);
                 out * out * outputs * inputs * kernel * kernel
             }
             Layer::Conv { inputs, outputs, kernel, .. } => {
                 self.slide(kernel);
+                self.width = outputs;
                 self.side * self.side * outputs * inputs * kernel.size * kernel.size
             }
             Layer::Tokens => {
@@ -69,18 +83,29 @@ impl Walk {
                 (self.side, self.tokens) = (1, 1);
                 0
             }
-            Layer::Residual { ref body, ref shortcut, .. } => {
-                let start = self.side;
-                self.through(body);
-                let end = std::mem::replace(&mut self.side, start);
-                self.through(shortcut);
-                self.side = end;
+            Layer::Flatten => {
+                (self.side, self.width) = (1, self.side * self.side * self.width);
                 0
             }
-            Layer::Linear { inputs, outputs, .. } => self.tokens * inputs * outputs,
+            Layer::Residual { ref body, ref shortcut, .. } => {
+                let (side, width) = (self.side, self.width);
+                self.through(body);
+                let end = std::mem::replace(&mut self.side, side);
+                let end_width = std::mem::replace(&mut self.width, width);
+                self.through(shortcut);
+                (self.side, self.width) = (end, end_width);
+                0
+            }
+            Layer::Linear { inputs, outputs, .. } => {
+                self.width = outputs;
+                self.tokens * inputs * outputs
+            }
             // Each token's query with each key, and each share with each value.
-            Layer::Attention { features, .. } => 2 * self.tokens * self.tokens * features,
-            Layer::BatchNorm { .. } | Layer::LayerNorm { .. } | Layer::Positions { .. } | Layer::Flatten | Layer::Dropout(_) => 0,
+            Layer::Attention { features, .. } => {
+                self.width = features;
+                2 * self.tokens * self.tokens * features
+            }
+            Layer::BatchNorm { .. } | Layer::LayerNorm { .. } | Layer::Positions { .. } | Layer::Dropout(_) => 0,
         }
     }
 

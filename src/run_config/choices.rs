@@ -145,7 +145,9 @@ choices! {
         Off = "off", "Off";
         /// Small turns, shifts, scalings, slants and elastic distortions, as between two careful writers.
         Gentle = "gentle", "Gentle";
-        /// Larger ones, and thicker and thinner strokes.
+        /// A little more of each, and thicker and thinner strokes.
+        Medium = "medium", "Medium";
+        /// Much more of each: digits that some would find hard to read.
         Strong = "strong", "Strong";
     }
 }

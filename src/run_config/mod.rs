@@ -124,11 +124,11 @@ impl RunConfig {
             },
             Preset::Best => Self {
                 model: ModelKind::ConvNetBn,
-                epochs: 30,
+                epochs: 32,
                 learning_rate: 4e-3,
                 weight_decay: 2e-2,
                 label_smoothing: 0.1,
-                augmentation: Augmentation::Gentle,
+                augmentation: Augmentation::Medium,
                 weight_averaging: Some(0.998),
                 ..base
             },

@@ -7,6 +7,7 @@ use inkling::run_config::{DeviceChoice, ModelKind, RunConfig};
 use inkling::runs::Checkpoints;
 use inkling::train::train;
 
+use super::wait_for;
 use crate::fake_engine::{FakeEngine, app, plan};
 use crate::synthetic::square_set;
 use crate::train::watcher::{Watcher, config, record};
@@ -130,10 +131,10 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     };
     let (first, second) = (keep(DeviceChoice::Cuda), keep(DeviceChoice::Cpu));
     app.apply(Action::Show(Screen::Models));
-    wait(&mut app, |app| app.interrupted.len() == 2);
+    wait_for(&mut app, |app| app.interrupted.len() == 2);
 
     app.apply(Action::ForgetInterrupted(second));
-    wait(&mut app, |app| app.interrupted.len() == 1);
+    wait_for(&mut app, |app| app.interrupted.len() == 1);
     app.apply(Action::GoOn(first.clone()));
     assert_eq!(app.screen, Screen::Train);
     let Some(Command::Start { config, from, .. }) = engine.listen().pop() else { panic!("nothing was started") };
@@ -141,15 +142,4 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     assert_eq!(config, RunConfig { device: DeviceChoice::Cpu, ..of });
     assert_eq!(from, Some(first));
     assert!(app.interrupted.is_empty(), "what goes on is not interrupted");
-}
-
-fn wait(app: &mut App, until: impl Fn(&App) -> bool) {
-    for _ in 0..2000 {
-        app.poll();
-        if until(app) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    panic!("it did not come");
 }

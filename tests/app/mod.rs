@@ -1,5 +1,6 @@
 //! What the window shows, as data.
 
+mod checking;
 mod drawing;
 mod history;
 mod interrupted;
@@ -8,3 +9,15 @@ mod settings;
 mod state;
 mod statistics;
 mod verdict;
+
+/// Polls until that is so.
+fn wait_for(app: &mut inkling::app::App, until: impl Fn(&inkling::app::App) -> bool) {
+    for _ in 0..2000 {
+        app.poll();
+        if until(app) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("it did not come");
+}

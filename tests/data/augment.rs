@@ -5,7 +5,7 @@ use inkling::ink::{PIXELS, SIDE};
 use inkling::random::Random;
 use inkling::run_config::Augmentation;
 
-const BOTH: [Augmentation; 2] = [Augmentation::Gentle, Augmentation::Strong];
+const EACH: [Augmentation; 3] = [Augmentation::Gentle, Augmentation::Medium, Augmentation::Strong];
 
 /// A grey bar in the middle, 4 pixels wide and 14 high.
 fn bar() -> Vec<u8> {
@@ -38,7 +38,7 @@ fn off_is_off() {
 
 #[test]
 fn the_same_numbers_make_the_same_picture_whatever_came_before() {
-    for augmentation in BOTH {
+    for augmentation in EACH {
         let mut augmenter = Augmenter::new(augmentation).unwrap();
         let mut again = |seed| {
             augmenter.change(&mut [255; PIXELS], &mut Random::new(seed + 100));
@@ -55,7 +55,9 @@ fn the_same_numbers_make_the_same_picture_whatever_came_before() {
 
 #[test]
 fn changes_stay_within_bounds_and_have_no_direction() {
-    for (augmentation, furthest, least_ink, most_ink) in [(Augmentation::Gentle, 3.0, 0.7, 1.45), (Augmentation::Strong, 5.0, 0.4, 2.0)] {
+    for (augmentation, furthest, least_ink, most_ink) in
+        [(Augmentation::Gentle, 3.0, 0.7, 1.45), (Augmentation::Medium, 3.5, 0.55, 1.7), (Augmentation::Strong, 5.0, 0.4, 2.0)]
+    {
         let (mut sum, mut ink_sum) = ([0.0; 2], 0.0);
         let count = 2000;
         for seed in 0..count {
@@ -89,7 +91,7 @@ fn strong_changes_more_than_gentle() {
 
 #[test]
 fn empty_paper_stays_empty_and_full_paper_is_cut_off_at_the_edge_only() {
-    for augmentation in BOTH {
+    for augmentation in EACH {
         for seed in 0..50 {
             assert!(changed(augmentation, &[0; PIXELS], seed).iter().all(|&pixel| pixel == 0));
             let full = changed(augmentation, &[255; PIXELS], seed);

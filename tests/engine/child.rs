@@ -172,7 +172,7 @@ mod killed {
     #[test]
     fn killed_fifty_times_it_loses_at_most_what_came_after_its_last_checkpoint() {
         let folder = tempfile::tempdir().unwrap();
-        let of = config(folder.path(), 400);
+        let of = config(folder.path(), 1000);
         let mut random = Random::new(17);
         let (mut from, mut safe) = (None, 0);
         for round in 0..50 {
@@ -185,26 +185,29 @@ mod killed {
                 _ => None,
             });
             assert!(before.len() >= safe, "round {round}: {} epochs where {safe} were safe", before.len());
-            // Anywhere within the next few epochs, also while a checkpoint is being written.
-            let wait = Instant::now() + Duration::from_millis(random.below(60) as u64);
-            let mut signalled = false;
+            // At any moment of the next epochs, some of them while a checkpoint is being written, some when one just was.
+            let (mut to_come, after_checkpoints) = (random.below(4), random.chance(0.5));
+            let mut alive = true;
             loop {
+                if alive && to_come == 0 {
+                    std::thread::sleep(Duration::from_millis(random.below(8) as u64));
+                    signal("KILL", folder.path());
+                    alive = false;
+                }
                 match handle.recv().expect("the loss is said before the line closes") {
                     Event::Checkpoint { folder, epochs, kept, .. } => {
                         kept.unwrap();
                         safe = safe.max(epochs as usize);
                         from = Some(folder);
+                        to_come = if after_checkpoints { to_come.saturating_sub(1) } else { to_come };
                     }
+                    Event::Epoch { .. } if !after_checkpoints => to_come = to_come.saturating_sub(1),
                     Event::Lost(EngineLoss::Ended { status, .. }) => {
-                        assert!(status.contains("signal: 9"), "{status}");
+                        assert!(!alive && status.contains("signal: 9"), "round {round}: {status}");
                         break;
                     }
                     Event::Finished { .. } | Event::Failed { .. } | Event::Discarded(_) => panic!("round {round}: it ended by itself"),
                     _ => {}
-                }
-                if !signalled && Instant::now() >= wait {
-                    signalled = true;
-                    signal("KILL", folder.path());
                 }
             }
             assert_eq!(handle.recv(), None);

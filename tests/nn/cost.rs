@@ -1,7 +1,8 @@
 //! What models cost, against figures worked out by hand.
 
-use inkling::nn::flops;
-use inkling::run_config::ModelKind;
+use inkling::nn::{activations, flops};
+use inkling::run_config::{ModelKind, Preset, RunConfig};
+use inkling::train::memory_needed;
 
 /// Images in an epoch of MNIST.
 const EPOCH: u64 = 60_000;
@@ -28,4 +29,41 @@ fn layers_are_counted_one_by_one() {
         let cost = flops(model);
         assert!(cost.forward > 0 && cost.training > 2 * cost.forward && cost.training < 3 * cost.forward, "{model}: {cost:?}");
     }
+}
+
+#[test]
+fn activations_are_counted_layer_by_layer() {
+    // Two convolutions with pooling, flattened, two linear layers; dropout before the last.
+    let (pooled, again) = (12 * 12 * 32, 4 * 4 * 64);
+    let dropout = if inkling::nn::layers(ModelKind::ConvNet, inkling::run_config::Activation::Relu).len() == 6 { 1024 } else { 0 };
+    assert_eq!(activations(ModelKind::ConvNet), pooled + again + 1024 + 1024 + dropout + 10);
+    for &model in ModelKind::ALL {
+        assert!(activations(model) > 100, "{model}");
+    }
+}
+
+#[test]
+fn the_memory_a_run_needs_grows_with_what_it_holds() {
+    let of = |config: &RunConfig| memory_needed(config, 60_000, 10_000) >> 20;
+    let base = RunConfig::preset(Preset::Speedrun);
+    // In MB, as they were measured on MNIST with two threads.
+    let measured = [
+        (ModelKind::Mlp, 149),
+        (ModelKind::LeNet, 146),
+        (ModelKind::Speedrun, 149),
+        (ModelKind::ConvNet, 187),
+        (ModelKind::ConvNetBn, 180),
+        (ModelKind::Tiny, 168),
+        (ModelKind::ResNet8, 188),
+        (ModelKind::ResNet20, 185),
+        (ModelKind::Attention, 221),
+    ];
+    for (model, measured) in measured {
+        let needed = of(&RunConfig { model, batch_size: 128, ..base.clone() });
+        assert!(needed.abs_diff(measured) * 5 <= measured, "{model}: {needed} MB, measured {measured} MB");
+    }
+    let averaged = of(&RunConfig { model: ModelKind::ConvNet, weight_averaging: Some(0.99), ..base.clone() });
+    let plain = RunConfig { model: ModelKind::ConvNet, ..base.clone() };
+    assert!(averaged > of(&plain));
+    assert!(memory_needed(&plain, 600_000, 10_000) > memory_needed(&plain, 60_000, 10_000) + 540_000 * 784);
 }

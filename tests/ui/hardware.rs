@@ -90,3 +90,23 @@ fn an_engine_that_breaks_leaves_no_benchmark_behind() {
     window.run_steps(3);
     window.get_by_label("Measure");
 }
+
+#[test]
+fn a_check_of_the_machine_shows_its_verdict_and_each_check() {
+    let (mut window, _engine) = usual();
+    open(&mut window);
+    window.get_by_label("Not checked yet");
+    window.get_by_label("Check").click();
+    for _ in 0..500 {
+        window.step();
+        if window.query_by_label_contains("checks passed").is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    window.get_by_label_contains("All 3 checks passed in 1.0 s");
+    window.get_by_label("Each check").click();
+    window.run_steps(20);
+    window.get_by_label("Short training");
+    window.get_by_label("Check again");
+}

@@ -36,6 +36,7 @@ struct Strength {
 
 impl Strength {
     const GENTLE: Self = Self { rotation: 0.12, scale: 0.08, shear: 0.10, shift: 1.2, elastic: 0.45, thickness: 0.0 };
+    const MEDIUM: Self = Self { rotation: 0.14, scale: 0.09, shear: 0.12, shift: 1.4, elastic: 0.5, thickness: 0.35 };
     const STRONG: Self = Self { rotation: 0.20, scale: 0.13, shear: 0.18, shift: 2.0, elastic: 0.85, thickness: 0.35 };
 }
 
@@ -53,6 +54,7 @@ impl Augmenter {
         let strength = match augmentation {
             Augmentation::Off => return None,
             Augmentation::Gentle => Strength::GENTLE,
+            Augmentation::Medium => Strength::MEDIUM,
             Augmentation::Strong => Strength::STRONG,
         };
         Some(Self { strength, picture: Box::new([0.0; WIDE * WIDE]), field: warp::Field::default() })

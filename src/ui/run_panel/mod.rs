@@ -68,4 +68,9 @@ fn presets(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(time) = app.expected_time() {
         ui.label(style::hint(time)).on_hover_text("From the benchmark under Hardware, the epochs and the pictures to learn from");
     }
+    if let Some((memory, fits)) = app.expected_memory() {
+        let about = "An estimate: the pictures, the weights with what the optimiser keeps of them, and the layers' results at work";
+        let response = if fits { ui.label(style::hint(memory)) } else { style::invalid(ui, &memory) };
+        response.on_hover_text(about);
+    }
 }

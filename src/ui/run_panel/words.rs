@@ -38,6 +38,7 @@ pub const fn augmentation(augmentation: Augmentation) -> &'static str {
     match augmentation {
         Augmentation::Off => "Every picture is learned from as it is.",
         Augmentation::Gentle => "Small turns, shifts, scalings, slants and bends, as between two careful writers; new ones each epoch.",
+        Augmentation::Medium => "A little more of that, and thicker and thinner strokes; worth its time where many epochs are trained.",
         Augmentation::Strong => {
             "Larger turns and bends, and thicker and thinner strokes; needs more epochs, and reads strange hands better."
         }

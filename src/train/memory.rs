@@ -1,0 +1,31 @@
+//! Owns how much memory a run will about take. Must not measure it.
+
+use super::hold_out::held_back;
+use super::session::micro_batch;
+use crate::ink::PIXELS;
+use crate::nn::{activations, parameter_count};
+use crate::run_config::{OptimizerKind, RunConfig};
+
+/// The program itself with its window or terminal, and what reading a set of data leaves behind.
+const PROGRAM: u64 = 85 << 20;
+/// Bytes of a number.
+const NUMBER: u64 = 4;
+/// Batches being learned from, ready, and being gathered.
+const BATCHES: u64 = 3;
+
+/// Bytes that a run over so many training and test images will about take at its peak: within a fifth of what was measured for every model.
+pub fn memory_needed(config: &RunConfig, train_images: u64, test_images: u64) -> u64 {
+    let image = PIXELS as u64 + 1;
+    let images = train_images + held_back(train_images) + test_images + BATCHES * u64::from(config.batch_size);
+    let remembered = match config.optimizer {
+        OptimizerKind::Adam | OptimizerKind::AdamW => 2,
+        OptimizerKind::Sgd | OptimizerKind::Psgld => 1,
+        OptimizerKind::Sgld => 0,
+    };
+    // What a step changes, its gradient, the state to step back to, and a checkpoint with what it would keep, as it is and as it is written.
+    let state = 1 + remembered + u64::from(config.weight_averaging.is_some());
+    let copies = state + 1 + state + 2 * (state + 1);
+    // Each layer's result; gradients are handed on and gone.
+    let at_work = micro_batch(config.model) as u64 * activations(config.model);
+    PROGRAM + images * image + NUMBER * (copies * parameter_count(config.model) + at_work)
+}

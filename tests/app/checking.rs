@@ -1,0 +1,58 @@
+//! Whether this machine computes rightly: checked when asked, and what was found wrong is not offered.
+
+use inkling::app::{Action, Checked, WizardStep};
+use inkling::problem::Problem;
+use inkling::run_config::{DeviceChoice, Precision, RunConfig};
+use inkling::self_test::Report;
+
+use super::wait_for;
+use crate::fake_engine::{app, checked};
+
+#[test]
+fn the_wizard_checks_the_processor_by_itself_and_only_once() {
+    let (mut app, _engine) = app();
+    assert!(app.checks.is_empty());
+    app.apply(Action::Wizard(WizardStep::Hardware));
+    assert_eq!(app.checks[&DeviceChoice::Cpu], Checked::UnderWay);
+    let done = Checked::Done(Box::new(Ok(checked(DeviceChoice::Cpu))));
+    wait_for(&mut app, |app| app.checks[&DeviceChoice::Cpu] == done);
+    app.apply(Action::Wizard(WizardStep::Data));
+    app.apply(Action::Wizard(WizardStep::Hardware));
+    assert_eq!(app.checks[&DeviceChoice::Cpu], done);
+    app.apply(Action::CheckDevice(DeviceChoice::Cpu));
+    assert_eq!(app.checks[&DeviceChoice::Cpu], Checked::UnderWay, "asked for again, it is made again");
+}
+
+#[test]
+fn a_precision_that_failed_is_not_offered() {
+    let (mut app, _engine) = app();
+    app.apply(Action::Configure(Box::new(RunConfig { precision: Precision::Bf16, ..RunConfig::default() })));
+    assert!(app.obstacles().is_empty());
+    let mut report: Report = checked(DeviceChoice::Cpu);
+    for check in report.checks.iter_mut().filter(|check| check.precision == Precision::Bf16) {
+        check.found = Some(0.9);
+    }
+    app.checks.insert(DeviceChoice::Cpu, Checked::Done(Box::new(Ok(report))));
+    let obstacles = app.obstacles();
+    assert!(obstacles[0].message.what.contains("bf16") && obstacles[0].message.what.contains("Short training"), "{obstacles:?}");
+    assert!(app.why_not_precision(Precision::F32).is_none());
+    app.apply(Action::Configure(Box::new(RunConfig { precision: Precision::F32, ..RunConfig::default() })));
+    assert!(app.obstacles().is_empty());
+    // A check that came to no result takes nothing away.
+    app.checks
+        .insert(DeviceChoice::Cpu, Checked::Done(Box::new(Err(Problem::SelfTest { reason: "it took longer than 180 s".to_owned() }))));
+    assert!(Precision::ALL.iter().all(|&precision| app.why_not_precision(precision).is_none()));
+}
+
+#[test]
+fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
+    let (mut app, _engine) = app();
+    assert_eq!(app.expected_memory(), None, "not before the machine was looked at");
+    app.look_around();
+    wait_for(&mut app, |app| app.hardware.is_some());
+    let (text, fits) = app.expected_memory().unwrap();
+    assert!(fits && text.starts_with("About 1") && text.contains("MB of memory") && text.ends_with("free."), "{text}");
+    app.hardware.as_mut().unwrap().memory_available = 64 << 20;
+    let (text, fits) = app.expected_memory().unwrap();
+    assert!(!fits && text.contains("64 MB are free: close something"), "{text}");
+}
