@@ -63,7 +63,14 @@ pub enum Command {
         /// How much to measure.
         extent: Extent,
     },
-    /// Break off the benchmark with this request number.
+    /// Measure the steps of a configuration with every batch size. Refused with `Failed` while a run is under way.
+    CompareBatchSizes {
+        /// Returned with the outcome.
+        request: u64,
+        /// Whose steps.
+        config: RunConfig,
+    },
+    /// Break off the benchmark or comparison with this request number.
     CancelBenchmark(u64),
     /// Give a sign of life.
     Ping,
@@ -212,7 +219,9 @@ pub enum Event {
         /// Where they are kept, or why they are not.
         saved: Result<Saved, Problem>,
     },
-    /// The benchmark with this request number was broken off; nothing was kept.
+    /// The comparison of batch sizes with this request number is complete: every row was reported.
+    BatchSizesCompared(u64),
+    /// The benchmark or comparison with this request number was broken off; nothing was kept.
     BenchmarkCancelled(u64),
     /// A sign of life.
     Pong,

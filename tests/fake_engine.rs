@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use inkling::app::{App, Choice, Dialogs, Settings, Surroundings};
-use inkling::bench::{Extent, Machine, Report, Row, Saved, Subject, VERSION};
+use inkling::bench::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Subject, VERSION};
 use inkling::engine::{EngineHandle, EngineSide, Host};
 use inkling::ink::{Ink, Picture};
 use inkling::paths::Paths;
@@ -181,6 +181,18 @@ impl FakeEngine {
         self.send(Event::Benchmarked { request, report: Box::new(report()), saved });
     }
 
+    /// The comparison of batch sizes comes to its end: 64 is as good as any larger one.
+    pub fn finish_batch_sizes(&mut self) {
+        let request = self.benchmark.take().expect("a comparison");
+        for (batch_size, images_per_second) in BATCH_SIZES.into_iter().zip([3000.0, 4800.0, 4900.0, 5000.0, 4950.0, 4700.0]) {
+            let Row::Step { model, precision, threads, gflops, product_gflops, .. } = report().rows[2] else { panic!("no step") };
+            let milliseconds = f64::from(batch_size) / images_per_second * 1e3;
+            let row = Row::Step { model, precision, batch_size, threads, milliseconds, images_per_second, gflops, product_gflops };
+            self.send(Event::BenchmarkRow { request, row });
+        }
+        self.send(Event::BatchSizesCompared(request));
+    }
+
     /// The run fails.
     pub fn fail(&mut self, problem: Problem) {
         let run = self.run.take().expect("a run");
@@ -230,6 +242,10 @@ impl FakeEngine {
             Command::Benchmark { request, .. } => {
                 self.send(Event::Benchmarking { request, subject: Subject::Products, fraction: 0.25, remaining_seconds: 30.0 });
                 self.send(Event::BenchmarkRow { request, row: report().rows[0] });
+                self.benchmark = Some(request);
+            }
+            Command::CompareBatchSizes { request, config } => {
+                self.send(Event::Benchmarking { request, subject: Subject::Steps(config.model), fraction: 0.5, remaining_seconds: 6.0 });
                 self.benchmark = Some(request);
             }
             Command::CancelBenchmark(request) => {

@@ -111,7 +111,9 @@ pub enum Action {
     CheckDevice(DeviceChoice),
     /// Measure this machine.
     Benchmark(Extent),
-    /// Break off the benchmark under way.
+    /// Measure the settings as they stand with every batch size.
+    CompareBatchSizes,
+    /// Break off the benchmark or comparison under way.
     CancelBenchmark,
     /// Ask for a data folder in a dialog.
     ChooseDataFolder,

@@ -99,6 +99,7 @@ impl App {
             }
             Action::CheckDevice(device) => self.check_device(device),
             Action::Benchmark(extent) => self.benchmark(extent),
+            Action::CompareBatchSizes => self.compare_batch_sizes(),
             Action::CancelBenchmark => self.cancel_benchmark(),
             Action::ChooseDataFolder => {
                 let choice = self.around.dialogs.folder("Choose a folder with pictures of digits");

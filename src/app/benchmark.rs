@@ -5,6 +5,7 @@ use super::state::App;
 use crate::bench::{Extent, Report, Row, Saved, Subject};
 use crate::problem::Problem;
 use crate::protocol::Command;
+use crate::run_config::RunConfig;
 
 /// What is known of this machine's speed.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +14,27 @@ pub struct BenchmarkView {
     pub under_way: Option<BenchmarkUnderWay>,
     /// The newest report and, where it could be written, its files.
     pub last: Option<(Report, Option<Saved>)>,
+    /// How fast each batch size is with the settings it was compared for.
+    pub batch_sizes: Option<BatchSizes>,
+}
+
+/// Batch sizes, compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchSizes {
+    /// The settings, with the batch size there was.
+    pub config: RunConfig,
+    /// A figure for each size.
+    pub rows: Vec<Row>,
+}
+
+impl BatchSizes {
+    /// True where the figures hold for these settings as well.
+    pub fn hold_for(&self, config: &RunConfig) -> bool {
+        let key = |config: &RunConfig| {
+            (config.model, config.precision, config.threads, config.device, config.optimizer, config.augmentation, config.activation)
+        };
+        key(&self.config) == key(config)
+    }
 }
 
 /// A benchmark under way.
@@ -29,6 +51,8 @@ pub struct BenchmarkUnderWay {
     pub rows: Vec<Row>,
     /// True once it was asked to end.
     pub stopping: bool,
+    /// Whose batch sizes are compared, where it is that.
+    pub comparing: Option<RunConfig>,
 }
 
 impl BenchmarkView {
@@ -49,6 +73,15 @@ impl BenchmarkView {
 
 impl App {
     pub(super) fn benchmark(&mut self, extent: Extent) {
+        self.measure(None, |request| Command::Benchmark { request, extent });
+    }
+
+    pub(super) fn compare_batch_sizes(&mut self) {
+        let config = self.config.clone();
+        self.measure(Some(config.clone()), |request| Command::CompareBatchSizes { request, config });
+    }
+
+    fn measure(&mut self, comparing: Option<RunConfig>, command: impl FnOnce(u64) -> Command) {
         if self.is_training() {
             self.complain(&Problem::Busy);
             return;
@@ -57,10 +90,19 @@ impl App {
             return;
         }
         let request = self.next_id();
+        let (fraction, remaining_seconds) = (0.0, 0.0);
         self.benchmark.under_way =
-            Some(BenchmarkUnderWay { request, subject: None, fraction: 0.0, remaining_seconds: 0.0, rows: Vec::new(), stopping: false });
-        if !self.ask(Command::Benchmark { request, extent }) {
+            Some(BenchmarkUnderWay { request, subject: None, fraction, remaining_seconds, rows: Vec::new(), stopping: false, comparing });
+        if !self.ask(command(request)) {
             self.engine_is_gone();
+        }
+    }
+
+    pub(super) fn batch_sizes_compared(&mut self, request: u64) {
+        if let Some(under_way) = self.benchmark.under_way.take_if(|under_way| under_way.request == request)
+            && let Some(config) = under_way.comparing
+        {
+            self.benchmark.batch_sizes = Some(BatchSizes { config, rows: under_way.rows });
         }
     }
 

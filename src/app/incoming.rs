@@ -140,6 +140,7 @@ impl App {
                     }
                 }
             }
+            Event::BatchSizesCompared(request) => self.batch_sizes_compared(request),
             Event::BenchmarkCancelled(request) => {
                 self.benchmark.ended(request);
             }

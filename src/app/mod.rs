@@ -27,7 +27,7 @@ pub mod verdict;
 
 pub use action::{Action, Screen, WizardStep};
 pub use background::{Background, Finding, Wake};
-pub use benchmark::{BenchmarkUnderWay, BenchmarkView};
+pub use benchmark::{BatchSizes, BenchmarkUnderWay, BenchmarkView};
 pub use checking::{Checked, Checks, SelfTest};
 pub use dialogs::{Choice, Dialogs};
 pub use drawing::{CANVAS, Drawing};

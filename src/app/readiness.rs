@@ -29,12 +29,15 @@ impl App {
 
     /// How much memory the run will about take: "About 187 MB of memory; 22.2 GB are free." False with it where that is too much.
     pub fn expected_memory(&self) -> Option<(String, bool)> {
-        let hardware = self.hardware.as_ref()?;
-        let (train, test) = self.images()?;
-        let (needed, free) = (memory_needed(&self.config, train, test), hardware.memory_available);
+        let (needed, free) = (self.memory_needed(&self.config)?, self.hardware.as_ref()?.memory_available);
         let fits = needed <= free;
         let short = if fits { "" } else { ": close something large, or choose a smaller model" };
         Some((format!("About {} of memory; {} are free{short}.", memory(needed), memory(free)), fits))
+    }
+
+    /// Bytes of memory that this run will about take, where its data set is known.
+    pub fn memory_needed(&self, config: &RunConfig) -> Option<u64> {
+        self.images().map(|(train, test)| memory_needed(config, train, test))
     }
 
     /// Pictures an epoch learns from, where the data set is known: those not held back for validation.

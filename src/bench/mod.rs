@@ -2,6 +2,7 @@
 //! what came of it. Steps, data, updates and reading are measured by the code that trains and reads, not by a copy of it.
 //! Must not know windows, commands or events.
 
+mod batches;
 mod clock;
 mod pipeline;
 mod pools;
@@ -16,17 +17,17 @@ mod words;
 
 use std::ops::ControlFlow;
 
+pub use batches::{BATCH_SIZES, compare_batch_sizes, sweet_spot};
 pub use clock::{Listener, Progress};
 pub use report::{Extent, Machine, Report, Row, Subject, VERSION};
 pub use store::{Saved, latest, save};
 pub use words::{heading, sections, subject, text};
 
 use self::clock::{Clock, Ended};
-use crate::data::{DataError, builtin};
+use crate::data::{DataError, DataSet, builtin};
 use crate::hardware;
 use crate::problem::Problem;
 use crate::run_config::{ModelKind, Precision};
-use crate::train;
 
 /// Images that steps are made on and that are read: enough that no run comes to its first epoch's end too soon.
 const IMAGES: usize = 6000;
@@ -67,17 +68,10 @@ fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, En
     let memory = products::memory(&mut clock, MEMORY, &pools)?;
     keep(&mut clock, &mut rows, memory);
 
-    let data = builtin::write(1, IMAGES, READ, &mut |_| match clock.attend() {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(_) => ControlFlow::Break(()),
-    });
-    let data = match data {
-        Err(DataError::Cancelled) => return Err(Ended::BrokenOff),
-        data => data?,
-    };
+    let data = pictures(&mut clock)?;
     for model in ModelKind::ALL {
         let sides = sides(*model, extent, &pools);
-        let steps = steps::steps(&mut clock, share(model), *model, &sides, &data, best_size)?;
+        let steps = steps::steps(&mut clock, share(model), &steps::config(*model), &sides, &data, best_size)?;
         keep(&mut clock, &mut rows, steps);
     }
     let pipeline = pipeline::pipeline(&mut clock, PIPELINE, &data.train)?;
@@ -96,6 +90,17 @@ fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, En
         seconds: clock.seconds(),
         rows,
     })
+}
+
+fn pictures(clock: &mut Clock<'_>) -> Result<DataSet, Ended> {
+    let written = builtin::write(1, IMAGES, READ, &mut |_| match clock.attend() {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    });
+    match written {
+        Err(DataError::Cancelled) => Err(Ended::BrokenOff),
+        written => Ok(written?),
+    }
 }
 
 fn keep(clock: &mut Clock<'_>, rows: &mut Vec<Row>, new: Vec<Row>) {
@@ -123,12 +128,10 @@ fn best_size(products: &[Row]) -> usize {
 /// models that are compared are measured on one thread.
 fn sides(model: ModelKind, extent: Extent, pools: &[pools::Pool]) -> Vec<steps::Side> {
     let skipped = if extent == Extent::Quick && !EVERY_PRECISION.contains(&model) { pools.len().saturating_sub(1) } else { 0 };
-    let mut sides: Vec<_> =
-        pools.iter().skip(skipped).map(|pool| steps::Side { precision: Precision::F32, threads: pool.threads }).collect();
+    let side = |precision, threads| steps::Side { precision, threads, batch_size: steps::batch_size(model) };
+    let mut sides: Vec<_> = pools.iter().skip(skipped).map(|pool| side(Precision::F32, pool.threads)).collect();
     let all = pools.last().map_or(1, |pool| pool.threads);
     let others = Precision::ALL.iter().filter(|&&precision| precision != Precision::F32 && EVERY_PRECISION.contains(&model));
-    let possible =
-        others.map(|&precision| steps::Side { precision, threads: all }).filter(|&side| train::check(&steps::config(model, side)).is_ok());
-    sides.extend(possible);
+    sides.extend(others.map(|&precision| side(precision, all)));
     sides
 }

@@ -6,20 +6,22 @@ use super::rounds::{Side, median, take, timed};
 use super::steps;
 use crate::data::Split;
 use crate::problem::Problem;
-use crate::run_config::{Augmentation, ModelKind, Precision, RunConfig};
+use crate::run_config::{Augmentation, ModelKind, RunConfig};
 use crate::train::Loader;
 
 /// Batches waited for at a time: many, as one or two may be ready before the clock starts.
 const BATCHES: usize = 24;
+/// Epochs of batches: more than there is time for.
+const ENOUGH: u32 = 1000;
 
 /// How fast batches come, on the one thread that makes them, when nobody learns from them meanwhile.
 pub(super) fn pipeline(clock: &mut Clock<'_>, seconds: f64, images: &Split) -> Result<Vec<Row>, Ended> {
     let time = clock.part(Subject::Pipeline, seconds)?;
-    let plain = steps::config(ModelKind::ConvNet, steps::Side { precision: Precision::F32, threads: 1 });
+    let plain = steps::config(ModelKind::ConvNet);
     let taken = std::thread::scope(|scope| {
         let mut sides: Vec<Side<'_>> = Vec::new();
         for &augmentation in Augmentation::ALL {
-            let config = RunConfig { augmentation, ..plain.clone() };
+            let config = RunConfig { augmentation, epochs: ENOUGH, ..plain.clone() };
             let mut loader = Loader::start(scope, &config, images, (0..images.len() as u32).collect(), 0)?;
             sides.push(Box::new(move || {
                 let mut loaded: Result<usize, Problem> = Ok(0);

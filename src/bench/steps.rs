@@ -31,6 +31,7 @@ const PATIENCE: u32 = 4;
 pub(super) struct Side {
     pub precision: Precision,
     pub threads: u32,
+    pub batch_size: u32,
 }
 
 /// Images per step that a model is usually trained with.
@@ -41,34 +42,37 @@ pub(super) const fn batch_size(model: ModelKind) -> u32 {
     }
 }
 
-/// The configuration that steps are measured in: `AdamW` at a constant small rate, so that no network goes astray.
-pub(super) fn config(model: ModelKind, side: Side) -> RunConfig {
+/// The configuration that a model's steps are measured in: `AdamW`, pictures as they are.
+pub(super) fn config(model: ModelKind) -> RunConfig {
+    RunConfig { model, optimizer: OptimizerKind::AdamW, augmentation: Augmentation::Off, ..RunConfig::default() }
+}
+
+/// `base` on one side, at a constant small rate, so that no network goes astray, and with nothing that only happens now and then.
+pub(super) fn on(base: &RunConfig, side: Side) -> RunConfig {
     RunConfig {
-        model,
         epochs: 1000,
-        batch_size: batch_size(model),
+        batch_size: side.batch_size,
         precision: side.precision,
         threads: Some(side.threads),
-        optimizer: OptimizerKind::AdamW,
         learning_rate: 1e-5,
         clip_norm: None,
         accumulation: 1,
         weight_averaging: None,
         early_stopping: None,
-        augmentation: Augmentation::Off,
-        ..RunConfig::default()
+        ..base.clone()
     }
 }
 
-/// A model's steps on every side; `product_size` is the size of product that is fastest here.
+/// The steps of `base` on every side; `product_size` is the size of product that is fastest here.
 pub(super) fn steps(
     clock: &mut Clock<'_>,
     seconds: f64,
-    model: ModelKind,
+    base: &RunConfig,
     sides: &[Side],
     data: &DataSet,
     product_size: usize,
 ) -> Result<Vec<Row>, Ended> {
+    let model = base.model;
     let whole = clock.part(Subject::Steps(model), seconds)?;
     let time = whole / (sides.len().max(1) as u32 * RUNS);
     let began = Instant::now();
@@ -80,7 +84,7 @@ pub(super) fn steps(
         }
         for (&side, (steps, products)) in sides.iter().zip(&mut taken) {
             let mut watch = Watch::new(clock, time, product_size);
-            train::train(&config(model, side), data, &mut watch)?;
+            train::train(&on(base, side), data, &mut watch)?;
             let Watch { steps: new_steps, products: new_products, broken_off, .. } = watch;
             if let Some(ended) = broken_off {
                 return Err(ended);
@@ -90,13 +94,13 @@ pub(super) fn steps(
         }
     }
     let flops_per_image = flops(model).training as f64;
-    let row = |(&Side { precision, threads }, (steps, products)): (&Side, &(Vec<f64>, Vec<f64>))| {
+    let row = |(&Side { precision, threads, batch_size }, (steps, products)): (&Side, &(Vec<f64>, Vec<f64>))| {
         let (step, product) = (median(steps), median(products));
-        let images_per_second = f64::from(batch_size(model)) / step;
+        let images_per_second = f64::from(batch_size) / step;
         Row::Step {
             model,
             precision,
-            batch_size: batch_size(model),
+            batch_size,
             threads,
             milliseconds: step * 1e3,
             images_per_second,

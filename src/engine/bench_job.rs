@@ -5,7 +5,10 @@ use std::ops::ControlFlow;
 use super::desk::{Desk, Order};
 use super::handle::EngineSettings;
 use crate::bench::{self, Extent, Listener, Progress, Row};
+use crate::problem::Problem;
 use crate::protocol::{Event, Task};
+use crate::run_config::RunConfig;
+use crate::train;
 
 /// Measures this machine.
 pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, request: u64, extent: Extent) {
@@ -16,6 +19,17 @@ pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, request:
         Err(problem) => Event::Failed { what: Task::Benchmark(request), problem },
     };
     desk.events.send(event);
+}
+
+/// Measures a configuration's steps with every batch size.
+pub(super) fn compare_batch_sizes(desk: &mut Desk<'_>, request: u64, config: &RunConfig) {
+    let compared =
+        train::check(config).map_err(Problem::from).and_then(|()| bench::compare_batch_sizes(config, &mut Job { desk, request }));
+    desk.events.send(match compared {
+        Ok(Some(_)) => Event::BatchSizesCompared(request),
+        Ok(None) => Event::BenchmarkCancelled(request),
+        Err(problem) => Event::Failed { what: Task::Benchmark(request), problem },
+    });
 }
 
 /// What the benchmark tells the engine, and asks it.
@@ -30,8 +44,7 @@ impl Listener for Job<'_, '_> {
         self.desk.events.telemetry(|| Event::Benchmarking { request, subject, fraction, remaining_seconds });
         match self.desk.poll() {
             Some(Order::CancelBenchmark(named)) if named == request => ControlFlow::Break(()),
-            // What the person asked for last goes first.
-            Some(order @ (Order::Start { .. } | Order::Evaluate { .. } | Order::Benchmark { .. } | Order::Shutdown)) => {
+            Some(order) if order.comes_first() => {
                 self.desk.put_back(order);
                 ControlFlow::Break(())
             }

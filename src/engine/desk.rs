@@ -24,8 +24,19 @@ pub(super) enum Order {
     Evaluate { request: u64, model: ModelRef, data: DataSpec },
     CancelEvaluation(u64),
     Benchmark { request: u64, extent: Extent },
+    CompareBatchSizes { request: u64, config: Box<RunConfig> },
     CancelBenchmark(u64),
     Shutdown,
+}
+
+impl Order {
+    /// True for what breaks a measurement off: what a person asked for last goes first.
+    pub const fn comes_first(&self) -> bool {
+        matches!(
+            self,
+            Self::Start { .. } | Self::Evaluate { .. } | Self::Benchmark { .. } | Self::CompareBatchSizes { .. } | Self::Shutdown
+        )
+    }
 }
 
 /// The engine's front desk.
@@ -119,6 +130,7 @@ impl<'a> Desk<'a> {
             Command::Evaluate { request, model, data } => Order::Evaluate { request, model, data },
             Command::CancelEvaluation(request) => Order::CancelEvaluation(request),
             Command::Benchmark { request, extent } => Order::Benchmark { request, extent },
+            Command::CompareBatchSizes { request, config } => Order::CompareBatchSizes { request, config: Box::new(config) },
             Command::CancelBenchmark(request) => Order::CancelBenchmark(request),
             Command::Shutdown => Order::Shutdown,
             Command::Ping => return self.events.send(Event::Pong),

@@ -40,8 +40,7 @@ fn measure(
         desk.events.telemetry(|| Event::Evaluating { request, fraction });
         match desk.poll() {
             Some(Order::CancelEvaluation(named)) if named == request => ControlFlow::Break(()),
-            // What the person asked for last goes first.
-            Some(order @ (Order::Start { .. } | Order::Evaluate { .. } | Order::Benchmark { .. } | Order::Shutdown)) => {
+            Some(order) if order.comes_first() => {
                 desk.put_back(order);
                 ControlFlow::Break(())
             }

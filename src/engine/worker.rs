@@ -33,6 +33,10 @@ pub(super) fn work(settings: &EngineSettings, bench: Bench<'_>) {
                 desk.busy_with(Some(Task::Benchmark(request)));
                 bench_job::carry_out(settings, &mut desk, request, extent);
             }
+            Order::CompareBatchSizes { request, config } => {
+                desk.busy_with(Some(Task::Benchmark(request)));
+                bench_job::compare_batch_sizes(&mut desk, request, &config);
+            }
             // What they name is over already.
             Order::Pause(_) | Order::Resume(_) | Order::Stop(_) | Order::CancelEvaluation(_) | Order::CancelBenchmark(_) => {}
             Order::Shutdown => return,

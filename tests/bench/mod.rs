@@ -2,8 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use inkling::bench::{Extent, Listener, Progress, Row, heading, latest, measure, save, sections, text};
-use inkling::run_config::{ModelKind, Precision};
+use inkling::bench::{
+    BATCH_SIZES, Extent, Listener, Progress, Row, compare_batch_sizes, heading, latest, measure, save, sections, sweet_spot, text,
+};
+use inkling::run_config::{ModelKind, Precision, RunConfig};
 
 use crate::fake_engine::report;
 
@@ -108,4 +110,34 @@ fn the_cost_of_a_number_format_is_that_of_its_steps() {
     let share = report.rows.iter().find_map(Row::share_of_product).unwrap();
     assert!((share - 2500.0 * 0.0279 / 100.0).abs() < 1e-9);
     assert!(sections(&report.rows).iter().any(|section| section.lines.iter().any(|line| line.cells[0] == ModelKind::ConvNet.label())));
+}
+
+fn step(batch_size: u32, images_per_second: f64) -> Row {
+    let (model, precision, threads) = (ModelKind::Mlp, Precision::F32, 1);
+    Row::Step { model, precision, batch_size, threads, milliseconds: 1.0, images_per_second, gflops: 1.0, product_gflops: 1.0 }
+}
+
+#[test]
+fn the_smallest_batch_that_is_as_fast_as_any_is_enough() {
+    assert_eq!(sweet_spot(&[]), None);
+    assert_eq!(sweet_spot(&[step(32, 100.0), step(64, 180.0), step(128, 196.0), step(256, 200.0)]), Some(128));
+    assert_eq!(sweet_spot(&[step(256, 200.0), step(32, 199.0)]), Some(32));
+}
+
+#[test]
+fn batch_sizes_are_compared_and_the_comparison_can_be_broken_off() {
+    let config = RunConfig { model: ModelKind::Mlp, threads: Some(1), ..RunConfig::default() };
+    let mut all = Until { figures: BATCH_SIZES.len() + 1, ..Until::default() };
+    let rows = compare_batch_sizes(&config, &mut all).unwrap().unwrap();
+    assert_eq!(rows, all.found);
+    let sizes: Vec<u32> = rows
+        .iter()
+        .map(|row| match *row {
+            Row::Step { model: ModelKind::Mlp, batch_size, images_per_second, .. } if images_per_second > 10.0 => batch_size,
+            row => panic!("{row:?}"),
+        })
+        .collect();
+    assert_eq!(sizes, BATCH_SIZES);
+    assert!(all.fractions.is_sorted());
+    assert_eq!(compare_batch_sizes(&config, &mut Until::default()).unwrap(), None);
 }

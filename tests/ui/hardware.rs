@@ -76,7 +76,7 @@ fn while_training_the_benchmark_waits_and_says_so() {
     engine.serve();
     open(&mut window);
     assert!(window.get_by_label("Measure").accesskit_node().is_disabled());
-    window.get_by_label_contains("Measure when the run is over");
+    window.get_by_label_contains("Measure when it is over");
 }
 
 #[test]

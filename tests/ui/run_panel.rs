@@ -276,3 +276,49 @@ fn what_a_run_does_by_itself_is_said_and_stays_to_be_read() {
     window.run_steps(3);
     window.get_by_label_contains("Loss scale 32,768, 3 steps skipped");
 }
+
+#[test]
+fn batch_sizes_are_compared_and_the_one_that_is_enough_can_be_taken() {
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
+    window.get_by_label("Compare batch sizes").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(matches!(engine.heard.last(), Some(Command::CompareBatchSizes { config, .. }) if *config == window.state().app().config));
+    window.get_by_label_contains("Comparing batch sizes, 6 s left");
+    window.get_by_label("Progress of the comparison");
+    engine.finish_batch_sizes();
+    window.run_steps(3);
+    window.get_by_label_contains("Batch size 128: 4,900 images/s, 1");
+    let enough = window.get_by_label_contains("enough");
+    assert!(
+        enough
+            .accesskit_node()
+            .label()
+            .is_some_and(|label| label.starts_with("Batch size 256: 5,000") || label.starts_with("Batch size 64: 4,800"))
+    );
+    enough.click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().config.batch_size, 64);
+    window.get_by_label("Compare again");
+    // Figures of other settings are not shown for these.
+    let other = RunConfig { model: ModelKind::Mlp, ..window.state().app().config.clone() };
+    window.state_mut().apply(Action::Configure(Box::new(other)));
+    window.run_steps(3);
+    window.get_by_label("Compare batch sizes");
+    assert_eq!(window.query_all_by_label_contains("images/s").count(), 0);
+}
+
+#[test]
+fn a_comparison_of_batch_sizes_can_be_cancelled() {
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
+    window.get_by_label("Compare batch sizes").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    window.get_by_label("Cancel").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    window.get_by_label("Compare batch sizes");
+}

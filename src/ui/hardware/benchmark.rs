@@ -12,7 +12,7 @@ use crate::ui::style;
 /// Draws it.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading("How fast it is");
-    if let Some(under_way) = &app.benchmark.under_way {
+    if let Some(under_way) = app.benchmark.under_way.as_ref().filter(|under_way| under_way.comparing.is_none()) {
         progress(ui, under_way, actions);
         ui.add_space(style::GAP / 2.0);
         table::show(ui, &sections(&under_way.rows));
@@ -32,9 +32,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let busy = app.is_training();
+    let busy = app.is_training() || app.benchmark.under_way.is_some();
     ui.horizontal_wrapped(|ui| {
-        let why = "Training needs the processor now. Measure when the run is over.";
+        let why = "Something else needs the processor now. Measure when it is over.";
         let full = ui.add_enabled(!busy, style::primary_button(ui, "Measure"));
         if full.on_hover_text("Less than a minute").on_disabled_hover_text(why).clicked() {
             actions.push(Action::Benchmark(Extent::Full));

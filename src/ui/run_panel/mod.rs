@@ -1,6 +1,7 @@
 //! Owns the run panel: what the next run is, and starting, holding and stopping it.
 //! Must not keep values of its own: what is typed lives in [`App`].
 
+mod batch_sizes;
 mod controls;
 mod fields;
 mod more;
@@ -34,14 +35,17 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .on_hover_text(words::model(app.config.model));
     fields::number(ui, app, Field::Epochs, "Epochs", "How often every training picture is looked at.", actions);
     fields::number(ui, app, Field::BatchSize, "Batch size", "Pictures looked at between two corrections of the weights.", actions);
+    ui.vertical(|ui| batch_sizes::show(ui, app, actions));
     fields::choice(ui, "Vary pictures", &mut config.augmentation, Augmentation::ALL, Augmentation::label, |_| None)
         .on_hover_text(format!("Augmentation. {}", words::augmentation(app.config.augmentation)));
     fields::choice(ui, "Precision", &mut config.precision, Precision::ALL, Precision::label, |precision| app.why_not_precision(precision))
         .on_hover_text("The number format products are computed in; weights, sums and the loss are f32 in each.");
     fields::obstacle(ui, app, Field::Precision);
-    if let Some(note) = app.precision_note(app.config.precision) {
-        ui.add(Label::new(style::hint(note)).wrap());
-    }
+    ui.vertical(|ui| {
+        if let Some(note) = app.precision_note(app.config.precision) {
+            ui.add(Label::new(style::hint(note)).wrap());
+        }
+    });
     more::show(ui, app, &mut config, actions);
     ui.add_space(style::GAP / 2.0);
     if config != app.config {
@@ -63,14 +67,17 @@ fn presets(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             }
         });
     }
-    let words = app.config.preset.map_or("Settings of your own; no preset has them.".to_owned(), words::preset);
-    ui.label(style::hint(words));
-    if let Some(time) = app.expected_time() {
-        ui.label(style::hint(time)).on_hover_text("From the benchmark under Hardware, the epochs and the pictures to learn from");
-    }
-    if let Some((memory, fits)) = app.expected_memory() {
-        let about = "An estimate: the pictures, the weights with what the optimiser keeps of them, and the layers' results at work";
-        let response = if fits { ui.label(style::hint(memory)) } else { style::invalid(ui, &memory) };
-        response.on_hover_text(about);
-    }
+    // In a box of their own: what comes and goes here must not change which field the keyboard is on.
+    ui.vertical(|ui| {
+        let words = app.config.preset.map_or("Settings of your own; no preset has them.".to_owned(), words::preset);
+        ui.label(style::hint(words));
+        if let Some(time) = app.expected_time() {
+            ui.label(style::hint(time)).on_hover_text("From the benchmark under Hardware, the epochs and the pictures to learn from");
+        }
+        if let Some((memory, fits)) = app.expected_memory() {
+            let about = "An estimate: the pictures, the weights with what the optimiser keeps of them, and the layers' results at work";
+            let response = if fits { ui.label(style::hint(memory)) } else { style::invalid(ui, &memory) };
+            response.on_hover_text(about);
+        }
+    });
 }
