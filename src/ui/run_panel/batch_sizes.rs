@@ -52,13 +52,8 @@ fn bars(ui: &mut Ui, app: &App, found: &BatchSizes, actions: &mut Vec<Action>) {
         let enough = spot == Some(batch_size);
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click());
         let config = crate::run_config::RunConfig { batch_size, ..app.config.clone() };
-        let mut words = format!("{} images/s", grouped(rate.round() as u64));
-        if let Some(bytes) = app.memory_needed(&config) {
-            words += &format!(", {}", memory(bytes));
-        }
-        if enough {
-            words += ", enough";
-        }
+        let memory = app.memory_needed(&config).map_or_else(String::new, |bytes| format!(", {}", memory(bytes)));
+        let words = format!("{} images/s{memory}{}", grouped(rate.round() as u64), if enough { ", enough" } else { "" });
         bar(ui, rect, batch_size, (rate / highest) as f32, &words, enough);
         if response.has_focus() {
             style::focus_ring(ui, rect);
