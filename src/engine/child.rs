@@ -128,6 +128,10 @@ impl Line {
                 self.ping();
             }
         };
+        if loss.is_some() {
+            // It is alive, but of no use.
+            self.kill();
+        }
         let status = self.reap();
         let words = self.last_words.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
         if self.ending.load(Ordering::Relaxed) {
