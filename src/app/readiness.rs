@@ -27,12 +27,12 @@ impl App {
         Some(format!("About {} of training on this machine.", duration(seconds)))
     }
 
-    /// How much memory the run will about take: "About 187 MB of memory; 22.2 GB are free." False with it where that is too much.
+    /// How much memory the run will about take: "Takes about 187 MB of memory; 22.2 GB are free." False with it where that is too much.
     pub fn expected_memory(&self) -> Option<(String, bool)> {
         let (needed, free) = (self.memory_needed(&self.config)?, self.hardware.as_ref()?.memory_available);
         let fits = needed <= free;
         let short = if fits { "" } else { ": close something large, or choose a smaller model" };
-        Some((format!("About {} of memory; {} are free{short}.", memory(needed), memory(free)), fits))
+        Some((format!("Takes about {} of memory; {} are free{short}.", memory(needed), memory(free)), fits))
     }
 
     /// Bytes of memory that this run will about take, where its data set is known.

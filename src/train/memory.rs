@@ -6,14 +6,15 @@ use crate::ink::PIXELS;
 use crate::nn::{activations, parameter_count};
 use crate::run_config::{OptimizerKind, RunConfig};
 
-/// The program itself with its window or terminal, and what reading a set of data leaves behind.
+/// The program at work without a window, and what reading a set of data leaves behind.
 const PROGRAM: u64 = 85 << 20;
 /// Bytes of a number.
 const NUMBER: u64 = 4;
 /// Batches being learned from, ready, and being gathered.
 const BATCHES: u64 = 3;
 
-/// Bytes that a run over so many training and test images will about take at its peak: within a fifth of what was measured for every model.
+/// Bytes that a run over so many training and test images will about take at its peak: within a fifth of what was measured for every model
+/// in a terminal. A window takes its own memory besides.
 pub fn memory_needed(config: &RunConfig, train_images: u64, test_images: u64) -> u64 {
     let image = PIXELS as u64 + 1;
     let images = train_images + held_back(train_images) + test_images + BATCHES * u64::from(config.batch_size);

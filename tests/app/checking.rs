@@ -51,7 +51,7 @@ fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
     app.look_around();
     wait_for(&mut app, |app| app.hardware.is_some());
     let (text, fits) = app.expected_memory().unwrap();
-    assert!(fits && text.starts_with("About 1") && text.contains("MB of memory") && text.ends_with("free."), "{text}");
+    assert!(fits && text.starts_with("Takes about 1") && text.contains("MB of memory") && text.ends_with("free."), "{text}");
     app.hardware.as_mut().unwrap().memory_available = 64 << 20;
     let (text, fits) = app.expected_memory().unwrap();
     assert!(!fits && text.contains("64 MB are free: close something"), "{text}");
