@@ -2,23 +2,29 @@
 //! several files are gathered in before they are renamed together.
 //! Must not know what the files hold.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::problem::Problem;
 
 /// Writes `bytes` to `path`, creating its folder; on any failure the old file, if there was one, is untouched.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    let write = || -> io::Result<()> {
+    write_whole_with(path, |file| file.write_all(bytes))
+}
+
+/// The same with whatever `write` writes, piece by piece.
+pub fn write_whole_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
+    let write_all = || -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
         std::fs::create_dir_all(folder)?;
-        let mut file = temporary(0o666).tempfile_in(folder)?;
-        file.write_all(bytes)?;
+        let mut file = BufWriter::new(temporary(0o666).tempfile_in(folder)?);
+        write(&mut file)?;
+        let file = file.into_inner()?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|failed| failed.error)?;
         Ok(())
     };
-    write().map_err(|error| Problem::Write { path: path.to_owned(), reason: error.to_string() })
+    write_all().map_err(|error| Problem::Write { path: path.to_owned(), reason: error.to_string() })
 }
 
 /// A new, hidden folder in `parent`, which is created if need be; gone when dropped unless it is kept.

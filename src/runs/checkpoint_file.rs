@@ -3,7 +3,9 @@
 //! Eight bytes of magic, the format's version and the length of the card as little-endian u32, the card, then the whole checkpoint; both
 //! are `MessagePack`, which keeps every float as it is. Only Inkling reads it, and only to go on with a run.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
+
+use serde::Serialize;
 
 use crate::train::{Checkpoint, CheckpointCard};
 
@@ -14,12 +16,14 @@ const MAX_CARD_BYTES: u32 = 16 << 20;
 /// Larger checkpoints are refused unread: those of our largest model have 40 MB.
 const MAX_BYTES: u64 = 512 << 20;
 
-/// The bytes of a checkpoint.
-pub fn encode(checkpoint: &Checkpoint) -> Result<Vec<u8>, rmp_serde::encode::Error> {
-    let card = rmp_serde::to_vec_named(&checkpoint.card)?;
-    let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &(card.len() as u32).to_le_bytes(), &card].concat();
-    rmp_serde::encode::write_named(&mut bytes, checkpoint)?;
-    Ok(bytes)
+/// Writes a checkpoint, piece by piece: as a whole in memory it would take as much as the run.
+pub fn write(to: &mut dyn Write, checkpoint: &Checkpoint) -> io::Result<()> {
+    let card = rmp_serde::to_vec_named(&checkpoint.card).map_err(io::Error::other)?;
+    to.write_all(&MAGIC)?;
+    to.write_all(&VERSION.to_le_bytes())?;
+    to.write_all(&(card.len() as u32).to_le_bytes())?;
+    to.write_all(&card)?;
+    checkpoint.serialize(&mut rmp_serde::Serializer::new(to).with_struct_map()).map_err(io::Error::other)
 }
 
 /// What the checkpoint is of; leaves `bytes` where the checkpoint begins. Errors are the system's words or what is wrong.

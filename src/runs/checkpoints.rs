@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::RunError;
 use super::checkpoint_file;
 use super::folder::unwritable;
-use crate::files::write_whole;
+use crate::files::write_whole_with;
 use crate::problem::Problem;
 use crate::train::{Checkpoint, CheckpointCard};
 
@@ -108,7 +108,6 @@ impl Place {
     /// Keeps a checkpoint in the place of the one before, whole or not at all.
     pub fn keep(&mut self, checkpoint: &Checkpoint) -> Result<(), Problem> {
         let failed = |error: &io::Error| unwritable(&self.folder, error);
-        let bytes = checkpoint_file::encode(checkpoint).map_err(|error| Problem::Compute { message: error.to_string() })?;
         fs::create_dir_all(&self.folder).map_err(|error| failed(&error))?;
         let file = self.folder.join(CHECKPOINT);
         if self.lock.is_none()
@@ -117,7 +116,7 @@ impl Place {
             // Without locks, on some network disks, a run under way may be listed as interrupted: better than no checkpoint.
             tracing::info!(%error, "the checkpoint's folder cannot be locked");
         }
-        write_whole(&file, &bytes)
+        write_whole_with(&file, |to| checkpoint_file::write(to, checkpoint))
     }
 
     /// Removes what was kept: the run is over.
