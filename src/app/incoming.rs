@@ -148,6 +148,7 @@ impl App {
             Event::Lost(loss) => self.engine_is_lost(loss),
             Event::Restarted => {
                 self.engine_lost_everything();
+                self.list_interrupted();
                 self.tell(Severity::Error, Message::engine_restarted());
             }
         }

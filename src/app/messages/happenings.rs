@@ -53,8 +53,8 @@ impl Message {
     /// The engine broke and started afresh by itself, or another one took its place.
     pub fn engine_restarted() -> Self {
         Self::new(
-            "Inkling's engine broke and was started afresh. A run that was under way is lost; models that were kept are safe.",
-            "You can go on; press Start to train again.",
+            "Inkling's engine broke and was started afresh. A run that was under way broke off; models that were kept are safe.",
+            "You can go on: Continue goes on from the run's last full epoch, if it had one.",
         )
     }
 

@@ -23,7 +23,7 @@ pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> R
     loop {
         if interrupt::asked() && !stopping {
             stopping = true;
-            progress.note("Stopping. Press Ctrl-C again to end at once and lose this run.");
+            progress.note("Stopping. Press Ctrl-C again to end at once; `inkling train --resume` then goes on from the last full epoch.");
             engine.send(Command::Stop(RunId(1)))?;
         }
         match engine.next()? {
