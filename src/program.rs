@@ -57,8 +57,8 @@ fn whole(mut pipe: impl Read + Send + 'static) -> Option<JoinHandle<String>> {
     Builder::new().name("inkling-program".to_owned()).spawn(read).ok()
 }
 
-/// How it ended; `None` when it had to be ended.
-fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
+/// Waits until it has ended, for at most `limit`, and gives how; `None` when it had to be ended.
+pub fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let mut left = limit;
     loop {
         match child.try_wait() {

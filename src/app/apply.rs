@@ -136,7 +136,7 @@ impl App {
         self.run = Some(RunView::new(id, self.config.clone()));
         self.screen = Screen::Train;
         self.reread_at = 0.0;
-        self.move_to_host(self.host_for(self.config.device));
+        self.move_to_host_for(self.config.device);
         if !self.ask(Command::Start { run: id, config: self.config.clone(), from: None }) {
             self.engine_is_gone();
         }

@@ -64,8 +64,7 @@ impl App {
 
     /// Why this number format cannot be used on the device that is chosen, if it was found wrong there.
     pub fn why_not_precision(&self, precision: Precision) -> Option<String> {
-        let device = if self.config.device == DeviceChoice::Auto { DeviceChoice::Cpu } else { self.config.device };
-        let Checked::Done(found) = self.checks.get(&device)? else { return None };
+        let Checked::Done(found) = self.checks.get(&self.config.device.resolved())? else { return None };
         found.as_ref().as_ref().ok()?.vouches_for(precision).err()
     }
 }

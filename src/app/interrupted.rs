@@ -59,19 +59,15 @@ impl App {
         self.run = Some(run);
         self.screen = Screen::Train;
         self.reread_at = 0.0;
-        self.move_to_host(self.host_for(config.device));
+        self.move_to_host_for(config.device);
         if !self.ask(Command::Start { run: id, config, from: Some(folder.to_owned()) }) {
             self.engine_is_gone();
         }
     }
 
-    /// Where a run on this device is carried out: whatever takes a driver, in a process of its own.
-    pub(super) fn host_for(&self, device: DeviceChoice) -> Host {
-        if device == DeviceChoice::Cuda { Host::Process } else { self.around.host }
-    }
-
-    /// Has the engine live there; the same model reads.
-    pub(super) fn move_to_host(&mut self, host: Host) {
+    /// Has the engine live where a run on this device is carried out; the same model reads.
+    pub(super) fn move_to_host_for(&mut self, device: DeviceChoice) {
+        let host = self.around.host.for_device(device);
         if self.host != host {
             self.host = host;
             self.start_engine_anew();
@@ -81,8 +77,8 @@ impl App {
     /// Puts a fresh engine in the place of the one there is; the same model reads.
     fn start_engine_anew(&mut self) {
         self.reconnect();
-        if let Some(ModelRef::File(path)) = self.reader.as_ref().map(|reader| reader.reference.clone()) {
-            self.ask(Command::ReadWith(ModelRef::File(path)));
+        if let Some(file @ ModelRef::File(_)) = self.reader.as_ref().map(|reader| reader.reference.clone()) {
+            self.ask(Command::ReadWith(file));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::clock::{Clock, Ended, Listener};
 use super::report::{Extent, Row};
-use super::{keep, pictures, products, steps};
+use super::{keep, pictures, products, steps, unless_broken_off};
 use crate::hardware;
 use crate::problem::Problem;
 use crate::run_config::RunConfig;
@@ -18,11 +18,7 @@ const ENOUGH: f64 = 0.95;
 
 /// Measures the steps of `config` with every batch size, a row each; `None` when the listener broke it off.
 pub fn compare_batch_sizes(config: &RunConfig, listener: &mut dyn Listener) -> Result<Option<Vec<Row>>, Problem> {
-    match compare(config, listener) {
-        Ok(rows) => Ok(Some(rows)),
-        Err(Ended::BrokenOff) => Ok(None),
-        Err(Ended::Problem(problem)) => Err(problem),
-    }
+    unless_broken_off(compare(config, listener))
 }
 
 fn compare(config: &RunConfig, listener: &mut dyn Listener) -> Result<Vec<Row>, Ended> {
@@ -36,12 +32,16 @@ fn compare(config: &RunConfig, listener: &mut dyn Listener) -> Result<Vec<Row>, 
     Ok(rows)
 }
 
-/// The smallest batch whose rate is as good as the highest: a larger one only makes fewer corrections of the same pictures.
-pub fn sweet_spot(rows: &[Row]) -> Option<u32> {
-    let rates = rows.iter().filter_map(|row| match *row {
+/// Every batch size and its images a second.
+pub fn rates(rows: &[Row]) -> impl Iterator<Item = (u32, f64)> + Clone {
+    rows.iter().filter_map(|row| match *row {
         Row::Step { batch_size, images_per_second, .. } => Some((batch_size, images_per_second)),
         _ => None,
-    });
-    let highest = rates.clone().map(|(_, rate)| rate).fold(0.0, f64::max);
-    rates.filter(|&(_, rate)| rate >= ENOUGH * highest).map(|(batch_size, _)| batch_size).min()
+    })
+}
+
+/// The smallest batch whose rate is as good as the highest: a larger one only makes fewer corrections of the same pictures.
+pub fn sweet_spot(rows: &[Row]) -> Option<u32> {
+    let highest = rates(rows).map(|(_, rate)| rate).fold(0.0, f64::max);
+    rates(rows).filter(|&(_, rate)| rate >= ENOUGH * highest).map(|(batch_size, _)| batch_size).min()
 }

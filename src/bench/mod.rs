@@ -17,7 +17,7 @@ mod words;
 
 use std::ops::ControlFlow;
 
-pub use batches::{BATCH_SIZES, compare_batch_sizes, sweet_spot};
+pub use batches::{BATCH_SIZES, compare_batch_sizes, rates, sweet_spot};
 pub use clock::{Listener, Progress};
 pub use report::{Extent, Machine, Report, Row, Subject, VERSION};
 pub use store::{Saved, latest, save};
@@ -47,8 +47,12 @@ const READING: f64 = 6.0;
 
 /// Measures this machine; `None` when the listener broke it off.
 pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Option<Report>, Problem> {
-    match measure_all(extent, listener) {
-        Ok(report) => Ok(Some(report)),
+    unless_broken_off(measure_all(extent, listener))
+}
+
+fn unless_broken_off<T>(measured: Result<T, Ended>) -> Result<Option<T>, Problem> {
+    match measured {
+        Ok(found) => Ok(Some(found)),
         Err(Ended::BrokenOff) => Ok(None),
         Err(Ended::Problem(problem)) => Err(problem),
     }

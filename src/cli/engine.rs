@@ -47,7 +47,7 @@ impl Engine {
         };
         // One waiting wake-up is enough: whoever is woken takes every event there is.
         let (wake, woken) = sync_channel(1);
-        let handle = EngineHandle::start(Host::of(device), settings, move || {
+        let handle = EngineHandle::start(Host::usual().for_device(device), settings, move || {
             let _ = wake.try_send(());
         });
         Ok(Self { handle, woken })

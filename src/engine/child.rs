@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Child, ChildStdin, Command as Program, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use super::events::EventSink;
 use super::handle::{EngineHandle, EngineSettings, EngineSide};
 use super::wire::{self, Greeting};
 use crate::problem::EngineLoss;
+use crate::program;
 use crate::protocol::{Command, Event};
 
 /// How long an engine may be silent before it counts as hung: longer than anything it does between two looks at its commands.
@@ -146,14 +147,11 @@ impl Line {
 
     /// Asks for a sign of life, unless a command is stuck in the pipe: then silence says enough.
     fn ping(&self) {
-        match self.stdin.try_lock() {
-            Ok(mut stdin) => {
-                if let Some(pipe) = stdin.as_mut() {
-                    // That the pipe is broken shows at its other end.
-                    let _ = wire::write(pipe, &Command::Ping);
-                }
-            }
-            Err(TryLockError::WouldBlock | TryLockError::Poisoned(_)) => {}
+        if let Ok(mut stdin) = self.stdin.try_lock()
+            && let Some(pipe) = stdin.as_mut()
+        {
+            // That the pipe is broken shows at its other end.
+            let _ = wire::write(pipe, &Command::Ping);
         }
     }
 
@@ -166,20 +164,9 @@ impl Line {
 
     /// Waits until the process is gone, not forever.
     fn reap(&mut self) -> Option<ExitStatus> {
-        const STEP: Duration = Duration::from_millis(20);
-        let mut left = GRACE;
-        loop {
-            let child = self.child.as_mut().ok()?;
-            match child.try_wait() {
-                Ok(None) if left.is_zero() => {
-                    self.kill();
-                    return self.child.as_mut().ok()?.wait().ok();
-                }
-                Ok(None) => std::thread::sleep(STEP),
-                done => return done.ok().flatten(),
-            }
-            left = left.saturating_sub(STEP);
-        }
+        let child = self.child.as_mut().ok()?;
+        // One that had to be ended has a status as well.
+        program::wait(child, GRACE).or_else(|| child.wait().ok())
     }
 }
 

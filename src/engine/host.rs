@@ -22,9 +22,10 @@ impl Host {
         if process { Self::Process } else { Self::Thread }
     }
 
-    /// Where an engine lives that computes on this device: where a driver is needed, in a process of its own.
-    pub fn of(device: DeviceChoice) -> Self {
-        if device == DeviceChoice::Cuda { Self::Process } else { Self::usual() }
+    /// Where an engine lives that computes on this device, where others live here: what takes a driver has a process of its own.
+    #[must_use]
+    pub fn for_device(self, device: DeviceChoice) -> Self {
+        if device == DeviceChoice::Cuda { Self::Process } else { self }
     }
 }
 

@@ -188,6 +188,17 @@ choices! {
     }
 }
 
+impl DeviceChoice {
+    /// The device it stands for: never `Auto`.
+    #[must_use]
+    pub const fn resolved(self) -> Self {
+        match self {
+            Self::Auto => Self::Cpu,
+            named => named,
+        }
+    }
+}
+
 choices! {
     /// Named starting points; `RunConfig::preset` spells each out.
     Preset, "preset" {

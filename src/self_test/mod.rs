@@ -40,6 +40,5 @@ pub fn run(device: DeviceChoice, told: &mut dyn FnMut(&Check)) -> Result<Report,
         note(learning::learns(device, precision));
     }
     note(learning::reads(&opened));
-    let device = if device == DeviceChoice::Auto { DeviceChoice::Cpu } else { device };
-    Ok(Report { device, checks, seconds: started.elapsed().as_secs_f32() })
+    Ok(Report { device: device.resolved(), checks, seconds: started.elapsed().as_secs_f32() })
 }

@@ -4,7 +4,7 @@
 use crate::hardware;
 use crate::nn::parameter_count;
 use crate::protocol::RunPlan;
-use crate::run_config::{ConfigProblem, DeviceChoice, RunConfig};
+use crate::run_config::{ConfigProblem, RunConfig};
 
 /// Whether `train` takes this configuration, to be asked before its data is read.
 pub fn check(config: &RunConfig) -> Result<(), ConfigProblem> {
@@ -25,7 +25,7 @@ pub fn plan(config: &RunConfig, train: usize, validation: usize, test: usize, th
         parameters: parameter_count(config.model),
         steps_per_epoch,
         total_steps: steps_per_epoch * u64::from(config.epochs),
-        device: if config.device == DeviceChoice::Auto { DeviceChoice::Cpu } else { config.device },
+        device: config.device.resolved(),
         precision: config.precision,
         threads: threads as u32,
     })

@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::figures::local_time;
 use crate::figures::percent;
 use crate::protocol::{ModelRef, RunSummary};
+use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
 use crate::ui::style;
 
@@ -31,7 +32,7 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response
             }
             let reference = ModelRef::File(summary.model_path.clone());
             Card {
-                title: title(summary),
+                title: title(&summary.config),
                 line,
                 accuracy: best_accuracy(summary),
                 reads: app.reader.as_ref().is_some_and(|reader| reader.reference == reference),
@@ -57,8 +58,8 @@ pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
 }
 
 /// Network and data: "LeNet-5 on MNIST".
-pub fn title(summary: &RunSummary) -> String {
-    format!("{} on {}", summary.config.model.label(), summary.config.data.label())
+pub fn title(config: &RunConfig) -> String {
+    format!("{} on {}", config.model.label(), config.data.label())
 }
 
 /// Test accuracy where it was measured, else that of the last epoch's validation.

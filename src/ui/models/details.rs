@@ -54,7 +54,7 @@ pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, actions: &mut Ve
 
 /// A finished run.
 pub fn run(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
-    ui.heading(card::title(summary));
+    ui.heading(card::title(&summary.config));
     let when = local_time(&summary.finished_at);
     let epochs = format!("{} of {} epochs", summary.epochs.len(), summary.config.epochs);
     let line = if summary.stopped { format!("{when} · stopped after {epochs}") } else { format!("{when} · {epochs}") };

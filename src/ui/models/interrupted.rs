@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use eframe::egui::{Button, Label, RichText, Ui};
 
+use super::card::title;
 use crate::app::{Action, App};
 use crate::figures::{local_time, percent};
 use crate::runs::InterruptedRun;
@@ -23,8 +24,7 @@ fn card(ui: &mut Ui, app: &App, run: &InterruptedRun, confirming: &mut Option<Pa
         ui.set_min_width(ui.available_width());
         ui.horizontal(|ui| {
             signs::sign(ui, signs::Sign::Note);
-            let title = format!("{} on {}", card.config.model.label(), card.config.data.label());
-            ui.add(Label::new(RichText::new(title).strong()).truncate());
+            ui.add(Label::new(RichText::new(title(&card.config)).strong()).truncate());
         });
         let validation = card.epochs.last().map_or(0.0, |record| f64::from(record.validation_accuracy));
         let safe =

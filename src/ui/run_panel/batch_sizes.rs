@@ -4,7 +4,7 @@
 use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::{Action, App, BatchSizes};
-use crate::bench::{Row, sweet_spot};
+use crate::bench::{rates, sweet_spot};
 use crate::figures::{grouped, memory, remaining};
 use crate::ui::style;
 
@@ -42,13 +42,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// A bar for each size, as long as it is fast; a click takes the size. The one that is enough says so.
 fn bars(ui: &mut Ui, app: &App, found: &BatchSizes, actions: &mut Vec<Action>) {
-    let figures = found.rows.iter().filter_map(|row| match *row {
-        Row::Step { batch_size, images_per_second, .. } => Some((batch_size, images_per_second)),
-        _ => None,
-    });
-    let highest = figures.clone().map(|(_, rate)| rate).fold(1.0, f64::max);
+    let highest = rates(&found.rows).map(|(_, rate)| rate).fold(1.0, f64::max);
     let spot = sweet_spot(&found.rows);
-    for (batch_size, rate) in figures {
+    for (batch_size, rate) in rates(&found.rows) {
         let enough = spot == Some(batch_size);
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click());
         let config = crate::run_config::RunConfig { batch_size, ..app.config.clone() };
