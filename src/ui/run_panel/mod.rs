@@ -11,6 +11,7 @@ use eframe::egui::{Frame, Label, Margin, Panel, ScrollArea, Ui};
 
 use super::style;
 use crate::app::{Action, App, Field};
+use crate::figures::memory;
 use crate::run_config::{Augmentation, ModelKind, Precision, Preset};
 
 /// Draws the panel.
@@ -74,10 +75,13 @@ fn presets(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if let Some(time) = app.expected_time() {
             ui.label(style::hint(time)).on_hover_text("From the benchmark under Hardware, the epochs and the pictures to learn from");
         }
-        if let Some((memory, fits)) = app.expected_memory() {
+        if let Some((words, fits)) = app.expected_memory() {
             let about = "An estimate: the pictures, the weights with what the optimiser keeps of them, and the layers' results at work";
-            let response = if fits { ui.label(style::hint(memory)) } else { style::invalid(ui, &memory) };
+            let response = if fits { ui.label(style::hint(words)) } else { style::invalid(ui, &words) };
             response.on_hover_text(about);
+        } else if let Some(bytes) = app.memory_needed(&app.config) {
+            // The line is there from the first frame, so that nothing moves under the pointer once the machine was looked at.
+            ui.label(style::hint(format!("Takes about {} of memory.", memory(bytes))));
         }
     });
 }
