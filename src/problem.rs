@@ -65,6 +65,12 @@ pub enum Problem {
         /// candle's words.
         message: String,
     },
+    /// A part of a batch took more memory than there is, and could not be made any smaller.
+    #[error("out of memory: {message}")]
+    OutOfMemory {
+        /// What was short, in the device's words or ours.
+        message: String,
+    },
     /// The engine panicked.
     #[error("the engine broke: {message}")]
     Panicked {

@@ -327,6 +327,13 @@ pub enum Intervention {
         /// How often the run will step back again before it gives up.
         left: u32,
     },
+    /// Memory ran short: batches are computed in smaller parts, whose gradients add up to the same.
+    SmallerParts {
+        /// The step it happened at, from 1.
+        step: u64,
+        /// Images of a part from here on.
+        images: u32,
+    },
     /// Validation did not get better for as long as the configuration allows: the run is over.
     StoppedEarly {
         /// The last epoch trained.

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use candle_core::{Device, Tensor};
+use inkling::device::{Kernels, Place};
 use inkling::nn::ops;
 use inkling::problem::Problem;
 use inkling::run_config::{Activation, DeviceChoice, Precision};
@@ -35,15 +36,20 @@ fn broken(name: &str, change: impl Fn(Tensor) -> candle_core::Result<Tensor> + '
 #[test]
 fn what_is_wrong_fails() {
     for case in cases() {
-        assert!(check(&case, &Device::Cpu, Precision::F32).passed(), "{}", case.name);
+        assert!(check(&case, &Place::CPU, Precision::F32).passed(), "{}", case.name);
+    }
+    // The way a device takes that has no ops of ours: gradients are gathered there.
+    for case in cases() {
+        let check = check(&case, &Place::new(Device::Cpu, Kernels::Candle), Precision::F32);
+        assert!(check.passed(), "{check:?}");
     }
     let fails = |case: &Case, precision| {
-        let check = check(case, &Device::Cpu, precision);
+        let check = check(case, &Place::CPU, precision);
         assert!(!check.passed(), "{check:?}");
         check
     };
     // Another function altogether, with a gradient to match.
-    let context = ops::Context { gradient: ops::Gradient::Kept, precision: Precision::F32 };
+    let context = ops::Context { gradient: ops::Gradient::Kept, ..ops::Context::READ };
     for precision in [Precision::F32, Precision::Bf16, Precision::F16] {
         fails(&broken("Linear layer", move |y| ops::activate(&y, Activation::Relu, context)), precision);
     }

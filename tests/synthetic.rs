@@ -1,8 +1,12 @@
 //! Owns tiny data sets made on the spot, that a network learns within a few steps. Must not be used to claim accuracy.
 
 use inkling::data::{DataSet, Split};
+use inkling::device::Place;
 use inkling::ink::{PIXELS, SIDE};
+use inkling::problem::Problem;
 use inkling::random::Random;
+use inkling::run_config::RunConfig;
+use inkling::train::{Checkpoint, Observer, Outcome};
 
 /// `count` pictures, their digits in turn: digit `d` is a bright 6x6 square at a place of its own, in noise.
 pub fn squares(count: usize, seed: u64) -> Split {
@@ -26,4 +30,14 @@ pub fn squares(count: usize, seed: u64) -> Split {
 /// A training and a test split of such pictures.
 pub fn square_set(train: usize, test: usize) -> DataSet {
     DataSet { train: squares(train, 1), test: squares(test, 2) }
+}
+
+/// Trains on the processor.
+pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) -> Result<Option<Outcome>, Problem> {
+    inkling::train::train(config, data, &Place::CPU, None, observer)
+}
+
+/// Goes on from a checkpoint on the processor.
+pub fn resume(config: &RunConfig, data: &DataSet, from: Checkpoint, observer: &mut dyn Observer) -> Result<Option<Outcome>, Problem> {
+    inkling::train::train(config, data, &Place::CPU, Some(from), observer)
 }

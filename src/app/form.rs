@@ -24,6 +24,7 @@ pub enum Field {
     EarlyStopping,
     Seed,
     Threads,
+    MemoryLimit,
     Precision,
     Device,
     Other,
@@ -45,6 +46,7 @@ impl Field {
             Self::EarlyStopping => "a whole number from 1 to 1000, or nothing to train every epoch",
             Self::Seed => "a whole number, 0 or more",
             Self::Threads => "a whole number from 1 to 1024, or nothing for one per core",
+            Self::MemoryLimit => "a whole number of MB above 0, or nothing for no limit",
             Self::Precision | Self::Device | Self::Other => "one of the choices",
         }
     }
@@ -62,6 +64,7 @@ impl Field {
             ConfigProblem::WeightAveraging { .. } => Self::WeightAveraging,
             ConfigProblem::EarlyStopping { .. } => Self::EarlyStopping,
             ConfigProblem::Threads { .. } => Self::Threads,
+            ConfigProblem::MemoryLimit { .. } => Self::MemoryLimit,
             ConfigProblem::PrecisionUnavailable { .. } => Self::Precision,
             ConfigProblem::DeviceUnavailable { .. } => Self::Device,
             ConfigProblem::NewerVersion { .. } => Self::Other,
@@ -86,6 +89,7 @@ impl Field {
             Self::EarlyStopping => open(config.early_stopping),
             Self::Seed => config.seed.to_string(),
             Self::Threads => open(config.threads),
+            Self::MemoryLimit => open(config.memory_limit),
             Self::Precision => config.precision.to_string(),
             Self::Device => config.device.to_string(),
             Self::Other => String::new(),
@@ -112,6 +116,7 @@ impl Field {
             Self::EarlyStopping => config.early_stopping = open(text, whole)?,
             Self::Seed => config.seed = text.parse().ok()?,
             Self::Threads => config.threads = open(text, whole)?,
+            Self::MemoryLimit => config.memory_limit = open(text, whole)?,
             Self::Precision | Self::Device | Self::Other => return None,
         }
         config.preset = config.matching_preset();

@@ -7,7 +7,7 @@ use super::steps;
 use crate::data::Split;
 use crate::problem::Problem;
 use crate::run_config::{Augmentation, ModelKind, RunConfig};
-use crate::train::Loader;
+use crate::train::{Loader, Shuffle};
 
 /// Batches waited for at a time: many, as one or two may be ready before the clock starts.
 const BATCHES: usize = 24;
@@ -22,7 +22,7 @@ pub(super) fn pipeline(clock: &mut Clock<'_>, seconds: f64, images: &Split) -> R
         let mut sides: Vec<Side<'_>> = Vec::new();
         for &augmentation in Augmentation::ALL {
             let config = RunConfig { augmentation, epochs: ENOUGH, ..plain.clone() };
-            let mut loader = Loader::start(scope, &config, images, (0..images.len() as u32).collect(), 0)?;
+            let mut loader = Loader::start(scope, &config, images, Shuffle::new((0..images.len() as u32).collect(), config.seed, 0))?;
             sides.push(Box::new(move || {
                 let mut loaded: Result<usize, Problem> = Ok(0);
                 let took = timed(|| loaded = (0..BATCHES).map(|_| loader.next_batch().map(Split::len)).sum());

@@ -9,6 +9,7 @@ use super::clock::{Clock, Ended};
 use super::report::{Row, Subject};
 use super::rounds::{median, timed};
 use crate::data::DataSet;
+use crate::device::open_device;
 use crate::nn::ops::LargeProduct;
 use crate::nn::{Net, flops};
 use crate::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
@@ -84,7 +85,7 @@ pub(super) fn steps(
         }
         for (&side, (steps, products)) in sides.iter().zip(&mut taken) {
             let mut watch = Watch::new(clock, time, product_size);
-            train::train(&on(base, side), data, &mut watch)?;
+            train::train(&on(base, side), data, &open_device(base.device)?, None, &mut watch)?;
             let Watch { steps: new_steps, products: new_products, broken_off, .. } = watch;
             if let Some(ended) = broken_off {
                 return Err(ended);

@@ -2,6 +2,8 @@
 //! Must not know which one is best, nor whether it computes rightly.
 
 mod cuda_libraries;
+mod place;
+mod process_memory;
 #[cfg(all(feature = "cuda", target_os = "linux", target_arch = "x86_64"))]
 mod stand_ins;
 
@@ -12,6 +14,8 @@ use candle_core::Device;
 pub use cuda_libraries::{
     FOLDER_VARIABLE, Library, find as find_cuda_libraries, folders as cuda_folders, missing as missing_cuda_libraries,
 };
+pub use place::{Exhausted, Kernels, Place};
+pub use process_memory::ProcessMemory;
 
 use crate::run_config::{ConfigProblem, DeviceChoice};
 
@@ -19,7 +23,7 @@ use crate::run_config::{ConfigProblem, DeviceChoice};
 pub const HAS_CUDA: bool = cfg!(feature = "cuda");
 
 /// The device; an error with the reason where there is none, or this program was built without it.
-pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigProblem> {
+pub fn open_device(choice: DeviceChoice) -> Result<Place, ConfigProblem> {
     let opened = match choice {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(Device::Cpu),
         DeviceChoice::Cuda if HAS_CUDA => match missing_cuda_libraries(&find_cuda_libraries(&cuda_folders())) {
@@ -30,7 +34,7 @@ pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigProblem> {
         DeviceChoice::Metal if cfg!(target_os = "macos") => guarded(|| Device::new_metal(0)),
         DeviceChoice::Metal => Err("Metal is Apple's; this machine has no Apple GPU.".to_owned()),
     };
-    opened.map_err(|reason| ConfigProblem::DeviceUnavailable { device: choice, reason })
+    opened.map(Place::of).map_err(|reason| ConfigProblem::DeviceUnavailable { device: choice, reason })
 }
 
 /// candle panics where a system has no such device (Metal before macOS 15, issue 3566).

@@ -8,6 +8,7 @@ use super::desk::{Desk, Order};
 use super::handle::{EngineSettings, RunsTarget};
 use super::shelf::Shelf;
 use crate::data::DataError;
+use crate::device::open_device;
 use crate::hardware::device_support;
 use crate::infer::Reader;
 use crate::nn::{Net, parameter_count};
@@ -99,10 +100,7 @@ fn train_from(
             Flow::Stop => ControlFlow::Break(()),
         }
     })?;
-    let outcome = match checkpoint {
-        None => train::train(config, set, &mut job)?,
-        Some(checkpoint) => train::resume(config, set, checkpoint, &mut job)?,
-    };
+    let outcome = train::train(config, set, &open_device(config.device)?, checkpoint, &mut job)?;
     let now = job.now;
     desk.events.flush(run, now);
     Ok(outcome)

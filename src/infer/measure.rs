@@ -4,13 +4,15 @@ use std::ops::ControlFlow;
 
 use super::scores::Scores;
 use crate::data::Split;
+use crate::device::Kernels;
 use crate::ink::{PIXELS, Picture};
 use crate::nn::{Net, Pass};
 use crate::problem::Problem;
 use crate::protocol::{CLASSES, Evaluation, Mistake};
 
-/// Images read between two looks at whoever waits.
+/// Images read between two looks at whoever waits: on the processor, and on a device, which has more to gain from many at once.
 const CHUNK: usize = 128;
+const DEVICE_CHUNK: usize = 1024;
 /// Wrong answers kept.
 const MISTAKES: usize = 60;
 
@@ -36,7 +38,11 @@ impl Measurement {
 /// Reads every image of `split`. `progress` gets the share done after each part; `None` when it breaks the reading off.
 pub fn measure(net: &Net, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Measurement>, Problem> {
     let mut figures = Figures::default();
-    for (images, labels) in split.images.chunks(CHUNK * PIXELS).zip(split.labels.chunks(CHUNK)) {
+    let chunk = match net.place().kernels {
+        Kernels::Ours => CHUNK,
+        Kernels::Candle => DEVICE_CHUNK,
+    };
+    for (images, labels) in split.images.chunks(chunk * PIXELS).zip(split.labels.chunks(chunk)) {
         let logits = net.forward(images, Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;
         for (scores, &label) in Scores::of_rows(&logits).zip(labels) {
             figures.add(&scores, label);

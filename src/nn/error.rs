@@ -31,6 +31,11 @@ pub enum ModelError {
 /// A tensor operation can fail only through a mistake of ours or a lack of memory; either way candle's words are all there is.
 impl From<candle_core::Error> for Problem {
     fn from(error: candle_core::Error) -> Self {
-        Self::Compute { message: error.to_string() }
+        // candle adds where in its code that was.
+        let message = error.to_string().lines().next().unwrap_or_default().to_owned();
+        // CUDA says CUDA_ERROR_OUT_OF_MEMORY or "out of memory", Metal "Insufficient Memory"; candle hands on what they say.
+        let words = message.to_lowercase().replace('_', " ");
+        let is_short = ["out of memory", "insufficient memory"].iter().any(|of| words.contains(of));
+        if is_short { Self::OutOfMemory { message } } else { Self::Compute { message } }
     }
 }

@@ -3,14 +3,15 @@
 
 use std::sync::Arc;
 
-use candle_core::{Device, Result, Tensor};
+use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::layer::Start;
-use super::ops;
+use super::ops::{self, Labels};
 use super::walk::Walk;
 use super::{Layer, Parameter, ParameterSpec, layers, parameter_specs};
+use crate::device::{Kernels, Place};
 use crate::ink::{PIXELS, SIDE};
 use crate::random::Random;
 use crate::run_config::{Activation, ModelKind, Precision};
@@ -50,6 +51,28 @@ pub struct Net {
     layers: Arc<[Layer]>,
     normalization: Normalization,
     parameters: Vec<Parameter>,
+    place: Place,
+}
+
+/// Pictures of 784 pixels, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub enum Pixels<'a> {
+    /// On the host.
+    Host(&'a [u8]),
+    /// `[n, 784]` f32, from 0 to 255, on the network's device.
+    There(&'a Tensor),
+}
+
+impl<'a> From<&'a [u8]> for Pixels<'a> {
+    fn from(pixels: &'a [u8]) -> Self {
+        Self::Host(pixels)
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Pixels<'a> {
+    fn from(pixels: &'a Vec<u8>) -> Self {
+        Self::Host(pixels)
+    }
 }
 
 impl Net {
@@ -78,7 +101,7 @@ impl Net {
         normalization: Normalization,
         parameters: Vec<Parameter>,
     ) -> Self {
-        Self { model, layers: layers(model, activation).into(), normalization, parameters }
+        Self { model, layers: layers(model, activation).into(), normalization, parameters, place: Place::CPU }
     }
 
     /// Which model it is.
@@ -108,57 +131,71 @@ impl Net {
 
     /// Puts back what `weights` gave.
     pub fn set_weights(&self, weights: &[Vec<f32>]) -> Result<()> {
-        self.parameters.iter().zip(weights).try_for_each(|(parameter, saved)| parameter.update(|values, _| values.copy_from_slice(saved)))
+        self.parameters.iter().zip(weights).try_for_each(|(parameter, saved)| match self.place.kernels {
+            Kernels::Ours => parameter.update(|values, _| values.copy_from_slice(saved)),
+            Kernels::Candle => parameter.set(&Tensor::from_slice(saved, parameter.tracked().shape(), &self.place.device)?),
+        })
     }
 
-    /// The logits `[batch, 10]` of pictures of 784 pixels, one after the other.
-    pub fn forward(&self, pixels: &[u8], pass: Pass<'_>) -> Result<Tensor> {
-        Walk::new(&self.parameters, pass).through(&self.layers, self.input(pixels)?)
+    /// The logits `[batch, 10]` of pictures.
+    pub fn forward<'a>(&self, pixels: impl Into<Pixels<'a>>, pass: Pass<'_>) -> Result<Tensor> {
+        Walk::new(&self.parameters, pass, self.place.kernels).through(&self.layers, self.input(pixels.into())?)
+    }
+
+    /// The loss of logits and the count of right answers: see `ops::cross_entropy`.
+    pub fn loss<'a>(&self, logits: &Tensor, labels: impl Into<Labels<'a>>, batch: usize, smoothing: f32) -> Result<Tensor> {
+        ops::cross_entropy(logits, labels, batch, smoothing, self.place.kernels)
     }
 
     /// Adds to the parameters' gradients those of `loss`, what was computed from the logits of the last `forward` of a training pass,
     /// times `scale`.
     pub fn backward(&self, loss: &Tensor, scale: f32) -> Result<()> {
-        backward(loss, scale, &self.parameters)
+        backward(loss, scale, &self.parameters, self.place.kernels)
     }
 
-    /// It, on this device: itself where it is there already.
-    pub fn on_device(self, device: &Device) -> Result<Self> {
-        if self.device().same_device(device) { Ok(self) } else { self.to_device(device) }
+    /// It, in this place: itself where it is there already.
+    pub fn in_place(self, place: &Place) -> Result<Self> {
+        if self.place.is(place) { Ok(self) } else { self.to_place(place) }
     }
 
-    /// A copy of it on another device, where its ops are compositions of candle's.
-    pub fn to_device(&self, device: &Device) -> Result<Self> {
-        let parameters = self.parameters.iter().map(|parameter| parameter.to_device(device)).collect::<Result<_>>()?;
-        Ok(Self { parameters, ..self.clone() })
+    /// A copy of it in another place.
+    pub fn to_place(&self, place: &Place) -> Result<Self> {
+        let parameters = self.parameters.iter().map(|parameter| parameter.to_place(place)).collect::<Result<_>>()?;
+        Ok(Self { parameters, place: place.clone(), ..self.clone() })
     }
 
-    /// Where its parameters lie.
-    fn device(&self) -> Device {
-        self.parameters.first().map_or(Device::Cpu, |parameter| parameter.tracked().device().clone())
+    /// Where it computes.
+    pub const fn place(&self) -> &Place {
+        &self.place
     }
 
-    fn input(&self, pixels: &[u8]) -> Result<Tensor> {
+    fn input(&self, pixels: Pixels<'_>) -> Result<Tensor> {
         let Normalization { mean, std } = self.normalization;
+        let pixels = match pixels {
+            Pixels::Host(pixels) => pixels,
+            Pixels::There(pixels) => {
+                let scaled = pixels.affine(1.0 / (255.0 * f64::from(std)), -f64::from(mean) / f64::from(std))?;
+                return scaled.reshape(((), SIDE, SIDE, 1));
+            }
+        };
         // One rounding per grey value instead of two operations per pixel.
         let table: [f32; 256] = std::array::from_fn(|grey| (grey as f32 / 255.0 - mean) / std);
         let values = pixels.par_iter().with_min_len(PIXELS).map(|&grey| table[usize::from(grey)]).collect();
-        Tensor::from_vec(values, (pixels.len() / PIXELS, SIDE, SIDE, 1), &self.device())
+        Tensor::from_vec(values, (pixels.len() / PIXELS, SIDE, SIDE, 1), &self.place.device)
     }
 }
 
 /// Adds to the gradients of `parameters` those of the sum of `result`'s numbers, times `scale`.
-pub fn backward(result: &Tensor, scale: f32, parameters: &[Parameter]) -> Result<()> {
-    if result.device().is_cpu() {
+pub fn backward(result: &Tensor, scale: f32, parameters: &[Parameter], kernels: Kernels) -> Result<()> {
+    if kernels == Kernels::Ours {
         return ops::backward(result, scale);
     }
     // Compositions of candle's ops leave the gradients in its store.
     let gradients = result.affine(f64::from(scale), 0.0)?.backward()?;
-    for parameter in parameters {
-        if let Some(gradient) = gradients.get(parameter.tracked()) {
-            let values = gradient.flatten_all()?.to_vec1::<f32>()?;
-            parameter.gradient().iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-        }
+    let sums = parameters.iter().filter_map(|parameter| Some((parameter, parameter.with_device_gradient(gradients.get(parameter.tracked())?))));
+    // All or none: where memory runs out in between, the same part is computed again.
+    for (parameter, sum) in sums.map(|(parameter, sum)| Ok((parameter, sum?))).collect::<Result<Vec<_>>>()? {
+        parameter.set_device_gradient(sum);
     }
     Ok(())
 }

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{CpuStorage, Device, InplaceOp1, Layout, Result, Tensor, Var};
 
+use crate::device::{Kernels, Place};
+
 /// What a parameter is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -30,13 +32,16 @@ impl Role {
 ///
 /// Its gradient is one buffer that our ops add to during `backward` (as `PyTorch`'s `.grad`), instead of a fresh tensor in
 /// candle's `GradStore`: candle sums into zeros it allocates for each variable and pass, which for the larger models
-/// moves more memory than the matrix products do, and micro-batches have to be summed anyway.
+/// moves more memory than the matrix products do, and micro-batches have to be summed anyway. Where candle's ops compute, its gradient is
+/// a tensor on its device that `backward` adds to.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     name: String,
     role: Role,
     var: Var,
     gradient: Arc<Mutex<Vec<f32>>>,
+    /// The gradient where candle's ops compute; `None` while there is none.
+    device_gradient: Arc<Mutex<Option<Tensor>>>,
 }
 
 impl Parameter {
@@ -44,7 +49,8 @@ impl Parameter {
     pub fn new(name: impl Into<String>, values: Vec<f32>, shape: &[usize]) -> Result<Self> {
         let gradient = Arc::new(Mutex::new(vec![0.0; values.len()]));
         let role = if shape.len() == 1 { Role::Bias } else { Role::Weight };
-        Ok(Self { name: name.into(), role, var: Var::from_vec(values, shape, &Device::Cpu)?, gradient })
+        let var = Var::from_vec(values, shape, &Device::Cpu)?;
+        Ok(Self { name: name.into(), role, var, gradient, device_gradient: Arc::default() })
     }
 
     /// The same parameter for this purpose.
@@ -99,19 +105,51 @@ impl Parameter {
         self.gradient.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A copy of it on another device, with no gradient yet.
-    pub fn to_device(&self, device: &Device) -> Result<Self> {
-        let var = Var::from_tensor(&self.tensor().to_device(device)?.copy()?)?;
-        Ok(Self { name: self.name.clone(), role: self.role, var, gradient: Arc::new(Mutex::new(vec![0.0; self.len()])) })
+    /// A copy of it in another place, with no gradient yet.
+    pub fn to_place(&self, place: &Place) -> Result<Self> {
+        let var = Var::from_tensor(&self.tensor().to_device(&place.device)?.copy()?)?;
+        let gradient = match place.kernels {
+            Kernels::Ours => vec![0.0; self.len()],
+            Kernels::Candle => Vec::new(),
+        };
+        let gradient = Arc::new(Mutex::new(gradient));
+        Ok(Self { name: self.name.clone(), role: self.role, var, gradient, device_gradient: Arc::default() })
     }
 
-    /// Lets `change` rewrite values and gradient: in place on the CPU, through a copy on other devices.
-    pub fn update(&self, mut change: impl FnMut(&mut [f32], &mut [f32])) -> Result<()> {
-        if !self.var.device().is_cpu() {
-            let mut values = self.values()?;
-            change(&mut values, &mut self.gradient());
-            return self.var.set(&Tensor::from_vec(values, self.var.shape(), self.var.device())?);
+    /// Takes these values, which lie on its device.
+    pub fn set(&self, values: &Tensor) -> Result<()> {
+        self.var.set(values)
+    }
+
+    /// The gradient gathered by candle's ops since the last call, in the shape of the values; `None` where there is none.
+    pub fn take_device_gradient(&self) -> Option<Tensor> {
+        self.lock_device_gradient().take()
+    }
+
+    /// The gradient gathered by candle's ops so far.
+    pub fn device_gradient(&self) -> Option<Tensor> {
+        self.lock_device_gradient().clone()
+    }
+
+    /// The sum of the gradient gathered by candle's ops and this one.
+    pub(super) fn with_device_gradient(&self, gradient: &Tensor) -> Result<Tensor> {
+        match self.device_gradient() {
+            None => Ok(gradient.detach()),
+            Some(earlier) => Ok((earlier + gradient)?.detach()),
         }
+    }
+
+    /// Puts a gradient in the place of that gathered by candle's ops.
+    pub(super) fn set_device_gradient(&self, gradient: Tensor) {
+        *self.lock_device_gradient() = Some(gradient);
+    }
+
+    fn lock_device_gradient(&self) -> MutexGuard<'_, Option<Tensor>> {
+        self.device_gradient.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets `change` rewrite values and gradient in place, where our ops compute.
+    pub fn update(&self, change: impl FnMut(&mut [f32], &mut [f32])) -> Result<()> {
         self.var.inplace_op1(&Update { change: RefCell::new(change), gradient: &self.gradient })
     }
 }

@@ -6,6 +6,7 @@ use candle_core::{Result, Tensor};
 use super::net::Pass;
 use super::ops::{self, BatchNorm, Context, Gradient, Kernel};
 use super::{Layer, Parameter};
+use crate::device::Kernels;
 use crate::run_config::Activation;
 
 /// A forward pass under way. Layers take their parameters in the order in which `Layer::parameters` lists them.
@@ -17,13 +18,13 @@ pub struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// A pass that has not taken a step.
-    pub fn new(parameters: &'a [Parameter], pass: Pass<'a>) -> Self {
+    pub fn new(parameters: &'a [Parameter], pass: Pass<'a>, kernels: Kernels) -> Self {
         let context = match pass {
             Pass::Train { precision, .. } => {
                 ops::forget();
-                Context { gradient: Gradient::Kept, precision }
+                Context { gradient: Gradient::Kept, precision, kernels }
             }
-            Pass::Read => Context::READ,
+            Pass::Read => Context { kernels, ..Context::READ },
         };
         Self { parameters: parameters.iter(), pass, context }
     }
@@ -75,7 +76,7 @@ impl<'a> Walk<'a> {
                 self.activate(sums, activation)
             }
             Layer::Dropout(probability) => match &mut self.pass {
-                Pass::Train { dropout, .. } => ops::dropout(&x, probability, dropout),
+                Pass::Train { dropout, .. } => ops::dropout(&x, probability, dropout, context),
                 Pass::Read => Ok(x),
             },
         }

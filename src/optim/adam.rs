@@ -4,9 +4,9 @@
 use super::optimizer::{Rule, Step};
 use super::pieces::Piece;
 
-const BETA1: f32 = 0.9;
-const BETA2: f32 = 0.999;
-const EPSILON: f32 = 1e-8;
+pub(super) const BETA1: f32 = 0.9;
+pub(super) const BETA2: f32 = 0.999;
+pub(super) const EPSILON: f32 = 1e-8;
 
 /// `m ← β₁m + (1-β₁)g`, `v ← β₂v + (1-β₂)g²`, `w ← w - lr·m̂/(√v̂ + ε)` with `β = (0.9, 0.999)`, `ε = 1e-8`, and the moments `m̂`, `v̂`
 /// corrected for their start at zero. Weight decay adds `λw` to `g`, or, decoupled, `-lr·λw` to the move.

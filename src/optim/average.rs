@@ -10,8 +10,8 @@ use crate::nn::Parameter;
 /// little to average (as `tf.train.ExponentialMovingAverage` with its step count), so it is not biased towards the first weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Average {
-    decay: f64,
-    steps: u64,
+    pub(super) decay: f64,
+    pub(super) steps: u64,
     /// A copy of each parameter, in the order of the optimiser's.
     pub(super) values: Vec<Vec<f32>>,
 }

@@ -11,8 +11,8 @@ use super::pieces::Piece;
 use crate::random::Random;
 
 /// How slowly the running squares change, and what keeps the preconditioner finite (Li et al. 2016).
-const ALPHA: f32 = 0.99;
-const EPSILON: f32 = 1e-5;
+pub(super) const ALPHA: f32 = 0.99;
+pub(super) const EPSILON: f32 = 1e-5;
 
 /// `w ← w - lr·(g + λw) + √(2·lr/N)·η`, `η ~ N(0, 1)`. Preconditioned: `v ← αv + (1-α)g²`, `G = 1/(√v + 1e-5)`,
 /// `w ← w - lr·G·(g + λw) + √(2·lr·G/N)·η` with `α = 0.99`; the drift by `G`'s own change is left out, as in the paper's experiments.
@@ -21,6 +21,11 @@ pub(super) struct Langevin {
     /// Images the loss is a mean of over an epoch (`N`).
     pub images: u64,
     pub seed: u64,
+}
+
+/// Where the noise of a piece comes from: a stream for each step and piece, so that it does not depend on which thread draws it.
+pub(super) fn noise(seed: u64, step: u64, piece: u64) -> Random {
+    Random::stream(seed, "langevin noise", step.wrapping_shl(32) | piece)
 }
 
 impl Rule for Langevin {
@@ -32,9 +37,7 @@ impl Rule for Langevin {
     fn update(&self, piece: &mut Piece<'_>, decay: f32, step: &Step) {
         let Step { rate, scale, number } = *step;
         let variance = 2.0 * rate / self.images.max(1) as f32;
-        // A stream for each step and piece: the noise does not depend on which thread draws it.
-        let stream = number.wrapping_shl(32) | piece.index;
-        let mut random = Random::stream(self.seed, "langevin noise", stream);
+        let mut random = noise(self.seed, number, piece.index);
         let numbers = piece.weights.iter_mut().zip(&mut *piece.gradient);
         if self.preconditioned {
             let numbers = numbers.zip(&mut *piece.first);

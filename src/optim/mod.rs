@@ -3,6 +3,8 @@
 
 mod adam;
 mod average;
+mod descent;
+mod device;
 mod langevin;
 mod loss_scale;
 mod optimizer;
@@ -11,6 +13,7 @@ mod schedule;
 mod sgd;
 
 pub use average::Average;
+pub use descent::{Descent, Figure};
 pub use loss_scale::LossScale;
 pub use optimizer::{Memory, Optimizer, Settings, Step};
 pub use schedule::Schedule;

@@ -37,6 +37,11 @@ impl Settings {
         Self { kind: optimizer, weight_decay: weight_decay as f32, momentum: momentum as f32, nesterov, images, seed }
     }
 
+    /// Whether the rule remembers a first and a second number for each weight.
+    pub(super) fn memories(self) -> [bool; 2] {
+        self.rule().memories()
+    }
+
     fn rule(self) -> Box<dyn Pass> {
         let Self { kind, momentum, nesterov, images, seed, .. } = self;
         match kind {
@@ -112,9 +117,9 @@ impl<R: Rule> pulp::NullaryFnOnce for Advance<'_, R> {
 /// What an optimiser remembers from step to step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
-    steps: u64,
-    first: Vec<Vec<f32>>,
-    second: Vec<Vec<f32>>,
+    pub(super) steps: u64,
+    pub(super) first: Vec<Vec<f32>>,
+    pub(super) second: Vec<Vec<f32>>,
 }
 
 impl Memory {

@@ -69,6 +69,8 @@ pub struct RunConfig {
     pub seed: u64,
     /// Worker threads; `None` means one per core.
     pub threads: Option<u32>,
+    /// The most memory the program is to hold on the processor, in MB of 1024 x 1024 bytes; parts of a batch are made smaller to keep to it.
+    pub memory_limit: Option<u32>,
 }
 
 impl Default for RunConfig {
@@ -104,6 +106,7 @@ impl RunConfig {
             augmentation: Augmentation::Off,
             seed: 1,
             threads: None,
+            memory_limit: None,
         }
     }
 
@@ -145,7 +148,7 @@ impl RunConfig {
         }
     }
 
-    /// The preset whose values these are (data, seed, device, precision and threads may differ), if any.
+    /// The preset whose values these are (data, seed, device, precision, threads and memory limit may differ), if any.
     pub fn matching_preset(&self) -> Option<Preset> {
         let matches = |preset| {
             let mut other = self.clone();
@@ -155,7 +158,7 @@ impl RunConfig {
         Preset::ALL.iter().copied().find(|&preset| matches(preset))
     }
 
-    /// Takes the preset's values, keeping data, seed, device, precision and threads.
+    /// Takes the preset's values, keeping data, seed, device, precision, threads and memory limit.
     pub fn apply_preset(&mut self, preset: Preset) {
         *self = Self {
             data: self.data.clone(),
@@ -163,6 +166,7 @@ impl RunConfig {
             device: self.device,
             precision: self.precision,
             threads: self.threads,
+            memory_limit: self.memory_limit,
             ..Self::preset(preset)
         };
     }
@@ -207,7 +211,15 @@ impl RunConfig {
         if let Some(given) = self.threads.filter(|threads| !(1..=1024).contains(threads)) {
             problems.push(P::Threads { given });
         }
+        if let Some(given) = self.memory_limit.filter(|limit| *limit == 0) {
+            problems.push(P::MemoryLimit { given });
+        }
         problems
+    }
+
+    /// The most memory it may take, in bytes.
+    pub fn memory_limit_bytes(&self) -> Option<u64> {
+        self.memory_limit.map(|megabytes| u64::from(megabytes) << 20)
     }
 }
 
@@ -241,6 +253,8 @@ pub enum ConfigProblem {
     EarlyStopping { given: u32 },
     #[error("threads: {given} is not between 1 and 1024")]
     Threads { given: u32 },
+    #[error("memory limit: {given} MB is not above 0")]
+    MemoryLimit { given: u32 },
     #[error("precision {precision} cannot be used: {reason}")]
     PrecisionUnavailable { precision: Precision, reason: String },
     #[error("device {device} cannot be used: {reason}")]

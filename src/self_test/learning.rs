@@ -3,10 +3,9 @@
 
 use std::ops::ControlFlow;
 
-use candle_core::Device;
-
 use super::report::{Check, Subject};
 use crate::data::{DataSet, builtin};
+use crate::device::Place;
 use crate::infer::{Reader, Scores};
 use crate::ink::PIXELS;
 use crate::nn::{Net, Pass};
@@ -29,11 +28,11 @@ fn pictures(train: usize, test: usize) -> Result<DataSet, Problem> {
 }
 
 /// A short training on the device.
-pub fn learns(device: DeviceChoice, precision: Precision) -> Check {
+pub fn learns(device: DeviceChoice, place: &Place, precision: Precision) -> Check {
     let mut losses = Losses::default();
     let config =
         RunConfig { model: ModelKind::Speedrun, device, precision, epochs: 2, batch_size: 64, ..RunConfig::preset(Preset::Speedrun) };
-    let trained = pictures(PICTURES, 0).and_then(|data| train(&config, &data, &mut losses));
+    let trained = pictures(PICTURES, 0).and_then(|data| train(&config, &data, place, None, &mut losses));
     let check = |found, detail: String| Check { subject: Subject::Training, precision, found, tolerance: LEFT, detail };
     match (trained, losses.0.first(), losses.0.last()) {
         (Err(problem), ..) => check(None, problem.to_string()),
@@ -43,18 +42,18 @@ pub fn learns(device: DeviceChoice, precision: Precision) -> Check {
 }
 
 /// The starter model on the device, many pictures at a time, against the processor, one after the other.
-pub fn reads(device: &Device) -> Check {
+pub fn reads(place: &Place) -> Check {
     let check = |found, detail| Check { subject: Subject::Reading, precision: Precision::F32, found, tolerance: APART, detail };
-    match largest_difference(device) {
+    match largest_difference(place) {
         Ok((apart, agree)) => check(Some(apart), format!("{agree} of {READ} pictures are read alike")),
         Err(problem) => check(None, problem.to_string()),
     }
 }
 
-fn largest_difference(device: &Device) -> Result<(f32, usize), Problem> {
+fn largest_difference(place: &Place) -> Result<(f32, usize), Problem> {
     let data = pictures(0, READ)?;
     let reader = Reader::starter()?;
-    let there = probabilities(&reader.net().to_device(device)?, &data.test.images)?;
+    let there = probabilities(&reader.net().to_place(place)?, &data.test.images)?;
     let mut here = Vec::new();
     for picture in data.test.images.chunks_exact(PIXELS) {
         here.extend(probabilities(reader.net(), picture)?);

@@ -37,7 +37,7 @@ pub fn run(device: DeviceChoice, told: &mut dyn FnMut(&Check)) -> Result<Report,
                 note(check(&case, &opened, precision));
             }
         }
-        note(learning::learns(device, precision));
+        note(learning::learns(device, &opened, precision));
     }
     note(learning::reads(&opened));
     Ok(Report { device: device.resolved(), checks, seconds: started.elapsed().as_secs_f32() })

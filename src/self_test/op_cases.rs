@@ -1,11 +1,12 @@
 //! Owns which ops are checked, on which shapes: odd ones, with strides and padding, larger than a task and smaller than a vector.
 //! Must not know how they are compared.
 
-use candle_core::{Result, Tensor};
+use candle_core::{Device, Result, Tensor};
 
+use crate::device::Place;
 use crate::nn::Parameter;
 use crate::nn::ops::{self, BatchNorm, Context, Kernel, composed};
-use crate::run_config::Activation;
+use crate::run_config::{Activation, Precision};
 
 /// An op of ours, from inputs and parameters.
 type Op = Box<dyn Fn(&[Tensor], &[Parameter], Context) -> Result<Tensor>>;
@@ -59,7 +60,7 @@ fn products() -> Vec<Case> {
             &[x],
             &parameters,
             move |x, p, context| ops::conv2d(&x[0], &p[0], p.get(1), stride, padding, context),
-            move |x, p| composed::conv2d(&x[0], &p[0], p.get(1), stride, padding),
+            move |x, p| composed::conv2d(&x[0], &p[0], p.get(1), stride, padding, Precision::F32),
         )
     };
     let linear = |name, rows, inputs, outputs| {
@@ -68,11 +69,11 @@ fn products() -> Vec<Case> {
             &[&[rows, inputs]],
             &[&[outputs, inputs], &[outputs]],
             |x, p, context| ops::linear(&x[0], &p[0], &p[1], false, context),
-            |x, p| composed::linear(&x[0], &p[0], &p[1], false),
+            |x, p| composed::linear(&x[0], &p[0], &p[1], false, Precision::F32),
         )
     };
     let attention =
-        case("Attention", &[&[3, 17, 48]], &[], |x, _, context| ops::attention(&x[0], 2, context), |x, _| composed::attention(&x[0], 2));
+        case("Attention", &[&[3, 17, 48]], &[], |x, _, context| ops::attention(&x[0], 2, context), |x, _| composed::attention(&x[0], 2, Precision::F32));
     let cases = [
         convolution("Convolution 5x5", &[3, 14, 13, 5], &[9, 5, 5, 5], true, 1, 2),
         convolution("Convolution 3x3, stride 2", &[2, 9, 11, 8], &[16, 8, 3, 3], false, 2, 1),
@@ -92,7 +93,7 @@ fn convolutions_with_pooling() -> Vec<Case> {
             &[weight, &weight[..1]],
             move |x, p, context| ops::conv_pool(&x[0], &p[0], p.get(1), padding, true, context),
             move |x, p| {
-                let sums = composed::conv2d(&x[0], &p[0], p.get(1), 1, padding)?;
+                let sums = composed::conv2d(&x[0], &p[0], p.get(1), 1, padding, Precision::F32)?;
                 composed::activate(&composed::max_pool(&sums, Kernel { size: 2, stride: 2, padding: 0 })?, Activation::Relu)
             },
         )
@@ -148,7 +149,7 @@ fn others() -> Vec<Case> {
             &[&[70, 50]],
             &[&[40, 50], &[40]],
             |x, p, context| ops::linear(&x[0], &p[0], &p[1], true, context),
-            |x, p| composed::linear(&x[0], &p[0], &p[1], true),
+            |x, p| composed::linear(&x[0], &p[0], &p[1], true, Precision::F32),
         ),
         case(
             "Sum of two branches",
@@ -162,7 +163,8 @@ fn others() -> Vec<Case> {
             &[&[6, 5, 4, 7]],
             &[&[7], &[7]],
             |x, p, context| {
-                let statistic = |value| Parameter::new("statistic", vec![value; 7], &[7]);
+                let place = Place::new(x[0].device().clone(), context.kernels);
+                let statistic = |value| Parameter::new("statistic", vec![value; 7], &[7])?.to_place(&place);
                 let (running_mean, running_variance) = (&statistic(0.0)?, &statistic(1.0)?);
                 ops::batch_norm(&x[0], BatchNorm { weight: &p[0], bias: &p[1], running_mean, running_variance }, None, context)
             },
@@ -183,8 +185,8 @@ fn others() -> Vec<Case> {
             "Cross-entropy",
             &[&[9, 8]],
             &[],
-            |x, _, _| ops::cross_entropy(&x[0], &LABELS, 9, 0.1),
-            |x, _| composed::cross_entropy(&x[0], &LABELS, 9, 0.1),
+            |x, _, context| ops::cross_entropy(&x[0], LABELS.as_slice(), 9, 0.1, context.kernels),
+            |x, _| composed::cross_entropy(&x[0], &ops::one_hot(&LABELS, 8, &Device::Cpu)?, 9, 0.1),
         ),
     ]
 }

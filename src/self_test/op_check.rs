@@ -4,6 +4,7 @@ use candle_core::{Device, Result, Shape, Tensor, Var};
 
 use super::op_cases::Case;
 use super::report::{Check, Subject};
+use crate::device::{Kernels, Place};
 use crate::nn::ops::{self, Context, Gradient};
 use crate::nn::{Parameter, backward};
 use crate::random::Random;
@@ -13,11 +14,11 @@ use crate::run_config::Precision;
 type Outcome = Vec<Vec<f32>>;
 
 /// Checks an op and its gradients.
-pub fn check(case: &Case, device: &Device, precision: Precision) -> Check {
+pub fn check(case: &Case, place: &Place, precision: Precision) -> Check {
     let subject = Subject::Op(case.name.to_owned());
     let tolerance = tolerance(precision);
     let compared =
-        numbers(case).and_then(|numbers| Ok(compare(&of_device(case, &numbers, device, precision)?, &of_candle(case, &numbers)?)));
+        numbers(case).and_then(|numbers| Ok(compare(&of_place(case, &numbers, place, precision)?, &of_candle(case, &numbers)?)));
     match compared {
         Ok((found, place)) => {
             let detail = match place.checked_sub(1) {
@@ -59,22 +60,25 @@ fn weights(count: usize) -> Vec<f32> {
 }
 
 /// The way a training step takes: through the ops' own record on the processor, through candle's graph elsewhere.
-fn of_device(case: &Case, numbers: &[Parameter], device: &Device, precision: Precision) -> Result<Outcome> {
-    let context = Context { gradient: Gradient::Kept, precision };
+fn of_place(case: &Case, numbers: &[Parameter], place: &Place, precision: Precision) -> Result<Outcome> {
+    let context = Context { gradient: Gradient::Kept, precision, kernels: place.kernels };
     let (inputs, parameters) = numbers.split_at(case.inputs.len());
-    let inputs = inputs.iter().map(|input| Input::new(input, device)).collect::<Result<Vec<_>>>()?;
-    let parameters = parameters.iter().map(|parameter| parameter.to_device(device)).collect::<Result<Vec<_>>>()?;
+    let inputs = inputs.iter().map(|input| Input::new(input, place)).collect::<Result<Vec<_>>>()?;
+    let parameters = parameters.iter().map(|parameter| parameter.to_place(place)).collect::<Result<Vec<_>>>()?;
     ops::forget();
     let x = inputs.iter().map(|input| input.enter(context)).collect::<Result<Vec<_>>>()?;
     let y = (case.op)(&x, &parameters, context)?;
     let count = y.elem_count();
-    let weights = Parameter::new("weights", weights(count), &[1, count])?.to_device(device)?;
-    let none = Parameter::new("none", vec![0.0], &[1])?.to_device(device)?;
+    let weights = Parameter::new("weights", weights(count), &[1, count])?.to_place(place)?;
+    let none = Parameter::new("none", vec![0.0], &[1])?.to_place(place)?;
     let flat = ops::reshape(&y, (1, count), context)?;
     let sum = ops::linear(&flat, &weights, &none, false, Context { precision: Precision::F32, ..context })?;
     let learned: Vec<Parameter> = inputs.into_iter().map(|input| input.flat).chain(parameters).collect();
-    backward(&sum, 1.0, &learned)?;
-    let gradients = learned.iter().map(|parameter| Ok(parameter.gradient().clone()));
+    backward(&sum, 1.0, &learned, place.kernels)?;
+    let gradients = learned.iter().map(|parameter| match place.kernels {
+        Kernels::Ours => Ok(parameter.gradient().clone()),
+        Kernels::Candle => parameter.take_device_gradient().map_or_else(|| Ok(vec![0.0; parameter.len()]), |gradient| flatten(&gradient)),
+    });
     std::iter::once(flatten(&y)).chain(gradients).collect()
 }
 
@@ -85,8 +89,8 @@ struct Input {
 }
 
 impl Input {
-    fn new(values: &Parameter, device: &Device) -> Result<Self> {
-        let flat = Parameter::new("input", values.values()?, &[1, 1, values.len()])?.to_device(device)?;
+    fn new(values: &Parameter, place: &Place) -> Result<Self> {
+        let flat = Parameter::new("input", values.values()?, &[1, 1, values.len()])?.to_place(place)?;
         Ok(Self { flat, shape: values.tensor().shape().clone() })
     }
 

@@ -42,7 +42,13 @@ impl Checkpoint {
     pub(super) fn check(&self, config: &RunConfig, plan: &RunPlan, net: &Net) -> Result<(), Problem> {
         let Self { card, progress, kept, .. } = self;
         let refuse = |reason: &str| Err(Problem::CannotGoOn { reason: reason.to_owned() });
-        let asked = RunConfig { device: config.device, threads: config.threads, preset: config.preset, ..card.config.clone() };
+        let asked = RunConfig {
+            device: config.device,
+            threads: config.threads,
+            memory_limit: config.memory_limit,
+            preset: config.preset,
+            ..card.config.clone()
+        };
         if asked != *config {
             return refuse("its checkpoint was made with other settings");
         }

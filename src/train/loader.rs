@@ -23,22 +23,19 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// Starts on the batches of every epoch after the first `done`, of the images at `order` as the seed shuffles them.
+    /// Starts on the batches of every epoch that `shuffle` has yet to come to.
     pub fn start<'scope, 'env>(
         scope: &'scope Scope<'scope, 'env>,
         config: &RunConfig,
         images: &'env Split,
-        order: Vec<u32>,
-        done: u32,
+        shuffle: Shuffle,
     ) -> Result<Self, Problem> {
         let (filled, ready) = sync_channel(1);
         let (used, empty) = channel();
         let work = Work {
             images,
-            order,
-            seed: config.seed,
+            shuffle,
             epochs: config.epochs,
-            done,
             batch_size: config.batch_size as usize,
             augmenter: Augmenter::new(config.augmentation),
         };
@@ -59,30 +56,55 @@ impl Loader {
     }
 }
 
-struct Work<'a> {
-    images: &'a Split,
+/// The order of the images in each epoch, and what else chance decides about them.
+#[derive(Clone, Debug)]
+pub struct Shuffle {
     order: Vec<u32>,
     seed: u64,
-    epochs: u32,
     done: u32,
+}
+
+impl Shuffle {
+    /// Of the images at `order`, as the seed shuffles them, after the first `done` epochs.
+    pub fn new(order: Vec<u32>, seed: u64, done: u32) -> Self {
+        let mut shuffle = Self { order, seed, done: 0 };
+        while shuffle.done < done {
+            shuffle.next_epoch();
+        }
+        shuffle
+    }
+
+    /// The next epoch, from 1, and its order: that of the one before, shuffled.
+    pub fn next_epoch(&mut self) -> (u32, Vec<u32>) {
+        self.done += 1;
+        Random::stream(self.seed, "shuffle", u64::from(self.done)).shuffle(&mut self.order);
+        (self.done, self.order.clone())
+    }
+
+    /// What decides how the image at this position is changed in this epoch.
+    pub fn chance(&self, epoch: u32, position: u32) -> Random {
+        Random::stream(self.seed, "augmentation", u64::from(epoch) << 32 | u64::from(position))
+    }
+}
+
+struct Work<'a> {
+    images: &'a Split,
+    shuffle: Shuffle,
+    epochs: u32,
     batch_size: usize,
     augmenter: Option<Augmenter>,
 }
 
 impl Work<'_> {
     fn carry_out(mut self, filled: &SyncSender<Split>, empty: &Receiver<Split>) {
-        for epoch in 1..=u64::from(self.epochs) {
-            // Each epoch shuffles the order of the one before it.
-            Random::stream(self.seed, "shuffle", epoch).shuffle(&mut self.order);
-            if epoch <= u64::from(self.done) {
-                continue;
-            }
-            for positions in self.order.chunks(self.batch_size) {
+        while self.shuffle.done < self.epochs {
+            let (epoch, order) = self.shuffle.next_epoch();
+            for positions in order.chunks(self.batch_size) {
                 let mut batch = empty.try_recv().unwrap_or_default();
                 gather(self.images, positions, &mut batch);
                 if let Some(augmenter) = &mut self.augmenter {
                     for (pixels, &position) in batch.images.chunks_exact_mut(PIXELS).zip(positions) {
-                        augmenter.change(pixels, &mut Random::stream(self.seed, "augmentation", epoch << 32 | u64::from(position)));
+                        augmenter.change(pixels, &mut self.shuffle.chance(epoch, position));
                     }
                 }
                 if filled.send(batch).is_err() {

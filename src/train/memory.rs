@@ -2,6 +2,7 @@
 
 use super::hold_out::held_back;
 use super::session::micro_batch;
+use crate::device::Kernels;
 use crate::ink::PIXELS;
 use crate::nn::{activations, parameter_count};
 use crate::run_config::{OptimizerKind, RunConfig};
@@ -13,9 +14,29 @@ const NUMBER: u64 = 4;
 /// Batches being learned from, ready, and being gathered.
 const BATCHES: u64 = 3;
 
+/// Images computed at once of a batch on a device that is not the processor.
+const DEVICE_PART: usize = 1024;
+
+/// Images that a run computes at once: as many as are good for its model, where they fit into its memory limit; `None` where not even one
+/// does.
+pub fn part_within_limit(config: &RunConfig, kernels: Kernels, train_images: u64, test_images: u64) -> Option<usize> {
+    let most = match kernels {
+        Kernels::Ours => micro_batch(config.model),
+        Kernels::Candle => DEVICE_PART,
+    };
+    let Some(limit) = config.memory_limit_bytes() else { return Some(most) };
+    let parts = std::iter::successors(Some(most), |part| (*part > 1).then_some(part / 2));
+    parts.into_iter().find(|&part| with_part(config, train_images, test_images, part) <= limit)
+}
+
 /// Bytes that a run over so many training and test images will about take at its peak: within a fifth of what was measured for every model
 /// in a terminal. A window takes its own memory besides.
 pub fn memory_needed(config: &RunConfig, train_images: u64, test_images: u64) -> u64 {
+    let part = part_within_limit(config, Kernels::Ours, train_images, test_images).unwrap_or(1);
+    with_part(config, train_images, test_images, part)
+}
+
+fn with_part(config: &RunConfig, train_images: u64, test_images: u64, part: usize) -> u64 {
     let image = PIXELS as u64 + 1;
     let images = train_images + held_back(train_images) + test_images + BATCHES * u64::from(config.batch_size);
     let remembered = match config.optimizer {
@@ -27,6 +48,6 @@ pub fn memory_needed(config: &RunConfig, train_images: u64, test_images: u64) ->
     let state = 1 + remembered + u64::from(config.weight_averaging.is_some());
     let copies = state + 1 + state + 2 * (state + 1);
     // Each layer's result; gradients are handed on and gone.
-    let at_work = micro_batch(config.model) as u64 * activations(config.model);
+    let at_work = part as u64 * activations(config.model);
     PROGRAM + images * image + NUMBER * (copies * parameter_count(config.model) + at_work)
 }

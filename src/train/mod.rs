@@ -1,13 +1,16 @@
 //! Owns training: the loop (`session`, readable top to bottom), the validation split, and the figures it reports.
 //! Must not know windows, commands, or where runs are kept.
 
+mod batches;
 mod checkpoint;
+mod device_batches;
 mod hold_out;
 mod keeper;
 mod loader;
 mod memory;
 mod observer;
 mod outcome;
+mod parts;
 mod plan;
 mod pulse;
 mod recovery;
@@ -17,9 +20,9 @@ mod updates;
 
 pub use checkpoint::{Checkpoint, CheckpointCard};
 pub use hold_out::{HoldOut, held_back};
-pub use loader::Loader;
+pub use loader::{Loader, Shuffle};
 pub use memory::memory_needed;
 pub use observer::{Flow, Observer};
 pub use outcome::Outcome;
 pub use plan::check;
-pub use session::{micro_batch, resume, train};
+pub use session::{micro_batch, train};

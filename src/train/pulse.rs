@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
-
+use crate::device::ProcessMemory;
 use crate::protocol::{EpochRecord, RunPlan, Telemetry};
 
 /// Throughput is smoothed over about this many seconds.
@@ -70,6 +69,12 @@ impl Pulse {
         self.throughput = Some(throughput);
         self.last_step = now;
         self.images += images as u64;
+        self.now(step, epoch)
+    }
+
+    /// How the run stands, between steps.
+    pub fn now(&mut self, step: u64, epoch: u32) -> Telemetry {
+        let (now, throughput) = (self.seconds(), self.throughput.unwrap_or(1.0));
         Telemetry {
             step,
             epoch,
@@ -97,27 +102,24 @@ impl Pulse {
 }
 
 struct Memory {
-    system: Option<System>,
-    asked: Option<Instant>,
-    bytes: u64,
+    process: ProcessMemory,
+    asked: Option<(Instant, u64)>,
 }
 
 impl Memory {
     fn new() -> Self {
-        Self { system: System::new().ok(), asked: None, bytes: 0 }
+        Self { process: ProcessMemory::new(), asked: None }
     }
 
     /// Resident memory of this process; 0 where the system does not tell.
     fn bytes(&mut self) -> u64 {
-        if self.asked.is_none_or(|asked| asked.elapsed() >= MEMORY_EVERY) {
-            if let Some(system) = &mut self.system {
-                let this = Pid::from_u32(std::process::id());
-                let what = ProcessRefreshKind::nothing().with_memory();
-                system.refresh_processes_specifics(ProcessesToUpdate::Some(&[this]), false, what);
-                self.bytes = system.process(this).map_or(self.bytes, sysinfo::Process::memory);
+        match self.asked {
+            Some((asked, bytes)) if asked.elapsed() < MEMORY_EVERY => bytes,
+            _ => {
+                let bytes = self.process.bytes();
+                self.asked = Some((Instant::now(), bytes));
+                bytes
             }
-            self.asked = Some(Instant::now());
         }
-        self.bytes
     }
 }

@@ -1,8 +1,10 @@
 //! Owns the last good state of a run, and how often it may go back there.
 //! Must not know how a state is computed.
 
+use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
+use crate::device::Kernels;
 use crate::nn::Net;
 use crate::optim::{Average, LossScale, Memory};
 
@@ -64,9 +66,14 @@ impl Recovery {
         Self { good, every: EVERY.min(steps_per_epoch.max(1)), attempts }
     }
 
-    /// True when the state after `steps_done` steps should be kept, if its gradients are numbers. `loss` is what it makes of a batch.
-    pub fn is_due(&self, steps_done: u64, loss: f64) -> bool {
-        steps_done >= self.good.step + self.every && loss < LARGEST_LOSS
+    /// True when the state after `steps_done` steps should be kept, if it is good.
+    pub const fn is_due(&self, steps_done: u64) -> bool {
+        steps_done >= self.good.step + self.every
+    }
+
+    /// True when a state is good that makes this loss of a batch, and numbers of its gradients.
+    pub fn is_good(&self, loss: f64) -> bool {
+        loss < LARGEST_LOSS
     }
 
     /// Keeps a good state.
@@ -99,6 +106,11 @@ impl Recovery {
 
 /// True when every weight of the network is a number.
 pub fn is_finite(net: &Net) -> candle_core::Result<bool> {
+    if net.place().kernels == Kernels::Candle {
+        // A number times zero is zero; what is none stays none.
+        let sums = net.parameters().iter().map(|parameter| (parameter.tensor() * 0.0)?.sum_all());
+        return Ok(Tensor::stack(&sums.collect::<candle_core::Result<Vec<_>>>()?, 0)?.sum_all()?.to_scalar::<f32>()? == 0.0);
+    }
     net.parameters().iter().try_fold(true, |finite, parameter| {
         let mut all = finite;
         parameter.update(|values, _| all = all && values.iter().all(|value| value.is_finite()))?;

@@ -3,27 +3,28 @@
 //!
 //! An optimiser step covers one batch (or several, with accumulation), but is computed over micro-batches whose gradients add up:
 //! between any two of them the observer may read a drawing, hold the run or end it, so all of that takes effect within a few hundredths
-//! of a second whatever the batch size. Every image is seen once an epoch: a last short batch is kept, with its loss averaged over the
+//! of a second whatever the batch size. Where memory runs out, they are made smaller. Every image is seen once an epoch: a last short batch is kept, with its loss averaged over the
 //! images it has.
 
 use std::ops::ControlFlow;
 use std::thread::Scope;
 
+use super::batches::Batches;
 use super::checkpoint::{Checkpoint, CheckpointCard};
 use super::hold_out::HoldOut;
 use super::keeper::{Keeper, Kept};
-use super::loader::Loader;
+use super::loader::Shuffle;
 use super::observer::{Flow, Observer};
 use super::outcome::Outcome;
+use super::parts::Parts;
 use super::plan::{check, plan, step_sizes, threads};
 use super::pulse::Pulse;
-use super::tally::Tally;
-use super::updates::Updates;
+use super::tally::{Sums, Tally};
+use super::updates::{Settled, Taken, Updates};
 use crate::data::{DataSet, Split};
-use crate::device::open_device;
+use crate::device::Place;
 use crate::infer::{Measurement, measure};
-use crate::ink::PIXELS;
-use crate::nn::{Net, Pass, flops, ops};
+use crate::nn::{Net, Pass, flops};
 use crate::optim::Schedule;
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Evaluation, Intervention, RunSummary, StepPoint, Telemetry};
@@ -40,23 +41,20 @@ pub fn micro_batch(model: ModelKind) -> usize {
 /// Share of the validation images that count as digits.
 const DIGIT_SHARE: f64 = 0.99;
 
-/// Trains as configured. `None` when the observer stopped the run before its first epoch was complete.
-pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) -> Result<Option<Outcome>, Problem> {
-    on_threads(config, data, None, observer)
-}
-
-/// Goes on with an interrupted run from its checkpoint, as if it had not been interrupted.
-pub fn resume(config: &RunConfig, data: &DataSet, from: Checkpoint, observer: &mut dyn Observer) -> Result<Option<Outcome>, Problem> {
-    on_threads(config, data, Some(from), observer)
-}
-
-fn on_threads(
+/// Trains as configured, in this place, from the start or from a checkpoint of an interrupted run, as if it had not been interrupted. `None`
+/// when the observer stopped the run before its first epoch was complete.
+pub fn train(
     config: &RunConfig,
     data: &DataSet,
+    place: &Place,
     from: Option<Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, Problem> {
     check(config)?;
+    let place = &match config.memory_limit_bytes() {
+        Some(bytes) => place.clone().limited(bytes),
+        None => place.clone(),
+    };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads(config))
         .thread_name(|index| format!("train-{index}"))
@@ -64,20 +62,20 @@ fn on_threads(
         .map_err(|error| Problem::Compute { message: error.to_string() })?;
     // The loop itself is one of the pool's threads, so that the run computes on exactly as many as it was given. The thread that
     // gathers batches comes on top: it has little to do, and something only while the others do.
-    pool.install(|| std::thread::scope(|scope| run(config, data, from, scope, observer)))
+    pool.install(|| std::thread::scope(|scope| run(config, data, place, from, scope, observer)))
 }
 
 fn run<'scope, 'env>(
     config: &RunConfig,
     data: &'env DataSet,
+    place: &Place,
     from: Option<Checkpoint>,
     scope: &'scope Scope<'scope, 'env>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, Problem> {
-    let device = open_device(config.device)?;
     let HoldOut { train: order, validation } = HoldOut::new(&data.train, config.seed);
     let plan = plan(config, order.len(), validation.len(), data.test.len(), threads(config))?;
-    let net = Net::new(config.model, config.activation, config.seed)?.on_device(&device)?;
+    let net = Net::new(config.model, config.activation, config.seed)?.in_place(place)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
     let mut updates = Updates::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
     let mut dropout = Random::stream(config.seed, "dropout", 0);
@@ -95,8 +93,8 @@ fn run<'scope, 'env>(
     observer.prepare(&plan, &net, &epochs);
 
     let mut pulse = Pulse::start(&plan, config.epochs, &epochs);
-    let mut batches = Loader::start(scope, config, &data.train, order, done)?;
-    let part = micro_batch(config.model);
+    let mut batches = Batches::start(scope, config, &data.train, Shuffle::new(order, config.seed, done), place)?;
+    let mut parts = Parts::new(config, place, &plan, observer)?;
     let ended_early = |keeper: &Keeper, epoch| keeper.has_waited(epoch).filter(|_| epoch < config.epochs);
     let mut waited = ended_early(&keeper, done);
 
@@ -108,14 +106,20 @@ fn run<'scope, 'env>(
         let mut seen = Tally::default();
 
         for images in step_sizes(config, plan.train_images) {
-            let mut tally = Tally::default();
-            while tally.images < images {
+            let mut sums = Sums::new(place.kernels);
+            while sums.images < images {
                 let batch = batches.next_batch()?;
-                for (pixels, labels) in batch.images.chunks(part * PIXELS).zip(batch.labels.chunks(part)) {
-                    let logits = net.forward(pixels, Pass::Train { dropout: &mut dropout, precision: config.precision })?;
-                    let loss = ops::cross_entropy(&logits, labels, images, config.label_smoothing as f32)?;
-                    updates.gather(&loss)?;
-                    tally.add(&loss, labels.len())?;
+                let mut start = 0;
+                while start < batch.len() {
+                    let part = batch.part(start, parts.most)?;
+                    let learned = net
+                        .forward(part.pixels(), Pass::Train { dropout: &mut dropout, precision: config.precision })
+                        .and_then(|logits| net.loss(&logits, part.labels(), images, config.label_smoothing as f32))
+                        .and_then(|loss| updates.gather(&loss).map(|()| loss));
+                    if let Some(loss) = parts.unless_exhausted(learned, part.len(), step + 1, observer)? {
+                        sums.add(&loss, part.len())?;
+                        start += part.len();
+                    }
                     if pulse.pause(|| observer.between(&net)) == Flow::Stop {
                         break 'run;
                     }
@@ -123,19 +127,15 @@ fn run<'scope, 'env>(
             }
             let rate = schedule.rate(step);
             step += 1;
-            let learning_rate = rate * updates.rate_factor();
-            let intervention = updates.step(step, rate, tally.loss)?;
+            let settled = updates.step(step, rate, sums)?;
             let now = pulse.step(step, epoch, images);
-            if !matches!(intervention, Some(Intervention::SteppedBack { .. })) {
-                seen.add_step(&tally);
-                let point = StepPoint { step, loss: tally.loss as f32, accuracy: tally.accuracy(), learning_rate };
-                observer.step(point, Telemetry { loss_scale: updates.loss_scale(), skipped_steps: updates.skipped(), ..now });
-            }
-            tell(intervention, observer);
+            let now = Telemetry { loss_scale: updates.loss_scale(), skipped_steps: updates.skipped(), ..now };
+            tell(settled, now, &mut seen, observer);
         }
 
         let validating = pulse.seconds();
-        tell(updates.settle(step)?, observer);
+        let settled = updates.settle(step)?;
+        tell(settled, pulse.now(step, epoch), &mut seen, observer);
         updates.exchange_average()?;
         let Some(measured) = measure_between(&net, &validation, &mut pulse, observer)? else { break 'run };
         pulse.measured(validating, validation.len());
@@ -155,7 +155,7 @@ fn run<'scope, 'env>(
         updates.exchange_average()?;
         waited = ended_early(&keeper, epoch);
         if let Some(best_epoch) = waited {
-            tell(Some(Intervention::StoppedEarly { epoch, best_epoch }), observer);
+            observer.intervened(Intervention::StoppedEarly { epoch, best_epoch });
         }
         if let Some(kept) = keeper.kept() {
             let card = CheckpointCard {
@@ -194,8 +194,12 @@ fn run<'scope, 'env>(
     Ok(Some(Outcome { summary, net, digit_threshold }))
 }
 
-fn tell(intervention: Option<Intervention>, observer: &mut dyn Observer) {
-    if let Some(intervention) = intervention {
+fn tell(settled: Settled, now: Telemetry, seen: &mut Tally, observer: &mut dyn Observer) {
+    for Taken { step, learning_rate, tally } in settled.taken {
+        seen.add_step(&tally);
+        observer.step(StepPoint { step, loss: tally.loss as f32, accuracy: tally.accuracy(), learning_rate }, now);
+    }
+    if let Some(intervention) = settled.intervention {
         observer.intervened(intervention);
     }
 }

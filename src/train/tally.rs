@@ -2,6 +2,8 @@
 
 use candle_core::{Result, Tensor};
 
+use crate::device::Kernels;
+
 /// Sums over a step or an epoch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
@@ -16,16 +18,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds what `cross_entropy` gave for so many images.
-    pub fn add(&mut self, loss_and_hits: &Tensor, images: usize) -> Result<()> {
-        if let [loss, hits] = loss_and_hits.to_vec1::<f32>()?.as_slice() {
-            self.loss += f64::from(*loss);
-            self.hits += f64::from(*hits);
-            self.images += images;
-        }
-        Ok(())
-    }
-
     /// Adds a whole step.
     pub fn add_step(&mut self, step: &Self) {
         self.loss += step.loss;
@@ -42,5 +34,55 @@ impl Tally {
     /// Share of right answers.
     pub fn accuracy(&self) -> f32 {
         (self.hits / self.images.max(1) as f64) as f32
+    }
+}
+
+/// The sums of a step under way, which stay on the device where candle's ops compute.
+#[derive(Clone, Debug)]
+pub struct Sums {
+    kernels: Kernels,
+    /// Losses and right answers read so far.
+    known: [f64; 2],
+    /// Those yet to be read, added up.
+    there: Option<Tensor>,
+    /// Images seen.
+    pub images: usize,
+}
+
+impl Sums {
+    /// Of nothing yet.
+    pub const fn new(kernels: Kernels) -> Self {
+        Self { kernels, known: [0.0; 2], there: None, images: 0 }
+    }
+
+    /// Adds what `cross_entropy` gave for so many images.
+    pub fn add(&mut self, loss_and_hits: &Tensor, images: usize) -> Result<()> {
+        self.images += images;
+        match (self.kernels, self.there.take()) {
+            (Kernels::Ours, _) => self.take_in(&loss_and_hits.to_vec1()?),
+            (Kernels::Candle, None) => self.there = Some(loss_and_hits.detach()),
+            (Kernels::Candle, Some(sums)) => self.there = Some((sums + loss_and_hits.detach())?),
+        }
+        Ok(())
+    }
+
+    /// `[loss, hits]` on the device, where they are there.
+    pub const fn there(&self) -> Option<&Tensor> {
+        self.there.as_ref()
+    }
+
+    /// The sums. Waits for the device.
+    pub fn read(mut self) -> Result<Tally> {
+        if let Some(sums) = self.there.take() {
+            self.take_in(&sums.to_vec1()?);
+        }
+        let [loss, hits] = self.known;
+        Ok(Tally { loss, hits, images: self.images, steps: 0 })
+    }
+
+    fn take_in(&mut self, sums: &[f32]) {
+        for (known, sum) in self.known.iter_mut().zip(sums) {
+            *known += f64::from(*sum);
+        }
     }
 }

@@ -2,15 +2,19 @@
 //! when numbers are numbers no more.
 //! Must not know data, epochs or schedules.
 //!
-//! Whether a step went well is read off the norm of its gradients, which the optimiser's pass finds anyway: one number a step, which
-//! holds for a device as well, instead of a loss that somebody would have to wait for.
+//! Whether a step went well is read off its loss and the norm of its gradients, which the optimiser's pass finds anyway. On a device both
+//! are read for many steps at once, when somebody wants to see them: until then the device computes ahead, and what it computed from
+//! numbers that are none is taken back.
+
+use std::time::{Duration, Instant};
 
 use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
 use super::recovery::{Attempts, Recovery, State, is_finite};
+use super::tally::{Sums, Tally};
 use crate::nn::Net;
-use crate::optim::{Average, LossScale, Optimizer, Settings};
+use crate::optim::{Descent, Figure, LossScale, Settings};
 use crate::problem::Problem;
 use crate::protocol::Intervention;
 use crate::run_config::{Precision, RunConfig};
@@ -26,33 +30,74 @@ pub struct Progress {
     pub skipped: u64,
 }
 
+/// The longest that steps on a device stay unread, and the most of them.
+const UNREAD_FOR: Duration = Duration::from_millis(40);
+const UNREAD: usize = 64;
+
+/// A step that was taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// Which, from 1.
+    pub step: u64,
+    /// At this learning rate.
+    pub learning_rate: f32,
+    /// Its loss and its right answers.
+    pub tally: Tally,
+}
+
+/// What is known of steps that was not known before.
+#[derive(Clone, Debug, Default)]
+pub struct Settled {
+    /// Steps that count, oldest first.
+    pub taken: Vec<Taken>,
+    /// What was done after them to come to a good end.
+    pub intervention: Option<Intervention>,
+}
+
+impl Settled {
+    /// This, and what came after it.
+    fn and(mut self, after: Self) -> Self {
+        self.taken.extend(after.taken);
+        Self { taken: self.taken, intervention: after.intervention.or(self.intervention) }
+    }
+}
+
+/// A step on a device whose figures are not read yet: `[loss, hits, norm]`.
+struct Unread {
+    step: u64,
+    learning_rate: f32,
+    images: usize,
+    figures: Tensor,
+}
+
 /// The way from gradients to weights.
 pub struct Updates {
     net: Net,
-    optimizer: Optimizer,
-    average: Option<Average>,
+    descent: Descent,
     loss_scale: Option<LossScale>,
     clip_norm: Option<f64>,
     skipped: u64,
     recovery: Recovery,
+    unread: Vec<Unread>,
+    last_read: Instant,
 }
 
 impl Updates {
     /// For this network, which learns from so many images in so many steps an epoch.
     pub fn new(config: &RunConfig, net: &Net, images: u64, steps_per_epoch: u64) -> Result<Self, Problem> {
-        let optimizer = Optimizer::new(Settings::of(config, images), net.parameters());
-        let weights = net.weights()?;
-        let average = config.weight_averaging.map(|decay| Average::new(decay, weights.clone()));
+        let descent = Descent::new(Settings::of(config, images), net, config.weight_averaging)?;
         let loss_scale = (config.precision == Precision::F16).then(LossScale::default);
-        let start = State { step: 0, weights, memory: optimizer.memory().clone(), average: average.clone(), loss_scale };
+        let (memory, average) = descent.state()?;
+        let start = State { step: 0, weights: net.weights()?, memory, average, loss_scale };
         Ok(Self {
             net: net.clone(),
-            optimizer,
-            average,
+            descent,
             loss_scale,
             clip_norm: config.clip_norm,
             skipped: 0,
             recovery: Recovery::new(start, Attempts::default(), steps_per_epoch),
+            unread: Vec::new(),
+            last_read: Instant::now(),
         })
     }
 
@@ -71,47 +116,94 @@ impl Updates {
     }
 
     /// Adds the gradients of a part of the step's loss to those gathered.
-    pub fn gather(&self, loss: &Tensor) -> Result<(), Problem> {
-        self.net.backward(loss, self.loss_scale.map_or(1.0, |scale| scale.scale()))?;
-        Ok(())
+    pub fn gather(&self, loss: &Tensor) -> candle_core::Result<()> {
+        self.net.backward(loss, self.loss_scale.map_or(1.0, |scale| scale.scale()))
     }
 
-    /// Takes step number `step` with the gathered gradients of `loss`, at `rate` times `rate_factor`; gives what was done instead if it
-    /// could not be.
-    pub fn step(&mut self, step: u64, rate: f32, loss: f64) -> Result<Option<Intervention>, Problem> {
-        let mut scale = self.loss_scale.map_or(1.0, |scale| 1.0 / scale.scale());
-        let due = self.recovery.is_due(step - 1, loss);
+    /// Takes step number `step` with the gathered gradients of the loss in `sums`, at `rate` times `rate_factor`.
+    pub fn step(&mut self, step: u64, rate: f32, sums: Sums) -> Result<Settled, Problem> {
+        let learning_rate = rate * self.rate_factor();
+        let scale = self.loss_scale.map_or(1.0, |scale| 1.0 / scale.scale());
+        let due = self.recovery.is_due(step - 1);
         // Most steps find their norm in passing. These have to know it before anything moves.
-        if due || self.loss_scale.is_some() || self.clip_norm.is_some() {
-            let norm = self.optimizer.gradient_norm() * f64::from(scale);
-            if !norm.is_finite() || !loss.is_finite() {
-                return self.repair(step, loss).map(Some);
+        if due || self.loss_scale.is_some() {
+            let before = self.read()?;
+            if before.intervention.is_some() {
+                // These gradients were computed from weights that are no more.
+                return Ok(before);
             }
-            if due {
-                self.keep(step - 1)?;
+            let tally = sums.read()?;
+            let norm = self.descent.gradient_norm()? * f64::from(scale);
+            let after = if norm.is_finite() && tally.loss.is_finite() {
+                if due && self.recovery.is_good(tally.loss) {
+                    self.keep(step - 1)?;
+                }
+                let norm = self.descent.step(learning_rate, scale, self.clip_norm)?.read()?;
+                self.judge(Taken { step, learning_rate, tally }, norm)?
+            } else {
+                self.judge(Taken { step, learning_rate, tally }, norm)?
+            };
+            return Ok(before.and(after));
+        }
+        let images = sums.images;
+        let there = sums.there().cloned();
+        match (self.descent.step(learning_rate, scale, self.clip_norm)?, there) {
+            (Figure::There(norm), Some(sums)) => {
+                let figures = Tensor::cat(&[sums, norm.reshape(1)?], 0)?;
+                self.unread.push(Unread { step, learning_rate, images, figures });
+                if self.unread.len() < UNREAD && self.last_read.elapsed() < UNREAD_FOR { Ok(Settled::default()) } else { self.read() }
             }
-            if let Some(most) = self.clip_norm.filter(|most| norm > *most) {
-                scale *= (most / norm) as f32;
-            }
+            (norm, _) => self.judge(Taken { step, learning_rate, tally: sums.read()? }, norm.read()?),
         }
-        let norm = self.optimizer.step(rate * self.rate_factor(), scale, self.average.as_mut())?;
-        if !norm.is_finite() || !loss.is_finite() {
-            return self.repair(step, loss).map(Some);
-        }
-        if let Some(scale) = &mut self.loss_scale {
-            scale.stepped();
-        }
-        Ok(None)
     }
 
-    /// Makes sure that the weights are numbers after step number `step`, whose gradients were.
-    pub fn settle(&mut self, step: u64) -> Result<Option<Intervention>, Problem> {
-        if is_finite(&self.net)? { Ok(None) } else { self.step_back(step).map(Some) }
+    /// Makes sure that the weights are numbers after step number `step`.
+    pub fn settle(&mut self, step: u64) -> Result<Settled, Problem> {
+        let before = self.read()?;
+        if before.intervention.is_some() || is_finite(&self.net)? {
+            return Ok(before);
+        }
+        let intervention = Some(self.step_back(step)?);
+        Ok(before.and(Settled { taken: Vec::new(), intervention }))
+    }
+
+    /// Reads what steps on a device came to. After one that went astray the ones behind it are taken back with it.
+    fn read(&mut self) -> Result<Settled, Problem> {
+        self.last_read = Instant::now();
+        let unread = std::mem::take(&mut self.unread);
+        let mut settled = Settled::default();
+        if unread.is_empty() {
+            return Ok(settled);
+        }
+        let figures = Tensor::stack(&unread.iter().map(|unread| &unread.figures).collect::<Vec<_>>(), 0)?.to_vec2::<f32>()?;
+        for (Unread { step, learning_rate, images, .. }, figures) in unread.into_iter().zip(figures) {
+            let [loss, hits, norm] = figures.as_slice() else { continue };
+            let tally = Tally { loss: f64::from(*loss), hits: f64::from(*hits), images, steps: 0 };
+            settled = settled.and(self.judge(Taken { step, learning_rate, tally }, f64::from(*norm))?);
+            if settled.intervention.is_some() {
+                break;
+            }
+        }
+        Ok(settled)
+    }
+
+    /// Whether a step whose gradients had this norm went well, and what is done where it did not.
+    fn judge(&mut self, taken: Taken, norm: f64) -> Result<Settled, Problem> {
+        if norm.is_finite() && taken.tally.loss.is_finite() {
+            if let Some(scale) = &mut self.loss_scale {
+                scale.stepped();
+            }
+            return Ok(Settled { taken: vec![taken], intervention: None });
+        }
+        let intervention = self.repair(taken.step, taken.tally.loss)?;
+        // What is skipped was computed, and tells what the network makes of its images.
+        let counts = matches!(intervention, Intervention::SkippedStep { .. });
+        Ok(Settled { taken: if counts { vec![taken] } else { Vec::new() }, intervention: Some(intervention) })
     }
 
     /// Puts the averaged weights in the place of the last ones, if an average is kept; the next call puts them back.
     pub fn exchange_average(&mut self) -> Result<(), Problem> {
-        Ok(self.average.as_mut().map_or(Ok(()), |average| average.exchange(self.net.parameters()))?)
+        Ok(self.descent.exchange_average()?)
     }
 
     /// What every learning rate is multiplied by.
@@ -135,7 +227,7 @@ impl Updates {
             && let Some(scale) = &mut self.loss_scale
             && scale.overflowed()
         {
-            self.optimizer.forget_gradients();
+            self.descent.forget_gradients();
             self.skipped += 1;
             return Ok(Intervention::SkippedStep { step, loss_scale: scale.scale() });
         }
@@ -151,9 +243,8 @@ impl Updates {
     fn take_back(&mut self, state: &State) -> Result<(), Problem> {
         let State { step: _, weights, memory, average, loss_scale } = state;
         self.net.set_weights(weights)?;
-        self.optimizer.forget_gradients();
-        self.optimizer.remember(memory);
-        self.average.clone_from(average);
+        self.descent.take_back(memory, average)?;
+        self.unread.clear();
         self.loss_scale = *loss_scale;
         Ok(())
     }
@@ -168,8 +259,7 @@ impl Updates {
     }
 
     fn state(&self, step: u64) -> Result<State, Problem> {
-        let Self { net, optimizer, average, loss_scale, .. } = self;
-        let memory = optimizer.memory().clone();
-        Ok(State { step, weights: net.weights()?, memory, average: average.clone(), loss_scale: *loss_scale })
+        let (memory, average) = self.descent.state()?;
+        Ok(State { step, weights: self.net.weights()?, memory, average, loss_scale: self.loss_scale })
     }
 }

@@ -5,11 +5,10 @@ use inkling::problem::{EngineLoss, Problem};
 use inkling::protocol::{Command, Event, ModelRef};
 use inkling::run_config::{DeviceChoice, ModelKind, RunConfig};
 use inkling::runs::Checkpoints;
-use inkling::train::train;
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app, plan};
-use crate::synthetic::square_set;
+use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config, record};
 
 fn killed() -> Event {

@@ -10,9 +10,8 @@ use inkling::ink::{Ink, Picture};
 use inkling::nn::{Net, Pass};
 use inkling::protocol::{ModelInfo, ModelRef};
 use inkling::run_config::{Activation, DataSpec, ModelKind, RunConfig};
-use inkling::train::train;
 
-use crate::synthetic::{square_set, squares};
+use crate::synthetic::{square_set, squares, train};
 use crate::train::watcher::{Watcher, config};
 
 fn info(kind: ModelKind) -> ModelInfo {

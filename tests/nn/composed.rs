@@ -1,10 +1,11 @@
 //! The compositions that other devices compute, on candle's CPU, against the ops of ours: values and every gradient.
 
 use candle_core::{Device, Result, Tensor, Var};
+use inkling::device::Kernels;
 use inkling::nn::Parameter;
 use inkling::nn::ops::{self, BatchNorm, Kernel, composed};
 use inkling::random::Random;
-use inkling::run_config::Activation;
+use inkling::run_config::{Activation, Precision};
 
 use super::convolution2d::{CASES as CONVOLUTIONS, LARGE as LARGE_CONVOLUTIONS};
 use super::gradients::{Array, TRAIN, close, numbers};
@@ -47,7 +48,7 @@ fn convolution() {
             &[case.input(random)],
             &case.parameters(random),
             |x, p| ops::conv2d(&x[0], &p[0], p.get(1), case.stride, case.padding, TRAIN),
-            |x, p| composed::conv2d(&x[0], &p[0], p.get(1).map(Var::as_tensor), case.stride, case.padding),
+            |x, p| composed::conv2d(&x[0], &p[0], p.get(1).map(Var::as_tensor), case.stride, case.padding, Precision::F32),
         );
     }
 }
@@ -85,6 +86,7 @@ fn activations_and_sums() {
 
 #[test]
 fn features() {
+    const LABELS: [u8; 6] = [0, 1, 2, 3, 0, 1];
     // The larger ones are as many rows and outputs as go through matrix products, over several tasks.
     for (rows, inputs, outputs, relu) in
         [(4, 7, 3, false), (4, 7, 3, true), (150, 70, 40, false), (70, 50, 40, true), (300, 130, 35, false)]
@@ -94,18 +96,23 @@ fn features() {
             &[Array::random(&[rows, inputs], random)],
             &[Array::random(&[outputs, inputs], random), Array::random(&[outputs], random)],
             |x, p| ops::linear(&x[0], &p[0], &p[1], relu, TRAIN),
-            |x, p| composed::linear(&x[0], &p[0], &p[1], relu),
+            |x, p| composed::linear(&x[0], &p[0], &p[1], relu, Precision::F32),
         );
     }
     let random = &mut Random::new(6);
     check(&[Array::random(&[2, 3, 4, 5], random)], &[], |x, _| ops::flatten(&x[0], TRAIN), |x, _| composed::flatten(&x[0]));
-    check(&[Array::random(&[2, 5, 24], random)], &[], |x, _| ops::attention(&x[0], 2, TRAIN), |x, _| composed::attention(&x[0], 2));
+    check(
+        &[Array::random(&[2, 5, 24], random)],
+        &[],
+        |x, _| ops::attention(&x[0], 2, TRAIN),
+        |x, _| composed::attention(&x[0], 2, Precision::F32),
+    );
     for smoothing in [0.0, 0.1] {
         check(
             &[Array::random(&[6, 4], random)],
             &[],
-            |x, _| ops::cross_entropy(&x[0], &[0, 1, 2, 3, 0, 1], 6, smoothing),
-            |x, _| composed::cross_entropy(&x[0], &[0, 1, 2, 3, 0, 1], 6, smoothing),
+            |x, _| ops::cross_entropy(&x[0], LABELS.as_slice(), 6, smoothing, Kernels::Ours),
+            |x, _| composed::cross_entropy(&x[0], &ops::one_hot(&LABELS, 4, &Device::Cpu)?, 6, smoothing),
         );
     }
 }

@@ -34,7 +34,7 @@ fn linear_agrees_with_plain_loops_and_finite_differences() {
 #[test]
 fn dropout_drops_its_share_and_keeps_the_mean() {
     let x = Var::ones((100, 100), candle_core::DType::F32, &Device::Cpu).unwrap();
-    let y = dropout(&x, 0.25, &mut Random::new(4)).unwrap();
+    let y = dropout(&x, 0.25, &mut Random::new(4), TRAIN).unwrap();
     let values: Vec<f32> = y.flatten_all().unwrap().to_vec1().unwrap();
     assert!(values.iter().all(|&value| value == 0.0 || (value - 4.0 / 3.0).abs() < 1e-6));
     let dropped = values.iter().filter(|&&value| value == 0.0).count();
@@ -44,7 +44,7 @@ fn dropout_drops_its_share_and_keeps_the_mean() {
     let gradients = y.sum_all().unwrap().backward().unwrap();
     assert_eq!(gradients.get(&x).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap(), values);
     // The same seed drops the same.
-    let again = dropout(&x, 0.25, &mut Random::new(4)).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let again = dropout(&x, 0.25, &mut Random::new(4), TRAIN).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
     assert_eq!(again, values);
 }
 

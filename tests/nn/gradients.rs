@@ -1,13 +1,14 @@
 //! Owns the comparison of an op with plain loops in f64, its gradients with finite differences of those loops.
 
 use candle_core::{Device, Tensor, Var};
+use inkling::device::Kernels;
 use inkling::nn::Parameter;
 use inkling::nn::ops::{Context, Gradient};
 use inkling::random::Random;
 use inkling::run_config::Precision;
 
 /// A forward pass that `backward` follows, in f32.
-pub const TRAIN: Context = Context { gradient: Gradient::Kept, precision: Precision::F32 };
+pub const TRAIN: Context = Context { gradient: Gradient::Kept, precision: Precision::F32, kernels: Kernels::Ours };
 
 /// Numbers in ±1.
 pub fn numbers(count: usize, random: &mut Random) -> Vec<f32> {

@@ -1,6 +1,7 @@
 //! Cross-entropy: values, gradients, parts of a batch, extreme logits.
 
 use candle_core::{Device, Var};
+use inkling::device::Kernels;
 use inkling::nn::ops::cross_entropy;
 use inkling::random::Random;
 
@@ -19,7 +20,7 @@ fn reference(logits: &[f64], labels: &[u8], smoothing: f64) -> f64 {
 /// Loss, hits and the gradient of the logits.
 fn smoothed(logits: &[f32], labels: &[u8], batch: usize, smoothing: f32) -> (f32, f32, Vec<f32>) {
     let x = Var::from_slice(logits, (labels.len(), logits.len() / labels.len()), &Device::Cpu).unwrap();
-    let loss = cross_entropy(&x, labels, batch, smoothing).unwrap();
+    let loss = cross_entropy(&x, labels, batch, smoothing, Kernels::Ours).unwrap();
     let gradients = loss.backward().unwrap();
     let values: Vec<f32> = loss.to_vec1().unwrap();
     (values[0], values[1], gradients.get(&x).unwrap().flatten_all().unwrap().to_vec1().unwrap())
@@ -91,6 +92,6 @@ fn of_equal_logits_the_first_is_the_answer() {
 #[test]
 fn labels_that_do_not_fit_are_refused() {
     let x = Var::zeros((2, 10), candle_core::DType::F32, &Device::Cpu).unwrap();
-    assert!(cross_entropy(&x, &[1], 1, 0.0).is_err());
-    assert!(cross_entropy(&x, &[1, 10], 2, 0.0).is_err());
+    assert!(cross_entropy(&x, [1].as_slice(), 1, 0.0, Kernels::Ours).is_err());
+    assert!(cross_entropy(&x, [1, 10].as_slice(), 2, 0.0, Kernels::Ours).is_err());
 }

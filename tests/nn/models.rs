@@ -1,6 +1,7 @@
 //! The networks: sizes, initialisation, gradients from end to end.
 
 use candle_core::Tensor;
+use inkling::device::Kernels;
 use inkling::ink::PIXELS;
 use inkling::nn::ops::{backward, cross_entropy};
 use inkling::nn::{Net, Pass, Role, parameter_count, parameter_specs};
@@ -148,7 +149,7 @@ fn gradients_hold_from_end_to_end() {
         let (pictures, labels) = (pixels(6, 8), [0, 1, 2, 3, 4, 5]);
         let loss = || {
             let logits = net.forward(&pictures, Pass::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
-            cross_entropy(&logits, &labels, labels.len(), 0.0).unwrap()
+            cross_entropy(&logits, labels.as_slice(), labels.len(), 0.0, Kernels::Ours).unwrap()
         };
         backward(&loss(), 1.0).unwrap();
         let gradients: Vec<Vec<f32>> = net.parameters().iter().map(|parameter| parameter.gradient().clone()).collect();

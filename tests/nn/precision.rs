@@ -3,11 +3,11 @@
 use candle_core::{Device, Tensor, Var};
 use inkling::nn::Parameter;
 use inkling::nn::ops::precision::rounded;
-use inkling::nn::ops::{Context, Gradient, conv_pool, conv2d, linear};
+use inkling::nn::ops::{Context, conv_pool, conv2d, linear};
 use inkling::random::Random;
 use inkling::run_config::Precision;
 
-use super::gradients::numbers;
+use super::gradients::{TRAIN, numbers};
 
 type Op = fn(&Tensor, &Parameter, &Parameter, Context) -> candle_core::Result<Tensor>;
 
@@ -26,7 +26,7 @@ const CASES: [(Op, &[usize], &[usize]); 4] = [
 fn compute(op: Op, x: &[f32], shape: &[usize], parameters: [(&[f32], &[usize]); 2], precision: Precision) -> Vec<Vec<f32>> {
     let x = Var::from_slice(x, shape, &Device::Cpu).unwrap();
     let [weight, bias] = parameters.map(|(values, shape)| Parameter::new("p", values.to_vec(), shape).unwrap());
-    let y = op(&x, &weight, &bias, Context { gradient: Gradient::Kept, precision }).unwrap();
+    let y = op(&x, &weight, &bias, Context { precision, ..TRAIN }).unwrap();
     let gradients = y.sum_all().unwrap().backward().unwrap();
     let flat = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
     vec![flat(&y), flat(gradients.get(&x).unwrap()), weight.gradient().clone(), bias.gradient().clone()]

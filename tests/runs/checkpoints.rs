@@ -5,9 +5,9 @@ use std::path::Path;
 use inkling::problem::Problem;
 use inkling::run_config::{ModelKind, RunConfig};
 use inkling::runs::{CheckpointWriter, Checkpoints, RunError};
-use inkling::train::{Checkpoint, train};
+use inkling::train::Checkpoint;
 
-use crate::synthetic::square_set;
+use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
 
 fn some() -> Vec<Checkpoint> {

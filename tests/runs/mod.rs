@@ -9,9 +9,9 @@ use inkling::problem::Problem;
 use inkling::run_config::WeightFormat::F32;
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
 use inkling::runs::{RunError, Store, check_target, save_to};
-use inkling::train::{Outcome, train};
+use inkling::train::Outcome;
 
-use crate::synthetic::square_set;
+use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
 
 fn outcome() -> Outcome {

@@ -3,10 +3,9 @@
 use inkling::problem::Problem;
 use inkling::protocol::Intervention;
 use inkling::run_config::{ModelKind, OptimizerKind, RunConfig, ScheduleKind};
-use inkling::train::train;
 
 use super::watcher::{Watcher, config};
-use crate::synthetic::square_set;
+use crate::synthetic::{square_set, train};
 
 fn of(learning_rate: f64) -> RunConfig {
     RunConfig {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use inkling::nn::Net;
 use inkling::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig, ScheduleKind};
-use inkling::train::{Checkpoint, Flow, Observer, train};
+use inkling::train::{Checkpoint, Flow, Observer};
 
 use super::watcher::{Watcher, config};
-use crate::synthetic::square_set;
+use crate::synthetic::{square_set, train};
 
 #[test]
 fn timing_changes_nothing() {

@@ -4,10 +4,9 @@ use inkling::data::DataSet;
 use inkling::protocol::Intervention;
 use inkling::random::Random;
 use inkling::run_config::{ModelKind, RunConfig};
-use inkling::train::train;
 
 use super::watcher::{Watcher, config};
-use crate::synthetic::square_set;
+use crate::synthetic::{square_set, train};
 
 #[test]
 fn averaging_changes_what_is_kept_but_not_how_it_is_learned() {

@@ -2,10 +2,10 @@
 
 use inkling::problem::Problem;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
-use inkling::train::{Checkpoint, resume, train};
+use inkling::train::Checkpoint;
 
 use super::watcher::{Watcher, config};
-use crate::synthetic::square_set;
+use crate::synthetic::{resume, square_set, train};
 
 #[test]
 fn what_follows_a_checkpoint_is_the_same_bit_for_bit() {

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use inkling::data::builtin;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig, ScheduleKind};
-use inkling::train::{Outcome, train};
+use inkling::train::Outcome;
 
 use super::watcher::{Watcher, config};
-use crate::synthetic::square_set;
+use crate::synthetic::{square_set, train};
 
 fn run(config: &RunConfig) -> (Outcome, Watcher) {
     let mut watcher = Watcher::default();

@@ -1,13 +1,13 @@
 //! A batch is computed in micro-batches, and that changes nothing but rounding.
 
-use inkling::nn::{Net, Pass, ops};
+use inkling::nn::{Net, Pass};
 use inkling::optim::{Optimizer, Settings};
 use inkling::random::Random;
 use inkling::run_config::{ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
-use inkling::train::{HoldOut, micro_batch, train};
+use inkling::train::{HoldOut, micro_batch};
 
 use super::watcher::{Watcher, config};
-use crate::synthetic::square_set;
+use crate::synthetic::{square_set, train};
 
 /// One step over one batch of 150 images, by the loop and by a single pass over all of them.
 #[test]
@@ -33,7 +33,7 @@ fn gradients_add_up_to_the_whole_batchs() {
     let labels: Vec<u8> = positions.iter().map(|&position| data.train.labels[position as usize]).collect();
     let net = Net::new(of.model, of.activation, of.seed).unwrap();
     let logits = net.forward(&images, Pass::Train { dropout: &mut Random::new(0), precision: Precision::F32 }).unwrap();
-    let loss = ops::cross_entropy(&logits, &labels, labels.len(), 0.0).unwrap();
+    let loss = net.loss(&logits, &labels, labels.len(), 0.0).unwrap();
     loss.backward().unwrap();
     Optimizer::new(Settings::of(&of, labels.len() as u64), &net.trainable()).step(0.1, 1.0, None).unwrap();
 

@@ -3,10 +3,9 @@
 use inkling::protocol::Intervention;
 use inkling::random::Random;
 use inkling::run_config::{ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
-use inkling::train::train;
 
 use super::watcher::{Watcher, config};
-use crate::synthetic::square_set;
+use crate::synthetic::{square_set, train};
 
 #[test]
 fn short_formats_learn_as_well() {

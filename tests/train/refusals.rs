@@ -3,10 +3,9 @@
 use inkling::data::DataSet;
 use inkling::problem::Problem;
 use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, RunConfig};
-use inkling::train::train;
 
 use super::watcher::{Watcher, config};
-use crate::synthetic::square_set;
+use crate::synthetic::{square_set, train};
 
 fn refused(config: &RunConfig, data: &DataSet) -> Problem {
     let mut watcher = Watcher::default();

@@ -1,10 +1,9 @@
 //! Stopping: at once, and what is kept is the last completed epoch.
 
 use inkling::run_config::{ModelKind, RunConfig};
-use inkling::train::train;
 
 use super::watcher::{Watcher, config};
-use crate::synthetic::square_set;
+use crate::synthetic::{square_set, train};
 
 /// 440 images in batches of 220: an epoch is two steps of two micro-batches each, then one look while validating.
 fn of() -> RunConfig {

@@ -43,6 +43,10 @@ impl Message {
                     format!("{then}; next time, choose a lower learning rate."),
                 )
             }
+            Intervention::SmallerParts { step, images } => Self::new(
+                format!("Memory ran short at step {}: batches are now computed {images} pictures at a time.", grouped(step)),
+                "The batch size stays what it is: gradients of the parts add up to those of the batch. It takes a little longer.",
+            ),
             Intervention::StoppedEarly { epoch, best_epoch } => Self::new(
                 format!("Training ended after epoch {epoch}: validation had not got better since epoch {best_epoch}."),
                 format!("The weights of epoch {best_epoch} are kept."),

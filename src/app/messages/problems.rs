@@ -43,6 +43,10 @@ impl From<&Problem> for Message {
                 format!("A computation failed: {}", sentence(message)),
                 "If memory is short, choose a smaller batch size or a smaller model; otherwise please report this as a bug.",
             ),
+            Problem::OutOfMemory { message } => Self::new(
+                format!("There is not enough memory for this run: {}", sentence(message)),
+                "Close other programs, raise the memory limit if you set one, or choose a smaller model.",
+            ),
             Problem::Panicked { message } => Self::new(
                 format!("Inkling's engine hit a mistake of its own: {}", sentence(message)),
                 "Models that were kept are safe. Try again, and please report this as a bug.",
@@ -130,6 +134,9 @@ fn of_config(problem: &ConfigProblem) -> Message {
             format!("Training cannot stop after {given} epochs without progress."),
             "Choose between 1 and 1000 epochs, or leave it out to train them all.",
         ),
+        ConfigProblem::MemoryLimit { given } => {
+            Message::new(format!("Nothing fits into {given} MB of memory."), "Give a number of MB, such as 500, or leave it out for no limit.")
+        }
         ConfigProblem::Threads { given } => {
             Message::new(format!("{given} threads cannot be used."), "Choose between 1 and 1024, or leave it out for one per core.")
         }

@@ -94,6 +94,9 @@ pub struct Arguments {
     /// Worker threads; one per core by default
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     threads: Option<u32>,
+    /// The most memory to hold, in MB; batches are computed in smaller parts to keep to it
+    #[arg(long, value_name = "MB")]
+    memory_limit: Option<u32>,
     /// Go on with a run that was interrupted: the newest, or the one whose checkpoint is in this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "data", "preset", "model", "activation", "epochs", "batch_size", "precision", "optimizer", "lr", "schedule", "weight_decay",
@@ -137,6 +140,7 @@ impl Arguments {
             augmentation: self.augmentation.unwrap_or(preset.augmentation),
             seed: self.seed.unwrap_or(preset.seed),
             threads: self.threads.or(preset.threads),
+            memory_limit: self.memory_limit,
             ..preset
         };
         config.preset = config.matching_preset();
@@ -150,9 +154,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         None => (arguments.config(), None),
         Some(folder) => {
             let run = interrupted(folder.as_deref())?;
-            let (device, threads) = (arguments.device, arguments.threads);
+            let (device, threads, limit) = (arguments.device, arguments.threads, arguments.memory_limit);
             let asked = run.card.config;
-            (RunConfig { device: device.unwrap_or(asked.device), threads: threads.or(asked.threads), ..asked }, Some(run.folder))
+            let (device, threads) = (device.unwrap_or(asked.device), threads.or(asked.threads));
+            (RunConfig { device, threads, memory_limit: limit.or(asked.memory_limit), ..asked }, Some(run.folder))
         }
     };
     let problems = config.problems();

@@ -8,14 +8,16 @@
 mod stroke;
 mod warp;
 
+pub use warp::{KNOTS, spline};
+
 use crate::ink::{PIXELS, SIDE};
 use crate::random::Random;
 use crate::run_config::Augmentation;
 
 /// Pixels of nothing around a picture in work.
-const MARGIN: usize = 2;
+pub const MARGIN: usize = 2;
 /// Side of a picture in work.
-const WIDE: usize = SIDE + 2 * MARGIN;
+pub const WIDE: usize = SIDE + 2 * MARGIN;
 
 /// How far each change may go. All are drawn evenly between minus this and this.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +42,19 @@ impl Strength {
     const STRONG: Self = Self { rotation: 0.20, scale: 0.13, shear: 0.18, shift: 2.0, elastic: 0.85, thickness: 0.35 };
 }
 
+/// How one picture is changed, once.
+#[derive(Clone, Debug)]
+pub struct Variation {
+    /// From a new place, relative to the middle, to the old one: `[[xx, xy], [yx, yy]]`, row by row.
+    pub map: [f32; 4],
+    /// Pixels along x and y.
+    pub shift: [f32; 2],
+    /// Share of the way to a stroke that is a pixel wider (above 0) or narrower at each edge.
+    pub thickness: f32,
+    /// Displacements along x and y at the knots of the bending's splines, in pixels, row by row.
+    pub knots: [[[f32; KNOTS]; KNOTS]; 2],
+}
+
 /// Changes pictures; keeps its working memory between them.
 #[derive(Debug)]
 pub struct Augmenter {
@@ -60,17 +75,9 @@ impl Augmenter {
         Some(Self { strength, picture: Box::new([0.0; WIDE * WIDE]), field: warp::Field::default() })
     }
 
-    /// Changes a picture of 784 pixels as `random` wills.
-    pub fn change(&mut self, pixels: &mut [u8], random: &mut Random) {
-        debug_assert_eq!(pixels.len(), PIXELS);
-        let Self { strength, picture, field } = self;
-        // The stroke of the picture before may have grown into the margin.
-        picture.fill(0.0);
-        for (row, pixels) in picture.chunks_exact_mut(WIDE).skip(MARGIN).zip(pixels.chunks_exact(SIDE)) {
-            for (to, &pixel) in row[MARGIN..].iter_mut().zip(pixels) {
-                *to = f32::from(pixel);
-            }
-        }
+    /// How a picture is changed, as `random` wills.
+    pub fn draw(&self, random: &mut Random) -> Variation {
+        let strength = self.strength;
         let mut within = |most: f32| random.range(-most, most);
         let change = warp::Change {
             rotation: within(strength.rotation),
@@ -79,7 +86,22 @@ impl Augmenter {
             shift: [within(strength.shift), within(strength.shift)],
         };
         let thickness = within(strength.thickness);
-        pulp::Arch::new().dispatch(Prepare { field, picture, change, elastic: strength.elastic, thickness, random });
+        Variation { map: change.inverse(), shift: change.shift, thickness, knots: warp::knots(strength.elastic, random) }
+    }
+
+    /// Changes a picture of 784 pixels as `random` wills.
+    pub fn change(&mut self, pixels: &mut [u8], random: &mut Random) {
+        debug_assert_eq!(pixels.len(), PIXELS);
+        let variation = self.draw(random);
+        let Self { picture, field, .. } = self;
+        // The stroke of the picture before may have grown into the margin.
+        picture.fill(0.0);
+        for (row, pixels) in picture.chunks_exact_mut(WIDE).skip(MARGIN).zip(pixels.chunks_exact(SIDE)) {
+            for (to, &pixel) in row[MARGIN..].iter_mut().zip(pixels) {
+                *to = f32::from(pixel);
+            }
+        }
+        pulp::Arch::new().dispatch(Prepare { field, picture, variation: &variation });
         // Not dispatched: processors that can gather from many places at once take longer to do so than to visit one after the other.
         field.sample(picture, pixels);
     }
@@ -90,10 +112,7 @@ impl Augmenter {
 struct Prepare<'a> {
     field: &'a mut warp::Field,
     picture: &'a mut [f32; WIDE * WIDE],
-    change: warp::Change,
-    elastic: f32,
-    thickness: f32,
-    random: &'a mut Random,
+    variation: &'a Variation,
 }
 
 impl pulp::NullaryFnOnce for Prepare<'_> {
@@ -101,10 +120,10 @@ impl pulp::NullaryFnOnce for Prepare<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { field, picture, change, elastic, thickness, random } = self;
-        field.draw(change, elastic, random);
-        if thickness != 0.0 {
-            stroke::thicken(picture, thickness);
+        let Self { field, picture, variation } = self;
+        field.lay(variation);
+        if variation.thickness != 0.0 {
+            stroke::thicken(picture, variation.thickness);
         }
     }
 }

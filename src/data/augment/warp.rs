@@ -5,7 +5,7 @@
 //! Simard et al. smooth a random displacement per pixel with a Gaussian of 4 to 6 pixels. Here the displacements are uniform B-splines
 //! of degree 3 over random numbers at knots 8 pixels apart: as smooth, of the same reach, and a twentieth of the work.
 
-use super::{MARGIN, WIDE};
+use super::{MARGIN, Variation, WIDE};
 use crate::ink::SIDE;
 use crate::random::Random;
 
@@ -14,7 +14,7 @@ const SPACING: usize = 8;
 /// Stretches between knots along an axis that hold pixels.
 const BLOCKS: usize = SIDE.div_ceil(SPACING);
 /// Knots along an axis that have a say in some pixel.
-const KNOTS: usize = BLOCKS + 3;
+pub const KNOTS: usize = BLOCKS + 3;
 /// The spline's standard deviation over numbers uniform in ±1: `1/√3` for those, and `151/315` of the variance left along each axis.
 const SPLINE_DEVIATION: f32 = 0.276_76;
 /// The middle of a picture.
@@ -31,6 +31,37 @@ pub(super) struct Change {
     pub shear: f32,
     /// Pixels along x and y.
     pub shift: [f32; 2],
+}
+
+impl Change {
+    /// The inverse of turning after slanting and scaling: from the new place to the old one.
+    pub fn inverse(self) -> [f32; 4] {
+        let Self { rotation, scale: [wide, high], shear, .. } = self;
+        let (sin, cos) = rotation.sin_cos();
+        [(cos + shear * sin) / wide, (sin - shear * cos) / wide, -sin / high, cos / high]
+    }
+}
+
+/// Displacements at the knots, for a bending of so many pixels (standard deviation).
+pub(super) fn knots(elastic: f32, random: &mut Random) -> [[[f32; KNOTS]; KNOTS]; 2] {
+    let amplitude = elastic / SPLINE_DEVIATION;
+    let mut knots = [[[0.0_f32; KNOTS]; KNOTS]; 2];
+    for knot in knots.as_flattened_mut().as_flattened_mut() {
+        *knot = random.range(-amplitude, amplitude);
+    }
+    knots
+}
+
+/// What each knot along an axis counts for at each pixel: `[pixel][knot]`.
+pub fn spline() -> [[f32; KNOTS]; SIDE] {
+    let weights = Field::default().weights;
+    let mut shares = [[0.0; KNOTS]; SIDE];
+    for (pixel, shares) in shares.iter_mut().enumerate() {
+        for (share, weights) in shares[pixel / SPACING..].iter_mut().zip(&weights) {
+            *share = weights[pixel];
+        }
+    }
+    shares
 }
 
 /// A number for each new pixel, in rows as wide as those of pictures in work; what is beyond a picture's own width is not used.
@@ -63,23 +94,13 @@ impl Default for Field {
 }
 
 impl Field {
-    /// Draws a field: this map, bent by so many pixels (standard deviation).
+    /// Lays a variation's field out: its map, bent.
     ///
     /// Loops and sums are spelt out, so that they are compiled for the instructions this is dispatched to: closures are not.
     #[expect(clippy::needless_range_loop, reason = "four rows of knots and two tables are walked by the same index")]
     #[inline(always)]
-    pub fn draw(&mut self, change: Change, elastic: f32, random: &mut Random) {
-        let Change { rotation, scale: [wide, high], shear, shift } = change;
-        let (sin, cos) = rotation.sin_cos();
-        // The inverse of turning after slanting and scaling: from the new place to the old one.
-        let [xx, xy] = [(cos + shear * sin) / wide, (sin - shear * cos) / wide];
-        let [yx, yy] = [-sin / high, cos / high];
-
-        let amplitude = elastic / SPLINE_DEVIATION;
-        let mut knots = [[[0.0_f32; KNOTS]; KNOTS]; 2];
-        for knot in knots.as_flattened_mut().as_flattened_mut() {
-            *knot = random.range(-amplitude, amplitude);
-        }
+    pub fn lay(&mut self, variation: &Variation) {
+        let Variation { map: [xx, xy, yx, yy], shift, knots, .. } = variation;
         // In the margin, one pixel before the edge that has a neighbour on either side.
         let furthest = (WIDE - 2) as f32;
         let middle = MIDDLE + MARGIN as f32;
@@ -88,7 +109,7 @@ impl Field {
             let v = row as f32 - MIDDLE - shift[1];
             // Down the columns first: what the rows of knots come to at this row, for each column's four.
             let mut bends = [[[0.0; WIDE]; 4]; 2];
-            for (bends, knots) in bends.iter_mut().zip(&knots) {
+            for (bends, knots) in bends.iter_mut().zip(knots) {
                 for column in 0..KNOTS {
                     let knot = row / SPACING;
                     let bend = first[row] * knots[knot][column]

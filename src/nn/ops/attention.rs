@@ -20,8 +20,8 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Tensor>
     if heads == 0 || width == 0 || width % (3 * heads) != 0 {
         candle_core::bail!("attention with {heads} heads does not fit {:?}", qkv.shape());
     }
-    if !qkv.device().is_cpu() {
-        return composed::attention(qkv, heads);
+    if context.is_composed() {
+        return composed::attention(qkv, heads, context.precision);
     }
     let op = Attention { tokens, heads, depth: width / (3 * heads), precision: context.precision, shares: Mutex::default() };
     tape::apply1(qkv, op, context.gradient)

@@ -1,6 +1,6 @@
 //! Owns batch normalisation (Ioffe & Szegedy 2015), optionally with the activation that follows. Must not know models.
 
-use candle_core::{CpuStorage, CustomOp3, DType, Device, Layout, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::activation::{apply, apply_slope};
@@ -43,17 +43,19 @@ pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation
             if count < 2 {
                 candle_core::bail!("a batch of one number per channel has no variance");
             }
-            if !x.device().is_cpu() {
+            if context.is_composed() {
                 let [mean, variance] = composed::moments(x)?;
-                let wide = |values: &Tensor| values.detach().to_dtype(DType::F64)?.to_vec1::<f64>();
-                follow(norm, &wide(&mean)?, &wide(&variance)?, count)?;
+                let unbiased = (variance.detach() * (count as f64 / (count - 1) as f64))?;
+                for (running, batch) in [(running_mean, mean.detach()), (running_variance, unbiased)] {
+                    running.set(&((running.tensor() * (1.0 - MOMENTUM))? + (batch * MOMENTUM)?)?)?;
+                }
                 return composed::batch_norm(x, [&mean, &variance], weight.tracked(), bias.tracked(), EPSILON, activation);
             }
             let (mean, variance) = with_floats(x, |x| Ok(moments(x, channels)))?;
             follow(norm, &mean, &variance, count)?;
             tape::apply3(x, weight.tracked(), bias.tracked(), apply(Statistics::new(&mean, &variance)), Gradient::Kept)
         }
-        Gradient::None if !x.device().is_cpu() => {
+        Gradient::None if context.is_composed() => {
             let [mean, variance] = [running_mean, running_variance].map(Parameter::tensor);
             composed::batch_norm(x, [&mean, &variance], weight.tracked(), bias.tracked(), EPSILON, activation)
         }

@@ -18,8 +18,8 @@ pub fn conv2d(x: &Tensor, weight: &Parameter, bias: Option<&Parameter>, stride: 
     if channels != inputs || kernel != kernel_width || bias.is_some_and(|bias| bias.len() != outputs) || !convolution.fits() {
         candle_core::bail!("a {kernel}x{kernel_width} convolution of {inputs} channels does not fit {:?}", x.shape());
     }
-    if !x.device().is_cpu() {
-        return composed::conv2d(x, weight.tracked(), bias.map(Parameter::tracked), stride, padding);
+    if context.is_composed() {
+        return composed::conv2d(x, weight.tracked(), bias.map(Parameter::tracked), stride, padding, context.precision);
     }
     let convolve = Convolve { convolution, pool: false, relu: false, precision: context.precision };
     apply(x, convolve, weight, bias, context)

@@ -19,8 +19,8 @@ pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: Option<&Parameter>, paddi
     if channels != inputs || kernel != kernel_width || !convolution.fits() || convolution.out_height().min(convolution.out_width()) < 2 {
         candle_core::bail!("a {kernel}x{kernel_width} convolution of {inputs} channels does not fit {:?}", x.shape());
     }
-    if !x.device().is_cpu() {
-        let sums = composed::conv2d(x, weight.tracked(), bias.map(Parameter::tracked), 1, padding)?;
+    if context.is_composed() {
+        let sums = composed::conv2d(x, weight.tracked(), bias.map(Parameter::tracked), 1, padding, context.precision)?;
         let pooled = composed::max_pool(&sums, Kernel { size: 2, stride: 2, padding: 0 })?;
         return if relu { composed::activate(&pooled, Activation::Relu) } else { Ok(pooled) };
     }

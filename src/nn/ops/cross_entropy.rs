@@ -3,7 +3,7 @@
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 
-use super::{Gradient, composed, floats, tape, with_floats};
+use super::{Gradient, Kernels, composed, floats, tape, with_floats};
 
 /// Two numbers: the cross-entropy (nats) of `logits` `[n, classes]` against `labels`, summed and divided by `batch`, and the
 /// count of rows whose largest logit is at the label. `batch` is `n` for a whole batch and the batch's size for a part of
@@ -13,15 +13,56 @@ use super::{Gradient, composed, floats, tape, with_floats};
 /// 2016; `torch.nn.CrossEntropyLoss(label_smoothing=…)`).
 ///
 /// `backward` may be called on the result as it is: the count is a constant.
-pub fn cross_entropy(logits: &Tensor, labels: &[u8], batch: usize, smoothing: f32) -> Result<Tensor> {
+pub fn cross_entropy<'a>(
+    logits: &Tensor,
+    labels: impl Into<Labels<'a>>,
+    batch: usize,
+    smoothing: f32,
+    kernels: Kernels,
+) -> Result<Tensor> {
     let (rows, classes) = logits.dims2()?;
+    let labels = match (labels.into(), kernels) {
+        (Labels::Digits(labels), _) => labels,
+        (Labels::OneHot(target), Kernels::Candle) => return composed::cross_entropy(logits, target, batch, smoothing),
+        (Labels::OneHot(_), Kernels::Ours) => candle_core::bail!("our cross-entropy takes digits as labels"),
+    };
     if rows != labels.len() || labels.iter().any(|&label| usize::from(label) >= classes) {
         candle_core::bail!("{} labels do not fit logits {:?}", labels.len(), logits.shape());
     }
-    if !logits.device().is_cpu() {
-        return composed::cross_entropy(logits, labels, batch, smoothing);
+    if kernels == Kernels::Candle {
+        return composed::cross_entropy(logits, &one_hot(labels, classes, logits.device())?, batch, smoothing);
     }
     tape::apply1(logits, CrossEntropy { labels: labels.to_vec(), classes, batch: batch as f32, smoothing }, Gradient::Kept)
+}
+
+/// The right answers of a batch.
+#[derive(Clone, Copy, Debug)]
+pub enum Labels<'a> {
+    /// A class for each row.
+    Digits(&'a [u8]),
+    /// `[n, classes]`: for each row a 1 at its class, on the device of the logits.
+    OneHot(&'a Tensor),
+}
+
+impl<'a> From<&'a [u8]> for Labels<'a> {
+    fn from(digits: &'a [u8]) -> Self {
+        Self::Digits(digits)
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Labels<'a> {
+    fn from(digits: &'a Vec<u8>) -> Self {
+        Self::Digits(digits)
+    }
+}
+
+/// `[n, classes]` on this device: for each label a 1 at its class.
+pub fn one_hot(labels: &[u8], classes: usize, device: &Device) -> Result<Tensor> {
+    let mut ones = vec![0.0_f32; labels.len() * classes];
+    for (row, &label) in ones.chunks_exact_mut(classes).zip(labels) {
+        row[usize::from(label)] = 1.0;
+    }
+    Tensor::from_vec(ones, (labels.len(), classes), device)
 }
 
 struct CrossEntropy {

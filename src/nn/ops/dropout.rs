@@ -3,11 +3,11 @@
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Gradient, PIECE, floats, tape, with_floats};
+use super::{Context, PIECE, floats, tape, with_floats};
 use crate::random::Random;
 
 /// Sets each number to 0 with this probability (0 ≤ p < 1) and multiplies the others by `1 / (1 - p)`.
-pub fn dropout(x: &Tensor, probability: f32, random: &mut Random) -> Result<Tensor> {
+pub fn dropout(x: &Tensor, probability: f32, random: &mut Random, context: Context) -> Result<Tensor> {
     let scale = 1.0 / (1.0 - probability);
     // Sixteen bits decide well enough; one draw serves four numbers.
     let dropped = (probability * 65536.0).round() as u64;
@@ -22,10 +22,10 @@ pub fn dropout(x: &Tensor, probability: f32, random: &mut Random) -> Result<Tens
             }
         }
     });
-    if !x.device().is_cpu() {
+    if context.is_composed() {
         return x * Tensor::from_vec(factors, x.shape(), x.device())?;
     }
-    tape::apply1(x, Dropout { factors }, Gradient::Kept)
+    tape::apply1(x, Dropout { factors }, context.gradient)
 }
 
 struct Dropout {

@@ -16,7 +16,7 @@ pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, context: Con
     if features == 0 || weight.len() != features || bias.len() != features {
         candle_core::bail!("a layer normalisation of {} features does not fit {:?}", weight.len(), x.shape());
     }
-    if !x.device().is_cpu() {
+    if context.is_composed() {
         return composed::layer_norm(x, weight.tracked(), bias.tracked(), f64::from(EPSILON));
     }
     let op = LayerNorm { features, weight: weight.clone(), bias: bias.clone() };

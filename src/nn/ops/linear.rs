@@ -28,8 +28,8 @@ pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, cont
     if features != inputs {
         candle_core::bail!("a layer of {inputs} inputs does not fit {:?}", x.shape());
     }
-    if !x.device().is_cpu() {
-        return composed::linear(x, weight.tracked(), bias.tracked(), relu);
+    if context.is_composed() {
+        return composed::linear(x, weight.tracked(), bias.tracked(), relu, context.precision);
     }
     let op = Linear { inputs, outputs, relu, precision: context.precision, weight: weight.clone(), bias: bias.clone() };
     tape::apply3(x, weight.tracked(), bias.tracked(), op, context.gradient)

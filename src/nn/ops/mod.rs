@@ -1,4 +1,4 @@
-//! Owns our ops and their gradients, plugged into candle's graph on the CPU; on other devices they are `composed` of candle's.
+//! Owns our ops and their gradients, plugged into candle's graph on the CPU; elsewhere they are `composed` of candle's.
 //! Must not know models.
 //!
 //! Activations are channels last (`[batch, height, width, channels]`): bias, `ReLU` and pooling run along channels, and the
@@ -44,7 +44,7 @@ pub use attention::attention;
 pub use batch_norm::{BatchNorm, batch_norm};
 pub use conv_pool::conv_pool;
 pub use conv2d::conv2d;
-pub use cross_entropy::cross_entropy;
+pub use cross_entropy::{Labels, cross_entropy, one_hot};
 pub use dropout::dropout;
 pub use flatten::flatten;
 pub use global_pool::global_average_pool;
@@ -58,6 +58,7 @@ pub use tape::{backward, forget, reshape};
 
 use candle_core::{CpuStorage, Layout, Result, Tensor, WithDType};
 
+use crate::device::Kernels;
 use crate::run_config::Precision;
 
 /// Whether an op keeps what its gradient needs.
@@ -76,11 +77,18 @@ pub struct Context {
     pub gradient: Gradient,
     /// The number format of products; sums, weights and everything else are f32.
     pub precision: Precision,
+    /// Whose ops compute.
+    pub kernels: Kernels,
 }
 
 impl Context {
-    /// Reading: nothing is kept, products are f32.
-    pub const READ: Self = Self { gradient: Gradient::None, precision: Precision::F32 };
+    /// Reading on the processor: nothing is kept, products are f32.
+    pub const READ: Self = Self { gradient: Gradient::None, precision: Precision::F32, kernels: Kernels::Ours };
+
+    /// True where candle's ops compute.
+    fn is_composed(self) -> bool {
+        self.kernels == Kernels::Candle
+    }
 }
 
 /// Numbers one task of an elementwise op computes: fixed, as every piece is, and a good part of the first-level cache.

@@ -12,7 +12,7 @@ pub fn add_positions(x: &Tensor, embedding: &Parameter, context: Context) -> Res
     if embedding.tracked().dims() != [1, tokens, features] {
         candle_core::bail!("positions {:?} do not fit {:?}", embedding.tracked().shape(), x.shape());
     }
-    if !x.device().is_cpu() {
+    if context.is_composed() {
         return x.broadcast_add(embedding.tracked());
     }
     let op = AddPositions { embedding: embedding.clone() };

@@ -1,18 +1,18 @@
 //! Owns every op as a composition of candle's own, for devices that have no kernels of ours. Gradients come from candle's graph, so only
 //! ops are used whose gradients are right on every device: no `max_pool2d`, no `conv2d`, no `relu` and no `maximum` (half a
-//! gradient to each of equal values). Products are f32 whatever the precision. Must not know models.
+//! gradient to each of equal values). Must not know models.
 
 mod loss;
 mod norm;
 mod slide;
 
-use candle_core::{D, Result, Tensor};
+use candle_core::{D, DType, Result, Tensor};
 
 pub use loss::cross_entropy;
 pub use norm::{batch_norm, layer_norm, moments};
 pub use slide::{average_pool, conv2d, max_pool};
 
-use crate::run_config::Activation;
+use crate::run_config::{Activation, Precision};
 
 /// `super::activate`.
 pub fn activate(x: &Tensor, activation: Activation) -> Result<Tensor> {
@@ -35,9 +35,19 @@ fn perhaps(x: &Tensor, activation: Option<Activation>) -> Result<Tensor> {
     activation.map_or_else(|| Ok(x.clone()), |activation| activate(x, activation))
 }
 
+/// A matrix product of operands in this number format; what comes out is f32.
+fn product(a: &Tensor, b: &Tensor, precision: Precision) -> Result<Tensor> {
+    let format = match precision {
+        Precision::F32 => return a.matmul(b),
+        Precision::Bf16 => DType::BF16,
+        Precision::F16 => DType::F16,
+    };
+    a.to_dtype(format)?.matmul(&b.to_dtype(format)?)?.to_dtype(DType::F32)
+}
+
 /// `super::linear`.
-pub fn linear(x: &Tensor, weight: &Tensor, bias: &Tensor, relu: bool) -> Result<Tensor> {
-    perhaps(&x.matmul(&weight.t()?)?.broadcast_add(bias)?, relu.then_some(Activation::Relu))
+pub fn linear(x: &Tensor, weight: &Tensor, bias: &Tensor, relu: bool, precision: Precision) -> Result<Tensor> {
+    perhaps(&product(x, &weight.t()?, precision)?.broadcast_add(bias)?, relu.then_some(Activation::Relu))
 }
 
 /// `super::flatten`.
@@ -52,13 +62,13 @@ pub fn global_average_pool(x: &Tensor) -> Result<Tensor> {
 }
 
 /// `super::attention`.
-pub fn attention(qkv: &Tensor, heads: usize) -> Result<Tensor> {
+pub fn attention(qkv: &Tensor, heads: usize, precision: Precision) -> Result<Tensor> {
     let (batch, tokens, width) = qkv.dims3()?;
     let depth = width / (3 * heads);
     let parts = qkv.reshape((batch, tokens, 3, heads, depth))?.permute((2, 0, 3, 1, 4))?;
     let part = |index: usize| parts.narrow(0, index, 1)?.squeeze(0)?.contiguous();
-    let scores = (part(0)?.matmul(&part(1)?.t()?.contiguous()?)? * (1.0 / (depth as f64).sqrt()))?;
-    let mixed = softmax(&scores)?.matmul(&part(2)?)?;
+    let scores = (product(&part(0)?, &part(1)?.t()?.contiguous()?, precision)? * (1.0 / (depth as f64).sqrt()))?;
+    let mixed = product(&softmax(&scores)?, &part(2)?, precision)?;
     mixed.transpose(1, 2)?.contiguous()?.reshape((batch, tokens, heads * depth))
 }
 

@@ -2,18 +2,27 @@
 
 use candle_core::{Result, Tensor};
 
+use super::product;
 use crate::nn::ops::Kernel;
+use crate::run_config::Precision;
 
 /// The convolution of `super::super::conv2d`: every place of the kernel is a slice of the picture, all slices side by side are the rows
 /// of a matrix product.
-pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, stride: usize, padding: usize) -> Result<Tensor> {
+pub fn conv2d(
+    x: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    stride: usize,
+    padding: usize,
+    precision: Precision,
+) -> Result<Tensor> {
     let (outputs, inputs, size, _) = weight.dims4()?;
     let kernel = Kernel { size, stride, padding };
     let slices = slices(x, kernel, 0.0)?;
     let (batch, height, width, _) = slices.first().map_or_else(|| x.dims4(), Tensor::dims4)?;
     let rows = Tensor::cat(&slices, 3)?.reshape((batch * height * width, size * size * inputs))?;
     let weight = weight.permute((2, 3, 1, 0))?.contiguous()?.reshape((size * size * inputs, outputs))?;
-    let result = rows.matmul(&weight)?.reshape((batch, height, width, outputs))?;
+    let result = product(&rows, &weight, precision)?.reshape((batch, height, width, outputs))?;
     bias.map_or_else(|| Ok(result.clone()), |bias| result.broadcast_add(bias))
 }
 

@@ -1,0 +1,234 @@
+//! Owns the optimiser's step where candle's ops compute: every rule over all weights at once, as tensors on their device.
+//! Must not know where gradients come from nor when a step is due.
+//!
+//! Weights, gradients and what is remembered are one long row each, so that a step takes as many operations for a network of forty
+//! parameters as for one of four, and nothing is read back.
+
+use candle_core::{Result, Tensor};
+
+use super::average::Average;
+use super::langevin;
+use super::optimizer::{Memory, Settings};
+use super::pieces::{PIECE, count};
+use super::adam;
+use crate::device::Place;
+use crate::nn::Parameter;
+use crate::run_config::OptimizerKind;
+
+/// Moves parameters by their gradients, on the device they lie on.
+pub struct DeviceOptimizer {
+    settings: Settings,
+    place: Place,
+    parameters: Vec<Parameter>,
+    /// What decays each number of what is learned, in one row.
+    decays: Tensor,
+    steps: u64,
+    first: Tensor,
+    second: Tensor,
+    average: Option<Kept>,
+}
+
+/// The running average, its values in one row.
+struct Kept {
+    card: Average,
+    values: Tensor,
+}
+
+impl DeviceOptimizer {
+    /// The optimiser of these parameters, at its first step.
+    pub fn new(settings: Settings, parameters: &[Parameter], average: Option<Average>, place: &Place) -> Result<Self> {
+        let decays: Vec<f32> = learned(parameters)
+            .flat_map(|parameter| {
+                let decay = if parameter.decays() { settings.weight_decay } else { 0.0 };
+                std::iter::repeat_n(decay, parameter.len())
+            })
+            .collect();
+        let decays = Tensor::new(decays, &place.device)?;
+        let mut optimizer = Self {
+            settings,
+            place: place.clone(),
+            parameters: parameters.to_vec(),
+            first: decays.zeros_like()?,
+            second: decays.zeros_like()?,
+            decays,
+            steps: 0,
+            average: None,
+        };
+        optimizer.set_average(average)?;
+        Ok(optimizer)
+    }
+
+    /// The L2 norm of all gathered gradients together, still on the device; the gradients stay gathered.
+    pub fn gradient_norm(&self) -> Result<Tensor> {
+        let mut sum = Tensor::zeros((), candle_core::DType::F32, &self.place.device)?;
+        for parameter in learned(&self.parameters) {
+            if let Some(gradient) = parameter.device_gradient() {
+                sum = (sum + gradient.sqr()?.sum_all()?)?;
+            }
+        }
+        sum.sqrt()
+    }
+
+    /// Moves every parameter once, its gradient multiplied by `scale` and brought down to the norm `clip`, and forgets the gradients.
+    /// Gives the norm they had after `scale`, still on the device: if it is not finite, neither are the weights any more.
+    pub fn step(&mut self, rate: f32, scale: f32, clip: Option<f64>) -> Result<Tensor> {
+        self.steps += 1;
+        let gradients = learned(&self.parameters).map(|parameter| match parameter.take_device_gradient() {
+            Some(gradient) => gradient.flatten_all(),
+            None => parameter.tensor().zeros_like()?.flatten_all(),
+        });
+        let gradient = (Tensor::cat(&gradients.collect::<Result<Vec<_>>>()?, 0)? * f64::from(scale))?;
+        let norm = gradient.sqr()?.sum_all()?.sqrt()?;
+        let gradient = match clip {
+            None => gradient,
+            Some(most) => gradient.broadcast_mul(&(norm.maximum(most)?.recip()? * most)?)?,
+        };
+        let weights = row(learned(&self.parameters))?;
+        let moved = self.moved(&weights, &gradient, f64::from(rate))?.detach();
+        let mut start = 0;
+        for parameter in learned(&self.parameters) {
+            parameter.set(&moved.narrow(0, start, parameter.len())?.reshape(parameter.tensor().shape())?)?;
+            start += parameter.len();
+        }
+        if let Some(Kept { card, values }) = &mut self.average {
+            let share = f64::from(card.next_share());
+            let weights = row(self.parameters.iter())?;
+            *values = ((&*values * (1.0 - share))? + (weights * share)?)?.detach();
+        }
+        Ok(norm)
+    }
+
+    /// The weights after this step, and what is remembered for the next.
+    fn moved(&mut self, weights: &Tensor, gradient: &Tensor, rate: f64) -> Result<Tensor> {
+        let Settings { kind, momentum, nesterov, .. } = self.settings;
+        let decay = |weights: &Tensor, decays: &Tensor| weights * decays;
+        match kind {
+            OptimizerKind::Sgd => {
+                let momentum = f64::from(momentum);
+                self.first = ((&self.first * momentum)? + gradient)?.detach();
+                let step = if nesterov { (gradient + (&self.first * momentum)?)? } else { self.first.clone() };
+                (weights - (decay(weights, &self.decays)? * rate)?)? - (step * rate)?
+            }
+            OptimizerKind::Adam | OptimizerKind::AdamW => {
+                let [beta1, beta2] = [adam::BETA1, adam::BETA2].map(f64::from);
+                let decoupled = kind == OptimizerKind::AdamW;
+                let gradient = if decoupled { gradient.clone() } else { (gradient + decay(weights, &self.decays)?)? };
+                self.first = ((&self.first * beta1)? + (&gradient * (1.0 - beta1))?)?.detach();
+                self.second = ((&self.second * beta2)? + (gradient.sqr()? * (1.0 - beta2))?)?.detach();
+                let number = i32::try_from(self.steps).unwrap_or(i32::MAX);
+                let root = (&self.second * (1.0 / (1.0 - beta2.powi(number))))?.sqrt()?;
+                let step = (&self.first / (root + f64::from(adam::EPSILON))?)?;
+                let kept = if decoupled { (weights - (decay(weights, &self.decays)? * rate)?)? } else { weights.clone() };
+                kept - (step * (rate / (1.0 - beta1.powi(number))))?
+            }
+            OptimizerKind::Sgld | OptimizerKind::Psgld => {
+                let variance = 2.0 * rate / self.settings.images.max(1) as f64;
+                let drift = (gradient + decay(weights, &self.decays)?)?;
+                let noise = self.noise()?;
+                if kind == OptimizerKind::Sgld {
+                    return (weights - (drift * rate)?)? + (noise * variance.sqrt())?;
+                }
+                let alpha = f64::from(langevin::ALPHA);
+                self.first = ((&self.first * alpha)? + (gradient.sqr()? * (1.0 - alpha))?)?.detach();
+                let conditioner = (self.first.sqrt()? + f64::from(langevin::EPSILON))?.recip()?;
+                (weights - ((&conditioner * drift)? * rate)?)? + ((conditioner * variance)?.sqrt()? * noise)?
+            }
+        }
+    }
+
+    /// This step's Langevin noise: the same numbers as on the processor.
+    fn noise(&self) -> Result<Tensor> {
+        let mut noise = Vec::with_capacity(self.decays.elem_count());
+        let mut index = 0;
+        for parameter in &self.parameters {
+            let pieces = count(parameter.len());
+            if parameter.role().is_trainable() {
+                for (piece, start) in (index..).zip((0..parameter.len()).step_by(PIECE)) {
+                    let mut random = langevin::noise(self.settings.seed, self.steps, piece);
+                    noise.extend((start..parameter.len().min(start + PIECE)).map(|_| random.normal()));
+                }
+            }
+            index += pieces;
+        }
+        Tensor::new(noise, &self.place.device)
+    }
+
+    /// Forgets gathered gradients.
+    pub fn forget_gradients(&self) {
+        for parameter in &self.parameters {
+            parameter.take_device_gradient();
+        }
+    }
+
+    /// What it remembers, read back.
+    pub fn memory(&self) -> Result<Memory> {
+        let [has_first, has_second] = self.settings.memories();
+        let read = |row: &Tensor, has: bool| -> Result<Vec<Vec<f32>>> {
+            let values = if has { row.to_vec1::<f32>()? } else { Vec::new() };
+            let len = |parameter: &Parameter| if has && parameter.role().is_trainable() { parameter.len() } else { 0 };
+            Ok(cut(&values, self.parameters.iter().map(len)))
+        };
+        Ok(Memory { steps: self.steps, first: read(&self.first, has_first)?, second: read(&self.second, has_second)? })
+    }
+
+    /// Puts back what `memory` gave.
+    pub fn remember(&mut self, memory: &Memory) -> Result<()> {
+        let zeros = self.decays.zeros_like()?;
+        let put = |values: &[Vec<f32>]| -> Result<Tensor> {
+            let values = values.concat();
+            if values.is_empty() { Ok(zeros.clone()) } else { Tensor::new(values, &self.place.device) }
+        };
+        (self.first, self.second) = (put(&memory.first)?, put(&memory.second)?);
+        self.steps = memory.steps;
+        Ok(())
+    }
+
+    /// The running average, read back; `None` where none is kept.
+    pub fn average(&self) -> Result<Option<Average>> {
+        let Some(Kept { card, values }) = &self.average else { return Ok(None) };
+        let values = cut(&values.to_vec1::<f32>()?, self.parameters.iter().map(Parameter::len));
+        Ok(Some(Average { values, ..card.clone() }))
+    }
+
+    /// Puts back what `average` gave.
+    pub fn set_average(&mut self, average: Option<Average>) -> Result<()> {
+        let keep = |mut card: Average| -> Result<Kept> {
+            let values = Tensor::new(std::mem::take(&mut card.values).concat(), &self.place.device)?;
+            Ok(Kept { card, values })
+        };
+        self.average = average.map(keep).transpose()?;
+        Ok(())
+    }
+
+    /// Swaps the averaged weights with those of the parameters; nothing where no average is kept.
+    pub fn exchange_average(&mut self) -> Result<()> {
+        let Some(Kept { values, .. }) = &mut self.average else { return Ok(()) };
+        let weights = row(self.parameters.iter())?;
+        let mut start = 0;
+        for parameter in &self.parameters {
+            parameter.set(&values.narrow(0, start, parameter.len())?.reshape(parameter.tensor().shape())?)?;
+            start += parameter.len();
+        }
+        *values = weights;
+        Ok(())
+    }
+}
+
+/// A row, cut into pieces of these lengths.
+fn cut(mut row: &[f32], lens: impl Iterator<Item = usize>) -> Vec<Vec<f32>> {
+    let cut = lens.map(|len| {
+        let (piece, rest) = row.split_at(len.min(row.len()));
+        row = rest;
+        piece.to_vec()
+    });
+    cut.collect()
+}
+
+fn learned(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
+    parameters.iter().filter(|parameter| parameter.role().is_trainable())
+}
+
+/// All their values in one row, a copy.
+fn row<'a>(parameters: impl Iterator<Item = &'a Parameter>) -> Result<Tensor> {
+    Tensor::cat(&parameters.map(|parameter| parameter.tensor().flatten_all()).collect::<Result<Vec<_>>>()?, 0)?.copy()
+}

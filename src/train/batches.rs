@@ -1,0 +1,112 @@
+//! Owns a run's batches, wherever they are gathered, and the parts of them that are computed at once. Must not know networks beyond what
+//! they take in.
+
+use std::thread::Scope;
+
+use candle_core::Tensor;
+
+use super::device_batches::DeviceBatches;
+use super::loader::{Loader, Shuffle};
+use crate::data::Split;
+use crate::device::{Kernels, Place};
+use crate::ink::PIXELS;
+use crate::nn::Pixels;
+use crate::nn::ops::Labels;
+use crate::problem::Problem;
+use crate::run_config::RunConfig;
+
+/// The batches of a run, in order.
+pub enum Batches {
+    /// Gathered by a thread of their own.
+    Host(Loader),
+    /// Gathered by the device.
+    There(Box<DeviceBatches>),
+}
+
+impl Batches {
+    /// Those of every epoch that `shuffle` has yet to come to.
+    pub fn start<'scope, 'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        config: &RunConfig,
+        images: &'env Split,
+        shuffle: Shuffle,
+        place: &Place,
+    ) -> Result<Self, Problem> {
+        Ok(match place.kernels {
+            Kernels::Ours => Self::Host(Loader::start(scope, config, images, shuffle)?),
+            Kernels::Candle => Self::There(Box::new(DeviceBatches::new(config, images, shuffle, place)?)),
+        })
+    }
+
+    /// The next batch.
+    pub fn next_batch(&mut self) -> Result<Batch<'_>, Problem> {
+        Ok(match self {
+            Self::Host(loader) => Batch::Host(loader.next_batch()?),
+            Self::There(batches) => {
+                let (pixels, labels) = batches.next_batch()?;
+                Batch::There(pixels, labels)
+            }
+        })
+    }
+}
+
+/// Pictures with their labels.
+pub enum Batch<'a> {
+    /// On the host.
+    Host(&'a Split),
+    /// Pixels `[n, 784]` and a 1 at each label `[n, 10]`, on the device.
+    There(Tensor, Tensor),
+}
+
+impl Batch<'_> {
+    /// How many.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Host(split) => split.len(),
+            Self::There(pixels, _) => pixels.dims().first().copied().unwrap_or_default(),
+        }
+    }
+
+    /// `count` of them from `start` on, as many as there are.
+    pub fn part(&self, start: usize, count: usize) -> candle_core::Result<Part<'_>> {
+        let end = self.len().min(start + count);
+        Ok(match self {
+            Self::Host(split) => Part::Host(&split.images[start * PIXELS..end * PIXELS], &split.labels[start..end]),
+            Self::There(pixels, labels) => Part::There(pixels.narrow(0, start, end - start)?, labels.narrow(0, start, end - start)?),
+        })
+    }
+}
+
+/// Some of a batch.
+pub enum Part<'a> {
+    /// On the host.
+    Host(&'a [u8], &'a [u8]),
+    /// On the device.
+    There(Tensor, Tensor),
+}
+
+impl Part<'_> {
+    /// What a network takes in.
+    pub const fn pixels(&self) -> Pixels<'_> {
+        match self {
+            Self::Host(pixels, _) => Pixels::Host(pixels),
+            Self::There(pixels, _) => Pixels::There(pixels),
+        }
+    }
+
+    /// What it is to say.
+    pub const fn labels(&self) -> Labels<'_> {
+        match self {
+            Self::Host(_, labels) => Labels::Digits(labels),
+            Self::There(_, labels) => Labels::OneHot(labels),
+        }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Host(_, labels) => labels.len(),
+            Self::There(pixels, _) => pixels.dims().first().copied().unwrap_or_default(),
+        }
+    }
+}

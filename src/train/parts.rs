@@ -1,0 +1,56 @@
+//! Owns how many images are computed at once, and what happens when memory runs out: smaller parts, whose gradients add up to the same.
+//! Must not know how a part is computed.
+
+use candle_core::Tensor;
+
+use super::memory::part_within_limit;
+use super::observer::Observer;
+use crate::device::Place;
+use crate::problem::Problem;
+use crate::protocol::{Intervention, RunPlan};
+use crate::run_config::RunConfig;
+
+/// The parts a batch is computed in.
+pub struct Parts<'a> {
+    place: &'a Place,
+    /// Images of one, at most.
+    pub most: usize,
+}
+
+impl<'a> Parts<'a> {
+    /// As many images as are good for the run's model and fit into its memory limit; says so where these are not the same.
+    pub fn new(config: &RunConfig, place: &'a Place, plan: &RunPlan, observer: &mut dyn Observer) -> Result<Self, Problem> {
+        let within = |config| part_within_limit(config, place.kernels, plan.train_images + plan.validation_images, plan.test_images);
+        let limit = config.memory_limit.unwrap_or_default();
+        let message = || format!("a run like this does not fit into {limit} MB, however small the parts of its batches");
+        let most = within(config).ok_or_else(|| Problem::OutOfMemory { message: message() })?;
+        if within(&RunConfig { memory_limit: None, ..config.clone() }) != Some(most) {
+            observer.intervened(Intervention::SmallerParts { step: 1, images: most as u32 });
+        }
+        Ok(Self { place, most })
+    }
+
+    /// What was computed of a part of so many images; `None` where memory ran out, and parts are smaller from here on.
+    pub fn unless_exhausted(
+        &mut self,
+        computed: candle_core::Result<Tensor>,
+        images: usize,
+        step: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Tensor>, Problem> {
+        let computed = computed.map_err(Problem::from);
+        let (computed, message) = match computed {
+            Ok(_) if self.place.is_exhausted() => (computed.map(Some), "this program holds more than its limit".to_owned()),
+            Err(Problem::OutOfMemory { message }) => (Ok(None), message),
+            computed => return computed.map(Some),
+        };
+        if images == 1 {
+            return Err(Problem::OutOfMemory { message });
+        }
+        self.most = images.div_ceil(2);
+        observer.intervened(Intervention::SmallerParts { step, images: self.most as u32 });
+        // What computed ahead holds memory that is free once it is done.
+        self.place.device.synchronize()?;
+        computed
+    }
+}
