@@ -75,7 +75,7 @@ impl Reader {
     }
 
     fn read_since(&self, start: Instant, picture: Picture) -> Result<Reading, Problem> {
-        let logits = self.net.forward(picture.pixels().as_slice(), Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;
+        let logits = self.net.forward(picture.pixels(), Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;
         let Some(Scores { probabilities, digit, digit_score }) = Scores::of_rows(&logits).next() else {
             return Err(Problem::Compute { message: format!("{} gave no logits", self.info.kind) });
         };

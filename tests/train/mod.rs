@@ -7,6 +7,7 @@ mod hold_out;
 mod interrupted;
 mod learning;
 mod micro_batches;
+mod on_a_device;
 mod precisions;
 mod refusals;
 mod stopping;

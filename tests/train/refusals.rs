@@ -2,7 +2,7 @@
 
 use inkling::data::DataSet;
 use inkling::problem::Problem;
-use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, RunConfig};
+use inkling::run_config::{ConfigProblem, ModelKind, RunConfig};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{square_set, train};
@@ -19,9 +19,8 @@ fn values_no_run_can_have() {
     let data = square_set(24, 0);
     let base = config(ModelKind::Mlp);
     assert_eq!(refused(&RunConfig { epochs: 0, ..base.clone() }, &data), ConfigProblem::Epochs { given: 0 }.into());
-    assert_eq!(refused(&RunConfig { batch_size: 0, ..base.clone() }, &data), ConfigProblem::BatchSize { given: 0 }.into());
-    let of = RunConfig { device: DeviceChoice::Cuda, ..base };
-    assert!(matches!(refused(&of, &data), Problem::Config(ConfigProblem::DeviceUnavailable { .. })));
+    assert_eq!(refused(&RunConfig { memory_limit: Some(0), ..base.clone() }, &data), ConfigProblem::MemoryLimit { given: 0 }.into());
+    assert_eq!(refused(&RunConfig { batch_size: 0, ..base }, &data), ConfigProblem::BatchSize { given: 0 }.into());
 }
 
 #[test]
