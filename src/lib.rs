@@ -18,7 +18,7 @@
 //! | [`train`] | the training loop, top to bottom in one file, and its parts: batches, updates, the way back from numbers that are none |
 //! | [`infer`] | reading a drawing, measuring a model |
 //! | [`runs`] | run folders, and checkpoints of runs under way or interrupted |
-//! | [`hardware`] | what this machine has and what that means for training |
+//! | [`hardware`] | what this machine has and what that means for training, and how busy it is |
 //! | [`bench`] | measuring this machine: products, training steps, data, reading; and keeping what came of it |
 //! | [`device`] | opening devices, and the libraries that takes |
 //! | [`self_test`] | whether a device computes rightly: every op, a training, a reading |

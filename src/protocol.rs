@@ -108,6 +108,8 @@ pub enum Event {
         plan: RunPlan,
         /// The epochs completed before it was interrupted, where it is one that goes on.
         before: Vec<EpochRecord>,
+        /// The folder its checkpoints go to.
+        folder: PathBuf,
     },
     /// Training went on.
     Progress {

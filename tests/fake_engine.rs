@@ -2,13 +2,15 @@
 //! but only when a test says so ([`FakeEngine::serve`]), so nothing depends on time.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use inkling::app::{App, Choice, Dialogs, Settings, Surroundings};
+use inkling::app::{App, Choice, Dialogs, ReadLive, Settings, Surroundings};
 use inkling::bench::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Subject, VERSION};
-use inkling::engine::{EngineHandle, EngineSide, Host};
+use inkling::engine::{EngineHandle, EngineSettings, EngineSide, Host};
+use inkling::hardware::{Gpu, Hardware, Reading as LiveReading, Watched};
 use inkling::ink::{Ink, Picture};
 use inkling::paths::Paths;
 use inkling::problem::Problem;
@@ -25,12 +27,16 @@ pub const STEPS_PER_EPOCH: u64 = 10;
 pub struct FakeEngine {
     /// Every engine that was asked for, the newest last; `None` once it died.
     lines: Rc<RefCell<Vec<Option<EngineSide>>>>,
+    /// What each engine was told when it was started.
+    pub settings_of: Rc<RefCell<Vec<EngineSettings>>>,
     /// Everything that was asked, oldest first.
     pub heard: Vec<Command>,
     /// The benchmark under way.
     pub benchmark: Option<u64>,
     /// The run under way.
     pub run: Option<FakeRun>,
+    /// The live readings of the machine.
+    pub live: Arc<Mutex<Live>>,
     /// The folder everything is kept in; goes with this.
     pub home: tempfile::TempDir,
 }
@@ -43,6 +49,50 @@ pub struct FakeRun {
     pub step: u64,
     pub epochs: Vec<EpochRecord>,
     pub paused: bool,
+}
+
+/// The live readings of a machine, as a test writes them.
+#[derive(Debug, Default)]
+pub struct Live {
+    /// What is read, one after the other; the last one again and again.
+    pub script: VecDeque<LiveReading>,
+    /// What was asked for, each time.
+    pub asked: Vec<Watched>,
+}
+
+impl Live {
+    fn read(&mut self, watched: &Watched) -> LiveReading {
+        self.asked.push(watched.clone());
+        if self.script.len() > 1 { self.script.pop_front() } else { self.script.front().cloned() }.unwrap_or_default()
+    }
+}
+
+/// A machine this busy, with 16 GB of memory of which a quarter is free.
+pub fn busy(processor: f32) -> LiveReading {
+    LiveReading { processor, memory_total: 16 << 30, memory_available: 4 << 30, process_memory: Some(300 << 20), gpus: Vec::new() }
+}
+
+/// The machine the tests run on; with a folder for NVIDIA's libraries, one with a GPU and what that folder lacks.
+fn probed(cuda_folder: Option<&Path>) -> Hardware {
+    let here = inkling::hardware::probe(Path::new("."));
+    let Some(folder) = cuda_folder else { return here };
+    let cuda_finding = (!folder.join("all of them").exists()).then(|| format!("Nothing is in {}.", folder.display()));
+    Hardware { gpus: vec![gpu()], gpu_finding: None, cuda_finding, ..here }
+}
+
+/// A GPU at work.
+pub fn gpu() -> Gpu {
+    Gpu {
+        name: "GeForce RTX 4070".to_owned(),
+        memory_total: 12 << 30,
+        memory_free: 9 << 30,
+        driver: "580.95".to_owned(),
+        cuda: "13.0".to_owned(),
+        compute_capability: "8.9".to_owned(),
+        temperature: Some(61),
+        power: Some(143.6),
+        utilization: Some(0.87),
+    }
 }
 
 /// Dialogs that are answered at once.
@@ -71,6 +121,18 @@ pub fn app() -> (App, FakeEngine) {
 
 /// An app with these settings and dialogs, and its engine.
 pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
+    let live = Arc::new(Mutex::new(Live::default()));
+    let script = Arc::clone(&live);
+    let (app, engine) = app_around(settings, dialogs, Arc::new(move |watched| script.lock().unwrap().read(watched)));
+    (app, FakeEngine { live, ..engine })
+}
+
+/// An app that reads the machine this way.
+pub fn app_reading_live(read_live: ReadLive) -> (App, FakeEngine) {
+    app_around(Settings { wizard_done: true, ..Settings::default() }, Answers::default(), read_live)
+}
+
+fn app_around(settings: Settings, dialogs: Answers, read_live: ReadLive) -> (App, FakeEngine) {
     let home = tempfile::tempdir().unwrap();
     let at = |name| home.path().join(name);
     let paths = Paths {
@@ -83,23 +145,27 @@ pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
     };
     let lines = Rc::new(RefCell::new(Vec::new()));
     let asked_for = Rc::clone(&lines);
+    let settings_of = Rc::new(RefCell::new(Vec::new()));
+    let started = Rc::clone(&settings_of);
     let around = Surroundings {
         paths,
         host: Host::Thread,
-        connect: Box::new(move |_host, _settings, wake| {
+        connect: Box::new(move |_host, settings, wake| {
             let (handle, side) = EngineHandle::pair(move || wake());
             side.events.send(Event::Reader(starter()));
             asked_for.borrow_mut().push(Some(side));
+            started.borrow_mut().push(settings);
             handle
         }),
-        probe: Arc::new(|| inkling::hardware::probe(std::path::Path::new("."))),
-        self_test: Arc::new(|device| Ok(checked(device))),
+        probe: Arc::new(|folder| probed(folder)),
+        read_live,
+        self_test: Arc::new(|device, _folder| Ok(checked(device))),
         dialogs: Box::new(dialogs),
         wake: Arc::new(|| {}),
     };
     let mut app = App::new(settings, None, around);
     app.poll();
-    (app, FakeEngine { lines, heard: Vec::new(), benchmark: None, run: None, home })
+    (app, FakeEngine { lines, heard: Vec::new(), benchmark: None, run: None, live: Arc::default(), settings_of, home })
 }
 
 impl FakeEngine {
@@ -221,7 +287,12 @@ impl FakeEngine {
             }
             Command::Start { run, config, .. } => {
                 self.send(Event::Preparing { run, fraction: 0.5 });
-                self.send(Event::Started { run, plan: plan(&config), before: Vec::new() });
+                self.send(Event::Started {
+                    run,
+                    plan: plan(&config),
+                    before: Vec::new(),
+                    folder: self.home.path().join("checkpoints/one"),
+                });
                 self.run = Some(FakeRun { id: run, config, step: 0, epochs: Vec::new(), paused: false });
             }
             Command::Pause(id) => self.hold(id, true),

@@ -119,6 +119,10 @@ pub enum Action {
     ChooseDataFolder,
     /// Look for data sets in this folder as well, and train on it.
     UseDataFolder(PathBuf),
+    /// Ask for the folder of NVIDIA's libraries in a dialog.
+    ChooseCudaFolder,
+    /// Look for NVIDIA's libraries in this folder first, or only in the usual places.
+    UseCudaFolder(Option<PathBuf>),
     /// Write the curves of the run to a CSV file, asked for in a dialog.
     SaveCurves,
     /// Write this PNG to a file, asked for in a dialog.
@@ -132,6 +136,8 @@ pub enum Action {
     OpenFolder(PathBuf),
     /// Use light or dark colours, or what the system says.
     SetTheme(Theme),
+    /// Show or hide the monitor.
+    ShowMonitor(bool),
     /// Change remembered settings.
     Remember(Box<Settings>),
     /// Take a notice away.

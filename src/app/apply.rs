@@ -106,6 +106,8 @@ impl App {
                 self.background.run(move || choice().map(Finding::DataFolder));
             }
             Action::UseDataFolder(folder) => self.use_data_folder(folder),
+            Action::ChooseCudaFolder => self.choose_cuda_folder(),
+            Action::UseCudaFolder(folder) => self.use_cuda_folder(folder),
             Action::SaveCurves => {
                 if let Some(run) = &self.run {
                     let name = format!("inkling-{}-curves.csv", run.config.model);
@@ -116,6 +118,7 @@ impl App {
             Action::SavePng { name, bytes } => self.save_as("Save the picture", &name, bytes),
             Action::OpenFolder(folder) => self.background.run(move || open_folder(&folder).err().map(Finding::Failed)),
             Action::SetTheme(theme) => self.settings.theme = theme,
+            Action::ShowMonitor(shown) => self.settings.monitor = shown,
             Action::Remember(settings) => self.settings = *settings,
             Action::Dismiss(id) => self.notices.retain(|notice| notice.id != id),
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::bench::{self, Saved};
-use crate::hardware::Hardware;
-use crate::problem::Problem;
+use crate::hardware::{Hardware, Reading};
+use crate::problem::{EngineLoss, Problem};
 use crate::run_config::DeviceChoice;
 use crate::runs::{InterruptedRun, RunEntry};
 use crate::self_test::Report;
@@ -19,19 +19,44 @@ pub type Wake = Arc<dyn Fn() + Send + Sync>;
 #[derive(Debug)]
 pub enum Finding {
     /// This machine.
-    Hardware(Box<Hardware>),
+    Hardware {
+        /// What was found.
+        hardware: Box<Hardware>,
+        /// Where NVIDIA's libraries were looked for first.
+        folder: Option<PathBuf>,
+    },
     /// The data sets found by name.
     Data(Vec<crate::data::Found>),
     /// The runs kept so far, newest first.
     Runs(Vec<RunEntry>),
     /// Runs that were interrupted, newest first.
     Interrupted(Vec<InterruptedRun>),
+    /// The engine's process is gone, and this is left.
+    EngineLost {
+        /// How it went.
+        loss: EngineLoss,
+        /// True when that broke a run off.
+        was_training: bool,
+        /// Runs that were interrupted, newest first.
+        interrupted: Vec<InterruptedRun>,
+    },
     /// A device was checked, or could not be.
-    Checked(DeviceChoice, Box<Result<Report, Problem>>),
+    Checked {
+        /// Which.
+        device: DeviceChoice,
+        /// What came of it.
+        found: Box<Result<Report, Problem>>,
+        /// Where NVIDIA's libraries were looked for first.
+        folder: Option<PathBuf>,
+    },
     /// The newest benchmark that was kept, if there is one.
     Benchmark(Option<Box<(bench::Report, Saved)>>),
+    /// How busy this machine is.
+    Reading(Reading),
     /// A folder was chosen in a dialog.
     DataFolder(PathBuf),
+    /// A folder with NVIDIA's libraries was chosen in a dialog.
+    CudaFolder(PathBuf),
     /// A file was written.
     Written(PathBuf),
     /// The settings were written, or not.

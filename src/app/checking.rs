@@ -2,6 +2,7 @@
 //! Must not check: a process of its own does, so that whatever goes wrong there stays there.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::background::Finding;
@@ -12,8 +13,8 @@ use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, Precision};
 use crate::self_test::Report;
 
-/// Checks a device; blocks until it is done.
-pub type SelfTest = Arc<dyn Fn(DeviceChoice) -> Result<Report, Problem> + Send + Sync>;
+/// Checks a device, with NVIDIA's libraries looked for in this folder first; blocks until it is done.
+pub type SelfTest = Arc<dyn Fn(DeviceChoice, Option<&Path>) -> Result<Report, Problem> + Send + Sync>;
 
 /// What is known of a device.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +35,11 @@ impl App {
             return;
         }
         let check = Arc::clone(&self.around.self_test);
-        self.background.run(move || Some(Finding::Checked(device, Box::new(check(device)))));
+        let folder = self.settings.cuda_folder.clone();
+        self.background.run(move || {
+            let found = Box::new(check(device, folder.as_deref()));
+            Some(Finding::Checked { device, found, folder })
+        });
     }
 
     /// Checks what only runs once it has passed: a GPU that everything is there for.

@@ -12,6 +12,7 @@ use super::run_view::{LastCheckpoint, Phase, RunView};
 use super::state::App;
 use crate::problem::Problem;
 use crate::protocol::{Event, Intervention, ModelRef, RunId, Task};
+use crate::run_config::DeviceChoice;
 
 /// A drawing left alone is read again this often while the weights that read it are being trained, in seconds.
 const REREAD: f32 = 0.5;
@@ -33,7 +34,7 @@ impl App {
             self.on_finding(finding);
         }
         let expiry = self.expire_notices();
-        [self.remember(), expiry].into_iter().flatten().min()
+        [self.remember(), self.watch(), expiry].into_iter().flatten().min()
     }
 
     /// Takes in one event of the engine.
@@ -46,8 +47,9 @@ impl App {
                     run.phase = Phase::Preparing(fraction);
                 }
             }
-            Event::Started { run, plan, before } => {
+            Event::Started { run, plan, before, folder } => {
                 if let Some(run) = self.current(run) {
+                    run.checkpoints = Some(folder);
                     run.history.rewind(before);
                     run.plan = Some(plan);
                     if matches!(run.phase, Phase::Preparing(_)) {
@@ -198,7 +200,11 @@ impl App {
 
     fn on_finding(&mut self, finding: Finding) {
         match finding {
-            Finding::Hardware(hardware) => {
+            // What was found while the libraries were looked for elsewhere is overtaken.
+            Finding::Hardware { folder, .. } | Finding::Checked { folder, device: DeviceChoice::Cuda, .. }
+                if folder != self.settings.cuda_folder => {}
+            Finding::Hardware { hardware, .. } => {
+                self.looking_for_cuda = false;
                 self.hardware = Some(*hardware);
                 self.check_gpu();
                 self.follow_recommendation();
@@ -208,17 +214,24 @@ impl App {
                 self.follow_recommendation();
             }
             Finding::Runs(runs) => self.runs = Some(runs),
-            Finding::Checked(device, found) => {
+            Finding::Checked { device, found, .. } => {
                 self.checks.insert(device, Checked::Done(found));
             }
-            Finding::Interrupted(runs) => self.interrupted = runs,
+            Finding::Interrupted(runs) => self.on_interrupted(runs),
+            Finding::EngineLost { loss, was_training, interrupted } => {
+                self.on_interrupted(interrupted);
+                let left = self.broken_off().map(|last| last.epochs).filter(|_| was_training);
+                self.tell(Severity::Error, Message::engine_lost(&Problem::EngineLost(loss), was_training, left));
+            }
             Finding::Benchmark(kept) => {
                 if let (None, Some(kept)) = (&self.benchmark.last, kept) {
                     let (report, saved) = *kept;
                     self.benchmark.last = Some((report, Some(saved)));
                 }
             }
+            Finding::Reading(reading) => self.monitor.take(reading),
             Finding::DataFolder(folder) => self.use_data_folder(folder),
+            Finding::CudaFolder(folder) => self.use_cuda_folder(Some(folder)),
             Finding::Written(path) => self.tell(Severity::Info, Message::written(&path)),
             Finding::Remembered(outcome) => {
                 if let Some(problem) = self.memory.wrote(outcome) {

@@ -5,15 +5,13 @@ use std::path::{Path, PathBuf};
 
 use super::action::Screen;
 use super::background::Finding;
-use super::messages::Message;
-use super::notice::Severity;
-use super::run_view::{LastCheckpoint, RunView};
+use super::run_view::{LastCheckpoint, Phase, RunView};
 use super::state::App;
 use crate::engine::Host;
 use crate::problem::{EngineLoss, Problem};
 use crate::protocol::{Command, ModelRef, RunId};
 use crate::run_config::{DeviceChoice, RunConfig};
-use crate::runs::Checkpoints;
+use crate::runs::{Checkpoints, InterruptedRun};
 
 impl App {
     /// The run that broke off in this window and can go on.
@@ -26,10 +24,20 @@ impl App {
         self.background.run(move || Some(Finding::Interrupted(checkpoints.list())));
     }
 
+    /// What lies there counts, not what was heard of it: an engine may die between writing a checkpoint and saying so.
+    pub(super) fn on_interrupted(&mut self, runs: Vec<InterruptedRun>) {
+        if let Some(run) = self.run.as_mut().filter(|run| run.phase == Phase::Failed)
+            && let Some(left) = runs.iter().find(|left| Some(&left.folder) == run.checkpoints.as_ref())
+        {
+            run.checkpoint = Some(LastCheckpoint { folder: left.folder.clone(), epochs: left.card.epochs.len() as u32 });
+        }
+        self.interrupted = runs;
+    }
+
     pub(super) fn forget_interrupted(&mut self, folder: PathBuf) {
         let checkpoints = Checkpoints::new(&self.around.paths.checkpoints);
         if let Some(run) = self.run.as_mut().filter(|run| run.can_go_on_from().is_some_and(|last| last.folder == folder)) {
-            run.checkpoint = None;
+            (run.checkpoint, run.checkpoints) = (None, None);
         }
         self.background.run(move || {
             Some(match checkpoints.delete(&folder) {
@@ -75,7 +83,7 @@ impl App {
     }
 
     /// Puts a fresh engine in the place of the one there is; the same model reads.
-    fn start_engine_anew(&mut self) {
+    pub(super) fn start_engine_anew(&mut self) {
         self.reconnect();
         if let Some(file @ ModelRef::File(_)) = self.reader.as_ref().map(|reader| reader.reference.clone()) {
             self.ask(Command::ReadWith(file));
@@ -89,8 +97,8 @@ impl App {
         // For good: a process that was lost once may be lost again.
         (self.host, self.around.host) = (Host::Thread, Host::Thread);
         self.start_engine_anew();
-        let left = self.broken_off().map(|last| last.epochs).filter(|_| was_training);
-        self.tell(Severity::Error, Message::engine_lost(&Problem::EngineLost(loss), was_training, left));
-        self.list_interrupted();
+        // What is said depends on what lies there.
+        let checkpoints = Checkpoints::new(&self.around.paths.checkpoints);
+        self.background.run(move || Some(Finding::EngineLost { loss, was_training, interrupted: checkpoints.list() }));
     }
 }

@@ -94,12 +94,19 @@ impl App {
         if std::mem::replace(&mut self.probing, true) {
             return;
         }
-        let probe = Arc::clone(&self.around.probe);
-        self.background.run(move || Some(Finding::Hardware(Box::new(probe()))));
+        self.probe();
         let benchmarks = self.around.paths.benchmarks.clone();
         self.background.run(move || Some(Finding::Benchmark(crate::bench::latest(&benchmarks).map(Box::new))));
         self.find_data();
         self.list_runs();
+    }
+
+    pub(super) fn probe(&self) {
+        let (probe, folder) = (Arc::clone(&self.around.probe), self.settings.cuda_folder.clone());
+        self.background.run(move || {
+            let hardware = Box::new(probe(folder.as_deref()));
+            Some(Finding::Hardware { hardware, folder })
+        });
     }
 
     pub(super) fn find_data(&self) {

@@ -43,6 +43,8 @@ pub struct RunView {
     pub now: Telemetry,
     /// What it did by itself, oldest first; steps skipped in f16 are only counted, in `now`.
     pub interventions: Vec<Intervention>,
+    /// Where its checkpoints go, once known.
+    pub(super) checkpoints: Option<PathBuf>,
     /// What it could go on from after an interruption.
     pub checkpoint: Option<LastCheckpoint>,
     /// True once it was said that checkpoints cannot be written.
@@ -69,6 +71,7 @@ impl RunView {
             history: History::default(),
             now: Telemetry::default(),
             interventions: Vec::new(),
+            checkpoints: None,
             checkpoint: None,
             complained: false,
         }

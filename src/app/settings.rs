@@ -61,12 +61,16 @@ pub struct Settings {
     pub config: RunConfig,
     /// Folders the person chose for data.
     pub data_folders: Vec<PathBuf>,
+    /// The folder the person chose for NVIDIA's libraries; `None` for the usual places.
+    pub cuda_folder: Option<PathBuf>,
     /// The pen's diameter, in canvas units.
     pub pen: f32,
     /// Smoothing of the curves, 0 to 1.
     pub smoothing: f64,
     /// Loss on a logarithmic scale.
     pub log_loss: bool,
+    /// The monitor is shown.
+    pub monitor: bool,
 }
 
 impl Default for Settings {
@@ -78,9 +82,11 @@ impl Default for Settings {
             window: None,
             config: RunConfig::default(),
             data_folders: Vec::new(),
+            cuda_folder: None,
             pen: 20.0,
             smoothing: 0.9,
             log_loss: false,
+            monitor: false,
         }
     }
 }

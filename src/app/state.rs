@@ -14,6 +14,7 @@ use super::dialogs::Dialogs;
 use super::drawing::Drawing;
 use super::form::Form;
 use super::messages::Message;
+use super::monitor::{Monitor, ReadLive};
 use super::notice::{Notice, Severity};
 use super::reading_line::ReadingLine;
 use super::results::ResultsView;
@@ -38,8 +39,10 @@ pub struct Surroundings {
     pub host: Host,
     /// Starts an engine; called again when one is gone.
     pub connect: Box<dyn Fn(Host, EngineSettings, Wake) -> EngineHandle>,
-    /// Looks at this machine; blocks until it is done.
-    pub probe: Arc<dyn Fn() -> Hardware + Send + Sync>,
+    /// Looks at this machine, for NVIDIA's libraries in this folder first; blocks until it is done.
+    pub probe: Arc<dyn Fn(Option<&Path>) -> Hardware + Send + Sync>,
+    /// Takes a reading of how busy it is; blocks until that is done.
+    pub read_live: ReadLive,
     /// Checks that a device of it computes rightly.
     pub self_test: SelfTest,
     /// Asks for file names.
@@ -81,6 +84,8 @@ pub struct App {
     pub benchmark: BenchmarkView,
     /// What is known of whether its devices compute rightly.
     pub checks: Checks,
+    /// How busy this machine was lately, while that is shown.
+    pub monitor: Monitor,
     /// Notices, oldest first.
     pub notices: Vec<Notice>,
     pub(super) line: ReadingLine,
@@ -103,6 +108,8 @@ pub struct App {
     /// True once a person chose a setting.
     pub(super) chosen: bool,
     pub(super) probing: bool,
+    /// True while NVIDIA's libraries are looked for in another place.
+    pub looking_for_cuda: bool,
     pub(super) memory: super::remember::Memory,
 }
 
@@ -131,6 +138,7 @@ impl App {
             evaluating: None,
             benchmark: BenchmarkView::default(),
             checks: Checks::default(),
+            monitor: Monitor::default(),
             notices: Vec::new(),
             line: ReadingLine::default(),
             engine,
@@ -146,6 +154,7 @@ impl App {
             form: Form::default(),
             chosen: false,
             probing: false,
+            looking_for_cuda: false,
         };
         if let Some(aside) = set_aside {
             app.tell(Severity::Info, Message::settings_set_aside(&aside));
@@ -225,6 +234,7 @@ fn connect(around: &Surroundings, host: Host, settings: &Settings) -> (EngineHan
         checkpoints: around.paths.checkpoints.clone(),
         benchmarks: around.paths.benchmarks.clone(),
         weights: WeightFormat::F32,
+        cuda_folder: settings.cuda_folder.clone(),
         gives_way: true,
     };
     ((around.connect)(host, engine, Arc::clone(&around.wake)), folders)

@@ -12,7 +12,7 @@ use crate::data::DataSet;
 use crate::device::open_device;
 use crate::nn::ops::LargeProduct;
 use crate::nn::{Net, flops};
-use crate::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
+use crate::protocol::{EpochRecord, StepPoint, Telemetry};
 use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
 use crate::train::{self, Checkpoint, Flow, Observer};
 
@@ -143,8 +143,6 @@ impl<'a, 'c> Watch<'a, 'c> {
 }
 
 impl Observer for Watch<'_, '_> {
-    fn prepare(&mut self, _plan: &RunPlan, _net: &Net, _before: &[EpochRecord]) {}
-
     fn between(&mut self, _net: &Net) -> Flow {
         if let Err(ended) = self.clock.attend() {
             self.broken_off = Some(ended);
@@ -163,8 +161,6 @@ impl Observer for Watch<'_, '_> {
         }
         self.since = Some(Instant::now());
     }
-
-    fn intervened(&mut self, _: Intervention) {}
 
     fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _digit_threshold: f32) {
         self.since = None;

@@ -43,6 +43,7 @@ impl Engine {
             checkpoints: paths.checkpoints,
             benchmarks: paths.benchmarks,
             weights,
+            cuda_folder: None,
             gives_way: false,
         };
         // One waiting wake-up is enough: whoever is woken takes every event there is.

@@ -1,5 +1,7 @@
-//! Owns `inkling hardware`: what this machine has, what that means for training, and whether it computes rightly.
+//! Owns `inkling hardware`: what this machine has, what that means for training, whether it computes rightly, and how busy it is.
 //! Must not find anything out itself: `hardware` and `self_test` do.
+
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -7,11 +9,15 @@ use super::arguments::choice;
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
-use crate::hardware::{Hardware, lines, probe};
+use crate::figures::{memory, percent};
+use crate::hardware::{Gpu, Hardware, Meter, Reading, Watched, lines, probe};
 use crate::paths::Paths;
 use crate::run_config::DeviceChoice;
 use crate::self_test::{Report, run as self_test, sections};
 use crate::table;
+
+/// The time between two lines of `--watch`.
+const EVERY: Duration = Duration::from_secs(1);
 
 /// The options of `inkling hardware`.
 #[derive(Debug, clap::Args)]
@@ -22,7 +28,10 @@ pub struct Arguments {
     /// Where to check
     #[arg(long, value_name = "NAME", default_value = "cpu", requires = "self_test", ignore_case = true, value_parser = choice::<DeviceChoice>(DeviceChoice::ALL.iter().map(|c| c.name())))]
     device: DeviceChoice,
-    /// Print one JSON object on standard output
+    /// Go on showing how busy processor, memory and GPUs are, once a second
+    #[arg(long, conflicts_with = "self_test")]
+    watch: bool,
+    /// Print one JSON object on standard output, with --watch one a line
     #[arg(long)]
     json: bool,
 }
@@ -38,6 +47,9 @@ struct Found<'a> {
 
 /// Lists what was found, and checks it where that is asked for; a check that fails makes the command fail.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.watch {
+        return watch(Output::new(arguments.json));
+    }
     let hardware = probe(&Paths::find().runs);
     let report = if arguments.self_test { Some(check(arguments.device)?) } else { None };
     let mut output = Output::new(arguments.json);
@@ -69,4 +81,38 @@ fn check(device: DeviceChoice) -> Result<Report, Failure> {
         progress.show(1.0 - (-done / 15.0).exp(), check.subject.label());
     });
     Ok(report?)
+}
+
+/// Says how things stand, again and again, for as long as somebody listens.
+fn watch(mut output: Output) -> Result<(), Failure> {
+    let mut meter = Meter::with_drivers();
+    let watched = Watched { gpus: true, ..Watched::default() };
+    while !output.closed() {
+        let reading = meter.read(&watched);
+        output.json(&reading)?;
+        if !output.is_json() {
+            output.text(&words(&reading))?;
+        }
+        std::thread::sleep(EVERY);
+    }
+    Ok(())
+}
+
+/// "processor 43 %, memory 3.2 GB of 15.6 GB; NVIDIA H200: 87 %, 12.0 GB of 139.8 GB, 41 °C, 320 W"
+fn words(reading: &Reading) -> String {
+    let of = |used: u64, total: u64| format!("{} of {}", memory(used), memory(total));
+    let share = |share: f32| percent(f64::from(share), 0);
+    let gpu = |gpu: &Gpu| {
+        let used = of(gpu.memory_total.saturating_sub(gpu.memory_free), gpu.memory_total);
+        let figures = [
+            gpu.utilization.map(share),
+            Some(used),
+            gpu.temperature.map(|degrees| format!("{degrees} °C")),
+            gpu.power.map(|watts| format!("{watts:.0} W")),
+        ];
+        format!("; {}: {}", gpu.name, figures.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    };
+    let used = of(reading.memory_total.saturating_sub(reading.memory_available), reading.memory_total);
+    let machine = format!("processor {}, memory {used}", share(reading.processor));
+    reading.gpus.iter().map(gpu).fold(machine, |line, gpu| line + &gpu)
 }

@@ -8,6 +8,7 @@ mod engine;
 mod eval;
 mod failure;
 mod format;
+mod frames;
 mod hardware;
 mod interrupt;
 mod output;

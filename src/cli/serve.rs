@@ -1,14 +1,15 @@
 //! Owns `inkling engine`: an engine at the end of this process's standard input and output, for Inkling's window.
-//! Must not write anything else there.
+//! Must not let anything else write there.
 
 use std::io;
 
 use super::failure::Failure;
+use super::frames::take_standard_output;
 use crate::engine::{Unserved, serve};
 
 /// Serves until the caller is done.
 pub fn run() -> Result<(), Failure> {
-    serve(io::stdin(), io::stdout()).map_err(|error| match error {
+    take_standard_output().map_err(Unserved::Pipe).and_then(|output| serve(io::stdin(), output)).map_err(|error| match error {
         Unserved::NoCaller => Failure::Usage(sentence(&error)),
         Unserved::Version { .. } => Failure::Failed(format!("{} Start Inkling again to use the same version for both.", sentence(&error))),
         Unserved::Pipe(_) => Failure::Failed(sentence(&error)),

@@ -2,6 +2,7 @@
 //! Must not load any of them.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::paths::Paths;
 
@@ -70,9 +71,18 @@ pub fn missing(libraries: &[Library]) -> Option<String> {
         [names @ .., last] => (format!("{} and {last}", names.join(", ")), "are"),
     };
     Some(format!(
-        "{names} {are} not installed. Install NVIDIA's CUDA 13, or type `pip install {}`, or name the folder they are in by {FOLDER_VARIABLE}.",
+        "{names} {are} not installed. Install NVIDIA's CUDA 13, or type `pip install {}`, or name the folder they are in: under Hardware in the \
+         window, or by {FOLDER_VARIABLE}.",
         packages.join(" ")
     ))
+}
+
+/// Has `program`, which is this one once more, look in this folder first, if there is one.
+pub fn look_in(folder: Option<&Path>, mut program: Command) -> Command {
+    if let Some(folder) = folder {
+        program.env(FOLDER_VARIABLE, folder);
+    }
+    program
 }
 
 /// Where they are looked for, best first: the folder a person named, Inkling's own, those of the environment, the CUDA toolkit's, pip's,

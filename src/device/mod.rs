@@ -12,7 +12,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use candle_core::Device;
 
 pub use cuda_libraries::{
-    FOLDER_VARIABLE, Library, find as find_cuda_libraries, folders as cuda_folders, missing as missing_cuda_libraries,
+    FOLDER_VARIABLE, Library, find as find_cuda_libraries, folders as cuda_folders, look_in as look_for_cuda_in,
+    missing as missing_cuda_libraries,
 };
 pub use place::{Exhausted, Kernels, Place};
 pub use process_memory::ProcessMemory;

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Child, ChildStdin, Command as Program, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -35,7 +35,9 @@ impl EngineHandle {
     pub fn child(program: Program, settings: EngineSettings, patience: Duration, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (handle, side) = Self::pair(wake);
         let events = side.events.another();
-        let spawned = Builder::new().name("inkling-child".to_owned()).spawn(move || Line::open(program, &settings, side).watch(patience));
+        let number = Arc::clone(&handle.process);
+        let open = move || Line::open(program, &settings, side, &number).watch(patience);
+        let spawned = Builder::new().name("inkling-child".to_owned()).spawn(open);
         if let Err(error) = spawned {
             let reason = error.to_string();
             events.send(Event::Lost(EngineLoss::NotStarted { reason }));
@@ -58,9 +60,12 @@ struct Line {
 
 impl Line {
     /// Starts the child and the threads that write and read.
-    fn open(mut program: Program, settings: &EngineSettings, side: EngineSide) -> Self {
+    fn open(mut program: Program, settings: &EngineSettings, side: EngineSide, number: &OnceLock<u32>) -> Self {
         let EngineSide { commands, events } = side;
         let child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        if let Ok(child) = &child {
+            number.get_or_init(|| child.id());
+        }
         let (over, ended) = channel();
         let mut line =
             Self { events, child, stdin: Arc::default(), heard: Arc::default(), ending: Arc::default(), ended, last_words: None };

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,7 @@ use super::supervisor::supervise;
 use super::worker;
 use crate::protocol::{Command, Event};
 use crate::run_config::WeightFormat;
+use crate::runs::Scribe;
 
 /// Where finished runs go.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +36,9 @@ pub struct EngineSettings {
     pub benchmarks: PathBuf,
     /// How their model files store the weights.
     pub weights: WeightFormat,
+    /// Where NVIDIA's libraries are looked for first, if a person chose a folder.
+    #[serde(default)]
+    pub cuda_folder: Option<PathBuf>,
     /// True where a window has to stay quick: training then gives way to it when both want the processor.
     pub gives_way: bool,
 }
@@ -43,6 +48,7 @@ pub struct EngineSettings {
 pub struct EngineHandle {
     pub(super) commands: Sender<Command>,
     pub(super) events: Receiver<Event>,
+    pub(super) process: Arc<OnceLock<u32>>,
 }
 
 /// The engine's end.
@@ -58,7 +64,9 @@ impl EngineHandle {
     /// Starts an engine on a thread of its own. `wake` is called after each event, from that thread.
     pub fn spawn(settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (handle, side) = Self::pair(wake);
-        supervise(side, move |bench| worker::work(&settings, bench));
+        // Here, where threads begin with the usual priority.
+        let scribe = Scribe::start(settings.gives_way);
+        supervise(side, move |bench| worker::work(&settings, &scribe, bench));
         handle
     }
 
@@ -66,7 +74,13 @@ impl EngineHandle {
     pub fn pair(wake: impl Fn() + Send + Sync + 'static) -> (Self, EngineSide) {
         let (command_sender, commands) = channel();
         let (event_sender, events) = channel();
-        (Self { commands: command_sender, events }, EngineSide { commands, events: EventSink::new(event_sender, wake) })
+        let handle = Self { commands: command_sender, events, process: Arc::default() };
+        (handle, EngineSide { commands, events: EventSink::new(event_sender, wake) })
+    }
+
+    /// The number of the process it lives in, once that is started; `None` for an engine of this one.
+    pub fn process(&self) -> Option<u32> {
+        self.process.get().copied()
     }
 
     /// Asks; false when the engine is gone.

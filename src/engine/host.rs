@@ -2,6 +2,7 @@
 
 use super::child::PATIENCE;
 use super::handle::{EngineHandle, EngineSettings};
+use crate::device::look_for_cuda_in;
 use crate::program;
 use crate::run_config::DeviceChoice;
 
@@ -34,7 +35,10 @@ impl EngineHandle {
     pub fn start(host: Host, settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
         match host {
             Host::Thread => Self::spawn(settings, wake),
-            Host::Process => Self::child(program::this(&["engine"]), settings, PATIENCE, wake),
+            Host::Process => {
+                let program = look_for_cuda_in(settings.cuda_folder.as_deref(), program::this(&["engine"]));
+                Self::child(program, settings, PATIENCE, wake)
+            }
         }
     }
 }

@@ -15,19 +15,20 @@ use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Event, Intervention, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
 use crate::run_config::{ConfigProblem, RunConfig};
-use crate::runs::{CheckpointWriter, Checkpoints, Store, check_target, save_to};
+use crate::runs::{CheckpointWriter, Checkpoints, Scribe, Store, check_target, save_to};
 use crate::train::{self, Checkpoint, Flow, Observer, Outcome};
 
 /// Carries a run out, from its data, or from a checkpoint, to its folder.
 pub(super) fn carry_out(
     settings: &EngineSettings,
+    scribe: &Scribe,
     desk: &mut Desk<'_>,
     shelf: &mut Shelf,
     run: RunId,
     config: &RunConfig,
     from: Option<&Path>,
 ) {
-    let trained = begin(settings, desk, run, from).and_then(|(writer, checkpoint)| {
+    let trained = begin(settings, scribe, desk, run, from).and_then(|(writer, checkpoint)| {
         let outcome = train_from(settings, desk, shelf, run, config, checkpoint, &writer);
         let kept = outcome.and_then(|outcome| outcome.map(|outcome| Ok((keep(settings, &outcome), outcome))).transpose());
         let over = match &kept {
@@ -62,6 +63,7 @@ pub(super) fn carry_out(
 /// The writer of the run's checkpoints, and the one it goes on from.
 fn begin(
     settings: &EngineSettings,
+    scribe: &Scribe,
     desk: &Desk<'_>,
     run: RunId,
     from: Option<&Path>,
@@ -72,7 +74,7 @@ fn begin(
     };
     let events = desk.events.another();
     let told = move |folder: &Path, epochs, kept| events.send(Event::Checkpoint { run, folder: folder.to_owned(), epochs, kept });
-    Ok((CheckpointWriter::start(place, Box::new(told))?, checkpoint))
+    Ok((CheckpointWriter::start(scribe, place, Box::new(told))?, checkpoint))
 }
 
 /// `None` when it was stopped with nothing worth keeping.
@@ -175,7 +177,8 @@ impl Job<'_, '_, '_> {
 impl Observer for Job<'_, '_, '_> {
     fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord]) {
         self.before = before.len() as u32;
-        self.desk.events.send(Event::Started { run: self.run, plan: plan.clone(), before: before.to_vec() });
+        let folder = self.writer.folder().to_owned();
+        self.desk.events.send(Event::Started { run: self.run, plan: plan.clone(), before: before.to_vec(), folder });
         // Nothing was learned yet, or not this time: whoever wants to may read with it, nobody has to.
         let reader = self.reader(net, before.last(), f32::NEG_INFINITY);
         self.desk.learned(self.run, reader, false);

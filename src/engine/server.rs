@@ -34,7 +34,7 @@ pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write) -> R
         return Err(Unserved::Version { ours: ours.program, theirs: theirs.program });
     }
     let settings: EngineSettings = wire::read(&mut input)?.ok_or(Unserved::NoCaller)?;
-    let EngineHandle { commands, events } = EngineHandle::spawn(settings, || {});
+    let EngineHandle { commands, events, .. } = EngineHandle::spawn(settings, || {});
     std::thread::Builder::new().name("inkling-caller".to_owned()).spawn(move || {
         loop {
             match wire::read(&mut input) {

@@ -11,9 +11,10 @@ use super::shelf::Shelf;
 use super::supervisor::Bench;
 use super::{bench_job, measure_job, run_job};
 use crate::protocol::Task;
+use crate::runs::Scribe;
 
 /// Works until shutdown.
-pub(super) fn work(settings: &EngineSettings, bench: Bench<'_>) {
+pub(super) fn work(settings: &EngineSettings, scribe: &Scribe, bench: Bench<'_>) {
     if settings.gives_way {
         give_way();
     }
@@ -23,7 +24,7 @@ pub(super) fn work(settings: &EngineSettings, bench: Bench<'_>) {
         match desk.wait() {
             Order::Start { run, config, from } => {
                 desk.busy_with(Some(Task::Run(run)));
-                run_job::carry_out(settings, &mut desk, &mut shelf, run, &config, from.as_deref());
+                run_job::carry_out(settings, scribe, &mut desk, &mut shelf, run, &config, from.as_deref());
             }
             Order::Evaluate { request, model, data } => {
                 desk.busy_with(Some(Task::Evaluation(request)));

@@ -2,7 +2,7 @@
 //! Must not know where the lines are shown.
 
 use super::{Hardware, device_support};
-use crate::figures::memory as bytes;
+use crate::figures::{memory as bytes, percent};
 use crate::run_config::DeviceChoice;
 
 /// One finding.
@@ -104,7 +104,8 @@ fn gpus(hardware: &Hardware) -> Vec<Line> {
         );
         let warmth = gpu.temperature.map(|degrees| format!(", {degrees} °C"));
         let power = gpu.power.map(|watts| format!(", {watts:.0} W"));
-        value.extend(warmth.into_iter().chain(power));
+        let busy = gpu.utilization.map(|share| format!(", {} busy", percent(f64::from(share), 0)));
+        value.extend(warmth.into_iter().chain(power).chain(busy));
         line("NVIDIA GPU", value, &meaning)
     };
     hardware.gpus.iter().map(describe).collect()

@@ -2,9 +2,11 @@
 //! Must not know tensors, runs or windows, and must not fail: what cannot be found out is absent or a finding.
 
 mod advice;
+mod apart;
 mod availability;
 mod cpu;
 mod lines;
+mod live;
 #[cfg(target_os = "macos")]
 mod metal;
 mod nvidia;
@@ -16,6 +18,7 @@ pub use advice::recommend;
 pub use availability::{device_availability, device_support, precision_note};
 pub use cpu::{probe as probe_cpu, usable_cores};
 pub use lines::{Line, lines};
+pub use live::{Meter, Reading, Watched};
 pub use nvidia::cuda_finding;
 pub use probe::{probe, probe_apart, system};
 
@@ -81,6 +84,9 @@ pub struct Gpu {
     /// In watts, where it tells.
     #[serde(default)]
     pub power: Option<f32>,
+    /// Share of the last moment in which it computed, 0 to 1, where it tells.
+    #[serde(default)]
+    pub utilization: Option<f32>,
 }
 
 /// The Apple GPU.

@@ -26,6 +26,21 @@ pub(super) fn probe() -> (Vec<Gpu>, Option<String>) {
     }
 }
 
+/// A driver that is asked again and again.
+pub(super) struct Driver(Option<Nvml>);
+
+impl Driver {
+    /// The one that is installed, if one is.
+    pub fn connect() -> Self {
+        Self(Nvml::init().ok())
+    }
+
+    /// How its GPUs stand; none where it does not say.
+    pub fn gpus(&self) -> Vec<Gpu> {
+        self.0.as_ref().and_then(|nvml| list(nvml).ok()).unwrap_or_default()
+    }
+}
+
 /// What is said when the driver did not answer in time.
 pub(super) fn silent() -> String {
     "NVIDIA's driver did not answer within two seconds. Training uses the processor meanwhile.".to_owned()
@@ -66,6 +81,7 @@ fn list(nvml: &Nvml) -> Result<Vec<Gpu>, NvmlError> {
                 compute_capability: format!("{}.{}", capability.major, capability.minor),
                 temperature: device.temperature(TemperatureSensor::Gpu).ok(),
                 power: device.power_usage().ok().map(|milliwatts| milliwatts as f32 / 1000.0),
+                utilization: device.utilization_rates().ok().map(|percent| percent.gpu as f32 / 100.0),
             })
         })
         .collect()

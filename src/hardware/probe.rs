@@ -61,10 +61,14 @@ pub fn system() -> String {
 
 /// Bytes of memory in all, and not in use.
 fn memory() -> Option<(u64, u64)> {
-    let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything())).ok()?;
+    System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything())).ok().as_ref().map(memory_of)
+}
+
+/// The same, as `system` was told last.
+pub(super) fn memory_of(system: &System) -> (u64, u64) {
     // In a container the limit counts, not the machine.
     let limit = system.cgroup_limits().filter(|limit| limit.total_memory > 0 && limit.total_memory < system.total_memory());
-    Some(limit.map_or_else(|| (system.total_memory(), system.available_memory()), |limit| (limit.total_memory, limit.free_memory)))
+    limit.map_or_else(|| (system.total_memory(), system.available_memory()), |limit| (limit.total_memory, limit.free_memory))
 }
 
 /// Starts `ask` on a thread of its own and gives the way to wait for it: a driver that hangs or panics costs its answer.

@@ -27,7 +27,8 @@ pub struct InkEntry {
     pub line: Option<u64>,
 }
 
-/// The drawings of an ink file in order; one at a time is in memory. They end after the first error.
+/// The drawings of an ink file in order; one at a time is in memory. In a file named as JSON lines a line that makes no sense is an error of
+/// its own, and the next line follows; elsewhere they end after the first error.
 ///
 /// A drawing is `{"strokes": [[[x, y], …], …]}`, optionally with `pen` (its diameter, in the points' unit) and `label` (one
 /// character, or a digit as a number); anything else in it is skipped. A file holds one, laid out in any way, or several,
@@ -37,7 +38,7 @@ pub fn read_ink_file(path: &Path) -> Result<InkFile, InkError> {
     let mut raw = BufReader::new(File::open(path).map_err(unreadable)?);
     let gzipped = raw.fill_buf().map_err(unreadable)?.starts_with(&[0x1F, 0x8B]);
     let unpacked: Box<dyn Read + Send> = if gzipped { Box::new(MultiGzDecoder::new(raw)) } else { Box::new(raw) };
-    Ok(InkFile { path: path.to_owned(), bytes: BufReader::new(unpacked.take(LARGEST)), line: 1, entries: 0, ended: false })
+    Ok(InkFile { path: path.to_owned(), bytes: BufReader::new(unpacked.take(LARGEST)), line: 1, entries: 0, lost: false, ended: false })
 }
 
 /// See [`read_ink_file`].
@@ -46,8 +47,10 @@ pub struct InkFile {
     bytes: BufReader<io::Take<Box<dyn Read + Send>>>,
     /// The line the next byte is on.
     line: u64,
-    /// Drawings handed out.
+    /// Drawings handed out, and those that made no sense.
     entries: u64,
+    /// Nothing that follows can be made sense of.
+    lost: bool,
     ended: bool,
 }
 
@@ -59,7 +62,11 @@ impl Iterator for InkFile {
             return None;
         }
         let next = self.next_entry().transpose();
-        self.ended = !matches!(next, Some(Ok(_)));
+        self.ended = match next {
+            Some(Ok(_)) => false,
+            Some(Err(_)) => self.lost || !self.is_named_lines() || !self.skip_line(),
+            None => true,
+        };
         next
     }
 }
@@ -74,6 +81,7 @@ impl InkFile {
             };
         }
         let begin = self.line;
+        self.entries += 1;
         let text = self.object()?;
         let record: Record = serde_json::from_slice(&text).map_err(|error| {
             let words = error.to_string();
@@ -81,7 +89,6 @@ impl InkFile {
             self.malformed(begin + error.line().saturating_sub(1) as u64, reason)
         })?;
         let label = record.label.map(Label::character).transpose().map_err(|reason| self.malformed(begin, reason))?;
-        self.entries += 1;
         let alone = self.entries == 1 && !self.is_named_lines() && !self.skip_blank()?;
         Ok(Some(InkEntry { ink: Ink { strokes: record.strokes, pen: record.pen }, label, line: (!alone).then_some(begin) }))
     }
@@ -100,12 +107,25 @@ impl InkFile {
                 Some(_) => return Ok(true),
             }
         }
+        self.lost = true;
         Err(self.malformed(self.line, format!("nothing follows for {LONGEST} bytes")))
+    }
+
+    /// Goes to the beginning of the next line; false where there is none.
+    fn skip_line(&mut self) -> bool {
+        for _ in 0..LONGEST {
+            let Ok(Some(byte)) = self.peek() else { return false };
+            self.advance(byte);
+            if byte == b'\n' {
+                return true;
+            }
+        }
+        false
     }
 
     /// The text from here to the brace that closes the first one.
     fn object(&mut self) -> Result<Vec<u8>, InkError> {
-        let begin = self.line;
+        let (begin, line_by_line) = (self.line, self.is_named_lines());
         let mut text = Vec::new();
         let (mut depth, mut quoted, mut escaped) = (0_u32, false, false);
         while let Some(byte) = self.peek()? {
@@ -113,7 +133,12 @@ impl InkFile {
                 return Err(self.malformed(begin, "it is not a JSON object".to_owned()));
             }
             if text.len() >= LONGEST {
+                self.lost = true;
                 return Err(self.malformed(begin, format!("its drawing is longer than {LONGEST} bytes")));
+            }
+            // What a line leaves open must not swallow those after it.
+            if byte == b'\n' && line_by_line {
+                break;
             }
             self.advance(byte);
             text.push(byte);

@@ -1,16 +1,68 @@
 //! Owns writing checkpoints on a thread of its own, so that no run waits for a disk. Must not know what is done when it fails.
+//!
+//! Where training takes only what nobody else wants of the processor, its threads do so by idle scheduling, which threads they start inherit
+//! and cannot leave again without rights that programs do not have. A writer with that would wait for the very threads it serves. So the
+//! [`Scribe`] is started before, by whoever starts the engine, and only steps back a little: behind what draws, before what trains.
 
-use std::path::Path;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::Builder;
+
+#[cfg(target_os = "linux")]
+use thread_priority::unix::{NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id};
+use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
 use super::Place;
 use crate::problem::Problem;
 use crate::train::Checkpoint;
 
+/// The scribe's priority on a scale of 0 to 99 whose middle is the usual one.
+const BELOW_NORMAL: u8 = 25;
+
 /// What is told when a checkpoint was written, or not.
 pub type Told = dyn FnMut(&Path, u32, Result<(), Problem>) + Send;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The thread that writes the checkpoints of one run after the other.
+#[derive(Debug)]
+pub struct Scribe(Sender<Job>);
+
+impl Scribe {
+    /// Starts it. With `gives_way` it steps back behind threads of usual priority.
+    pub fn start(gives_way: bool) -> Self {
+        let (sender, jobs) = channel::<Job>();
+        let work = move || {
+            if gives_way {
+                step_back();
+            }
+            for job in jobs {
+                // Whoever waits for the job learns of its end.
+                let _ = catch_unwind(AssertUnwindSafe(job));
+            }
+        };
+        // Without the thread every job is refused.
+        if let Err(error) = Builder::new().name("checkpoints".to_owned()).spawn(work) {
+            tracing::error!(%error, "no thread for checkpoints");
+        }
+        Self(sender)
+    }
+}
+
+/// Has this thread give way to those of usual priority, but not to idle ones.
+fn step_back() {
+    let lower = ThreadPriorityValue::try_from(BELOW_NORMAL).map_or(ThreadPriority::Min, ThreadPriority::Crossplatform);
+    #[cfg(target_os = "linux")]
+    let lowered =
+        set_thread_priority_and_policy(thread_native_id(), lower, ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other));
+    #[cfg(not(target_os = "linux"))]
+    let lowered = thread_priority::set_current_thread_priority(lower);
+    if let Err(error) = lowered {
+        tracing::debug!(?error, "checkpoints are written with the usual priority");
+    }
+}
 
 /// Writes the checkpoints of a run. Dropping it leaves the last one; [`CheckpointWriter::over`] removes it.
 #[derive(Debug)]
@@ -18,14 +70,18 @@ pub struct CheckpointWriter {
     /// The newest that was not begun: while the disk is slower than the run, those between are left out.
     next: Arc<Mutex<Option<Checkpoint>>>,
     bell: SyncSender<()>,
-    thread: JoinHandle<Place>,
+    /// Comes back when all is written.
+    place: Mutex<Receiver<Place>>,
+    folder: PathBuf,
 }
 
 impl CheckpointWriter {
-    /// Writes to this place; `told` hears of each, with the number of epochs in it.
-    pub fn start(mut place: Place, mut told: Box<Told>) -> Result<Self, Problem> {
+    /// Writes to this place, on that thread; `told` hears of each, with the number of epochs in it.
+    pub fn start(scribe: &Scribe, mut place: Place, mut told: Box<Told>) -> Result<Self, Problem> {
         let next = Arc::new(Mutex::new(None::<Checkpoint>));
         let (bell, rung) = sync_channel(1);
+        let (done, written) = sync_channel(1);
+        let folder = place.folder().to_owned();
         let mailbox = Arc::clone(&next);
         let write = move || {
             while rung.recv().is_ok() {
@@ -33,11 +89,17 @@ impl CheckpointWriter {
                 let kept = place.keep(&checkpoint);
                 told(place.folder(), checkpoint.card.epochs.len() as u32, kept);
             }
-            place
+            // Nobody waits for it where the run broke.
+            let _ = done.send(place);
         };
-        let thread =
-            Builder::new().name("checkpoints".to_owned()).spawn(write).map_err(|error| Problem::Compute { message: error.to_string() })?;
-        Ok(Self { next, bell, thread })
+        let gone = |_| Problem::Compute { message: "the thread that writes checkpoints is gone".to_owned() };
+        scribe.0.send(Box::new(write)).map_err(gone)?;
+        Ok(Self { next, bell, place: Mutex::new(written), folder })
+    }
+
+    /// The folder they go to.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Writes this one, soon.
@@ -61,8 +123,8 @@ impl CheckpointWriter {
     }
 
     fn end(self) -> Option<Place> {
-        let Self { next: _, bell, thread } = self;
+        let Self { bell, place, .. } = self;
         drop(bell);
-        thread.join().ok()
+        place.into_inner().unwrap_or_else(PoisonError::into_inner).recv().ok()
     }
 }

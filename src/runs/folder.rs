@@ -1,6 +1,7 @@
 //! Owns one run's folder: writing it whole, reading it back. Must not know which folders there are.
 
 use std::fmt::Write as _;
+use std::fs::DirEntry;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -44,11 +45,20 @@ pub fn check_target(target: &Path) -> Result<(), Problem> {
     };
     for entry in entries {
         let entry = entry.map_err(|error| unwritable(target, &error))?;
-        if !target.join(SUMMARY).is_file() || ![MODEL, SUMMARY, HISTORY].iter().any(|name| entry.file_name() == *name) {
+        if !target.join(SUMMARY).is_file() || !is_ours(&entry) {
             return Err(occupied());
         }
     }
     check_writable_above(target)
+}
+
+/// True where nothing lies in a folder but files of a run, all of them or some.
+pub fn holds_only_ours(folder: &Path) -> io::Result<bool> {
+    std::fs::read_dir(folder)?.try_fold(true, |all, entry| Ok(all && is_ours(&entry?)))
+}
+
+fn is_ours(entry: &DirEntry) -> bool {
+    [MODEL, SUMMARY, HISTORY].iter().any(|name| entry.file_name() == *name)
 }
 
 fn check_writable_above(target: &Path) -> Result<(), Problem> {

@@ -11,7 +11,7 @@ mod error;
 mod folder;
 mod store;
 
-pub use checkpoint_writer::CheckpointWriter;
+pub use checkpoint_writer::{CheckpointWriter, Scribe};
 pub use checkpoints::{Checkpoints, InterruptedRun, Place};
 pub use error::RunError;
 pub use folder::{check_target, save_to};

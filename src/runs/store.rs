@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::RunError;
-use super::folder::{check_writable, load, unwritable, write_beside};
+use super::folder::{check_writable, holds_only_ours, load, unwritable, write_beside};
 use crate::problem::Problem;
 use crate::protocol::RunSummary;
 use crate::run_config::WeightFormat;
@@ -67,7 +67,7 @@ impl Store {
         runs
     }
 
-    /// Removes a run. Only a run's folder directly in this store is ever removed.
+    /// Removes a run. Only a run's folder directly in this store is ever removed; what is left of a damaged one, if nothing else lies there.
     pub fn delete(&self, folder: &Path) -> Result<(), RunError> {
         let unreadable = |error: std::io::Error| RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() };
         let malformed = |reason: &str| RunError::Malformed { folder: folder.to_owned(), reason: reason.to_owned() };
@@ -79,7 +79,9 @@ impl Store {
         if inside.parent() != Some(root.as_path()) {
             return Err(malformed("it is not in the folder runs are kept in"));
         }
-        load(&inside)?;
+        if load(&inside).is_err() && !holds_only_ours(&inside).map_err(unreadable)? {
+            return Err(malformed("other things lie there, so it was left alone"));
+        }
         std::fs::remove_dir_all(&inside).map_err(unreadable)
     }
 }

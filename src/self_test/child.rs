@@ -1,12 +1,14 @@
 //! Owns a self-test in a process of its own, with a time limit: a driver that crashes or hangs costs a sentence.
 //! Must not know what is tested.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::report::Report;
+use crate::device::look_for_cuda_in;
 use crate::problem::Problem;
 use crate::program::{self, run_within};
 use crate::run_config::DeviceChoice;
@@ -20,9 +22,10 @@ struct Printed {
 /// How long it may take: a slow processor needs some ten seconds, a GPU's driver a minute to compile its kernels for the first time.
 const LIMIT: Duration = Duration::from_mins(3);
 
-/// Checks a device by this very program, in a process of its own.
-pub fn check_apart(device: DeviceChoice) -> Result<Report, Problem> {
-    in_child(program::this(&["hardware", "--self-test", "--json", "--device", device.name()]), LIMIT)
+/// Checks a device by this very program, in a process of its own, with NVIDIA's libraries looked for in this folder first.
+pub fn check_apart(device: DeviceChoice, cuda_folder: Option<&Path>) -> Result<Report, Problem> {
+    let program = program::this(&["hardware", "--self-test", "--json", "--device", device.name()]);
+    in_child(look_for_cuda_in(cuda_folder, program), LIMIT)
 }
 
 /// Runs `program` (`inkling hardware --self-test --json`) for at most `limit`.

@@ -10,9 +10,9 @@ use crate::infer::{Reader, Scores};
 use crate::ink::PIXELS;
 use crate::nn::{Net, Pass};
 use crate::problem::Problem;
-use crate::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
+use crate::protocol::{StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
-use crate::train::{Checkpoint, Flow, Observer, train};
+use crate::train::{Flow, Observer, train};
 
 /// Pictures learned from, a twelfth of them held back.
 const PICTURES: usize = 1536;
@@ -74,8 +74,6 @@ fn probabilities(net: &Net, pictures: &[u8]) -> Result<Vec<Scores>, Problem> {
 struct Losses(Vec<f32>);
 
 impl Observer for Losses {
-    fn prepare(&mut self, _: &RunPlan, _: &Net, _: &[EpochRecord]) {}
-
     fn between(&mut self, _: &Net) -> Flow {
         Flow::Continue
     }
@@ -83,10 +81,4 @@ impl Observer for Losses {
     fn step(&mut self, point: StepPoint, _: Telemetry) {
         self.0.push(point.loss);
     }
-
-    fn intervened(&mut self, _: Intervention) {}
-
-    fn epoch(&mut self, _: &EpochRecord, _: &Net, _: f32) {}
-
-    fn checkpoint(&mut self, _: Checkpoint) {}
 }

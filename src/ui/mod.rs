@@ -6,6 +6,7 @@ pub mod draw;
 pub mod hardware;
 mod icon;
 pub mod models;
+mod monitor;
 mod names;
 mod pictures;
 pub mod plots;

@@ -18,6 +18,8 @@ pub const SCREENS: [KeyboardShortcut; 5] = [
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num4),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num5),
 ];
+/// Shows or hides the monitor.
+pub const MONITOR: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
 const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
 
 /// Turns what was pressed into actions; F1 and ? open and close the overview.
@@ -29,6 +31,9 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
         if pressed(shortcut) {
             actions.push(Action::Show(screen));
         }
+    }
+    if pressed(&MONITOR) {
+        actions.push(Action::ShowMonitor(!app.settings.monitor));
     }
     // The longer one first: the shorter matches it too.
     if pressed(&STOP) {
@@ -60,6 +65,7 @@ fn all(ctx: &Context) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
                 (ctx.format_shortcut(&SCREENS[2]), "Models"),
                 (ctx.format_shortcut(&SCREENS[3]), "Results"),
                 (ctx.format_shortcut(&SCREENS[4]), "Hardware"),
+                (ctx.format_shortcut(&MONITOR), "Show or hide the monitor"),
                 (
                     format!("{}, {}, {}", keys(command, Key::Plus), keys(command, Key::Minus), keys(command, Key::Num0)),
                     "Larger, smaller, usual size",

@@ -1,7 +1,7 @@
 //! Owns opening the window: its size, place, icon and what the app stands on.
 //! Must not know what is in it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use eframe::egui::{ViewportBuilder, pos2, vec2};
 
@@ -9,8 +9,9 @@ use super::dialogs::SystemDialogs;
 use super::icon::icon;
 use super::window::Inkling;
 use crate::app::{App, Settings, Surroundings};
+use crate::device::look_for_cuda_in;
 use crate::engine::{EngineHandle, Host};
-use crate::hardware::probe_apart;
+use crate::hardware::{Meter, probe_apart};
 use crate::paths::Paths;
 use crate::program;
 use crate::self_test::check_apart;
@@ -31,9 +32,14 @@ pub fn run() -> Result<(), eframe::Error> {
         Box::new(move |cc| {
             let ctx = cc.egui_ctx.clone();
             let kept_in = paths.runs.clone();
+            let meter = Mutex::new(Meter::with_drivers_apart(|| program::this(&["hardware", "--watch", "--json"])));
             let around = Surroundings {
                 paths,
-                probe: Arc::new(move || probe_apart(program::this(&["hardware", "--json"]), &kept_in)),
+                probe: Arc::new(move |folder| {
+                    let program = program::this(&["hardware", "--json"]);
+                    probe_apart(look_for_cuda_in(folder, program), &kept_in)
+                }),
+                read_live: Arc::new(move |watched| meter.lock().unwrap_or_else(PoisonError::into_inner).read(watched)),
                 host: Host::usual(),
                 connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
                 self_test: Arc::new(check_apart),

@@ -27,7 +27,7 @@ fn broken_off() -> (App, FakeEngine) {
     engine.train(5);
     engine.send(killed());
     engine.run = None;
-    app.poll();
+    wait_for(&mut app, |app| !app.notices.is_empty());
     (app, engine)
 }
 
@@ -48,7 +48,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     let Some(Command::Start { run, config, from }) = asked.last() else { panic!("{asked:?}") };
     assert_eq!((*run, from.as_deref(), config.epochs), (id, Some("kept".as_ref()), 3));
     // The curves end where the run goes on from, and then grow.
-    app.on_event(Event::Started { run: id, plan: plan(config), before: vec![record(1)] });
+    app.on_event(Event::Started { run: id, plan: plan(config), before: vec![record(1)], folder: "kept".into() });
     let run = app.run.as_ref().unwrap();
     assert_eq!((run.history.steps.len(), run.history.epochs.len()), (10, 1));
     assert_eq!(run.phase, Phase::Training);
@@ -62,11 +62,35 @@ fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
     engine.serve();
     engine.train(3);
     engine.send(killed());
-    app.poll();
+    wait_for(&mut app, |app| !app.notices.is_empty());
     assert!(app.broken_off().is_none());
     assert!(app.notices.last().unwrap().message.remedy.contains("before its first epoch"));
     app.apply(Action::GoOn("nothing".into()));
     assert!(engine.listen().iter().all(|command| !matches!(command, Command::Start { .. })));
+}
+
+#[test]
+fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
+    let (mut app, mut engine) = app();
+    let mut watcher = Watcher::default();
+    train(&config(ModelKind::Mlp), &square_set(120, 0), &mut watcher).unwrap();
+    let mut place = Checkpoints::new(engine.home.path().join("checkpoints")).begin();
+    app.apply(Action::Start);
+    let id = app.run.as_ref().unwrap().id;
+    engine.serve();
+    engine.send(Event::Started { run: id, plan: plan(&RunConfig::default()), before: Vec::new(), folder: place.folder().to_owned() });
+    engine.train(3);
+    place.keep(&watcher.checkpoints[1]).unwrap();
+    let folder = place.folder().to_owned();
+    drop(place);
+    engine.send(killed());
+    wait_for(&mut app, |app| !app.notices.is_empty());
+    assert_eq!(app.broken_off().map(|last| (last.folder.clone(), last.epochs)), Some((folder.clone(), 2)));
+    assert!(app.notices[0].message.remedy.contains("its first 2 epochs are safe"), "{:?}", app.notices);
+    assert_eq!(app.interrupted.len(), 1);
+    app.apply(Action::ForgetInterrupted(folder));
+    wait_for(&mut app, |app| app.interrupted.is_empty());
+    assert!(app.broken_off().is_none(), "what is forgotten does not come back");
 }
 
 #[test]
@@ -77,7 +101,7 @@ fn the_model_that_read_reads_again_with_the_next_engine() {
     engine.serve();
     app.poll();
     engine.send(killed());
-    app.poll();
+    wait_for(&mut app, |app| !app.notices.is_empty());
     assert_eq!(engine.listen(), [Command::ReadWith(model)]);
     assert!(app.notices.last().unwrap().message.remedy.contains("nothing was lost"));
 }

@@ -16,9 +16,11 @@ fn unusual() -> Settings {
         window: Some(WindowPlace { position: Some([30.0, 40.0]), size: [1000.0, 700.0], maximized: false }),
         config: RunConfig { model: ModelKind::LeNet, epochs: 7, ..RunConfig::default() },
         data_folders: vec!["some/where".into()],
+        cuda_folder: Some("some/where/else".into()),
         pen: 14.0,
         smoothing: 0.5,
         log_loss: true,
+        monitor: true,
     }
 }
 

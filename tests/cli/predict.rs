@@ -85,11 +85,11 @@ fn what_cannot_be_read_is_named_and_the_rest_is_read() {
     let home = tempfile::tempdir().unwrap();
     write_one(&home.path().join("one.png"));
     fs::write(home.path().join("broken.png"), b"\x89PNG broken").unwrap();
-    fs::write(home.path().join("broken.jsonl"), format!("{ONE}\nnonsense\n")).unwrap();
+    fs::write(home.path().join("broken.jsonl"), format!("{ONE}\nnonsense\n{ONE}\n")).unwrap();
     fs::create_dir(home.path().join("empty")).unwrap();
     let output = run(home.path(), &["predict", "--json", "missing.png", "broken.png", "broken.jsonl", "empty", "one.png"]);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(paths(&output), ["broken.jsonl:1", "one.png"]);
+    assert_eq!(paths(&output), ["broken.jsonl:1", "broken.jsonl:3", "one.png"]);
     let said = stderr(&output);
     assert_eq!(said.lines().count(), 4, "{said}");
     for name in ["missing.png", "broken.png", "broken.jsonl:2", "empty"] {

@@ -32,6 +32,7 @@ fn bad_usage_ends_with_status_2_and_says_why() {
         (&["eval"], "--model"),
         (&["predict"], "INPUT"),
         (&["data", "show", "builtin"], "--out"),
+        (&["hardware", "--watch", "--self-test"], "--self-test"),
         (&["fly"], "fly"),
         (&["train", "--fly"], "--fly"),
     ] {

@@ -29,6 +29,7 @@ fn settings(folder: &Path) -> EngineSettings {
         checkpoints: folder.join("checkpoints"),
         benchmarks: folder.join("bench"),
         weights: WeightFormat::F32,
+        cuda_folder: None,
         gives_way: false,
     }
 }
@@ -179,8 +180,8 @@ mod killed {
             let handle = marked(folder.path(), PATIENT);
             let run = RunId(round);
             handle.send(Command::Start { run, config: of.clone(), from: from.clone() });
-            let before = until(&handle, |event| match event {
-                Event::Started { before, .. } => Some(before),
+            let (before, place) = until(&handle, |event| match event {
+                Event::Started { before, folder, .. } => Some((before, folder)),
                 Event::Failed { problem, .. } => panic!("round {round}: {problem}"),
                 _ => None,
             });
@@ -211,12 +212,34 @@ mod killed {
                 }
             }
             assert_eq!(handle.recv(), None);
+            // A checkpoint that it did not live to tell of counts as well.
+            if let Ok(left) = Checkpoints::look_at(&place) {
+                assert!(left.card.epochs.len() >= safe, "round {round}");
+                (safe, from) = (left.card.epochs.len(), Some(place));
+            }
         }
         assert!(safe > 0, "checkpoints were written");
-        // What is left is whole. (There may be another, of a first epoch whose process died before it could say so.)
+        // What is left is whole, and all of one run.
         let left = Checkpoints::new(folder.path().join("checkpoints")).list();
-        let last = left.iter().find(|run| Some(&run.folder) == from.as_ref()).expect("the run is listed");
-        assert!(last.card.epochs.len() >= safe);
+        assert_eq!(left.iter().map(|run| (Some(&run.folder), run.card.epochs.len())).collect::<Vec<_>>(), [(from.as_ref(), safe)]);
+    }
+
+    #[test]
+    fn what_is_written_to_its_standard_output_besides_is_no_part_of_the_frames() {
+        let folder = tempfile::tempdir().unwrap();
+        let handle = marked(folder.path(), PATIENT);
+        until(&handle, |event| matches!(event, Event::Reader(_)).then_some(()));
+        let pids = engines(folder.path());
+        assert_eq!(handle.process(), Some(pids[0]));
+        // As a driver within that process would, which knows nothing but descriptor 1.
+        let mut stdout = std::fs::File::options().write(true).open(format!("/proc/{}/fd/1", pids[0])).unwrap();
+        writeln!(stdout, "a driver says something").unwrap();
+        handle.send(Command::Classify { request: 3, ink: Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]], ..Ink::default() } });
+        until(&handle, |event| matches!(event, Event::Read { request: 3, .. }).then_some(()));
+        drop(stdout);
+        signal("KILL", folder.path());
+        let EngineLoss::Ended { words, .. } = until(&handle, lost) else { panic!("garbled") };
+        assert!(words.contains("a driver says something"), "it is among the last words: {words}");
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn every_event_arrives_as_it_left() {
     ];
     let events = [
         Event::Preparing { run, fraction: 0.25 },
-        Event::Started { run, plan: plan(&config), before: vec![record] },
+        Event::Started { run, plan: plan(&config), before: vec![record], folder: "checkpoints/1".into() },
         Event::Progress { run, steps: vec![point; 3], now: Telemetry { loss_scale: Some(65_536.0), ..Telemetry::default() } },
         Event::Epoch { run, record },
         Event::Checkpoint { run, folder: folder.clone(), epochs: 3, kept: Ok(()) },

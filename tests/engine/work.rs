@@ -27,6 +27,7 @@ fn bench(steps: usize, epochs: u32) -> Bench {
         checkpoints: folder.path().join("checkpoints"),
         benchmarks: folder.path().join("bench"),
         weights: WeightFormat::F32,
+        cuda_folder: None,
         gives_way: false,
     };
     let config = RunConfig {

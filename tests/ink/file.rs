@@ -26,6 +26,12 @@ fn entries(name: &str, bytes: &[u8]) -> Result<Vec<InkEntry>, InkError> {
     read_ink_file(&path)?.collect()
 }
 
+/// What an error names: `NAME:LINE`.
+fn named(error: InkError) -> String {
+    let (InkError::Malformed { path, .. } | InkError::Unreadable { path, .. }) = error;
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
 /// The end of the path an error names (`NAME:LINE`), and its reason.
 fn complaint(name: &str, bytes: &[u8]) -> (String, String) {
     match entries(name, bytes).unwrap_err() {
@@ -59,10 +65,21 @@ fn a_single_drawing_may_be_laid_out_in_any_way() {
 }
 
 #[test]
-fn reading_stops_at_the_first_error_with_what_came_before() {
-    let (_folder, path) = saved("a.jsonl", b"{\"strokes\": []}\n{\"strokes\": 5}\n{\"strokes\": []}\n");
-    let read: Vec<_> = read_ink_file(&path).unwrap().collect();
-    assert_eq!((read.len(), read[0].is_ok(), read[1].is_err()), (2, true, true));
+fn a_line_that_makes_no_sense_costs_only_itself() {
+    let good = "{\"strokes\": []}";
+    for bad in ["{\"strokes\": 5}", "{\"strokes\": [", "junk", "{\"note\": \"", "{}{}", "]"] {
+        let text = format!("{good}\n{bad}\n\n{good} and more\n{bad}\n{good}");
+        let read = |name: &str, bytes: &[u8]| {
+            let (_folder, path) = saved(name, bytes);
+            let line_of = |entry: InkEntry| entry.line.unwrap().to_string();
+            let found = read_ink_file(&path).unwrap().map(|entry| entry.map(line_of).map_err(named)).collect::<Vec<_>>();
+            found.into_iter().map(|found| found.unwrap_or_else(|place| format!("not {place}"))).collect::<Vec<_>>()
+        };
+        assert_eq!(read("a.jsonl", text.as_bytes()), ["1", "not a.jsonl:2", "4", "not a.jsonl:4", "not a.jsonl:5", "6"], "{bad}");
+        assert_eq!(read("b.ndjson.gz", &gzipped(text.as_bytes()))[4..], ["not b.ndjson.gz:5", "6"], "{bad}");
+        // In other files nobody knows where the next drawing begins.
+        assert_eq!(read("a.json", text.as_bytes()), ["1", "not a.json:2"], "{bad}");
+    }
 }
 
 #[test]

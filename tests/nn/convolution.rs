@@ -1,6 +1,6 @@
 //! Convolution with pooling: values, gradients, odd sizes, ties, and the same bits for any number of threads.
 
-use candle_core::{Device, Tensor, Var};
+use candle_core::{DType, Device, Tensor, Var};
 use inkling::nn::Parameter;
 use inkling::nn::ops::{Context, conv_pool};
 use inkling::random::Random;
@@ -187,4 +187,14 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
     assert!(one.iter().flatten().any(|&bits| bits != 0));
     assert_eq!(one, compute(2));
     assert_eq!(one, compute(5));
+}
+
+#[test]
+fn a_bias_of_another_length_is_refused() {
+    let x = Tensor::zeros((1, 6, 6, 2), DType::F32, &Device::Cpu).unwrap();
+    let weight = Parameter::new("w", vec![0.0; 3 * 2 * 9], &[3, 2, 3, 3]).unwrap();
+    for (len, fits) in [(2, false), (3, true), (4, false)] {
+        let bias = Parameter::new("b", vec![0.0; len], &[len]).unwrap();
+        assert_eq!(conv_pool(&x, &weight, Some(&bias), 0, false, Context::READ).is_ok(), fits, "{len}");
+    }
 }

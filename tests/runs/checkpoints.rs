@@ -4,7 +4,7 @@ use std::path::Path;
 
 use inkling::problem::Problem;
 use inkling::run_config::{ModelKind, RunConfig};
-use inkling::runs::{CheckpointWriter, Checkpoints, RunError};
+use inkling::runs::{CheckpointWriter, Checkpoints, RunError, Scribe};
 use inkling::train::Checkpoint;
 
 use crate::synthetic::{square_set, train};
@@ -78,10 +78,11 @@ fn damaged_checkpoints_are_refused_and_left_alone() {
 fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
     let root = tempfile::tempdir().unwrap();
     let checkpoints = Checkpoints::new(root.path());
+    let scribe = Scribe::start(true);
     let start = |checkpoints: &Checkpoints| {
         let (sender, told) = std::sync::mpsc::channel();
         let tell = move |folder: &Path, epochs, kept: Result<(), Problem>| sender.send((folder.to_owned(), epochs, kept)).unwrap();
-        (CheckpointWriter::start(checkpoints.begin(), Box::new(tell)).unwrap(), told)
+        (CheckpointWriter::start(&scribe, checkpoints.begin(), Box::new(tell)).unwrap(), told)
     };
     let made = some();
     let (writer, told) = start(&checkpoints);

@@ -125,6 +125,24 @@ fn only_runs_in_the_store_are_deleted() {
     assert!(kept.join("run.json").exists());
 }
 
+#[test]
+fn what_is_left_of_a_damaged_run_can_be_deleted_but_nothing_that_lies_beside_it() {
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::new(root.path());
+    for missing in ["run.json", "model.safetensors"] {
+        let folder = store.save(&outcome(), F32).unwrap().folder;
+        std::fs::remove_file(folder.join(missing)).unwrap();
+        assert!(store.list()[0].summary.is_err());
+        std::fs::write(folder.join("notes.txt"), "mine").unwrap();
+        let refused = store.delete(&folder).unwrap_err();
+        assert!(refused.to_string().contains("left alone"), "{refused}");
+        assert!(folder.join("notes.txt").exists());
+        std::fs::remove_file(folder.join("notes.txt")).unwrap();
+        store.delete(&folder).unwrap();
+        assert!(store.list().is_empty());
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_to_a_run_is_not_followed_by_delete() {

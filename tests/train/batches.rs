@@ -4,9 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use inkling::nn::Net;
-use inkling::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig, ScheduleKind};
-use inkling::train::{Checkpoint, Flow, Observer};
+use inkling::train::{Flow, Observer};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{square_set, train};
@@ -102,14 +101,9 @@ fn clipping_bounds_the_move() {
 struct Panics;
 
 impl Observer for Panics {
-    fn prepare(&mut self, _: &RunPlan, _: &Net, _: &[EpochRecord]) {}
     fn between(&mut self, _: &Net) -> Flow {
         panic!("an observer broke")
     }
-    fn step(&mut self, _: StepPoint, _: Telemetry) {}
-    fn intervened(&mut self, _: Intervention) {}
-    fn epoch(&mut self, _: &EpochRecord, _: &Net, _: f32) {}
-    fn checkpoint(&mut self, _: Checkpoint) {}
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! The hardware screen: what was found, and the benchmark from start to table.
 
+use eframe::egui;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::app::{Action, App, Settings};
 use inkling::bench::Extent;
+use inkling::device::HAS_CUDA;
 use inkling::protocol::Command;
-use inkling::ui::Inkling;
+use inkling::ui::{Inkling, hardware, style};
 
 use super::window::{sized, usual};
+use crate::fake_engine::{Answers, app_with};
 
 fn open(window: &mut Harness<'static, Inkling>) {
     window.get_by_label("Hardware").click();
@@ -109,4 +113,44 @@ fn a_check_of_the_machine_shows_its_verdict_and_each_check() {
     window.run_steps(20);
     window.get_by_label("Short training");
     window.get_by_label("Check again");
+}
+
+/// The card on its own: in a window, only a version that computes on NVIDIA GPUs shows it.
+#[test]
+fn the_folder_of_nvidias_libraries_can_be_chosen_and_given_up() {
+    let answers = Answers { folder: Some("some/where".into()), ..Answers::default() };
+    let (app, _engine) = app_with(Settings { wizard_done: true, ..Settings::default() }, answers);
+    let draw = |ui: &mut egui::Ui, app: &mut App| {
+        app.poll();
+        let mut actions: Vec<Action> = Vec::new();
+        hardware::libraries::card(ui, app, &mut actions);
+        actions.into_iter().for_each(|action| app.apply(action));
+    };
+    let mut panel = Harness::builder().with_size([360.0, 300.0]).with_context_setup(style::apply).build_ui_state(draw, app);
+    panel.run();
+    panel.get_by_label("The usual places");
+    assert!(panel.query_by_label("Use the usual places").is_none());
+    panel.get_by_label("Choose a folder…").click();
+    for _ in 0..500 {
+        panel.step();
+        if panel.query_by_label("some/where").is_some() && panel.query_by_label("Looking…").is_none() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panel.get_by_label("some/where");
+    panel.get_by_label("Looked in first, then in the usual places.");
+    panel.get_by_label("Use the usual places").click();
+    panel.step();
+    panel.run_steps(2);
+    panel.get_by_label("The usual places");
+}
+
+#[test]
+fn where_there_is_no_cuda_there_is_no_folder_for_it() {
+    let settings = Settings { wizard_done: true, cuda_folder: Some("some/where".into()), ..Settings::default() };
+    let (app, _engine) = app_with(settings, Answers::default());
+    let mut window = super::window::open(app, [1280.0, 800.0]);
+    open(&mut window);
+    assert_eq!(window.query_by_label("Folder of NVIDIA's libraries").is_some(), HAS_CUDA);
 }

@@ -3,6 +3,7 @@
 mod draw;
 mod hardware;
 mod models;
+mod monitor;
 mod plots;
 mod results;
 mod run_panel;

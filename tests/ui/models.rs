@@ -99,4 +99,9 @@ fn stopped_and_broken_runs_are_marked_not_hidden() {
     harness.run();
     assert!(harness.query_by_label("This run cannot be read").is_some());
     assert!(harness.query_by_label_contains("half a file").is_some());
+    harness.get_by_label("Delete…").click();
+    harness.run();
+    harness.get_by_label("Delete for good").click();
+    harness.run();
+    assert_eq!(harness.state().done, [Action::DeleteRun(PathBuf::from("runs/bad"))]);
 }

@@ -192,6 +192,6 @@ fn interrupted(folder: Option<&Path>) -> Result<InterruptedRun, Failure> {
 fn vouched_for(device: DeviceChoice, precision: Precision) -> Result<(), Failure> {
     device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
     note("Checking that this device computes rightly.");
-    let report = check_apart(device)?;
+    let report = check_apart(device, None)?;
     Ok(report.vouches_for(precision).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
 }

@@ -15,8 +15,9 @@ pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: Option<&Parameter>, paddi
     let (_, height, width, channels) = x.dims4()?;
     let (outputs, inputs, kernel, kernel_width) = weight.tracked().dims4()?;
     let convolution = Convolution { height, width, channels, outputs, kernel, stride: 1, padding };
+    let misfit = channels != inputs || kernel != kernel_width || bias.is_some_and(|bias| bias.len() != outputs) || !convolution.fits();
     // A result without room for a single 2x2 window is refused as well.
-    if channels != inputs || kernel != kernel_width || !convolution.fits() || convolution.out_height().min(convolution.out_width()) < 2 {
+    if misfit || convolution.out_height().min(convolution.out_width()) < 2 {
         candle_core::bail!("a {kernel}x{kernel_width} convolution of {inputs} channels does not fit {:?}", x.shape());
     }
     if context.is_composed() {

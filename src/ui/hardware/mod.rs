@@ -3,6 +3,7 @@
 
 mod benchmark;
 mod check;
+pub mod libraries;
 mod table;
 
 use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
@@ -25,7 +26,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.add_space(style::GAP);
             benchmark::show(ui, app, actions);
             ui.add_space(style::GAP * 2.0);
-            this_machine(ui, app);
+            this_machine(ui, app, actions);
         });
         return;
     }
@@ -34,7 +35,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.allocate_ui_with_layout(vec2(FINDINGS, height), Layout::top_down(Align::Min), |ui| {
             ScrollArea::vertical().id_salt("findings").auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width(ui.available_width() - style::GAP);
-                this_machine(ui, app);
+                this_machine(ui, app, actions);
             });
         });
         ui.add_space(style::GAP);
@@ -55,9 +56,10 @@ pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     findings(ui, app);
 }
 
-fn this_machine(ui: &mut Ui, app: &App) {
+fn this_machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading("This machine");
     findings(ui, app);
+    libraries::show(ui, app, actions);
 }
 
 /// What was found in this machine.

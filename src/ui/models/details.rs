@@ -3,9 +3,9 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{Button, Grid, Label, RichText, Ui, vec2};
+use eframe::egui::{Grid, Label, RichText, Ui, vec2};
 
-use super::{card, history};
+use super::{card, confirm, history};
 use crate::app::messages::Message;
 use crate::app::statistics::wilson_interval;
 use crate::app::{Action, App, Screen};
@@ -39,7 +39,7 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// A folder that cannot be used, and why.
-pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, actions: &mut Vec<Action>) {
+pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
     ui.heading("This run cannot be read");
     let message = Message::from(problem);
     ui.label(message.what);
@@ -47,9 +47,15 @@ pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, actions: &mut Ve
         ui.label(RichText::new(message.remedy).weak());
     }
     ui.add(Label::new(RichText::new(entry.folder.display().to_string()).weak()).wrap());
-    if ui.button("Open folder").clicked() {
-        actions.push(Action::OpenFolder(entry.folder.clone()));
-    }
+    ui.horizontal(|ui| {
+        if ui.button("Open folder").clicked() {
+            actions.push(Action::OpenFolder(entry.folder.clone()));
+        }
+        if ui.button("Delete…").clicked() {
+            *confirming = Some(entry.folder.clone());
+        }
+    });
+    before_deleting(ui, entry, "Delete what is left of this run for good?", confirming, actions);
 }
 
 /// A finished run.
@@ -91,21 +97,22 @@ fn buttons(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, confirming: &mut
             *confirming = Some(entry.folder.clone());
         }
     });
-    if confirming.as_ref() == Some(&entry.folder) {
-        let bad = style::palette(ui).bad;
-        style::card(ui).show(ui, |ui| {
-            ui.label("Delete this run for good? Its model, settings and history go with it.");
-            ui.horizontal(|ui| {
-                if ui.add(Button::new(RichText::new("Delete for good").color(bad))).clicked() {
-                    actions.push(Action::DeleteRun(entry.folder.clone()));
-                    *confirming = None;
-                }
-                if ui.button("Keep it").clicked() {
-                    *confirming = None;
-                }
-            });
-        });
+    before_deleting(ui, entry, "Delete this run for good? Its model, settings and history go with it.", confirming, actions);
+}
+
+/// Asks, where that run's deletion waits to be confirmed.
+fn before_deleting(ui: &mut Ui, entry: &RunEntry, question: &str, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
+    if confirming.as_ref() != Some(&entry.folder) {
+        return;
     }
+    style::card(ui).show(ui, |ui| {
+        ui.label(question);
+        ui.horizontal(|ui| {
+            if confirm::answers(ui, "Delete for good", confirming) {
+                actions.push(Action::DeleteRun(entry.folder.clone()));
+            }
+        });
+    });
 }
 
 fn figures(ui: &mut Ui, summary: &RunSummary) {

@@ -3,9 +3,10 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{Button, Label, RichText, Ui};
+use eframe::egui::{Label, RichText, Ui};
 
 use super::card::title;
+use super::confirm;
 use crate::app::{Action, App};
 use crate::figures::{local_time, percent};
 use crate::runs::InterruptedRun;
@@ -42,12 +43,8 @@ fn card(ui: &mut Ui, app: &App, run: &InterruptedRun, confirming: &mut Option<Pa
                 }
                 return;
             }
-            if ui.add(Button::new(RichText::new("Forget for good").color(style::palette(ui).bad))).clicked() {
+            if confirm::answers(ui, "Forget for good", confirming) {
                 actions.push(Action::ForgetInterrupted(run.folder.clone()));
-                *confirming = None;
-            }
-            if ui.button("Keep it").clicked() {
-                *confirming = None;
             }
         });
     });

@@ -2,6 +2,7 @@
 //! Must not read or delete folders: it returns actions.
 
 mod card;
+mod confirm;
 mod details;
 mod history;
 mod interrupted;
@@ -114,7 +115,7 @@ fn show_details(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView
             let Some(entry) = runs.iter().find(|entry| entry.folder == *folder) else { return };
             match &entry.summary {
                 Ok(summary) => details::run(ui, entry, summary, &mut view.confirming, actions),
-                Err(problem) => details::broken(ui, entry, problem, actions),
+                Err(problem) => details::broken(ui, entry, problem, &mut view.confirming, actions),
             }
         }
     }

@@ -9,7 +9,7 @@ mod top_bar;
 use eframe::egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
 use super::window::Views;
-use super::{draw, hardware, models, plots, results, run_panel, style};
+use super::{draw, hardware, models, monitor, plots, results, run_panel, style};
 use crate::app::{Action, App, Screen};
 
 pub use question::before_closing;
@@ -24,6 +24,9 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
     let width = ui.available_width();
     Panel::top("top bar").frame(style::bar_frame(ui)).show(ui, |ui| top_bar::show(ui, app, &mut views.shortcuts, actions));
     Panel::bottom("status bar").frame(style::bar_frame(ui)).show(ui, |ui| status_bar::show(ui, app, actions));
+    if app.monitor_is_shown() {
+        Panel::bottom("monitor").frame(style::bar_frame(ui)).show(ui, |ui| monitor::show(ui, app));
+    }
     if !app.notices.is_empty() {
         let frame = Frame::new().fill(style::palette(ui).background).inner_margin(Margin { left: 18, right: 18, top: 10, bottom: 4 });
         Panel::top("notices").frame(frame).show_separator_line(false).show(ui, |ui| notices::show(ui, app, actions));

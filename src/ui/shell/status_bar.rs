@@ -1,16 +1,23 @@
-//! Owns the bar along the bottom: who reads, where, and how the run is doing, from every screen.
-//! Must not change anything but the screen.
+//! Owns the bar along the bottom: who reads, where, how the run is doing, and the monitor's switch, from every screen.
+//! Must not know what the monitor shows.
 
-use eframe::egui::{Label, RichText, Sense, Ui};
+use eframe::egui::{Button, Label, RichText, Sense, Ui};
 
 use crate::app::verdict::reader_sentence;
 use crate::app::{Action, App, Screen};
 use crate::run_config::DeviceChoice;
-use crate::ui::style;
+use crate::ui::{shortcuts, style};
 
 /// Draws the bar.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    style::row_with_end(ui, |ui| reader(ui, app), |ui| run(ui, app, actions));
+    style::row_with_end(
+        ui,
+        |ui| reader(ui, app),
+        |ui| {
+            monitor(ui, app, actions);
+            run(ui, app, actions);
+        },
+    );
 }
 
 fn reader(ui: &mut Ui, app: &App) {
@@ -23,6 +30,19 @@ fn reader(ui: &mut Ui, app: &App) {
         DeviceChoice::Metal => "on the Apple GPU",
     };
     ui.label(RichText::new(format!("{}, {device}", style::capitalised(&sentence))).small());
+}
+
+fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let shown = app.settings.monitor;
+    let about = format!(
+        "{} how busy processor and memory are, live ({})",
+        if shown { "Hide" } else { "Show" },
+        ui.ctx().format_shortcut(&shortcuts::MONITOR)
+    );
+    let button = Button::selectable(shown, RichText::new("Monitor").small()).frame_when_inactive(true).small();
+    if ui.add(button).on_hover_text(about).clicked() {
+        actions.push(Action::ShowMonitor(!shown));
+    }
 }
 
 fn run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

@@ -1,0 +1,29 @@
+//! Owns the folder for NVIDIA's libraries that a person chose, and what follows from choosing another: they are looked for anew.
+//! Must not look for them itself.
+
+use std::path::PathBuf;
+
+use super::background::Finding;
+use super::state::App;
+use crate::engine::Host;
+use crate::run_config::DeviceChoice;
+
+impl App {
+    pub(super) fn choose_cuda_folder(&self) {
+        let choice = self.around.dialogs.folder("Choose the folder that holds NVIDIA's libraries");
+        self.background.run(move || choice().map(Finding::CudaFolder));
+    }
+
+    /// The same folder again is looked at again: something may have been put there.
+    pub(super) fn use_cuda_folder(&mut self, folder: Option<PathBuf>) {
+        self.settings.cuda_folder = folder;
+        // What is known of the GPU held for the libraries that were found before.
+        self.checks.remove(&DeviceChoice::Cuda);
+        self.looking_for_cuda = true;
+        self.probe();
+        // A process that has looked for its libraries once does not look again; one that computes with them has all it needs.
+        if self.host == Host::Process && !self.is_training() {
+            self.start_engine_anew();
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Owns the live readings that the window shows while somebody looks: one a second, and those of the last two minutes.
+//! Must not read anything itself, and asks for nothing while nobody looks.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::background::Finding;
+use super::state::App;
+use crate::hardware::{Reading, Watched};
+
+/// Takes a reading; blocks until it is taken.
+pub type ReadLive = Arc<dyn Fn(&Watched) -> Reading + Send + Sync>;
+
+/// The time between two readings.
+const EVERY: Duration = Duration::from_secs(1);
+/// Readings that are kept.
+const KEPT: usize = 120;
+/// After a longer gap than this (the window was out of sight) older readings are no part of the same curve.
+const GAP: Duration = Duration::from_secs(5);
+
+/// What was read lately.
+#[derive(Clone, Debug, Default)]
+pub struct Monitor {
+    readings: VecDeque<Reading>,
+    /// When the last one came.
+    came: Option<Instant>,
+    /// When the last one was asked for.
+    asked: Option<Instant>,
+    waiting: bool,
+}
+
+impl Monitor {
+    /// The readings of the last two minutes, a second apart, oldest first.
+    pub const fn readings(&self) -> &VecDeque<Reading> {
+        &self.readings
+    }
+
+    /// How things stood last.
+    pub fn newest(&self) -> Option<&Reading> {
+        self.readings.back()
+    }
+
+    /// Takes in the next one.
+    pub fn take(&mut self, reading: Reading) {
+        self.waiting = false;
+        if self.came.replace(Instant::now()).is_some_and(|came| came.elapsed() > GAP) {
+            self.readings.clear();
+        }
+        if self.readings.len() == KEPT {
+            self.readings.pop_front();
+        }
+        self.readings.push_back(reading);
+    }
+}
+
+impl App {
+    /// True while the readings are in sight.
+    pub const fn monitor_is_shown(&self) -> bool {
+        self.settings.monitor && self.wizard.is_none()
+    }
+
+    /// Asks for the next reading when it is time for it and somebody looks; gives how long until then. Whoever asks is somebody who is
+    /// about to draw: a window out of sight asks for nothing.
+    pub(super) fn watch(&mut self) -> Option<Duration> {
+        if !self.monitor_is_shown() {
+            self.monitor.readings.clear();
+            return None;
+        }
+        // One that hangs is not asked again.
+        if self.monitor.waiting {
+            return None;
+        }
+        let wait = self.monitor.asked.map_or(Duration::ZERO, |asked| EVERY.saturating_sub(asked.elapsed()));
+        if !wait.is_zero() {
+            return Some(wait);
+        }
+        (self.monitor.asked, self.monitor.waiting) = (Some(Instant::now()), true);
+        let watched = Watched {
+            processes: std::iter::once(std::process::id()).chain(self.engine.process()).collect(),
+            gpus: self.hardware.as_ref().is_some_and(|hardware| !hardware.gpus.is_empty()),
+        };
+        let read = Arc::clone(&self.around.read_live);
+        self.background.run(move || Some(Finding::Reading(read(&watched))));
+        None
+    }
+}

@@ -1,0 +1,94 @@
+//! Owns what this machine is doing at a moment: how busy its processor and GPUs are, and how full their memory is.
+//! Must not be asked by a thread that draws: a reading may take a quarter of a second, and a driver as long as it likes.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+
+use super::apart::Apart;
+use super::{Gpu, nvidia, probe};
+
+/// How busy a processor is is told over the time since the last reading; after more than this it is measured anew.
+const STALE: Duration = Duration::from_secs(3);
+
+/// What this machine is doing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Share of all cores that is busy, with the work of every program, 0 to 1.
+    pub processor: f32,
+    /// Memory of the machine, in bytes.
+    pub memory_total: u64,
+    /// Memory not in use, in bytes.
+    pub memory_available: u64,
+    /// Resident memory of the processes that were asked for, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process_memory: Option<u64>,
+    /// NVIDIA GPUs, as far as they were asked for and answer.
+    pub gpus: Vec<Gpu>,
+}
+
+/// What is looked at besides processor and memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// Processes whose memory counts, by their numbers.
+    pub processes: Vec<u32>,
+    /// True for NVIDIA GPUs.
+    pub gpus: bool,
+}
+
+/// Takes readings, one after the other.
+pub struct Meter {
+    /// `None` where the system tells nothing.
+    system: Option<System>,
+    last: Option<Instant>,
+    gpus: Box<dyn FnMut() -> Vec<Gpu> + Send>,
+}
+
+impl Meter {
+    /// One that asks the GPU's driver itself, for a process that a driver may break.
+    pub fn with_drivers() -> Self {
+        let driver = nvidia::Driver::connect();
+        Self::new(move || driver.gpus())
+    }
+
+    /// One that leaves GPUs to another process, `program`: `inkling hardware --watch --json`. It runs only while GPUs are looked at.
+    pub fn with_drivers_apart(program: impl Fn() -> Command + Send + 'static) -> Self {
+        let mut apart = Apart::new(program);
+        Self::new(move || apart.gpus())
+    }
+
+    fn new(gpus: impl FnMut() -> Vec<Gpu> + Send + 'static) -> Self {
+        Self { system: System::new().ok(), last: None, gpus: Box::new(gpus) }
+    }
+
+    /// How things stand.
+    pub fn read(&mut self, watched: &Watched) -> Reading {
+        let gpus = if watched.gpus { (self.gpus)() } else { Vec::new() };
+        let Some(system) = &mut self.system else { return Reading { gpus, ..Reading::default() } };
+        if self.last.is_none_or(|last| last.elapsed() > STALE) {
+            system.refresh_cpu_usage();
+            std::thread::sleep(MINIMUM_CPU_UPDATE_INTERVAL);
+        }
+        system.refresh_cpu_usage();
+        self.last = Some(Instant::now());
+        system.refresh_memory();
+        let (memory_total, memory_available) = probe::memory_of(system);
+        let processor = (system.global_cpu_usage() / 100.0).clamp(0.0, 1.0);
+        Reading { processor, memory_total, memory_available, process_memory: memory_of(system, &watched.processes), gpus }
+    }
+}
+
+impl std::fmt::Debug for Meter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Meter").field("last", &self.last).finish_non_exhaustive()
+    }
+}
+
+/// Resident memory of these processes together; `None` where none of them is there.
+fn memory_of(system: &mut System, processes: &[u32]) -> Option<u64> {
+    let processes: Vec<Pid> = processes.iter().copied().map(Pid::from_u32).collect();
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&processes), true, ProcessRefreshKind::nothing().with_memory());
+    processes.iter().filter_map(|&process| Some(system.process(process)?.memory())).reduce(|all, one| all + one)
+}

@@ -1,0 +1,133 @@
+//! Owns which live figures there are, their words and units, and what each is drawn in proportion to.
+//! Must not draw them.
+
+use std::collections::VecDeque;
+
+use crate::figures::{memory, percent};
+use crate::hardware::{Gpu, Reading};
+
+/// With less than this free, training may not find room: it takes about 300 MB.
+const LITTLE: u64 = 600 << 20;
+
+/// A figure.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Figure {
+    pub name: String,
+    /// As it is now, with its unit.
+    pub value: String,
+    /// What it is, in a sentence or two.
+    pub about: String,
+    /// Its last readings, oldest first, as shares of the curve's height; empty where it has no curve.
+    pub curve: Vec<f32>,
+    /// The widest its value gets, so that nothing moves when it changes.
+    pub widest: &'static str,
+}
+
+/// Every figure there is a reading of, in the order in which they stand; before the first reading those that any machine has.
+pub(super) fn all(readings: &VecDeque<Reading>) -> Vec<Figure> {
+    let now = readings.back();
+    let mut figures = vec![processor(readings, now), inkling(readings, now), free(readings, now)];
+    let gpus = now.map_or(&[][..], |now| now.gpus.as_slice());
+    for (index, gpu) in gpus.iter().enumerate() {
+        let name = if gpus.len() == 1 { "GPU".to_owned() } else { format!("GPU {}", index + 1) };
+        let past: Vec<&Gpu> = readings.iter().filter_map(|reading| reading.gpus.get(index)).collect();
+        figures.extend(of_gpu(&name, gpu, &past));
+    }
+    figures
+}
+
+fn processor(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
+    let curve: Vec<f32> = readings.iter().map(|reading| reading.processor).collect();
+    Figure {
+        name: "Processor".to_owned(),
+        value: now.map_or_else(unknown, |now| share(now.processor)),
+        about: format!("How much of all cores together is busy, with the work of every program.{}", between(&curve, |value| share(*value))),
+        curve,
+        widest: "100 %",
+    }
+}
+
+fn inkling(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
+    let past: Vec<u64> = readings.iter().filter_map(|reading| reading.process_memory).collect();
+    // There is no natural end to it: the curve reaches a little above the most there was.
+    let top = past.iter().max().map_or(1.0, |&most| most as f32 * 1.25);
+    Figure {
+        name: "Inkling's memory".to_owned(),
+        value: now.and_then(|now| now.process_memory).map_or_else(unknown, memory),
+        about: format!("What Inkling takes of the machine's memory, its engine included.{}", between(&past, |&bytes| memory(bytes))),
+        curve: past.iter().map(|&bytes| bytes as f32 / top).collect(),
+        widest: "Inkling's memory",
+    }
+}
+
+fn free(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
+    let past: Vec<u64> = readings.iter().map(|reading| reading.memory_available).collect();
+    let total = now.map_or(1, |now| now.memory_total.max(1));
+    let little = if now.is_some_and(|now| now.memory_available < LITTLE) { ", little" } else { "" };
+    Figure {
+        name: "Free memory".to_owned(),
+        value: now.map_or_else(unknown, |now| format!("{}{little}", memory(now.memory_available))),
+        about: format!(
+            "What no program needs of the machine's {}. Training takes about 300 MB.{}",
+            memory(total),
+            between(&past, |&bytes| memory(bytes))
+        ),
+        curve: past.iter().map(|&bytes| bytes as f32 / total as f32).collect(),
+        widest: "599 MB, little",
+    }
+}
+
+fn of_gpu(name: &str, gpu: &Gpu, past: &[&Gpu]) -> Vec<Figure> {
+    let used = |gpu: &Gpu| gpu.memory_total.saturating_sub(gpu.memory_free);
+    let busy: Vec<f32> = past.iter().filter_map(|gpu| gpu.utilization).collect();
+    let taken: Vec<u64> = past.iter().map(|gpu| used(gpu)).collect();
+    let total = gpu.memory_total.max(1) as f32;
+    let heat = [gpu.temperature.map(|degrees| format!("{degrees} °C")), gpu.power.map(|watts| format!("{watts:.0} W"))];
+    let mut figures = vec![Figure {
+        name: format!("{name} memory"),
+        value: format!("{} of {}", memory(used(gpu)), memory(gpu.memory_total)),
+        about: format!("Memory of the {} that is taken, by every program.{}", gpu.name, between(&taken, |&bytes| memory(bytes))),
+        curve: taken.iter().map(|&bytes| bytes as f32 / total).collect(),
+        widest: "139.9 GB of 139.9 GB",
+    }];
+    // Not every GPU says how busy or how warm it is.
+    if let Some(utilization) = gpu.utilization {
+        let busy = Figure {
+            name: name.to_owned(),
+            value: share(utilization),
+            about: format!(
+                "{}: the share of the time in which it computes, for any program.{}",
+                gpu.name,
+                between(&busy, |value| share(*value))
+            ),
+            curve: busy,
+            widest: "100 %",
+        };
+        figures.insert(0, busy);
+    }
+    if heat.iter().any(Option::is_some) {
+        figures.push(Figure {
+            name: format!("{name} heat, power"),
+            value: heat.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            about: format!("How warm the {} is, and the power it draws. It slows itself down before it gets too hot.", gpu.name),
+            curve: Vec::new(),
+            widest: "100 °C, 1000 W",
+        });
+    }
+    figures
+}
+
+fn share(share: f32) -> String {
+    percent(f64::from(share), 0)
+}
+
+fn unknown() -> String {
+    "–".to_owned()
+}
+
+/// " In the last two minutes: 12 % to 98 %."
+fn between<T: PartialOrd>(values: &[T], word: impl Fn(&T) -> String) -> String {
+    let less = |a: &&T, b: &&T| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
+    let (Some(least), Some(most)) = (values.iter().min_by(less), values.iter().max_by(less)) else { return String::new() };
+    format!(" In the last two minutes: {} to {}.", word(least), word(most))
+}
