@@ -1,12 +1,15 @@
 //! Owns an engine without tensors, for tests of app and window: it answers on the real line what a real engine would,
 //! but only when a test says so ([`FakeEngine::serve`]), so nothing depends on time.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use inkling::app::{App, Choice, Dialogs, Settings, Surroundings};
+use inkling::app::messages::Message;
+use inkling::app::{App, Choice, Desktop, Dialogs, Settings, Surroundings, Wake};
 use inkling::bench::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Subject, VERSION};
 use inkling::engine::{EngineHandle, EngineSide, Host};
 use inkling::ink::{Ink, Picture};
@@ -25,6 +28,8 @@ pub const STEPS_PER_EPOCH: u64 = 10;
 pub struct FakeEngine {
     /// Every engine that was asked for, the newest last; `None` once it died.
     lines: Rc<RefCell<Vec<Option<EngineSide>>>>,
+    /// The desktop around the window.
+    pub desktop: Arc<FakeDesktop>,
     /// Everything that was asked, oldest first.
     pub heard: Vec<Command>,
     /// The benchmark under way.
@@ -43,6 +48,37 @@ pub struct FakeRun {
     pub step: u64,
     pub epochs: Vec<EpochRecord>,
     pub paused: bool,
+}
+
+/// A desktop that keeps track of what it is asked for.
+#[derive(Debug, Default)]
+pub struct FakeDesktop {
+    /// How many keep it awake.
+    pub keepers: Arc<AtomicUsize>,
+    /// The notifications it has shown.
+    pub shown: Mutex<Vec<Message>>,
+}
+
+/// Keeps the fake desktop awake while it lives.
+struct Keeper(Arc<AtomicUsize>);
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Desktop for FakeDesktop {
+    fn keep_awake(&self) -> Option<Box<dyn Any>> {
+        self.keepers.fetch_add(1, Ordering::Relaxed);
+        Some(Box::new(Keeper(Arc::clone(&self.keepers))))
+    }
+
+    /// Whoever is notified goes for it.
+    fn notify(&self, message: &Message, chosen: Wake) {
+        self.shown.lock().unwrap().push(message.clone());
+        chosen();
+    }
 }
 
 /// Dialogs that are answered at once.
@@ -74,6 +110,7 @@ pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
     let home = tempfile::tempdir().unwrap();
     let at = |name| home.path().join(name);
     let paths = Paths {
+        local: home.path().to_owned(),
         settings: at("settings.json"),
         runs: at("runs"),
         checkpoints: at("checkpoints"),
@@ -81,6 +118,7 @@ pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
         cuda: at("cuda"),
         data: vec![at("data")],
     };
+    let desktop = Arc::<FakeDesktop>::default();
     let lines = Rc::new(RefCell::new(Vec::new()));
     let asked_for = Rc::clone(&lines);
     let around = Surroundings {
@@ -95,11 +133,12 @@ pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
         probe: Arc::new(|| inkling::hardware::probe(std::path::Path::new("."))),
         self_test: Arc::new(|device| Ok(checked(device))),
         dialogs: Box::new(dialogs),
+        desktop: Arc::clone(&desktop) as Arc<dyn Desktop>,
         wake: Arc::new(|| {}),
     };
     let mut app = App::new(settings, None, around);
     app.poll();
-    (app, FakeEngine { lines, heard: Vec::new(), benchmark: None, run: None, home })
+    (app, FakeEngine { lines, desktop, heard: Vec::new(), benchmark: None, run: None, home })
 }
 
 impl FakeEngine {

@@ -32,6 +32,7 @@ impl App {
         while let Some(finding) = self.background.next() {
             self.on_finding(finding);
         }
+        self.mind_manners();
         let expiry = self.expire_notices();
         [self.remember(), expiry].into_iter().flatten().min()
     }
@@ -219,6 +220,9 @@ impl App {
                 }
             }
             Finding::DataFolder(folder) => self.use_data_folder(folder),
+            Finding::Ink { file, ink, only } => self.on_ink(&file, &ink, only),
+            Finding::StaysAwake(awake) => self.on_awake(awake),
+            Finding::Chosen => self.ask_for_window(),
             Finding::Written(path) => self.tell(Severity::Info, Message::written(&path)),
             Finding::Remembered(outcome) => {
                 if let Some(problem) = self.memory.wrote(outcome) {

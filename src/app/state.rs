@@ -10,9 +10,11 @@ use super::action::Screen;
 use super::background::{Background, Wake};
 use super::benchmark::BenchmarkView;
 use super::checking::{Checks, SelfTest};
+use super::desktop::Desktop;
 use super::dialogs::Dialogs;
 use super::drawing::Drawing;
 use super::form::Form;
+use super::manners::Manners;
 use super::messages::Message;
 use super::notice::{Notice, Severity};
 use super::reading_line::ReadingLine;
@@ -44,6 +46,8 @@ pub struct Surroundings {
     pub self_test: SelfTest,
     /// Asks for file names.
     pub dialogs: Box<dyn Dialogs>,
+    /// Keeps the machine awake, shows notifications.
+    pub desktop: Arc<dyn Desktop>,
     /// Called when there is something to [`App::poll`].
     pub wake: Wake,
 }
@@ -83,6 +87,8 @@ pub struct App {
     pub checks: Checks,
     /// Notices, oldest first.
     pub notices: Vec<Notice>,
+    /// True while the person works in the window; the window says so.
+    pub focused: bool,
     pub(super) line: ReadingLine,
     pub(super) engine: EngineHandle,
     /// Where the engine lives.
@@ -103,6 +109,7 @@ pub struct App {
     /// True once a person chose a setting.
     pub(super) chosen: bool,
     pub(super) probing: bool,
+    pub(super) manners: Manners,
     pub(super) memory: super::remember::Memory,
 }
 
@@ -132,6 +139,7 @@ impl App {
             benchmark: BenchmarkView::default(),
             checks: Checks::default(),
             notices: Vec::new(),
+            focused: true,
             line: ReadingLine::default(),
             engine,
             host: around.host,
@@ -146,6 +154,7 @@ impl App {
             form: Form::default(),
             chosen: false,
             probing: false,
+            manners: Manners::default(),
         };
         if let Some(aside) = set_aside {
             app.tell(Severity::Info, Message::settings_set_aside(&aside));

@@ -7,6 +7,7 @@ mod table;
 
 use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
 
+use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App};
 use crate::hardware::{Line, lines};
@@ -56,7 +57,7 @@ pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn this_machine(ui: &mut Ui, app: &App) {
-    ui.heading("This machine");
+    style::row_with_end(ui, |ui| _ = ui.heading("This machine"), |ui| help::button(ui, Topic::Hardware));
     findings(ui, app);
 }
 

@@ -9,6 +9,7 @@ pub(super) mod words;
 
 use eframe::egui::{Frame, Label, Margin, Panel, ScrollArea, Ui};
 
+use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App, Field};
 use crate::figures::memory;
@@ -26,7 +27,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    style::section(ui, "What to learn from");
+    style::row_with_end(ui, |ui| style::section(ui, "What to learn from"), |ui| help::button(ui, Topic::Settings));
     fields::data(ui, app, actions);
     style::section(ui, "Preset");
     presets(ui, app, actions);
