@@ -33,6 +33,8 @@ fn bad_usage_ends_with_status_2_and_says_why() {
         (&["predict"], "INPUT"),
         (&["data", "show", "builtin"], "--out"),
         (&["fly"], "fly"),
+        (&["fly.safetensors"], "There is no file"),
+        (&["no/such/drawing"], "There is no file"),
         (&["train", "--fly"], "--fly"),
     ] {
         let output = run(home.path(), arguments);
