@@ -31,7 +31,7 @@ pub fn show(ui: &Ui, app: &App, about: &mut About) {
         heading(ui);
         ui.add_space(style::GAP / 2.0);
         // The buttons stand where they stood when what is above them changes.
-        let height = (room.y - 260.0).min(420.0);
+        let height = (room.y - 260.0).min(340.0);
         ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
             ui.set_min_height(height);
             match about {

@@ -1,9 +1,12 @@
 //! Owns the help in place: beside each panel's heading a question mark that opens two or three sentences on what the panel is for.
 //! Must not explain single controls: hovering them does.
 
-use eframe::egui::{Button, Label, RichText, Ui, containers::menu::MenuButton, vec2};
+use eframe::egui::{Align, Button, Label, Layout, RichText, Ui, containers::menu::MenuButton, vec2};
 
 use super::style;
+
+/// Width and height of the question mark.
+const SIDE: f32 = 24.0;
 
 /// What can be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +71,29 @@ impl Topic {
     }
 }
 
+/// A row with the question mark at its right end.
+pub fn beside(ui: &mut Ui, topic: Topic, start: impl FnOnce(&mut Ui)) {
+    ui.horizontal(|ui| {
+        // The mark has its room before what may be long.
+        let room = ui.available_width() - SIDE - ui.spacing().item_spacing.x;
+        ui.scope(|ui| {
+            ui.set_max_width(room);
+            start(ui);
+        });
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| button(ui, topic));
+    });
+}
+
 /// The question mark; what it opens goes when something else is clicked, or Escape is pressed.
 pub fn button(ui: &mut Ui, topic: Topic) {
-    let button = Button::new(RichText::new("?").strong()).min_size(vec2(28.0, 0.0)).corner_radius(ui.spacing().interact_size.y / 2.0);
+    let button = Button::new(RichText::new("?").strong()).small().min_size(vec2(SIDE, SIDE)).corner_radius(SIDE / 2.0);
     let (response, _) = MenuButton::from_button(button).ui(ui, |ui| {
         ui.set_max_width(style::HELP_WIDTH);
-        ui.label(RichText::new(topic.title()).strong());
-        ui.add(Label::new(topic.text()).wrap());
+        // A menu stretches what is in it; text is better ragged.
+        ui.with_layout(Layout::top_down(Align::Min), |ui| {
+            ui.label(RichText::new(topic.title()).strong());
+            ui.add(Label::new(topic.text()).wrap());
+        });
     });
     response.on_hover_text(topic.title()).accessible_name(format!("Help: {}", topic.title()));
 }

@@ -284,7 +284,9 @@ pub fn dialog_frame(ui: &Ui) -> Frame {
 
 /// The heading of a group of controls.
 pub fn section(ui: &mut Ui, title: &str) {
-    ui.add_space(GAP / 3.0);
+    if ui.layout().is_vertical() {
+        ui.add_space(GAP / 3.0);
+    }
     ui.label(RichText::new(title).strong().size(15.5));
 }
 

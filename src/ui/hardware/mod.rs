@@ -57,7 +57,7 @@ pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn this_machine(ui: &mut Ui, app: &App) {
-    style::row_with_end(ui, |ui| _ = ui.heading("This machine"), |ui| help::button(ui, Topic::Hardware));
+    help::beside(ui, Topic::Hardware, |ui| _ = ui.heading("This machine"));
     findings(ui, app);
 }
 

@@ -7,7 +7,6 @@ use super::chart::Look;
 use super::scale::XUnit;
 use super::{PlotsView, Shows};
 use crate::app::{Action, App};
-use crate::ui::help::{self, Topic};
 use crate::ui::style;
 
 /// What the toolbar asks of the charts.
@@ -48,7 +47,6 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
                 actions.push(Action::SaveCurves);
             }
         });
-        help::button(ui, Topic::Plots);
     });
     asked
 }

@@ -10,7 +10,6 @@ use eframe::egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 
 use self::confusion::Cell;
 use self::mistakes::Gallery;
-use super::help::{self, Topic};
 use super::style;
 use crate::app::statistics::{cell_sentence, error_count, wilson_interval};
 use crate::app::{Action, App, ResultsView};
@@ -87,7 +86,7 @@ fn headline(ui: &mut Ui, results: &ResultsView) {
 }
 
 fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: f32) {
-    style::row_with_end(ui, |ui| _ = ui.label(RichText::new("What was read as what").strong()), |ui| help::button(ui, Topic::Results));
+    ui.label(RichText::new("What was read as what").strong());
     let explained = confusion::show(ui, evaluation, &mut view.cell, side);
     let text = match explained {
         Some((truth, answer)) => format!("{}.", cell_sentence(truth, answer, confusion::count(evaluation, (truth, answer)))),
