@@ -1,23 +1,46 @@
-//! Owns what is generated when Inkling is built with CUDA: the stand-ins for NVIDIA's functions, from the list of those that candle calls.
-//! Must not need any NVIDIA software.
+//! Owns what is made while Inkling is built: the licences of what it is made of, what Windows finds in an executable, and with CUDA the
+//! stand-ins for NVIDIA's functions, from the list of those that candle calls. Must not need any NVIDIA software.
+
+#[path = "build/licences.rs"]
+mod licences;
+#[path = "build/resources.rs"]
+mod resources;
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::Command;
+
+use flate2::{Compression, write::GzEncoder};
 
 const LIST: &str = "build/cuda_functions.txt";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={LIST}");
+    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=Cargo.lock");
+    let folder = PathBuf::from(std::env::var("OUT_DIR")?);
+    println!("cargo::rustc-env=INKLING_RUSTC={}", compiler()?);
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(licences::text().as_bytes())?;
+    std::fs::write(folder.join("licences.gz"), packed.finish()?)?;
     let is = |variable: &str, wanted: &str| std::env::var(variable).is_ok_and(|value| value == wanted);
     let stands_in =
         std::env::var_os("CARGO_FEATURE_CUDA").is_some() && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ARCH", "x86_64");
+    if is("CARGO_CFG_TARGET_OS", "windows") {
+        resources::embed()?;
+    }
     if stands_in {
-        let file = PathBuf::from(std::env::var("OUT_DIR")?).join("cuda_stand_ins.rs");
-        std::fs::write(file, stand_ins(&std::fs::read_to_string(LIST)?)?)?;
+        std::fs::write(folder.join("cuda_stand_ins.rs"), stand_ins(&std::fs::read_to_string(LIST)?)?)?;
     }
     Ok(())
+}
+
+/// The compiler's name and version.
+fn compiler() -> Result<String, Box<dyn Error>> {
+    let said = Command::new(std::env::var("RUSTC")?).arg("--version").output()?;
+    Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
 }
 
 /// A line of the list is empty, a comment, or a function's name, which tells by its beginning whose it is.

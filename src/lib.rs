@@ -22,6 +22,7 @@
 //! | [`bench`] | measuring this machine: products, training steps, data, reading; and keeping what came of it |
 //! | [`device`] | opening devices, and the libraries that takes |
 //! | [`self_test`] | whether a device computes rightly: every op, a training, a reading |
+//! | `instance` | one window at a time: a later start hands its files to the first |
 //! | [`engine`] | the one thread that owns tensors, here or in a process of its own; takes [`protocol::Command`], gives [`protocol::Event`] |
 //! | [`app`] | what the window shows, as data: state, actions, messages |
 //! | `ui` | panels that draw [`app`] state and return actions |
@@ -48,6 +49,9 @@ pub mod files;
 pub mod hardware;
 pub mod infer;
 pub mod ink;
+#[cfg(feature = "gui")]
+pub mod instance;
+pub mod licences;
 pub mod nn;
 pub mod optim;
 pub mod paths;

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 /// The folders of this installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
+    /// Where everything is kept that is this machine's own.
+    pub local: PathBuf,
     /// The settings file.
     pub settings: PathBuf,
     /// One folder per finished run.
@@ -22,9 +24,9 @@ pub struct Paths {
 
 impl Paths {
     /// The platform's folders; everything sits under `INKLING_HOME` where that is set. Data sets are also looked for in
-    /// `INKLING_DATA_DIR`.
+    /// `INKLING_DATA_DIR`. A folder `portable` beside the program takes the place of the platform's.
     pub fn find() -> Self {
-        let home = std::env::var_os("INKLING_HOME").map(PathBuf::from);
+        let home = std::env::var_os("INKLING_HOME").map(PathBuf::from).or_else(portable);
         let project = directories::ProjectDirs::from("", "", "Inkling");
         let config = home.clone().or_else(|| project.as_ref().map(|dirs| dirs.config_dir().to_owned()));
         let local = home.or_else(|| project.as_ref().map(|dirs| dirs.data_local_dir().to_owned()));
@@ -34,6 +36,7 @@ impl Paths {
         let given = std::env::var_os("INKLING_DATA_DIR").map(PathBuf::from);
         Self {
             settings: config.join("settings.json"),
+            local: local.clone(),
             runs: local.join("runs"),
             checkpoints: local.join("checkpoints"),
             cuda: local.join("cuda"),
@@ -41,4 +44,10 @@ impl Paths {
             data: given.into_iter().chain([local.join("data")]).collect(),
         }
     }
+}
+
+/// The folder beside the program that it is carried about with, on a stick for instance.
+fn portable() -> Option<PathBuf> {
+    let folder = std::env::current_exe().ok()?.parent()?.join("portable");
+    folder.is_dir().then_some(folder)
 }

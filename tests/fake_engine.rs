@@ -1,13 +1,16 @@
 //! Owns an engine without tensors, for tests of app and window: it answers on the real line what a real engine would,
 //! but only when a test says so ([`FakeEngine::serve`]), so nothing depends on time.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use inkling::app::{App, Choice, Dialogs, ReadLive, Settings, Surroundings};
+use inkling::app::messages::Message;
+use inkling::app::{App, Choice, Desktop, Dialogs, ReadLive, Settings, Surroundings, Wake};
 use inkling::bench::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Subject, VERSION};
 use inkling::engine::{EngineHandle, EngineSettings, EngineSide, Host};
 use inkling::hardware::{Gpu, Hardware, Reading as LiveReading, Watched};
@@ -29,6 +32,8 @@ pub struct FakeEngine {
     lines: Rc<RefCell<Vec<Option<EngineSide>>>>,
     /// What each engine was told when it was started.
     pub settings_of: Rc<RefCell<Vec<EngineSettings>>>,
+    /// The desktop around the window.
+    pub desktop: Arc<FakeDesktop>,
     /// Everything that was asked, oldest first.
     pub heard: Vec<Command>,
     /// The benchmark under way.
@@ -95,6 +100,37 @@ pub fn gpu() -> Gpu {
     }
 }
 
+/// A desktop that keeps track of what it is asked for.
+#[derive(Debug, Default)]
+pub struct FakeDesktop {
+    /// How many keep it awake.
+    pub keepers: Arc<AtomicUsize>,
+    /// The notifications it has shown.
+    pub shown: Mutex<Vec<Message>>,
+}
+
+/// Keeps the fake desktop awake while it lives.
+struct Keeper(Arc<AtomicUsize>);
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Desktop for FakeDesktop {
+    fn keep_awake(&self) -> Option<Box<dyn Any>> {
+        self.keepers.fetch_add(1, Ordering::Relaxed);
+        Some(Box::new(Keeper(Arc::clone(&self.keepers))))
+    }
+
+    /// Whoever is notified goes for it.
+    fn notify(&self, message: &Message, chosen: Wake) {
+        self.shown.lock().unwrap().push(message.clone());
+        chosen();
+    }
+}
+
 /// Dialogs that are answered at once.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
@@ -136,6 +172,7 @@ fn app_around(settings: Settings, dialogs: Answers, read_live: ReadLive) -> (App
     let home = tempfile::tempdir().unwrap();
     let at = |name| home.path().join(name);
     let paths = Paths {
+        local: home.path().to_owned(),
         settings: at("settings.json"),
         runs: at("runs"),
         checkpoints: at("checkpoints"),
@@ -143,6 +180,7 @@ fn app_around(settings: Settings, dialogs: Answers, read_live: ReadLive) -> (App
         cuda: at("cuda"),
         data: vec![at("data")],
     };
+    let desktop = Arc::<FakeDesktop>::default();
     let lines = Rc::new(RefCell::new(Vec::new()));
     let asked_for = Rc::clone(&lines);
     let settings_of = Rc::new(RefCell::new(Vec::new()));
@@ -161,11 +199,13 @@ fn app_around(settings: Settings, dialogs: Answers, read_live: ReadLive) -> (App
         read_live,
         self_test: Arc::new(|device, _folder| Ok(checked(device))),
         dialogs: Box::new(dialogs),
+        desktop: Arc::clone(&desktop) as Arc<dyn Desktop>,
         wake: Arc::new(|| {}),
     };
     let mut app = App::new(settings, None, around);
     app.poll();
     (app, FakeEngine { lines, heard: Vec::new(), benchmark: None, run: None, live: Arc::default(), settings_of, home })
+    (app, FakeEngine { lines, desktop, heard: Vec::new(), benchmark: None, run: None, home })
 }
 
 impl FakeEngine {

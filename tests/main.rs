@@ -10,6 +10,9 @@ mod fake_engine;
 mod hardware;
 mod infer;
 mod ink;
+#[cfg(feature = "gui")]
+mod instance;
+mod licences;
 mod nn;
 mod optim;
 mod run_config;

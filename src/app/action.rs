@@ -115,6 +115,8 @@ pub enum Action {
     CompareBatchSizes,
     /// Break off the benchmark or comparison under way.
     CancelBenchmark,
+    /// Open files that came from outside: a double click, another start of the program.
+    Open(Vec<PathBuf>),
     /// Ask for a data folder in a dialog.
     ChooseDataFolder,
     /// Look for data sets in this folder as well, and train on it.

@@ -101,6 +101,7 @@ impl App {
             Action::Benchmark(extent) => self.benchmark(extent),
             Action::CompareBatchSizes => self.compare_batch_sizes(),
             Action::CancelBenchmark => self.cancel_benchmark(),
+            Action::Open(files) => self.open(files),
             Action::ChooseDataFolder => {
                 let choice = self.around.dialogs.folder("Choose a folder with pictures of digits");
                 self.background.run(move || choice().map(Finding::DataFolder));

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::bench::{self, Saved};
 use crate::hardware::{Hardware, Reading};
+use crate::ink::Ink;
 use crate::problem::{EngineLoss, Problem};
 use crate::run_config::DeviceChoice;
 use crate::runs::{InterruptedRun, RunEntry};
@@ -57,6 +58,19 @@ pub enum Finding {
     DataFolder(PathBuf),
     /// A folder with NVIDIA's libraries was chosen in a dialog.
     CudaFolder(PathBuf),
+    /// An ink file was read: its first drawing, and whether that is its only one.
+    Ink {
+        /// The file.
+        file: PathBuf,
+        /// The drawing.
+        ink: Ink,
+        /// True where there is no other in it.
+        only: bool,
+    },
+    /// The machine stays awake, or cannot be asked to.
+    StaysAwake(bool),
+    /// A notification was chosen: the window is asked for.
+    Chosen,
     /// A file was written.
     Written(PathBuf),
     /// The settings were written, or not.
@@ -81,16 +95,29 @@ impl Background {
 
     /// Runs a job; `None` brings nothing (a cancelled dialog).
     pub fn run(&self, job: impl FnOnce() -> Option<Finding> + Send + 'static) {
-        let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
-        let spawned = std::thread::Builder::new().name("inkling-job".to_owned()).spawn(move || {
-            if let Some(finding) = job()
-                && sender.send(finding).is_ok()
-            {
-                wake();
+        self.run_telling(|tell| {
+            if let Some(finding) = job() {
+                tell(finding);
             }
         });
+    }
+
+    /// Runs a job that says what it finds as it goes.
+    pub fn run_telling(&self, job: impl FnOnce(&dyn Fn(Finding)) + Send + 'static) {
+        let sender = self.sender();
+        let spawned = std::thread::Builder::new().name("inkling-job".to_owned()).spawn(move || job(&sender));
         if let Err(error) = spawned {
             tracing::error!(%error, "no thread for a background job");
+        }
+    }
+
+    /// A way to bring findings from elsewhere.
+    pub fn sender(&self) -> impl Fn(Finding) + Send + Sync + use<> {
+        let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
+        move |finding| {
+            if sender.send(finding).is_ok() {
+                wake();
+            }
         }
     }
 

@@ -1,10 +1,14 @@
 //! Owns the drawing on the canvas and its undo history.
 //! Must not know pixels of a screen: points are in canvas units.
 
+use super::settings::PEN;
 use crate::ink::{Ink, Stroke};
 
 /// The side of the canvas in its own units: ten to each pixel of the picture.
 pub const CANVAS: f32 = 280.0;
+
+/// How much of the canvas ink from elsewhere fills, as MNIST's digits fill 20 of 28 pixels.
+const FILLED: f32 = 20.0 / 28.0;
 
 /// Strokes, with everything that can be taken back.
 #[derive(Clone, Debug)]
@@ -54,6 +58,31 @@ impl Drawing {
     /// Ends the stroke.
     pub const fn end(&mut self) {
         self.pen_down = false;
+    }
+
+    /// Puts ink from elsewhere in the place of the drawing; `undo` brings that back. What is not in the canvas's own units is brought to
+    /// a size a hand would have drawn, in the middle.
+    pub fn put(&mut self, ink: &Ink) {
+        let points = || ink.strokes.iter().flatten().filter(|point| point.iter().all(|value| value.is_finite()));
+        let edge = |axis: usize, fold: fn(f32, f32) -> f32, start| points().map(|point| point[axis]).fold(start, fold);
+        let (low, high) = ([0, 1].map(|axis| edge(axis, f32::min, f32::MAX)), [0, 1].map(|axis| edge(axis, f32::max, f32::MIN)));
+        if points().next().is_none() {
+            return;
+        }
+        let ours = ink.pen.is_some_and(|pen| PEN.contains(&pen)) && low.iter().all(|low| *low >= 0.0) && high.iter().all(|high| *high <= CANVAS);
+        let side = (high[0] - low[0]).max(high[1] - low[1]);
+        let scale = if ours || side <= 0.0 { 1.0 } else { FILLED * CANVAS / side };
+        let place = |point: &[f32; 2]| {
+            if ours { *point } else { [0, 1].map(|axis| (point[axis] - (low[axis] + high[axis]) / 2.0) * scale + CANVAS / 2.0) }
+        };
+        let fits = |point: &&[f32; 2]| point.iter().all(|value| value.is_finite());
+        let strokes = ink.strokes.iter().map(|stroke| stroke.iter().filter(fits).map(place).collect::<Stroke>());
+        self.remember();
+        self.strokes = strokes.filter(|stroke| !stroke.is_empty()).collect();
+        self.pen_down = false;
+        if let Some(pen) = ink.pen.filter(|pen| pen.is_finite()) {
+            self.pen = (pen * scale).clamp(*PEN.start(), *PEN.end());
+        }
     }
 
     /// Takes the last change back.

@@ -33,6 +33,7 @@ impl App {
         while let Some(finding) = self.background.next() {
             self.on_finding(finding);
         }
+        self.mind_manners();
         let expiry = self.expire_notices();
         [self.remember(), self.watch(), expiry].into_iter().flatten().min()
     }
@@ -232,6 +233,9 @@ impl App {
             Finding::Reading(reading) => self.monitor.take(reading),
             Finding::DataFolder(folder) => self.use_data_folder(folder),
             Finding::CudaFolder(folder) => self.use_cuda_folder(Some(folder)),
+            Finding::Ink { file, ink, only } => self.on_ink(&file, &ink, only),
+            Finding::StaysAwake(awake) => self.on_awake(awake),
+            Finding::Chosen => self.ask_for_window(),
             Finding::Written(path) => self.tell(Severity::Info, Message::written(&path)),
             Finding::Remembered(outcome) => {
                 if let Some(problem) = self.memory.wrote(outcome) {

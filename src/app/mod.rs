@@ -1,11 +1,13 @@
 //! Owns what the window shows, as data: state, the actions a person can take, and the sentences for what went wrong.
 //! Must not know egui or candle; it talks to the engine through its handle and draws nothing.
 
+pub mod about;
 mod action;
 mod apply;
 mod background;
 mod benchmark;
 mod checking;
+mod desktop;
 mod dialogs;
 mod drawing;
 mod form;
@@ -13,9 +15,11 @@ mod history;
 mod incoming;
 mod interrupted;
 mod libraries;
+mod manners;
 pub mod messages;
 mod monitor;
 mod notice;
+mod opening;
 pub mod progress;
 mod readiness;
 mod reading_line;
@@ -31,11 +35,13 @@ pub use action::{Action, Screen, WizardStep};
 pub use background::{Background, Finding, Wake};
 pub use benchmark::{BatchSizes, BenchmarkUnderWay, BenchmarkView};
 pub use checking::{Checked, Checks, SelfTest};
+pub use desktop::Desktop;
 pub use dialogs::{Choice, Dialogs};
 pub use drawing::{CANVAS, Drawing};
 pub use form::{Field, Obstacle};
 pub use history::{History, RunningMean};
 pub use monitor::{Monitor, ReadLive};
+pub use manners::Wants;
 pub use notice::{Notice, Severity};
 pub use reading_line::ReadingLine;
 pub use results::ResultsView;

@@ -10,9 +10,11 @@ use super::action::Screen;
 use super::background::{Background, Wake};
 use super::benchmark::BenchmarkView;
 use super::checking::{Checks, SelfTest};
+use super::desktop::Desktop;
 use super::dialogs::Dialogs;
 use super::drawing::Drawing;
 use super::form::Form;
+use super::manners::Manners;
 use super::messages::Message;
 use super::monitor::{Monitor, ReadLive};
 use super::notice::{Notice, Severity};
@@ -47,6 +49,8 @@ pub struct Surroundings {
     pub self_test: SelfTest,
     /// Asks for file names.
     pub dialogs: Box<dyn Dialogs>,
+    /// Keeps the machine awake, shows notifications.
+    pub desktop: Arc<dyn Desktop>,
     /// Called when there is something to [`App::poll`].
     pub wake: Wake,
 }
@@ -88,6 +92,8 @@ pub struct App {
     pub monitor: Monitor,
     /// Notices, oldest first.
     pub notices: Vec<Notice>,
+    /// True while the person works in the window; the window says so.
+    pub focused: bool,
     pub(super) line: ReadingLine,
     pub(super) engine: EngineHandle,
     /// Where the engine lives.
@@ -110,6 +116,7 @@ pub struct App {
     pub(super) probing: bool,
     /// True while NVIDIA's libraries are looked for in another place.
     pub looking_for_cuda: bool,
+    pub(super) manners: Manners,
     pub(super) memory: super::remember::Memory,
 }
 
@@ -140,6 +147,7 @@ impl App {
             checks: Checks::default(),
             monitor: Monitor::default(),
             notices: Vec::new(),
+            focused: true,
             line: ReadingLine::default(),
             engine,
             host: around.host,
@@ -155,6 +163,7 @@ impl App {
             chosen: false,
             probing: false,
             looking_for_cuda: false,
+            manners: Manners::default(),
         };
         if let Some(aside) = set_aside {
             app.tell(Severity::Info, Message::settings_set_aside(&aside));

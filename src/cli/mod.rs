@@ -3,6 +3,8 @@
 
 mod arguments;
 mod bench;
+#[cfg(windows)]
+mod console;
 mod data;
 mod engine;
 mod eval;
@@ -11,6 +13,7 @@ mod format;
 mod frames;
 mod hardware;
 mod interrupt;
+mod licences;
 mod output;
 mod predict;
 mod progress;
@@ -28,7 +31,7 @@ use failure::Failure;
 
 #[derive(Parser)]
 #[command(name = "inkling", version, about, disable_help_subcommand = true)]
-#[command(after_help = "Without a command, the window opens. Exit status: 0 done, 1 it failed, 2 bad usage.")]
+#[command(after_help = "Without a command, the window opens; with model or ink files instead of one, it opens with them. Exit status: 0 done, 1 it failed, 2 bad usage.")]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -49,15 +52,24 @@ enum Command {
     Hardware(hardware::Arguments),
     /// Measure this machine: matrix products, training steps, data, reading.
     Bench(bench::Arguments),
+    /// Show the licences of everything that is built into this program.
+    Licences,
     /// Be an engine on standard input and output, for Inkling's window
     Engine,
 }
 
 /// Does what the arguments say.
 pub fn main() -> ExitCode {
+    #[cfg(windows)]
+    if std::env::args_os().len() > 1 {
+        console::join();
+    }
     // winit warns of oddities of the display that nobody at a terminal can act on.
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,winit=error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(io::stderr().is_terminal()).init();
+    if let Some(files) = window::files(std::env::args_os().skip(1)) {
+        return window::open(&files).err().map_or(ExitCode::SUCCESS, Failure::report);
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(answer) => {
@@ -67,13 +79,14 @@ pub fn main() -> ExitCode {
         }
     };
     let done = match arguments.command {
-        None => window::open(),
+        None => window::open(&[]),
         Some(Command::Train(arguments)) => train::run(arguments),
         Some(Command::Eval(arguments)) => eval::run(arguments),
         Some(Command::Predict(arguments)) => predict::run(&arguments),
         Some(Command::Data(command)) => data::run(command),
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
+        Some(Command::Licences) => licences::run(),
         Some(Command::Engine) => serve::run(),
     };
     done.err().map_or(ExitCode::SUCCESS, Failure::report)

@@ -1,20 +1,34 @@
-//! Owns `inkling` without a command: the window, or one sentence where none can be opened.
+//! Owns `inkling` without a command, alone or with files: the window, or one sentence where none can be opened.
 //! Must not know what is in the window.
+
+use std::ffi::OsString;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use super::failure::Failure;
 
-/// Opens the window and returns when it is closed.
+/// The files the window is to open, in full, where the arguments are files and not a command. What looks like a file but is none counts:
+/// better told that it is not there than that there is no such command.
+pub fn files(arguments: impl Iterator<Item = OsString>) -> Option<Vec<PathBuf>> {
+    let files: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
+    let first = files.first()?;
+    let name = first.to_string_lossy();
+    let is_file = !name.starts_with('-') && (first.is_file() || name.contains(['.', '/', MAIN_SEPARATOR]));
+    is_file.then(|| files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect())
+}
+
+/// Opens the window and returns when it is closed; where one is open already, that one takes the files.
 #[cfg(feature = "gui")]
-pub fn open() -> Result<(), Failure> {
-    let no_display = |why: &str| {
-        Failure::Usage(format!(
-            "{why}, so the window cannot be opened; to train in the terminal, type `inkling train` (`inkling --help` shows all commands)."
-        ))
-    };
+pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
+    use crate::instance::{Turn, take_turn};
+    use crate::paths::Paths;
+
+    there_are(files)?;
     if !may_have_display() {
         return Err(no_display("There is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)"));
     }
-    crate::ui::run().map_err(|error| match error {
+    let paths = Paths::find();
+    let Turn::Open(post) = take_turn(&paths.local, files) else { return Ok(()) };
+    let opened = crate::ui::run(paths, post, files.to_vec()).map_err(|error| match error {
         eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_) => {
             tracing::info!(%error, "no display");
             no_display("The display could not be reached")
@@ -22,15 +36,44 @@ pub fn open() -> Result<(), Failure> {
         error => Failure::Failed(format!(
             "The window could not be opened: {error}. Inkling draws with OpenGL; update the graphics driver, or use the command line (`inkling train`)."
         )),
-    })
+    });
+    if let Err(Failure::Failed(sentence) | Failure::Usage(sentence)) = &opened {
+        show(sentence);
+    }
+    opened
+}
+
+#[cfg(feature = "gui")]
+fn no_display(why: &str) -> Failure {
+    Failure::Usage(format!(
+        "{why}, so the window cannot be opened; to train in the terminal, type `inkling train` (`inkling --help` shows all commands)."
+    ))
 }
 
 /// Says that there is no window.
 #[cfg(not(feature = "gui"))]
-pub fn open() -> Result<(), Failure> {
+pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
+    there_are(files)?;
     Err(Failure::Usage(
         "This build of Inkling has no window; to train, type `inkling train` (`inkling --help` shows all commands).".to_owned(),
     ))
+}
+
+/// Whether all of them are there; what is in them, the window finds out.
+fn there_are(files: &[PathBuf]) -> Result<(), Failure> {
+    let missing = |file: &&PathBuf| !Path::exists(file);
+    files.iter().find(missing).map_or(Ok(()), |file| {
+        Err(Failure::Usage(format!("There is no file {}. Check its name; `inkling --help` shows all commands.", file.display())))
+    })
+}
+
+/// Says it in a dialog, where a program opened by a double click has nowhere else to say it.
+#[cfg(feature = "gui")]
+fn show(sentence: &str) {
+    use std::io::IsTerminal;
+    if cfg!(any(windows, target_os = "macos")) && !std::io::stderr().is_terminal() {
+        rfd::MessageDialog::new().set_level(rfd::MessageLevel::Error).set_title("Inkling").set_description(sentence).show();
+    }
 }
 
 /// False where a display is certainly missing; elsewhere the window finds out.

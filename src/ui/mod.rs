@@ -1,10 +1,12 @@
 //! Owns the window: the frame loop that polls the app, draws its state and hands it what the person did.
 //! Must not keep state of its own beyond what is seen (scroll places, which plot is zoomed).
 
+mod about;
+mod desktop;
 mod dialogs;
 pub mod draw;
 pub mod hardware;
-mod icon;
+mod help;
 pub mod models;
 mod monitor;
 mod names;

@@ -1,17 +1,20 @@
 //! Owns opening the window: its size, place, icon and what the app stands on.
 //! Must not know what is in it.
 
+use std::path::PathBuf;
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eframe::egui::{ViewportBuilder, pos2, vec2};
+use eframe::egui::{IconData, ViewportBuilder, pos2, vec2};
 
+use super::desktop::SystemDesktop;
 use super::dialogs::SystemDialogs;
-use super::icon::icon;
 use super::window::Inkling;
-use crate::app::{App, Settings, Surroundings};
+use crate::app::{Action, App, Settings, Surroundings};
 use crate::device::look_for_cuda_in;
 use crate::engine::{EngineHandle, Host};
 use crate::hardware::{Meter, probe_apart};
+use crate::instance::Post;
 use crate::paths::Paths;
 use crate::program;
 use crate::self_test::check_apart;
@@ -21,9 +24,11 @@ const MIN_SIZE: [f32; 2] = [900.0, 600.0];
 /// The window at first.
 const USUAL_SIZE: [f32; 2] = [1280.0, 800.0];
 
-/// Opens the window and returns when it is closed.
-pub fn run() -> Result<(), eframe::Error> {
-    let paths = Paths::find();
+/// The icon, drawn by `packaging/icons`.
+const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
+
+/// Opens the window with these files and returns when it is closed; what later starts bring comes by `post`.
+pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::Error> {
     let (settings, set_aside) = Settings::load(&paths.settings);
     let options = eframe::NativeOptions { viewport: viewport(&settings), persist_window: false, centered: false, ..Default::default() };
     eframe::run_native(
@@ -31,6 +36,13 @@ pub fn run() -> Result<(), eframe::Error> {
         options,
         Box::new(move |cc| {
             let ctx = cc.egui_ctx.clone();
+            let (bring, brought) = channel();
+            let waken = ctx.clone();
+            post.serve(move |files| {
+                let taken = bring.send(files).is_ok();
+                waken.request_repaint();
+                taken
+            });
             let kept_in = paths.runs.clone();
             let meter = Mutex::new(Meter::with_drivers_apart(|| program::this(&["hardware", "--watch", "--json"])));
             let around = Surroundings {
@@ -44,10 +56,14 @@ pub fn run() -> Result<(), eframe::Error> {
                 connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
                 self_test: Arc::new(check_apart),
                 dialogs: Box::new(SystemDialogs),
+                desktop: Arc::new(SystemDesktop),
                 wake: Arc::new(move || ctx.request_repaint()),
             };
-            let app = App::new(settings, set_aside, around);
-            Ok(Box::new(Inkling::new(app, &cc.egui_ctx)))
+            let mut app = App::new(settings, set_aside, around);
+            if !files.is_empty() {
+                app.apply(Action::Open(files));
+            }
+            Ok(Box::new(Inkling::new(app, &cc.egui_ctx).hearing(brought)))
         }),
     )
 }
@@ -60,4 +76,9 @@ fn viewport(settings: &Settings) -> ViewportBuilder {
         Some([x, y]) => builder.with_position(pos2(x, y)),
         None => builder,
     }
+}
+
+/// Without one where it cannot be read: the window matters more.
+fn icon() -> IconData {
+    eframe::icon_data::from_png_bytes(ICON).unwrap_or_default()
 }

@@ -26,6 +26,8 @@ pub const VERDICT_MEDIUM: f32 = 76.0;
 pub const VERDICT_SMALL: f32 = 44.0;
 /// Lines of text are not longer than this, so that the eye finds the next one.
 pub const TEXT_WIDTH: f32 = 560.0;
+/// The help that a question mark opens.
+pub const HELP_WIDTH: f32 = 340.0;
 
 /// Colours by what they are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,7 +284,9 @@ pub fn dialog_frame(ui: &Ui) -> Frame {
 
 /// The heading of a group of controls.
 pub fn section(ui: &mut Ui, title: &str) {
-    ui.add_space(GAP / 3.0);
+    if ui.layout().is_vertical() {
+        ui.add_space(GAP / 3.0);
+    }
     ui.label(RichText::new(title).strong().size(15.5));
 }
 

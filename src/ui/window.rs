@@ -1,14 +1,21 @@
 //! Owns the frame loop: polls the app, draws its state and hands it what the person did.
 //! Must not decide anything: the app does.
 
-use eframe::egui::{self, Context, ThemePreference, Ui, ViewportCommand};
+use std::path::PathBuf;
+use std::sync::mpsc::Receiver;
 
+use eframe::egui::{self, Context, ThemePreference, Ui, UserAttentionType, ViewportCommand};
+
+use super::about::About;
 use super::draw::DrawView;
 use super::models::ModelsView;
 use super::plots::PlotsView;
 use super::results::ResultsScreen;
-use super::{shell, shortcuts, style, wizard};
-use crate::app::{Action, App, Theme, WindowPlace, ZOOM};
+use super::{about, shell, shortcuts, style, wizard};
+use crate::app::{Action, App, Theme, Wants, WindowPlace, ZOOM};
+
+/// What the window is called when nothing is under way.
+const TITLE: &str = "Inkling";
 
 /// The window.
 #[derive(Debug)]
@@ -17,6 +24,10 @@ pub struct Inkling {
     pub(super) views: Views,
     actions: Vec<Action>,
     frames: u64,
+    /// What later starts of the program bring; `None` where nobody is listened to.
+    brought: Option<Receiver<Vec<PathBuf>>>,
+    /// What stands in the window's title.
+    title: String,
 }
 
 /// What is seen and not part of the application's state, a part per panel.
@@ -28,6 +39,8 @@ pub(super) struct Views {
     pub results: ResultsScreen,
     /// The overview of shortcuts is open.
     pub shortcuts: bool,
+    /// Versions, machine, licences.
+    pub about: About,
     /// The window was asked to close while a run is under way.
     pub closing: Closing,
 }
@@ -49,7 +62,13 @@ impl Inkling {
     pub fn new(app: App, ctx: &Context) -> Self {
         style::apply(ctx);
         ctx.set_zoom_factor(app.settings.zoom);
-        Self { app, views: Views::default(), actions: Vec::new(), frames: 0 }
+        Self { app, views: Views::default(), actions: Vec::new(), frames: 0, brought: None, title: TITLE.to_owned() }
+    }
+
+    /// The same, which takes what later starts of the program bring.
+    #[must_use]
+    pub fn hearing(self, brought: Receiver<Vec<PathBuf>>) -> Self {
+        Self { brought: Some(brought), ..self }
     }
 
     /// The state, for tests and for whoever embeds the window.
@@ -65,6 +84,10 @@ impl Inkling {
     /// Draws one frame and carries out what was done in it.
     pub fn frame(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
+        self.app.focused = ctx.input(|input| input.viewport().focused.unwrap_or(true));
+        while let Some(files) = self.brought.as_ref().and_then(|brought| brought.try_recv().ok()) {
+            self.app.apply(Action::Open(files));
+        }
         if let Some(wait) = self.app.poll() {
             ctx.request_repaint_after(wait);
         }
@@ -86,6 +109,7 @@ impl Inkling {
             shortcuts::listen(ui, &self.app, &mut self.views.shortcuts, &mut self.actions);
             shell::show(ui, &self.app, &mut self.views, &mut self.actions);
             shortcuts::overview(ui, &mut self.views.shortcuts);
+            about::show(ui, &self.app, &mut self.views.about);
         }
         self.ask_before_closing(ui);
         style::ring_around_focus(&ctx);
@@ -101,6 +125,29 @@ impl Inkling {
             }
         }
         self.remember_window(&ctx);
+        self.show_outside(&ctx);
+    }
+
+    /// What is seen of the window without looking into it: its title, whether it calls, whether it is in front.
+    fn show_outside(&mut self, ctx: &Context) {
+        let run = self.app.run.as_ref().filter(|run| run.is_active());
+        let title = run.map_or_else(|| TITLE.to_owned(), |run| format!("{:.0} %, {TITLE}", (run.fraction() * 100.0).floor()));
+        if title != self.title {
+            ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+        match self.app.take_wants() {
+            Some(Wants::Attention) => ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational)),
+            Some(Wants::Front) => {
+                ctx.send_viewport_cmd(ViewportCommand::Minimized(false));
+                ctx.send_viewport_cmd(ViewportCommand::Focus);
+                // Where a program may not put itself in front (Wayland), it can still call.
+                if !self.app.focused {
+                    ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
+                }
+            }
+            None => {}
+        }
     }
 
     fn ask_before_closing(&mut self, ui: &Ui) {
@@ -161,6 +208,8 @@ impl eframe::App for Inkling {
     }
 
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        // From now on, another start opens a window of its own.
+        self.brought = None;
         self.app.close();
     }
 

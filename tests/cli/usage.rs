@@ -34,6 +34,8 @@ fn bad_usage_ends_with_status_2_and_says_why() {
         (&["data", "show", "builtin"], "--out"),
         (&["hardware", "--watch", "--self-test"], "--self-test"),
         (&["fly"], "fly"),
+        (&["fly.safetensors"], "There is no file"),
+        (&["no/such/drawing"], "There is no file"),
         (&["train", "--fly"], "--fly"),
     ] {
         let output = run(home.path(), arguments);

@@ -2,6 +2,7 @@
 
 mod draw;
 mod hardware;
+mod manners;
 mod models;
 mod monitor;
 mod plots;

@@ -20,6 +20,19 @@ impl Message {
         }
     }
 
+    /// A run ended without being finished, while nobody looked.
+    pub(in crate::app) fn run_broke_off() -> Self {
+        Self::new("The run broke off.", "Inkling's window says why, and how to go on.")
+    }
+
+    /// Only the first drawing of a file is on the canvas.
+    pub(in crate::app) fn first_of_several(file: &Path) -> Self {
+        Self::new(
+            format!("{} holds several drawings; this is the first.", file.display()),
+            "`inkling predict` reads all of them, and Train can learn from them where they have labels.",
+        )
+    }
+
     /// A run did something by itself.
     pub fn intervened(intervention: &Intervention) -> Self {
         match *intervention {

@@ -9,6 +9,7 @@ mod tools;
 
 use eframe::egui::{Align, Layout, RichText, Ui, vec2};
 
+use super::help::{self, Topic};
 use super::pictures::Sheet;
 use super::style;
 use crate::app::{Action, App};
@@ -78,7 +79,7 @@ fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Rea
         answer::seen(ui, view, reading, if tall { 140.0 } else { 112.0 });
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| {
-            ui.label(RichText::new("What the model sees").strong());
+            help::beside(ui, Topic::Draw, |ui| _ = ui.label(RichText::new("What the model sees").strong()));
             ui.label(RichText::new("28 × 28 pixels").weak());
             answer::timing(ui, reading);
         });

@@ -8,6 +8,7 @@ mod table;
 
 use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
 
+use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App};
 use crate::hardware::{Line, lines};
@@ -57,7 +58,7 @@ pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn this_machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.heading("This machine");
+    help::beside(ui, Topic::Hardware, |ui| _ = ui.heading("This machine"));
     findings(ui, app);
     libraries::show(ui, app, actions);
 }

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use eframe::egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 
+use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App, Screen};
 use crate::runs::RunEntry;
@@ -40,6 +41,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
     ui.horizontal(|ui| {
         ui.heading("Models");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            help::button(ui, Topic::Models);
             if ui.button("Refresh").on_hover_text("Look at the folders of finished runs again").clicked() {
                 actions.push(Action::RefreshRuns);
             }

@@ -17,6 +17,7 @@ use self::picture::Pending;
 use self::pyramid::Pyramid;
 use self::readout::{Readout, megabytes, percents};
 use self::scale::{XAxis, XUnit, YAxis, significant};
+use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App, Phase, RunView};
 use crate::figures::grouped;
@@ -133,6 +134,7 @@ struct Subject<'a> {
     name: &'static str,
     title: &'static str,
     about: &'static str,
+    has_help: bool,
     newest: String,
     traces: Vec<Trace<'a>>,
     y: YAxis,
@@ -154,6 +156,7 @@ fn subjects<'a>(curves: &'a Curves, shows: Shows, palette: style::Palette, log: 
             name: "Loss plot",
             title: "Loss",
             about: "Cross-entropy in nats: how surprised the network is by the right answer. Lower is better.",
+            has_help: true,
             newest: newest(curves, &[("training", &curves.loss.smooth), ("validation", &curves.validation_loss)], significant),
             traces: learning(&curves.loss, &curves.validation_loss),
             y: YAxis { log, unit: "", from_zero: false },
@@ -162,6 +165,7 @@ fn subjects<'a>(curves: &'a Curves, shows: Shows, palette: style::Palette, log: 
             name: "Accuracy plot",
             title: "Accuracy",
             about: "Share of pictures read rightly. Validation pictures are never learned from, so theirs is the honest figure.",
+            has_help: false,
             newest: newest(curves, &[("training", &curves.accuracy.smooth), ("validation", &curves.validation_accuracy)], percents),
             traces: learning(&curves.accuracy, &curves.validation_accuracy),
             y: linear("%", false),
@@ -170,6 +174,7 @@ fn subjects<'a>(curves: &'a Curves, shows: Shows, palette: style::Palette, log: 
             name: "Throughput plot",
             title: "Throughput",
             about: "Training images per second.",
+            has_help: false,
             newest: newest(curves, &[("", &curves.throughput)], |value| format!("{} images/s", grouped(value.max(0.0).round() as u64))),
             traces: machine("throughput", &curves.throughput),
             y: linear("", true),
@@ -178,6 +183,7 @@ fn subjects<'a>(curves: &'a Curves, shows: Shows, palette: style::Palette, log: 
             name: "Memory plot",
             title: "Memory",
             about: "Memory this program holds, in MB of 1024 x 1024 bytes.",
+            has_help: false,
             newest: newest(curves, &[("", &curves.memory)], megabytes),
             traces: machine("memory", &curves.memory),
             y: linear("", true),
@@ -208,10 +214,12 @@ impl Frame {
     fn show(&self, ui: &mut Ui, subject: Subject<'_>, height: f32) -> Shown {
         ui.vertical(|ui| {
             let top = ui.cursor().top();
-            ui.horizontal(|ui| {
+            let title = |ui: &mut Ui| {
                 ui.label(RichText::new(subject.title).strong()).on_hover_text(subject.about);
                 ui.add(Label::new(RichText::new(&subject.newest).weak()).truncate());
-            });
+            };
+            // The first chart's line has the help on all of them at its end.
+            if subject.has_help { help::beside(ui, Topic::Plots, title) } else { _ = ui.horizontal(title) }
             let value = self.readout.as_ref().map_or(subject.newest, Readout::sentence);
             let left = height - (ui.cursor().top() - top) - ui.spacing().item_spacing.y;
             let Self { x, last_step, cursor, fit, .. } = *self;

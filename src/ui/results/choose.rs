@@ -9,6 +9,7 @@ use super::ResultsScreen;
 use crate::app::{Action, App};
 use crate::protocol::ModelRef;
 use crate::run_config::{DataSource, DataSpec};
+use crate::ui::help::{self, Topic};
 use crate::ui::{names, style};
 
 /// Draws the row.
@@ -56,6 +57,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
                 ui.label(RichText::new("when the run is over").weak());
             }
         }
+        help::button(ui, Topic::Results);
     });
 }
 

@@ -12,7 +12,7 @@ use crate::ui::{shortcuts, signs, style};
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.separator();
     if let Some(run) = &app.run {
-        state(ui, run);
+        state(ui, app, run);
     }
     let width = ui.available_width();
     match app.run.as_ref().filter(|run| run.is_active()) {
@@ -70,7 +70,7 @@ fn with_keys(ui: &Ui, response: Response, keys: KeyboardShortcut) -> Response {
     response.on_hover_text(ui.ctx().format_shortcut(&keys))
 }
 
-fn state(ui: &mut Ui, run: &RunView) {
+fn state(ui: &mut Ui, app: &App, run: &RunView) {
     ui.label(RichText::new(run.state()).strong());
     if run.is_active() {
         ui.add(style::progress_bar(ui, run.fraction()).desired_height(10.0)).accessible_name("Progress of the run");
@@ -87,6 +87,9 @@ fn state(ui: &mut Ui, run: &RunView) {
     }
     if !figures.is_empty() {
         ui.label(style::hint(figures.join(", ")));
+    }
+    if app.stays_awake() {
+        ui.label(style::hint("Your computer stays awake until the run is over.")).on_hover_text("Its screen may still go dark.");
     }
     if let Some(scaling) = run.scaling() {
         let about = "f16 has room for small gradients only when the loss is scaled up; a step whose gradients overflow is skipped, and the scale halved.";

@@ -9,6 +9,7 @@ pub(super) mod words;
 
 use eframe::egui::{Frame, Label, Margin, Panel, ScrollArea, Ui};
 
+use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App, Field};
 use crate::figures::memory;
@@ -21,12 +22,13 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         // Room for the scroll bar, so that it never lies on a field.
         ui.set_max_width(ui.available_width() - 8.0);
+        // Help is there while nothing can be changed, too.
+        help::beside(ui, Topic::Settings, |ui| style::section(ui, "What to learn from"));
         ui.add_enabled_ui(!app.is_training(), |ui| settings(ui, app, actions));
     });
 }
 
 fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    style::section(ui, "What to learn from");
     fields::data(ui, app, actions);
     style::section(ui, "Preset");
     presets(ui, app, actions);

@@ -22,7 +22,7 @@ const RUN_PANEL: f32 = 316.0;
 /// Draws the chosen screen and everything around it.
 pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     let width = ui.available_width();
-    Panel::top("top bar").frame(style::bar_frame(ui)).show(ui, |ui| top_bar::show(ui, app, &mut views.shortcuts, actions));
+    Panel::top("top bar").frame(style::bar_frame(ui)).show(ui, |ui| top_bar::show(ui, app, views, actions));
     Panel::bottom("status bar").frame(style::bar_frame(ui)).show(ui, |ui| status_bar::show(ui, app, actions));
     if app.monitor_is_shown() {
         Panel::bottom("monitor").frame(style::bar_frame(ui)).show(ui, |ui| monitor::show(ui, app));

@@ -4,10 +4,12 @@
 use eframe::egui::{Align, Button, Layout, RichText, Sense, Stroke, Ui, containers::menu::MenuButton, gui_zoom, vec2};
 
 use crate::app::{Action, App, Screen, Theme, WizardStep};
+use crate::ui::about::About;
+use crate::ui::window::Views;
 use crate::ui::{shortcuts, signs, style};
 
 /// Draws the bar.
-pub fn show(ui: &mut Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>) {
+pub(in crate::ui) fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let palette = style::palette(ui);
         let (rect, _) = ui.allocate_exact_size(vec2(20.0, 30.0), Sense::hover());
@@ -18,7 +20,7 @@ pub fn show(ui: &mut Ui, app: &App, overview: &mut bool, actions: &mut Vec<Actio
             tab(ui, app.screen == screen, screen, &ui.ctx().format_shortcut(shortcut), actions);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            MenuButton::from_button(Button::new("Menu").min_size(vec2(64.0, 30.0))).ui(ui, |ui| menu(ui, app, overview, actions));
+            MenuButton::from_button(Button::new("Menu").min_size(vec2(64.0, 30.0))).ui(ui, |ui| menu(ui, app, views, actions));
         });
     });
 }
@@ -60,7 +62,7 @@ const fn about(screen: Screen) -> &'static str {
     }
 }
 
-fn menu(ui: &mut Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>) {
+fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     ui.label(style::hint("Colours"));
     for (theme, label) in [(Theme::System, "As the system"), (Theme::Light, "Light"), (Theme::Dark, "Dark")] {
         if ui.radio(app.settings.theme == theme, label).clicked() {
@@ -76,7 +78,7 @@ fn menu(ui: &mut Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>) 
         ui.close();
     }
     if ui.button("Keyboard shortcuts (F1)").clicked() {
-        *overview = true;
+        views.shortcuts = true;
         ui.close();
     }
     if ui.add_enabled(!app.is_training(), Button::new("Set up again…")).on_disabled_hover_text("Not while a run is under way.").clicked()
@@ -85,5 +87,8 @@ fn menu(ui: &mut Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>) 
         ui.close();
     }
     ui.separator();
-    ui.label(style::hint(format!("Inkling {}", env!("CARGO_PKG_VERSION"))));
+    if ui.button("About Inkling").clicked() {
+        views.about = About::Facts(false);
+        ui.close();
+    }
 }

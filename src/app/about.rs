@@ -1,0 +1,21 @@
+//! Owns what this program and the machine under it are, in words that help whoever is asked for help.
+//! Must not find anything out.
+
+use crate::device::HAS_CUDA;
+use crate::hardware::{Hardware, lines};
+
+/// Name and value, one of each to a line: the versions, then the machine, once it was looked at.
+pub fn facts(hardware: Option<&Hardware>) -> Vec<(String, String)> {
+    let cuda = if HAS_CUDA { ", with CUDA" } else { "" };
+    let build = format!("{} for {} on {}{cuda}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
+    let machine = hardware.map(lines).unwrap_or_default();
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let first = [fact("Inkling", build), fact("Compiled by", env!("INKLING_RUSTC").to_owned())];
+    first.into_iter().chain(machine.into_iter().map(|line| (line.label, line.value))).collect()
+}
+
+/// The same as text, to copy.
+pub fn text(hardware: Option<&Hardware>) -> String {
+    let facts = facts(hardware).into_iter();
+    facts.map(|(name, value)| format!("{name}: {value}\n")).collect()
+}

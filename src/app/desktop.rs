@@ -1,0 +1,16 @@
+//! Owns what the app needs of the desktop around its window, so that it can ask without knowing one.
+//! Must not ask any desktop itself.
+
+use std::any::Any;
+
+use super::background::Wake;
+use super::messages::Message;
+
+/// The desktop. Called on threads that may wait, never on the window's.
+pub trait Desktop: Send + Sync {
+    /// Keeps this machine from falling asleep for as long as what is given lives, on this thread; `None` where it cannot be asked to.
+    fn keep_awake(&self) -> Option<Box<dyn Any>>;
+
+    /// Shows a notification, and calls `chosen` when the person goes for it. Returns when it is gone, or at once.
+    fn notify(&self, message: &Message, chosen: Wake);
+}

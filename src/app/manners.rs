@@ -1,0 +1,100 @@
+//! Owns how the app behaves while it is not looked at: the machine stays awake while it trains, and when a run ends, it says so.
+//! Must not know how a desktop is told.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use super::background::Finding;
+use super::messages::Message;
+use super::run_view::{Phase, RunView};
+use super::state::App;
+
+/// What the app wants of its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    /// A sign that something has happened: a bouncing icon, a marked entry in the taskbar.
+    Attention,
+    /// To be in front of the others.
+    Front,
+}
+
+/// What was noticed so far.
+#[derive(Debug, Default)]
+pub struct Manners {
+    /// Kept while the machine is to stay awake: dropping it ends that.
+    until: Option<Sender<()>>,
+    /// True once the machine said that it stays awake.
+    awake: bool,
+    /// True while a run was under way when it was last looked.
+    was_training: bool,
+    /// What the window is to do about not being looked at.
+    wants: Option<Wants>,
+}
+
+impl App {
+    /// True while this machine is kept from falling asleep.
+    pub const fn stays_awake(&self) -> bool {
+        self.manners.awake && self.manners.until.is_some()
+    }
+
+    /// What the window is to do, once.
+    pub const fn take_wants(&mut self) -> Option<Wants> {
+        self.manners.wants.take()
+    }
+
+    /// Asks for the window to come to the front.
+    pub(super) const fn ask_for_window(&mut self) {
+        self.manners.wants = Some(Wants::Front);
+    }
+
+    /// Looks whether a run began, holds or ended.
+    pub(super) fn mind_manners(&mut self) {
+        let works = self.run.as_ref().is_some_and(|run| run.is_active() && run.phase != Phase::Paused);
+        match (works, self.manners.until.is_some()) {
+            (true, false) => self.stay_awake(),
+            (false, true) => (self.manners.until, self.manners.awake) = (None, false),
+            _ => {}
+        }
+        let training = self.is_training();
+        if std::mem::replace(&mut self.manners.was_training, training) && !training && !self.focused {
+            self.call();
+        }
+    }
+
+    /// A system that cannot be asked to stay awake is no concern of the person's.
+    fn stay_awake(&mut self) {
+        let (until, over) = channel();
+        let desktop = Arc::clone(&self.around.desktop);
+        self.background.run_telling(move |tell| {
+            let kept = desktop.keep_awake();
+            tell(Finding::StaysAwake(kept.is_some()));
+            // Ends when the other side is dropped; only then is what was kept.
+            let _ = over.recv();
+        });
+        self.manners.until = Some(until);
+    }
+
+    pub(super) fn on_awake(&mut self, awake: bool) {
+        self.manners.awake = awake;
+    }
+
+    /// Says to somebody who looks elsewhere how the run ended.
+    fn call(&mut self) {
+        let Some(message) = self.run.as_ref().and_then(ending) else { return };
+        self.manners.wants = Some(Wants::Attention);
+        let (desktop, sender) = (Arc::clone(&self.around.desktop), self.background.sender());
+        self.background.run(move || {
+            desktop.notify(&message, Arc::new(move || sender(Finding::Chosen)));
+            None
+        });
+    }
+}
+
+/// How a run that was let alone ended; nothing for one that was thrown away.
+fn ending(run: &RunView) -> Option<Message> {
+    match &run.phase {
+        Phase::Finished(summary) => Some(Message::run_finished(summary)),
+        Phase::Failed => Some(Message::run_broke_off()),
+        _ => None,
+    }
+}

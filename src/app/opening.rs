@@ -1,0 +1,58 @@
+//! Owns opening files from outside the window: a model is drawn with, ink comes onto the canvas.
+//! Must not read models: the engine does.
+
+use std::path::{Path, PathBuf};
+
+use super::action::{Action, Screen};
+use super::background::Finding;
+use super::messages::Message;
+use super::notice::Severity;
+use super::state::App;
+use crate::ink::{Ink, InkError, read_ink_file};
+use crate::protocol::ModelRef;
+
+impl App {
+    /// Opens each as what it is; the last of a kind is what is seen.
+    pub(super) fn open(&mut self, files: Vec<PathBuf>) {
+        // Whoever opens a file knows what to do next; the wizard comes back at the next launch.
+        self.wizard = None;
+        self.ask_for_window();
+        for file in files {
+            if let Some(model) = model(&file) {
+                self.apply(Action::DrawWith(ModelRef::File(model)));
+            } else {
+                self.background.run(move || {
+                    Some(match first_drawing(&file) {
+                        Ok((ink, only)) => Finding::Ink { file, ink, only },
+                        Err(error) => Finding::Failed(error.into()),
+                    })
+                });
+            }
+        }
+    }
+
+    pub(super) fn on_ink(&mut self, file: &Path, ink: &Ink, only: bool) {
+        self.drawing.put(ink);
+        self.drawing_changed();
+        self.screen = Screen::Draw;
+        if !only {
+            self.tell(Severity::Info, Message::first_of_several(file));
+        }
+    }
+}
+
+/// The model file that is meant, if one is.
+fn model(file: &Path) -> Option<PathBuf> {
+    let within = file.join("model.safetensors");
+    let named = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("safetensors"));
+    if named { Some(file.to_owned()) } else { within.is_file().then_some(within) }
+}
+
+/// The first drawing of an ink file, and whether it is the only one.
+fn first_drawing(file: &Path) -> Result<(Ink, bool), InkError> {
+    let mut drawings = read_ink_file(file)?;
+    let first = drawings.next().transpose()?;
+    let nothing = || InkError::Malformed { path: file.to_owned(), reason: "it holds no drawing".to_owned() };
+    let ink = first.map(|entry| entry.ink).filter(|ink| !ink.is_empty()).ok_or_else(nothing)?;
+    Ok((ink, drawings.next().is_none()))
+}

@@ -1,0 +1,140 @@
+//! Owns that one window is open at a time: the first start listens beside its lock, a later one hands over its files and is done.
+//! Must not know the window, nor what becomes of the files.
+//!
+//! What decides is a lock on a file, which the system takes back when its holder ends, however it ends: nothing is ever left behind that
+//! could keep Inkling from starting. Where the holder does not answer, there are two windows rather than none.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::thread::Builder;
+use std::time::Duration;
+
+use interprocess::local_socket::{Listener, ListenerOptions, Name, Stream, prelude::*};
+
+/// How long a window may take to say that it has taken the files.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The most that is read from one who says it is a later start, in bytes: thousands of long paths.
+const LONGEST: u64 = 1 << 20;
+/// What the window says when it has taken the files.
+const TAKEN: &str = "taken";
+
+/// What this start is to do.
+#[derive(Debug)]
+pub enum Turn {
+    /// Open the window, and hear of later starts.
+    Open(Post),
+    /// Nothing: the window that is open has the files now.
+    Done,
+}
+
+/// Where later starts knock. The lock is held as long as this is, or until the process ends.
+#[derive(Debug)]
+pub struct Post {
+    /// Without one, this is a window on its own: the lock could not be had, or nobody can be heard here.
+    held: Option<(File, Listener)>,
+}
+
+/// Finds out whether a window is open that keeps its things in `folder`, and hands it `files` if so.
+pub fn take_turn(folder: &Path, files: &[PathBuf]) -> Turn {
+    let alone = |why: &dyn std::fmt::Display| {
+        tracing::info!(%why, "a window on its own");
+        Turn::Open(Post { held: None })
+    };
+    let lock = std::fs::create_dir_all(folder)
+        .and_then(|()| File::options().create(true).truncate(false).write(true).open(folder.join("window.lock")));
+    let lock = match lock {
+        Ok(lock) => lock,
+        Err(error) => return alone(&error),
+    };
+    match lock.try_lock() {
+        Ok(()) => match listen(folder) {
+            Ok(listener) => Turn::Open(Post { held: Some((lock, listener)) }),
+            Err(error) => alone(&error),
+        },
+        Err(TryLockError::WouldBlock) if hand_over(folder, files) => Turn::Done,
+        Err(TryLockError::WouldBlock) => alone(&"the window that is open does not answer"),
+        Err(TryLockError::Error(error)) => alone(&error),
+    }
+}
+
+impl Post {
+    /// Calls `take` with the files of each later start, from another thread, until it says that nobody takes any more.
+    pub fn serve(self, take: impl Fn(Vec<PathBuf>) -> bool + Send + 'static) {
+        let Some((lock, listener)) = self.held else { return };
+        let serve = move || {
+            for stream in listener.incoming() {
+                let Ok(stream) = stream else { continue };
+                if let Err(error) = answer(stream, &take) {
+                    tracing::info!(%error, "a later start said nothing of use");
+                }
+            }
+            drop(lock);
+        };
+        if let Err(error) = Builder::new().name("inkling-post".to_owned()).spawn(serve) {
+            tracing::warn!(%error, "later starts cannot be heard");
+        }
+    }
+}
+
+/// Files in, one line of JSON, and one word out.
+fn answer(stream: Stream, take: &impl Fn(Vec<PathBuf>) -> bool) -> io::Result<()> {
+    // Where a time limit cannot be set (Windows), whoever says nothing keeps later ones waiting; they have their own patience.
+    let _ = stream.set_recv_timeout(Some(PATIENCE));
+    let mut stream = BufReader::new(stream);
+    let mut line = String::new();
+    (&mut stream).take(LONGEST).read_line(&mut line)?;
+    let files: Vec<PathBuf> = serde_json::from_str(&line)?;
+    let said = if take(files) { TAKEN } else { "gone" };
+    writeln!(stream.get_mut(), "{said}")
+}
+
+/// True once the window that is open has taken the files.
+fn hand_over(folder: &Path, files: &[PathBuf]) -> bool {
+    let (folder, files) = (folder.to_owned(), files.to_owned());
+    let (say, said) = channel();
+    let ask = move || {
+        let asked = || -> io::Result<String> {
+            let mut stream = Stream::connect(name(&folder)?)?;
+            writeln!(stream, "{}", serde_json::to_string(&files)?)?;
+            let mut answer = String::new();
+            BufReader::new(stream).take(LONGEST).read_line(&mut answer)?;
+            Ok(answer)
+        };
+        // Nobody waits any more when it took too long.
+        let _ = say.send(asked());
+    };
+    let asked = Builder::new().name("inkling-later".to_owned()).spawn(ask).is_ok();
+    asked && matches!(said.recv_timeout(PATIENCE), Ok(Ok(answer)) if answer.trim() == TAKEN)
+}
+
+fn listen(folder: &Path) -> io::Result<Listener> {
+    // The lock is ours: whoever left this has ended.
+    #[cfg(unix)]
+    let _ = std::fs::remove_file(socket(folder));
+    ListenerOptions::new().name(name(folder)?).create_sync()
+}
+
+/// A socket in the folder, where only its owner gets.
+#[cfg(unix)]
+fn name(folder: &Path) -> io::Result<Name<'static>> {
+    use interprocess::local_socket::GenericFilePath;
+    socket(folder).to_fs_name::<GenericFilePath>()
+}
+
+#[cfg(unix)]
+fn socket(folder: &Path) -> PathBuf {
+    folder.join("window.socket")
+}
+
+/// A named pipe called after the folder, which is its owner's as well.
+#[cfg(windows)]
+fn name(folder: &Path) -> io::Result<Name<'static>> {
+    use interprocess::local_socket::GenericNamespaced;
+    use sha2::{Digest, Sha256};
+    let folder = std::fs::canonicalize(folder)?;
+    let digest = Sha256::digest(folder.to_string_lossy().as_bytes());
+    let digits: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    format!("inkling-{digits}").to_ns_name::<GenericNamespaced>()
+}

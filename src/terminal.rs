@@ -1,0 +1,22 @@
+//! Owns `inkling` as typed in a Windows terminal, where it is installed as `inkling.com` beside `inkling.exe`: terminals find it first and,
+//! unlike for a program with windows, wait for it and learn its exit status. Must not do anything but start that program and wait.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+fn main() -> ExitCode {
+    // Ctrl-C reaches the program as well; what it says about it is waited for.
+    let _ = ctrlc::set_handler(|| {});
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    // A window is not waited for.
+    let opens_window = arguments.first().is_none_or(|first| Path::new(first).is_file());
+    let started = std::env::current_exe().and_then(|this| Command::new(this.with_extension("exe")).args(&arguments).spawn());
+    let ended = started.and_then(|mut program| if opens_window { Ok(Some(0)) } else { program.wait().map(|status| status.code()) });
+    match ended {
+        Ok(code) => ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+        Err(error) => {
+            eprintln!("inkling.exe could not be started: {error}.");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Owns asking the desktop: to keep the machine awake, and to show notifications.
+//! Must not know when that is wanted.
+
+use std::any::Any;
+
+use notify_rust::Notification;
+
+use crate::app::messages::Message;
+use crate::app::{Desktop, Wake};
+
+/// The system's desktop. Where it has none of this (a bare window manager, a container), nothing is lost.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemDesktop;
+
+impl Desktop for SystemDesktop {
+    fn keep_awake(&self) -> Option<Box<dyn Any>> {
+        // The screen may go dark: training needs none.
+        let asked = keepawake::Builder::default()
+            .idle(true)
+            .sleep(true)
+            .reason("Training a model")
+            .app_name("Inkling")
+            .app_reverse_domain("app.inkling.Inkling")
+            .create();
+        match asked {
+            Ok(kept) => Some(Box::new(kept)),
+            Err(error) => {
+                tracing::info!(%error, "the machine cannot be asked to stay awake");
+                None
+            }
+        }
+    }
+
+    fn notify(&self, message: &Message, chosen: Wake) {
+        let mut notification = Notification::new();
+        notification.appname("Inkling").summary(&message.what).body(&message.remedy);
+        #[cfg(all(unix, not(target_os = "macos")))]
+        notification.icon("inkling").hint(notify_rust::Hint::DesktopEntry("inkling".to_owned())).action("default", "Show");
+        match notification.show() {
+            #[cfg(all(unix, not(target_os = "macos")))]
+            Ok(shown) => shown.wait_for_action(|action| {
+                if action == "default" {
+                    chosen();
+                }
+            }),
+            // Elsewhere the system brings the program to the front by itself.
+            #[cfg(not(all(unix, not(target_os = "macos"))))]
+            Ok(_) => drop(chosen),
+            Err(error) => tracing::info!(%error, "no notification"),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Files from outside: a model is drawn with, ink comes onto the canvas, the rest is said to be neither.
+
+use std::fs;
+
+use inkling::app::{Action, CANVAS, Screen, Settings, Wants};
+use inkling::protocol::{Command, ModelRef};
+
+use super::wait_for;
+use crate::fake_engine::{Answers, app, app_with};
+
+#[test]
+fn a_model_or_its_run_folder_is_drawn_with() {
+    let (mut app, mut engine) = app();
+    let run = engine.home.path().join("run");
+    fs::create_dir(&run).unwrap();
+    let model = run.join("model.safetensors");
+    fs::write(&model, "").unwrap();
+    for opened in [model.clone(), run] {
+        app.apply(Action::Show(Screen::Train));
+        app.apply(Action::Open(vec![opened]));
+        assert_eq!(app.screen, Screen::Draw);
+        assert!(engine.listen().contains(&Command::ReadWith(ModelRef::File(model.clone()))));
+        assert_eq!(app.take_wants(), Some(Wants::Front));
+    }
+}
+
+#[test]
+fn ink_fills_the_canvas_and_can_be_undone() {
+    let (mut app, engine) = app();
+    let file = engine.home.path().join("seven.ink");
+    fs::write(&file, r#"{"strokes": [[[1000, -5], [1004, -5], [1002, 3]]]}"#).unwrap();
+    app.apply(Action::Open(vec![file]));
+    wait_for(&mut app, |app| !app.drawing.strokes().is_empty());
+    assert_eq!(app.screen, Screen::Draw);
+    let points = app.drawing.strokes()[0].clone();
+    // Eight units high become 20 of 28 pixels, in the middle.
+    assert_eq!(points[2], [CANVAS / 2.0, CANVAS / 2.0 + 100.0]);
+    assert_eq!(points[0], [CANVAS / 2.0 - 50.0, CANVAS / 2.0 - 100.0]);
+    app.apply(Action::Undo);
+    assert!(app.drawing.strokes().is_empty());
+}
+
+#[test]
+fn ink_in_the_canvas_s_own_units_stays_where_it_is() {
+    let (mut app, engine) = app();
+    let file = engine.home.path().join("drawing.json");
+    fs::write(&file, r#"{"strokes": [[[10, 20], [30, 40]]], "pen": 16}"#).unwrap();
+    app.apply(Action::Open(vec![file]));
+    wait_for(&mut app, |app| !app.drawing.strokes().is_empty());
+    assert_eq!((app.drawing.strokes(), app.drawing.pen), (&[vec![[10.0, 20.0], [30.0, 40.0]]][..], 16.0));
+}
+
+#[test]
+fn of_several_drawings_the_first_is_shown_and_that_is_said() {
+    let (mut app, engine) = app();
+    let file = engine.home.path().join("set.jsonl");
+    fs::write(&file, "{\"strokes\": [[[0, 0], [5, 5]]]}\n{\"strokes\": [[[0, 0]], [[1, 1]]]}\n").unwrap();
+    app.apply(Action::Open(vec![file]));
+    wait_for(&mut app, |app| !app.drawing.strokes().is_empty());
+    assert_eq!(app.drawing.strokes().len(), 1);
+    assert!(app.notices.last().unwrap().message.what.contains("this is the first"));
+}
+
+#[test]
+fn anything_else_is_a_sentence_and_the_drawing_stays() {
+    let (mut app, engine) = app();
+    app.apply(Action::PenDown([50.0, 50.0]));
+    app.apply(Action::PenUp);
+    for content in ["", "{\"strokes\": []}", "{\"strokes\": [[[1e39, 0]]]}", "no ink at all"] {
+        let file = engine.home.path().join("other.txt");
+        fs::write(&file, content).unwrap();
+        app.notices.clear();
+        app.apply(Action::Open(vec![file]));
+        wait_for(&mut app, |app| !app.notices.is_empty());
+        assert!(app.notices[0].message.what.contains("other.txt"), "{:?}", app.notices);
+        assert_eq!(app.drawing.strokes(), [vec![[50.0, 50.0]]]);
+    }
+}
+
+#[test]
+fn whoever_opens_a_file_is_not_asked_by_the_wizard() {
+    let (mut app, _engine) = app_with(Settings::default(), Answers::default());
+    assert!(app.wizard.is_some());
+    app.apply(Action::Open(vec!["model.safetensors".into()]));
+    assert!(app.wizard.is_none() && !app.settings.wizard_done, "it comes back at the next launch");
+}

@@ -1,0 +1,62 @@
+//! Help in place, and what About says.
+
+use eframe::egui::Key;
+use egui_kittest::kittest::Queryable;
+use inkling::app::{Action, Screen, about};
+
+use super::window::{sized, until, usual};
+
+#[test]
+fn every_panel_explains_itself_when_asked() {
+    for (screen, titles) in [
+        (Screen::Train, &["Setting up a run"][..]),
+        (Screen::Draw, &["Drawing a digit"]),
+        (Screen::Models, &["Your models"]),
+        (Screen::Results, &["What a model gets wrong"]),
+        (Screen::Hardware, &["Your machine"]),
+    ] {
+        for size in [[900.0, 600.0], [1280.0, 800.0]] {
+            let (mut window, _engine) = sized(size);
+            window.state_mut().apply(Action::Show(screen));
+            window.run_steps(3);
+            for title in titles {
+                window.get_by_label(&format!("Help: {title}")).click();
+                window.run_steps(3);
+                window.get_by_label(title);
+                window.key_press(Key::Escape);
+                window.run_steps(3);
+                assert!(window.query_by_label(title).is_none(), "{title} goes with Escape");
+            }
+        }
+    }
+}
+
+#[test]
+fn about_shows_versions_machine_and_licences() {
+    let (mut window, _engine) = usual();
+    until(&mut window, "the machine was looked at", |app| app.hardware.is_some());
+    window.get_by_label("Menu").click();
+    window.run_steps(3);
+    window.get_by_label("About Inkling").click();
+    window.run_steps(3);
+    window.get_by_label("Processor");
+    window.get_by_label("Copy").click();
+    window.run_steps(3);
+    window.get_by_label("Copied");
+    window.get_by_label("Licences").click();
+    window.run_steps(3);
+    window.get_by_label_contains("Inkling is built from the following software");
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    assert!(window.query_by_label("Copy").is_none());
+}
+
+#[test]
+fn what_is_copied_helps_whoever_is_asked_for_help() {
+    let (mut window, _engine) = usual();
+    until(&mut window, "the machine was looked at", |app| app.hardware.is_some());
+    let text = about::text(window.state().app().hardware.as_ref());
+    for word in [env!("CARGO_PKG_VERSION"), "rustc", "Processor: ", "Memory: ", "System: "] {
+        assert!(text.contains(word), "{word} is not in {text}");
+    }
+}
