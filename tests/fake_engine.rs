@@ -58,6 +58,11 @@ impl Dialogs for Answers {
         Box::new(move || folder)
     }
 
+    fn open(&self, _title: &str, _what: &str, _endings: &[&str]) -> Choice {
+        let file = self.file.clone();
+        Box::new(move || file)
+    }
+
     fn save(&self, _title: &str, _name: &str) -> Choice {
         let file = self.file.clone();
         Box::new(move || file)
@@ -378,6 +383,8 @@ pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> R
         train_seconds: epochs.iter().map(|record| f64::from(record.seconds)).sum(),
         images_per_second: 4000.0,
         test: (!stopped).then(evaluation),
+        machine: "A processor, 2 cores".to_owned(),
+        imported: None,
         epochs,
     }
 }

@@ -15,6 +15,7 @@ mod optim;
 mod run_config;
 mod runs;
 mod self_test;
+mod statistics;
 mod support;
 mod synthetic;
 mod train;

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::bench::{self, Saved};
 use crate::hardware::Hardware;
+use crate::ink::Ink;
 use crate::problem::Problem;
 use crate::run_config::DeviceChoice;
 use crate::runs::{InterruptedRun, RunEntry};
@@ -32,6 +33,12 @@ pub enum Finding {
     Benchmark(Option<Box<(bench::Report, Saved)>>),
     /// A folder was chosen in a dialog.
     DataFolder(PathBuf),
+    /// A file to export to was chosen in a dialog.
+    ExportTo(PathBuf),
+    /// A file to import was chosen in a dialog.
+    ImportFrom(PathBuf),
+    /// A drawing was read from a file.
+    Ink(Ink),
     /// A file was written.
     Written(PathBuf),
     /// The settings were written, or not.

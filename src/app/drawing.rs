@@ -56,6 +56,12 @@ impl Drawing {
         self.pen_down = false;
     }
 
+    /// Puts other strokes in the place of these; `undo` brings them back.
+    pub fn replace(&mut self, ink: Ink) {
+        self.remember();
+        (self.strokes, self.pen_down) = (fitted(ink.strokes), false);
+    }
+
     /// Takes the last change back.
     pub fn undo(&mut self) {
         if let Some(before) = self.past.pop() {
@@ -100,4 +106,20 @@ impl Drawing {
         self.past.push(self.strokes.clone());
         self.future.clear();
     }
+}
+
+/// Strokes in any units, as large as a hand would draw them on the canvas.
+fn fitted(strokes: Vec<Stroke>) -> Vec<Stroke> {
+    /// Share of the canvas that is filled.
+    const FILLED: f32 = 0.7;
+    let points = || strokes.iter().flatten();
+    let range = |axis: usize| points().fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], point| [low.min(point[axis]), high.max(point[axis])]);
+    let ranges = [range(0), range(1)];
+    let longest = ranges.iter().map(|[low, high]| high - low).fold(0.0, f32::max);
+    if !longest.is_finite() {
+        return Vec::new();
+    }
+    let scale = if longest > 0.0 { FILLED * CANVAS / longest } else { 1.0 };
+    let place = |value: f32, [low, high]: [f32; 2]| CANVAS / 2.0 + (value - (low + high) / 2.0) * scale;
+    strokes.iter().map(|stroke| stroke.iter().map(|[x, y]| [place(*x, ranges[0]), place(*y, ranges[1])]).collect()).collect()
 }

@@ -64,7 +64,7 @@ impl Field {
             ConfigProblem::Threads { .. } => Self::Threads,
             ConfigProblem::PrecisionUnavailable { .. } => Self::Precision,
             ConfigProblem::DeviceUnavailable { .. } => Self::Device,
-            ConfigProblem::NewerVersion { .. } => Self::Other,
+            ConfigProblem::NewerVersion { .. } | ConfigProblem::InitialWeights { .. } => Self::Other,
         }
     }
 

@@ -144,6 +144,12 @@ impl App {
             Event::BenchmarkCancelled(request) => {
                 self.benchmark.ended(request);
             }
+            Event::Exporting { request, fraction } => self.exporting(request, fraction),
+            Event::Exported { request, export } => self.exported(request, *export),
+            Event::ExportCancelled(request) => {
+                self.export_ended(request);
+            }
+            Event::Imported { request, summary, finding } => self.imported(request, &summary, &finding),
             Event::Pong => {}
             Event::Lost(loss) => self.engine_is_lost(loss),
             Event::Restarted => {
@@ -170,6 +176,8 @@ impl App {
             }
             Task::Evaluation(request) => self.evaluation_ended(request),
             Task::Benchmark(request) => self.benchmark.ended(request),
+            Task::Export(request) => self.export_ended(request),
+            Task::Import(request) => self.import_ended(request),
             Task::Reading(request) => {
                 if let Some(next) = self.line.failed(request) {
                     self.classify(next);
@@ -219,6 +227,12 @@ impl App {
                 }
             }
             Finding::DataFolder(folder) => self.use_data_folder(folder),
+            Finding::ExportTo(path) => self.export_to(path),
+            Finding::ImportFrom(path) => self.import(path),
+            Finding::Ink(ink) => {
+                self.drawing.replace(ink);
+                self.drawing_changed();
+            }
             Finding::Written(path) => self.tell(Severity::Info, Message::written(&path)),
             Finding::Remembered(outcome) => {
                 if let Some(problem) = self.memory.wrote(outcome) {
@@ -247,6 +261,8 @@ impl App {
         }
         (self.evaluation, self.evaluating) = (None, None);
         self.benchmark.under_way = None;
+        self.importing = None;
+        self.export = None;
         self.line.forget_request();
     }
 

@@ -17,7 +17,7 @@ pub use availability::{device_availability, device_support, precision_note};
 pub use cpu::{probe as probe_cpu, usable_cores};
 pub use lines::{Line, lines};
 pub use nvidia::cuda_finding;
-pub use probe::{probe, probe_apart, system};
+pub use probe::{machine, probe, probe_apart, system};
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -15,12 +15,13 @@ use super::keeper::{Keeper, Kept};
 use super::loader::Loader;
 use super::observer::{Flow, Observer};
 use super::outcome::Outcome;
-use super::plan::{check, plan, step_sizes, threads};
+use super::plan::{check, first_net, plan, step_sizes, threads};
 use super::pulse::Pulse;
 use super::tally::Tally;
 use super::updates::Updates;
 use crate::data::{DataSet, Split};
 use crate::device::open_device;
+use crate::hardware::machine;
 use crate::infer::{Measurement, measure};
 use crate::ink::PIXELS;
 use crate::nn::{Net, Pass, flops, ops};
@@ -77,7 +78,7 @@ fn run<'scope, 'env>(
     let device = open_device(config.device)?;
     let HoldOut { train: order, validation } = HoldOut::new(&data.train, config.seed);
     let plan = plan(config, order.len(), validation.len(), data.test.len(), threads(config))?;
-    let net = Net::new(config.model, config.activation, config.seed)?.on_device(&device)?;
+    let net = first_net(config)?.on_device(&device)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
     let mut updates = Updates::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
     let mut dropout = Random::stream(config.seed, "dropout", 0);
@@ -190,6 +191,8 @@ fn run<'scope, 'env>(
         train_seconds,
         images_per_second,
         test,
+        machine: machine(),
+        imported: None,
     };
     Ok(Some(Outcome { summary, net, digit_threshold }))
 }

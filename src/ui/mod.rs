@@ -2,6 +2,7 @@
 //! Must not keep state of its own beyond what is seen (scroll places, which plot is zoomed).
 
 mod dialogs;
+mod drop_zone;
 pub mod draw;
 pub mod hardware;
 mod icon;

@@ -7,7 +7,7 @@ use super::draw::DrawView;
 use super::models::ModelsView;
 use super::plots::PlotsView;
 use super::results::ResultsScreen;
-use super::{shell, shortcuts, style, wizard};
+use super::{drop_zone, shell, shortcuts, style, wizard};
 use crate::app::{Action, App, Theme, WindowPlace, ZOOM};
 
 /// The window.
@@ -87,6 +87,7 @@ impl Inkling {
             shell::show(ui, &self.app, &mut self.views, &mut self.actions);
             shortcuts::overview(ui, &mut self.views.shortcuts);
         }
+        drop_zone::show(ui, &self.app, &mut self.actions);
         self.ask_before_closing(ui);
         style::ring_around_focus(&ctx);
         if !self.actions.is_empty() {

@@ -7,7 +7,6 @@ mod interrupted;
 mod messages;
 mod settings;
 mod state;
-mod statistics;
 mod verdict;
 
 /// Polls until that is so.
