@@ -3,7 +3,7 @@
 //! # The map
 //!
 //! ```text
-//!  window (ui)  --Action-->  app  --Command-->  engine  -->  train · infer · hardware · runs
+//!  window (ui)  --Action-->  app  --Command-->  engine  -->  train · infer · export · import · hardware · runs
 //!      ^                      ^                    |              |
 //!      '---- draws state -----'------- Event ------'              v
 //!                                                        nn · optim · data --> ink
@@ -17,12 +17,15 @@
 //! | [`optim`] | optimisers, schedules, clipping, loss scaling, weight averaging |
 //! | [`train`] | the training loop, top to bottom in one file, and its parts: batches, updates, the way back from numbers that are none |
 //! | [`infer`] | reading a drawing, measuring a model |
+//! | [`export`] | models on their way out: safetensors, ONNX, PyTorch, candle, card, report |
+//! | [`import`] | weights on their way in, and which network they are |
 //! | [`runs`] | run folders, and checkpoints of runs under way or interrupted |
 //! | [`hardware`] | what this machine has and what that means for training |
 //! | [`bench`] | measuring this machine: products, training steps, data, reading; and keeping what came of it |
 //! | [`device`] | opening devices, and the libraries that takes |
 //! | [`self_test`] | whether a device computes rightly: every op, a training, a reading |
 //! | [`engine`] | the one thread that owns tensors, here or in a process of its own; takes [`protocol::Command`], gives [`protocol::Event`] |
+//! | [`statistics`] | intervals, accuracy per digit |
 //! | [`app`] | what the window shows, as data: state, actions, messages |
 //! | `ui` | panels that draw [`app`] state and return actions |
 //! | [`cli`] | the command line, on the same engine |

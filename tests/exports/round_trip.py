@@ -25,6 +25,8 @@ from PIL import Image, ImageDraw, ImageFont
 INKLING, RUST, NETRON, WORK = sys.argv[1], *map(Path, sys.argv[2:5])
 TOLERANCE = 1e-5
 PICTURES = 1000
+# Where it is enough that it works at all.
+FEW = 50
 # Every network, and between them every activation.
 NETWORKS = [
     ("mlp", "relu"), ("lenet", "tanh"), ("convnet", "leaky-relu"), ("speedrun", "gelu"), ("convnet-bn", "silu"), ("tiny", "relu"),
@@ -81,10 +83,11 @@ def make_data(folder, train):
     return pictures, labels
 
 
-def read(model):
-    """What Inkling itself reads in the pictures."""
-    rows = objects(inkling("predict", "--json", "--model", model, WORK / "pictures"))
-    assert len(rows) == PICTURES
+def read(model, count=PICTURES):
+    """What Inkling itself reads in the pictures, or the first of them."""
+    names = [WORK / "pictures"] if count == PICTURES else sorted((WORK / "pictures").iterdir())[:count]
+    rows = objects(inkling("predict", "--json", "--model", model, *names))
+    assert len(rows) == count
     return np.array([row["probabilities"] for row in rows], np.float64)
 
 
@@ -97,7 +100,8 @@ def near(what, got, wanted):
 worst_seen = {}
 
 
-def through_onnxruntime(path, preprocessing=True, batch=PICTURES):
+def through_onnxruntime(path, preprocessing=True, batch=250, pictures=None):
+    pictures = globals()["pictures"] if pictures is None else pictures
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
     inferred = onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
@@ -116,7 +120,7 @@ def through_onnxruntime(path, preprocessing=True, batch=PICTURES):
     else:
         assert (takes.name, takes.shape, gives.name) == ("input", ["batch", 1, 28, 28], "logits")
         given = (pictures[:, None].astype(np.float32) / np.float32(255) - np.float32(about["mean"])) / np.float32(about["std"])
-    rows = np.concatenate([session.run(None, {takes.name: given[at:at + batch]})[0] for at in range(0, PICTURES, batch)])
+    rows = np.concatenate([session.run(None, {takes.name: given[at:at + batch]})[0] for at in range(0, len(pictures), batch)])
     if not preprocessing:
         rows = torch.from_numpy(rows).double().softmax(1).numpy()
     return rows
@@ -154,7 +158,7 @@ def check(name, activation):
     folder = unpack(home / "whole.zip")
     assert {file["name"] for file in told["files"]} == {path.name for path in folder.iterdir()}
     near("onnxruntime", through_onnxruntime(folder / "model.onnx"), wanted)
-    near("onnxruntime, one picture at a time", through_onnxruntime(folder / "model.onnx", batch=1), wanted)
+    near("onnxruntime, one picture at a time", through_onnxruntime(folder / "model.onnx", batch=1, pictures=pictures[:FEW]), wanted[:FEW])
     module = module_of(folder)
     net = module.load()
     with torch.no_grad():
@@ -165,11 +169,11 @@ def check(name, activation):
     net.load_state_dict(state)
     with safetensors.safe_open(folder / "model.safetensors", "pt") as file:
         assert file.metadata()["format"] == "pt" and "preprocessing" in file.metadata() and "config" in file.metadata()
-    few = sorted((WORK / "pictures").iterdir())[:20]
+    few = sorted((WORK / "pictures").iterdir())[:FEW]
     rows = objects(run(sys.executable, folder / "predict.py", *few))
-    near("predict.py", [row["probabilities"] for row in rows], wanted[:20])
+    near("predict.py", [row["probabilities"] for row in rows], wanted[:FEW])
     rows = objects(run(sys.executable, folder / "model.py", *few))
-    near("model.py", [row["probabilities"] for row in rows], wanted[:20])
+    near("model.py", [row["probabilities"] for row in rows], wanted[:FEW])
 
     # 8-bit weights: really smaller, and as accurate as was said.
     quantized = told["quantized"]
@@ -183,11 +187,11 @@ def check(name, activation):
     # 16-bit weights, logits, and an older operator set: all that there is to choose.
     inkling("export", "--model", model, "--format", "zip", "--weights", "f16", "--preprocessing", "off", "--opset", 20, "--out", home / "half.zip")
     half = unpack(home / "half.zip")
-    halved = read(half / "model.safetensors")
-    near("onnxruntime, f16, logits, opset 20", through_onnxruntime(half / "model.onnx", preprocessing=False), halved)
+    halved = read(half / "model.safetensors", FEW)
+    near("onnxruntime, f16, logits, opset 20", through_onnxruntime(half / "model.onnx", preprocessing=False, pictures=pictures[:FEW]), halved)
     module = module_of(half)
     with torch.no_grad():
-        near("PyTorch, f16", module.load()(module.preprocess(pictures)).softmax(1).numpy(), halved)
+        near("PyTorch, f16", module.load()(module.preprocess(pictures[:FEW])).softmax(1).numpy(), halved)
     assert (half / "model.pt").stat().st_size < 0.6 * (folder / "model.pt").stat().st_size + 20_000
 
     # What went out comes back: as Inkling wrote it, and as PyTorch would have.
@@ -195,11 +199,11 @@ def check(name, activation):
         arguments = [] if file.endswith("safetensors") else ["--activation", activation, "--mean", 0.1307, "--std", 0.3081]
         [back] = objects(inkling("import", folder / file, "--out", home / f"back-{file}", "--json", *arguments))
         assert (back["model"], back["activation"]) == (name, activation), back
-        near(f"import of {file}", read(back["model_path"]), wanted)
+        near(f"import of {file}", read(back["model_path"], FEW), wanted[:FEW])
     torch.save({"state_dict": {f"module.{key}": value for key, value in net.state_dict().items()}, "epoch": 3}, home / "wrapped.pt")
     [back] = objects(inkling("import", home / "wrapped.pt", "--out", home / "back-wrapped", "--activation", activation, "--json",
                              "--mean", 0.1307, "--std", 0.3081))
-    near("import of what torch.save wrote", read(back["model_path"]), wanted)
+    near("import of what torch.save wrote", read(back["model_path"], FEW), wanted[:FEW])
 
     # Netron names the layers.
     shown = objects(run("node", Path(__file__).with_name("netron.mjs"), folder / "model.onnx", folder / "model-int8.onnx",
@@ -227,8 +231,8 @@ def check_rust(checked):
         near("tract", np.fromfile(out, "<f4").reshape(-1, 10), wanted)
         rows = objects(run(built / name, *names, cwd=folder))
         near("candle", [row["probabilities"] for row in rows], wanted)
-        few = objects(run(built / name, *names[:50], cwd=half))
-        near("candle, f16", [row["probabilities"] for row in few], halved[:50])
+        few = objects(run(built / name, *names[:FEW], cwd=half))
+        near("candle, f16", [row["probabilities"] for row in few], halved)
 
 
 shutil.rmtree(WORK, ignore_errors=True)

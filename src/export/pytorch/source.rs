@@ -7,8 +7,8 @@ use crate::ink::SIDE;
 use crate::nn::{Layer, Normalization, layers, ops::Kernel};
 use crate::run_config::{Activation, ModelKind};
 
-/// The Python file `module`, beside `weights`, a file of this name.
-pub fn model_py(subject: &Subject, weights: &str, module: &str) -> String {
+/// The Python file `stem.py`, beside `weights`, a file of this name.
+pub fn model_py(subject: &Subject, weights: &str, stem: &str) -> String {
     let card = &subject.file.card;
     let Normalization { mean, std } = card.normalization;
     let (title, sentence) = (subject.title(), subject.sentence());
@@ -27,12 +27,12 @@ pub fn model_py(subject: &Subject, weights: &str, module: &str) -> String {
     format!(
         r#""""{title}. {sentence}
 
-    from {module} import load, preprocess
+    from {stem} import load, preprocess
 
     model = load("{weights}")
     probabilities = model(preprocess(pictures)).softmax(1)  # pictures: [n, {SIDE}, {SIDE}] bytes, light ink on dark ground
 
-Or from a terminal, with pictures of {SIDE}x{SIDE} pixels: python {module}.py picture.png …
+Or from a terminal, with pictures of {SIDE}x{SIDE} pixels: python {stem}.py picture.png …
 Written by Inkling {version}. Needs torch; reading pictures from a terminal needs pillow and numpy as well.
 """
 import json
