@@ -33,6 +33,7 @@ pub fn memory(bytes: u64) -> String {
 /// A size of a file in units of 1000, as file managers show it: 6,653,480 bytes are "6.7 MB".
 pub fn file_size(bytes: u64) -> String {
     match bytes as f64 {
+        few if few < 1e3 => format!("{few} bytes"),
         few if few < 1e6 => format!("{:.0} kB", few / 1e3),
         many => format!("{:.1} MB", many / 1e6),
     }

@@ -3,7 +3,7 @@
 //! # The map
 //!
 //! ```text
-//!  window (ui)  --Action-->  app  --Command-->  engine  -->  train · infer · hardware · runs
+//!  window (ui)  --Action-->  app  --Command-->  engine  -->  train · infer · export · import · hardware · runs
 //!      ^                      ^                    |              |
 //!      '---- draws state -----'------- Event ------'              v
 //!                                                        nn · optim · data --> ink
@@ -17,6 +17,8 @@
 //! | [`optim`] | optimisers, schedules, clipping, loss scaling, weight averaging |
 //! | [`train`] | the training loop, top to bottom in one file, and its parts: batches, updates, the way back from numbers that are none |
 //! | [`infer`] | reading a drawing, measuring a model |
+//! | [`export`] | models on their way out: safetensors, ONNX, PyTorch, candle, card, report |
+//! | [`import`] | weights on their way in, and which network they are |
 //! | [`runs`] | run folders, and checkpoints of runs under way or interrupted |
 //! | [`hardware`] | what this machine has and what that means for training, and how busy it is |
 //! | [`bench`] | measuring this machine: products, training steps, data, reading; and keeping what came of it |
@@ -24,6 +26,7 @@
 //! | [`self_test`] | whether a device computes rightly: every op, a training, a reading |
 //! | `instance` | one window at a time: a later start hands its files to the first |
 //! | [`engine`] | the one thread that owns tensors, here or in a process of its own; takes [`protocol::Command`], gives [`protocol::Event`] |
+//! | [`statistics`] | intervals, accuracy per digit |
 //! | [`app`] | what the window shows, as data: state, actions, messages |
 //! | `ui` | panels that draw [`app`] state and return actions |
 //! | [`cli`] | the command line, on the same engine |
@@ -44,9 +47,11 @@ pub mod cli;
 pub mod data;
 pub mod device;
 pub mod engine;
+pub mod export;
 pub mod figures;
 pub mod files;
 pub mod hardware;
+pub mod import;
 pub mod infer;
 pub mod ink;
 #[cfg(feature = "gui")]
@@ -62,6 +67,7 @@ pub mod random;
 pub mod run_config;
 pub mod runs;
 pub mod self_test;
+pub mod statistics;
 pub mod table;
 pub mod train;
 #[cfg(feature = "gui")]

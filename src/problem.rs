@@ -25,6 +25,12 @@ pub enum Problem {
     /// A run's folder cannot be used.
     #[error(transparent)]
     Run(#[from] crate::runs::RunError),
+    /// A model could not be exported.
+    #[error(transparent)]
+    Export(#[from] crate::export::ExportError),
+    /// A file could not be imported.
+    #[error(transparent)]
+    Import(#[from] crate::import::ImportError),
     /// Something could not be written.
     #[error("cannot write {path}: {reason}")]
     Write {

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Extent, Report, Row, Saved, Subject};
+use crate::export::{ExportSpec, FileInfo, QuantizedAccuracy};
+use crate::import::{ImportFinding, ImportSpec};
 use crate::ink::{Ink, Picture};
 use crate::problem::{EngineLoss, Problem};
 use crate::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
@@ -72,6 +74,26 @@ pub enum Command {
     },
     /// Break off the benchmark or comparison with this request number.
     CancelBenchmark(u64),
+    /// Export a model, or only tell what its export would hold. Refused with `Failed` while a run is under way if it takes measuring.
+    Export {
+        /// Returned with the outcome.
+        request: u64,
+        /// The model.
+        model: ModelRef,
+        /// As what.
+        spec: ExportSpec,
+        /// The file to write; nowhere, to be told what it would hold.
+        to: Option<PathBuf>,
+    },
+    /// Break off the export with this request number.
+    CancelExport(u64),
+    /// Import a file of weights. Refused with `Failed` while a run is under way.
+    Import {
+        /// Returned with the outcome.
+        request: u64,
+        /// The file, and what is known of it.
+        spec: ImportSpec,
+    },
     /// Give a sign of life.
     Ping,
     /// Stop whatever runs and end the engine.
@@ -89,7 +111,7 @@ pub enum ModelRef {
     Training(RunId),
 }
 
-/// What the engine reports. `Preparing`, `Progress`, `Evaluating` and `Benchmarking` are telemetry: coalesced, at most 20 a second.
+/// What the engine reports. `Preparing`, `Progress`, `Evaluating`, `Benchmarking` and `Exporting` are telemetry: coalesced, at most 20 a second.
 /// Everything else is delivered, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
@@ -225,6 +247,31 @@ pub enum Event {
     BatchSizesCompared(u64),
     /// The benchmark or comparison with this request number was broken off; nothing was kept.
     BenchmarkCancelled(u64),
+    /// An export's accuracy is being measured.
+    Exporting {
+        /// From the command.
+        request: u64,
+        /// From 0 to 1.
+        fraction: f32,
+    },
+    /// A model was exported, or it was found out what its export would hold.
+    Exported {
+        /// From the command.
+        request: u64,
+        /// What it holds.
+        export: Box<ExportReport>,
+    },
+    /// The export with this request number was broken off; nothing was written.
+    ExportCancelled(u64),
+    /// A model was imported and stands among the runs.
+    Imported {
+        /// From the command.
+        request: u64,
+        /// What is known of it.
+        summary: Box<RunSummary>,
+        /// How that was found out.
+        finding: ImportFinding,
+    },
     /// A sign of life.
     Pong,
     /// The engine broke and was started afresh; readings and runs work again.
@@ -246,6 +293,23 @@ pub enum Task {
     Evaluation(u64),
     /// Benchmark number `n`.
     Benchmark(u64),
+    /// Export number `n`.
+    Export(u64),
+    /// Import number `n`.
+    Import(u64),
+}
+
+/// What an export holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExportReport {
+    /// Its files, the one asked for first; those of a zip archive are in it.
+    pub files: Vec<FileInfo>,
+    /// What was written; nothing where only was asked what it would hold.
+    pub paths: Vec<PathBuf>,
+    /// What quantising costs, where it was measured.
+    pub quantized: Option<QuantizedAccuracy>,
+    /// Why that could not be measured, where it should have been.
+    pub unmeasured: Option<Problem>,
 }
 
 /// What a run is about to compute.
@@ -395,9 +459,26 @@ pub struct RunSummary {
     pub images_per_second: f64,
     /// The test split, read once; `None` when the run was stopped.
     pub test: Option<Evaluation>,
+    /// The machine it was computed on, in words; empty in runs of older versions.
+    #[serde(default)]
+    pub machine: String,
+    /// The file it came from, where it was not trained here.
+    #[serde(default)]
+    pub imported: Option<String>,
 }
 
 impl RunSummary {
+    /// The same without the pictures that were read wrongly, which take most of its room, nor where it lies.
+    #[must_use]
+    pub fn without_pictures(&self) -> Self {
+        let mut summary = Self { folder: PathBuf::new(), model_path: PathBuf::new(), ..self.clone() };
+        if let Some(test) = &mut summary.test {
+            test.mistakes.clear();
+        }
+        summary
+    }
+
+
     /// The record of the epoch whose weights are kept.
     pub fn kept(&self) -> Option<&EpochRecord> {
         match self.kept_epoch {

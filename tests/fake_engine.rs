@@ -144,6 +144,11 @@ impl Dialogs for Answers {
         Box::new(move || folder)
     }
 
+    fn open(&self, _title: &str, _what: &str, _endings: &[&str]) -> Choice {
+        let file = self.file.clone();
+        Box::new(move || file)
+    }
+
     fn save(&self, _title: &str, _name: &str) -> Choice {
         let file = self.file.clone();
         Box::new(move || file)
@@ -204,8 +209,7 @@ fn app_around(settings: Settings, dialogs: Answers, read_live: ReadLive) -> (App
     };
     let mut app = App::new(settings, None, around);
     app.poll();
-    (app, FakeEngine { lines, heard: Vec::new(), benchmark: None, run: None, live: Arc::default(), settings_of, home })
-    (app, FakeEngine { lines, desktop, heard: Vec::new(), benchmark: None, run: None, home })
+    (app, FakeEngine { lines, desktop, heard: Vec::new(), benchmark: None, run: None, live: Arc::default(), settings_of, home })
 }
 
 impl FakeEngine {
@@ -489,6 +493,8 @@ pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> R
         train_seconds: epochs.iter().map(|record| f64::from(record.seconds)).sum(),
         images_per_second: 4000.0,
         test: (!stopped).then(evaluation),
+        machine: "A processor, 2 cores".to_owned(),
+        imported: None,
         epochs,
     }
 }

@@ -6,8 +6,10 @@ mod bench;
 mod cli;
 mod data;
 mod engine;
+mod export;
 mod fake_engine;
 mod hardware;
+mod import;
 mod infer;
 mod ink;
 #[cfg(feature = "gui")]
@@ -18,6 +20,7 @@ mod optim;
 mod run_config;
 mod runs;
 mod self_test;
+mod statistics;
 mod support;
 mod synthetic;
 mod train;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::form::Field;
 use super::settings::{Settings, Theme};
 use crate::bench::Extent;
+use crate::export::ExportSpec;
 use crate::protocol::ModelRef;
 use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
 
@@ -107,6 +108,24 @@ pub enum Action {
     },
     /// Break off the measurement under way.
     CancelEvaluation,
+    /// Choose how to export a model.
+    OpenExport(ModelRef),
+    /// Change how it is exported.
+    ChangeExport(ExportSpec),
+    /// Write the export to a file, asked for in a dialog.
+    SaveExport,
+    /// Break off the export under way.
+    CancelExport,
+    /// Export nothing.
+    CloseExport,
+    /// Ask for a file to import in a dialog.
+    ChooseImport,
+    /// Take files that were dropped on the window.
+    Drop(Vec<PathBuf>),
+    /// Have the next run start from the weights of the run in this folder.
+    TrainFurther(PathBuf),
+    /// Another run is looked at than the one imported last.
+    LookedElsewhere,
     /// Check that a device computes rightly.
     CheckDevice(DeviceChoice),
     /// Measure this machine.

@@ -33,7 +33,13 @@ impl App {
             }
             Action::Configure(config) => {
                 self.chosen = true;
-                self.config = *config;
+                let before = std::mem::replace(&mut self.config, *config);
+                // Weights belong to a network: another one starts from chance.
+                if (before.model, before.activation) != (self.config.model, self.config.activation)
+                    && before.initial_weights == self.config.initial_weights
+                {
+                    self.config.initial_weights = None;
+                }
                 self.config.preset = self.config.matching_preset();
             }
             Action::Type(field, text) => {
@@ -97,6 +103,18 @@ impl App {
                     self.ask(Command::CancelEvaluation(request));
                 }
             }
+            Action::OpenExport(model) => self.open_export(model),
+            Action::ChangeExport(spec) => self.change_export(spec),
+            Action::SaveExport => self.choose_export_file(),
+            Action::CancelExport => self.cancel_export(),
+            Action::CloseExport => {
+                self.cancel_export();
+                self.export = None;
+            }
+            Action::ChooseImport => self.choose_import_file(),
+            Action::Drop(files) => self.drop_files(files),
+            Action::TrainFurther(folder) => self.train_further(&folder),
+            Action::LookedElsewhere => self.just_imported = None,
             Action::CheckDevice(device) => self.check_device(device),
             Action::Benchmark(extent) => self.benchmark(extent),
             Action::CompareBatchSizes => self.compare_batch_sizes(),
@@ -125,7 +143,7 @@ impl App {
         }
     }
 
-    fn show(&mut self, screen: Screen) {
+    pub(super) fn show(&mut self, screen: Screen) {
         self.screen = screen;
         if screen == Screen::Models {
             self.list_runs();

@@ -71,6 +71,10 @@ pub enum Finding {
     StaysAwake(bool),
     /// A notification was chosen: the window is asked for.
     Chosen,
+    /// A file to export to was chosen in a dialog.
+    ExportTo(PathBuf),
+    /// A file to import was chosen in a dialog.
+    ImportFrom(PathBuf),
     /// A file was written.
     Written(PathBuf),
     /// The settings were written, or not.

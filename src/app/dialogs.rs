@@ -10,6 +10,8 @@ pub type Choice = Box<dyn FnOnce() -> Option<PathBuf> + Send>;
 pub trait Dialogs {
     /// A folder that exists.
     fn folder(&self, title: &str) -> Choice;
+    /// A file that exists; those with one of these endings are shown first, and named `what`.
+    fn open(&self, title: &str, what: &str, endings: &[&str]) -> Choice;
     /// A file to write, with the name that is offered.
     fn save(&self, title: &str, name: &str) -> Choice;
 }

@@ -67,7 +67,7 @@ impl Field {
             ConfigProblem::MemoryLimit { .. } => Self::MemoryLimit,
             ConfigProblem::PrecisionUnavailable { .. } => Self::Precision,
             ConfigProblem::DeviceUnavailable { .. } => Self::Device,
-            ConfigProblem::NewerVersion { .. } => Self::Other,
+            ConfigProblem::NewerVersion { .. } | ConfigProblem::InitialWeights { .. } => Self::Other,
         }
     }
 

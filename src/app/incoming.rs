@@ -147,6 +147,12 @@ impl App {
             Event::BenchmarkCancelled(request) => {
                 self.benchmark.ended(request);
             }
+            Event::Exporting { request, fraction } => self.exporting(request, fraction),
+            Event::Exported { request, export } => self.exported(request, *export),
+            Event::ExportCancelled(request) => {
+                self.export_ended(request);
+            }
+            Event::Imported { request, summary, finding } => self.imported(request, &summary, &finding),
             Event::Pong => {}
             Event::Lost(loss) => self.engine_is_lost(loss),
             Event::Restarted => {
@@ -173,6 +179,8 @@ impl App {
             }
             Task::Evaluation(request) => self.evaluation_ended(request),
             Task::Benchmark(request) => self.benchmark.ended(request),
+            Task::Export(request) => self.export_ended(request),
+            Task::Import(request) => self.import_ended(request),
             Task::Reading(request) => {
                 if let Some(next) = self.line.failed(request) {
                     self.classify(next);
@@ -236,6 +244,8 @@ impl App {
             Finding::Ink { file, ink, only } => self.on_ink(&file, &ink, only),
             Finding::StaysAwake(awake) => self.on_awake(awake),
             Finding::Chosen => self.ask_for_window(),
+            Finding::ExportTo(path) => self.export_to(path),
+            Finding::ImportFrom(path) => self.import(path),
             Finding::Written(path) => self.tell(Severity::Info, Message::written(&path)),
             Finding::Remembered(outcome) => {
                 if let Some(problem) = self.memory.wrote(outcome) {
@@ -264,6 +274,8 @@ impl App {
         }
         (self.evaluation, self.evaluating) = (None, None);
         self.benchmark.under_way = None;
+        self.importing = None;
+        self.export = None;
         self.line.forget_request();
     }
 

@@ -21,14 +21,19 @@ impl App {
             if let Some(model) = model(&file) {
                 self.apply(Action::DrawWith(ModelRef::File(model)));
             } else {
-                self.background.run(move || {
-                    Some(match first_drawing(&file) {
-                        Ok((ink, only)) => Finding::Ink { file, ink, only },
-                        Err(error) => Finding::Failed(error.into()),
-                    })
-                });
+                self.draw_file(file);
             }
         }
+    }
+
+    /// Reads an ink file and puts its first drawing on the canvas.
+    pub(super) fn draw_file(&self, file: PathBuf) {
+        self.background.run(move || {
+            Some(match first_drawing(&file) {
+                Ok((ink, only)) => Finding::Ink { file, ink, only },
+                Err(error) => Finding::Failed(error.into()),
+            })
+        });
     }
 
     pub(super) fn on_ink(&mut self, file: &Path, ink: &Ink, only: bool) {

@@ -13,6 +13,7 @@ use super::checking::{Checks, SelfTest};
 use super::desktop::Desktop;
 use super::dialogs::Dialogs;
 use super::drawing::Drawing;
+use super::exchange::ExportView;
 use super::form::Form;
 use super::manners::Manners;
 use super::messages::Message;
@@ -84,6 +85,10 @@ pub struct App {
     pub results: Option<ResultsView>,
     /// The measurement under way, from 0 to 1.
     pub evaluating: Option<f32>,
+    /// The export being chosen or written.
+    pub export: Option<ExportView>,
+    /// The run that was imported last, until somebody looks at another.
+    pub just_imported: Option<PathBuf>,
     /// What is known of this machine's speed.
     pub benchmark: BenchmarkView,
     /// What is known of whether its devices compute rightly.
@@ -108,6 +113,8 @@ pub struct App {
     pub(super) around: Surroundings,
     pub(super) last_id: u64,
     pub(super) evaluation: Option<u64>,
+    /// The import under way.
+    pub(super) importing: Option<u64>,
     /// Training seconds at which the drawing was last read again by itself.
     pub(super) reread_at: f32,
     pub(super) form: Form,
@@ -143,6 +150,9 @@ impl App {
             runs: None,
             results: None,
             evaluating: None,
+            export: None,
+            just_imported: None,
+            importing: None,
             benchmark: BenchmarkView::default(),
             checks: Checks::default(),
             monitor: Monitor::default(),

@@ -9,7 +9,7 @@ use super::engine::Engine;
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
-use crate::app::statistics::class_scores;
+use crate::statistics::class_scores;
 use crate::figures::{grouped, percent};
 use crate::problem::Problem;
 use crate::protocol::{CLASSES, Command, Evaluation, Event, ModelInfo, ModelRef, Task};

@@ -8,10 +8,12 @@ mod console;
 mod data;
 mod engine;
 mod eval;
+mod export;
 mod failure;
 mod format;
 mod frames;
 mod hardware;
+mod import;
 mod interrupt;
 mod licences;
 mod output;
@@ -45,6 +47,10 @@ enum Command {
     Eval(eval::Arguments),
     /// Read digits from pictures and ink files.
     Predict(predict::Arguments),
+    /// Take a model along: safetensors, ONNX, PyTorch, candle, a model card, a report, or all of it.
+    Export(export::Arguments),
+    /// Bring weights in: a safetensors file or a PyTorch state dict.
+    Import(import::Arguments),
     /// List data sets, or look at one.
     #[command(subcommand)]
     Data(data::Command),
@@ -83,6 +89,8 @@ pub fn main() -> ExitCode {
         Some(Command::Train(arguments)) => train::run(arguments),
         Some(Command::Eval(arguments)) => eval::run(arguments),
         Some(Command::Predict(arguments)) => predict::run(&arguments),
+        Some(Command::Export(arguments)) => export::run(arguments),
+        Some(Command::Import(arguments)) => import::run(arguments),
         Some(Command::Data(command)) => data::run(command),
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),

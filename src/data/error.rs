@@ -54,6 +54,9 @@ pub enum DataError {
         /// What was looked for.
         reason: String,
     },
+    /// An imported model's data, which nobody named.
+    #[error("it is not known which data is meant")]
+    Unknown,
     /// The person changed their mind.
     #[error("cancelled")]
     Cancelled,

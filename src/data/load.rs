@@ -66,6 +66,7 @@ fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn FnMu
             IdxFolder::find(*named, folders)?.ok_or_else(not_found)?.read(progress)?
         }
         DataSource::Path(path) => load_path(path, progress)?,
+        DataSource::Unknown => return Err(DataError::Unknown),
     };
     Ok(with_test_split(set))
 }

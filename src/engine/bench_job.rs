@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use super::desk::{Desk, Order};
 use super::handle::EngineSettings;
 use crate::bench::{self, Extent, Listener, Progress, Row};
-use crate::problem::Problem;
 use crate::protocol::{Event, Task};
 use crate::run_config::RunConfig;
 use crate::train;
@@ -24,7 +23,7 @@ pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, request:
 /// Measures a configuration's steps with every batch size.
 pub(super) fn compare_batch_sizes(desk: &mut Desk<'_>, request: u64, config: &RunConfig) {
     let compared =
-        train::check(config).map_err(Problem::from).and_then(|()| bench::compare_batch_sizes(config, &mut Job { desk, request }));
+        train::check(config).and_then(|()| bench::compare_batch_sizes(config, &mut Job { desk, request }));
     desk.events.send(match compared {
         Ok(Some(_)) => Event::BatchSizesCompared(request),
         Ok(None) => Event::BenchmarkCancelled(request),

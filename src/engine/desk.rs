@@ -1,13 +1,16 @@
 //! Owns what the engine can do at any moment, also between two micro-batches of a run: take commands in, choose the
-//! reader, read the latest drawing. Must not train or measure: commands that mean such work leave as orders.
+//! reader, read the latest drawing, export a model. Must not train or measure: commands that mean such work leave as orders.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 use super::events::EventSink;
+use super::export_job;
 use super::supervisor::Bench;
 use crate::bench::Extent;
+use crate::export::ExportSpec;
+use crate::import::ImportSpec;
 use crate::infer::Reader;
 use crate::ink::Ink;
 use crate::problem::Problem;
@@ -26,6 +29,10 @@ pub(super) enum Order {
     Benchmark { request: u64, extent: Extent },
     CompareBatchSizes { request: u64, config: Box<RunConfig> },
     CancelBenchmark(u64),
+    /// One that takes measuring.
+    Export { request: u64, model: ModelRef, spec: ExportSpec, to: PathBuf },
+    CancelExport(u64),
+    Import { request: u64, spec: Box<ImportSpec> },
     Shutdown,
 }
 
@@ -34,7 +41,13 @@ impl Order {
     pub const fn comes_first(&self) -> bool {
         matches!(
             self,
-            Self::Start { .. } | Self::Evaluate { .. } | Self::Benchmark { .. } | Self::CompareBatchSizes { .. } | Self::Shutdown
+            Self::Start { .. }
+                | Self::Evaluate { .. }
+                | Self::Benchmark { .. }
+                | Self::CompareBatchSizes { .. }
+                | Self::Export { .. }
+                | Self::Import { .. }
+                | Self::Shutdown
         )
     }
 }
@@ -132,6 +145,10 @@ impl<'a> Desk<'a> {
             Command::Benchmark { request, extent } => Order::Benchmark { request, extent },
             Command::CompareBatchSizes { request, config } => Order::CompareBatchSizes { request, config: Box::new(config) },
             Command::CancelBenchmark(request) => Order::CancelBenchmark(request),
+            Command::Export { request, model, spec, to: Some(to) } if spec.is_quantized() => Order::Export { request, model, spec, to },
+            Command::Export { request, model, spec, to } => return self.export(request, &model, &spec, to.as_deref()),
+            Command::CancelExport(request) => Order::CancelExport(request),
+            Command::Import { request, spec } => Order::Import { request, spec: Box::new(spec) },
             Command::Shutdown => Order::Shutdown,
             Command::Ping => return self.events.send(Event::Pong),
             Command::ReadWith(model) => return self.read_with(&model),
@@ -164,6 +181,16 @@ impl<'a> Desk<'a> {
             }
             Err(problem) => self.events.send(Event::Failed { what: Task::Model, problem }),
         }
+    }
+
+    /// Exports without measuring anything.
+    fn export(&mut self, request: u64, model: &ModelRef, spec: &ExportSpec, to: Option<&Path>) {
+        let before = self.current.replace(Task::Export(request));
+        self.events.send(match export_job::subject(model).and_then(|subject| export_job::write(&subject, spec, to)) {
+            Ok(export) => Event::Exported { request, export: Box::new(export) },
+            Err(problem) => Event::Failed { what: Task::Export(request), problem },
+        });
+        *self.current = before;
     }
 
     fn read(&mut self) {

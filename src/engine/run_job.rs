@@ -151,7 +151,16 @@ impl Job<'_, '_, '_> {
                 Some(Order::Start { run, .. }) => self.refuse(Task::Run(run)),
                 Some(Order::Evaluate { request, .. }) => self.refuse(Task::Evaluation(request)),
                 Some(Order::Benchmark { request, .. } | Order::CompareBatchSizes { request, .. }) => self.refuse(Task::Benchmark(request)),
-                Some(Order::Pause(_) | Order::Resume(_) | Order::Stop(_) | Order::CancelEvaluation(_) | Order::CancelBenchmark(_)) => {}
+                Some(Order::Export { request, .. }) => self.refuse(Task::Export(request)),
+                Some(Order::Import { request, .. }) => self.refuse(Task::Import(request)),
+                Some(
+                    Order::Pause(_)
+                    | Order::Resume(_)
+                    | Order::Stop(_)
+                    | Order::CancelEvaluation(_)
+                    | Order::CancelBenchmark(_)
+                    | Order::CancelExport(_),
+                ) => {}
             }
         }
     }

@@ -9,7 +9,7 @@ use super::desk::{Desk, Order};
 use super::handle::EngineSettings;
 use super::shelf::Shelf;
 use super::supervisor::Bench;
-use super::{bench_job, measure_job, run_job};
+use super::{bench_job, export_job, import_job, measure_job, run_job};
 use crate::protocol::Task;
 use crate::runs::Scribe;
 
@@ -38,8 +38,21 @@ pub(super) fn work(settings: &EngineSettings, scribe: &Scribe, bench: Bench<'_>)
                 desk.busy_with(Some(Task::Benchmark(request)));
                 bench_job::compare_batch_sizes(&mut desk, request, &config);
             }
+            Order::Export { request, model, spec, to } => {
+                desk.busy_with(Some(Task::Export(request)));
+                export_job::carry_out(settings, &mut desk, &mut shelf, request, &model, &spec, &to);
+            }
+            Order::Import { request, spec } => {
+                desk.busy_with(Some(Task::Import(request)));
+                import_job::carry_out(settings, &desk, request, &spec);
+            }
             // What they name is over already.
-            Order::Pause(_) | Order::Resume(_) | Order::Stop(_) | Order::CancelEvaluation(_) | Order::CancelBenchmark(_) => {}
+            Order::Pause(_)
+            | Order::Resume(_)
+            | Order::Stop(_)
+            | Order::CancelEvaluation(_)
+            | Order::CancelBenchmark(_)
+            | Order::CancelExport(_) => {}
             Order::Shutdown => return,
         }
         desk.busy_with(None);

@@ -20,7 +20,7 @@ pub use cpu::{probe as probe_cpu, usable_cores};
 pub use lines::{Line, lines};
 pub use live::{Meter, Reading, Watched};
 pub use nvidia::cuda_finding;
-pub use probe::{probe, probe_apart, system};
+pub use probe::{machine, probe, probe_apart, system};
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -5,5 +5,5 @@ mod reader;
 mod scores;
 
 pub use measure::{Measurement, measure};
-pub use reader::Reader;
+pub use reader::{Reader, starter_file};
 pub use scores::Scores;

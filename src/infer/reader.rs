@@ -13,6 +13,11 @@ use crate::problem::Problem;
 use crate::protocol::{Evaluation, ModelInfo, ModelRef, Reading};
 use crate::run_config::DeviceChoice;
 
+/// The small model that comes with Inkling.
+pub fn starter_file() -> Result<ModelFile, ModelError> {
+    ModelFile::from_bytes(include_bytes!("../../assets/starter.safetensors"), Path::new("the starter model"))
+}
+
 /// A model, ready to read. When made from a network that is being trained, it reads with the newest weights at any time.
 #[derive(Clone, Debug)]
 pub struct Reader {
@@ -50,8 +55,7 @@ impl Reader {
     /// A reader with the small model that comes with Inkling: LeNet-5 in f16, trained by Inkling on its built-in digits
     /// (the README has the command).
     pub fn starter() -> Result<Self, ModelError> {
-        let file = ModelFile::from_bytes(include_bytes!("../../assets/starter.safetensors"), Path::new("the starter model"))?;
-        Ok(Self::of_file(file, ModelRef::Starter))
+        Ok(Self::of_file(starter_file()?, ModelRef::Starter))
     }
 
     /// The model in a sentence.

@@ -66,6 +66,11 @@ pub struct ModelFile {
 impl ModelFile {
     /// The bytes of the model's file.
     pub fn to_bytes(&self, format: WeightFormat) -> Result<Vec<u8>, Problem> {
+        self.to_bytes_with(format, Vec::new())
+    }
+
+    /// The same with these names and values beside the card in the metadata. What is said twice gives the same bytes twice.
+    pub fn to_bytes_with(&self, format: WeightFormat, metadata: Vec<(String, String)>) -> Result<Vec<u8>, Problem> {
         let dtype = match format {
             WeightFormat::F32 => DType::F32,
             WeightFormat::F16 => DType::F16,
@@ -78,8 +83,10 @@ impl ModelFile {
             .collect::<candle_core::Result<Vec<_>>>()?;
         let failed = |error: &dyn std::fmt::Display| Problem::Compute { message: error.to_string() };
         let card = serde_json::to_string(&self.card).map_err(|error| failed(&error))?;
-        let metadata = HashMap::from([(CARD_KEY.to_owned(), card)]);
-        safetensors::serialize(tensors, Some(metadata)).map_err(|error| failed(&error))
+        let metadata = metadata.into_iter().chain([(CARD_KEY.to_owned(), card)]).collect::<HashMap<_, _>>();
+        let mut bytes = safetensors::serialize(tensors, Some(metadata)).map_err(|error| failed(&error))?;
+        sort_header(&mut bytes);
+        Ok(bytes)
     }
 
     /// Writes the model's file, whole or not at all.
@@ -100,6 +107,20 @@ impl ModelFile {
     /// Reads a model from the bytes of its file; errors name `path`.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, ModelError> {
         parse(bytes).map_err(|reason| ModelError::Malformed { path: path.to_owned(), reason })
+    }
+}
+
+/// Puts the names in the header of a safetensors file in order: the library leaves them in that of a hash map, different every time.
+fn sort_header(bytes: &mut [u8]) {
+    let Some((length, rest)) = bytes.split_first_chunk_mut::<8>() else { return };
+    let Some(header) = rest.get_mut(..u64::from_le_bytes(*length) as usize) else { return };
+    // A map of JSON values is sorted by name. Nothing else changes, so neither does the length, but for the padding at the end.
+    let sorted = serde_json::from_slice::<serde_json::Value>(header).and_then(|header| serde_json::to_vec(&header));
+    if let Ok(sorted) = sorted
+        && sorted.len() <= header.len()
+    {
+        header.fill(b' ');
+        header[..sorted.len()].copy_from_slice(&sorted);
     }
 }
 

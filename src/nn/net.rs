@@ -120,6 +120,12 @@ impl Net {
         self.normalization
     }
 
+    /// The same that normalises pixels like this.
+    #[must_use]
+    pub fn with_normalization(self, normalization: Normalization) -> Self {
+        Self { normalization, ..self }
+    }
+
     /// Its weights, in the order of its layers.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters

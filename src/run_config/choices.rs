@@ -175,6 +175,41 @@ choices! {
 }
 
 choices! {
+    /// What a model can be exported as; `export` writes each.
+    ExportFormat, "format" {
+        /// Weights with a description, for candle, `PyTorch` and Inkling.
+        Safetensors = "safetensors", "safetensors";
+        /// The whole model as operators, for onnxruntime, tract and others.
+        Onnx = "onnx", "ONNX";
+        /// A state dict, and the module it belongs to.
+        PyTorch = "pytorch", "PyTorch";
+        /// A small Rust program.
+        Candle = "candle", "candle (Rust)";
+        /// What the model is, in words and as JSON.
+        Card = "card", "Model card";
+        /// One page with the curves.
+        Report = "report", "Report";
+        /// All of it.
+        Zip = "zip", "Everything (zip)";
+    }
+}
+
+impl ExportFormat {
+    /// What a file of it is usually called.
+    pub const fn file_name(self) -> &'static str {
+        match self {
+            Self::Safetensors => "model.safetensors",
+            Self::Onnx => "model.onnx",
+            Self::PyTorch => "model.pt",
+            Self::Candle => "main.rs",
+            Self::Card => "model-card.md",
+            Self::Report => "report.html",
+            Self::Zip => "model.zip",
+        }
+    }
+}
+
+choices! {
     /// Where tensors live.
     DeviceChoice, "device" {
         /// The best device that is known to be right on this machine.

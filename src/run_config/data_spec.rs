@@ -42,6 +42,9 @@ impl NamedSet {
     }
 }
 
+/// The name of [`DataSource::Unknown`].
+const UNKNOWN: &str = "unknown";
+
 /// One source of labelled pictures.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DataSource {
@@ -51,6 +54,8 @@ pub enum DataSource {
     Named(NamedSet),
     /// A folder of IDX files, a folder of class folders, a CSV file or an ink file.
     Path(PathBuf),
+    /// What an imported model was trained on, where nobody said. It cannot be read.
+    Unknown,
 }
 
 impl DataSource {
@@ -60,12 +65,14 @@ impl DataSource {
             Self::Builtin => "builtin".to_owned(),
             Self::Named(set) => set.name().to_owned(),
             Self::Path(path) => path.display().to_string(),
+            Self::Unknown => UNKNOWN.to_owned(),
         }
     }
 
     /// The name people see.
     pub fn label(&self) -> String {
         match self {
+            Self::Unknown => "unknown data".to_owned(),
             Self::Builtin => "Built-in digits".to_owned(),
             Self::Named(set) => set.label().to_owned(),
             Self::Path(path) => path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned()),
@@ -75,6 +82,7 @@ impl DataSource {
     fn parse(text: &str) -> Self {
         match text {
             "builtin" => Self::Builtin,
+            UNKNOWN => Self::Unknown,
             _ => NamedSet::ALL.into_iter().find(|set| set.name() == text).map_or_else(|| Self::Path(PathBuf::from(text)), Self::Named),
         }
     }
@@ -94,6 +102,16 @@ impl DataSpec {
     /// A single source.
     pub fn single(source: DataSource) -> Self {
         Self(vec![source])
+    }
+
+    /// What nobody said.
+    pub fn unknown() -> Self {
+        Self(vec![DataSource::Unknown])
+    }
+
+    /// True where it can be looked for.
+    pub fn is_known(&self) -> bool {
+        !self.0.contains(&DataSource::Unknown)
     }
 
     /// The sources, first the one whose test split counts; never empty.

@@ -4,15 +4,20 @@
 mod choices;
 mod data_spec;
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice, WeightFormat,
+    Activation, Augmentation, DeviceChoice, ExportFormat, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice, WeightFormat,
 };
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 
 /// The version written into saved configurations; older ones are read, newer ones refused.
 pub const VERSION: u32 = 2;
+
+/// What the learning rate is multiplied by for a run that starts from trained weights.
+pub const FURTHER_RATE: f64 = 0.1;
 
 /// Everything that decides what a run computes. The same configuration, machine and thread count give the same weights.
 ///
@@ -31,6 +36,9 @@ pub struct RunConfig {
     /// The nonlinearity between its layers. What was written before there was a choice has `ReLU`, whatever a preset says.
     #[serde(default)]
     pub activation: Activation,
+    /// The model file whose weights it starts from; without one it starts from chance. Network and activation are then those of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_weights: Option<PathBuf>,
     /// Passes over the training images.
     pub epochs: u32,
     /// Images per optimiser step.
@@ -88,6 +96,7 @@ impl RunConfig {
             preset: None,
             model: ModelKind::Speedrun,
             activation: Activation::Relu,
+            initial_weights: None,
             epochs: 1,
             batch_size: 128,
             precision: Precision::F32,
@@ -158,8 +167,10 @@ impl RunConfig {
         Preset::ALL.iter().copied().find(|&preset| matches(preset))
     }
 
-    /// Takes the preset's values, keeping data, seed, device, precision, threads and memory limit.
+    /// Takes the preset's values, keeping data, seed, device, precision, threads, memory limit, and the weights it starts from with their
+    /// network.
     pub fn apply_preset(&mut self, preset: Preset) {
+        let network = self.initial_weights.take().map(|weights| (weights, self.model, self.activation));
         *self = Self {
             data: self.data.clone(),
             seed: self.seed,
@@ -169,6 +180,17 @@ impl RunConfig {
             memory_limit: self.memory_limit,
             ..Self::preset(preset)
         };
+        if let Some((weights, model, activation)) = network {
+            (self.initial_weights, self.model, self.activation) = (Some(weights), model, activation);
+        }
+    }
+
+    /// The run that trains this model further: the same settings, from its weights, at a tenth of the learning rate, so that what it knows
+    /// is not shaken out of it at once.
+    #[must_use]
+    pub fn further(self, model_file: PathBuf) -> Self {
+        let data = if self.data.is_known() { self.data } else { DataSpec::builtin() };
+        Self { data, preset: None, learning_rate: self.learning_rate * FURTHER_RATE, initial_weights: Some(model_file), ..self }
     }
 
     /// Everything wrong with these values by themselves, one entry per field; empty means valid.
@@ -255,6 +277,8 @@ pub enum ConfigProblem {
     Threads { given: u32 },
     #[error("memory limit: {given} MB is not above 0")]
     MemoryLimit { given: u32 },
+    #[error("the weights in {path} are of another network: {found}, and not {asked}")]
+    InitialWeights { path: PathBuf, found: String, asked: String },
     #[error("precision {precision} cannot be used: {reason}")]
     PrecisionUnavailable { precision: Precision, reason: String },
     #[error("device {device} cannot be used: {reason}")]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::RunError;
 use crate::files::{folder_beside, write_whole};
+use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::protocol::RunSummary;
 use crate::run_config::WeightFormat;
@@ -22,16 +23,21 @@ const MAX_SUMMARY_BYTES: u64 = 16 << 20;
 /// Writes a run to the folder `target` itself, which may be absent, empty, or hold an earlier run, which is replaced.
 /// The summary returned names the folder and the model in it.
 pub fn save_to(target: &Path, outcome: &Outcome, weights: WeightFormat) -> Result<RunSummary, Problem> {
+    keep_in(target, &outcome.model_file(), &outcome.summary, weights)
+}
+
+/// The same with a model that comes from elsewhere.
+pub fn keep_in(target: &Path, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<RunSummary, Problem> {
     check_target(target)?;
     let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
     let parent = target.parent().unwrap_or(&target);
-    let complete = write_beside(parent, outcome, weights)?;
+    let complete = write_beside(parent, model, summary, weights)?;
     put_in_place(&complete, &target).map_err(|error| {
         // What remains is our own temporary folder; that it is gone matters less than why this failed.
         let _ = std::fs::remove_dir_all(&complete);
         unwritable(&target, &error)
     })?;
-    Ok(located(outcome.summary.clone(), &target))
+    Ok(located(summary.clone(), &target))
 }
 
 /// Whether `save_to` may write there, to be asked before hours are spent on a run.
@@ -95,12 +101,12 @@ fn located(summary: RunSummary, folder: &Path) -> RunSummary {
 }
 
 /// Writes all of a run's files to a new, hidden folder in `parent`.
-pub fn write_beside(parent: &Path, outcome: &Outcome, weights: WeightFormat) -> Result<PathBuf, Problem> {
+pub fn write_beside(parent: &Path, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<PathBuf, Problem> {
     let folder = folder_beside(parent).map_err(|error| unwritable(parent, &error))?;
-    outcome.model_file().save(&folder.path().join(MODEL), weights)?;
-    write_whole(&folder.path().join(HISTORY), history(&outcome.summary).as_bytes())?;
+    model.save(&folder.path().join(MODEL), weights)?;
+    write_whole(&folder.path().join(HISTORY), history(summary).as_bytes())?;
     // Where it lies is not written down: the folder may be moved.
-    let summary = RunSummary { folder: PathBuf::new(), model_path: PathBuf::new(), ..outcome.summary.clone() };
+    let summary = RunSummary { folder: PathBuf::new(), model_path: PathBuf::new(), ..summary.clone() };
     let json = serde_json::to_vec(&summary).map_err(|error| unwritable(&folder.path().join(SUMMARY), &error.into()))?;
     write_whole(&folder.path().join(SUMMARY), &json)?;
     Ok(folder.keep())

@@ -14,5 +14,5 @@ mod store;
 pub use checkpoint_writer::{CheckpointWriter, Scribe};
 pub use checkpoints::{Checkpoints, InterruptedRun, Place};
 pub use error::RunError;
-pub use folder::{check_target, save_to};
+pub use folder::{check_target, keep_in, load, save_to};
 pub use store::{RunEntry, Store};

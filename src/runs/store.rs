@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::RunError;
 use super::folder::{check_writable, holds_only_ours, load, unwritable, write_beside};
+use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::protocol::RunSummary;
 use crate::run_config::WeightFormat;
@@ -38,8 +39,13 @@ impl Store {
 
     /// Writes a run to a new folder. The summary returned names the folder and the model in it.
     pub fn save(&self, outcome: &Outcome, weights: WeightFormat) -> Result<RunSummary, Problem> {
-        let complete = write_beside(&self.root, outcome, weights)?;
-        let name = folder_name(&outcome.summary);
+        self.keep(&outcome.model_file(), &outcome.summary, weights)
+    }
+
+    /// The same with a model that comes from elsewhere.
+    pub fn keep(&self, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<RunSummary, Problem> {
+        let complete = write_beside(&self.root, model, summary, weights)?;
+        let name = folder_name(summary);
         let folder = (1..=u32::MAX)
             .map(|count| self.root.join(if count == 1 { name.clone() } else { format!("{name} {count}") }))
             .find(|folder| !folder.exists())
@@ -96,7 +102,7 @@ fn folder_name(summary: &RunSummary) -> String {
 /// The data's name, short and made of harmless characters.
 fn data_name(data: &DataSpec) -> String {
     let name = |source: &DataSource| match source {
-        DataSource::Builtin | DataSource::Named(_) => source.name(),
+        DataSource::Builtin | DataSource::Named(_) | DataSource::Unknown => source.name(),
         DataSource::Path(_) => source.label(),
     };
     let names = data.sources().iter().map(name).collect::<Vec<_>>().join("+");

@@ -2,13 +2,29 @@
 //! Must not compute any of it.
 
 use crate::hardware;
-use crate::nn::parameter_count;
+use crate::nn::{ModelFile, Net, parameter_count};
+use crate::problem::Problem;
 use crate::protocol::RunPlan;
 use crate::run_config::{ConfigProblem, RunConfig};
 
 /// Whether `train` takes this configuration, to be asked before its data is read.
-pub fn check(config: &RunConfig) -> Result<(), ConfigProblem> {
-    config.problems().into_iter().next().map_or(Ok(()), Err)
+pub fn check(config: &RunConfig) -> Result<(), Problem> {
+    config.problems().into_iter().next().map_or(Ok(()), Err)?;
+    if config.initial_weights.is_some() { first_net(config).map(drop) } else { Ok(()) }
+}
+
+/// The network before its first step: by chance, or as it was left by whoever trained it before.
+pub fn first_net(config: &RunConfig) -> Result<Net, Problem> {
+    let Some(path) = &config.initial_weights else {
+        return Ok(Net::new(config.model, config.activation, config.seed)?);
+    };
+    let ModelFile { net, card } = ModelFile::load(path)?;
+    let [found, asked] = [(card.model, card.config.activation), (config.model, config.activation)];
+    if found != asked {
+        let [found, asked] = [found, asked].map(|(model, activation)| format!("{} with {}", model.label(), activation.label()));
+        return Err(ConfigProblem::InitialWeights { path: path.clone(), found, asked }.into());
+    }
+    Ok(net)
 }
 
 /// The plan of a run over so many images.

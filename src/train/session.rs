@@ -17,12 +17,13 @@ use super::loader::Shuffle;
 use super::observer::{Flow, Observer};
 use super::outcome::Outcome;
 use super::parts::Parts;
-use super::plan::{check, plan, step_sizes, threads};
+use super::plan::{check, first_net, plan, step_sizes, threads};
 use super::pulse::Pulse;
 use super::tally::{Sums, Tally};
 use super::updates::{Settled, Taken, Updates};
 use crate::data::{DataSet, Split};
 use crate::device::Place;
+use crate::hardware::machine;
 use crate::infer::{Measurement, measure};
 use crate::nn::{Net, Pass, flops};
 use crate::optim::Schedule;
@@ -75,7 +76,7 @@ fn run<'scope, 'env>(
 ) -> Result<Option<Outcome>, Problem> {
     let HoldOut { train: order, validation } = HoldOut::new(&data.train, config.seed);
     let plan = plan(config, order.len(), validation.len(), data.test.len(), threads(config))?;
-    let net = Net::new(config.model, config.activation, config.seed)?.in_place(place)?;
+    let net = first_net(config)?.in_place(place)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
     let mut updates = Updates::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
     let mut dropout = Random::stream(config.seed, "dropout", 0);
@@ -190,6 +191,8 @@ fn run<'scope, 'env>(
         train_seconds,
         images_per_second,
         test,
+        machine: machine(),
+        imported: None,
     };
     Ok(Some(Outcome { summary, net, digit_threshold }))
 }

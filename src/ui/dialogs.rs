@@ -20,6 +20,12 @@ impl Dialogs for SystemDialogs {
         Box::new(|| wait_for(asked).map(|folder| folder.path().to_owned()))
     }
 
+    fn open(&self, title: &str, what: &str, endings: &[&str]) -> Choice {
+        let dialog = AsyncFileDialog::new().set_title(title).add_filter(what, endings).add_filter("All files", &["*"]);
+        let asked = dialog.pick_file();
+        Box::new(|| wait_for(asked).map(|file| file.path().to_owned()))
+    }
+
     fn save(&self, title: &str, name: &str) -> Choice {
         let asked = AsyncFileDialog::new().set_title(title).set_file_name(name).save_file();
         Box::new(|| wait_for(asked).map(|file| file.path().to_owned()))

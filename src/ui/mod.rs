@@ -4,6 +4,7 @@
 mod about;
 mod desktop;
 mod dialogs;
+mod drop_zone;
 pub mod draw;
 pub mod hardware;
 mod help;

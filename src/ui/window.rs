@@ -11,7 +11,7 @@ use super::draw::DrawView;
 use super::models::ModelsView;
 use super::plots::PlotsView;
 use super::results::ResultsScreen;
-use super::{about, shell, shortcuts, style, wizard};
+use super::{about, drop_zone, shell, shortcuts, style, wizard};
 use crate::app::{Action, App, Theme, Wants, WindowPlace, ZOOM};
 
 /// What the window is called when nothing is under way.
@@ -111,6 +111,7 @@ impl Inkling {
             shortcuts::overview(ui, &mut self.views.shortcuts);
             about::show(ui, &self.app, &mut self.views.about);
         }
+        drop_zone::show(ui, &self.app, &mut self.actions);
         self.ask_before_closing(ui);
         style::ring_around_focus(&ctx);
         if !self.actions.is_empty() {

@@ -11,7 +11,6 @@ mod monitor;
 mod opening;
 mod settings;
 mod state;
-mod statistics;
 mod verdict;
 
 /// Polls until that is so.

@@ -4,9 +4,12 @@
 use std::path::Path;
 
 use super::Message;
+use crate::export::QuantizedAccuracy;
 use crate::figures::{grouped, percent};
+use crate::import::ImportFinding;
 use crate::problem::Problem;
-use crate::protocol::{Intervention, RunSummary};
+use crate::protocol::{ExportReport, Intervention, RunSummary};
+use crate::run_config::DataSpec;
 
 impl Message {
     /// A run is over and kept.
@@ -104,6 +107,41 @@ impl Message {
         Self::new(what, format!("Type {range}."))
     }
 
+    /// Weights came in and stand among the models.
+    pub fn imported(summary: &RunSummary, finding: &ImportFinding) -> Self {
+        let file = summary.imported.as_deref().unwrap_or("The file");
+        let model = summary.config.model.label();
+        match finding {
+            ImportFinding::Described => Self::new(format!("{file} is imported: {model}, {}.", trained_on(&summary.config.data)), ""),
+            ImportFinding::Recognised { accuracy, images, sure, .. } => {
+                let reads = format!("reads {} of {} digits written by Inkling rightly", percent(*accuracy, 1), grouped(*images));
+                let what = format!("{file} is imported: its weights are those of {model} ({}), which {reads}.", summary.config.activation.label());
+                let remedy = if *sure {
+                    ""
+                } else {
+                    "That is hardly more than chance: it was trained on something else, or with an activation or a normalisation that was not guessed."
+                };
+                Self::new(what, remedy)
+            }
+        }
+    }
+
+    /// A model was exported.
+    pub fn exported(report: &ExportReport) -> Self {
+        let what = report.paths.first().map_or_else(|| "The model was exported.".to_owned(), |path| format!("Exported to {}.", path.display()));
+        let remedy = match (&report.quantized, &report.unmeasured) {
+            (Some(QuantizedAccuracy { images, original, quantized }), _) => format!(
+                "With 8-bit weights it reads {} of {} test pictures rightly; before, {}.",
+                percent(*quantized, 2),
+                grouped(*images),
+                percent(*original, 2)
+            ),
+            (None, Some(problem)) => format!("What the 8-bit weights cost could not be measured: {}", Self::from(problem).what),
+            (None, None) => String::new(),
+        };
+        Self::new(what, remedy)
+    }
+
     /// A file was written.
     pub fn written(path: &Path) -> Self {
         Self::new(format!("Saved as {}.", path.display()), "")
@@ -121,4 +159,8 @@ impl Message {
             format!("The old file is kept as {}.", aside.display()),
         )
     }
+}
+
+fn trained_on(data: &DataSpec) -> String {
+    format!("trained on {}", data.label())
 }

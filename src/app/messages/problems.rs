@@ -5,10 +5,12 @@ use std::path::Path;
 
 use super::Message;
 use crate::data::DataError;
+use crate::export::ExportError;
+use crate::import::{ImportError, Mismatch};
 use crate::ink::InkError;
 use crate::nn::ModelError;
 use crate::problem::{EngineLoss, Problem};
-use crate::run_config::{ConfigProblem, Precision};
+use crate::run_config::{ConfigProblem, ModelKind, Precision};
 use crate::runs::RunError;
 
 impl From<&Problem> for Message {
@@ -19,6 +21,8 @@ impl From<&Problem> for Message {
             Problem::Ink(error) => of_ink(error),
             Problem::Model(error) => of_model(error),
             Problem::Run(error) => of_run(error),
+            Problem::Export(error) => of_export(error),
+            Problem::Import(error) => of_import(error),
             Problem::Write { path, reason } => Self::new(
                 format!("{} could not be written: {}", path.display(), sentence(reason)),
                 "Check that the disk has room and that you may write there, or choose another folder.",
@@ -141,6 +145,10 @@ fn of_config(problem: &ConfigProblem) -> Message {
         ConfigProblem::Threads { given } => {
             Message::new(format!("{given} threads cannot be used."), "Choose between 1 and 1024, or leave it out for one per core.")
         }
+        ConfigProblem::InitialWeights { path, found, asked } => Message::new(
+            format!("The weights in {} are those of {found}, and not of {asked}.", path.display()),
+            "Train the network the weights belong to, or start without them.",
+        ),
         ConfigProblem::PrecisionUnavailable { precision, reason } => Message::new(
             format!("The precision {precision} cannot be used here: {}", sentence(reason)),
             if *precision == Precision::F32 { "Choose another precision." } else { "Choose f32, which works everywhere." },
@@ -181,6 +189,7 @@ fn of_data(error: &DataError) -> Message {
             format!("{} holds no data set that Inkling understands: {}", path.display(), sentence(reason)),
             "Choose a folder with the four IDX files, a folder of class folders of pictures, a CSV file (label, then 784 pixels) or an ink file with labels.",
         ),
+        DataError::Unknown => Message::new("It is not known what this model was trained on.", "Choose a data set."),
         DataError::Cancelled => Message::new("Reading the data was cancelled.", ""),
     }
 }
@@ -209,6 +218,75 @@ fn of_model(error: &ModelError) -> Message {
             "Choose the file model.safetensors in a run's folder, or train a model anew.",
         ),
     }
+}
+
+fn of_export(error: &ExportError) -> Message {
+    match error {
+        ExportError::InTheWay { path } => Message::new(
+            format!("{} would have to stand beside the export, but another file of that name is there. Nothing was written.", path.display()),
+            "Choose an empty folder, or move that file away.",
+        ),
+        ExportError::Lacks { parameter } => {
+            Message::new(format!("The model could not be exported: it has no weights named {parameter}."), "Please report this as a bug.")
+        }
+        ExportError::Failed { message } => {
+            Message::new(format!("The model could not be exported: {}", sentence(message)), "Try again, and please report this as a bug.")
+        }
+    }
+}
+
+fn of_import(error: &ImportError) -> Message {
+    match error {
+        ImportError::Unreadable { path, reason } => Message::new(
+            format!("{} could not be read: {}", path.display(), sentence(reason)),
+            "Check that the file is there and that you may read it.",
+        ),
+        ImportError::Malformed { path, reason } => Message::new(
+            format!("{} holds no weights that Inkling can read: {}", path.display(), sentence(reason)),
+            "Choose a safetensors file, or what torch.save(model.state_dict(), …) wrote.",
+        ),
+        ImportError::Mismatch { path, mismatch } => {
+            let file = path.display();
+            if let Some(name) = &mismatch.not_finite {
+                let what = format!("The weights in {file} cannot be used: {name} holds numbers that are not finite.");
+                return Message::new(what, "The network they come from has gone astray; train it again with a lower learning rate.");
+            }
+            Message::new(
+                format!("The weights in {file} are of no network that Inkling can build. {} is closest; {}", mismatch.closest.label(), differences(mismatch)),
+                format!("Give the network the layers of one of these and train it again: {}.", names(ModelKind::ALL)),
+            )
+        }
+    }
+}
+
+/// What does not fit, kind by kind.
+fn differences(mismatch: &Mismatch) -> String {
+    let size = |shape: &[u64]| if shape.is_empty() { "one number".to_owned() } else { shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x") };
+    let named = |weights: &[(String, Vec<u64>)]| some(weights.iter().map(|(name, shape)| format!("{name} ({})", size(shape))));
+    let mut parts = Vec::new();
+    if !mismatch.wrong.is_empty() {
+        let wrong = mismatch.wrong.iter().map(|wrong| format!("{} is {} and not {}", wrong.name, size(&wrong.found), size(&wrong.expected)));
+        parts.push(format!("of another shape: {}", some(wrong)));
+    }
+    if !mismatch.missing.is_empty() {
+        parts.push(format!("missing: {}", named(&mismatch.missing)));
+    }
+    if !mismatch.unexpected.is_empty() {
+        parts.push(format!("too many: {}", named(&mismatch.unexpected)));
+    }
+    format!("{}.", parts.join("; "))
+}
+
+/// The first few of a list.
+fn some(items: impl Iterator<Item = String>) -> String {
+    const FEW: usize = 6;
+    let items: Vec<String> = items.collect();
+    let shown = items.iter().take(FEW).cloned().collect::<Vec<_>>().join(", ");
+    if items.len() > FEW { format!("{shown} and {} more", items.len() - FEW) } else { shown }
+}
+
+fn names(models: &[ModelKind]) -> String {
+    models.iter().map(|model| model.label()).collect::<Vec<_>>().join(", ")
 }
 
 fn of_run(error: &RunError) -> Message {

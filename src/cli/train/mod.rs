@@ -13,6 +13,7 @@ use super::interrupt;
 use super::output::{Output, note};
 use crate::engine::RunsTarget;
 use crate::hardware::device_support;
+use crate::nn::ModelFile;
 use crate::paths::Paths;
 use crate::protocol::{Command, RunId};
 use crate::run_config::{
@@ -37,6 +38,9 @@ pub struct Arguments {
     /// The network
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
     model: Option<ModelKind>,
+    /// The model file whose weights to start from; network and activation are then its own
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
     /// The nonlinearity between layers
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Activation>(Activation::ALL.iter().map(|c| c.name())))]
     activation: Option<Activation>,
@@ -99,7 +103,7 @@ pub struct Arguments {
     memory_limit: Option<u32>,
     /// Go on with a run that was interrupted: the newest, or the one whose checkpoint is in this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "data", "preset", "model", "activation", "epochs", "batch_size", "precision", "optimizer", "lr", "schedule", "weight_decay",
+        "data", "preset", "model", "from", "activation", "epochs", "batch_size", "precision", "optimizer", "lr", "schedule", "weight_decay",
         "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging", "early_stopping", "augmentation", "seed",
     ])]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
@@ -116,8 +120,13 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    fn config(&self) -> RunConfig {
-        let preset = RunConfig::preset(self.preset);
+    fn config(&self) -> Result<RunConfig, Failure> {
+        let mut preset = RunConfig::preset(self.preset);
+        if let Some(path) = &self.from {
+            let card = ModelFile::load(path)?.card;
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            preset = RunConfig { model: card.model, activation: card.config.activation, ..preset.further(path) };
+        }
         let mut config = RunConfig {
             data: self.data.clone(),
             model: self.model.unwrap_or(preset.model),
@@ -144,14 +153,14 @@ impl Arguments {
             ..preset
         };
         config.preset = config.matching_preset();
-        config
+        Ok(config)
     }
 }
 
 /// Trains.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let (config, from) = match &arguments.resume {
-        None => (arguments.config(), None),
+        None => (arguments.config()?, None),
         Some(folder) => {
             let run = interrupted(folder.as_deref())?;
             let (device, threads, limit) = (arguments.device, arguments.threads, arguments.memory_limit);

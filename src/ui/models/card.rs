@@ -30,6 +30,9 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response
             if summary.stopped {
                 line += " · stopped early";
             }
+            if summary.imported.is_some() {
+                line += " · imported";
+            }
             let reference = ModelRef::File(summary.model_path.clone());
             Card {
                 title: title(&summary.config),

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use eframe::egui::{Grid, Label, RichText, Ui, vec2};
 
-use super::{card, confirm, history};
+use super::{card, confirm, export, history};
 use crate::app::messages::Message;
-use crate::app::statistics::wilson_interval;
+use crate::statistics::wilson_interval;
 use crate::app::{Action, App, Screen};
 use crate::figures::local_time;
 use crate::figures::{duration, file_size, grouped, percent};
@@ -16,6 +16,9 @@ use crate::protocol::{ModelRef, RunSummary};
 use crate::run_config::{OptimizerKind, RunConfig};
 use crate::runs::RunEntry;
 use crate::ui::style;
+
+/// What exporting is.
+const EXPORT: &str = "Take the model along: ONNX, PyTorch, safetensors, a candle program, a report";
 
 /// The starter model.
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -33,9 +36,15 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         });
         ui.add_space(style::GAP / 2.0);
     }
-    if ui.add(style::primary_button(ui, "Draw with it")).clicked() {
-        actions.push(Action::DrawWith(ModelRef::Starter));
-    }
+    ui.horizontal_wrapped(|ui| {
+        if ui.add(style::primary_button(ui, "Draw with it")).clicked() {
+            actions.push(Action::DrawWith(ModelRef::Starter));
+        }
+        if ui.button("Export…").on_hover_text(EXPORT).clicked() {
+            actions.push(Action::OpenExport(ModelRef::Starter));
+        }
+    });
+    export::show(ui, app, &ModelRef::Starter, actions);
 }
 
 /// A folder that cannot be used, and why.
@@ -59,26 +68,39 @@ pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, confirming: &mut
 }
 
 /// A finished run.
-pub fn run(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
+pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
     ui.heading(card::title(&summary.config));
-    let when = local_time(&summary.finished_at);
-    let epochs = format!("{} of {} epochs", summary.epochs.len(), summary.config.epochs);
-    let line = if summary.stopped { format!("{when} · stopped after {epochs}") } else { format!("{when} · {epochs}") };
-    ui.label(RichText::new(line).weak());
+    ui.add(Label::new(RichText::new(origin(summary)).weak()).wrap());
     ui.add_space(style::GAP / 2.0);
-    buttons(ui, entry, summary, confirming, actions);
+    buttons(ui, app, entry, summary, confirming, actions);
+    export::show(ui, app, &ModelRef::File(summary.model_path.clone()), actions);
     ui.add_space(style::GAP);
     figures(ui, summary);
     ui.add_space(style::GAP);
     history::show(ui, summary);
-    ui.add_space(style::GAP / 2.0);
-    ui.label(RichText::new("Settings").strong());
-    settings(ui, summary);
+    // Of weights from elsewhere nobody knows how they were trained.
+    if !summary.epochs.is_empty() {
+        ui.add_space(style::GAP / 2.0);
+        ui.label(RichText::new("Settings").strong());
+        settings(ui, summary);
+    }
     ui.add_space(style::GAP / 2.0);
     ui.add(Label::new(RichText::new(entry.folder.display().to_string()).weak().small()).wrap().selectable(true));
 }
 
-fn buttons(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
+/// When and how it came about.
+fn origin(summary: &RunSummary) -> String {
+    let when = local_time(&summary.finished_at);
+    let epochs = format!("{} of {} epochs", summary.epochs.len(), summary.config.epochs);
+    let trained = if summary.stopped { format!("{when} · stopped after {epochs}") } else { format!("{when} · {epochs}") };
+    match &summary.imported {
+        None => trained,
+        Some(file) if summary.epochs.is_empty() => format!("{when} · imported from {file}"),
+        Some(file) => format!("{trained} · imported from {file}"),
+    }
+}
+
+fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         if ui.add(style::primary_button(ui, "Draw with it")).clicked() {
             actions.push(Action::DrawWith(ModelRef::File(summary.model_path.clone())));
@@ -86,7 +108,14 @@ fn buttons(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, confirming: &mut
         if ui.button("Results").on_hover_text("What it got right and wrong").clicked() {
             actions.push(Action::ShowResults(entry.folder.clone()));
         }
-        if ui.button("Train again with these settings").clicked() {
+        if ui.button("Export…").on_hover_text(EXPORT).clicked() {
+            actions.push(Action::OpenExport(ModelRef::File(summary.model_path.clone())));
+        }
+        let further = "The next run starts from these weights, at a tenth of the learning rate, on whatever data you choose";
+        if ui.add_enabled(!app.is_training(), Button::new("Train further")).on_hover_text(further).clicked() {
+            actions.push(Action::TrainFurther(entry.folder.clone()));
+        }
+        if !summary.epochs.is_empty() && ui.button("Train again with these settings").clicked() {
             actions.push(Action::Configure(Box::new(summary.config.clone())));
             actions.push(Action::Show(Screen::Train));
         }
@@ -122,7 +151,8 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
             let (low, high) = wilson_interval(right, test.images);
             fact("Test accuracy", format!("{}  (95 % interval {} to {})", percent(test.accuracy, 2), percent(low, 2), percent(high, 2)));
         } else {
-            fact("Test accuracy", "not measured: the run was stopped".to_owned());
+            let why = if summary.epochs.is_empty() { "not measured here yet: Results measures it" } else { "not measured: the run was stopped" };
+            fact("Test accuracy", why.to_owned());
         }
         if let Some(record) = summary.kept() {
             fact("Validation accuracy", percent(f64::from(record.validation_accuracy), 2));
@@ -130,8 +160,13 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
         fact("Parameters", grouped(summary.plan.parameters));
         // Weights are kept as 32-bit floats whatever the products were computed in.
         fact("Size of the model", file_size(summary.plan.parameters * 4));
-        fact("Training time", duration(summary.train_seconds));
-        fact("Throughput", format!("{} images/s", grouped(summary.images_per_second.max(0.0).round() as u64)));
+        if !summary.epochs.is_empty() {
+            fact("Training time", duration(summary.train_seconds));
+            fact("Throughput", format!("{} images/s", grouped(summary.images_per_second.max(0.0).round() as u64)));
+        }
+        if !summary.machine.is_empty() {
+            fact("Machine", summary.machine.clone());
+        }
     });
 }
 
@@ -141,6 +176,9 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
         fact("Data", config.data.label());
         fact("Images", format!("{} to learn from, {} for validation", grouped(plan.train_images), grouped(plan.validation_images)));
         fact("Preset", config.preset.map_or_else(|| "own settings".to_owned(), |preset| preset.label().to_owned()));
+        if let Some(weights) = &config.initial_weights {
+            fact("Started from", weights.display().to_string());
+        }
         fact("Epochs", config.epochs.to_string());
         fact("Batch size", config.batch_size.to_string());
         fact("Pictures varied", config.augmentation.label().to_owned());

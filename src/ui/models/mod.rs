@@ -4,12 +4,13 @@
 mod card;
 mod confirm;
 mod details;
+mod export;
 mod history;
 mod interrupted;
 
 use std::path::PathBuf;
 
-use eframe::egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{Align, Button, Layout, RichText, ScrollArea, Ui, vec2};
 
 use super::help::{self, Topic};
 use super::style;
@@ -45,12 +46,25 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
             if ui.button("Refresh").on_hover_text("Look at the folders of finished runs again").clicked() {
                 actions.push(Action::RefreshRuns);
             }
+            let import = ui.add_enabled(!app.is_training() && !app.is_importing(), Button::new("Import…"));
+            let about = "Weights from elsewhere: safetensors, PyTorch state dicts, or what Inkling exported. Dropping a file on the window does it, too";
+            if import.on_hover_text(about).on_disabled_hover_text("Wait until the run, or the import, is over").clicked() {
+                actions.push(Action::ChooseImport);
+            }
+            if app.is_importing() {
+                ui.label(style::hint("Importing…"));
+            }
         });
     });
     let Some(runs) = &app.runs else {
         ui.label("Looking for finished runs…");
         return;
     };
+    // What has just come in is what a person wants to see.
+    if let Some(folder) = app.just_imported.as_ref().filter(|folder| runs.iter().any(|entry| entry.folder == **folder)) {
+        view.selected = Some(Selected::Run(folder.clone()));
+        actions.push(Action::LookedElsewhere);
+    }
     let chosen = chosen(view, runs);
     if ui.available_width() < TWO_COLUMNS {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| list(ui, app, runs, view, &chosen, true, actions));
@@ -116,7 +130,7 @@ fn show_details(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView
         Selected::Run(folder) => {
             let Some(entry) = runs.iter().find(|entry| entry.folder == *folder) else { return };
             match &entry.summary {
-                Ok(summary) => details::run(ui, entry, summary, &mut view.confirming, actions),
+                Ok(summary) => details::run(ui, app, entry, summary, &mut view.confirming, actions),
                 Err(problem) => details::broken(ui, entry, problem, &mut view.confirming, actions),
             }
         }

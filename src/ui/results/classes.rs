@@ -1,9 +1,9 @@
 //! Owns accuracy per digit: bars with numbers.
-//! Must not compute it: `app::statistics` does.
+//! Must not compute it: `statistics` does.
 
 use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
-use crate::app::statistics::class_scores;
+use crate::statistics::class_scores;
 use crate::figures::{grouped, percent};
 use crate::protocol::Evaluation;
 use crate::ui::style;

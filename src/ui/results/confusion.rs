@@ -5,7 +5,7 @@ use eframe::egui::{
     self, Align2, Color32, EventFilter, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 
-use crate::app::statistics::{cell_sentence, error_count};
+use crate::statistics::{cell_sentence, error_count};
 use crate::protocol::{CLASSES, Evaluation};
 use crate::ui::style::{self, Palette};
 

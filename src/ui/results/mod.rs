@@ -1,5 +1,5 @@
 //! Owns the results screen: what a model gets right and wrong on a test split.
-//! Must not measure anything: [`App`] holds the evaluation, `app::statistics` what follows from it.
+//! Must not measure anything: [`App`] holds the evaluation, `statistics` what follows from it.
 
 mod choose;
 mod classes;
@@ -11,7 +11,7 @@ use eframe::egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 use self::confusion::Cell;
 use self::mistakes::Gallery;
 use super::style;
-use crate::app::statistics::{cell_sentence, error_count, wilson_interval};
+use crate::statistics::{cell_sentence, error_count, wilson_interval};
 use crate::app::{Action, App, ResultsView};
 use crate::figures::{grouped, percent};
 use crate::protocol::{Evaluation, ModelRef};

@@ -4,7 +4,7 @@
 use eframe::egui::{Align, Button, ComboBox, Label, Layout, Response, TextEdit, Ui, vec2};
 
 use crate::app::{Action, App, Field};
-use crate::run_config::{DataSource, DataSpec, NamedSet};
+use crate::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
 use crate::ui::style;
 
 /// Room for the labels, so that the controls line up.
@@ -88,6 +88,23 @@ pub fn obstacle(ui: &mut Ui, app: &App, field: Field) {
     for obstacle in app.obstacles().iter().filter(|obstacle| obstacle.field == field) {
         style::invalid(ui, &obstacle.message.to_string());
     }
+}
+
+/// The weights the run starts from, where it is not chance.
+pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
+    let Some(path) = &app.config.initial_weights else { return };
+    let name = app.model_name(path).unwrap_or_else(|| path.display().to_string());
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if ui.button("Start afresh").on_hover_text("Start from chance instead").clicked() {
+                config.initial_weights = None;
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add(Label::new(format!("From {name}")).truncate()).on_hover_text(path.display().to_string());
+            });
+        });
+    });
+    ui.add(Label::new(style::hint("The run trains these weights further. Another network starts afresh.")).wrap());
 }
 
 /// What to learn from.

@@ -34,6 +34,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     presets(ui, app, actions);
     style::section(ui, "Settings");
     let mut config = app.config.clone();
+    ui.vertical(|ui| fields::initial_weights(ui, app, &mut config));
     fields::choice(ui, "Model", &mut config.model, ModelKind::ALL, ModelKind::label, |_| None)
         .on_hover_text(words::model(app.config.model));
     fields::number(ui, app, Field::Epochs, "Epochs", "How often every training picture is looked at.", actions);

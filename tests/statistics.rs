@@ -1,6 +1,6 @@
 //! The figures people read about a measurement.
 
-use inkling::app::statistics::{cell_sentence, class_scores, error_count, wilson_interval};
+use inkling::statistics::{cell_sentence, class_scores, error_count, wilson_interval};
 use inkling::figures::{duration, file_size, grouped, percent};
 use inkling::protocol::Evaluation;
 

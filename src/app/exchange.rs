@@ -1,0 +1,218 @@
+//! Owns models on their way out of Inkling and into it, as the window shows them: what an export would hold, and what was dropped on it.
+//! Must not know formats; the engine puts files together and reads them.
+
+use std::path::{Path, PathBuf};
+
+use super::action::Screen;
+use super::background::Finding;
+use super::messages::Message;
+use super::notice::Severity;
+use super::state::App;
+use crate::export::ExportSpec;
+use crate::figures::local_time;
+use crate::import::{ImportFinding, ImportSpec};
+use crate::problem::Problem;
+use crate::protocol::{Command, ExportReport, ModelRef, RunSummary};
+use crate::run_config::ExportFormat;
+
+/// An export that is being chosen, or written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportView {
+    /// The model.
+    pub model: ModelRef,
+    /// As what.
+    pub spec: ExportSpec,
+    /// What it would hold, once the engine has told.
+    pub preview: Option<ExportReport>,
+    /// Its accuracy is being measured, from 0 to 1, or it is being written.
+    pub writing: Option<f32>,
+    /// What was written last.
+    pub written: Option<ExportReport>,
+    /// The preview that is waited for.
+    asked: u64,
+    /// The export that is being written.
+    under_way: Option<u64>,
+}
+
+impl App {
+    /// Lets a person choose how to export this model; the same model's choice goes on where it was.
+    pub(super) fn open_export(&mut self, model: ModelRef) {
+        let spec = self.export.take().map_or_else(|| ExportSpec::new(ExportFormat::Onnx), |before| before.spec);
+        self.export = Some(ExportView { model, spec, preview: None, writing: None, written: None, asked: 0, under_way: None });
+        self.preview_export();
+    }
+
+    pub(super) fn change_export(&mut self, spec: ExportSpec) {
+        if let Some(view) = self.export.as_mut().filter(|view| view.under_way.is_none() && view.spec != spec) {
+            (view.spec, view.written) = (spec, None);
+            self.preview_export();
+        }
+    }
+
+    fn preview_export(&mut self) {
+        let request = self.next_id();
+        let Some(view) = &mut self.export else { return };
+        view.asked = request;
+        let (model, spec) = (view.model.clone(), view.spec.clone());
+        self.ask(Command::Export { request, model, spec, to: None });
+    }
+
+    /// Asks for the file's name.
+    pub(super) fn choose_export_file(&mut self) {
+        let Some(view) = self.export.as_ref().filter(|view| view.under_way.is_none()) else { return };
+        let choice = self.around.dialogs.save("Export the model", view.spec.format.file_name());
+        self.background.run(move || choice().map(Finding::ExportTo));
+    }
+
+    pub(super) fn export_to(&mut self, to: PathBuf) {
+        let request = self.next_id();
+        let Some(view) = &mut self.export else { return };
+        // A name without an ending is completed: it is by its ending that other programs know what they open.
+        let ending = Path::new(view.spec.format.file_name()).extension();
+        let to = match (to.extension(), ending) {
+            (None, Some(ending)) => to.with_extension(ending),
+            _ => to,
+        };
+        (view.under_way, view.writing, view.written) = (Some(request), Some(0.0), None);
+        let (model, spec) = (view.model.clone(), view.spec.clone());
+        if !self.ask(Command::Export { request, model, spec, to: Some(to) }) {
+            self.engine_is_gone();
+        }
+    }
+
+    pub(super) fn cancel_export(&mut self) {
+        if let Some(request) = self.export.as_ref().and_then(|view| view.under_way) {
+            self.ask(Command::CancelExport(request));
+        }
+    }
+
+    pub(super) fn exporting(&mut self, request: u64, fraction: f32) {
+        if let Some(view) = self.export.as_mut().filter(|view| view.under_way == Some(request)) {
+            view.writing = Some(fraction);
+        }
+    }
+
+    pub(super) fn exported(&mut self, request: u64, report: ExportReport) {
+        let Some(view) = &mut self.export else { return };
+        if view.asked == request {
+            view.preview = Some(report);
+        } else if view.under_way == Some(request) {
+            (view.under_way, view.writing) = (None, None);
+            let message = Message::exported(&report);
+            view.written = Some(report);
+            self.tell(Severity::Info, message);
+        }
+    }
+
+    /// True when it was one that somebody still waits for.
+    pub(super) fn export_ended(&mut self, request: u64) -> bool {
+        let Some(view) = self.export.as_mut().filter(|view| view.asked == request || view.under_way == Some(request)) else { return false };
+        if view.under_way == Some(request) {
+            (view.under_way, view.writing) = (None, None);
+        }
+        true
+    }
+
+    /// Asks for a file of weights.
+    pub(super) fn choose_import_file(&self) {
+        let endings = ["safetensors", "pt", "pth", "bin", "ckpt"];
+        let choice = self.around.dialogs.open("Import a model", "Weights (safetensors, PyTorch)", &endings);
+        self.background.run(move || choice().map(Finding::ImportFrom));
+    }
+
+    pub(super) fn import(&mut self, path: PathBuf) {
+        if self.is_training() {
+            self.complain(&Problem::Busy);
+            return;
+        }
+        let request = self.next_id();
+        self.importing = Some(request);
+        self.show(Screen::Models);
+        if !self.ask(Command::Import { request, spec: ImportSpec::of(path) }) {
+            self.engine_is_gone();
+        }
+    }
+
+    /// True while a file is being imported.
+    pub const fn is_importing(&self) -> bool {
+        self.importing.is_some()
+    }
+
+    pub(super) fn imported(&mut self, request: u64, summary: &RunSummary, finding: &ImportFinding) {
+        self.list_runs();
+        if self.import_ended(request) {
+            self.just_imported = Some(summary.folder.clone());
+            self.tell(Severity::Info, Message::imported(summary, finding));
+        }
+    }
+
+    pub(super) fn import_ended(&mut self, request: u64) -> bool {
+        self.importing.take_if(|importing| *importing == request).is_some()
+    }
+
+    /// Files that were dropped on the window.
+    pub(super) fn drop_files(&mut self, files: Vec<PathBuf>) {
+        for file in files {
+            match Dropped::of(&file) {
+                Dropped::Data => self.use_data_folder(file),
+                Dropped::Ink => self.draw_file(file),
+                Dropped::Weights => self.import(file),
+            }
+        }
+    }
+
+    /// What the model in this file is called, where it is one of the runs: "LeNet-5 on MNIST, 21 Nov 2026, 14:03".
+    pub fn model_name(&self, file: &Path) -> Option<String> {
+        let summaries = self.runs.iter().flatten().filter_map(|entry| entry.summary.as_deref().ok());
+        let summary = summaries.into_iter().find(|summary| summary.model_path == file)?;
+        Some(format!("{} on {}, {}", summary.config.model.label(), summary.config.data.label(), local_time(&summary.finished_at)))
+    }
+
+    /// Has the next run start from the weights of this one.
+    pub(super) fn train_further(&mut self, folder: &Path) {
+        let entries = self.runs.iter().flatten();
+        let listed = entries.filter(|entry| entry.folder == folder).find_map(|entry| entry.summary.as_deref().ok());
+        let Some(summary) = listed.cloned() else { return };
+        self.chosen = true;
+        self.form.clear();
+        let config = summary.config.clone().further(summary.model_path);
+        self.config = config;
+        self.config.preset = self.config.matching_preset();
+        self.show(Screen::Train);
+    }
+}
+
+/// What a file is taken for when it is dropped on the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// A model to import.
+    Weights,
+    /// A drawing to put on the canvas.
+    Ink,
+    /// A data set to train on.
+    Data,
+}
+
+impl Dropped {
+    /// By its name, and whether it is a folder.
+    pub fn of(path: &Path) -> Self {
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        if path.is_dir() || is(&[".csv", ".csv.gz", ".tsv"]) {
+            Self::Data
+        } else if is(&[".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz", ".ink"]) {
+            Self::Ink
+        } else {
+            Self::Weights
+        }
+    }
+
+    /// What will happen when it is let go of.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Weights => "Let go to import this model",
+            Self::Ink => "Let go to put this drawing on the canvas",
+            Self::Data => "Let go to train on this data",
+        }
+    }
+}

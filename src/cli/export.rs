@@ -1,0 +1,149 @@
+//! Owns `inkling export`: a model out, as files that other programs open. Must not put them together: the engine does.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::arguments::choice;
+use super::engine::Engine;
+use super::failure::Failure;
+use super::output::{Output, note};
+use super::progress::Progress;
+use crate::app::messages::Message;
+use crate::export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy};
+use crate::figures::file_size;
+use crate::problem::Problem;
+use crate::protocol::{Command, Event, ExportReport, ModelRef, Task};
+use crate::run_config::{ExportFormat, WeightFormat};
+
+/// The options of `inkling export`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The model to export
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// As what: weights, a whole model, a program, words about it, or all of that
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ExportFormat>(ExportFormat::ALL.iter().map(|c| c.name())))]
+    format: ExportFormat,
+    /// The file to write; what belongs to it (model.py, predict.py …) is written beside it
+    #[arg(long, value_name = "FILE", required_unless_present = "preview")]
+    out: Option<PathBuf>,
+    /// How weights are stored; f16 takes half the space
+    #[arg(long, value_name = "NAME", default_value = "f32", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
+    weights: WeightFormat,
+    /// ONNX: store matrices and kernels as 8-bit integers, and measure what that costs (with zip: as a file besides)
+    #[arg(long)]
+    quantize: bool,
+    /// ONNX: raw 28x28 pictures in, probabilities out; off: normalised numbers in, logits out
+    #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on", value_parser = switch)]
+    preprocessing: Option<bool>,
+    /// ONNX: the operator set, 20 to 26; older programs want a lower one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*OPSETS.start())..=i64::from(*OPSETS.end())))]
+    opset: Option<u32>,
+    /// A folder to look for data sets in before the usual ones, for measuring
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Write nothing, only say what the files would hold
+    #[arg(long)]
+    preview: bool,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+fn switch(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("say on or off".to_owned()),
+    }
+}
+
+#[derive(Serialize)]
+struct Exported<'a> {
+    format: &'static str,
+    paths: Vec<String>,
+    files: &'a [FileInfo],
+    quantized: Option<QuantizedAccuracy>,
+}
+
+/// Exports.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let spec = spec(&arguments)?;
+    let mut output = Output::new(arguments.json);
+    let to = arguments.out.filter(|_| !arguments.preview);
+    let engine = Engine::start(arguments.data_dir, None, WeightFormat::F32)?;
+    engine.send(Command::Export { request: 1, model: ModelRef::File(arguments.model), spec: spec.clone(), to })?;
+    let report = exported(&engine)?;
+    let paths = report.paths.iter().map(|path| path.display().to_string()).collect();
+    output.json(&Exported { format: spec.format.name(), paths, files: &report.files, quantized: report.quantized })?;
+    output.text(&words(&report, &spec))?;
+    if let Some(problem) = &report.unmeasured {
+        note(&format!("What the 8-bit weights cost could not be measured. {}", Message::from(problem)));
+    }
+    Ok(())
+}
+
+/// What is asked for; an option that has no say in the format is a mistake.
+fn spec(arguments: &Arguments) -> Result<ExportSpec, Failure> {
+    let usual = ExportSpec::new(arguments.format);
+    let has_onnx = matches!(arguments.format, ExportFormat::Onnx | ExportFormat::Zip);
+    let given = [("--quantize", arguments.quantize), ("--preprocessing", arguments.preprocessing.is_some()), ("--opset", arguments.opset.is_some())];
+    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !has_onnx) {
+        let format = arguments.format;
+        return Err(Failure::Usage(format!("{option} is for ONNX files, and {format} holds none. Leave it out, or choose the format onnx or zip.")));
+    }
+    let has_weights = !matches!(arguments.format, ExportFormat::Card | ExportFormat::Report);
+    if arguments.weights != WeightFormat::F32 && !has_weights {
+        let format = arguments.format;
+        return Err(Failure::Usage(format!("--weights says how weights are stored, and {format} holds none. Leave it out.")));
+    }
+    Ok(ExportSpec {
+        weights: arguments.weights,
+        quantize: arguments.quantize,
+        preprocessing: arguments.preprocessing.unwrap_or(usual.preprocessing),
+        opset: arguments.opset.unwrap_or(usual.opset),
+        ..usual
+    })
+}
+
+fn exported(engine: &Engine) -> Result<ExportReport, Failure> {
+    let progress = Progress::new();
+    loop {
+        match engine.next()? {
+            Some(Event::Exporting { fraction, .. }) => progress.show(fraction, "Measuring the 8-bit weights"),
+            Some(Event::Exported { export, .. }) => return Ok(*export),
+            Some(Event::Failed { what: Task::Export(_), problem }) => return Err(problem.into()),
+            // Whatever was exported, a fresh engine does not know of it; nobody breaks an export off here.
+            Some(Event::Restarted | Event::ExportCancelled(_)) => return Err(Problem::EngineGone.into()),
+            // The rest concerns reading, which nobody asked for here.
+            Some(_) | None => {}
+        }
+    }
+}
+
+/// A line for each file, with its weights where nothing was written, and what quantising costs.
+fn words(report: &ExportReport, spec: &ExportSpec) -> String {
+    let mut lines = Vec::new();
+    let packed = spec.format == ExportFormat::Zip;
+    if let (true, Some(path)) = (packed, report.paths.first()) {
+        lines.push(format!("Wrote {}, which holds:", path.display()));
+    }
+    for (index, file) in report.files.iter().enumerate() {
+        let size = file_size(file.bytes);
+        lines.push(match report.paths.get(index).filter(|_| !packed) {
+            Some(path) => format!("Wrote {} ({size}): {}.", path.display(), file.about),
+            None => format!("{} ({size}): {}.", file.name, file.about),
+        });
+        if report.paths.is_empty() {
+            lines.extend(file.tensors.iter().map(|tensor| {
+                let shape = tensor.shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
+                format!("    {:<34} {shape:>14} {}", tensor.name, tensor.format.name())
+            }));
+        }
+    }
+    if report.quantized.is_some() {
+        lines.push(Message::exported(report).remedy);
+    }
+    lines.join("\n")
+}

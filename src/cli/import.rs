@@ -1,0 +1,97 @@
+//! Owns `inkling import`: weights from elsewhere in, a model among the runs out. Must not read them: the engine does.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::arguments::choice;
+use super::engine::Engine;
+use super::failure::Failure;
+use super::format::quoted;
+use super::output::Output;
+use crate::app::messages::Message;
+use crate::engine::RunsTarget;
+use crate::import::{ImportFinding, ImportSpec};
+use crate::nn::Normalization;
+use crate::problem::Problem;
+use crate::protocol::{Command, Event, RunSummary, Task};
+use crate::run_config::{Activation, DataSpec, ModelKind, WeightFormat};
+
+/// The options of `inkling import`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// A safetensors file or a PyTorch state dict
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The network, where the file does not say it; found out by the shapes of its weights by default
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
+    model: Option<ModelKind>,
+    /// The nonlinearity between its layers; found out by trying by default
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Activation>(Activation::ALL.iter().map(|c| c.name())))]
+    activation: Option<Activation>,
+    /// Pixels are taken from 0 to 1, less this; found out by trying by default
+    #[arg(long, value_name = "X", requires = "std", allow_negative_numbers = true)]
+    mean: Option<f32>,
+    /// … and divided by this
+    #[arg(long, value_name = "X", requires = "mean", allow_negative_numbers = true)]
+    std: Option<f32>,
+    /// What it was trained on
+    #[arg(long, value_name = "DATA")]
+    data: Option<DataSpec>,
+    /// The folder to keep it in; by default a new one where Inkling keeps its runs
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Imported<'a> {
+    run: String,
+    model: &'static str,
+    model_path: String,
+    parameters: u64,
+    activation: &'static str,
+    data: &'a DataSpec,
+    finding: &'a ImportFinding,
+}
+
+/// Imports.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let normalization = arguments.mean.zip(arguments.std).map(|(mean, std)| Normalization { mean, std });
+    if let Some(Normalization { mean, std }) = normalization
+        && !(mean.is_finite() && std.is_finite() && std > 0.0)
+    {
+        return Err(Failure::Usage("--mean takes a number and --std one above 0; 0.1307 and 0.3081 are usual for MNIST.".to_owned()));
+    }
+    let Arguments { file: path, model, activation, data, .. } = arguments;
+    let engine = Engine::start(None, arguments.out.map(RunsTarget::Folder), WeightFormat::F32)?;
+    engine.send(Command::Import { request: 1, spec: ImportSpec { path, model, activation, normalization, data } })?;
+    let (summary, finding) = imported(&engine)?;
+    let mut output = Output::new(arguments.json);
+    output.json(&Imported {
+        run: summary.folder.display().to_string(),
+        model: summary.config.model.name(),
+        model_path: summary.model_path.display().to_string(),
+        parameters: summary.plan.parameters,
+        activation: summary.config.activation.name(),
+        data: &summary.config.data,
+        finding: &finding,
+    })?;
+    output.text(&Message::imported(&summary, &finding).to_string())?;
+    output.text(&format!("The model is in {}", summary.model_path.display()))?;
+    output.text(&format!("Try it on a picture of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
+}
+
+fn imported(engine: &Engine) -> Result<(RunSummary, ImportFinding), Failure> {
+    loop {
+        match engine.next()? {
+            Some(Event::Imported { summary, finding, .. }) => return Ok((*summary, finding)),
+            Some(Event::Failed { what: Task::Import(_), problem }) => return Err(problem.into()),
+            Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
+            // The rest concerns reading, which nobody asked for here.
+            Some(_) | None => {}
+        }
+    }
+}

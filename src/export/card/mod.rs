@@ -1,0 +1,71 @@
+//! Owns the model card (Mitchell et al. 2019): what the model is, what it learned from, how well it reads and where it fails, as Markdown
+//! and as JSON. Must not know where they are written.
+
+mod markdown;
+
+use serde_json::{Value, json};
+
+use super::Subject;
+use crate::nn::parameter_count;
+use crate::statistics::{class_scores, wilson_interval};
+
+pub use markdown::markdown;
+
+/// What such a model must not be trusted with.
+pub const LIMITS: [&str; 5] = [
+    "It reads one digit at a time, 0 to 9, and nothing else: letters, several digits or no digit at all are answered with a digit as well, unless their digit score is looked at (the log of the summed exponentials of the logits, compared with digit_threshold).",
+    "It expects pictures as in MNIST: light ink on dark ground, the digit 20 pixels tall and centred by its mass in 28x28. Pictures that were not brought into that frame are read far worse.",
+    "The accuracy is that on the test split named here. Other people's hands, pens and cameras give another, mostly a lower one.",
+    "Its probabilities are no guarantee: a model can be sure and wrong.",
+    "It is meant for learning, teaching and trying out; do not let it decide alone where a mistake costs something.",
+];
+
+/// The card as JSON.
+pub fn json(subject: &Subject) -> Value {
+    let card = &subject.file.card;
+    let test = subject.test().map(|test| {
+        let right = (test.accuracy * test.images as f64).round() as u64;
+        let (low, high) = wilson_interval(right, test.images);
+        json!({
+            "images": test.images,
+            "accuracy": test.accuracy,
+            "accuracy_interval_95": [low, high],
+            "loss": test.loss,
+            "accuracy_per_digit": class_scores(test).map(|score| score.accuracy()),
+            "confusion": test.confusion,
+        })
+    });
+    let training = subject.run.as_ref().filter(|run| !run.epochs.is_empty()).map(|run| {
+        json!({
+            "finished_at": run.finished_at,
+            "machine": run.machine,
+            "device": run.plan.device,
+            "precision": run.plan.precision,
+            "threads": run.plan.threads,
+            "seconds": run.train_seconds,
+            "images_per_second": run.images_per_second,
+            "train_images": run.plan.train_images,
+            "validation_images": run.plan.validation_images,
+            "epochs": run.epochs,
+        })
+    });
+    json!({
+        "title": subject.title(),
+        "description": subject.sentence(),
+        "model": card.model,
+        "parameters": parameter_count(card.model),
+        "labels": card.labels,
+        "input": { "height": 28, "width": 28, "channels": 1, "preprocessing": subject.preprocessing(), "normalization": card.normalization },
+        "digit_threshold": card.digit_threshold,
+        "data": card.data,
+        "config": card.config,
+        "kept_epoch": card.epochs,
+        "validation_accuracy": card.validation_accuracy,
+        "imported_from": subject.run.as_ref().and_then(|run| run.imported.as_ref()),
+        "training": training,
+        "test": test,
+        "quantization": subject.quantized,
+        "limits": LIMITS,
+        "program": concat!("Inkling ", env!("CARGO_PKG_VERSION")),
+    })
+}

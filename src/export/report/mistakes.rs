@@ -1,0 +1,37 @@
+//! Owns the worst mistakes as pictures within the page. Must not know the rest of the page.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
+
+use crate::figures::percent;
+use crate::ink::SIDE;
+use crate::protocol::{Evaluation, Mistake};
+
+/// Pictures shown.
+const SHOWN: usize = 20;
+
+/// The most confident wrong answers; nothing without any.
+pub fn show(test: &Evaluation) -> String {
+    let figures: String = test.mistakes.iter().take(SHOWN).map(figure).collect();
+    if figures.is_empty() {
+        return String::new();
+    }
+    format!("<h2>Its worst mistakes</h2>\n<p>Wrong answers that it was surest of.</p>\n<div class=mistakes>\n{figures}</div>\n")
+}
+
+fn figure(mistake: &Mistake) -> String {
+    let Mistake { picture, label, answer, confidence, .. } = mistake;
+    // Dark ink on light paper, as people write.
+    let pixels: Vec<u8> = picture.pixels().iter().map(|&pixel| 255 - pixel).collect();
+    let mut png = Vec::new();
+    let written = PngEncoder::new(&mut png).write_image(&pixels, SIDE as u32, SIDE as u32, ExtendedColorType::L8);
+    if written.is_err() {
+        return String::new();
+    }
+    let confidence = percent(f64::from(*confidence), 1);
+    format!(
+        "<figure><img alt=\"a {label}\" width=56 height=56 src=\"data:image/png;base64,{}\"><figcaption>{label}, read as {answer}<br>{confidence} sure</figcaption></figure>\n",
+        STANDARD.encode(&png)
+    )
+}

@@ -1,0 +1,97 @@
+//! Owns what an export is asked for and what it holds, as plain data. Must not know how any of it is made.
+
+use serde::{Deserialize, Serialize};
+
+use crate::run_config::{ExportFormat, WeightFormat};
+
+/// What a model is exported as.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportSpec {
+    /// The kind of file.
+    pub format: ExportFormat,
+    /// How weights are stored.
+    pub weights: WeightFormat,
+    /// ONNX: raw 28x28 pictures in, probabilities out; else normalised numbers in, logits out.
+    pub preprocessing: bool,
+    /// ONNX: matrices and kernels as 8-bit integers.
+    pub quantize: bool,
+    /// ONNX: the operator set.
+    pub opset: u32,
+}
+
+impl ExportSpec {
+    /// A format as it is usually wanted.
+    pub const fn new(format: ExportFormat) -> Self {
+        Self { format, weights: WeightFormat::F32, preprocessing: true, quantize: false, opset: *super::OPSETS.end() }
+    }
+
+    /// True where some of the weights are stored as 8-bit integers, whose accuracy is then measured.
+    pub const fn is_quantized(&self) -> bool {
+        self.quantize && matches!(self.format, ExportFormat::Onnx | ExportFormat::Zip)
+    }
+}
+
+/// A file of an export, before it is written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileInfo {
+    /// Its name, without a folder.
+    pub name: String,
+    /// What it is for, in a few words.
+    pub about: String,
+    /// Its size.
+    pub bytes: u64,
+    /// The weights in it.
+    pub tensors: Vec<TensorInfo>,
+}
+
+/// A weight in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TensorInfo {
+    /// As in the model: `fc1.weight`.
+    pub name: String,
+    /// Its lengths.
+    pub shape: Vec<u64>,
+    /// How its numbers are stored.
+    pub format: TensorFormat,
+}
+
+/// A number format in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum TensorFormat {
+    F32,
+    F16,
+    Int8,
+}
+
+impl TensorFormat {
+    /// The name people see.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::Int8 => "int8",
+        }
+    }
+}
+
+impl From<WeightFormat> for TensorFormat {
+    fn from(format: WeightFormat) -> Self {
+        match format {
+            WeightFormat::F32 => Self::F32,
+            WeightFormat::F16 => Self::F16,
+        }
+    }
+}
+
+/// What quantising costs: the same test pictures read with the weights as they are and as they come back from 8-bit integers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QuantizedAccuracy {
+    /// Pictures of the test split.
+    pub images: u64,
+    /// Share read rightly with the weights as they are.
+    pub original: f64,
+    /// Share read rightly with what quantising leaves of them.
+    pub quantized: f64,
+}

@@ -1,0 +1,150 @@
+//! Owns what is known of the model that is exported, in the words that every file of the export shares. Must not know the files.
+
+use serde_json::json;
+
+use super::QuantizedAccuracy;
+use crate::figures::{grouped, percent};
+use crate::ink::SIDE;
+use crate::nn::{ModelFile, Normalization, parameter_count};
+use crate::protocol::{Evaluation, RunSummary};
+use crate::run_config::{DataSource, WeightFormat};
+use crate::statistics::wilson_interval;
+
+/// A model, and the run that made it where that is known.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The weights and what they are.
+    pub file: ModelFile,
+    /// The run.
+    pub run: Option<RunSummary>,
+    /// What quantising costs, where it was measured.
+    pub quantized: Option<QuantizedAccuracy>,
+}
+
+impl Subject {
+    /// A short name made of harmless characters: `lenet-mnist`.
+    pub fn name(&self) -> String {
+        let sources = self.file.card.data.sources().iter().map(|source| match source {
+            DataSource::Path(_) => source.label(),
+            _ => source.name(),
+        });
+        let name = std::iter::once(self.file.card.model.name().to_owned()).chain(sources).collect::<Vec<_>>().join("-");
+        let safe = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        name.chars().map(safe).take(60).collect()
+    }
+
+    /// Network and data: "LeNet-5 on MNIST".
+    pub fn title(&self) -> String {
+        format!("{} on {}", self.file.card.model.label(), self.file.card.data.label())
+    }
+
+    /// The model in a sentence.
+    pub fn sentence(&self) -> String {
+        let card = &self.file.card;
+        format!(
+            "Reads a handwritten digit, 0 to 9, from a picture of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
+            card.model.label(),
+            grouped(parameter_count(card.model)),
+            card.data.label()
+        )
+    }
+
+    /// How a pixel becomes a number that the network takes.
+    pub fn preprocessing(&self) -> String {
+        let Normalization { mean, std } = self.file.card.normalization;
+        format!("{SIDE}x{SIDE} greyscale, light ink on dark ground; x = (pixel / 255 - {mean}) / {std} for pixels from 0 to 255")
+    }
+
+    /// What goes into an ONNX file and what comes out of it.
+    pub fn signature(&self, preprocessing: bool) -> [String; 2] {
+        let labels = self.file.card.labels.join(", ");
+        if preprocessing {
+            let pixels = format!("Raw {SIDE}x{SIDE} greyscale pictures, a byte a pixel: light ink on dark ground, the digit 20 pixels tall and centred by mass, as in MNIST");
+            [pixels, format!("A probability for each of {labels}; they sum to 1")]
+        } else {
+            [self.preprocessing(), format!("A logit for each of {labels}; softmax makes probabilities of them")]
+        }
+    }
+
+    /// The test, where the run ended with one.
+    pub fn test(&self) -> Option<&Evaluation> {
+        self.run.as_ref().and_then(|run| run.test.as_ref())
+    }
+
+    /// The test's accuracy with its 95 % interval, in words.
+    pub fn tested(&self) -> Option<String> {
+        let test = self.test()?;
+        let right = (test.accuracy * test.images as f64).round() as u64;
+        let (low, high) = wilson_interval(right, test.images);
+        Some(format!(
+            "{} of {} test images (95 % interval {} to {})",
+            percent(test.accuracy, 2),
+            grouped(test.images),
+            percent(low, 2),
+            percent(high, 2)
+        ))
+    }
+
+    /// What quantising costs, in words.
+    pub fn quantization(&self) -> Option<String> {
+        let QuantizedAccuracy { images, original, quantized } = self.quantized?;
+        Some(format!(
+            "8-bit integers, a scale for each output channel: {} of {} test images, {} before",
+            percent(quantized, 2),
+            grouped(images),
+            percent(original, 2)
+        ))
+    }
+
+    /// What a file says of itself in its own metadata: names and values.
+    pub fn metadata(&self) -> Vec<(&'static str, String)> {
+        let card = &self.file.card;
+        let mut pairs = vec![
+            ("title", self.title()),
+            ("description", self.sentence()),
+            ("model", card.model.name().to_owned()),
+            ("activation", card.config.activation.name().to_owned()),
+            ("labels", json!(card.labels).to_string()),
+            ("preprocessing", self.preprocessing()),
+            ("mean", card.normalization.mean.to_string()),
+            ("std", card.normalization.std.to_string()),
+            ("digit_threshold", card.digit_threshold.to_string()),
+            ("data", card.data.to_string()),
+            ("epochs", card.epochs.to_string()),
+            ("program", concat!("Inkling ", env!("CARGO_PKG_VERSION")).to_owned()),
+        ];
+        if let Some(accuracy) = card.validation_accuracy {
+            pairs.push(("validation_accuracy", accuracy.to_string()));
+        }
+        if let Some(accuracy) = self.tested() {
+            pairs.push(("test_accuracy", accuracy));
+        }
+        if let Some(run) = &self.run {
+            pairs.push(("finished_at", run.finished_at.clone()));
+            pairs.push(("train_seconds", format!("{:.1}", run.train_seconds)));
+            pairs.push(("machine", run.machine.clone()));
+        }
+        if let Some(quantization) = self.quantization() {
+            pairs.push(("quantization", quantization));
+        }
+        if let Ok(config) = serde_json::to_string(&card.config) {
+            pairs.push(("config", config));
+        }
+        pairs.retain(|(_, value)| !value.is_empty());
+        pairs
+    }
+
+    /// The safetensors file: Inkling reads it back, with the run's figures.
+    pub fn safetensors(&self, weights: WeightFormat) -> Result<Vec<u8>, crate::problem::Problem> {
+        // What the format's own readers look for.
+        let mut metadata = vec![("format".to_owned(), "pt".to_owned())];
+        metadata.extend(self.metadata().into_iter().map(|(key, value)| (key.to_owned(), value)));
+        if let Some(run) = self.run.as_ref().and_then(|run| serde_json::to_string(&run.without_pictures()).ok()) {
+            metadata.push((RUN_KEY.to_owned(), run));
+        }
+        self.file.to_bytes_with(weights, metadata)
+    }
+}
+
+/// Where the run's figures lie in the metadata.
+pub const RUN_KEY: &str = "inkling_run";

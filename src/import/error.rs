@@ -1,0 +1,62 @@
+//! Owns what can be wrong with a file to import, as data. Must not hold prose for people: `app::messages` does.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::run_config::ModelKind;
+
+/// Why a file cannot be imported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum ImportError {
+    /// The file could not be opened or read.
+    #[error("cannot read {path}: {reason}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+    /// The file holds no weights that Inkling can read, or is damaged.
+    #[error("{path} holds no weights: {reason}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Its weights are those of no network known here.
+    #[error("{path} fits none of the networks; {} is closest", mismatch.closest)]
+    Mismatch {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        mismatch: Box<Mismatch>,
+    },
+}
+
+/// What stands between a file's weights and the network they resemble most.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// That network.
+    pub closest: ModelKind,
+    /// Weights with its names but not its shapes.
+    pub wrong: Vec<WrongShape>,
+    /// Weights it has and the file has not, with their shapes.
+    pub missing: Vec<(String, Vec<u64>)>,
+    /// Weights the file has and it has not, with their shapes.
+    pub unexpected: Vec<(String, Vec<u64>)>,
+    /// The first weight with numbers that are not finite, where that is all that is wrong.
+    pub not_finite: Option<String>,
+}
+
+/// A weight of another shape.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrongShape {
+    /// Its name.
+    pub name: String,
+    /// The shape it has in the file.
+    pub found: Vec<u64>,
+    /// The shape the network has.
+    pub expected: Vec<u64>,
+}

@@ -1,0 +1,149 @@
+//! Owns what comes into Inkling: files of weights, from Inkling or from elsewhere, and which of the known networks they are. Every claim of a
+//! file is checked, nothing in it is ever executed. Must not know windows or where runs are kept.
+
+mod error;
+mod fit;
+mod pickle;
+mod state_dict;
+mod tensors;
+mod trial;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use error::{ImportError, Mismatch, WrongShape};
+pub use fit::{Fit, fit};
+pub use tensors::NamedTensor;
+
+use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net, Normalization, parameter_count};
+use crate::problem::Problem;
+use crate::protocol::{RunPlan, RunSummary};
+use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
+
+/// What is to be imported, and what is known of it. What is left out is found out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ImportSpec {
+    /// A safetensors file or a `PyTorch` state dict.
+    pub path: PathBuf,
+    /// The network.
+    pub model: Option<ModelKind>,
+    /// The nonlinearity between its layers.
+    pub activation: Option<Activation>,
+    /// How it normalises pixels.
+    pub normalization: Option<Normalization>,
+    /// What it was trained on.
+    pub data: Option<DataSpec>,
+}
+
+impl ImportSpec {
+    /// A file, and nothing known of it.
+    pub const fn of(path: PathBuf) -> Self {
+        Self { path, model: None, activation: None, normalization: None, data: None }
+    }
+}
+
+/// A model that was imported.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The weights and what they are.
+    pub file: ModelFile,
+    /// The run as it stands among those of Inkling; without epochs where the file does not tell of any.
+    pub summary: RunSummary,
+    /// How it was found out what the weights are.
+    pub finding: ImportFinding,
+}
+
+/// How it was found out what the weights are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ImportFinding {
+    /// The file says it itself: Inkling wrote it.
+    Described,
+    /// The names and shapes of its weights say it.
+    Recognised {
+        /// Weights that go by another name here: theirs and ours.
+        renamed: Vec<(String, String)>,
+        /// Share of digits written by Inkling that it reads rightly, with this activation and this normalisation.
+        accuracy: f64,
+        /// How many digits.
+        images: u64,
+        /// False where it reads so badly that activation and normalisation are a mere guess, and nobody named them.
+        sure: bool,
+    },
+}
+
+/// Reads a file of weights.
+pub fn import(spec: &ImportSpec) -> Result<Imported, Problem> {
+    let bytes = tensors::read_file(&spec.path)?;
+    if tensors::is_described(&bytes) {
+        return described(spec, &bytes);
+    }
+    let tensors = tensors::parse(&bytes).map_err(|reason| ImportError::Malformed { path: spec.path.clone(), reason })?;
+    let Fit { model, values, renamed } =
+        fit(tensors, spec.model).map_err(|mismatch| ImportError::Mismatch { path: spec.path.clone(), mismatch: Box::new(mismatch) })?;
+    let trial = trial::try_out(model, &values, spec.activation, spec.normalization)?;
+    let data = spec.data.clone().unwrap_or_else(DataSpec::unknown);
+    let config = RunConfig { model, activation: trial.activation, data: data.clone(), ..RunConfig::default() };
+    let config = RunConfig { preset: None, ..config };
+    let card = ModelCard {
+        version: FORMAT_VERSION,
+        model,
+        labels: ModelCard::digit_labels(),
+        normalization: trial.net.normalization(),
+        digit_threshold: trial.digit_threshold,
+        data,
+        epochs: 0,
+        validation_accuracy: None,
+        config,
+    };
+    let finding = ImportFinding::Recognised { renamed, accuracy: trial.accuracy, images: trial.images, sure: trial.sure };
+    let summary = summary(&card, &spec.path);
+    Ok(Imported { file: ModelFile { net: trial.net, card }, summary, finding })
+}
+
+/// A file that Inkling wrote; what is known of it otherwise has no say.
+fn described(spec: &ImportSpec, bytes: &[u8]) -> Result<Imported, Problem> {
+    let file = ModelFile::from_bytes(bytes, &spec.path)?;
+    let of_card = summary(&file.card, &spec.path);
+    let told = tensors::told_run(bytes).filter(|run| run.config == file.card.config);
+    let summary = told.map_or_else(|| of_card.clone(), |run| RunSummary { imported: of_card.imported.clone(), ..run });
+    Ok(Imported { file, summary, finding: ImportFinding::Described })
+}
+
+/// What is known of a model without a run.
+fn summary(card: &ModelCard, path: &Path) -> RunSummary {
+    RunSummary {
+        config: card.config.clone(),
+        plan: RunPlan {
+            train_images: 0,
+            validation_images: 0,
+            test_images: 0,
+            parameters: parameter_count(card.model),
+            steps_per_epoch: 0,
+            total_steps: 0,
+            device: DeviceChoice::Cpu,
+            precision: Precision::F32,
+            threads: 1,
+        },
+        folder: PathBuf::new(),
+        model_path: PathBuf::new(),
+        finished_at: jiff::Timestamp::now().to_string(),
+        stopped: false,
+        stopped_early: false,
+        kept_epoch: None,
+        epochs: Vec::new(),
+        train_seconds: 0.0,
+        images_per_second: 0.0,
+        test: None,
+        machine: String::new(),
+        imported: Some(path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())),
+    }
+}
+
+/// A network of these weights.
+fn net_of(model: ModelKind, activation: Activation, normalization: Normalization, values: &[Vec<f32>]) -> Result<Net, Problem> {
+    let net = Net::new(model, activation, 0)?.with_normalization(normalization);
+    net.set_weights(values)?;
+    Ok(net)
+}

@@ -1,0 +1,285 @@
+//! Owns reading the pickle of a state dict, as data: classes and functions in it are names, and none is ever looked up or called.
+//! Must not know zip archives or tensors.
+//!
+//! Values live in one list and refer to one another by position, so that whatever a hostile file nests or repeats costs no more room
+//! than the file itself, and nothing is ever walked by recursion.
+
+use std::collections::HashMap;
+
+/// Position of a value.
+pub type Id = usize;
+
+/// A value of the pickle.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// `None`, numbers with a point, and whatever else no state dict depends on.
+    Other,
+    Integer(i64),
+    Text(String),
+    /// A tuple or a list.
+    Row(Vec<Id>),
+    /// A dict, ordered or not, or the attributes of an object.
+    Dict(Vec<(Id, Id)>),
+    /// `module.name`.
+    Global(String),
+    /// What calling a global with arguments would give.
+    Call { global: Id, arguments: Id },
+    /// What the archive keeps outside of the pickle.
+    Persistent(Id),
+}
+
+/// A pickle that was read.
+#[derive(Debug)]
+pub struct Pickle {
+    values: Vec<Value>,
+    root: Id,
+}
+
+impl Pickle {
+    /// Reads one; the error says what is wrong.
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+        let mut machine = Machine { bytes, at: 0, values: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
+        let root = machine.run()?;
+        Ok(Self { values: machine.values, root })
+    }
+
+    /// The value the whole pickle stands for.
+    pub const fn root(&self) -> Id {
+        self.root
+    }
+
+    /// A value.
+    pub fn value(&self, id: Id) -> &Value {
+        self.values.get(id).unwrap_or(&Value::Other)
+    }
+
+    /// The entries of a row; none for other values.
+    pub fn row(&self, id: Id) -> &[Id] {
+        if let Value::Row(row) = self.value(id) { row } else { &[] }
+    }
+
+    /// The text a value is.
+    pub fn text(&self, id: Id) -> Option<&str> {
+        if let Value::Text(text) = self.value(id) { Some(text) } else { None }
+    }
+
+    /// The integer a value is, where it is not negative.
+    pub fn length(&self, id: Id) -> Option<usize> {
+        if let Value::Integer(value) = self.value(id) { usize::try_from(*value).ok() } else { None }
+    }
+}
+
+struct Machine<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    values: Vec<Value>,
+    stack: Vec<Id>,
+    /// Heights of the stack.
+    marks: Vec<usize>,
+    memo: HashMap<usize, Id>,
+}
+
+impl Machine<'_> {
+    fn run(&mut self) -> Result<Id, String> {
+        loop {
+            let [code] = self.take()?;
+            match code {
+                b'.' => return self.pop(),
+                0x80 => drop(self.take::<1>()?),
+                // A frame's length; what it frames follows.
+                0x95 => drop(self.take::<8>()?),
+                b'(' => self.marks.push(self.stack.len()),
+                b'0' => drop(self.pop()?),
+                b'1' => drop(self.pop_to_mark()?),
+                b'N' | 0x88 | 0x89 => self.push(Value::Other),
+                b'G' => {
+                    self.take::<8>()?;
+                    self.push(Value::Other);
+                }
+                b'K' => {
+                    let [value] = self.take()?;
+                    self.push(Value::Integer(i64::from(value)));
+                }
+                b'M' => {
+                    let value = i64::from(u16::from_le_bytes(self.take()?));
+                    self.push(Value::Integer(value));
+                }
+                b'J' => {
+                    let value = i64::from(i32::from_le_bytes(self.take()?));
+                    self.push(Value::Integer(value));
+                }
+                0x8A => self.long()?,
+                b'X' | b'T' | b'B' => {
+                    let length = u32::from_le_bytes(self.take()?) as usize;
+                    self.text(length)?;
+                }
+                0x8C | b'U' | b'C' => {
+                    let [length] = self.take()?;
+                    self.text(usize::from(length))?;
+                }
+                b'}' => self.push(Value::Dict(Vec::new())),
+                b')' | b']' => self.push(Value::Row(Vec::new())),
+                b't' | b'l' => {
+                    let row = self.pop_to_mark()?;
+                    self.push(Value::Row(row));
+                }
+                0x85..=0x87 => self.tuple(usize::from(code - 0x84))?,
+                b'a' => {
+                    let item = self.pop()?;
+                    self.append(&[item])?;
+                }
+                b'e' => {
+                    let items = self.pop_to_mark()?;
+                    self.append(&items)?;
+                }
+                b's' => {
+                    let (value, key) = (self.pop()?, self.pop()?);
+                    self.set(&[key, value])?;
+                }
+                b'u' => {
+                    let items = self.pop_to_mark()?;
+                    self.set(&items)?;
+                }
+                b'c' => {
+                    let (module, name) = (self.line()?, self.line()?);
+                    self.push(Value::Global(format!("{module}.{name}")));
+                }
+                0x93 => {
+                    let (name, module) = (self.pop_text()?, self.pop_text()?);
+                    self.push(Value::Global(format!("{module}.{name}")));
+                }
+                b'R' | 0x81 => self.call()?,
+                // The state of an object: attributes, which hold no tensors of ours.
+                b'b' => drop(self.pop()?),
+                b'Q' => {
+                    let id = self.pop()?;
+                    self.push(Value::Persistent(id));
+                }
+                b'q' => {
+                    let [slot] = self.take()?;
+                    self.put(usize::from(slot))?;
+                }
+                b'r' => {
+                    let slot = u32::from_le_bytes(self.take()?) as usize;
+                    self.put(slot)?;
+                }
+                0x94 => self.put(self.memo.len())?,
+                b'h' => {
+                    let [slot] = self.take()?;
+                    self.get(usize::from(slot))?;
+                }
+                b'j' => {
+                    let slot = u32::from_le_bytes(self.take()?) as usize;
+                    self.get(slot)?;
+                }
+                other => return Err(format!("its pickle holds the instruction {other:#04x}, which no state dict needs")),
+            }
+        }
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
+        let taken = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<N>()).ok_or("its pickle breaks off")?;
+        self.at += N;
+        Ok(*taken)
+    }
+
+    fn push(&mut self, value: Value) {
+        self.stack.push(self.values.len());
+        self.values.push(value);
+    }
+
+    fn pop(&mut self) -> Result<Id, String> {
+        // What lies below a mark belongs to whoever set it.
+        let floor = self.marks.last().copied().unwrap_or(0);
+        if self.stack.len() <= floor {
+            return Err("its pickle takes what it did not give".to_owned());
+        }
+        self.stack.pop().ok_or_else(|| "its pickle is empty".to_owned())
+    }
+
+    fn pop_to_mark(&mut self) -> Result<Vec<Id>, String> {
+        let mark = self.marks.pop().ok_or("its pickle lacks a mark")?;
+        Ok(self.stack.split_off(mark.min(self.stack.len())))
+    }
+
+    fn pop_text(&mut self) -> Result<String, String> {
+        let id = self.pop()?;
+        match self.values.get(id) {
+            Some(Value::Text(text)) => Ok(text.clone()),
+            _ => Err("its pickle names a class by something that is no text".to_owned()),
+        }
+    }
+
+    fn text(&mut self, length: usize) -> Result<(), String> {
+        let bytes = self.bytes.get(self.at..).and_then(|rest| rest.get(..length)).ok_or("its pickle breaks off in a text")?;
+        self.at += length;
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        self.push(Value::Text(text));
+        Ok(())
+    }
+
+    fn line(&mut self) -> Result<String, String> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let length = rest.iter().position(|&byte| byte == b'\n').ok_or("its pickle breaks off in a name")?;
+        self.at += length + 1;
+        Ok(String::from_utf8_lossy(&rest[..length]).into_owned())
+    }
+
+    /// An integer of any length; longer ones than fit are no lengths of ours.
+    fn long(&mut self) -> Result<(), String> {
+        let [length] = self.take()?;
+        let bytes = self.bytes.get(self.at..).and_then(|rest| rest.get(..usize::from(length))).ok_or("its pickle breaks off")?;
+        self.at += usize::from(length);
+        let negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
+        let mut wide = [if negative { 0xFF } else { 0 }; 8];
+        let fits = bytes.len() <= wide.len();
+        wide.iter_mut().zip(bytes).for_each(|(wide, byte)| *wide = *byte);
+        self.push(if fits { Value::Integer(i64::from_le_bytes(wide)) } else { Value::Other });
+        Ok(())
+    }
+
+    fn tuple(&mut self, length: usize) -> Result<(), String> {
+        let mut row = (0..length).map(|_| self.pop()).collect::<Result<Vec<_>, _>>()?;
+        row.reverse();
+        self.push(Value::Row(row));
+        Ok(())
+    }
+
+    fn append(&mut self, items: &[Id]) -> Result<(), String> {
+        if let Some(Value::Row(row)) = self.top()? {
+            row.extend_from_slice(items);
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, items: &[Id]) -> Result<(), String> {
+        if let Some(Value::Dict(dict)) = self.top()? {
+            dict.extend(items.as_chunks::<2>().0.iter().map(|[key, value]| (*key, *value)));
+        }
+        Ok(())
+    }
+
+    fn top(&mut self) -> Result<Option<&mut Value>, String> {
+        let top = self.stack.last().copied().ok_or("its pickle fills what is not there")?;
+        Ok(self.values.get_mut(top))
+    }
+
+    fn call(&mut self) -> Result<(), String> {
+        let (arguments, global) = (self.pop()?, self.pop()?);
+        let is_dict = matches!(self.values.get(global), Some(Value::Global(name)) if name == "collections.OrderedDict");
+        self.push(if is_dict { Value::Dict(Vec::new()) } else { Value::Call { global, arguments } });
+        Ok(())
+    }
+
+    fn put(&mut self, slot: usize) -> Result<(), String> {
+        let top = self.stack.last().copied().ok_or("its pickle remembers what is not there")?;
+        self.memo.insert(slot, top);
+        Ok(())
+    }
+
+    fn get(&mut self, slot: usize) -> Result<(), String> {
+        let id = self.memo.get(&slot).copied().ok_or("its pickle recalls what it never said")?;
+        self.stack.push(id);
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! Card and report: what is known of a model, in words.
+
+use inkling::export::{ExportSpec, QuantizedAccuracy, Subject};
+use inkling::run_config::{Activation, ExportFormat, ModelKind};
+
+use super::{file, subject};
+use crate::fake_engine::summary;
+
+/// A model with a run of two epochs and a test.
+fn trained() -> Subject {
+    let mut subject = subject(ModelKind::LeNet, Activation::Relu);
+    let record = |epoch| inkling::protocol::EpochRecord {
+        epoch,
+        step: 70 * u64::from(epoch),
+        train_loss: 0.3,
+        train_accuracy: 0.9,
+        validation_loss: 0.25,
+        validation_accuracy: 0.92,
+        seconds: 10.0,
+    };
+    subject.run = Some(summary(&subject.file.card.config, vec![record(1), record(2)], false));
+    subject.quantized = Some(QuantizedAccuracy { images: 100, original: 0.99, quantized: 0.98 });
+    subject
+}
+
+fn text(subject: &Subject, format: ExportFormat, name: &str) -> String {
+    String::from_utf8(file(subject, &ExportSpec::new(format), name)).unwrap()
+}
+
+#[test]
+fn the_card_says_what_there_is_to_know() {
+    let subject = trained();
+    let words = text(&subject, ExportFormat::Card, "model");
+    for part in ["LeNet-5 on Built-in digits", "99.00 % of 100 test images (95 % interval", "98.00 %", "A processor, 2 cores", "20 s", "## Limits", "| **9** |"] {
+        assert!(words.contains(part), "{part} is missing:\n{words}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&text(&subject, ExportFormat::Card, "model.json")).unwrap();
+    assert_eq!(json["test"]["images"], 100);
+    let interval = &json["test"]["accuracy_interval_95"];
+    assert!(interval[0].as_f64().unwrap() < 0.99 && interval[1].as_f64().unwrap() > 0.99, "{interval}");
+    assert_eq!(json["training"]["epochs"].as_array().unwrap().len(), 2);
+    assert_eq!(json["config"]["model"], "lenet");
+    assert_eq!(json["quantization"]["quantized"], 0.98);
+}
+
+#[test]
+fn the_report_needs_nothing_beside_it() {
+    let page = text(&trained(), ExportFormat::Report, "model");
+    for part in ["<svg", "polyline", "What was read as what", "99.00 %", "Learning rate"] {
+        assert!(page.contains(part), "{part} is missing");
+    }
+    for outside in ["http://", "https://", "<script", "<link", "@import", "url("] {
+        assert!(!page.contains(outside), "the page asks for {outside}");
+    }
+}
+
+#[test]
+fn without_a_run_neither_claims_one() {
+    let subject = subject(ModelKind::Tiny, Activation::Relu);
+    assert!(text(&subject, ExportFormat::Card, "model").contains("not measured"));
+    let page = text(&subject, ExportFormat::Report, "model");
+    assert!(!page.contains("<svg") && page.contains("Not measured"));
+}
+
+#[test]
+fn what_people_name_their_data_does_not_become_markup() {
+    let mut subject = trained();
+    subject.file.card.data = "/tmp/<b>\"x\"&.csv".parse().unwrap();
+    assert!(!text(&subject, ExportFormat::Report, "model").contains("<b>"));
+}

@@ -1,0 +1,50 @@
+//! Exports: what is in each file, without the tools that read them; those run in `.ci/exports`.
+
+mod documents;
+mod onnx;
+mod pytorch;
+mod saving;
+
+use inkling::export::{ExportSpec, Subject, export};
+use inkling::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
+use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind, Preset, RunConfig};
+
+/// A model that has learned nothing, and no run.
+pub fn subject(model: ModelKind, activation: Activation) -> Subject {
+    let net = Net::new(model, activation, 3).unwrap();
+    let card = ModelCard {
+        version: FORMAT_VERSION,
+        model,
+        labels: ModelCard::digit_labels(),
+        normalization: net.normalization(),
+        digit_threshold: 4.5,
+        data: DataSpec::builtin(),
+        epochs: 2,
+        validation_accuracy: Some(0.98),
+        config: RunConfig { model, activation, ..RunConfig::preset(Preset::QuickLook) },
+    };
+    Subject { file: ModelFile { net, card }, run: None, quantized: None }
+}
+
+/// The bytes of the export's file of this name.
+pub fn file(subject: &Subject, spec: &ExportSpec, name: &str) -> Vec<u8> {
+    let export = export(subject, spec, "model").unwrap();
+    export.files().iter().find(|file| file.info.name == name).unwrap_or_else(|| panic!("no {name}")).bytes.clone()
+}
+
+#[test]
+fn every_network_exports_in_every_format_and_twice_the_same() {
+    for &model in ModelKind::ALL {
+        for &activation in Activation::ALL {
+            let subject = subject(model, activation);
+            for &format in ExportFormat::ALL {
+                let spec = ExportSpec { quantize: true, ..ExportSpec::new(format) };
+                let [one, other] = [(), ()].map(|()| export(&subject, &spec, format.file_name()).unwrap());
+                assert!(one.files().iter().all(|file| !file.bytes.is_empty() && file.info.bytes == file.bytes.len() as u64));
+                for (one, other) in one.files().iter().zip(other.files()) {
+                    assert!(one.bytes == other.bytes, "{} of {model} differs from one time to the next", one.info.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! ONNX files, decoded: operators, names, shapes, weights.
+
+use std::collections::BTreeSet;
+
+use inkling::export::onnx::proto::{GraphProto, ModelProto, TensorProto, data_type};
+use inkling::export::{ExportSpec, OPSETS};
+use inkling::nn::parameter_specs;
+use inkling::run_config::{Activation, ExportFormat, ModelKind, WeightFormat};
+use prost::Message;
+
+use super::{file, subject};
+
+fn model(kind: ModelKind, activation: Activation, change: impl FnOnce(&mut ExportSpec)) -> ModelProto {
+    let mut spec = ExportSpec::new(ExportFormat::Onnx);
+    change(&mut spec);
+    ModelProto::decode(file(&subject(kind, activation), &spec, "model").as_slice()).unwrap()
+}
+
+fn graph(model: &ModelProto) -> &GraphProto {
+    model.graph.as_ref().unwrap()
+}
+
+fn initializer<'a>(model: &'a ModelProto, name: &str) -> &'a TensorProto {
+    graph(model).initializer.iter().find(|tensor| tensor.name == name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+fn bytes_of(tensor: &TensorProto) -> usize {
+    let size = match tensor.data_type {
+        data_type::FLOAT => 4,
+        data_type::FLOAT16 => 2,
+        data_type::INT8 => 1,
+        data_type::INT64 => 8,
+        other => panic!("data type {other}"),
+    };
+    tensor.dims.iter().product::<i64>() as usize * size
+}
+
+/// Everything that the format itself demands of a graph.
+fn check(model: &ModelProto) {
+    let graph = graph(model);
+    let mut known: BTreeSet<&str> = graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
+    known.extend(graph.input.iter().map(|input| input.name.as_str()));
+    let mut names = BTreeSet::new();
+    for node in &graph.node {
+        assert!(names.insert(&node.name) && !node.name.is_empty(), "{} twice", node.name);
+        for input in &node.input {
+            assert!(known.contains(input.as_str()), "{} takes {input}, which nothing gave before", node.name);
+        }
+        for output in &node.output {
+            assert!(known.insert(output), "{output} is given twice");
+        }
+    }
+    for output in &graph.output {
+        assert!(known.contains(output.name.as_str()), "nothing gives {}", output.name);
+    }
+    for tensor in &graph.initializer {
+        assert_eq!(tensor.raw_data.len(), bytes_of(tensor), "{}", tensor.name);
+        assert!(graph.node.iter().any(|node| node.input.contains(&tensor.name)), "{} is used by nothing", tensor.name);
+    }
+}
+
+#[test]
+fn every_graph_is_whole_and_names_every_layer() {
+    for &kind in ModelKind::ALL {
+        for &activation in Activation::ALL {
+            for (preprocessing, quantize, weights) in [(true, false, WeightFormat::F32), (false, true, WeightFormat::F16)] {
+                let model = model(kind, activation, |spec| (spec.preprocessing, spec.quantize, spec.weights) = (preprocessing, quantize, weights));
+                check(&model);
+                for spec in parameter_specs(kind).iter().filter(|spec| spec.name.ends_with(".weight")) {
+                    let layer = spec.name.trim_end_matches(".weight");
+                    assert!(graph(&model).node.iter().any(|node| node.name == layer), "{kind} has no operator named {layer}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn raw_pictures_go_in_and_probabilities_come_out() {
+    let model = model(ModelKind::LeNet, Activation::Relu, |_| ());
+    let shape = |value: &inkling::export::onnx::proto::ValueInfoProto| {
+        let tensor = value.r#type.as_ref().unwrap().tensor_type.as_ref().unwrap();
+        let dims = &tensor.shape.as_ref().unwrap().dim;
+        (value.name.clone(), tensor.elem_type, dims.iter().map(|dim| dim.dim_param.clone().unwrap_or_else(|| dim.dim_value.unwrap().to_string())).collect::<Vec<_>>())
+    };
+    let named = |lengths: &[&str]| lengths.iter().map(|&length| length.to_owned()).collect::<Vec<_>>();
+    assert_eq!(shape(&graph(&model).input[0]), ("image".to_owned(), data_type::UINT8, named(&["batch", "28", "28"])));
+    assert_eq!(shape(&graph(&model).output[0]), ("probabilities".to_owned(), data_type::FLOAT, named(&["batch", "10"])));
+    assert_eq!(graph(&model).node.last().unwrap().op_type, "Softmax");
+    let props = |key: &str| model.metadata_props.iter().find(|entry| entry.key == key).map(|entry| entry.value.clone());
+    assert_eq!(props("labels").unwrap(), r#"["0","1","2","3","4","5","6","7","8","9"]"#);
+    assert!(props("preprocessing").unwrap().contains("0.1307") && props("data").unwrap() == "builtin");
+}
+
+#[test]
+fn the_operator_set_is_the_one_asked_for() {
+    for opset in OPSETS {
+        let model = model(ModelKind::Mlp, Activation::Relu, |spec| spec.opset = opset);
+        assert_eq!(model.opset_import[0].version, i64::from(opset));
+    }
+    assert_eq!(model(ModelKind::Mlp, Activation::Relu, |_| ()).opset_import[0].version, 26);
+}
+
+#[test]
+fn weights_are_stored_as_asked_for() {
+    let subject = subject(ModelKind::LeNet, Activation::Relu);
+    let values = subject.file.net.parameters().iter().find(|parameter| parameter.name() == "fc1.weight").unwrap().values().unwrap();
+    let whole = model(ModelKind::LeNet, Activation::Relu, |_| ());
+    let stored: Vec<f32> = initializer(&whole, "fc1.weight").raw_data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    assert_eq!(stored, values);
+
+    let half = model(ModelKind::LeNet, Activation::Relu, |spec| spec.weights = WeightFormat::F16);
+    assert_eq!(initializer(&half, "fc1.weight_f16").data_type, data_type::FLOAT16);
+
+    let eighth = model(ModelKind::LeNet, Activation::Relu, |spec| spec.quantize = true);
+    let (integers, scales) = (initializer(&eighth, "fc1.weight_int8"), initializer(&eighth, "fc1.weight_scale"));
+    assert_eq!((integers.data_type, scales.dims.as_slice()), (data_type::INT8, [120].as_slice()));
+    let scales: Vec<f32> = scales.raw_data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    for (index, (&byte, value)) in integers.raw_data.iter().zip(&values).enumerate() {
+        let scale = scales[index / 400];
+        assert!((f32::from(byte.cast_signed()) * scale - value).abs() <= 0.501 * scale, "number {index}");
+    }
+    assert_eq!(initializer(&eighth, "fc1.bias").data_type, data_type::FLOAT);
+    assert!(eighth.encoded_len() * 3 < whole.encoded_len(), "{} bytes of {}", eighth.encoded_len(), whole.encoded_len());
+}

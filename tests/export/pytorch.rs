@@ -1,0 +1,44 @@
+//! State dicts, read back by candle's reader, and the module beside them.
+
+use candle_core::DType;
+use inkling::export::ExportSpec;
+use inkling::nn::parameter_specs;
+use inkling::run_config::{Activation, ExportFormat, ModelKind, WeightFormat};
+
+use super::{file, subject};
+
+#[test]
+fn candle_reads_every_state_dict() {
+    let folder = tempfile::tempdir().unwrap();
+    for &kind in ModelKind::ALL {
+        let subject = subject(kind, Activation::Relu);
+        for (weights, dtype) in [(WeightFormat::F32, DType::F32), (WeightFormat::F16, DType::F16)] {
+            let path = folder.path().join(format!("{kind}-{weights}.pt"));
+            std::fs::write(&path, file(&subject, &ExportSpec { weights, ..ExportSpec::new(ExportFormat::PyTorch) }, "model")).unwrap();
+            let tensors = candle_core::pickle::read_all(&path).unwrap();
+            assert_eq!(tensors.len(), parameter_specs(kind).len());
+            for (parameter, (name, tensor)) in subject.file.net.parameters().iter().zip(&tensors) {
+                assert_eq!((parameter.name(), tensor.dtype(), tensor.dims()), (name.as_str(), dtype, parameter.tensor().dims()));
+                let wanted = parameter.tensor().to_dtype(dtype).unwrap().to_dtype(DType::F32).unwrap();
+                let got = tensor.to_dtype(DType::F32).unwrap();
+                let values = |tensor: &candle_core::Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+                assert_eq!(values(&got), values(&wanted), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_module_has_every_layer_of_the_network() {
+    for &kind in ModelKind::ALL {
+        let source = String::from_utf8(file(&subject(kind, Activation::Silu), &ExportSpec::new(ExportFormat::PyTorch), "model.py")).unwrap();
+        for spec in parameter_specs(kind) {
+            // Numbers in a name count the places in a sequence; all others are attributes.
+            let parts = spec.name.split('.').filter(|part| part.parse::<u32>().is_err());
+            for part in parts.filter(|part| !["weight", "bias", "running_mean", "running_var"].contains(part)) {
+                assert!(source.contains(&format!("self.{part} = ")), "{kind}: nothing is called {part}\n{source}");
+            }
+        }
+        assert!(source.contains("F.silu(") && source.contains("weights_only=True") && !source.contains("NotImplementedError"), "{source}");
+    }
+}

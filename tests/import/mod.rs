@@ -1,0 +1,153 @@
+//! Imports: whose weights they are, what does not fit, and files that mean harm.
+
+mod hostile;
+
+use std::path::{Path, PathBuf};
+
+use inkling::export::{ExportSpec, export};
+use inkling::import::{ImportError, ImportFinding, ImportSpec, Imported, Mismatch, NamedTensor, fit, import};
+use inkling::nn::{Net, Normalization, Pass};
+use inkling::problem::Problem;
+use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind};
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
+
+use crate::export::subject;
+
+/// A network's weights by these names.
+fn tensors(kind: ModelKind, rename: impl Fn(&str) -> String) -> Vec<NamedTensor> {
+    let net = Net::new(kind, Activation::Relu, 5).unwrap();
+    let tensor = |parameter: &inkling::nn::Parameter| NamedTensor {
+        name: rename(parameter.name()),
+        shape: parameter.tensor().dims().to_vec(),
+        values: parameter.values().unwrap(),
+    };
+    net.parameters().iter().map(tensor).collect()
+}
+
+/// Writes them as a safetensors file without any description.
+fn write(path: &Path, tensors: &[NamedTensor]) {
+    let bytes: Vec<Vec<u8>> = tensors.iter().map(|tensor| tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect()).collect();
+    let views = tensors.iter().zip(&bytes).map(|(tensor, bytes)| (&tensor.name, TensorView::new(Dtype::F32, tensor.shape.clone(), bytes).unwrap()));
+    std::fs::write(path, safetensors::serialize(views, None).unwrap()).unwrap();
+}
+
+fn mismatch(tensors: Vec<NamedTensor>) -> Mismatch {
+    fit(tensors, None).unwrap_err()
+}
+
+#[test]
+fn every_network_is_known_by_its_names_and_behind_any_prefix() {
+    for &kind in ModelKind::ALL {
+        for prefix in ["", "module.", "_orig_mod.model."] {
+            let mut given = tensors(kind, |name| format!("{prefix}{name}"));
+            given.reverse();
+            given.push(NamedTensor { name: format!("{prefix}bn1.num_batches_tracked"), shape: Vec::new(), values: vec![7.0] });
+            let fit = fit(given, None).unwrap();
+            assert_eq!((fit.model, fit.renamed.len()), (kind, 0), "{prefix}");
+            assert_eq!(fit.values, Net::new(kind, Activation::Relu, 5).unwrap().weights().unwrap());
+        }
+    }
+}
+
+#[test]
+fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
+    // candle's MNIST example, a PyTorch script's short names, and the places of nn.Sequential.
+    let swaps = |pairs: &'static [(&str, &str)]| move |name: &str| pairs.iter().fold(name.to_owned(), |name, (ours, theirs)| name.replace(ours, theirs));
+    let cases = [
+        (ModelKind::ConvNet, tensors(ModelKind::ConvNet, swaps(&[("conv", "c")]))),
+        (ModelKind::Speedrun, tensors(ModelKind::Speedrun, swaps(&[("conv", "c"), ("fc", "f")]))),
+        (ModelKind::Mlp, tensors(ModelKind::Mlp, swaps(&[("fc1", "1"), ("fc2", "3"), ("fc3", "5")]))),
+        (ModelKind::ConvNetBn, tensors(ModelKind::ConvNetBn, swaps(&[("conv", "net.c"), ("bn", "net.b"), ("fc", "net.f")]))),
+    ];
+    for (kind, given) in cases {
+        let fit = fit(given, None).unwrap();
+        assert_eq!((fit.model, fit.renamed.is_empty()), (kind, false));
+        assert_eq!(fit.values, Net::new(kind, Activation::Relu, 5).unwrap().weights().unwrap());
+    }
+    // The blocks of a residual net are alike: shapes alone do not tell them apart.
+    assert_eq!(mismatch(tensors(ModelKind::ResNet14, swaps(&[("layer", "stage")]))).closest, ModelKind::ResNet14);
+}
+
+#[test]
+fn what_does_not_fit_is_listed() {
+    let mut given = tensors(ModelKind::LeNet, str::to_owned);
+    given.retain(|tensor| tensor.name != "fc2.bias");
+    let shape = given.iter_mut().find(|tensor| tensor.name == "conv1.weight").map(|tensor| &mut tensor.shape).unwrap();
+    *shape = vec![6, 25];
+    given.push(NamedTensor { name: "fc4.weight".to_owned(), shape: vec![10, 10], values: vec![0.0; 100] });
+    let found = mismatch(given);
+    assert_eq!(found.closest, ModelKind::LeNet);
+    assert_eq!((found.wrong.len(), &found.wrong[0].name, &found.wrong[0].found, &found.wrong[0].expected), (1, &"conv1.weight".to_owned(), &vec![6, 25], &vec![6, 1, 5, 5]));
+    assert_eq!(found.missing, [("fc2.bias".to_owned(), vec![84])]);
+    assert_eq!(found.unexpected, [("fc4.weight".to_owned(), vec![10, 10])]);
+
+    let mut given = tensors(ModelKind::Tiny, str::to_owned);
+    given[0].values[3] = f32::NAN;
+    assert_eq!(mismatch(given).not_finite.as_deref(), Some("conv1.weight"));
+    // Another network than the one that is named.
+    let named = fit(tensors(ModelKind::LeNet, str::to_owned), Some(ModelKind::Mlp)).unwrap_err();
+    assert!(named.closest == ModelKind::Mlp && !named.wrong.is_empty() && !named.unexpected.is_empty());
+}
+
+#[test]
+fn what_inkling_exported_comes_back_with_its_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut exported = subject(ModelKind::Attention, Activation::Gelu);
+    exported.run = Some(crate::fake_engine::summary(&exported.file.card.config, Vec::new(), false));
+    let path = folder.path().join("mine.safetensors");
+    export(&exported, &ExportSpec::new(ExportFormat::Safetensors), "mine.safetensors").unwrap().save(&path).unwrap();
+    let Imported { file, summary, finding } = import(&ImportSpec::of(path)).unwrap();
+    assert_eq!((file.card, finding), (exported.file.card.clone(), ImportFinding::Described));
+    assert_eq!(summary.imported.as_deref(), Some("mine.safetensors"));
+    let (test, before) = (summary.test.unwrap(), exported.run.unwrap().test.unwrap());
+    assert_eq!((test.accuracy, test.confusion, test.mistakes.len()), (before.accuracy, before.confusion, 0));
+    assert_eq!(file.net.weights().unwrap(), exported.file.net.weights().unwrap());
+}
+
+#[test]
+fn activation_and_normalisation_are_found_out_by_trying() {
+    // The starter model reads: its weights without its description have to be understood as what they are.
+    let starter = inkling::infer::starter_file().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("weights.safetensors");
+    let parameters = starter.net.parameters().iter();
+    let given: Vec<NamedTensor> = parameters
+        .map(|parameter| NamedTensor { name: parameter.name().to_owned(), shape: parameter.tensor().dims().to_vec(), values: parameter.values().unwrap() })
+        .collect();
+    write(&path, &given);
+    let Imported { file, summary, finding } = import(&ImportSpec::of(path.clone())).unwrap();
+    let ImportFinding::Recognised { accuracy, images, sure, renamed } = finding else { panic!("not described") };
+    assert!(accuracy > 0.9 && images == 1000 && sure && renamed.is_empty(), "{accuracy}");
+    assert_eq!((file.card.config.activation, file.card.normalization), (Activation::Relu, Normalization::MNIST));
+    assert_eq!((file.card.data, summary.epochs.len()), (DataSpec::unknown(), 0));
+    let picture: Vec<u8> = (0..784).map(|place| (place % 251) as u8).collect();
+    let logits = |net: &Net| net.forward(&picture, Pass::Read).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    assert_eq!(logits(&file.net), logits(&starter.net));
+
+    // What is named is taken as it is named.
+    let named = ImportSpec {
+        activation: Some(Activation::Tanh),
+        normalization: Some(Normalization { mean: 0.0, std: 1.0 }),
+        data: Some(DataSpec::builtin()),
+        ..ImportSpec::of(path)
+    };
+    let card = import(&named).unwrap().file.card;
+    assert_eq!((card.config.activation, card.normalization.std, card.data), (Activation::Tanh, 1.0, DataSpec::builtin()));
+}
+
+#[test]
+fn what_reads_nothing_is_taken_as_usual_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fresh.safetensors");
+    write(&path, &tensors(ModelKind::Mlp, str::to_owned));
+    let imported = import(&ImportSpec::of(path)).unwrap();
+    assert!(matches!(imported.finding, ImportFinding::Recognised { sure: false, .. }));
+    assert_eq!(imported.file.card.config.activation, Activation::Relu);
+}
+
+#[test]
+fn a_file_that_is_missing_is_called_unreadable() {
+    let refused = import(&ImportSpec::of(PathBuf::from("/nowhere/at/all.pt")));
+    assert!(matches!(refused, Err(Problem::Import(ImportError::Unreadable { .. }))));
+}
