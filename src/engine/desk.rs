@@ -208,7 +208,7 @@ impl<'a> Desk<'a> {
     /// Exports without measuring anything.
     fn export(&mut self, request: u64, model: &ModelRef, spec: &ExportSpec, to: Option<&Path>) {
         let before = self.current.replace(Task::Export(request));
-        self.events.send(match export_job::subject(model).and_then(|subject| export_job::write(&subject, spec, to)) {
+        self.events.send(match export_job::subject(model).and_then(|subject| export_job::write(subject, spec, to)) {
             Ok(export) => Event::Exported { request, export: Box::new(export) },
             Err(problem) => Event::Failed { what: Task::Export(request), problem },
         });

@@ -194,6 +194,13 @@ impl RunConfig {
         Self { data, preset: None, learning_rate: self.learning_rate * FURTHER_RATE, initial_weights: Some(model_file), ..self }
     }
 
+    /// The same for other people's eyes: of folders and files of this machine only the names are left.
+    #[must_use]
+    pub fn without_folders(&self) -> Self {
+        let name = |path: &PathBuf| path.file_name().map_or_else(|| path.clone(), PathBuf::from);
+        Self { data: self.data.without_folders(), initial_weights: self.initial_weights.as_ref().map(name), ..self.clone() }
+    }
+
     /// Everything wrong with these values by themselves, one entry per field; empty means valid.
     pub fn problems(&self) -> Vec<ConfigProblem> {
         use ConfigProblem as P;

@@ -367,6 +367,9 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     let spec = ExportSpec::new(ExportFormat::Safetensors);
     bench.handle.send(Command::Export { request: 3, model, spec, to: Some(weights.clone()) });
     bench.until(|event| matches!(event, Event::Exported { request: 3, .. }).then_some(()));
+    let words = std::fs::read(&weights).unwrap();
+    let folder = bench.folder.path().display().to_string();
+    assert!(!words.windows(folder.len()).any(|window| window == folder.as_bytes()), "where things lie here is nobody's business");
     bench.handle.send(Command::Import { request: 4, spec: ImportSpec::of(weights) });
     let imported = bench.until(|event| match event {
         Event::Imported { request: 4, summary, finding: ImportFinding::Described } => Some(summary),
@@ -377,7 +380,8 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     assert_ne!(imported.model_path, trained.model_path);
 
     // From these weights, without moving them: a rate of next to nothing leaves them as they are.
-    bench.config = RunConfig { learning_rate: 1e-12, weight_decay: 0.0, ..bench.config.clone().further(imported.model_path.clone()) };
+    let data = bench.config.data.clone();
+    bench.config = RunConfig { data, learning_rate: 1e-12, weight_decay: 0.0, ..bench.config.clone().further(imported.model_path.clone()) };
     bench.start(5);
     let further = bench.until(finished);
     let loss = |summary: &RunSummary| summary.kept().unwrap().validation_loss;
