@@ -13,13 +13,15 @@ use inkling::app::messages::Message;
 use inkling::app::{App, Choice, Desktop, Dialogs, ReadLive, Settings, Surroundings, Wake};
 use inkling::bench::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Subject, VERSION};
 use inkling::engine::{EngineHandle, EngineSettings, EngineSide, Host};
+use inkling::export::{FileInfo, TensorFormat, TensorInfo};
 use inkling::hardware::{Gpu, Hardware, Reading as LiveReading, Watched};
+use inkling::import::ImportFinding;
 use inkling::ink::{Ink, Picture};
 use inkling::paths::Paths;
 use inkling::problem::Problem;
 use inkling::protocol::{
-    CLASSES, Command, EpochRecord, Evaluation, Event, Mistake, ModelInfo, ModelRef, Reading, RunId, RunPlan, RunSummary, StepPoint, Task,
-    Telemetry,
+    CLASSES, Command, EpochRecord, Evaluation, Event, ExportReport, Mistake, ModelInfo, ModelRef, Reading, RunId, RunPlan, RunSummary,
+    StepPoint, Task, Telemetry,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 
@@ -38,6 +40,8 @@ pub struct FakeEngine {
     pub heard: Vec<Command>,
     /// The benchmark under way.
     pub benchmark: Option<u64>,
+    /// The export whose accuracy is being measured.
+    pub exporting: Option<u64>,
     /// The run under way.
     pub run: Option<FakeRun>,
     /// The live readings of the machine.
@@ -209,7 +213,7 @@ fn app_around(settings: Settings, dialogs: Answers, read_live: ReadLive) -> (App
     };
     let mut app = App::new(settings, None, around);
     app.poll();
-    (app, FakeEngine { lines, desktop, heard: Vec::new(), benchmark: None, run: None, live: Arc::default(), settings_of, home })
+    (app, FakeEngine { lines, desktop, heard: Vec::new(), benchmark: None, exporting: None, run: None, live: Arc::default(), settings_of, home })
 }
 
 impl FakeEngine {
@@ -367,6 +371,19 @@ impl FakeEngine {
                 self.benchmark = None;
                 self.send(Event::BenchmarkCancelled(request));
             }
+            Command::Export { request, to: None, .. } => self.send(Event::Exported { request, export: Box::new(exported(None)) }),
+            Command::Export { request, spec, .. } if spec.is_quantized() => {
+                self.send(Event::Exporting { request, fraction: 0.5 });
+                self.exporting = Some(request);
+            }
+            Command::Export { request, to, .. } => self.send(Event::Exported { request, export: Box::new(exported(to)) }),
+            Command::CancelExport(request) => self.send(Event::ExportCancelled(request)),
+            Command::Import { request, .. } => {
+                let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), true) };
+                let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];
+                let finding = ImportFinding::Recognised { renamed, accuracy: 0.97, images: 1000, sure: true };
+                self.send(Event::Imported { request, summary: Box::new(summary), finding });
+            }
             Command::Ping => self.send(Event::Pong),
             Command::Shutdown => {}
         }
@@ -378,6 +395,14 @@ impl FakeEngine {
             self.send(if paused { Event::Paused(id) } else { Event::Resumed(id) });
         }
     }
+}
+
+/// An export of two files with one weight between them.
+pub fn exported(to: Option<PathBuf>) -> ExportReport {
+    let file = |name: &str, tensors| FileInfo { name: name.to_owned(), about: "something".to_owned(), bytes: 123_456, tensors };
+    let weight = TensorInfo { name: "fc1.weight".to_owned(), shape: vec![256, 784], format: TensorFormat::F32 };
+    let files = vec![file("model.onnx", vec![weight]), file("predict.py", Vec::new())];
+    ExportReport { files, paths: to.into_iter().collect(), quantized: None, unmeasured: None }
 }
 
 /// The model every engine reads with at first.

@@ -217,7 +217,9 @@ impl App {
         let Some(summary) = listed.cloned() else { return };
         self.screen = Screen::Results;
         if !self.show_test(&summary) {
-            self.evaluate(ModelRef::File(summary.model_path), summary.config.data);
+            // Where nobody said what a model was trained on, the built-in digits are as good as any.
+            let data = if summary.config.data.is_known() { summary.config.data } else { DataSpec::builtin() };
+            self.evaluate(ModelRef::File(summary.model_path), data);
         }
     }
 

@@ -36,7 +36,7 @@ pub(super) fn carry_out(
             Ok(None) | Err(Problem::Data(DataError::Cancelled)) => return Ok(None),
             Err(problem) => Some(problem),
         };
-        Ok(Some(ExportReport { unmeasured, ..write(&subject, spec, Some(to))? }))
+        Ok(Some(ExportReport { unmeasured, ..write(subject, spec, Some(to))? }))
     });
     desk.events.send(match exported {
         Ok(Some(export)) => Event::Exported { request, export: Box::new(export) },
@@ -61,9 +61,10 @@ pub(super) fn subject(model: &ModelRef) -> Result<Subject, Problem> {
 }
 
 /// Puts the export together and writes it, where it is to be written.
-pub(super) fn write(subject: &Subject, spec: &ExportSpec, to: Option<&Path>) -> Result<ExportReport, Problem> {
+pub(super) fn write(subject: Subject, spec: &ExportSpec, to: Option<&Path>) -> Result<ExportReport, Problem> {
+    let subject = subject.without_folders();
     let name = to.and_then(Path::file_name).map_or_else(|| spec.format.file_name().to_owned(), |name| name.to_string_lossy().into_owned());
-    let export = export(subject, spec, &name)?;
+    let export = export(&subject, spec, &name)?;
     let paths = to.map_or_else(|| Ok(Vec::new()), |path| export.save(path))?;
     Ok(ExportReport { files: export.infos(), paths, quantized: subject.quantized, unmeasured: None })
 }

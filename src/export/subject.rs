@@ -22,6 +22,17 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// The same for other people's eyes: where things lie on this machine is nobody's business.
+    #[must_use]
+    pub fn without_folders(mut self) -> Self {
+        let card = &mut self.file.card;
+        (card.data, card.config) = (card.data.without_folders(), card.config.without_folders());
+        if let Some(run) = &mut self.run {
+            run.config = run.config.without_folders();
+        }
+        self
+    }
+
     /// A short name made of harmless characters: `lenet-mnist`.
     pub fn name(&self) -> String {
         let sources = self.file.card.data.sources().iter().map(|source| match source {
@@ -59,7 +70,9 @@ impl Subject {
     pub fn signature(&self, preprocessing: bool) -> [String; 2] {
         let labels = self.file.card.labels.join(", ");
         if preprocessing {
-            let pixels = format!("Raw {SIDE}x{SIDE} greyscale pictures, a byte a pixel: light ink on dark ground, the digit 20 pixels tall and centred by mass, as in MNIST");
+            let pixels = format!(
+                "Raw {SIDE}x{SIDE} greyscale pictures, a byte a pixel: light ink on dark ground, the digit 20 pixels tall and centred by mass, as in MNIST"
+            );
             [pixels, format!("A probability for each of {labels}; they sum to 1")]
         } else {
             [self.preprocessing(), format!("A logit for each of {labels}; softmax makes probabilities of them")]

@@ -45,7 +45,9 @@ fn plain(mut tensors: Vec<NamedTensor>) -> Vec<NamedTensor> {
         let first = tensors.first().and_then(|tensor| tensor.name.split_once('.')).map(|(first, _)| format!("{first}."));
         // `weight` alone would be no name: what is before it is its layer.
         let Some(prefix) = first.filter(|prefix| {
-            let rest = |tensor: &NamedTensor| tensor.name.strip_prefix(prefix.as_str()).is_some_and(|rest| rest.contains('.') || rest == "pos_embed");
+            let rest = |tensor: &NamedTensor| {
+                tensor.name.strip_prefix(prefix.as_str()).is_some_and(|rest| rest.contains('.') || rest == "pos_embed")
+            };
             tensors.iter().all(rest)
         }) else {
             return tensors;
@@ -76,7 +78,9 @@ fn names_in(tensors: &[NamedTensor], kind: ModelKind) -> Option<Vec<(String, Str
         their_layer.insert(layer.clone(), theirs.iter().find(|(_, other)| *other == signature).map(|(name, _)| name.clone())?);
     }
     let name = |ours: &str| match ours.rsplit_once('.') {
-        Some((layer, what)) => their_layer.get(layer).map(|theirs| if theirs.is_empty() { what.to_owned() } else { format!("{theirs}.{what}") }),
+        Some((layer, what)) => {
+            their_layer.get(layer).map(|theirs| if theirs.is_empty() { what.to_owned() } else { format!("{theirs}.{what}") })
+        }
         None => Some(ours.to_owned()),
     };
     specs.into_iter().map(|spec| Some((name(&spec.name)?, spec.name))).collect()
@@ -95,16 +99,19 @@ fn layers<'a>(parameters: impl Iterator<Item = (&'a str, &'a [usize])>) -> BTree
 
 /// What stands between the weights and the candidate they resemble most.
 fn mismatch(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Mismatch {
-    let alike = |kind: ModelKind| -> (usize, usize, usize) {
+    // Weights alike by shape, one of theirs for one of ours, against those that are left over; names count as well.
+    let alike = |kind: ModelKind| -> i64 {
         let specs = parameter_specs(kind);
-        let same = |by_shape: bool, by_name: bool| {
-            let fits = |spec: &&crate::nn::ParameterSpec| {
-                tensors.iter().any(|tensor| (!by_name || tensor.name == spec.name) && (!by_shape || tensor.shape == spec.shape))
-            };
-            specs.iter().filter(fits).count()
-        };
-        // Of equals the one with the number of weights nearest to the file's.
-        (same(true, true) + same(true, false), same(false, true), usize::MAX - specs.len().abs_diff(tensors.len()))
+        let mut left: Vec<&NamedTensor> = tensors.iter().collect();
+        let mut alike = 0;
+        for spec in &specs {
+            if let Some(place) = left.iter().position(|tensor| tensor.shape == spec.shape) {
+                left.swap_remove(place);
+                alike += 1;
+            }
+        }
+        let named = specs.iter().filter(|spec| tensors.iter().any(|tensor| tensor.name == spec.name)).count();
+        3 * alike + named as i64 - specs.len() as i64 - tensors.len() as i64
     };
     let closest = candidates.iter().copied().max_by_key(|&kind| alike(kind)).unwrap_or(ModelKind::LeNet);
     let lengths = |shape: &[usize]| shape.iter().map(|&length| length as u64).collect::<Vec<_>>();

@@ -109,6 +109,16 @@ impl DataSpec {
         Self(vec![DataSource::Unknown])
     }
 
+    /// The same with only the names left of folders and files of this machine.
+    #[must_use]
+    pub fn without_folders(&self) -> Self {
+        let named = |source: &DataSource| match source {
+            DataSource::Path(_) => DataSource::Path(PathBuf::from(source.label())),
+            other => other.clone(),
+        };
+        Self(self.0.iter().map(named).collect())
+    }
+
     /// True where it can be looked for.
     pub fn is_known(&self) -> bool {
         !self.0.contains(&DataSource::Unknown)

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    Activation, Augmentation, DeviceChoice, ExportFormat, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice, WeightFormat,
+    Activation, Augmentation, DeviceChoice, ExportFormat, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice,
+    WeightFormat,
 };
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 
@@ -191,6 +192,13 @@ impl RunConfig {
     pub fn further(self, model_file: PathBuf) -> Self {
         let data = if self.data.is_known() { self.data } else { DataSpec::builtin() };
         Self { data, preset: None, learning_rate: self.learning_rate * FURTHER_RATE, initial_weights: Some(model_file), ..self }
+    }
+
+    /// The same for other people's eyes: of folders and files of this machine only the names are left.
+    #[must_use]
+    pub fn without_folders(&self) -> Self {
+        let name = |path: &PathBuf| path.file_name().map_or_else(|| path.clone(), PathBuf::from);
+        Self { data: self.data.without_folders(), initial_weights: self.initial_weights.as_ref().map(name), ..self.clone() }
     }
 
     /// Everything wrong with these values by themselves, one entry per field; empty means valid.

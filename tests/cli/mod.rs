@@ -2,6 +2,7 @@
 
 mod bench;
 mod data;
+mod exchange;
 mod hardware;
 #[cfg(unix)]
 mod interrupt;

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use inkling::data::DataError;
 use inkling::engine::{Greeting, be_greeted, greet, read, write};
+use inkling::export::ExportSpec;
+use inkling::import::{ImportFinding, ImportSpec};
 use inkling::ink::Ink;
 use inkling::problem::{EngineLoss, Problem};
 use inkling::protocol::{Command, Event, Intervention, ModelRef, RunId, StepPoint, Task, Telemetry};
-use inkling::run_config::{ConfigProblem, DataSource, DataSpec, ModelKind, NamedSet, Preset, RunConfig};
+use inkling::run_config::{Activation, ConfigProblem, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet, Preset, RunConfig};
 
-use crate::fake_engine::{evaluation, plan, reading, report, starter, summary};
+use crate::fake_engine::{evaluation, exported, plan, reading, report, starter, summary};
 
 fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T {
     let mut pipe = Vec::new();
@@ -47,6 +49,10 @@ fn every_command_arrives_as_it_left() {
         Command::Benchmark { request: 7, extent: report().extent },
         Command::CompareBatchSizes { request: 8, config: RunConfig::default() },
         Command::CancelBenchmark(7),
+        Command::Export { request: 9, model: ModelRef::Starter, spec: ExportSpec::new(ExportFormat::Zip), to: Some("a.zip".into()) },
+        Command::CancelExport(9),
+        Command::Import { request: 10, spec: ImportSpec { activation: Some(Activation::Gelu), ..ImportSpec::of("a.pt".into()) } },
+        Command::Start { run: RunId(1), config: RunConfig::default().further("a/model.safetensors".into()), from: None },
         Command::Ping,
         Command::Shutdown,
     ];
@@ -94,6 +100,15 @@ fn every_event_arrives_as_it_left() {
         Event::Benchmarked { request: 1, report: Box::new(report()), saved: Err(Problem::Busy) },
         Event::BatchSizesCompared(1),
         Event::BenchmarkCancelled(1),
+        Event::Exporting { request: 1, fraction: 0.5 },
+        Event::Exported { request: 1, export: Box::new(exported(Some("a.onnx".into()))) },
+        Event::ExportCancelled(1),
+        Event::Imported { request: 1, summary: Box::new(summary(&config, Vec::new(), false)), finding: ImportFinding::Described },
+        Event::Imported {
+            request: 1,
+            summary: Box::new(summary(&config, Vec::new(), false)),
+            finding: ImportFinding::Recognised { renamed: vec![("a".to_owned(), "b".to_owned())], accuracy: 0.5, images: 3, sure: false },
+        },
         Event::Pong,
         Event::Restarted,
         Event::Lost(EngineLoss::Ended { status: "signal: 9".to_owned(), words: "CUDA\nerror".to_owned() }),

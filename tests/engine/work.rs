@@ -2,10 +2,12 @@
 
 use inkling::bench::Extent;
 use inkling::engine::{EngineHandle, EngineSettings, RunsTarget};
+use inkling::export::ExportSpec;
+use inkling::import::{ImportFinding, ImportSpec};
 use inkling::ink::Ink;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ModelRef, RunId, RunSummary, Task};
-use inkling::run_config::{DataSource, DataSpec, ModelKind, Preset, RunConfig, WeightFormat};
+use inkling::run_config::{ConfigProblem, DataSource, DataSpec, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
 use tempfile::TempDir;
 
 use crate::support::write_idx_set;
@@ -308,4 +310,87 @@ fn a_benchmark_waits_for_no_run_and_gives_way_to_one() {
     bench.start(4);
     bench.until(|event| matches!(event, Event::BenchmarkCancelled(3)).then_some(()));
     bench.until(|event| matches!(event, Event::Started { run: RunId(4), .. }).then_some(()));
+}
+
+#[test]
+fn models_are_exported_also_while_a_run_is_under_way_but_not_measured_then() {
+    let bench = bench(200, 20);
+    let run = bench.start(1);
+    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
+    let to = bench.folder.path().join("starter.onnx");
+    let spec = ExportSpec::new(ExportFormat::Onnx);
+    let export = |request, spec: &ExportSpec, to| {
+        bench.handle.send(Command::Export { request, model: ModelRef::Starter, spec: spec.clone(), to });
+    };
+    export(2, &spec, Some(to.clone()));
+    let report = bench.until(|event| match event {
+        Event::Exported { request: 2, export } => Some(export),
+        _ => None,
+    });
+    assert_eq!((report.paths.first(), report.files.len()), (Some(&to), 2));
+    assert_eq!(std::fs::metadata(&to).unwrap().len(), report.files[0].bytes);
+    let quantized = ExportSpec { quantize: true, ..spec };
+    export(3, &quantized, Some(to.clone()));
+    bench.until(|event| matches!(event, Event::Failed { what: Task::Export(3), problem: Problem::Busy }).then_some(()));
+    // What it would hold is no work.
+    export(4, &quantized, None);
+    bench.until(|event| matches!(event, Event::Exported { request: 4, export } if export.paths.is_empty()).then_some(()));
+    let spec = ImportSpec::of(to);
+    bench.handle.send(Command::Import { request: 5, spec });
+    bench.until(|event| matches!(event, Event::Failed { what: Task::Import(5), problem: Problem::Busy }).then_some(()));
+    bench.handle.send(Command::Stop(run));
+    bench.until(|event| matches!(event, Event::Discarded(_) | Event::Finished { .. }).then_some(()));
+}
+
+#[test]
+fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_further() {
+    let mut bench = bench(20, 1);
+    bench.start(1);
+    let finished = |event| match event {
+        Event::Finished { summary, .. } => Some(summary),
+        Event::Failed { problem, .. } => panic!("{problem}"),
+        _ => None,
+    };
+    let trained = bench.until(finished);
+    let (onnx, weights) = (bench.folder.path().join("small.onnx"), bench.folder.path().join("mine.safetensors"));
+    let model = ModelRef::File(trained.model_path.clone());
+    let spec = ExportSpec { quantize: true, ..ExportSpec::new(ExportFormat::Onnx) };
+    bench.handle.send(Command::Export { request: 2, model: model.clone(), spec, to: Some(onnx) });
+    let report = bench.until(|event| match event {
+        Event::Exported { request: 2, export } => Some(export),
+        Event::Failed { problem, .. } => panic!("{problem}"),
+        _ => None,
+    });
+    let accuracy = report.quantized.unwrap();
+    assert_eq!((accuracy.images, accuracy.original), (50, trained.test.unwrap().accuracy));
+
+    let spec = ExportSpec::new(ExportFormat::Safetensors);
+    bench.handle.send(Command::Export { request: 3, model, spec, to: Some(weights.clone()) });
+    bench.until(|event| matches!(event, Event::Exported { request: 3, .. }).then_some(()));
+    let words = std::fs::read(&weights).unwrap();
+    let folder = bench.folder.path().display().to_string();
+    assert!(!words.windows(folder.len()).any(|window| window == folder.as_bytes()), "where things lie here is nobody's business");
+    bench.handle.send(Command::Import { request: 4, spec: ImportSpec::of(weights) });
+    let imported = bench.until(|event| match event {
+        Event::Imported { request: 4, summary, finding: ImportFinding::Described } => Some(summary),
+        Event::Failed { problem, .. } => panic!("{problem}"),
+        _ => None,
+    });
+    assert_eq!((imported.imported.as_deref(), &imported.epochs), (Some("mine.safetensors"), &trained.epochs));
+    assert_ne!(imported.model_path, trained.model_path);
+
+    // From these weights, without moving them: a rate of next to nothing leaves them as they are.
+    let data = bench.config.data.clone();
+    bench.config = RunConfig { data, learning_rate: 1e-12, weight_decay: 0.0, ..bench.config.clone().further(imported.model_path.clone()) };
+    bench.start(5);
+    let further = bench.until(finished);
+    let loss = |summary: &RunSummary| summary.kept().unwrap().validation_loss;
+    assert!((loss(&further) - loss(&imported)).abs() < 1e-4, "{} after {}", loss(&further), loss(&imported));
+    bench.config.model = ModelKind::LeNet;
+    bench.start(6);
+    let problem = bench.until(|event| match event {
+        Event::Failed { what: Task::Run(RunId(6)), problem } => Some(problem),
+        _ => None,
+    });
+    assert!(matches!(problem, Problem::Config(ConfigProblem::InitialWeights { .. })), "{problem}");
 }

@@ -1,6 +1,7 @@
 //! The window's panels, through what they tell assistive technology.
 
 mod draw;
+mod exchange;
 mod hardware;
 mod manners;
 mod models;

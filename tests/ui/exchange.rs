@@ -1,0 +1,128 @@
+//! Exporting, importing and training further, on the models screen.
+
+use std::path::PathBuf;
+
+use egui_kittest::kittest::Queryable;
+use inkling::app::Action;
+use inkling::protocol::{Command, ModelRef, RunSummary};
+use inkling::run_config::{ExportFormat, RunConfig};
+use inkling::runs::RunEntry;
+
+use super::stage::{Panel, serve, stage_with};
+use crate::fake_engine::{Answers, summary};
+
+fn run() -> RunEntry {
+    let folder = PathBuf::from("runs/one");
+    let summary = RunSummary { folder: folder.clone(), ..summary(&RunConfig::default(), Vec::new(), false) };
+    RunEntry { folder, summary: Ok(Box::new(summary)) }
+}
+
+#[test]
+fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
+    let answers = Answers { file: Some(PathBuf::from("/tmp/digits")), ..Answers::default() };
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
+    harness.state_mut().app.runs = Some(vec![run()]);
+    harness.run();
+    harness.get_by_label("Export…").click();
+    serve(&mut harness);
+    assert!(harness.query_by_label_contains("2 files side by side").is_some());
+    assert!(harness.query_by_label("predict.py").is_some());
+    harness.get_by_label_contains("1 tensors, 200,704 numbers").click();
+    harness.run();
+    assert!(harness.query_by_label("256 × 784").is_some());
+    harness.get_by_label("8-bit weights").click();
+    serve(&mut harness);
+    harness.get_by_label("Save as…").click();
+    // The dialog is answered on another thread.
+    for _ in 0..200 {
+        harness.step();
+        if harness.state().app.export.as_ref().is_some_and(|view| view.writing.is_some()) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    serve(&mut harness);
+    assert!(harness.query_by_label("Measuring the 8-bit weights").is_some());
+    let heard = &harness.state().engine.heard;
+    let written = heard.iter().find_map(|command| match command {
+        Command::Export { spec, to: Some(to), model, .. } => Some((spec.clone(), to.clone(), model.clone())),
+        _ => None,
+    });
+    let (spec, to, model) = written.expect("nothing was exported");
+    // The name is completed by the ending that other programs know it by.
+    assert_eq!((spec.format, spec.quantize, to), (ExportFormat::Onnx, true, PathBuf::from("/tmp/digits.onnx")));
+    assert_eq!(model, ModelRef::File(PathBuf::from("runs/one/model.safetensors")));
+    harness.get_by_label("Cancel").click();
+    serve(&mut harness);
+    assert!(harness.query_by_label("Save as…").is_some());
+    harness.get_by_label("Close").click();
+    harness.run();
+    assert!(harness.state().app.export.is_none());
+}
+
+#[test]
+fn an_import_is_asked_for_in_a_dialog_and_said() {
+    let answers = Answers { file: Some(PathBuf::from("/tmp/net.pt")), ..Answers::default() };
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
+    harness.state_mut().app.runs = Some(Vec::new());
+    harness.run();
+    harness.get_by_label("Import…").click();
+    for _ in 0..200 {
+        harness.step();
+        if harness.state().app.is_importing() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    serve(&mut harness);
+    let said = harness.state().app.notices.iter().any(|notice| notice.message.what.contains("net.pt is imported"));
+    assert!(said, "{:?}", harness.state().app.notices);
+    assert!(!harness.state().app.is_importing());
+}
+
+#[test]
+fn files_that_are_dropped_are_taken_for_what_they_are() {
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
+    harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/weights.pth")]));
+    let asked = harness.state_mut().engine.listen();
+    assert!(asked.iter().any(|command| matches!(command, Command::Import { spec, .. } if spec.path == PathBuf::from("/tmp/weights.pth"))));
+
+    let home = tempfile::tempdir().unwrap();
+    let ink = home.path().join("seven.json");
+    std::fs::write(&ink, r#"{"strokes": [[[0, 0], [10, 0], [4, 20]]]}"#).unwrap();
+    harness.state_mut().app.apply(Action::Drop(vec![ink]));
+    for _ in 0..200 {
+        harness.state_mut().app.poll();
+        if !harness.state().app.drawing.strokes().is_empty() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let stroke = &harness.state().app.drawing.strokes()[0];
+    assert!(stroke.len() == 3 && stroke.iter().flatten().all(|place| (0.0..=280.0).contains(place)), "{stroke:?}");
+
+    harness.state_mut().app.apply(Action::Drop(vec![home.path().to_owned()]));
+    assert_eq!(harness.state().app.config.data.to_string(), home.path().display().to_string());
+}
+
+#[test]
+fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
+    harness.state_mut().app.runs = Some(vec![run()]);
+    harness.run();
+    harness.get_by_label("Train further").click();
+    harness.run();
+    let app = &mut harness.state_mut().app;
+    let config = app.config.clone();
+    assert_eq!(config.initial_weights, Some(PathBuf::from("runs/one/model.safetensors")));
+    assert!((config.learning_rate - RunConfig::default().learning_rate / 10.0).abs() < 1e-12);
+    app.apply(Action::ApplyPreset(inkling::run_config::Preset::Tiny));
+    assert_eq!(
+        (app.config.model, app.config.initial_weights.is_some()),
+        (config.model, true),
+        "a preset keeps the weights and their network"
+    );
+    let other = RunConfig { model: inkling::run_config::ModelKind::Mlp, ..app.config.clone() };
+    app.apply(Action::Configure(Box::new(other)));
+    assert_eq!(app.config.initial_weights, None);
+}
