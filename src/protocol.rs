@@ -478,7 +478,6 @@ impl RunSummary {
         summary
     }
 
-
     /// The record of the epoch whose weights are kept.
     pub fn kept(&self) -> Option<&EpochRecord> {
         match self.kept_epoch {

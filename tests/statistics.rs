@@ -1,8 +1,8 @@
 //! The figures people read about a measurement.
 
-use inkling::statistics::{cell_sentence, class_scores, error_count, wilson_interval};
 use inkling::figures::{duration, file_size, grouped, percent};
 use inkling::protocol::Evaluation;
+use inkling::statistics::{cell_sentence, class_scores, error_count, wilson_interval};
 
 fn evaluation(cells: &[(usize, usize, u32)]) -> Evaluation {
     let mut confusion = [[0; 10]; 10];

@@ -88,10 +88,16 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 fn spec(arguments: &Arguments) -> Result<ExportSpec, Failure> {
     let usual = ExportSpec::new(arguments.format);
     let has_onnx = matches!(arguments.format, ExportFormat::Onnx | ExportFormat::Zip);
-    let given = [("--quantize", arguments.quantize), ("--preprocessing", arguments.preprocessing.is_some()), ("--opset", arguments.opset.is_some())];
+    let given = [
+        ("--quantize", arguments.quantize),
+        ("--preprocessing", arguments.preprocessing.is_some()),
+        ("--opset", arguments.opset.is_some()),
+    ];
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !has_onnx) {
         let format = arguments.format;
-        return Err(Failure::Usage(format!("{option} is for ONNX files, and {format} holds none. Leave it out, or choose the format onnx or zip.")));
+        return Err(Failure::Usage(format!(
+            "{option} is for ONNX files, and {format} holds none. Leave it out, or choose the format onnx or zip."
+        )));
     }
     let has_weights = !matches!(arguments.format, ExportFormat::Card | ExportFormat::Report);
     if arguments.weights != WeightFormat::F32 && !has_weights {

@@ -22,8 +22,7 @@ pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, request:
 
 /// Measures a configuration's steps with every batch size.
 pub(super) fn compare_batch_sizes(desk: &mut Desk<'_>, request: u64, config: &RunConfig) {
-    let compared =
-        train::check(config).and_then(|()| bench::compare_batch_sizes(config, &mut Job { desk, request }));
+    let compared = train::check(config).and_then(|()| bench::compare_batch_sizes(config, &mut Job { desk, request }));
     desk.events.send(match compared {
         Ok(Some(_)) => Event::BatchSizesCompared(request),
         Ok(None) => Event::BenchmarkCancelled(request),

@@ -20,19 +20,41 @@ use crate::run_config::{DataSpec, RunConfig};
 /// A command that changes what the engine works on.
 #[derive(Debug)]
 pub(super) enum Order {
-    Start { run: RunId, config: Box<RunConfig>, from: Option<PathBuf> },
+    Start {
+        run: RunId,
+        config: Box<RunConfig>,
+        from: Option<PathBuf>,
+    },
     Pause(RunId),
     Resume(RunId),
     Stop(RunId),
-    Evaluate { request: u64, model: ModelRef, data: DataSpec },
+    Evaluate {
+        request: u64,
+        model: ModelRef,
+        data: DataSpec,
+    },
     CancelEvaluation(u64),
-    Benchmark { request: u64, extent: Extent },
-    CompareBatchSizes { request: u64, config: Box<RunConfig> },
+    Benchmark {
+        request: u64,
+        extent: Extent,
+    },
+    CompareBatchSizes {
+        request: u64,
+        config: Box<RunConfig>,
+    },
     CancelBenchmark(u64),
     /// One that takes measuring.
-    Export { request: u64, model: ModelRef, spec: ExportSpec, to: PathBuf },
+    Export {
+        request: u64,
+        model: ModelRef,
+        spec: ExportSpec,
+        to: PathBuf,
+    },
     CancelExport(u64),
-    Import { request: u64, spec: Box<ImportSpec> },
+    Import {
+        request: u64,
+        spec: Box<ImportSpec>,
+    },
     Shutdown,
 }
 

@@ -59,7 +59,9 @@ impl Subject {
     pub fn signature(&self, preprocessing: bool) -> [String; 2] {
         let labels = self.file.card.labels.join(", ");
         if preprocessing {
-            let pixels = format!("Raw {SIDE}x{SIDE} greyscale pictures, a byte a pixel: light ink on dark ground, the digit 20 pixels tall and centred by mass, as in MNIST");
+            let pixels = format!(
+                "Raw {SIDE}x{SIDE} greyscale pictures, a byte a pixel: light ink on dark ground, the digit 20 pixels tall and centred by mass, as in MNIST"
+            );
             [pixels, format!("A probability for each of {labels}; they sum to 1")]
         } else {
             [self.preprocessing(), format!("A logit for each of {labels}; softmax makes probabilities of them")]

@@ -45,7 +45,9 @@ fn plain(mut tensors: Vec<NamedTensor>) -> Vec<NamedTensor> {
         let first = tensors.first().and_then(|tensor| tensor.name.split_once('.')).map(|(first, _)| format!("{first}."));
         // `weight` alone would be no name: what is before it is its layer.
         let Some(prefix) = first.filter(|prefix| {
-            let rest = |tensor: &NamedTensor| tensor.name.strip_prefix(prefix.as_str()).is_some_and(|rest| rest.contains('.') || rest == "pos_embed");
+            let rest = |tensor: &NamedTensor| {
+                tensor.name.strip_prefix(prefix.as_str()).is_some_and(|rest| rest.contains('.') || rest == "pos_embed")
+            };
             tensors.iter().all(rest)
         }) else {
             return tensors;
@@ -76,7 +78,9 @@ fn names_in(tensors: &[NamedTensor], kind: ModelKind) -> Option<Vec<(String, Str
         their_layer.insert(layer.clone(), theirs.iter().find(|(_, other)| *other == signature).map(|(name, _)| name.clone())?);
     }
     let name = |ours: &str| match ours.rsplit_once('.') {
-        Some((layer, what)) => their_layer.get(layer).map(|theirs| if theirs.is_empty() { what.to_owned() } else { format!("{theirs}.{what}") }),
+        Some((layer, what)) => {
+            their_layer.get(layer).map(|theirs| if theirs.is_empty() { what.to_owned() } else { format!("{theirs}.{what}") })
+        }
         None => Some(ours.to_owned()),
     };
     specs.into_iter().map(|spec| Some((name(&spec.name)?, spec.name))).collect()

@@ -23,7 +23,10 @@ pub enum Value {
     /// `module.name`.
     Global(String),
     /// What calling a global with arguments would give.
-    Call { global: Id, arguments: Id },
+    Call {
+        global: Id,
+        arguments: Id,
+    },
     /// What the archive keeps outside of the pickle.
     Persistent(Id),
 }

@@ -28,7 +28,8 @@ pub fn read(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
     for (key, value) in state_dict(&pickle)? {
         let (Some(name), Some(found)) = (pickle.text(key), Found::of(&pickle, value)) else { continue };
         let count = found.shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length));
-        numbers = count.and_then(|count| numbers.checked_add(count)).filter(|&sum| sum <= MAX_NUMBERS).ok_or("its tensors are too large")?;
+        numbers =
+            count.and_then(|count| numbers.checked_add(count)).filter(|&sum| sum <= MAX_NUMBERS).ok_or("its tensors are too large")?;
         if let Some(values) = archive.values(&found).map_err(|reason| format!("{name}: {reason}"))? {
             tensors.push(NamedTensor { name: name.to_owned(), shape: found.shape, values });
         }

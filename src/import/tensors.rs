@@ -74,8 +74,8 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
 }
 
 fn from_safetensors(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
-    let file = SafeTensors::deserialize(bytes)
-        .map_err(|error| format!("it is neither a safetensors file ({error}) nor a PyTorch state dict"))?;
+    let file =
+        SafeTensors::deserialize(bytes).map_err(|error| format!("it is neither a safetensors file ({error}) nor a PyTorch state dict"))?;
     if file.len() > MAX_TENSORS {
         return Err(format!("it holds {} tensors", file.len()));
     }

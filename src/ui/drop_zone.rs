@@ -26,7 +26,13 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     painter.rect_filled(area, 0.0, palette.paper.gamma_multiply(0.92));
     painter.rect_stroke(area.shrink(16.0), style::RADIUS, Stroke::new(2.5, palette.accent), StrokeKind::Inside);
     let text = ui.visuals().strong_text_color();
-    painter.text(area.center(), Align2::CENTER_CENTER, words(app, first.as_ref(), hovering.len()), TextStyle::Heading.resolve(ui.style()), text);
+    painter.text(
+        area.center(),
+        Align2::CENTER_CENTER,
+        words(app, first.as_ref(), hovering.len()),
+        TextStyle::Heading.resolve(ui.style()),
+        text,
+    );
 }
 
 /// What letting go will do; some systems tell the name only then.

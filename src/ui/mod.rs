@@ -4,8 +4,8 @@
 mod about;
 mod desktop;
 mod dialogs;
-mod drop_zone;
 pub mod draw;
+mod drop_zone;
 pub mod hardware;
 mod help;
 pub mod models;

@@ -31,7 +31,15 @@ fn text(subject: &Subject, format: ExportFormat, name: &str) -> String {
 fn the_card_says_what_there_is_to_know() {
     let subject = trained();
     let words = text(&subject, ExportFormat::Card, "model");
-    for part in ["LeNet-5 on Built-in digits", "99.00 % of 100 test images (95 % interval", "98.00 %", "A processor, 2 cores", "20 s", "## Limits", "| **9** |"] {
+    for part in [
+        "LeNet-5 on Built-in digits",
+        "99.00 % of 100 test images (95 % interval",
+        "98.00 %",
+        "A processor, 2 cores",
+        "20 s",
+        "## Limits",
+        "| **9** |",
+    ] {
         assert!(words.contains(part), "{part} is missing:\n{words}");
     }
     let json: serde_json::Value = serde_json::from_str(&text(&subject, ExportFormat::Card, "model.json")).unwrap();

@@ -64,7 +64,8 @@ fn every_graph_is_whole_and_names_every_layer() {
     for &kind in ModelKind::ALL {
         for &activation in Activation::ALL {
             for (preprocessing, quantize, weights) in [(true, false, WeightFormat::F32), (false, true, WeightFormat::F16)] {
-                let model = model(kind, activation, |spec| (spec.preprocessing, spec.quantize, spec.weights) = (preprocessing, quantize, weights));
+                let model =
+                    model(kind, activation, |spec| (spec.preprocessing, spec.quantize, spec.weights) = (preprocessing, quantize, weights));
                 check(&model);
                 for spec in parameter_specs(kind).iter().filter(|spec| spec.name.ends_with(".weight")) {
                     let layer = spec.name.trim_end_matches(".weight");
@@ -81,7 +82,11 @@ fn raw_pictures_go_in_and_probabilities_come_out() {
     let shape = |value: &inkling::export::onnx::proto::ValueInfoProto| {
         let tensor = value.r#type.as_ref().unwrap().tensor_type.as_ref().unwrap();
         let dims = &tensor.shape.as_ref().unwrap().dim;
-        (value.name.clone(), tensor.elem_type, dims.iter().map(|dim| dim.dim_param.clone().unwrap_or_else(|| dim.dim_value.unwrap().to_string())).collect::<Vec<_>>())
+        (
+            value.name.clone(),
+            tensor.elem_type,
+            dims.iter().map(|dim| dim.dim_param.clone().unwrap_or_else(|| dim.dim_value.unwrap().to_string())).collect::<Vec<_>>(),
+        )
     };
     let named = |lengths: &[&str]| lengths.iter().map(|&length| length.to_owned()).collect::<Vec<_>>();
     assert_eq!(shape(&graph(&model).input[0]), ("image".to_owned(), data_type::UINT8, named(&["batch", "28", "28"])));
@@ -106,7 +111,8 @@ fn weights_are_stored_as_asked_for() {
     let subject = subject(ModelKind::LeNet, Activation::Relu);
     let values = subject.file.net.parameters().iter().find(|parameter| parameter.name() == "fc1.weight").unwrap().values().unwrap();
     let whole = model(ModelKind::LeNet, Activation::Relu, |_| ());
-    let stored: Vec<f32> = initializer(&whole, "fc1.weight").raw_data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    let stored: Vec<f32> =
+        initializer(&whole, "fc1.weight").raw_data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
     assert_eq!(stored, values);
 
     let half = model(ModelKind::LeNet, Activation::Relu, |spec| spec.weights = WeightFormat::F16);

@@ -31,7 +31,8 @@ fn candle_reads_every_state_dict() {
 #[test]
 fn the_module_has_every_layer_of_the_network() {
     for &kind in ModelKind::ALL {
-        let source = String::from_utf8(file(&subject(kind, Activation::Silu), &ExportSpec::new(ExportFormat::PyTorch), "model.py")).unwrap();
+        let source =
+            String::from_utf8(file(&subject(kind, Activation::Silu), &ExportSpec::new(ExportFormat::PyTorch), "model.py")).unwrap();
         for spec in parameter_specs(kind) {
             // Numbers in a name count the places in a sequence; all others are attributes.
             let parts = spec.name.split('.').filter(|part| part.parse::<u32>().is_err());

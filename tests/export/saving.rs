@@ -11,7 +11,8 @@ use inkling::run_config::{Activation, ExportFormat, ModelKind};
 use super::subject;
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -51,7 +52,9 @@ fn several_models_share_a_folder() {
     }
     assert_eq!(names(folder.path()), ["lenet.onnx", "lenet.pt", "model.py", "predict.py", "tiny.onnx", "tiny.pt", "tiny.py"]);
     let source = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
-    assert!(source("model.py").contains("lenet.pt") && source("tiny.py").contains("tiny.pt") && source("tiny.py").contains("from tiny import"));
+    assert!(
+        source("model.py").contains("lenet.pt") && source("tiny.py").contains("tiny.pt") && source("tiny.py").contains("from tiny import")
+    );
 }
 
 #[test]
@@ -72,7 +75,16 @@ fn the_archive_holds_everything_and_its_weights_open() {
     let mut names: Vec<String> = (0..archive.len()).map(|index| archive.by_index(index).unwrap().name().unwrap().into_owned()).collect();
     names.sort();
     let expected = [
-        "Cargo.toml", "README.md", "main.rs", "model-card.json", "model.onnx", "model.pt", "model.py", "model.safetensors", "predict.py", "report.html",
+        "Cargo.toml",
+        "README.md",
+        "main.rs",
+        "model-card.json",
+        "model.onnx",
+        "model.pt",
+        "model.py",
+        "model.safetensors",
+        "predict.py",
+        "report.html",
     ];
     assert_eq!(names, expected.map(|name| format!("mine/{name}")));
     let mut bytes = Vec::new();

@@ -28,7 +28,8 @@ fn tensors(kind: ModelKind, rename: impl Fn(&str) -> String) -> Vec<NamedTensor>
 /// Writes them as a safetensors file without any description.
 fn write(path: &Path, tensors: &[NamedTensor]) {
     let bytes: Vec<Vec<u8>> = tensors.iter().map(|tensor| tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect()).collect();
-    let views = tensors.iter().zip(&bytes).map(|(tensor, bytes)| (&tensor.name, TensorView::new(Dtype::F32, tensor.shape.clone(), bytes).unwrap()));
+    let views =
+        tensors.iter().zip(&bytes).map(|(tensor, bytes)| (&tensor.name, TensorView::new(Dtype::F32, tensor.shape.clone(), bytes).unwrap()));
     std::fs::write(path, safetensors::serialize(views, None).unwrap()).unwrap();
 }
 
@@ -53,7 +54,9 @@ fn every_network_is_known_by_its_names_and_behind_any_prefix() {
 #[test]
 fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
     // candle's MNIST example, a PyTorch script's short names, and the places of nn.Sequential.
-    let swaps = |pairs: &'static [(&str, &str)]| move |name: &str| pairs.iter().fold(name.to_owned(), |name, (ours, theirs)| name.replace(ours, theirs));
+    let swaps = |pairs: &'static [(&str, &str)]| {
+        move |name: &str| pairs.iter().fold(name.to_owned(), |name, (ours, theirs)| name.replace(ours, theirs))
+    };
     let cases = [
         (ModelKind::ConvNet, tensors(ModelKind::ConvNet, swaps(&[("conv", "c")]))),
         (ModelKind::Speedrun, tensors(ModelKind::Speedrun, swaps(&[("conv", "c"), ("fc", "f")]))),
@@ -78,7 +81,10 @@ fn what_does_not_fit_is_listed() {
     given.push(NamedTensor { name: "fc4.weight".to_owned(), shape: vec![10, 10], values: vec![0.0; 100] });
     let found = mismatch(given);
     assert_eq!(found.closest, ModelKind::LeNet);
-    assert_eq!((found.wrong.len(), &found.wrong[0].name, &found.wrong[0].found, &found.wrong[0].expected), (1, &"conv1.weight".to_owned(), &vec![6, 25], &vec![6, 1, 5, 5]));
+    assert_eq!(
+        (found.wrong.len(), &found.wrong[0].name, &found.wrong[0].found, &found.wrong[0].expected),
+        (1, &"conv1.weight".to_owned(), &vec![6, 25], &vec![6, 1, 5, 5])
+    );
     assert_eq!(found.missing, [("fc2.bias".to_owned(), vec![84])]);
     assert_eq!(found.unexpected, [("fc4.weight".to_owned(), vec![10, 10])]);
 
@@ -113,7 +119,11 @@ fn activation_and_normalisation_are_found_out_by_trying() {
     let path = folder.path().join("weights.safetensors");
     let parameters = starter.net.parameters().iter();
     let given: Vec<NamedTensor> = parameters
-        .map(|parameter| NamedTensor { name: parameter.name().to_owned(), shape: parameter.tensor().dims().to_vec(), values: parameter.values().unwrap() })
+        .map(|parameter| NamedTensor {
+            name: parameter.name().to_owned(),
+            shape: parameter.tensor().dims().to_vec(),
+            values: parameter.values().unwrap(),
+        })
         .collect();
     write(&path, &given);
     let Imported { file, summary, finding } = import(&ImportSpec::of(path.clone())).unwrap();

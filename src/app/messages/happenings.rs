@@ -115,7 +115,8 @@ impl Message {
             ImportFinding::Described => Self::new(format!("{file} is imported: {model}, {}.", trained_on(&summary.config.data)), ""),
             ImportFinding::Recognised { accuracy, images, sure, .. } => {
                 let reads = format!("reads {} of {} digits written by Inkling rightly", percent(*accuracy, 1), grouped(*images));
-                let what = format!("{file} is imported: its weights are those of {model} ({}), which {reads}.", summary.config.activation.label());
+                let what =
+                    format!("{file} is imported: its weights are those of {model} ({}), which {reads}.", summary.config.activation.label());
                 let remedy = if *sure {
                     ""
                 } else {
@@ -128,7 +129,8 @@ impl Message {
 
     /// A model was exported.
     pub fn exported(report: &ExportReport) -> Self {
-        let what = report.paths.first().map_or_else(|| "The model was exported.".to_owned(), |path| format!("Exported to {}.", path.display()));
+        let what =
+            report.paths.first().map_or_else(|| "The model was exported.".to_owned(), |path| format!("Exported to {}.", path.display()));
         let remedy = match (&report.quantized, &report.unmeasured) {
             (Some(QuantizedAccuracy { images, original, quantized }), _) => format!(
                 "With 8-bit weights it reads {} of {} test pictures rightly; before, {}.",

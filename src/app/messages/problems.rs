@@ -223,7 +223,10 @@ fn of_model(error: &ModelError) -> Message {
 fn of_export(error: &ExportError) -> Message {
     match error {
         ExportError::InTheWay { path } => Message::new(
-            format!("{} would have to stand beside the export, but another file of that name is there. Nothing was written.", path.display()),
+            format!(
+                "{} would have to stand beside the export, but another file of that name is there. Nothing was written.",
+                path.display()
+            ),
             "Choose an empty folder, or move that file away.",
         ),
         ExportError::Lacks { parameter } => {
@@ -252,7 +255,11 @@ fn of_import(error: &ImportError) -> Message {
                 return Message::new(what, "The network they come from has gone astray; train it again with a lower learning rate.");
             }
             Message::new(
-                format!("The weights in {file} are of no network that Inkling can build. {} is closest; {}", mismatch.closest.label(), differences(mismatch)),
+                format!(
+                    "The weights in {file} are of no network that Inkling can build. {} is closest; {}",
+                    mismatch.closest.label(),
+                    differences(mismatch)
+                ),
                 format!("Give the network the layers of one of these and train it again: {}.", names(ModelKind::ALL)),
             )
         }
@@ -261,11 +268,14 @@ fn of_import(error: &ImportError) -> Message {
 
 /// What does not fit, kind by kind.
 fn differences(mismatch: &Mismatch) -> String {
-    let size = |shape: &[u64]| if shape.is_empty() { "one number".to_owned() } else { shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x") };
+    let size = |shape: &[u64]| {
+        if shape.is_empty() { "one number".to_owned() } else { shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x") }
+    };
     let named = |weights: &[(String, Vec<u64>)]| some(weights.iter().map(|(name, shape)| format!("{name} ({})", size(shape))));
     let mut parts = Vec::new();
     if !mismatch.wrong.is_empty() {
-        let wrong = mismatch.wrong.iter().map(|wrong| format!("{} is {} and not {}", wrong.name, size(&wrong.found), size(&wrong.expected)));
+        let wrong =
+            mismatch.wrong.iter().map(|wrong| format!("{} is {} and not {}", wrong.name, size(&wrong.found), size(&wrong.expected)));
         parts.push(format!("of another shape: {}", some(wrong)));
     }
     if !mismatch.missing.is_empty() {

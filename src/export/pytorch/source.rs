@@ -17,12 +17,9 @@ pub fn model_py(subject: &Subject, weights: &str, stem: &str) -> String {
     let module = match card.model {
         ModelKind::ResNet8 | ModelKind::ResNet14 | ModelKind::ResNet20 => residual::module(&class, &layers, card.config.activation),
         ModelKind::Attention => transformer::module(&class, &layers, card.config.activation),
-        ModelKind::Mlp
-        | ModelKind::LeNet
-        | ModelKind::ConvNet
-        | ModelKind::Speedrun
-        | ModelKind::ConvNetBn
-        | ModelKind::Tiny => chain(&class, &layers),
+        ModelKind::Mlp | ModelKind::LeNet | ModelKind::ConvNet | ModelKind::Speedrun | ModelKind::ConvNetBn | ModelKind::Tiny => {
+            chain(&class, &layers)
+        }
     };
     format!(
         r#""""{title}. {sentence}

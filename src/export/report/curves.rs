@@ -28,7 +28,8 @@ fn points(epochs: &[EpochRecord], value: impl Fn(&EpochRecord) -> f64) -> Vec<[f
 /// Two curves told apart by their line and their marks, not by colour alone.
 fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String {
     let both = || training.iter().chain(validation);
-    let range = |axis: usize| both().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], point| [low.min(point[axis]), high.max(point[axis])]);
+    let range =
+        |axis: usize| both().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], point| [low.min(point[axis]), high.max(point[axis])]);
     let ([x_low, x_high], [y_low, y_high]) = (padded(range(0), 0.0), padded(range(1), 0.06));
     let [left, right, top, bottom] = MARGIN;
     let x = |value: f64| left + (value - x_low) / (x_high - x_low) * (WIDTH - left - right);
@@ -59,7 +60,11 @@ fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String 
             let (x, y) = (x(epoch), y(value));
             svg += &match class {
                 "training" => format!("<circle class={class} cx={x:.1} cy={y:.1} r=2.5 />"),
-                _ => format!("<rect class={class} x={:.1} y={:.1} width=6 height=6 transform=\"rotate(45 {x:.1} {y:.1})\" />", x - 3.0, y - 3.0),
+                _ => format!(
+                    "<rect class={class} x={:.1} y={:.1} width=6 height=6 transform=\"rotate(45 {x:.1} {y:.1})\" />",
+                    x - 3.0,
+                    y - 3.0
+                ),
             };
         }
     }
@@ -69,7 +74,13 @@ fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String 
 /// Which line is which.
 fn legend() -> String {
     let (x, y) = (WIDTH - 196.0, HEIGHT - 8.0);
-    let mark = format!("<rect class=validation x={:.1} y={:.1} width=6 height=6 transform=\"rotate(45 {:.1} {:.1})\" />", x + 100.0, y - 7.0, x + 103.0, y - 4.0);
+    let mark = format!(
+        "<rect class=validation x={:.1} y={:.1} width=6 height=6 transform=\"rotate(45 {:.1} {:.1})\" />",
+        x + 100.0,
+        y - 7.0,
+        x + 103.0,
+        y - 4.0
+    );
     format!(
         "<circle class=training cx={x:.1} cy={:.1} r=2.5 /><text x={:.1} y={y:.1}>training</text>{mark}<text x={:.1} y={y:.1}>validation</text>\n",
         y - 4.0,

@@ -25,8 +25,10 @@ pub fn html(subject: &Subject) -> String {
         body += &mistakes::show(test);
     }
     for (heading, facts) in facts::groups(subject) {
-        let rows: String =
-            facts.iter().map(|(name, value)| format!("<tr><th scope=row>{}</th><td>{}</td></tr>\n", escaped(name), escaped(value))).collect();
+        let rows: String = facts
+            .iter()
+            .map(|(name, value)| format!("<tr><th scope=row>{}</th><td>{}</td></tr>\n", escaped(name), escaped(value)))
+            .collect();
         body += &format!("<h2>{}</h2>\n<table class=facts>\n{rows}</table>\n", escaped(heading));
     }
     let limits: String = LIMITS.iter().map(|limit| format!("<li>{}</li>\n", escaped(limit))).collect();

@@ -7,7 +7,6 @@ use eframe::egui::{Grid, Label, RichText, Ui, vec2};
 
 use super::{card, confirm, export, history};
 use crate::app::messages::Message;
-use crate::statistics::wilson_interval;
 use crate::app::{Action, App, Screen};
 use crate::figures::local_time;
 use crate::figures::{duration, file_size, grouped, percent};
@@ -15,6 +14,7 @@ use crate::problem::Problem;
 use crate::protocol::{ModelRef, RunSummary};
 use crate::run_config::{OptimizerKind, RunConfig};
 use crate::runs::RunEntry;
+use crate::statistics::wilson_interval;
 use crate::ui::style;
 
 /// What exporting is.
@@ -151,7 +151,8 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
             let (low, high) = wilson_interval(right, test.images);
             fact("Test accuracy", format!("{}  (95 % interval {} to {})", percent(test.accuracy, 2), percent(low, 2), percent(high, 2)));
         } else {
-            let why = if summary.epochs.is_empty() { "not measured here yet: Results measures it" } else { "not measured: the run was stopped" };
+            let why =
+                if summary.epochs.is_empty() { "not measured here yet: Results measures it" } else { "not measured: the run was stopped" };
             fact("Test accuracy", why.to_owned());
         }
         if let Some(record) = summary.kept() {

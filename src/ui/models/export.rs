@@ -46,11 +46,15 @@ fn choices(ui: &mut Ui, spec: &ExportSpec, actions: &mut Vec<Action>) {
     halve.on_hover_text("Half the size; accuracy hardly changes").on_disabled_hover_text("This holds no weights");
     let only = "Only ONNX files have this choice";
     let raw = ui.add_enabled_ui(onnx, |ui| ui.checkbox(&mut chosen.preprocessing, "Raw pictures in, probabilities out")).inner;
-    raw.on_hover_text("The file itself turns 28x28 bytes into what the network takes; otherwise normalised numbers go in and logits come out")
-        .on_disabled_hover_text(only);
+    raw.on_hover_text(
+        "The file itself turns 28x28 bytes into what the network takes; otherwise normalised numbers go in and logits come out",
+    )
+    .on_disabled_hover_text(only);
     let eighth = ui.add_enabled_ui(onnx, |ui| ui.checkbox(&mut chosen.quantize, "8-bit weights")).inner;
     eighth
-        .on_hover_text("About a quarter of the size. What it costs is measured on the model's test pictures; in a zip, it is a file besides")
+        .on_hover_text(
+            "About a quarter of the size. What it costs is measured on the model's test pictures; in a zip, it is a file besides",
+        )
         .on_disabled_hover_text(only);
     chosen.weights = if half { WeightFormat::F16 } else { WeightFormat::F32 };
     if chosen != *spec {
@@ -126,7 +130,9 @@ fn tensors(ui: &mut Ui, file: &FileInfo) {
 const fn about(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Safetensors => "The weights with their names and a description. candle, PyTorch and Inkling itself read it.",
-        ExportFormat::Onnx => "The whole model in one file, which onnxruntime, tract, browsers and phones run; with a program that reads pictures.",
+        ExportFormat::Onnx => {
+            "The whole model in one file, which onnxruntime, tract, browsers and phones run; with a program that reads pictures."
+        }
         ExportFormat::PyTorch => "The weights as a state dict, and the network as a readable Python module.",
         ExportFormat::Candle => "A small Rust program that reads pictures, and the weights it needs.",
         ExportFormat::Card => "What the model is, how well it reads and where it fails: in words, and as JSON.",

@@ -5,9 +5,9 @@ use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Align2, Rect, RichText, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use super::confusion::Cell;
-use crate::statistics::cell_sentence;
 use crate::app::verdict::whole_percent;
 use crate::protocol::Mistake;
+use crate::statistics::cell_sentence;
 use crate::ui::pictures::Sheet;
 use crate::ui::style;
 

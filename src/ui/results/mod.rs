@@ -11,11 +11,11 @@ use eframe::egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 use self::confusion::Cell;
 use self::mistakes::Gallery;
 use super::style;
-use crate::statistics::{cell_sentence, error_count, wilson_interval};
 use crate::app::{Action, App, ResultsView};
 use crate::figures::{grouped, percent};
 use crate::protocol::{Evaluation, ModelRef};
 use crate::run_config::DataSpec;
+use crate::statistics::{cell_sentence, error_count, wilson_interval};
 
 /// What is seen of the results screen and not part of the application's state.
 #[derive(Debug, Default)]
