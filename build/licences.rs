@@ -16,7 +16,8 @@ const FOLDERS: [&str; 4] = ["", "licenses", "LICENSES", "fonts"];
 
 /// All of it, as it is shown.
 pub fn text() -> String {
-    packages().map_or_else(|error| format!("The licences could not be gathered when this Inkling was built: {error}\n"), |list| words(&list))
+    packages()
+        .map_or_else(|error| format!("The licences could not be gathered when this Inkling was built: {error}\n"), |list| words(&list))
 }
 
 /// A package that goes into the program.

@@ -69,7 +69,8 @@ impl Drawing {
         if points().next().is_none() {
             return;
         }
-        let ours = ink.pen.is_some_and(|pen| PEN.contains(&pen)) && low.iter().all(|low| *low >= 0.0) && high.iter().all(|high| *high <= CANVAS);
+        let ours =
+            ink.pen.is_some_and(|pen| PEN.contains(&pen)) && low.iter().all(|low| *low >= 0.0) && high.iter().all(|high| *high <= CANVAS);
         let side = (high[0] - low[0]).max(high[1] - low[1]);
         let scale = if ours || side <= 0.0 { 1.0 } else { FILLED * CANVAS / side };
         let place = |point: &[f32; 2]| {

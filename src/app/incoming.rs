@@ -34,8 +34,9 @@ impl App {
             self.on_finding(finding);
         }
         self.mind_manners();
+        self.watch();
         let expiry = self.expire_notices();
-        [self.remember(), self.watch(), expiry].into_iter().flatten().min()
+        [self.remember(), expiry].into_iter().flatten().min()
     }
 
     /// Takes in one event of the engine.

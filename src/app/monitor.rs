@@ -25,8 +25,7 @@ pub struct Monitor {
     readings: VecDeque<Reading>,
     /// When the last one came.
     came: Option<Instant>,
-    /// When the last one was asked for.
-    asked: Option<Instant>,
+    /// One is asked for.
     waiting: bool,
 }
 
@@ -60,28 +59,26 @@ impl App {
         self.settings.monitor && self.wizard.is_none()
     }
 
-    /// Asks for the next reading when it is time for it and somebody looks; gives how long until then. Whoever asks is somebody who is
-    /// about to draw: a window out of sight asks for nothing.
-    pub(super) fn watch(&mut self) -> Option<Duration> {
+    /// Asks for the next reading, in its time, if somebody looks. Called by what is about to draw: a window out of sight asks for nothing
+    /// after the reading that is under way, and each reading is one frame.
+    pub(super) fn watch(&mut self) {
         if !self.monitor_is_shown() {
             self.monitor.readings.clear();
-            return None;
+            return;
         }
-        // One that hangs is not asked again.
-        if self.monitor.waiting {
-            return None;
+        // One that hangs is not asked for again.
+        if std::mem::replace(&mut self.monitor.waiting, true) {
+            return;
         }
-        let wait = self.monitor.asked.map_or(Duration::ZERO, |asked| EVERY.saturating_sub(asked.elapsed()));
-        if !wait.is_zero() {
-            return Some(wait);
-        }
-        (self.monitor.asked, self.monitor.waiting) = (Some(Instant::now()), true);
+        let wait = self.monitor.came.map_or(Duration::ZERO, |came| EVERY.saturating_sub(came.elapsed()));
         let watched = Watched {
             processes: std::iter::once(std::process::id()).chain(self.engine.process()).collect(),
             gpus: self.hardware.as_ref().is_some_and(|hardware| !hardware.gpus.is_empty()),
         };
         let read = Arc::clone(&self.around.read_live);
-        self.background.run(move || Some(Finding::Reading(read(&watched))));
-        None
+        self.background.run(move || {
+            std::thread::sleep(wait);
+            Some(Finding::Reading(read(&watched)))
+        });
     }
 }

@@ -33,7 +33,9 @@ use failure::Failure;
 
 #[derive(Parser)]
 #[command(name = "inkling", version, about, disable_help_subcommand = true)]
-#[command(after_help = "Without a command, the window opens; with model or ink files instead of one, it opens with them. Exit status: 0 done, 1 it failed, 2 bad usage.")]
+#[command(
+    after_help = "Without a command, the window opens; with model or ink files instead of one, it opens with them. Exit status: 0 done, 1 it failed, 2 bad usage."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,

@@ -56,7 +56,7 @@ fn inkling(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
         value: now.and_then(|now| now.process_memory).map_or_else(unknown, memory),
         about: format!("What Inkling takes of the machine's memory, its engine included.{}", between(&past, |&bytes| memory(bytes))),
         curve: past.iter().map(|&bytes| bytes as f32 / top).collect(),
-        widest: "Inkling's memory",
+        widest: "999 MB",
     }
 }
 

@@ -15,7 +15,9 @@ const MAX_HEIGHT: f32 = 3.0 * (tile::HEIGHT + style::GAP);
 /// Draws the strip.
 pub fn show(ui: &mut Ui, app: &App) {
     let figures = figures::all(app.monitor.readings());
-    ScrollArea::vertical().max_height(MAX_HEIGHT).auto_shrink([false, true]).show(ui, |ui| {
+    // As high as its figures need, whatever height the panel had a frame ago.
+    let area = ScrollArea::vertical().max_height(MAX_HEIGHT).min_scrolled_height(MAX_HEIGHT).auto_shrink([false, true]);
+    area.show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(style::GAP * 1.5, style::GAP / 2.0);
             for figure in &figures {

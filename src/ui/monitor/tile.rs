@@ -1,6 +1,6 @@
 //! Owns how one live figure is drawn: its name, its value, and its last two minutes as a small curve. Must not know what it is of.
 
-use eframe::egui::{Align2, FontSelection, Rect, RichText, Role, Sense, Stroke, TextStyle, Ui, WidgetInfo, WidgetText, pos2, vec2};
+use eframe::egui::{Align2, FontSelection, Mesh, Rect, RichText, Role, Sense, Stroke, TextStyle, Ui, WidgetInfo, WidgetText, pos2, vec2};
 
 use super::figures::Figure;
 use crate::ui::style;
@@ -48,9 +48,17 @@ fn curve(ui: &Ui, place: Rect, shares: &[f32]) {
         .map(|(age, share)| pos2(place.right() - age as f32 * STEP, place.bottom() - 1.0 - share.clamp(0.0, 1.0) * (place.height() - 2.0)))
         .take_while(|point| point.x >= place.left() - 0.5)
         .collect();
-    for point in &points {
-        painter.vline(point.x, point.y..=place.bottom(), Stroke::new(STEP, palette.machine.gamma_multiply(0.25)));
+    let mut ground = Mesh::default();
+    for (number, point) in (0..).map(|pair| 2 * pair).zip(&points) {
+        let tint = palette.machine.gamma_multiply(0.25);
+        ground.colored_vertex(*point, tint);
+        ground.colored_vertex(pos2(point.x, place.bottom()), tint);
+        if number > 0 {
+            ground.add_triangle(number - 2, number - 1, number);
+            ground.add_triangle(number - 1, number, number + 1);
+        }
     }
+    painter.add(ground);
     match points.as_slice() {
         [only] => {
             painter.circle_filled(*only - vec2(1.5, 0.0), 1.5, palette.machine);
