@@ -57,6 +57,10 @@ Section
   WriteRegStr HKCU "${CLASSES}\.ink\OpenWithProgids" "@TITLE@.Ink" ""
   WriteRegStr HKCU "${CLASSES}\.json\OpenWithProgids" "@TITLE@.Ink" ""
 
+  ; Whom notifications come from.
+  WriteRegStr HKCU "${CLASSES}\AppUserModelId\@IDENTIFIER@" "DisplayName" "@TITLE@"
+  WriteRegStr HKCU "${CLASSES}\AppUserModelId\@IDENTIFIER@" "IconUri" "$INSTDIR\inkling.exe"
+
   ; `inkling` in a terminal. A PATH that does not fit into this installer's strings cannot be read, and is left alone.
   ClearErrors
   ReadRegStr $0 HKCU "Environment" "Path"
@@ -99,6 +103,7 @@ Section "Uninstall"
   Delete "$SMPROGRAMS\@TITLE@.lnk"
   DeleteRegKey HKCU "${CLASSES}\@TITLE@.Model"
   DeleteRegKey HKCU "${CLASSES}\@TITLE@.Ink"
+  DeleteRegKey HKCU "${CLASSES}\AppUserModelId\@IDENTIFIER@"
   DeleteRegValue HKCU "${CLASSES}\.safetensors\OpenWithProgids" "@TITLE@.Model"
   DeleteRegValue HKCU "${CLASSES}\.ink\OpenWithProgids" "@TITLE@.Ink"
   DeleteRegValue HKCU "${CLASSES}\.json\OpenWithProgids" "@TITLE@.Ink"

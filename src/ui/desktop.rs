@@ -8,6 +8,9 @@ use notify_rust::Notification;
 use crate::app::messages::Message;
 use crate::app::{Desktop, Wake};
 
+/// What the packages register the program under.
+const IDENTIFIER: &str = "app.inkling.Inkling";
+
 /// The system's desktop. Where it has none of this (a bare window manager, a container), nothing is lost.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemDesktop;
@@ -20,7 +23,7 @@ impl Desktop for SystemDesktop {
             .sleep(true)
             .reason("Training a model")
             .app_name("Inkling")
-            .app_reverse_domain("app.inkling.Inkling")
+            .app_reverse_domain(IDENTIFIER)
             .create();
         match asked {
             Ok(kept) => Some(Box::new(kept)),
@@ -36,6 +39,11 @@ impl Desktop for SystemDesktop {
         notification.appname("Inkling").summary(&message.what).body(&message.remedy);
         #[cfg(all(unix, not(target_os = "macos")))]
         notification.icon("inkling").hint(notify_rust::Hint::DesktopEntry("inkling".to_owned())).action("default", "Show");
+        // Only what is installed has a name to notify under; elsewhere the system picks one, or shows nothing.
+        #[cfg(target_os = "macos")]
+        let _ = notify_rust::set_application(IDENTIFIER);
+        #[cfg(windows)]
+        notification.app_id(IDENTIFIER);
         match notification.show() {
             #[cfg(all(unix, not(target_os = "macos")))]
             Ok(shown) => shown.wait_for_action(|action| {

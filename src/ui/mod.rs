@@ -11,6 +11,8 @@ mod help;
 pub mod models;
 mod monitor;
 mod names;
+#[cfg(target_os = "macos")]
+mod opened_by_finder;
 mod pictures;
 pub mod plots;
 pub mod results;

@@ -29,6 +29,9 @@ const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
 
 /// Opens the window with these files and returns when it is closed; what later starts bring comes by `post`.
 pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::Error> {
+    let (bring, brought) = channel();
+    #[cfg(target_os = "macos")]
+    super::opened_by_finder::send_to(bring.clone());
     let (settings, set_aside) = Settings::load(&paths.settings);
     let options = eframe::NativeOptions { viewport: viewport(&settings), persist_window: false, centered: false, ..Default::default() };
     eframe::run_native(
@@ -36,7 +39,6 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
         options,
         Box::new(move |cc| {
             let ctx = cc.egui_ctx.clone();
-            let (bring, brought) = channel();
             let waken = ctx.clone();
             post.serve(move |files| {
                 let taken = bring.send(files).is_ok();
