@@ -1,6 +1,7 @@
 //! Owns weights as 8-bit integers: one scale for each output channel, symmetric about zero (Jacob et al. 2018; Nagel et al. 2021).
 //! Must not know which file they go to.
 
+use crate::device::Place;
 use crate::nn::{Net, Parameter, Role};
 use crate::problem::Problem;
 
@@ -46,7 +47,7 @@ impl Quantized {
 
 /// A copy of the network that computes with what quantising leaves of its weights.
 pub fn quantized(net: &Net) -> Result<Net, Problem> {
-    let copy = net.to_device(&candle_core::Device::Cpu)?;
+    let copy = net.to_place(&Place::CPU)?;
     let weights = copy.parameters().iter().map(|parameter| {
         let values = parameter.values()?;
         let channels = parameter.tensor().dims().first().copied().unwrap_or(1);

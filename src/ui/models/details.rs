@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{Grid, Label, RichText, Ui, vec2};
+use eframe::egui::{Button, Grid, Label, RichText, Ui, vec2};
 
 use super::{card, confirm, export, history};
 use crate::app::messages::Message;
