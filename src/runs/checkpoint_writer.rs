@@ -2,9 +2,10 @@
 //!
 //! Where training takes only what nobody else wants of the processor, its threads do so by idle scheduling, which threads they start inherit
 //! and cannot leave again without rights that programs do not have. A writer with that would wait for the very threads it serves. So the
-//! [`Scribe`] is started before, by whoever starts the engine, and only steps back a little: behind what draws, before what trains. On two busy
-//! cores, with epochs of 0.3 s of the MLP, a checkpoint was written 73 ms after its epoch (median; 260 ms at most) instead of 153 (762 at most,
-//! and 13 of 60 were overtaken by the next), and another thread was woken as soon as before.
+//! [`Scribe`] is started before, by whoever starts the engine, and only steps back a little: behind what draws, before what trains. Measured with
+//! epochs of about 0.3 s of the MLP on two cores that others kept busy, in one or two runs each, so only the order of size counts: a checkpoint
+//! was written 73 ms after its epoch (median; 260 ms at most), where the idle writer took 153 and 181 ms (762 and 450 at most) and left out 13
+//! and 1 of 60.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
