@@ -79,9 +79,9 @@ fn running(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Act
     fields::obstacle(ui, app, Field::Device);
     let about = "Worker threads. Leave it empty for one per core.";
     fields::open_number(ui, app, Field::Threads, "Threads", "one per core", about, actions);
+    let about = "Where all randomness comes from: the same seed on the same machine gives the same weights, bit for bit.";
+    fields::number(ui, app, Field::Seed, "Seed", about, actions);
     let about = "The most memory Inkling is to hold while it trains, in MB. Where it would take more, batches are computed in smaller parts, \
                  whose gradients add up to the same. Leave it empty for no limit.";
     fields::open_number(ui, app, Field::MemoryLimit, "Memory limit (MB)", "none", about, actions);
-    let about = "Where all randomness comes from: the same seed on the same machine gives the same weights, bit for bit.";
-    fields::number(ui, app, Field::Seed, "Seed", about, actions);
 }
