@@ -213,7 +213,20 @@ fn app_around(settings: Settings, dialogs: Answers, read_live: ReadLive) -> (App
     };
     let mut app = App::new(settings, None, around);
     app.poll();
-    (app, FakeEngine { lines, desktop, heard: Vec::new(), benchmark: None, exporting: None, run: None, live: Arc::default(), settings_of, home })
+    (
+        app,
+        FakeEngine {
+            lines,
+            desktop,
+            heard: Vec::new(),
+            benchmark: None,
+            exporting: None,
+            run: None,
+            live: Arc::default(),
+            settings_of,
+            home,
+        },
+    )
 }
 
 impl FakeEngine {
