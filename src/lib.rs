@@ -17,7 +17,7 @@
 //! | [`optim`] | optimisers, schedules, clipping, loss scaling, weight averaging |
 //! | [`train`] | the training loop, top to bottom in one file, and its parts: batches, updates, the way back from numbers that are none |
 //! | [`infer`] | reading a drawing, measuring a model |
-//! | [`export`] | models on their way out: safetensors, ONNX, PyTorch, candle, card, report |
+//! | [`export`] | models on their way out: safetensors, ONNX, `PyTorch`, candle, card, report |
 //! | [`import`] | weights on their way in, and which network they are |
 //! | [`runs`] | run folders, and checkpoints of runs under way or interrupted |
 //! | [`hardware`] | what this machine has and what that means for training, and how busy it is |

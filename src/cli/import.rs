@@ -20,7 +20,7 @@ use crate::run_config::{Activation, DataSpec, ModelKind, WeightFormat};
 /// The options of `inkling import`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// A safetensors file or a PyTorch state dict
+    /// A safetensors file or what torch.save wrote of a state dict
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The network, where the file does not say it; found out by the shapes of its weights by default

@@ -49,9 +49,9 @@ enum Command {
     Eval(eval::Arguments),
     /// Read digits from pictures and ink files.
     Predict(predict::Arguments),
-    /// Take a model along: safetensors, ONNX, PyTorch, candle, a model card, a report, or all of it.
+    /// Take a model along: as weights, as a whole model, as a program, as words about it, or all of that.
     Export(export::Arguments),
-    /// Bring weights in: a safetensors file or a PyTorch state dict.
+    /// Bring weights in from elsewhere.
     Import(import::Arguments),
     /// List data sets, or look at one.
     #[command(subcommand)]

@@ -92,7 +92,8 @@ impl Machine<'_> {
                 // A frame's length; what it frames follows.
                 0x95 => drop(self.take::<8>()?),
                 b'(' => self.marks.push(self.stack.len()),
-                b'0' => drop(self.pop()?),
+                // Also the state of an object: attributes, which hold no tensors of ours.
+                b'0' | b'b' => drop(self.pop()?),
                 b'1' => drop(self.pop_to_mark()?),
                 b'N' | 0x88 | 0x89 => self.push(Value::Other),
                 b'G' => {
@@ -152,8 +153,6 @@ impl Machine<'_> {
                     self.push(Value::Global(format!("{module}.{name}")));
                 }
                 b'R' | 0x81 => self.call()?,
-                // The state of an object: attributes, which hold no tensors of ours.
-                b'b' => drop(self.pop()?),
                 b'Q' => {
                     let id = self.pop()?;
                     self.push(Value::Persistent(id));

@@ -109,7 +109,7 @@ impl<'a> Archive<'a> {
     fn open(bytes: &'a [u8]) -> Result<Self, String> {
         let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|error| format!("it is a damaged zip archive ({error})"))?;
         let is_pickle = |name: &str| name.ends_with("/data.pkl") || name == "data.pkl";
-        let pickle = zip.file_names().filter_map(Result::ok).find(|name| is_pickle(name)).map(|name| name.into_owned());
+        let pickle = zip.file_names().filter_map(Result::ok).find(|name| is_pickle(name)).map(std::borrow::Cow::into_owned);
         let Some(folder) = pickle.as_deref().and_then(|pickle| pickle.strip_suffix("data.pkl")).map(str::to_owned) else {
             return Err("it is a zip archive, but not one that torch.save wrote".to_owned());
         };

@@ -45,3 +45,16 @@ fn the_module_has_every_layer_of_the_network() {
         assert!(source.contains("F.silu(") && source.contains("weights_only=True") && !source.contains("NotImplementedError"), "{source}");
     }
 }
+
+#[test]
+fn no_two_classes_of_a_module_share_a_name() {
+    for &kind in ModelKind::ALL {
+        let source =
+            String::from_utf8(file(&subject(kind, Activation::Relu), &ExportSpec::new(ExportFormat::PyTorch), "model.py")).unwrap();
+        let mut names: Vec<&str> = source.lines().filter_map(|line| line.strip_prefix("class ")).collect();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert!(!names.is_empty() && names.len() == all, "{kind}: {names:?}");
+    }
+}

@@ -26,7 +26,7 @@ INKLING, RUST, NETRON, WORK = sys.argv[1], *map(Path, sys.argv[2:5])
 TOLERANCE = 1e-5
 PICTURES = 1000
 # Where it is enough that it works at all.
-FEW = 50
+FEW, MANY = 50, 200
 # Every network, and between them every activation.
 NETWORKS = [
     ("mlp", "relu"), ("lenet", "tanh"), ("convnet", "leaky-relu"), ("speedrun", "gelu"), ("convnet-bn", "silu"), ("tiny", "relu"),
@@ -229,8 +229,9 @@ def check_rust(checked):
         out = folder / "tract"
         run(built / "tract", folder / "model.onnx", WORK / "pictures.u8", out)
         near("tract", np.fromfile(out, "<f4").reshape(-1, 10), wanted)
-        rows = objects(run(built / name, *names, cwd=folder))
-        near("candle", [row["probabilities"] for row in rows], wanted)
+        # It reads them one by one, and is built in a hurry here.
+        rows = objects(run(built / name, *names[:MANY], cwd=folder))
+        near("candle", [row["probabilities"] for row in rows], wanted[:MANY])
         few = objects(run(built / name, *names[:FEW], cwd=half))
         near("candle, f16", [row["probabilities"] for row in few], halved)
 

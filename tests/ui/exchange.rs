@@ -101,6 +101,8 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
     let stroke = &harness.state().app.drawing.strokes()[0];
     assert!(stroke.len() == 3 && stroke.iter().flatten().all(|place| (0.0..=280.0).contains(place)), "{stroke:?}");
 
+    harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/seven.PNG")]));
+    assert!(harness.state().app.notices.iter().any(|notice| notice.message.remedy.contains("inkling predict")));
     harness.state_mut().app.apply(Action::Drop(vec![home.path().to_owned()]));
     assert_eq!(harness.state().app.config.data.to_string(), home.path().display().to_string());
 }

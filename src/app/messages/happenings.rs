@@ -127,6 +127,17 @@ impl Message {
         }
     }
 
+    /// A picture was dropped on the window.
+    pub fn picture_dropped(path: &Path) -> Self {
+        Self::new(
+            "Single pictures are read in the terminal, and not in the window.",
+            format!(
+                "Type: inkling predict \"{}\". A folder of such pictures, one for each digit, can be dropped here to train on.",
+                path.display()
+            ),
+        )
+    }
+
     /// A model was exported.
     pub fn exported(report: &ExportReport) -> Self {
         let what =

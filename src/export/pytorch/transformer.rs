@@ -58,7 +58,7 @@ class PatchEmbed(nn.Module):
         return self.proj(x).flatten(2).transpose(1, 2)
 
 
-class Attention(nn.Module):
+class SelfAttention(nn.Module):
     """Every token looks at all tokens, in {heads} ways at once (Vaswani et al. 2017)."""
 
     def __init__(self):
@@ -87,7 +87,7 @@ class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.norm1 = nn.LayerNorm({features})
-        self.attn = Attention()
+        self.attn = SelfAttention()
         self.norm2 = nn.LayerNorm({features})
         self.mlp = Mlp()
 

@@ -1,7 +1,7 @@
 //! Owns the choice of how a model is exported: format, options, and what the files will hold.
 //! Must not put files together; it returns actions.
 
-use eframe::egui::{CollapsingHeader, Grid, Label, RichText, Ui, vec2};
+use eframe::egui::{Checkbox, CollapsingHeader, Grid, Label, RichText, Ui, vec2};
 
 use crate::app::{Action, App, ExportView};
 use crate::export::{ExportSpec, FileInfo};
@@ -42,20 +42,22 @@ fn choices(ui: &mut Ui, spec: &ExportSpec, actions: &mut Vec<Action>) {
     let weights = !matches!(chosen.format, ExportFormat::Card | ExportFormat::Report);
     // Always the same boxes in the same places: what has no say in this format cannot be ticked.
     let mut half = chosen.weights == WeightFormat::F16;
-    let halve = ui.add_enabled_ui(weights, |ui| ui.checkbox(&mut half, "16-bit weights")).inner;
-    halve.on_hover_text("Half the size; accuracy hardly changes").on_disabled_hover_text("This holds no weights");
     let only = "Only ONNX files have this choice";
-    let raw = ui.add_enabled_ui(onnx, |ui| ui.checkbox(&mut chosen.preprocessing, "Raw pictures in, probabilities out")).inner;
-    raw.on_hover_text(
-        "The file itself turns 28x28 bytes into what the network takes; otherwise normalised numbers go in and logits come out",
-    )
-    .on_disabled_hover_text(only);
-    let eighth = ui.add_enabled_ui(onnx, |ui| ui.checkbox(&mut chosen.quantize, "8-bit weights")).inner;
-    eighth
-        .on_hover_text(
-            "About a quarter of the size. What it costs is measured on the model's test pictures; in a zip, it is a file besides",
-        )
-        .on_disabled_hover_text(only);
+    ui.horizontal_wrapped(|ui| {
+        ui.add_enabled(weights, Checkbox::new(&mut half, "16-bit weights"))
+            .on_hover_text("Half the size; accuracy hardly changes")
+            .on_disabled_hover_text("This holds no weights");
+        ui.add_enabled(onnx, Checkbox::new(&mut chosen.preprocessing, "Raw pictures in, probabilities out"))
+            .on_hover_text(
+                "The file itself turns 28x28 bytes into what the network takes; otherwise normalised numbers go in and logits come out",
+            )
+            .on_disabled_hover_text(only);
+        ui.add_enabled(onnx, Checkbox::new(&mut chosen.quantize, "8-bit weights"))
+            .on_hover_text(
+                "About a quarter of the size. What it costs is measured on the model's test pictures; in a zip, it is a file besides",
+            )
+            .on_disabled_hover_text(only);
+    });
     chosen.weights = if half { WeightFormat::F16 } else { WeightFormat::F32 };
     if chosen != *spec {
         actions.push(Action::ChangeExport(chosen));
