@@ -1,5 +1,8 @@
 //! Owns the entry: arguments in, window or command line out. Must not know anything else.
 
+// On Windows no terminal opens beside the window; where one is there already, `cli::console` joins it.
+#![cfg_attr(windows, windows_subsystem = "windows")]
+
 use std::process::ExitCode;
 
 /// Training makes and drops large buffers at every step; the system's allocator returns each to the kernel and pays for it anew.

@@ -4,7 +4,7 @@
 use std::fs::OpenOptions;
 use std::os::windows::io::IntoRawHandle;
 
-use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE};
+use windows_sys::Win32::Foundation::INVALID_HANDLE_VALUE;
 use windows_sys::Win32::System::Console::{
     ATTACH_PARENT_PROCESS, AttachConsole, GetStdHandle, STD_ERROR_HANDLE, STD_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle,
 };
@@ -20,7 +20,7 @@ pub fn join() {
             && let Ok(terminal) = OpenOptions::new().read(true).write(true).open(device)
         {
             // SAFETY: the handle is open and is given away: it stays open as long as the process lives.
-            unsafe { SetStdHandle(standard, terminal.into_raw_handle() as HANDLE) };
+            unsafe { SetStdHandle(standard, terminal.into_raw_handle()) };
         }
     }
 }
