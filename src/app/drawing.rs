@@ -74,7 +74,7 @@ impl Drawing {
         let side = (high[0] - low[0]).max(high[1] - low[1]);
         let scale = if ours || side <= 0.0 { 1.0 } else { FILLED * CANVAS / side };
         let place = |point: &[f32; 2]| {
-            if ours { *point } else { [0, 1].map(|axis| (point[axis] - (low[axis] + high[axis]) / 2.0) * scale + CANVAS / 2.0) }
+            if ours { *point } else { [0, 1].map(|axis| (point[axis] - f32::midpoint(low[axis], high[axis])) * scale + CANVAS / 2.0) }
         };
         let fits = |point: &&[f32; 2]| point.iter().all(|value| value.is_finite());
         let strokes = ink.strokes.iter().map(|stroke| stroke.iter().filter(fits).map(place).collect::<Stroke>());

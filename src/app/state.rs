@@ -34,6 +34,9 @@ use crate::runs::{InterruptedRun, RunEntry};
 /// The most notices at a time; the oldest make room.
 const NOTICES: usize = 4;
 
+/// Looks at the machine, and for NVIDIA's libraries in this folder first.
+pub type Probe = Arc<dyn Fn(Option<&Path>) -> Hardware + Send + Sync>;
+
 /// What the app stands on, given from outside so that tests can put something else in its place.
 pub struct Surroundings {
     /// The folders of this installation.
@@ -43,7 +46,7 @@ pub struct Surroundings {
     /// Starts an engine; called again when one is gone.
     pub connect: Box<dyn Fn(Host, EngineSettings, Wake) -> EngineHandle>,
     /// Looks at this machine, for NVIDIA's libraries in this folder first; blocks until it is done.
-    pub probe: Arc<dyn Fn(Option<&Path>) -> Hardware + Send + Sync>,
+    pub probe: Probe,
     /// Takes a reading of how busy it is; blocks until that is done.
     pub read_live: ReadLive,
     /// Checks that a device of it computes rightly.

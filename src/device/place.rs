@@ -59,7 +59,7 @@ impl Place {
     /// It, where memory counts as running out when this process holds more than so many bytes.
     #[must_use]
     pub fn limited(self, bytes: u64) -> Self {
-        let held = Mutex::new(ProcessMemory::new());
+        let held = Mutex::new(ProcessMemory::default());
         self.watched(Arc::new(move || held.lock().unwrap_or_else(PoisonError::into_inner).bytes() > bytes))
     }
 

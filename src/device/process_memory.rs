@@ -9,12 +9,14 @@ pub struct ProcessMemory {
     bytes: u64,
 }
 
-impl ProcessMemory {
+impl Default for ProcessMemory {
     /// Nothing asked yet.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self { system: System::new().ok(), bytes: 0 }
     }
+}
 
+impl ProcessMemory {
     /// Resident memory of this process, in bytes; 0 where the system does not tell.
     pub fn bytes(&mut self) -> u64 {
         if let Some(system) = &mut self.system {

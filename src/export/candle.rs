@@ -190,7 +190,7 @@ fn through(layers: &[Layer], steps: usize, text: &mut Indented, uses: &mut Uses)
 fn convolution(name: &str, inputs: usize, outputs: usize, kernel: Kernel, bias: bool, uses: &mut Uses) -> String {
     let Kernel { size, stride, padding } = kernel;
     uses.conv = true;
-    (uses.conv_bias, uses.conv_plain) = (uses.conv_bias | bias, uses.conv_plain | !bias);
+    (uses.conv_bias, uses.conv_plain) = (uses.conv_bias || bias, uses.conv_plain || !bias);
     let function = if bias { "conv2d" } else { "conv2d_no_bias" };
     let how = format!("Conv2dConfig {{ stride: {stride}, padding: {padding}, ..Default::default() }}");
     format!("let x = {function}({inputs}, {outputs}, {size}, {how}, w.pp(\"{name}\"))?.forward(&x)?;")

@@ -62,15 +62,14 @@ pub fn try_out(
     }
     let named = activation.is_some() && normalization.is_some();
     let reads = best.as_ref().is_some_and(|(_, _, measured)| measured.evaluation.accuracy >= READS);
-    let (activation, net, measured) = match best.filter(|_| named || reads) {
-        Some(best) => best,
-        None => {
-            let (activation, normalization) = (activation.unwrap_or_default(), normalization.unwrap_or(Normalization::MNIST));
-            let net = net_of(model, activation, normalization, values)?;
-            let broken_off = || Problem::Compute { message: "the trial was broken off".to_owned() };
-            let measured = measure(&net, &digits, &mut |_| ControlFlow::Continue(()))?.ok_or_else(broken_off)?;
-            (activation, net, measured)
-        }
+    let (activation, net, measured) = if let Some(best) = best.filter(|_| named || reads) {
+        best
+    } else {
+        let (activation, normalization) = (activation.unwrap_or_default(), normalization.unwrap_or(Normalization::MNIST));
+        let net = net_of(model, activation, normalization, values)?;
+        let broken_off = || Problem::Compute { message: "the trial was broken off".to_owned() };
+        let measured = measure(&net, &digits, &mut |_| ControlFlow::Continue(()))?.ok_or_else(broken_off)?;
+        (activation, net, measured)
     };
     Ok(Trial {
         net,

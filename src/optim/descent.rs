@@ -31,7 +31,6 @@ impl Figure {
 /// An optimiser with the running average of the weights it moves.
 pub struct Descent(Where);
 
-#[expect(clippy::large_enum_variant, reason = "there is one")]
 enum Where {
     Here { optimizer: Optimizer, average: Option<Average>, parameters: Vec<Parameter> },
     There(DeviceOptimizer),

@@ -108,7 +108,7 @@ struct Memory {
 
 impl Memory {
     fn new() -> Self {
-        Self { process: ProcessMemory::new(), asked: None }
+        Self { process: ProcessMemory::default(), asked: None }
     }
 
     /// Resident memory of this process; 0 where the system does not tell.

@@ -72,7 +72,7 @@ impl Recovery {
     }
 
     /// True when a state is good that makes this loss of a batch, and numbers of its gradients.
-    pub fn is_good(&self, loss: f64) -> bool {
+    pub fn is_good(loss: f64) -> bool {
         loss < LARGEST_LOSS
     }
 

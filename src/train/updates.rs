@@ -135,7 +135,7 @@ impl Updates {
             let tally = sums.read()?;
             let norm = self.descent.gradient_norm()? * f64::from(scale);
             let after = if norm.is_finite() && tally.loss.is_finite() {
-                if due && self.recovery.is_good(tally.loss) {
+                if due && Recovery::is_good(tally.loss) {
                     self.keep(step - 1)?;
                 }
                 let norm = self.descent.step(learning_rate, scale, self.clip_norm)?.read()?;

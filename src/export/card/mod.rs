@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Subject;
 use crate::nn::parameter_count;
-use crate::statistics::{class_scores, wilson_interval};
+use crate::statistics::{ClassScore, class_scores, wilson_interval};
 
 pub use markdown::markdown;
 
@@ -31,7 +31,7 @@ pub fn json(subject: &Subject) -> Value {
             "accuracy": test.accuracy,
             "accuracy_interval_95": [low, high],
             "loss": test.loss,
-            "accuracy_per_digit": class_scores(test).map(|score| score.accuracy()),
+            "accuracy_per_digit": class_scores(test).map(ClassScore::accuracy),
             "confusion": test.confusion,
         })
     });

@@ -220,9 +220,9 @@ impl Frame {
             };
             // The first chart's line has the help on all of them at its end.
             if subject.has_help {
-                help::beside(ui, Topic::Plots, title)
+                help::beside(ui, Topic::Plots, title);
             } else {
-                _ = ui.horizontal(title)
+                _ = ui.horizontal(title);
             }
             let value = self.readout.as_ref().map_or(subject.newest, Readout::sentence);
             let left = height - (ui.cursor().top() - top) - ui.spacing().item_spacing.y;
