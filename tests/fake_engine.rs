@@ -204,7 +204,7 @@ fn app_around(settings: Settings, dialogs: Answers, read_live: ReadLive) -> (App
             started.borrow_mut().push(settings);
             handle
         }),
-        probe: Arc::new(|folder| probed(folder)),
+        probe: Arc::new(probed),
         read_live,
         self_test: Arc::new(|device, _folder| Ok(checked(device))),
         dialogs: Box::new(dialogs),

@@ -85,7 +85,11 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
     harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/weights.pth")]));
     let asked = harness.state_mut().engine.listen();
-    assert!(asked.iter().any(|command| matches!(command, Command::Import { spec, .. } if spec.path == PathBuf::from("/tmp/weights.pth"))));
+    assert!(
+        asked
+            .iter()
+            .any(|command| matches!(command, Command::Import { spec, .. } if spec.path == std::path::Path::new("/tmp/weights.pth")))
+    );
 
     let home = tempfile::tempdir().unwrap();
     let ink = home.path().join("seven.json");
