@@ -18,8 +18,9 @@ fn candles_own_pooling_and_convolution_are_never_called() {
     let mut found = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
     assert!(found.len() > 20, "the sources were not found");
-    // What an exported program says is for reading alone: the values are right.
-    for (path, text) in found.into_iter().filter(|(path, _)| !Path::new(path).ends_with("export/candle.rs")) {
+    // What an exported program calls is for reading alone, or PyTorch's.
+    let export = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/export");
+    for (path, text) in found.into_iter().filter(|(path, _)| !Path::new(path).starts_with(&export)) {
         for forbidden in [
             "max_pool2d(",
             "max_pool2d_with_stride(",

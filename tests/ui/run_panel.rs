@@ -80,9 +80,9 @@ fn what_is_typed_is_what_runs() {
     type_into(&mut window, "Batch size", "96");
     choose(&mut window, "Model", "LeNet-5");
     open_more(&mut window);
-    type_into(&mut window, "Seed", "42");
     choose(&mut window, "Optimiser", "SGD with momentum");
     type_into(&mut window, "Learning rate", "0,05");
+    type_into(&mut window, "Seed", "42");
     window.get_by_label("Start").click();
     window.run_steps(3);
     engine.serve();
