@@ -75,7 +75,7 @@ fn start_pause_resume_and_stop() {
 
 #[test]
 fn what_is_typed_is_what_runs() {
-    let (mut window, mut engine) = usual();
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
     type_into(&mut window, "Epochs", "7");
     type_into(&mut window, "Batch size", "96");
     choose(&mut window, "Model", "LeNet-5");
