@@ -1,10 +1,12 @@
-//! What several tests need: a small data set on disk that a network can learn.
+//! What several tests need: a small data set on disk that a network can learn, and a model that has learned nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use inkling::ink::{PIXELS, SIDE};
+use inkling::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
 use inkling::random::Random;
+use inkling::run_config::{Activation, DataSpec, ModelKind, Preset, RunConfig};
 
 /// Writes the four IDX files of a set into `folder`: each class is a bright square at a place of its own, with noise.
 pub fn write_idx_set(folder: &Path, train: usize, test: usize) {
@@ -39,4 +41,21 @@ pub fn mnist_folder() -> Option<PathBuf> {
         eprintln!("skipped: the real MNIST is neither in INKLING_DATA_DIR nor in ../shared/data");
     }
     found
+}
+
+/// A model that has learned nothing, and says otherwise.
+pub fn model_file(model: ModelKind, activation: Activation) -> ModelFile {
+    let net = Net::new(model, activation, 3).unwrap();
+    let card = ModelCard {
+        version: FORMAT_VERSION,
+        model,
+        labels: ModelCard::digit_labels(),
+        normalization: net.normalization(),
+        digit_threshold: 4.5,
+        data: DataSpec::builtin(),
+        epochs: 2,
+        validation_accuracy: Some(0.98),
+        config: RunConfig { model, activation, ..RunConfig::preset(Preset::QuickLook) },
+    };
+    ModelFile { net, card }
 }

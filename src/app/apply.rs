@@ -211,15 +211,17 @@ impl App {
         });
     }
 
-    fn show_results(&mut self, folder: &Path) {
+    /// What came of the run in this folder, where it is among those that are listed.
+    pub(super) fn listed(&self, folder: &Path) -> Option<&RunSummary> {
         let entries = self.runs.iter().flatten();
-        let listed = entries.filter(|entry| entry.folder == folder).find_map(|entry| entry.summary.as_deref().ok());
-        let Some(summary) = listed.cloned() else { return };
+        entries.filter(|entry| entry.folder == folder).find_map(|entry| entry.summary.as_deref().ok())
+    }
+
+    fn show_results(&mut self, folder: &Path) {
+        let Some(summary) = self.listed(folder).cloned() else { return };
         self.screen = Screen::Results;
         if !self.show_test(&summary) {
-            // Where nobody said what a model was trained on, the built-in digits are as good as any.
-            let data = if summary.config.data.is_known() { summary.config.data } else { DataSpec::builtin() };
-            self.evaluate(ModelRef::File(summary.model_path), data);
+            self.evaluate(ModelRef::File(summary.model_path), summary.config.data.or_builtin());
         }
     }
 

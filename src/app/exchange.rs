@@ -171,9 +171,7 @@ impl App {
 
     /// Has the next run start from the weights of this one.
     pub(super) fn train_further(&mut self, folder: &Path) {
-        let entries = self.runs.iter().flatten();
-        let listed = entries.filter(|entry| entry.folder == folder).find_map(|entry| entry.summary.as_deref().ok());
-        let Some(summary) = listed.cloned() else { return };
+        let Some(summary) = self.listed(folder).cloned() else { return };
         self.chosen = true;
         self.form.clear();
         let config = summary.config.clone().further(summary.model_path);

@@ -74,6 +74,7 @@ pub(super) fn steps(
     product_size: usize,
 ) -> Result<Vec<Row>, Ended> {
     let model = base.model;
+    let place = open_device(base.device)?;
     let whole = clock.part(Subject::Steps(model), seconds)?;
     let time = whole / (sides.len().max(1) as u32 * RUNS);
     let began = Instant::now();
@@ -85,7 +86,7 @@ pub(super) fn steps(
         }
         for (&side, (steps, products)) in sides.iter().zip(&mut taken) {
             let mut watch = Watch::new(clock, time, product_size);
-            train::train(&on(base, side), data, &open_device(base.device)?, None, &mut watch)?;
+            train::train(&on(base, side), data, &place, None, &mut watch)?;
             let Watch { steps: new_steps, products: new_products, broken_off, .. } = watch;
             if let Some(ended) = broken_off {
                 return Err(ended);

@@ -16,7 +16,7 @@ pub use cuda_libraries::{
     missing as missing_cuda_libraries,
 };
 pub use place::{Exhausted, Kernels, Place};
-pub use process_memory::ProcessMemory;
+pub use process_memory::{ProcessMemory, memory_held};
 
 use crate::run_config::{ConfigProblem, DeviceChoice};
 
@@ -41,8 +41,12 @@ pub fn open_device(choice: DeviceChoice) -> Result<Place, ConfigProblem> {
 /// candle panics where a system has no such device (Metal before macOS 15, issue 3566).
 fn guarded(open: impl FnOnce() -> candle_core::Result<Device>) -> Result<Device, String> {
     match catch_unwind(AssertUnwindSafe(open)) {
-        // candle adds where in its code that was.
-        Ok(opened) => opened.map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned()),
+        Ok(opened) => opened.map_err(|error| words(&error)),
         Err(_) => Err("The system's library for it broke.".to_owned()),
     }
+}
+
+/// What candle says went wrong, without the places in its code that it adds.
+pub fn words(error: &candle_core::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
 }

@@ -5,10 +5,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, System};
 
 use super::apart::Apart;
 use super::{Gpu, nvidia, probe};
+use crate::device::memory_held;
 
 /// How busy a processor is is told over the time since the last reading; after more than this it is measured anew.
 const STALE: Duration = Duration::from_secs(3);
@@ -76,7 +77,7 @@ impl Meter {
         system.refresh_memory();
         let (memory_total, memory_available) = probe::memory_of(system);
         let processor = (system.global_cpu_usage() / 100.0).clamp(0.0, 1.0);
-        Reading { processor, memory_total, memory_available, process_memory: memory_of(system, &watched.processes), gpus }
+        Reading { processor, memory_total, memory_available, process_memory: memory_held(system, &watched.processes), gpus }
     }
 }
 
@@ -84,11 +85,4 @@ impl std::fmt::Debug for Meter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Meter").field("last", &self.last).finish_non_exhaustive()
     }
-}
-
-/// Resident memory of these processes together; `None` where none of them is there.
-fn memory_of(system: &mut System, processes: &[u32]) -> Option<u64> {
-    let processes: Vec<Pid> = processes.iter().copied().map(Pid::from_u32).collect();
-    system.refresh_processes_specifics(ProcessesToUpdate::Some(&processes), true, ProcessRefreshKind::nothing().with_memory());
-    processes.iter().filter_map(|&process| Some(system.process(process)?.memory())).reduce(|all, one| all + one)
 }

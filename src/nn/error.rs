@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device;
 use crate::problem::Problem;
 
 /// Why a model file cannot be used.
@@ -31,11 +32,10 @@ pub enum ModelError {
 /// A tensor operation can fail only through a mistake of ours or a lack of memory; either way candle's words are all there is.
 impl From<candle_core::Error> for Problem {
     fn from(error: candle_core::Error) -> Self {
-        // candle adds where in its code that was.
-        let message = error.to_string().lines().next().unwrap_or_default().to_owned();
+        let message = device::words(&error);
         // CUDA says CUDA_ERROR_OUT_OF_MEMORY or "out of memory", Metal "Insufficient Memory"; candle hands on what they say.
-        let words = message.to_lowercase().replace('_', " ");
-        let is_short = ["out of memory", "insufficient memory"].iter().any(|of| words.contains(of));
+        let said = message.to_lowercase().replace('_', " ");
+        let is_short = ["out of memory", "insufficient memory"].iter().any(|of| said.contains(of));
         if is_short { Self::OutOfMemory { message } } else { Self::Compute { message } }
     }
 }

@@ -7,7 +7,7 @@ use super::average::Average;
 use super::device::DeviceOptimizer;
 use super::optimizer::{Memory, Optimizer, Settings};
 use crate::device::Kernels;
-use crate::nn::{Net, Parameter};
+use crate::nn::Net;
 
 /// A number that may still be on a device.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl Figure {
 pub struct Descent(Where);
 
 enum Where {
-    Here { optimizer: Optimizer, average: Option<Average>, parameters: Vec<Parameter> },
+    Here { optimizer: Optimizer, average: Option<Average> },
     There(DeviceOptimizer),
 }
 
@@ -43,10 +43,9 @@ impl Descent {
             Some(decay) => Some(Average::new(decay, net.weights()?)),
             None => None,
         };
-        let parameters = net.parameters().to_vec();
         Ok(Self(match net.place().kernels {
-            Kernels::Ours => Where::Here { optimizer: Optimizer::new(settings, &parameters), average, parameters },
-            Kernels::Candle => Where::There(DeviceOptimizer::new(settings, &parameters, average, net.place())?),
+            Kernels::Ours => Where::Here { optimizer: Optimizer::new(settings, net.parameters()), average },
+            Kernels::Candle => Where::There(DeviceOptimizer::new(settings, net.parameters(), average, net.place())?),
         }))
     }
 
@@ -64,7 +63,7 @@ impl Descent {
     pub fn step(&mut self, rate: f32, scale: f32, clip: Option<f64>) -> Result<Figure> {
         match &mut self.0 {
             Where::There(optimizer) => Ok(Figure::There(optimizer.step(rate, scale, clip)?)),
-            Where::Here { optimizer, average, .. } => {
+            Where::Here { optimizer, average } => {
                 let factor = match clip {
                     None => 1.0,
                     Some(most) => (most / (optimizer.gradient_norm() * f64::from(scale)).max(most)) as f32,
@@ -85,7 +84,7 @@ impl Descent {
     /// Puts the averaged weights in the place of the last ones, if an average is kept; the next call puts them back.
     pub fn exchange_average(&mut self) -> Result<()> {
         match &mut self.0 {
-            Where::Here { average, parameters, .. } => average.as_mut().map_or(Ok(()), |average| average.exchange(parameters)),
+            Where::Here { optimizer, average } => average.as_mut().map_or(Ok(()), |average| average.exchange(optimizer.parameters())),
             Where::There(optimizer) => optimizer.exchange_average(),
         }
     }
@@ -93,7 +92,7 @@ impl Descent {
     /// What the optimiser remembers, and the average.
     pub fn state(&self) -> Result<(Memory, Option<Average>)> {
         match &self.0 {
-            Where::Here { optimizer, average, .. } => Ok((optimizer.memory().clone(), average.clone())),
+            Where::Here { optimizer, average } => Ok((optimizer.memory().clone(), average.clone())),
             Where::There(optimizer) => Ok((optimizer.memory()?, optimizer.average()?)),
         }
     }
@@ -102,7 +101,7 @@ impl Descent {
     pub fn take_back(&mut self, memory: &Memory, saved: &Option<Average>) -> Result<()> {
         self.forget_gradients();
         match &mut self.0 {
-            Where::Here { optimizer, average, .. } => {
+            Where::Here { optimizer, average } => {
                 optimizer.remember(memory);
                 average.clone_from(saved);
                 Ok(())

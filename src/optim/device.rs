@@ -85,11 +85,7 @@ impl DeviceOptimizer {
         };
         let weights = row(learned(&self.parameters))?;
         let moved = self.moved(&weights, &gradient, f64::from(rate))?.detach();
-        let mut start = 0;
-        for parameter in learned(&self.parameters) {
-            parameter.set(&moved.narrow(0, start, parameter.len())?.reshape(parameter.tensor().shape())?)?;
-            start += parameter.len();
-        }
+        set_row(&moved, learned(&self.parameters))?;
         if let Some(Kept { card, values }) = &mut self.average {
             let share = f64::from(card.next_share());
             let weights = row(self.parameters.iter())?;
@@ -204,11 +200,7 @@ impl DeviceOptimizer {
     pub fn exchange_average(&mut self) -> Result<()> {
         let Some(Kept { values, .. }) = &mut self.average else { return Ok(()) };
         let weights = row(self.parameters.iter())?;
-        let mut start = 0;
-        for parameter in &self.parameters {
-            parameter.set(&values.narrow(0, start, parameter.len())?.reshape(parameter.tensor().shape())?)?;
-            start += parameter.len();
-        }
+        set_row(values, self.parameters.iter())?;
         *values = weights;
         Ok(())
     }
@@ -226,6 +218,16 @@ fn cut(mut row: &[f32], lens: impl Iterator<Item = usize>) -> Vec<Vec<f32>> {
 
 fn learned(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
     parameters.iter().filter(|parameter| parameter.role().is_trainable())
+}
+
+/// Has them take their values from a row.
+fn set_row<'a>(row: &Tensor, parameters: impl Iterator<Item = &'a Parameter>) -> Result<()> {
+    let mut start = 0;
+    for parameter in parameters {
+        parameter.set(&row.narrow(0, start, parameter.len())?.reshape(parameter.tensor().shape())?)?;
+        start += parameter.len();
+    }
+    Ok(())
 }
 
 /// All their values in one row, a copy.

@@ -196,6 +196,11 @@ impl Optimizer {
         }
     }
 
+    /// What it moves, and what of it is only averaged.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
     /// What it remembers.
     pub const fn memory(&self) -> &Memory {
         &self.memory

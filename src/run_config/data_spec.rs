@@ -124,6 +124,12 @@ impl DataSpec {
         !self.0.contains(&DataSource::Unknown)
     }
 
+    /// Itself, or where nobody said what it is, the built-in digits, which are as good as any.
+    #[must_use]
+    pub fn or_builtin(self) -> Self {
+        if self.is_known() { self } else { Self::builtin() }
+    }
+
     /// The sources, first the one whose test split counts; never empty.
     pub fn sources(&self) -> &[DataSource] {
         &self.0

@@ -190,8 +190,13 @@ impl RunConfig {
     /// is not shaken out of it at once.
     #[must_use]
     pub fn further(self, model_file: PathBuf) -> Self {
-        let data = if self.data.is_known() { self.data } else { DataSpec::builtin() };
-        Self { data, preset: None, learning_rate: self.learning_rate * FURTHER_RATE, initial_weights: Some(model_file), ..self }
+        Self {
+            data: self.data.or_builtin(),
+            preset: None,
+            learning_rate: self.learning_rate * FURTHER_RATE,
+            initial_weights: Some(model_file),
+            ..self
+        }
     }
 
     /// The same for other people's eyes: of folders and files of this machine only the names are left.

@@ -4,7 +4,7 @@ use candle_core::{Device, Result, Shape, Tensor, Var};
 
 use super::op_cases::Case;
 use super::report::{Check, Subject};
-use crate::device::{Kernels, Place};
+use crate::device::{self, Kernels, Place};
 use crate::nn::ops::{self, Context, Gradient};
 use crate::nn::{Parameter, backward};
 use crate::random::Random;
@@ -27,11 +27,7 @@ pub fn check(case: &Case, place: &Place, precision: Precision) -> Check {
             };
             Check { subject, precision, found: Some(found), tolerance, detail }
         }
-        Err(error) => {
-            // candle adds where in its code that was.
-            let detail = error.to_string().lines().next().unwrap_or_default().to_owned();
-            Check { subject, precision, found: None, tolerance, detail }
-        }
+        Err(error) => Check { subject, precision, found: None, tolerance, detail: device::words(&error) },
     }
 }
 

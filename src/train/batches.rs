@@ -41,7 +41,10 @@ impl Batches {
     /// The next batch.
     pub fn next_batch(&mut self) -> Result<Batch<'_>, Problem> {
         Ok(match self {
-            Self::Host(loader) => Batch::Host(loader.next_batch()?),
+            Self::Host(loader) => {
+                let Split { images, labels } = loader.next_batch()?;
+                Batch::Host(images, labels)
+            }
             Self::There(batches) => {
                 let (pixels, labels) = batches.next_batch()?;
                 Batch::There(pixels, labels)
@@ -50,10 +53,10 @@ impl Batches {
     }
 }
 
-/// Pictures with their labels.
+/// Pictures with their labels: a batch, or a part of one.
 pub enum Batch<'a> {
     /// On the host.
-    Host(&'a Split),
+    Host(&'a [u8], &'a [u8]),
     /// Pixels `[n, 784]` and a 1 at each label `[n, 10]`, on the device.
     There(Tensor, Tensor),
 }
@@ -62,34 +65,24 @@ impl Batch<'_> {
     /// How many.
     pub fn len(&self) -> usize {
         match self {
-            Self::Host(split) => split.len(),
+            Self::Host(_, labels) => labels.len(),
             Self::There(pixels, _) => pixels.dims().first().copied().unwrap_or_default(),
         }
     }
 
     /// `count` of them from `start` on, as many as there are.
-    pub fn part(&self, start: usize, count: usize) -> candle_core::Result<Part<'_>> {
+    pub fn part(&self, start: usize, count: usize) -> candle_core::Result<Batch<'_>> {
         let end = self.len().min(start + count);
         Ok(match self {
-            Self::Host(split) => Part::Host(&split.images[start * PIXELS..end * PIXELS], &split.labels[start..end]),
-            Self::There(pixels, labels) => Part::There(pixels.narrow(0, start, end - start)?, labels.narrow(0, start, end - start)?),
+            Self::Host(images, labels) => Batch::Host(&images[start * PIXELS..end * PIXELS], &labels[start..end]),
+            Self::There(pixels, labels) => Batch::There(pixels.narrow(0, start, end - start)?, labels.narrow(0, start, end - start)?),
         })
     }
-}
 
-/// Some of a batch.
-pub enum Part<'a> {
-    /// On the host.
-    Host(&'a [u8], &'a [u8]),
-    /// On the device.
-    There(Tensor, Tensor),
-}
-
-impl Part<'_> {
     /// What a network takes in.
     pub const fn pixels(&self) -> Pixels<'_> {
         match self {
-            Self::Host(pixels, _) => Pixels::Host(pixels),
+            Self::Host(images, _) => Pixels::Host(images),
             Self::There(pixels, _) => Pixels::There(pixels),
         }
     }
@@ -99,14 +92,6 @@ impl Part<'_> {
         match self {
             Self::Host(_, labels) => Labels::Digits(labels),
             Self::There(_, labels) => Labels::OneHot(labels),
-        }
-    }
-
-    /// How many.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Host(_, labels) => labels.len(),
-            Self::There(pixels, _) => pixels.dims().first().copied().unwrap_or_default(),
         }
     }
 }

@@ -134,16 +134,13 @@ impl Updates {
             }
             let tally = sums.read()?;
             let norm = self.descent.gradient_norm()? * f64::from(scale);
-            let after = if norm.is_finite() && tally.loss.is_finite() {
+            if norm.is_finite() && tally.loss.is_finite() {
                 if due && Recovery::is_good(tally.loss) {
                     self.keep(step - 1)?;
                 }
-                let norm = self.descent.step(learning_rate, scale, self.clip_norm)?.read()?;
-                self.judge(Taken { step, learning_rate, tally }, norm)?
-            } else {
-                self.judge(Taken { step, learning_rate, tally }, norm)?
-            };
-            return Ok(before.and(after));
+                self.descent.step(learning_rate, scale, self.clip_norm)?;
+            }
+            return Ok(before.and(self.judge(Taken { step, learning_rate, tally }, norm)?));
         }
         let images = sums.images;
         let there = sums.there().cloned();

@@ -6,24 +6,13 @@ mod pytorch;
 mod saving;
 
 use inkling::export::{ExportSpec, Subject, export};
-use inkling::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
-use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind, Preset, RunConfig};
+use inkling::run_config::{Activation, ExportFormat, ModelKind};
+
+use crate::support::model_file;
 
 /// A model that has learned nothing, and no run.
 pub fn subject(model: ModelKind, activation: Activation) -> Subject {
-    let net = Net::new(model, activation, 3).unwrap();
-    let card = ModelCard {
-        version: FORMAT_VERSION,
-        model,
-        labels: ModelCard::digit_labels(),
-        normalization: net.normalization(),
-        digit_threshold: 4.5,
-        data: DataSpec::builtin(),
-        epochs: 2,
-        validation_accuracy: Some(0.98),
-        config: RunConfig { model, activation, ..RunConfig::preset(Preset::QuickLook) },
-    };
-    Subject { file: ModelFile { net, card }, run: None, quantized: None }
+    Subject { file: model_file(model, activation), run: None, quantized: None }
 }
 
 /// The bytes of the export's file of this name.

@@ -4,24 +4,14 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use inkling::nn::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelError, ModelFile, Net, Pass, parameter_specs};
-use inkling::run_config::{Activation, DataSpec, ModelKind, Preset, RunConfig, WeightFormat};
+use inkling::run_config::{Activation, ModelKind, WeightFormat};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
+use crate::support::model_file;
+
 fn model(kind: ModelKind) -> ModelFile {
-    let net = Net::new(kind, Activation::Relu, 3).unwrap();
-    let card = ModelCard {
-        version: FORMAT_VERSION,
-        model: kind,
-        labels: ModelCard::digit_labels(),
-        normalization: net.normalization(),
-        digit_threshold: 4.5,
-        data: DataSpec::builtin(),
-        epochs: 2,
-        validation_accuracy: Some(0.98),
-        config: RunConfig::preset(Preset::QuickLook),
-    };
-    ModelFile { net, card }
+    model_file(kind, Activation::Relu)
 }
 
 fn reason(bytes: &[u8]) -> String {

@@ -54,7 +54,7 @@ pub(super) fn knots(elastic: f32, random: &mut Random) -> [[[f32; KNOTS]; KNOTS]
 
 /// What each knot along an axis counts for at each pixel: `[pixel][knot]`.
 pub fn spline() -> [[f32; KNOTS]; SIDE] {
-    let weights = Field::default().weights;
+    let weights = weights();
     let mut shares = [[0.0; KNOTS]; SIDE];
     for (pixel, shares) in shares.iter_mut().enumerate() {
         for (share, weights) in shares[pixel / SPACING..].iter_mut().zip(&weights) {
@@ -80,17 +80,20 @@ pub(super) struct Field {
 
 impl Default for Field {
     fn default() -> Self {
-        // The four pieces of a uniform cubic B-spline, from 0 to 1 between two knots.
-        let pieces: [fn(f32) -> f32; 4] = [
-            |t| (1.0 - t).powi(3) / 6.0,
-            |t| (3.0 * t.powi(3) - 6.0 * t * t + 4.0) / 6.0,
-            |t| (-3.0 * t.powi(3) + 3.0 * t * t + 3.0 * t + 1.0) / 6.0,
-            |t| t.powi(3) / 6.0,
-        ];
-        let weights = pieces.map(|piece| std::array::from_fn(|column| piece((column % SPACING) as f32 / SPACING as f32)));
         let empty = || Box::new([[0.0; WIDE]; SIDE]);
-        Self { pixel: Box::new([[0; WIDE]; SIDE]), right: empty(), below: empty(), weights }
+        Self { pixel: Box::new([[0; WIDE]; SIDE]), right: empty(), below: empty(), weights: weights() }
     }
+}
+
+/// What the four knots about a column (or row) count for: the pieces of a uniform cubic B-spline, from 0 to 1 between two knots.
+fn weights() -> [[f32; WIDE]; 4] {
+    let pieces: [fn(f32) -> f32; 4] = [
+        |t| (1.0 - t).powi(3) / 6.0,
+        |t| (3.0 * t.powi(3) - 6.0 * t * t + 4.0) / 6.0,
+        |t| (-3.0 * t.powi(3) + 3.0 * t * t + 3.0 * t + 1.0) / 6.0,
+        |t| t.powi(3) / 6.0,
+    ];
+    pieces.map(|piece| std::array::from_fn(|column| piece((column % SPACING) as f32 / SPACING as f32)))
 }
 
 impl Field {
