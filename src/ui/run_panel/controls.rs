@@ -1,19 +1,32 @@
 //! Owns the foot of the run panel: Start, Pause, Resume and Stop, and how far the run is.
 //! Must not know how a run is carried out.
 
-use eframe::egui::{Button, KeyboardShortcut, Label, Response, RichText, Ui};
+use eframe::egui::{Button, Frame, KeyboardShortcut, Label, Margin, Panel, Response, RichText, Ui};
 
 use crate::app::messages::Message;
 use crate::app::{Action, App, Phase, RunView};
 use crate::figures::{percent, remaining};
 use crate::ui::{shortcuts, signs, style};
 
-/// Draws the controls.
+/// Draws the controls at the foot, and above them, in a panel of its own, how far the run is: lines that come and go there must not move
+/// a button under the pointer.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.separator();
-    if let Some(run) = &app.run {
-        state(ui, app, run);
-    }
+    let foot = |name: &'static str| Panel::bottom(name).frame(Frame::new().inner_margin(Margin { top: 8, ..Margin::ZERO }));
+    foot("run controls").show_separator_line(false).show(ui, |ui| buttons(ui, app, actions));
+    foot("run state").show_separator_line(false).show(ui, |ui| {
+        ui.separator();
+        if let Some(run) = &app.run {
+            state(ui, app, run);
+        }
+        if !app.run.as_ref().is_some_and(RunView::is_active)
+            && let Some(first) = app.obstacles().first()
+        {
+            style::invalid(ui, &format!("Cannot start: {}", first.message.what));
+        }
+    });
+}
+
+fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let width = ui.available_width();
     match app.run.as_ref().filter(|run| run.is_active()) {
         None => start(ui, app, actions),
@@ -40,17 +53,14 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let obstacles = app.obstacles();
-    if let Some(first) = obstacles.first() {
-        style::invalid(ui, &format!("Cannot start: {}", first.message.what));
-    }
+    let startable = app.obstacles().is_empty();
     let size = [ui.available_width(), 40.0];
     // In a row the label stands in the middle of its button.
     let button =
         |ui: &mut Ui, enabled, button: Button<'static>| ui.horizontal(|ui| ui.add_enabled(enabled, button.min_size(size.into()))).inner;
     let start = match app.broken_off() {
         None => {
-            let response = button(ui, obstacles.is_empty(), style::primary_button(ui, "Start"));
+            let response = button(ui, startable, style::primary_button(ui, "Start"));
             with_keys(ui, response, shortcuts::START)
         }
         Some(last) => {
@@ -58,7 +68,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             if with_keys(ui, response, shortcuts::START).clicked() {
                 actions.push(Action::GoOn(last.folder.clone()));
             }
-            button(ui, obstacles.is_empty(), style::secondary_button("Start anew"))
+            button(ui, startable, style::secondary_button("Start anew"))
         }
     };
     if start.clicked() {

@@ -7,7 +7,7 @@ mod fields;
 mod more;
 pub(super) mod words;
 
-use eframe::egui::{Frame, Label, Margin, Panel, ScrollArea, Ui};
+use eframe::egui::{Label, ScrollArea, Ui};
 
 use super::help::{self, Topic};
 use super::style;
@@ -17,8 +17,7 @@ use crate::run_config::{Augmentation, ModelKind, Precision, Preset};
 
 /// Draws the panel.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let frame = Frame::new().inner_margin(Margin { top: 8, ..Margin::ZERO });
-    Panel::bottom("run controls").frame(frame).show_separator_line(false).show(ui, |ui| controls::show(ui, app, actions));
+    controls::show(ui, app, actions);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         // Room for the scroll bar, so that it never lies on a field.
         ui.set_max_width(ui.available_width() - 8.0);
