@@ -7,8 +7,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use inkling::app::{App, Choice, Dialogs, Settings, Surroundings};
-use inkling::bench::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Subject, VERSION};
+use inkling::bench::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::engine::{EngineHandle, EngineSide, Host};
+use inkling::infer::{Agreement, DeviceReading, ReadingFigures, ReadingReport};
 use inkling::ink::{Ink, Picture};
 use inkling::paths::Paths;
 use inkling::problem::Problem;
@@ -27,6 +28,8 @@ pub struct FakeEngine {
     lines: Rc<RefCell<Vec<Option<EngineSide>>>>,
     /// Everything that was asked, oldest first.
     pub heard: Vec<Command>,
+    /// What it finds about reading.
+    pub reads: ReadingReport,
     /// The benchmark under way.
     pub benchmark: Option<u64>,
     /// The run under way.
@@ -98,8 +101,11 @@ pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
         wake: Arc::new(|| {}),
     };
     let mut app = App::new(settings, None, around);
+    let mut engine = FakeEngine { lines, heard: Vec::new(), reads: reads(&[(DeviceChoice::Cpu, 50.0)]), benchmark: None, run: None, home };
+    engine.serve();
+    engine.heard.clear();
     app.poll();
-    (app, FakeEngine { lines, heard: Vec::new(), benchmark: None, run: None, home })
+    (app, engine)
 }
 
 impl FakeEngine {
@@ -183,14 +189,20 @@ impl FakeEngine {
 
     /// The comparison of batch sizes comes to its end: 64 is as good as any larger one.
     pub fn finish_batch_sizes(&mut self) {
+        let sides = BATCH_SIZES.map(|batch_size| Side { batch_size, ..Side::of(&RunConfig::default()) });
+        self.finish_comparison(&sides.into_iter().zip([3000.0, 4800.0, 4900.0, 5000.0, 4950.0, 4700.0]).collect::<Vec<_>>(), Vec::new());
+    }
+
+    /// A comparison comes to its end, with so many images a second on each side.
+    pub fn finish_comparison(&mut self, rates: &[(Side, f64)], failed: Vec<(Side, Problem)>) {
         let request = self.benchmark.take().expect("a comparison");
-        for (batch_size, images_per_second) in BATCH_SIZES.into_iter().zip([3000.0, 4800.0, 4900.0, 5000.0, 4950.0, 4700.0]) {
-            let Row::Step { model, precision, threads, gflops, product_gflops, .. } = report().rows[2] else { panic!("no step") };
+        for &(Side { device, precision, threads, batch_size }, images_per_second) in rates {
             let milliseconds = f64::from(batch_size) / images_per_second * 1e3;
-            let row = Row::Step { model, precision, batch_size, threads, milliseconds, images_per_second, gflops, product_gflops };
+            let (model, gflops, product_gflops) = (ModelKind::ConvNet, 100.0, 200.0);
+            let row = Row::Step { model, device, precision, batch_size, threads, milliseconds, images_per_second, gflops, product_gflops };
             self.send(Event::BenchmarkRow { request, row });
         }
-        self.send(Event::BatchSizesCompared(request));
+        self.send(Event::Compared { request, failed });
     }
 
     /// The run fails.
@@ -232,6 +244,7 @@ impl FakeEngine {
                 }
             }
             Command::ReadWith(reference) => self.send(Event::Reader(ModelInfo { reference, ..starter() })),
+            Command::ReadOn { .. } => self.send(Event::ReadingOn(self.reads.clone())),
             Command::Classify { request, ink } => self.send(Event::Read { request, reading: Box::new(reading(&ink)) }),
             Command::Evaluate { request, model, data } => {
                 self.send(Event::Evaluating { request, fraction: 0.5 });
@@ -244,7 +257,7 @@ impl FakeEngine {
                 self.send(Event::BenchmarkRow { request, row: report().rows[0] });
                 self.benchmark = Some(request);
             }
-            Command::CompareBatchSizes { request, config } => {
+            Command::Compare { request, config, .. } => {
                 self.send(Event::Benchmarking { request, subject: Subject::Steps(config.model), fraction: 0.5, remaining_seconds: 6.0 });
                 self.benchmark = Some(request);
             }
@@ -277,11 +290,23 @@ pub fn starter() -> ModelInfo {
     }
 }
 
+/// The starter model on these devices, with the median of a reading in microseconds; it reads on the last.
+pub fn reads(devices: &[(DeviceChoice, f32)]) -> ReadingReport {
+    let agreement = Agreement { pictures: 256, alike: 256, largest_difference: 3e-6 };
+    let of = |&(device, median_microseconds): &(DeviceChoice, f32)| {
+        let figures = ReadingFigures { median_microseconds, p99_microseconds: 2.0 * median_microseconds, agreement };
+        DeviceReading { device, outcome: Ok(figures) }
+    };
+    let device = devices.last().unwrap().0;
+    ReadingReport { model: ModelRef::Starter, device, tried: devices.iter().map(of).collect() }
+}
+
 /// A machine of two cores, measured.
 pub fn report() -> Report {
     let product = |threads, gflops| Row::Product { precision: Precision::F32, threads, size: 1024, gflops };
     let step = |precision, threads, images_per_second: f64| Row::Step {
         model: ModelKind::ConvNet,
+        device: DeviceChoice::Cpu,
         precision,
         batch_size: 128,
         threads,

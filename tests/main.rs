@@ -6,6 +6,7 @@ mod bench;
 mod cli;
 mod data;
 mod engine;
+mod fake_device;
 mod fake_engine;
 mod hardware;
 mod infer;

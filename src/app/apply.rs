@@ -86,6 +86,7 @@ impl App {
                 self.read_with(model);
                 self.show(Screen::Draw);
             }
+            Action::ReadOn(choice) => self.choose_reading(choice),
             Action::RefreshRuns => self.list_runs(),
             Action::GoOn(folder) => self.go_on(&folder),
             Action::ForgetInterrupted(folder) => self.forget_interrupted(folder),
@@ -99,7 +100,7 @@ impl App {
             }
             Action::CheckDevice(device) => self.check_device(device),
             Action::Benchmark(extent) => self.benchmark(extent),
-            Action::CompareBatchSizes => self.compare_batch_sizes(),
+            Action::Compare(what) => self.compare(what),
             Action::CancelBenchmark => self.cancel_benchmark(),
             Action::ChooseDataFolder => {
                 let choice = self.around.dialogs.folder("Choose a folder with pictures of digits");
@@ -133,11 +134,12 @@ impl App {
             return;
         }
         let id = RunId(self.next_id());
-        self.run = Some(RunView::new(id, self.config.clone()));
+        let config = self.with_device(&self.config);
+        self.run = Some(RunView::new(id, config.clone()));
         self.screen = Screen::Train;
         self.reread_at = 0.0;
-        self.move_to_host_for(self.config.device);
-        if !self.ask(Command::Start { run: id, config: self.config.clone(), from: None }) {
+        self.move_to_host_for(config.device);
+        if !self.ask(Command::Start { run: id, config, from: None }) {
             self.engine_is_gone();
         }
     }

@@ -55,6 +55,7 @@ impl App {
         if self.why_not_device(run.config.device).is_some() || here_again {
             run.config = RunConfig { device: DeviceChoice::Cpu, ..run.config };
         }
+        run.config = self.with_device(&run.config);
         let config = run.config.clone();
         self.run = Some(run);
         self.screen = Screen::Train;
@@ -88,6 +89,7 @@ impl App {
         self.engine_lost_everything();
         // For good: a process that was lost once may be lost again.
         (self.host, self.around.host) = (Host::Thread, Host::Thread);
+        self.give_reading_up();
         self.start_engine_anew();
         let left = self.broken_off().map(|last| last.epochs).filter(|_| was_training);
         self.tell(Severity::Error, Message::engine_lost(&Problem::EngineLost(loss), was_training, left));

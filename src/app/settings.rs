@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files;
 use crate::problem::Problem;
-use crate::run_config::RunConfig;
+use crate::run_config::{ReadingChoice, RunConfig};
 
 /// Light or dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,8 @@ pub struct Settings {
     pub config: RunConfig,
     /// Folders the person chose for data.
     pub data_folders: Vec<PathBuf>,
+    /// Where drawings are read.
+    pub reading: ReadingChoice,
     /// The pen's diameter, in canvas units.
     pub pen: f32,
     /// Smoothing of the curves, 0 to 1.
@@ -78,6 +80,7 @@ impl Default for Settings {
             window: None,
             config: RunConfig::default(),
             data_folders: Vec::new(),
+            reading: ReadingChoice::default(),
             pen: 20.0,
             smoothing: 0.9,
             log_loss: false,

@@ -16,11 +16,12 @@ use super::form::Form;
 use super::messages::Message;
 use super::notice::{Notice, Severity};
 use super::reading_line::ReadingLine;
+use super::reading_place::ReadingPlace;
 use super::results::ResultsView;
 use super::run_view::RunView;
 use super::settings::Settings;
 use crate::data::Found;
-use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget};
+use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget, this_machine};
 use crate::hardware::Hardware;
 use crate::paths::Paths;
 use crate::protocol::{Command, ModelInfo, Reading};
@@ -83,6 +84,7 @@ pub struct App {
     pub checks: Checks,
     /// Notices, oldest first.
     pub notices: Vec<Notice>,
+    pub(super) reading_place: ReadingPlace,
     pub(super) line: ReadingLine,
     pub(super) engine: EngineHandle,
     /// Where the engine lives.
@@ -132,6 +134,7 @@ impl App {
             benchmark: BenchmarkView::default(),
             checks: Checks::default(),
             notices: Vec::new(),
+            reading_place: ReadingPlace::default(),
             line: ReadingLine::default(),
             engine,
             host: around.host,
@@ -150,6 +153,7 @@ impl App {
         if let Some(aside) = set_aside {
             app.tell(Severity::Info, Message::settings_set_aside(&aside));
         }
+        app.tell_where_to_read();
         app
     }
 
@@ -208,6 +212,7 @@ impl App {
         (self.engine, self.engine_folders) = (engine, folders);
         (self.engine_alive, self.engine_heard) = (true, false);
         self.line.forget_request();
+        self.tell_anew_where_to_read();
     }
 }
 
@@ -226,6 +231,7 @@ fn connect(around: &Surroundings, host: Host, settings: &Settings) -> (EngineHan
         benchmarks: around.paths.benchmarks.clone(),
         weights: WeightFormat::F32,
         gives_way: true,
+        devices: this_machine(),
     };
     ((around.connect)(host, engine, Arc::clone(&around.wake)), folders)
 }

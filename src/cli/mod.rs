@@ -4,6 +4,7 @@
 mod arguments;
 mod bench;
 mod data;
+mod devices;
 mod engine;
 mod eval;
 mod failure;

@@ -4,10 +4,12 @@
 mod bench_job;
 mod child;
 mod desk;
+mod devices;
 mod events;
 mod handle;
 mod host;
 mod measure_job;
+mod reading_place;
 mod run_job;
 mod server;
 mod shelf;
@@ -15,8 +17,9 @@ mod supervisor;
 mod wire;
 mod worker;
 
+pub use devices::{Devices, ThisMachine};
 pub use events::EventSink;
-pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget};
+pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget, this_machine};
 pub use host::Host;
 pub use server::{Unserved, serve};
 pub use supervisor::supervise;

@@ -192,7 +192,8 @@ pub fn backward(result: &Tensor, scale: f32, parameters: &[Parameter], kernels: 
     }
     // Compositions of candle's ops leave the gradients in its store.
     let gradients = result.affine(f64::from(scale), 0.0)?.backward()?;
-    let sums = parameters.iter().filter_map(|parameter| Some((parameter, parameter.with_device_gradient(gradients.get(parameter.tracked())?))));
+    let sums =
+        parameters.iter().filter_map(|parameter| Some((parameter, parameter.with_device_gradient(gradients.get(parameter.tracked())?))));
     // All or none: where memory runs out in between, the same part is computed again.
     for (parameter, sum) in sums.map(|(parameter, sum)| Ok((parameter, sum?))).collect::<Result<Vec<_>>>()? {
         parameter.set_device_gradient(sum);

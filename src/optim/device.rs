@@ -6,11 +6,11 @@
 
 use candle_core::{Result, Tensor};
 
+use super::adam;
 use super::average::Average;
 use super::langevin;
 use super::optimizer::{Memory, Settings};
 use super::pieces::{PIECE, count};
-use super::adam;
 use crate::device::Place;
 use crate::nn::Parameter;
 use crate::run_config::OptimizerKind;

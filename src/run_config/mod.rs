@@ -7,7 +7,8 @@ mod data_spec;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice, WeightFormat,
+    Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, ReadingChoice, ScheduleKind, UnknownChoice,
+    WeightFormat,
 };
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 

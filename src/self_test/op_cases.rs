@@ -72,8 +72,13 @@ fn products() -> Vec<Case> {
             |x, p| composed::linear(&x[0], &p[0], &p[1], false, Precision::F32),
         )
     };
-    let attention =
-        case("Attention", &[&[3, 17, 48]], &[], |x, _, context| ops::attention(&x[0], 2, context), |x, _| composed::attention(&x[0], 2, Precision::F32));
+    let attention = case(
+        "Attention",
+        &[&[3, 17, 48]],
+        &[],
+        |x, _, context| ops::attention(&x[0], 2, context),
+        |x, _| composed::attention(&x[0], 2, Precision::F32),
+    );
     let cases = [
         convolution("Convolution 5x5", &[3, 14, 13, 5], &[9, 5, 5, 5], true, 1, 2),
         convolution("Convolution 3x3, stride 2", &[2, 9, 11, 8], &[16, 8, 3, 3], false, 2, 1),

@@ -17,8 +17,7 @@ type Outcome = Vec<Vec<f32>>;
 pub fn check(case: &Case, place: &Place, precision: Precision) -> Check {
     let subject = Subject::Op(case.name.to_owned());
     let tolerance = tolerance(precision);
-    let compared =
-        numbers(case).and_then(|numbers| Ok(compare(&of_place(case, &numbers, place, precision)?, &of_candle(case, &numbers)?)));
+    let compared = numbers(case).and_then(|numbers| Ok(compare(&of_place(case, &numbers, place, precision)?, &of_candle(case, &numbers)?)));
     match compared {
         Ok((found, place)) => {
             let detail = match place.checked_sub(1) {

@@ -5,6 +5,7 @@ mod drawing;
 mod history;
 mod interrupted;
 mod messages;
+mod reading_place;
 mod settings;
 mod state;
 mod statistics;

@@ -134,9 +134,10 @@ fn of_config(problem: &ConfigProblem) -> Message {
             format!("Training cannot stop after {given} epochs without progress."),
             "Choose between 1 and 1000 epochs, or leave it out to train them all.",
         ),
-        ConfigProblem::MemoryLimit { given } => {
-            Message::new(format!("Nothing fits into {given} MB of memory."), "Give a number of MB, such as 500, or leave it out for no limit.")
-        }
+        ConfigProblem::MemoryLimit { given } => Message::new(
+            format!("Nothing fits into {given} MB of memory."),
+            "Give a number of MB, such as 500, or leave it out for no limit.",
+        ),
         ConfigProblem::Threads { given } => {
             Message::new(format!("{given} threads cannot be used."), "Choose between 1 and 1024, or leave it out for one per core.")
         }

@@ -13,13 +13,7 @@ use super::{Gradient, Kernels, composed, floats, tape, with_floats};
 /// 2016; `torch.nn.CrossEntropyLoss(label_smoothing=…)`).
 ///
 /// `backward` may be called on the result as it is: the count is a constant.
-pub fn cross_entropy<'a>(
-    logits: &Tensor,
-    labels: impl Into<Labels<'a>>,
-    batch: usize,
-    smoothing: f32,
-    kernels: Kernels,
-) -> Result<Tensor> {
+pub fn cross_entropy<'a>(logits: &Tensor, labels: impl Into<Labels<'a>>, batch: usize, smoothing: f32, kernels: Kernels) -> Result<Tensor> {
     let (rows, classes) = logits.dims2()?;
     let labels = match (labels.into(), kernels) {
         (Labels::Digits(labels), _) => labels,

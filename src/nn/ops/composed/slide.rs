@@ -8,14 +8,7 @@ use crate::run_config::Precision;
 
 /// The convolution of `super::super::conv2d`: every place of the kernel is a slice of the picture, all slices side by side are the rows
 /// of a matrix product.
-pub fn conv2d(
-    x: &Tensor,
-    weight: &Tensor,
-    bias: Option<&Tensor>,
-    stride: usize,
-    padding: usize,
-    precision: Precision,
-) -> Result<Tensor> {
+pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, stride: usize, padding: usize, precision: Precision) -> Result<Tensor> {
     let (outputs, inputs, size, _) = weight.dims4()?;
     let kernel = Kernel { size, stride, padding };
     let slices = slices(x, kernel, 0.0)?;
