@@ -60,6 +60,15 @@ pub fn remaining(seconds: f32) -> String {
     }
 }
 
+/// A moment in milliseconds, given in microseconds: "0.05 ms", "0.9 ms", "12 ms".
+pub fn milliseconds(microseconds: f32) -> String {
+    match microseconds / 1000.0 {
+        few if few < 0.095 => format!("{few:.2} ms"),
+        some if some < 9.95 => format!("{some:.1} ms"),
+        many => format!("{many:.0} ms"),
+    }
+}
+
 /// A positive figure with three digits that matter: 0.0123, 4.57, 218, 12,345.
 pub fn significant(value: f64) -> String {
     match value.abs() {

@@ -16,7 +16,7 @@
 //! | [`nn`] | ops with their gradients, models, model files |
 //! | [`optim`] | optimisers, schedules, clipping, loss scaling, weight averaging |
 //! | [`train`] | the training loop, top to bottom in one file, and its parts: batches, updates, the way back from numbers that are none |
-//! | [`infer`] | reading a drawing, measuring a model |
+//! | [`infer`] | reading a drawing, measuring a model, comparing the devices it can read on |
 //! | [`export`] | models on their way out: safetensors, ONNX, `PyTorch`, candle, card, report |
 //! | [`import`] | weights on their way in, and which network they are |
 //! | [`runs`] | run folders, and checkpoints of runs under way or interrupted |
@@ -35,7 +35,8 @@
 //!
 //! - `ui` and `app` do not know candle; nothing below `ui` knows egui. `cargo check --lib --no-default-features` has no
 //!   window in it.
-//! - One engine thread owns every tensor. No mutex is shared across its boundary; a panic in it becomes an event.
+//! - One engine thread owns every tensor. No mutex is shared across its boundary; a panic in it becomes an event. Only the comparison of
+//!   reading devices has a thread of its own beside it, which reads with a model that no longer learns.
 //! - All randomness comes from [`random::Random`], seeded; candle's own generator is never used.
 //! - Every file is written by [`files`]: whole or not at all.
 //! - candle's `max_pool2d` is never called: its gradient is wrong (see `nn::ops`).
@@ -63,6 +64,7 @@ pub mod paths;
 pub mod problem;
 pub mod program;
 pub mod protocol;
+pub mod quantiles;
 pub mod random;
 pub mod run_config;
 pub mod runs;

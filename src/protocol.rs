@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{Extent, Report, Row, Saved, Subject};
+use crate::bench::{Extent, Report, Row, Saved, Side, Subject};
 use crate::export::{ExportSpec, FileInfo, QuantizedAccuracy};
 use crate::import::{ImportFinding, ImportSpec};
+use crate::infer::ReadingReport;
 use crate::ink::{Ink, Picture};
 use crate::problem::{EngineLoss, Problem};
-use crate::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
+use crate::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, ReadingChoice, RunConfig};
 
 /// Digit classes.
 pub const CLASSES: usize = 10;
@@ -40,6 +41,14 @@ pub enum Command {
     Stop(RunId),
     /// Choose the model that reads drawings.
     ReadWith(ModelRef),
+    /// Choose where models read that do not learn any more: the processor, or one of these devices, best first. They are compared with the
+    /// processor now and for every model that comes, whenever nothing else is under way; until then the processor reads.
+    ReadOn {
+        /// Which of them.
+        choice: ReadingChoice,
+        /// Those that may be used beside the processor.
+        usable: Vec<DeviceChoice>,
+    },
     /// Read one drawing; when several wait, only the latest is read.
     Classify {
         /// Returned with the reading.
@@ -65,12 +74,14 @@ pub enum Command {
         /// How much to measure.
         extent: Extent,
     },
-    /// Measure the steps of a configuration with every batch size. Refused with `Failed` while a run is under way.
-    CompareBatchSizes {
+    /// Measure the steps of a configuration on several sides. Refused with `Failed` while a run is under way.
+    Compare {
         /// Returned with the outcome.
         request: u64,
         /// Whose steps.
         config: RunConfig,
+        /// What they are measured with.
+        sides: Vec<Side>,
     },
     /// Break off the benchmark or comparison with this request number.
     CancelBenchmark(u64),
@@ -189,6 +200,8 @@ pub enum Event {
     },
     /// From now on this model reads drawings.
     Reader(ModelInfo),
+    /// Where the model reads from now on, and what that rests on.
+    ReadingOn(ReadingReport),
     /// A drawing was read.
     Read {
         /// From the command.
@@ -243,8 +256,13 @@ pub enum Event {
         /// Where they are kept, or why they are not.
         saved: Result<Saved, Problem>,
     },
-    /// The comparison of batch sizes with this request number is complete: every row was reported.
-    BatchSizesCompared(u64),
+    /// A comparison is complete: every row was reported.
+    Compared {
+        /// From the command.
+        request: u64,
+        /// Sides that could not be measured, and why.
+        failed: Vec<(Side, Problem)>,
+    },
     /// The benchmark or comparison with this request number was broken off; nothing was kept.
     BenchmarkCancelled(u64),
     /// An export's accuracy is being measured.

@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex};
 
 use inkling::app::messages::Message;
 use inkling::app::{App, Choice, Desktop, Dialogs, ReadLive, Settings, Surroundings, Wake};
-use inkling::bench::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Subject, VERSION};
+use inkling::bench::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::engine::{EngineHandle, EngineSettings, EngineSide, Host};
 use inkling::export::{FileInfo, TensorFormat, TensorInfo};
 use inkling::hardware::{Gpu, Hardware, Reading as LiveReading, Watched};
 use inkling::import::ImportFinding;
+use inkling::infer::{Agreement, DeviceReading, ReadingFigures, ReadingReport};
 use inkling::ink::{Ink, Picture};
 use inkling::paths::Paths;
 use inkling::problem::Problem;
@@ -38,6 +39,8 @@ pub struct FakeEngine {
     pub desktop: Arc<FakeDesktop>,
     /// Everything that was asked, oldest first.
     pub heard: Vec<Command>,
+    /// What it finds about reading.
+    pub reads: ReadingReport,
     /// The benchmark under way.
     pub benchmark: Option<u64>,
     /// The export whose accuracy is being measured.
@@ -111,6 +114,8 @@ pub struct FakeDesktop {
     pub keepers: Arc<AtomicUsize>,
     /// The notifications it has shown.
     pub shown: Mutex<Vec<Message>>,
+    /// The folders it has shown.
+    pub folders: Mutex<Vec<PathBuf>>,
 }
 
 /// Keeps the fake desktop awake while it lives.
@@ -132,6 +137,11 @@ impl Desktop for FakeDesktop {
     fn notify(&self, message: &Message, chosen: Wake) {
         self.shown.lock().unwrap().push(message.clone());
         chosen();
+    }
+
+    fn show_folder(&self, folder: &Path) -> Result<(), Problem> {
+        self.folders.lock().unwrap().push(folder.to_owned());
+        Ok(())
     }
 }
 
@@ -212,21 +222,22 @@ fn app_around(settings: Settings, dialogs: Answers, read_live: ReadLive) -> (App
         wake: Arc::new(|| {}),
     };
     let mut app = App::new(settings, None, around);
+    let mut engine = FakeEngine {
+        lines,
+        desktop,
+        heard: Vec::new(),
+        reads: reads(&[(DeviceChoice::Cpu, 50.0)]),
+        benchmark: None,
+        exporting: None,
+        run: None,
+        live: Arc::default(),
+        settings_of,
+        home,
+    };
+    engine.serve();
+    engine.heard.clear();
     app.poll();
-    (
-        app,
-        FakeEngine {
-            lines,
-            desktop,
-            heard: Vec::new(),
-            benchmark: None,
-            exporting: None,
-            run: None,
-            live: Arc::default(),
-            settings_of,
-            home,
-        },
-    )
+    (app, engine)
 }
 
 impl FakeEngine {
@@ -310,14 +321,20 @@ impl FakeEngine {
 
     /// The comparison of batch sizes comes to its end: 64 is as good as any larger one.
     pub fn finish_batch_sizes(&mut self) {
+        let sides = BATCH_SIZES.map(|batch_size| Side { batch_size, ..Side::of(&RunConfig::default()) });
+        self.finish_comparison(&sides.into_iter().zip([3000.0, 4800.0, 4900.0, 5000.0, 4950.0, 4700.0]).collect::<Vec<_>>(), Vec::new());
+    }
+
+    /// A comparison comes to its end, with so many images a second on each side.
+    pub fn finish_comparison(&mut self, rates: &[(Side, f64)], failed: Vec<(Side, Problem)>) {
         let request = self.benchmark.take().expect("a comparison");
-        for (batch_size, images_per_second) in BATCH_SIZES.into_iter().zip([3000.0, 4800.0, 4900.0, 5000.0, 4950.0, 4700.0]) {
-            let Row::Step { model, precision, threads, gflops, product_gflops, .. } = report().rows[2] else { panic!("no step") };
+        for &(Side { device, precision, threads, batch_size }, images_per_second) in rates {
             let milliseconds = f64::from(batch_size) / images_per_second * 1e3;
-            let row = Row::Step { model, precision, batch_size, threads, milliseconds, images_per_second, gflops, product_gflops };
+            let (model, gflops, product_gflops) = (ModelKind::ConvNet, 100.0, 200.0);
+            let row = Row::Step { model, device, precision, batch_size, threads, milliseconds, images_per_second, gflops, product_gflops };
             self.send(Event::BenchmarkRow { request, row });
         }
-        self.send(Event::BatchSizesCompared(request));
+        self.send(Event::Compared { request, failed });
     }
 
     /// The run fails.
@@ -364,6 +381,7 @@ impl FakeEngine {
                 }
             }
             Command::ReadWith(reference) => self.send(Event::Reader(ModelInfo { reference, ..starter() })),
+            Command::ReadOn { .. } => self.send(Event::ReadingOn(self.reads.clone())),
             Command::Classify { request, ink } => self.send(Event::Read { request, reading: Box::new(reading(&ink)) }),
             Command::Evaluate { request, model, data } => {
                 self.send(Event::Evaluating { request, fraction: 0.5 });
@@ -376,7 +394,7 @@ impl FakeEngine {
                 self.send(Event::BenchmarkRow { request, row: report().rows[0] });
                 self.benchmark = Some(request);
             }
-            Command::CompareBatchSizes { request, config } => {
+            Command::Compare { request, config, .. } => {
                 self.send(Event::Benchmarking { request, subject: Subject::Steps(config.model), fraction: 0.5, remaining_seconds: 6.0 });
                 self.benchmark = Some(request);
             }
@@ -430,11 +448,23 @@ pub fn starter() -> ModelInfo {
     }
 }
 
+/// The starter model on these devices, with the median of a reading in microseconds; it reads on the last.
+pub fn reads(devices: &[(DeviceChoice, f32)]) -> ReadingReport {
+    let agreement = Agreement { pictures: 256, alike: 256, largest_difference: 3e-6 };
+    let of = |&(device, median_microseconds): &(DeviceChoice, f32)| {
+        let figures = ReadingFigures { median_microseconds, p99_microseconds: 2.0 * median_microseconds, agreement };
+        DeviceReading { device, outcome: Ok(figures) }
+    };
+    let device = devices.last().unwrap().0;
+    ReadingReport { model: ModelRef::Starter, device, tried: devices.iter().map(of).collect() }
+}
+
 /// A machine of two cores, measured.
 pub fn report() -> Report {
     let product = |threads, gflops| Row::Product { precision: Precision::F32, threads, size: 1024, gflops };
     let step = |precision, threads, images_per_second: f64| Row::Step {
         model: ModelKind::ConvNet,
+        device: DeviceChoice::Cpu,
         precision,
         batch_size: 128,
         threads,

@@ -7,6 +7,7 @@ mod cli;
 mod data;
 mod engine;
 mod export;
+mod fake_device;
 mod fake_engine;
 mod hardware;
 mod import;

@@ -3,12 +3,13 @@
 
 use std::path::PathBuf;
 
+use super::benchmark::What;
 use super::form::Field;
 use super::settings::{Settings, Theme};
 use crate::bench::Extent;
 use crate::export::ExportSpec;
 use crate::protocol::ModelRef;
-use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
+use crate::run_config::{DataSpec, DeviceChoice, Preset, ReadingChoice, RunConfig};
 
 /// The screens behind the tabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,6 +90,8 @@ pub enum Action {
     ReadWith(ModelRef),
     /// Read drawings with this model and go to the canvas.
     DrawWith(ModelRef),
+    /// Read drawings there.
+    ReadOn(ReadingChoice),
     /// Look at the folders of finished runs again.
     RefreshRuns,
     /// Go on with an interrupted run from the checkpoint in this folder.
@@ -130,8 +133,8 @@ pub enum Action {
     CheckDevice(DeviceChoice),
     /// Measure this machine.
     Benchmark(Extent),
-    /// Measure the settings as they stand with every batch size.
-    CompareBatchSizes,
+    /// Measure the settings as they stand with every batch size, or on every device.
+    Compare(What),
     /// Break off the benchmark or comparison under way.
     CancelBenchmark,
     /// Open files that came from outside: a double click, another start of the program.

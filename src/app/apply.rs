@@ -1,6 +1,7 @@
 //! Owns what each action does. Must not know where actions come from.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::action::{Action, Screen, WizardStep};
 use super::background::Finding;
@@ -92,6 +93,7 @@ impl App {
                 self.read_with(model);
                 self.show(Screen::Draw);
             }
+            Action::ReadOn(choice) => self.choose_reading(choice),
             Action::RefreshRuns => self.list_runs(),
             Action::GoOn(folder) => self.go_on(&folder),
             Action::ForgetInterrupted(folder) => self.forget_interrupted(folder),
@@ -117,7 +119,7 @@ impl App {
             Action::LookedElsewhere => self.just_imported = None,
             Action::CheckDevice(device) => self.check_device(device),
             Action::Benchmark(extent) => self.benchmark(extent),
-            Action::CompareBatchSizes => self.compare_batch_sizes(),
+            Action::Compare(what) => self.compare(what),
             Action::CancelBenchmark => self.cancel_benchmark(),
             Action::Open(files) => self.open(files),
             Action::ChooseDataFolder => {
@@ -135,7 +137,10 @@ impl App {
                 }
             }
             Action::SavePng { name, bytes } => self.save_as("Save the picture", &name, bytes),
-            Action::OpenFolder(folder) => self.background.run(move || open_folder(&folder).err().map(Finding::Failed)),
+            Action::OpenFolder(folder) => {
+                let desktop = Arc::clone(&self.around.desktop);
+                self.background.run(move || desktop.show_folder(&folder).err().map(Finding::Failed));
+            }
             Action::SetTheme(theme) => self.settings.theme = theme,
             Action::ShowMonitor(shown) => self.settings.monitor = shown,
             Action::Remember(settings) => self.settings = *settings,
@@ -155,11 +160,12 @@ impl App {
             return;
         }
         let id = RunId(self.next_id());
-        self.run = Some(RunView::new(id, self.config.clone()));
+        let config = self.with_device(&self.config);
+        self.run = Some(RunView::new(id, config.clone()));
         self.screen = Screen::Train;
         self.reread_at = 0.0;
-        self.move_to_host_for(self.config.device);
-        if !self.ask(Command::Start { run: id, config: self.config.clone(), from: None }) {
+        self.move_to_host_for(config.device);
+        if !self.ask(Command::Start { run: id, config, from: None }) {
             self.engine_is_gone();
         }
     }
@@ -276,20 +282,4 @@ impl App {
     pub(super) fn complain(&mut self, problem: &Problem) {
         self.tell(Severity::Error, Message::from(problem));
     }
-}
-
-/// Shows a folder in the system's file manager.
-fn open_folder(folder: &Path) -> Result<(), Problem> {
-    let program = if cfg!(target_os = "windows") {
-        "explorer"
-    } else if cfg!(target_os = "macos") {
-        "open"
-    } else {
-        "xdg-open"
-    };
-    let problem = |reason: String| Problem::Show { path: folder.to_owned(), reason };
-    let mut child = std::process::Command::new(program).arg(folder).spawn().map_err(|error| problem(error.to_string()))?;
-    let status = child.wait().map_err(|error| problem(error.to_string()))?;
-    // Windows' explorer ends with 1 when all went well.
-    if status.success() || cfg!(target_os = "windows") { Ok(()) } else { Err(problem(format!("{program} ended with {status}"))) }
 }

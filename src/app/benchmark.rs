@@ -1,11 +1,15 @@
 //! Owns what the window knows of this machine's speed: the benchmark under way and the last one that was kept.
 //! Must not measure: the engine does.
 
+use super::messages::Message;
+use super::reading_place::device_name;
 use super::state::App;
-use crate::bench::{Extent, Report, Row, Saved, Subject};
+use crate::bench::{self, Extent, Report, Row, Saved, Side, Subject, rates};
+use crate::figures::duration;
+use crate::hardware::first_guess;
 use crate::problem::Problem;
 use crate::protocol::Command;
-use crate::run_config::RunConfig;
+use crate::run_config::{DeviceChoice, Precision, RunConfig};
 
 /// What is known of this machine's speed.
 #[derive(Clone, Debug, Default)]
@@ -14,26 +18,57 @@ pub struct BenchmarkView {
     pub under_way: Option<BenchmarkUnderWay>,
     /// The newest report and, where it could be written, its files.
     pub last: Option<(Report, Option<Saved>)>,
-    /// How fast each batch size is with the settings it was compared for.
-    pub batch_sizes: Option<BatchSizes>,
+    /// How fast the settings they were compared for are with each batch size.
+    pub batch_sizes: Option<Comparison>,
+    /// How fast the settings they were compared for are on each device, in each number format.
+    pub devices: Option<Comparison>,
 }
 
-/// Batch sizes, compared.
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Batch sizes.
+    BatchSizes,
+    /// Devices, number formats and, where there is only the processor, threads.
+    Devices,
+}
+
+/// Settings, compared.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BatchSizes {
-    /// The settings, with the batch size there was.
+pub struct Comparison {
+    /// What was compared.
+    pub what: What,
+    /// The settings, with what they had of it.
     pub config: RunConfig,
-    /// A figure for each size.
+    /// A figure for each side that could be measured.
     pub rows: Vec<Row>,
+    /// Sides that could not be measured, and why not.
+    pub failed: Vec<(Side, Problem)>,
 }
 
-impl BatchSizes {
+impl Comparison {
     /// True where the figures hold for these settings as well.
-    pub fn hold_for(&self, config: &RunConfig) -> bool {
-        let key = |config: &RunConfig| {
-            (config.model, config.precision, config.threads, config.device, config.optimizer, config.augmentation, config.activation)
+    pub fn holds_for(&self, config: &RunConfig) -> bool {
+        let alike = |config: &RunConfig| (config.model, config.optimizer, config.augmentation, config.activation);
+        let (here, there) = (&self.config, config);
+        alike(here) == alike(there)
+            && match self.what {
+                What::BatchSizes => (here.precision, here.threads, here.device) == (there.precision, there.threads, there.device),
+                What::Devices => here.batch_size == there.batch_size,
+            }
+    }
+
+    /// Sides that could not be measured, a sentence each.
+    pub fn failures(&self) -> Vec<String> {
+        let words = |(side, problem): &(Side, Problem)| {
+            format!("{} {} could not be timed. {}", device_name(side.device, false), side.precision, Message::from(problem).what)
         };
-        key(&self.config) == key(config)
+        self.failed.iter().map(words).collect()
+    }
+
+    /// Images a second on this side, if it was measured.
+    pub fn rate(&self, wanted: Side) -> Option<f64> {
+        rates(&self.rows).find(|(side, _)| *side == wanted).map(|(_, rate)| rate)
     }
 }
 
@@ -51,8 +86,8 @@ pub struct BenchmarkUnderWay {
     pub rows: Vec<Row>,
     /// True once it was asked to end.
     pub stopping: bool,
-    /// Whose batch sizes are compared, where it is that.
-    pub comparing: Option<RunConfig>,
+    /// What is compared of which settings, where it is that.
+    pub comparing: Option<(What, RunConfig)>,
 }
 
 impl BenchmarkView {
@@ -76,12 +111,80 @@ impl App {
         self.measure(None, |request| Command::Benchmark { request, extent });
     }
 
-    pub(super) fn compare_batch_sizes(&mut self) {
-        let config = self.config.clone();
-        self.measure(Some(config.clone()), |request| Command::CompareBatchSizes { request, config });
+    pub(super) fn compare(&mut self, what: What) {
+        let config = self.with_device(&self.config);
+        let sides = match what {
+            What::BatchSizes => bench::batch_sizes(&config),
+            What::Devices => bench::devices(&config, &self.usable_for_training()),
+        };
+        if sides.iter().any(|side| side.device == DeviceChoice::Cuda) && !self.is_training() {
+            self.move_to_host_for(DeviceChoice::Cuda);
+        }
+        self.measure(Some((what, self.config.clone())), |request| Command::Compare { request, config, sides });
     }
 
-    fn measure(&mut self, comparing: Option<RunConfig>, command: impl FnOnce(u64) -> Command) {
+    /// Devices that runs can be made on, the processor first, with the number formats that can be used there.
+    fn usable_for_training(&self) -> Vec<(DeviceChoice, Vec<Precision>)> {
+        let devices = [DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
+        let precisions = |device| {
+            let sound = |precision: &Precision| self.why_not_precision_on(device, *precision).is_none();
+            Precision::ALL.iter().copied().filter(sound).collect()
+        };
+        devices.filter(|&device| self.why_not_device(device).is_none()).map(|device| (device, precisions(device))).collect()
+    }
+
+    /// A side of these settings as short as it goes: "CPU bf16", "1 thread".
+    pub fn side_name(&self, side: Side) -> String {
+        match side.threads {
+            fewer if fewer != Side::of(&self.config).threads => {
+                if fewer == 1 {
+                    "1 thread".to_owned()
+                } else {
+                    format!("{fewer} threads")
+                }
+            }
+            _ => format!("{} {}", device_name(side.device, false), side.precision),
+        }
+    }
+
+    /// These settings on that side.
+    pub fn on_side(&self, side: Side) -> RunConfig {
+        let config = &self.config;
+        let stays = self.device_for(config.device, side.precision) == side.device;
+        let threads = if side.threads == Side::of(config).threads { config.threads } else { Some(side.threads) };
+        let device = if stays { config.device } else { side.device };
+        RunConfig { device, precision: side.precision, threads, ..config.clone() }
+    }
+
+    /// What is usual, as long as nothing was measured and there is a choice.
+    pub fn first_guess(&self) -> Option<&'static str> {
+        let measured = self.benchmark.devices.as_ref().is_some_and(|found| found.holds_for(&self.config));
+        if measured || !self.has_other_devices() {
+            return None;
+        }
+        Some(first_guess(&self.config, self.training_images()))
+    }
+
+    /// True where there is something else than the processor to train on.
+    pub fn has_other_devices(&self) -> bool {
+        self.usable_for_training().len() > 1
+    }
+
+    /// Images a second that these settings learn from here, as it was measured.
+    pub(super) fn measured_rate(&self, config: &RunConfig) -> Option<f64> {
+        let side = Side { device: self.device_for(config.device, config.precision), ..Side::of(config) };
+        let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes].into_iter().flatten();
+        compared.filter(|comparison| comparison.holds_for(config)).find_map(|comparison| comparison.rate(side))
+    }
+
+    /// How long this run will take on a side that learns from so many images a second: "about 40 s"; nothing where the images are not counted
+    /// yet.
+    pub fn total_time(&self, rate: f64) -> Option<String> {
+        let images = self.training_images()? as f64 * f64::from(self.config.epochs);
+        Some(format!("about {}", duration(images / rate)))
+    }
+
+    fn measure(&mut self, comparing: Option<(What, RunConfig)>, command: impl FnOnce(u64) -> Command) {
         if self.is_training() {
             self.complain(&Problem::Busy);
             return;
@@ -98,11 +201,15 @@ impl App {
         }
     }
 
-    pub(super) fn batch_sizes_compared(&mut self, request: u64) {
+    pub(super) fn compared(&mut self, request: u64, failed: Vec<(Side, Problem)>) {
         if let Some(under_way) = self.benchmark.under_way.take_if(|under_way| under_way.request == request)
-            && let Some(config) = under_way.comparing
+            && let Some((what, config)) = under_way.comparing
         {
-            self.benchmark.batch_sizes = Some(BatchSizes { config, rows: under_way.rows });
+            let comparison = Some(Comparison { what, config, rows: under_way.rows, failed });
+            match what {
+                What::BatchSizes => self.benchmark.batch_sizes = comparison,
+                What::Devices => self.benchmark.devices = comparison,
+            }
         }
     }
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use super::background::Finding;
 use super::messages::Message;
 use super::state::App;
-use crate::hardware::device_availability;
+use crate::hardware::{device_availability, reading_availability};
 use crate::problem::Problem;
-use crate::run_config::{DeviceChoice, Precision};
+use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::self_test::Report;
 
 /// Checks a device, with NVIDIA's libraries looked for in this folder first; blocks until it is done.
@@ -42,13 +42,14 @@ impl App {
         });
     }
 
-    /// Checks what only runs once it has passed: a GPU that everything is there for.
+    /// Checks what is only used once it has passed: a GPU that everything is there for.
     pub(super) fn check_gpu(&mut self) {
-        let device = DeviceChoice::Cuda;
-        if self.hardware.as_ref().is_some_and(|hardware| device_availability(device, hardware).is_ok())
-            && !self.checks.contains_key(&device)
-        {
-            self.check_device(device);
+        for device in [DeviceChoice::Cuda, DeviceChoice::Metal] {
+            if self.hardware.as_ref().is_some_and(|hardware| reading_availability(device, hardware).is_ok())
+                && !self.checks.contains_key(&device)
+            {
+                self.check_device(device);
+            }
         }
     }
 
@@ -67,9 +68,42 @@ impl App {
         }
     }
 
+    /// The device that a run in this number format is carried out on where `device` is chosen.
+    pub fn device_for(&self, device: DeviceChoice, precision: Precision) -> DeviceChoice {
+        match device {
+            DeviceChoice::Auto => {
+                let available = device_availability(DeviceChoice::Cuda, &self.machine()).is_ok();
+                automatic(self.checks.get(&DeviceChoice::Cuda).filter(|_| available), precision)
+            }
+            named => named,
+        }
+    }
+
+    /// These settings as an engine is asked for them: with the GPU that `Auto` stands for, where it stands for one.
+    pub(super) fn with_device(&self, config: &RunConfig) -> RunConfig {
+        match self.device_for(config.device, config.precision) {
+            DeviceChoice::Cpu => config.clone(),
+            device => RunConfig { device, ..config.clone() },
+        }
+    }
+
     /// Why this number format cannot be used on the device that is chosen, if it was found wrong there.
     pub fn why_not_precision(&self, precision: Precision) -> Option<String> {
-        let Checked::Done(found) = self.checks.get(&self.config.device.resolved())? else { return None };
+        self.why_not_precision_on(self.device_for(self.config.device, precision), precision)
+    }
+
+    pub(super) fn why_not_precision_on(&self, device: DeviceChoice, precision: Precision) -> Option<String> {
+        let Checked::Done(found) = self.checks.get(&device)? else { return None };
         found.as_ref().as_ref().ok()?.vouches_for(precision).err()
+    }
+}
+
+/// What `Auto` stands for in this number format: the NVIDIA GPU where it can be used and its check found nothing wrong with that format, and
+/// the processor otherwise.
+pub fn automatic(gpu: Option<&Checked>, precision: Precision) -> DeviceChoice {
+    let Some(Checked::Done(found)) = gpu else { return DeviceChoice::Cpu };
+    match &**found {
+        Ok(report) if report.vouches_for(Precision::F32).is_ok() && report.vouches_for(precision).is_ok() => DeviceChoice::Cuda,
+        _ => DeviceChoice::Cpu,
     }
 }

@@ -2,9 +2,11 @@
 //! Must not ask any desktop itself.
 
 use std::any::Any;
+use std::path::Path;
 
 use super::background::Wake;
 use super::messages::Message;
+use crate::problem::Problem;
 
 /// The desktop. Called on threads that may wait, never on the window's.
 pub trait Desktop: Send + Sync {
@@ -13,4 +15,7 @@ pub trait Desktop: Send + Sync {
 
     /// Shows a notification, and calls `chosen` when the person goes for it. Returns when it is gone, or at once.
     fn notify(&self, message: &Message, chosen: Wake);
+
+    /// Shows a folder in the system's file manager.
+    fn show_folder(&self, folder: &Path) -> Result<(), Problem>;
 }

@@ -94,10 +94,12 @@ impl App {
                     self.end(run, Phase::Finished(summary));
                 }
                 self.list_runs();
+                self.arrange_reading();
             }
             Event::Discarded(run) => {
                 self.end(run, Phase::Discarded);
                 self.list_interrupted();
+                self.arrange_reading();
             }
             Event::Failed { what, problem } => self.on_failure(what, &problem),
             Event::Reader(model) => {
@@ -107,6 +109,7 @@ impl App {
                     self.drawing_changed();
                 }
             }
+            Event::ReadingOn(report) => self.on_reading_report(report),
             Event::Read { request, reading } => {
                 if let Some(next) = self.line.answered(request, *reading) {
                     self.classify(next);
@@ -144,7 +147,7 @@ impl App {
                     }
                 }
             }
-            Event::BatchSizesCompared(request) => self.batch_sizes_compared(request),
+            Event::Compared { request, failed } => self.compared(request, failed),
             Event::BenchmarkCancelled(request) => {
                 self.benchmark.ended(request);
             }
@@ -176,6 +179,7 @@ impl App {
                 }
                 self.end(run, Phase::Failed);
                 self.list_interrupted();
+                self.arrange_reading();
                 ours
             }
             Task::Evaluation(request) => self.evaluation_ended(request),
@@ -226,6 +230,7 @@ impl App {
             Finding::Runs(runs) => self.runs = Some(runs),
             Finding::Checked { device, found, .. } => {
                 self.checks.insert(device, Checked::Done(found));
+                self.arrange_reading();
             }
             Finding::Interrupted(runs) => self.on_interrupted(runs),
             Finding::EngineLost { loss, was_training, interrupted } => {

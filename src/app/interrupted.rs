@@ -63,6 +63,7 @@ impl App {
         if self.why_not_device(run.config.device).is_some() || here_again {
             run.config = RunConfig { device: DeviceChoice::Cpu, ..run.config };
         }
+        run.config = self.with_device(&run.config);
         let config = run.config.clone();
         self.run = Some(run);
         self.screen = Screen::Train;
@@ -96,6 +97,7 @@ impl App {
         self.engine_lost_everything();
         // For good: a process that was lost once may be lost again.
         (self.host, self.around.host) = (Host::Thread, Host::Thread);
+        self.give_reading_up();
         self.start_engine_anew();
         // What is said depends on what lies there.
         let checkpoints = Checkpoints::new(&self.around.paths.checkpoints);

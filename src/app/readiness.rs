@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::background::Finding;
 use super::state::App;
 use crate::data::builtin;
-use crate::figures::{duration, memory};
+use crate::figures::memory;
 use crate::hardware::{Hardware, precision_note, recommend};
-use crate::run_config::{ConfigProblem, DataSource, DataSpec, NamedSet, Precision, RunConfig};
+use crate::run_config::{ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig};
 use crate::train::{held_back, memory_needed};
 
 impl App {
@@ -18,13 +18,18 @@ impl App {
         precision_note(precision, &self.machine(), cost)
     }
 
-    /// How long the run will about take here, once this machine was measured: "About 40 s of training on this machine."
+    /// How long the run will about take here, once that was measured: "About 40 s of training on this machine."
     pub fn expected_time(&self) -> Option<String> {
-        let (report, _) = self.benchmark.last.as_ref()?;
-        let threads = self.config.threads.unwrap_or(report.machine.threads);
-        let rate = report.images_per_second(self.config.model, self.config.precision, threads)?;
-        let seconds = self.training_images()? as f64 * f64::from(self.config.epochs) / rate;
-        Some(format!("About {} of training on this machine.", duration(seconds)))
+        let config = &self.config;
+        let benchmarked = || {
+            let (report, _) = self.benchmark.last.as_ref()?;
+            // Only the processor was measured.
+            let here = self.device_for(config.device, config.precision) == DeviceChoice::Cpu;
+            let threads = config.threads.unwrap_or(report.machine.threads);
+            report.images_per_second(config.model, config.precision, threads).filter(|_| here)
+        };
+        let time = self.total_time(self.measured_rate(config).or_else(benchmarked)?)?;
+        Some(format!("A{} of training on this machine.", time.trim_start_matches('a')))
     }
 
     /// How much memory the run will about take: "Takes about 187 MB of memory; 22.2 GB are free." False with it where that is too much.
@@ -41,7 +46,7 @@ impl App {
     }
 
     /// Pictures an epoch learns from, where the data set is known: those not held back for validation.
-    fn training_images(&self) -> Option<u64> {
+    pub(super) fn training_images(&self) -> Option<u64> {
         self.images().map(|(train, _)| train - held_back(train))
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files;
 use crate::problem::Problem;
-use crate::run_config::RunConfig;
+use crate::run_config::{ReadingChoice, RunConfig};
 
 /// Light or dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +63,8 @@ pub struct Settings {
     pub data_folders: Vec<PathBuf>,
     /// The folder the person chose for NVIDIA's libraries; `None` for the usual places.
     pub cuda_folder: Option<PathBuf>,
+    /// Where drawings are read.
+    pub reading: ReadingChoice,
     /// The pen's diameter, in canvas units.
     pub pen: f32,
     /// Smoothing of the curves, 0 to 1.
@@ -83,6 +85,7 @@ impl Default for Settings {
             config: RunConfig::default(),
             data_folders: Vec::new(),
             cuda_folder: None,
+            reading: ReadingChoice::default(),
             pen: 20.0,
             smoothing: 0.9,
             log_loss: false,

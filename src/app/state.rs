@@ -20,11 +20,12 @@ use super::messages::Message;
 use super::monitor::{Monitor, ReadLive};
 use super::notice::{Notice, Severity};
 use super::reading_line::ReadingLine;
+use super::reading_place::ReadingPlace;
 use super::results::ResultsView;
 use super::run_view::RunView;
 use super::settings::Settings;
 use crate::data::Found;
-use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget};
+use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget, this_machine};
 use crate::hardware::Hardware;
 use crate::paths::Paths;
 use crate::protocol::{Command, ModelInfo, Reading};
@@ -102,6 +103,7 @@ pub struct App {
     pub notices: Vec<Notice>,
     /// True while the person works in the window; the window says so.
     pub focused: bool,
+    pub(super) reading_place: ReadingPlace,
     pub(super) line: ReadingLine,
     pub(super) engine: EngineHandle,
     /// Where the engine lives.
@@ -161,6 +163,7 @@ impl App {
             monitor: Monitor::default(),
             notices: Vec::new(),
             focused: true,
+            reading_place: ReadingPlace::default(),
             line: ReadingLine::default(),
             engine,
             host: around.host,
@@ -181,6 +184,7 @@ impl App {
         if let Some(aside) = set_aside {
             app.tell(Severity::Info, Message::settings_set_aside(&aside));
         }
+        app.tell_where_to_read();
         app
     }
 
@@ -239,6 +243,7 @@ impl App {
         (self.engine, self.engine_folders) = (engine, folders);
         (self.engine_alive, self.engine_heard) = (true, false);
         self.line.forget_request();
+        self.tell_anew_where_to_read();
     }
 }
 
@@ -258,6 +263,7 @@ fn connect(around: &Surroundings, host: Host, settings: &Settings) -> (EngineHan
         weights: WeightFormat::F32,
         cuda_folder: settings.cuda_folder.clone(),
         gives_way: true,
+        devices: this_machine(),
     };
     ((around.connect)(host, engine, Arc::clone(&around.wake)), folders)
 }

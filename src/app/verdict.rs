@@ -2,6 +2,7 @@
 //! Must not know how they are shown.
 
 use super::run_view::RunView;
+use crate::figures::milliseconds;
 use crate::protocol::{ModelInfo, ModelRef, Reading};
 use crate::run_config::DeviceChoice;
 
@@ -75,8 +76,7 @@ pub fn latency(reading: &Reading) -> String {
         DeviceChoice::Cuda => "the NVIDIA GPU",
         DeviceChoice::Metal => "the Apple GPU",
     };
-    let millis = f64::from(reading.micros) / 1000.0;
-    if millis < 10.0 { format!("{millis:.1} ms on {device}") } else { format!("{millis:.0} ms on {device}") }
+    format!("{} on {device}", milliseconds(reading.micros as f32))
 }
 
 /// A probability in whole percent, never rounded to certainty: 0.9997 is "over 99 %", 0.002 is "under 1 %".

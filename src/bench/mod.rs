@@ -2,8 +2,8 @@
 //! what came of it. Steps, data, updates and reading are measured by the code that trains and reads, not by a copy of it.
 //! Must not know windows, commands or events.
 
-mod batches;
 mod clock;
+mod comparisons;
 mod pipeline;
 mod pools;
 mod products;
@@ -17,17 +17,18 @@ mod words;
 
 use std::ops::ControlFlow;
 
-pub use batches::{BATCH_SIZES, compare_batch_sizes, rates, sweet_spot};
 pub use clock::{Listener, Progress};
-pub use report::{Extent, Machine, Report, Row, Subject, VERSION};
+pub use comparisons::{BATCH_SIZES, Compared, Open, batch_sizes, compare, devices, fastest, rates, sweet_spot};
+pub use report::{Extent, Machine, Report, Row, Side, Subject, VERSION};
 pub use store::{Saved, latest, save};
 pub use words::{heading, sections, subject, text};
 
 use self::clock::{Clock, Ended};
 use crate::data::{DataError, DataSet, builtin};
+use crate::device::open_device;
 use crate::hardware;
 use crate::problem::Problem;
-use crate::run_config::{ModelKind, Precision};
+use crate::run_config::{DeviceChoice, ModelKind, Precision};
 
 /// Images that steps are made on and that are read: enough that no run comes to its first epoch's end too soon.
 const IMAGES: usize = 6000;
@@ -75,7 +76,8 @@ fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, En
     let data = pictures(&mut clock)?;
     for model in ModelKind::ALL {
         let sides = sides(*model, extent, &pools);
-        let steps = steps::steps(&mut clock, share(model), &steps::config(*model), &sides, &data, best_size)?;
+        let steps = steps::steps(&mut clock, share(model), &steps::config(*model), &sides, &data, best_size, &open_device)?;
+        let steps = steps.into_iter().map(|(_, row)| row).collect::<Result<Vec<_>, _>>()?;
         keep(&mut clock, &mut rows, steps);
     }
     let pipeline = pipeline::pipeline(&mut clock, PIPELINE, &data.train)?;
@@ -130,9 +132,9 @@ fn best_size(products: &[Row]) -> usize {
 
 /// In f32 on one thread and on all; in the other number formats, where training takes them, on all. When time is short, only the
 /// models that are compared are measured on one thread.
-fn sides(model: ModelKind, extent: Extent, pools: &[pools::Pool]) -> Vec<steps::Side> {
+fn sides(model: ModelKind, extent: Extent, pools: &[pools::Pool]) -> Vec<Side> {
     let skipped = if extent == Extent::Quick && !EVERY_PRECISION.contains(&model) { pools.len().saturating_sub(1) } else { 0 };
-    let side = |precision, threads| steps::Side { precision, threads, batch_size: steps::batch_size(model) };
+    let side = |precision, threads| Side { device: DeviceChoice::Cpu, precision, threads, batch_size: steps::batch_size(model) };
     let mut sides: Vec<_> = pools.iter().skip(skipped).map(|pool| side(Precision::F32, pool.threads)).collect();
     let all = pools.last().map_or(1, |pool| pool.threads);
     let others = Precision::ALL.iter().filter(|&&precision| precision != Precision::F32 && EVERY_PRECISION.contains(&model));

@@ -2,10 +2,11 @@
 
 use super::clock::{Clock, Ended};
 use super::report::{Row, Subject};
-use super::rounds::{Side, median, take, timed};
+use super::rounds::{Side, take, timed};
 use super::steps;
 use crate::data::Split;
 use crate::problem::Problem;
+use crate::quantiles::median;
 use crate::run_config::{Augmentation, ModelKind, RunConfig};
 use crate::train::{Loader, Shuffle};
 

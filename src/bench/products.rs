@@ -8,8 +8,9 @@ use rayon::prelude::*;
 use super::clock::{Clock, Ended};
 use super::pools::Pool;
 use super::report::{Row, Subject};
-use super::rounds::{Side, median, take, timed};
+use super::rounds::{Side, take, timed};
 use crate::nn::ops::LargeProduct;
+use crate::quantiles::median;
 use crate::run_config::Precision;
 
 /// The size that is usually fastest.

@@ -6,14 +6,15 @@ use std::ops::ControlFlow;
 use super::clock::{Clock, Ended};
 use super::pools::Pool;
 use super::report::{Row, Subject};
-use super::rounds::{Side, median, quantile, take, timed};
+use super::rounds::{Side, take, timed};
 use crate::data::Split;
 use crate::infer::{Reader, measure};
 use crate::ink::Picture;
 use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{ModelInfo, ModelRef};
-use crate::run_config::{Activation, DataSpec, ModelKind};
+use crate::quantiles::{median, quantile};
+use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind};
 
 /// Digits read between two looks at whoever waits.
 const BURST: usize = 20;
@@ -56,7 +57,7 @@ fn one(clock: &mut Clock<'_>, time: std::time::Duration, model: ModelKind, digit
         epochs: 0,
         validation_accuracy: None,
     };
-    let reader = Reader::new(Net::new(model, Activation::default(), 1)?, info, f32::NEG_INFINITY);
+    let reader = Reader::new(Net::new(model, Activation::default(), 1)?, DeviceChoice::Cpu, info, f32::NEG_INFINITY);
     let pictures: Vec<Picture> = (0..digits.len()).filter_map(|index| Picture::try_from(digits.image(index)).ok()).collect();
     let mut pictures = pictures.iter().cycle();
     let mut seconds = Vec::new();

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision};
+use crate::hardware::usable_cores;
+use crate::run_config::{Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, RunConfig};
 
 /// The version written into stored reports; newer ones are refused.
 pub const VERSION: u32 = 1;
@@ -68,6 +69,31 @@ pub struct Machine {
     pub threads: u32,
 }
 
+/// What the steps of a run are measured with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Side {
+    /// Where (never `Auto`).
+    pub device: DeviceChoice,
+    /// Number format of its products.
+    pub precision: Precision,
+    /// Threads.
+    pub threads: u32,
+    /// Images per step.
+    pub batch_size: u32,
+}
+
+impl Side {
+    /// That of these settings.
+    pub fn of(config: &RunConfig) -> Self {
+        let RunConfig { device, precision, threads, batch_size, .. } = *config;
+        Self { device: device.resolved(), precision, threads: threads.unwrap_or_else(usable_cores), batch_size }
+    }
+}
+
+const fn processor() -> DeviceChoice {
+    DeviceChoice::Cpu
+}
+
 /// One figure. Every figure is the median of several repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
@@ -94,6 +120,9 @@ pub enum Row {
     Step {
         /// The network.
         model: ModelKind,
+        /// Where; reports from before there was a choice mean the processor.
+        #[serde(default = "processor")]
+        device: DeviceChoice,
         /// Number format of its products.
         precision: Precision,
         /// Images per step.
@@ -106,7 +135,7 @@ pub enum Row {
         images_per_second: f64,
         /// 10⁹ nominal floating-point operations per second (see `nn::flops`).
         gflops: f64,
-        /// The rate of a large f32 product on as many threads, measured in turn with these steps.
+        /// The rate of a large f32 product on as many threads, measured in turn with these steps; 0 elsewhere than on the processor.
         product_gflops: f64,
     },
     /// Getting training images ready.

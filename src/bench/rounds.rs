@@ -1,5 +1,5 @@
 //! Owns how repeats are taken: every side in its turn, round after round, so that what slows the machine down for a moment
-//! slows all sides; and what is made of them. Must not know what the sides do.
+//! slows all sides. Must not know what the sides do.
 
 use std::time::{Duration, Instant};
 
@@ -30,23 +30,6 @@ pub(super) fn take(clock: &mut Clock<'_>, time: Duration, sides: &mut [Side<'_>]
         }
     }
     Ok(taken)
-}
-
-/// The value that half of the values are at most (the mean of the middle two of an even count); NaN without values.
-pub(super) fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let at = |index: usize| sorted.get(index).copied().unwrap_or(f64::NAN);
-    let middle = sorted.len() / 2;
-    if sorted.len().is_multiple_of(2) { f64::midpoint(at(middle.wrapping_sub(1)), at(middle)) } else { at(middle) }
-}
-
-/// The value that a share of the values are at most (nearest rank); NaN without values.
-pub(super) fn quantile(values: &[f64], share: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let rank = (share * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 
 /// Seconds that `work` takes.

@@ -3,15 +3,28 @@
 
 use serde::Serialize;
 
+use super::arguments::choice;
+use super::devices;
 use super::engine::Engine;
 use super::failure::Failure;
+use super::format::count;
 use super::interrupt;
 use super::output::Output;
 use super::progress::Progress;
-use crate::bench::{Extent, Machine, Report, Row, Saved, subject, text};
+use crate::app::messages::Message;
+use crate::bench::{self, Extent, Machine, Report, Row, Saved, Side, subject, text};
+use crate::figures::grouped;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event, Task};
-use crate::run_config::WeightFormat;
+use crate::run_config::{DeviceChoice, Preset, RunConfig, WeightFormat};
+use crate::table::{self, Line, Section};
+
+/// What can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum What {
+    BatchSizes,
+    Devices,
+}
 
 /// The options of `inkling bench`.
 #[derive(Debug, clap::Args)]
@@ -19,6 +32,12 @@ pub struct Arguments {
     /// Measure for some ten seconds instead of less than a minute; the figures scatter more
     #[arg(long)]
     quick: bool,
+    /// Instead, time a few steps of a preset with every batch size, or on every device in every number format
+    #[arg(long, value_name = "WHAT", conflicts_with = "quick")]
+    compare: Option<What>,
+    /// Whose steps are compared
+    #[arg(long, value_name = "NAME", default_value = "balanced", requires = "compare", ignore_case = true, value_parser = choice::<Preset>(Preset::ALL.iter().map(|c| c.name())))]
+    preset: Preset,
     /// Print one JSON object a line on standard output
     #[arg(long)]
     json: bool,
@@ -48,14 +67,30 @@ struct Finished<'a> {
     report: Option<String>,
 }
 
+/// All sides were measured, or could not be.
+#[derive(Serialize)]
+struct Compared {
+    event: &'static str,
+    failed: Vec<String>,
+}
+
+/// How a measurement ends.
+enum Over {
+    Benchmarked(Box<Report>, Result<Saved, Problem>),
+    Compared(Vec<Row>, Vec<(Side, Problem)>),
+}
+
 /// Measures.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut output = Output::new(arguments.json);
+    if let Some(what) = arguments.compare {
+        return compare(what, arguments.preset, &mut output);
+    }
     let engine = Engine::start(None, None, WeightFormat::F32)?;
     interrupt::listen();
     let extent = if arguments.quick { Extent::Quick } else { Extent::Full };
     engine.send(Command::Benchmark { request: 1, extent })?;
-    let mut output = Output::new(arguments.json);
-    let (report, saved) = measured(&engine, &mut output)?;
+    let Over::Benchmarked(report, saved) = until_over(&engine, &mut output)? else { return Err(Problem::EngineGone.into()) };
     output.json(&Finished {
         event: "finished",
         measured_at: &report.measured_at,
@@ -70,10 +105,62 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output.text(&format!("Saved as {} and {}", saved.text.display(), saved.json.display()))
 }
 
-fn measured(engine: &Engine, output: &mut Output) -> Result<(Report, Result<Saved, Problem>), Failure> {
+/// Times a few steps of a preset on several sides.
+fn compare(what: What, preset: Preset, output: &mut Output) -> Result<(), Failure> {
+    let config = RunConfig::preset(preset);
+    let (sides, device) = match what {
+        What::BatchSizes => (bench::batch_sizes(&config), DeviceChoice::Cpu),
+        What::Devices => {
+            let usable = devices::usable_for_training();
+            let last = usable.last().map_or(DeviceChoice::Cpu, |(device, _)| *device);
+            (bench::devices(&config, &usable), last)
+        }
+    };
+    let engine = Engine::start_for(device, None, None, WeightFormat::F32)?;
+    interrupt::listen();
+    engine.send(Command::Compare { request: 1, config, sides })?;
+    let Over::Compared(rows, failed) = until_over(&engine, output)? else { return Err(Problem::EngineGone.into()) };
+    let failed: Vec<String> = failed.iter().map(|(side, problem)| format!("{}: {}", name(*side), Message::from(problem).what)).collect();
+    output.text(&table::text(&[section(what, &rows)]))?;
+    for words in &failed {
+        output.text(words)?;
+    }
+    output.json(&Compared { event: "finished", failed })
+}
+
+/// A line for each side, the best marked.
+fn section(what: What, rows: &[Row]) -> Section {
+    let best = |side: Side| match what {
+        What::BatchSizes => bench::sweet_spot(rows) == Some(side.batch_size),
+        What::Devices => bench::fastest(rows) == Some(side),
+    };
+    let first = bench::rates(rows).next().map_or(f64::NAN, |(_, rate)| rate);
+    let line = |(side, rate): (Side, f64)| {
+        let mark = if best(side) { "enough" } else { "" };
+        let cells = vec![name(side), grouped(rate.round() as u64), format!("{:.2}x", rate / first), mark.to_owned()];
+        Line { cells, detail: String::new() }
+    };
+    Section {
+        title: "Steps of this run",
+        about: "images a second that a few steps learn from, and how many times as many as the first; the smallest or simplest that is within a \
+                twentieth of the fastest is enough"
+            .to_owned(),
+        columns: ["", "images/s", "", ""].map(str::to_owned).to_vec(),
+        lines: bench::rates(rows).map(line).collect(),
+    }
+}
+
+/// "cpu, bf16, batches of 128, 2 threads".
+fn name(side: Side) -> String {
+    let Side { device, precision, threads, batch_size } = side;
+    format!("{device}, {precision}, batches of {batch_size}, {}", count(u64::from(threads), "thread"))
+}
+
+fn until_over(engine: &Engine, output: &mut Output) -> Result<Over, Failure> {
     let progress = Progress::new();
     progress.note("Measuring this machine; the figures are best when nothing else runs.");
     let mut stopping = false;
+    let mut rows = Vec::new();
     loop {
         if interrupt::asked() && !stopping {
             stopping = true;
@@ -85,8 +172,10 @@ fn measured(engine: &Engine, output: &mut Output) -> Result<(Report, Result<Save
             }
             Some(Event::BenchmarkRow { row, .. }) => {
                 output.json(&Figure { event: "figure", row: &row, share_of_product: row.share_of_product() })?;
+                rows.push(row);
             }
-            Some(Event::Benchmarked { report, saved, .. }) => return Ok((*report, saved)),
+            Some(Event::Benchmarked { report, saved, .. }) => return Ok(Over::Benchmarked(report, saved)),
+            Some(Event::Compared { failed, .. }) => return Ok(Over::Compared(rows, failed)),
             Some(Event::BenchmarkCancelled(_)) => {
                 progress.note("Stopped; nothing was kept.");
                 return Err(Failure::Interrupted);
@@ -94,6 +183,7 @@ fn measured(engine: &Engine, output: &mut Output) -> Result<(Report, Result<Save
             Some(Event::Failed { what: Task::Benchmark(_), problem }) => return Err(problem.into()),
             // Whatever was measured, a fresh engine does not know of it.
             Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
+            Some(Event::Lost(loss)) => return Err(loss.into()),
             // The rest concerns reading, which nobody asked for here.
             Some(_) | None => {}
         }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use crate::data::DataError;
-use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget};
+use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget, this_machine};
 use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event};
@@ -45,6 +45,7 @@ impl Engine {
             weights,
             cuda_folder: None,
             gives_way: false,
+            devices: this_machine(),
         };
         // One waiting wake-up is enough: whoever is woken takes every event there is.
         let (wake, woken) = sync_channel(1);

@@ -6,6 +6,7 @@ mod bench;
 #[cfg(windows)]
 mod console;
 mod data;
+mod devices;
 mod engine;
 mod eval;
 mod export;

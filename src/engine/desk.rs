@@ -3,12 +3,16 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::Duration;
 
+use super::devices::Devices;
 use super::events::EventSink;
 use super::export_job;
+use super::reading_place::ReadingPlace;
 use super::supervisor::Bench;
-use crate::bench::Extent;
+use crate::bench::{Extent, Side};
 use crate::export::ExportSpec;
 use crate::import::ImportSpec;
 use crate::infer::Reader;
@@ -16,6 +20,9 @@ use crate::ink::Ink;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event, ModelRef, RunId, Task};
 use crate::run_config::{DataSpec, RunConfig};
+
+/// How often the comparison of reading devices is looked at while nothing else is asked.
+const GLANCE: Duration = Duration::from_millis(20);
 
 /// A command that changes what the engine works on.
 #[derive(Debug)]
@@ -38,9 +45,10 @@ pub(super) enum Order {
         request: u64,
         extent: Extent,
     },
-    CompareBatchSizes {
+    Compare {
         request: u64,
         config: Box<RunConfig>,
+        sides: Vec<Side>,
     },
     CancelBenchmark(u64),
     /// One that takes measuring.
@@ -66,7 +74,7 @@ impl Order {
             Self::Start { .. }
                 | Self::Evaluate { .. }
                 | Self::Benchmark { .. }
-                | Self::CompareBatchSizes { .. }
+                | Self::Compare { .. }
                 | Self::Export { .. }
                 | Self::Import { .. }
                 | Self::Shutdown
@@ -81,7 +89,10 @@ pub(super) struct Desk<'a> {
     current: &'a mut Option<Task>,
     orders: VecDeque<Order>,
     drawing: Option<(u64, Ink)>,
+    /// The model that reads, on the processor.
     reader: Option<Reader>,
+    /// Where it reads.
+    place: ReadingPlace,
     /// Reads with the newest weights of the run that is under way.
     learning: Option<(RunId, Reader)>,
     /// True while the learning reader reads.
@@ -89,16 +100,20 @@ pub(super) struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    pub fn open(bench: Bench<'a>) -> Self {
+    pub fn open(bench: Bench<'a>, devices: Arc<dyn Devices>) -> Self {
         let Bench { commands, events, current } = bench;
-        let mut desk =
-            Self { commands, events, current, orders: VecDeque::new(), drawing: None, reader: None, learning: None, following: false };
+        let place = ReadingPlace::new(devices);
+        let (orders, drawing) = (VecDeque::new(), None);
+        let mut desk = Self { commands, events, current, orders, drawing, reader: None, place, learning: None, following: false };
         desk.read_with(&ModelRef::Starter);
         desk
     }
 
     /// Notes what the engine is busy with.
     pub fn busy_with(&mut self, task: Option<Task>) {
+        if task.is_some() {
+            self.place.break_off();
+        }
         *self.current = task;
     }
 
@@ -124,9 +139,18 @@ impl<'a> Desk<'a> {
             if let Some(order) = self.poll() {
                 return order;
             }
-            match self.commands.recv() {
+            // While a run is held, too, nothing is compared.
+            if self.current.is_none()
+                && let Some(reader) = &self.reader
+                && let Some(report) = self.place.attend(reader)
+            {
+                self.events.send(Event::ReadingOn(report));
+            }
+            let patience = if self.place.is_comparing() { GLANCE } else { Duration::MAX };
+            match self.commands.recv_timeout(patience) {
                 Ok(command) => self.take(command),
-                Err(_) => return Order::Shutdown,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Order::Shutdown,
             }
         }
     }
@@ -149,7 +173,10 @@ impl<'a> Desk<'a> {
     pub fn run_ended(&mut self, left: Option<Reader>) {
         self.learning = None;
         if std::mem::take(&mut self.following) {
-            self.reader = left.or_else(|| self.reader.take());
+            if left.is_some() {
+                self.reader = left;
+                self.place.start_over();
+            }
             if let Some(reader) = &self.reader {
                 self.events.send(Event::Reader(reader.info().clone()));
             }
@@ -165,7 +192,7 @@ impl<'a> Desk<'a> {
             Command::Evaluate { request, model, data } => Order::Evaluate { request, model, data },
             Command::CancelEvaluation(request) => Order::CancelEvaluation(request),
             Command::Benchmark { request, extent } => Order::Benchmark { request, extent },
-            Command::CompareBatchSizes { request, config } => Order::CompareBatchSizes { request, config: Box::new(config) },
+            Command::Compare { request, config, sides } => Order::Compare { request, config: Box::new(config), sides },
             Command::CancelBenchmark(request) => Order::CancelBenchmark(request),
             Command::Export { request, model, spec, to: Some(to) } if spec.is_quantized() => Order::Export { request, model, spec, to },
             Command::Export { request, model, spec, to } => return self.export(request, &model, &spec, to.as_deref()),
@@ -174,6 +201,7 @@ impl<'a> Desk<'a> {
             Command::Shutdown => Order::Shutdown,
             Command::Ping => return self.events.send(Event::Pong),
             Command::ReadWith(model) => return self.read_with(&model),
+            Command::ReadOn { choice, usable } => return self.place.ask(choice, usable),
             Command::Classify { request, ink } => {
                 self.drawing = Some((request, ink));
                 return;
@@ -199,6 +227,7 @@ impl<'a> Desk<'a> {
             Ok(reader) => {
                 self.events.send(Event::Reader(reader.info().clone()));
                 self.reader = Some(reader);
+                self.place.start_over();
                 self.following = false;
             }
             Err(problem) => self.events.send(Event::Failed { what: Task::Model, problem }),
@@ -219,7 +248,14 @@ impl<'a> Desk<'a> {
         let Some((request, ink)) = self.drawing.take() else { return };
         let before = self.current.replace(Task::Reading(request));
         let learning = self.learning.as_ref().filter(|_| self.following).map(|(_, reader)| reader);
-        let reading = learning.or(self.reader.as_ref()).ok_or(Problem::NoSuchRun).and_then(|reader| reader.read(&ink));
+        let (reading, report) = match (learning, &self.reader) {
+            (Some(learning), _) => (learning.read(&ink), None),
+            (None, Some(reader)) => self.place.read(reader, &ink),
+            (None, None) => (Err(Problem::NoSuchRun), None),
+        };
+        if let Some(report) = report {
+            self.events.send(Event::ReadingOn(report));
+        }
         self.events.send(match reading {
             Ok(reading) => Event::Read { request, reading: Box::new(reading) },
             Err(problem) => Event::Failed { what: Task::Reading(request), problem },

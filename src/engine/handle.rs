@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::devices::{Devices, ThisMachine};
 use super::events::EventSink;
 use super::supervisor::supervise;
 use super::worker;
@@ -24,7 +25,7 @@ pub enum RunsTarget {
 }
 
 /// What an engine needs to know about this installation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EngineSettings {
     /// Where data sets are looked for, best first.
     pub data_folders: Vec<PathBuf>,
@@ -41,6 +42,14 @@ pub struct EngineSettings {
     pub cuda_folder: Option<PathBuf>,
     /// True where a window has to stay quick: training then gives way to it when both want the processor.
     pub gives_way: bool,
+    /// The devices of the machine it is on.
+    #[serde(skip, default = "this_machine")]
+    pub devices: Arc<dyn Devices>,
+}
+
+/// The devices of this machine.
+pub fn this_machine() -> Arc<dyn Devices> {
+    Arc::new(ThisMachine)
 }
 
 /// The caller's end. Dropping it ends the engine.

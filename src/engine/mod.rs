@@ -4,12 +4,14 @@
 mod bench_job;
 mod child;
 mod desk;
+mod devices;
 mod events;
 mod export_job;
 mod handle;
 mod host;
 mod import_job;
 mod measure_job;
+mod reading_place;
 mod run_job;
 mod server;
 mod shelf;
@@ -17,8 +19,9 @@ mod supervisor;
 mod wire;
 mod worker;
 
+pub use devices::{Devices, ThisMachine};
 pub use events::EventSink;
-pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget};
+pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget, this_machine};
 pub use host::Host;
 pub use server::{Unserved, serve};
 pub use supervisor::supervise;

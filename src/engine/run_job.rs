@@ -8,13 +8,12 @@ use super::desk::{Desk, Order};
 use super::handle::{EngineSettings, RunsTarget};
 use super::shelf::Shelf;
 use crate::data::DataError;
-use crate::device::open_device;
-use crate::hardware::device_support;
+use crate::device::Place;
 use crate::infer::Reader;
-use crate::nn::{Net, parameter_count};
+use crate::nn::{ModelFile, Net, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Event, Intervention, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
-use crate::run_config::{ConfigProblem, RunConfig};
+use crate::run_config::RunConfig;
 use crate::runs::{CheckpointWriter, Checkpoints, Scribe, Store, check_target, save_to};
 use crate::train::{self, Checkpoint, Flow, Observer, Outcome};
 
@@ -49,15 +48,23 @@ pub(super) fn carry_out(
     let (event, left) = match trained {
         Ok(Some((Ok(summary), outcome))) => {
             let reference = ModelRef::File(summary.model_path.clone());
-            (Event::Finished { run, summary: Box::new(summary) }, Some(Reader::of_file(outcome.model_file(), reference)))
+            (Event::Finished { run, summary: Box::new(summary) }, left_by(&outcome, reference))
         }
         // What was learned has no folder, but it goes on reading until another model is chosen, and is in a checkpoint.
-        Ok(Some((Err(problem), outcome))) => (failed(problem), Some(Reader::of_file(outcome.model_file(), ModelRef::Training(run)))),
+        Ok(Some((Err(problem), outcome))) => (failed(problem), left_by(&outcome, ModelRef::Training(run))),
         Ok(None) | Err(Problem::Data(DataError::Cancelled)) => (Event::Discarded(run), None),
         Err(problem) => (failed(problem), None),
     };
     desk.events.send(event);
     desk.run_ended(left);
+}
+
+/// A reader with what the run has learned: on the processor, from where it may go elsewhere.
+fn left_by(outcome: &Outcome, reference: ModelRef) -> Option<Reader> {
+    let file = outcome.model_file();
+    let net = file.net.in_place(&Place::CPU);
+    let net = net.inspect_err(|error| tracing::error!(%error, "the run's weights cannot be fetched from their device")).ok()?;
+    Some(Reader::of_file(ModelFile { net, card: file.card }, reference))
 }
 
 /// The writer of the run's checkpoints, and the one it goes on from.
@@ -89,7 +96,6 @@ fn train_from(
 ) -> Result<Option<Outcome>, Problem> {
     // Better refused now than after an hour of training.
     train::check(config)?;
-    device_support(config.device).map_err(|reason| ConfigProblem::DeviceUnavailable { device: config.device, reason })?;
     match &settings.runs {
         RunsTarget::Store(root) => Store::new(root).check()?,
         RunsTarget::Folder(folder) => check_target(folder)?,
@@ -102,7 +108,7 @@ fn train_from(
             Flow::Stop => ControlFlow::Break(()),
         }
     })?;
-    let outcome = train::train(config, set, &open_device(config.device)?, checkpoint, &mut job)?;
+    let outcome = train::train(config, set, &settings.devices.open(config.device)?, checkpoint, &mut job)?;
     let now = job.now;
     desk.events.flush(run, now);
     Ok(outcome)
@@ -150,7 +156,7 @@ impl Job<'_, '_, '_> {
                 }
                 Some(Order::Start { run, .. }) => self.refuse(Task::Run(run)),
                 Some(Order::Evaluate { request, .. }) => self.refuse(Task::Evaluation(request)),
-                Some(Order::Benchmark { request, .. } | Order::CompareBatchSizes { request, .. }) => self.refuse(Task::Benchmark(request)),
+                Some(Order::Benchmark { request, .. } | Order::Compare { request, .. }) => self.refuse(Task::Benchmark(request)),
                 Some(Order::Export { request, .. }) => self.refuse(Task::Export(request)),
                 Some(Order::Import { request, .. }) => self.refuse(Task::Import(request)),
                 Some(
@@ -179,7 +185,7 @@ impl Job<'_, '_, '_> {
             epochs: record.map_or(0, |record| record.epoch),
             validation_accuracy: record.map(|record| record.validation_accuracy),
         };
-        Reader::new(net.clone(), info, digit_threshold)
+        Reader::new(net.clone(), self.config.device.resolved(), info, digit_threshold)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Owns the engine's day: waits for orders, runs and measures one at a time.
 //! Must not know how training works inside, nor who listens.
 
+use std::sync::Arc;
+
 use thread_priority::ThreadPriority;
 #[cfg(target_os = "linux")]
 use thread_priority::unix::{NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id};
@@ -18,7 +20,7 @@ pub(super) fn work(settings: &EngineSettings, scribe: &Scribe, bench: Bench<'_>)
     if settings.gives_way {
         give_way();
     }
-    let mut desk = Desk::open(bench);
+    let mut desk = Desk::open(bench, Arc::clone(&settings.devices));
     let mut shelf = Shelf::default();
     loop {
         match desk.wait() {
@@ -34,9 +36,9 @@ pub(super) fn work(settings: &EngineSettings, scribe: &Scribe, bench: Bench<'_>)
                 desk.busy_with(Some(Task::Benchmark(request)));
                 bench_job::carry_out(settings, &mut desk, request, extent);
             }
-            Order::CompareBatchSizes { request, config } => {
+            Order::Compare { request, config, sides } => {
                 desk.busy_with(Some(Task::Benchmark(request)));
-                bench_job::compare_batch_sizes(&mut desk, request, &config);
+                bench_job::compare(settings, &mut desk, request, &config, &sides);
             }
             Order::Export { request, model, spec, to } => {
                 desk.busy_with(Some(Task::Export(request)));

@@ -1,7 +1,20 @@
-//! Owns which settings suit this machine, and why. Must not set anything.
+//! Owns which settings suit this machine, and why, and what is usual where nothing was measured. Must not set anything.
 
 use super::Hardware;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset, RunConfig};
+
+/// Below this many images per step, or to learn from, a GPU is mostly waited for.
+const SMALL_BATCH: u32 = 64;
+const LITTLE_DATA: u64 = 10_000;
+
+/// Where a run is usually faster that was not measured anywhere yet.
+pub fn first_guess(config: &RunConfig, images: Option<u64>) -> &'static str {
+    if config.batch_size <= SMALL_BATCH || images.is_some_and(|images| images < LITTLE_DATA) {
+        "Not measured yet. Little data or small batches: try the processor first."
+    } else {
+        "Not measured yet. Much data in large batches: try the GPU first."
+    }
+}
 
 /// Recommended settings, and the reason in a sentence.
 pub fn recommend(hardware: &Hardware, have_mnist: bool) -> (RunConfig, String) {

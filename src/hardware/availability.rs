@@ -25,6 +25,14 @@ pub fn device_availability(device: DeviceChoice, hardware: &Hardware) -> Result<
     }
 }
 
+/// Whether drawings can be read on this device here; otherwise the reason, as a sentence. Reading takes no gradients.
+pub fn reading_availability(device: DeviceChoice, hardware: &Hardware) -> Result<(), String> {
+    match device {
+        DeviceChoice::Metal if hardware.metal.is_some() => Ok(()),
+        _ => device_availability(device, hardware),
+    }
+}
+
 /// What computing in this precision means on this processor, where there is something to say. `step_cost` is how long a training
 /// step takes in it relative to f32, as it was measured on this machine, if it was.
 pub fn precision_note(precision: Precision, hardware: &Hardware, step_cost: Option<f64>) -> Option<String> {

@@ -23,7 +23,11 @@ pub fn lines(hardware: &Hardware) -> Vec<Line> {
     if let Some(metal) = &hardware.metal {
         let memory = if metal.unified_memory { "shared memory" } else { "own memory" };
         let value = format!("{}, {memory}, up to {} for work", metal.name, bytes(metal.working_set));
-        lines.push(line("Apple GPU", value, "Listed for information: this version trains and reads on the processor."));
+        lines.push(line(
+            "Apple GPU",
+            value,
+            "Models read on it once it has shown that it reads as the processor does; training uses the processor.",
+        ));
     }
     lines.push(match hardware.disk_free {
         Some(free) if free < 200 << 20 => {

@@ -14,8 +14,8 @@ mod probe;
 
 use serde::{Deserialize, Serialize};
 
-pub use advice::recommend;
-pub use availability::{device_availability, device_support, precision_note};
+pub use advice::{first_guess, recommend};
+pub use availability::{device_availability, device_support, precision_note, reading_availability};
 pub use cpu::{probe as probe_cpu, usable_cores};
 pub use lines::{Line, lines};
 pub use live::{Meter, Reading, Watched};

@@ -1,9 +1,13 @@
-//! Owns reading: a drawing's digit, and a model's figures on a split. Must not know training, runs or windows.
+//! Owns reading: a drawing's digit, a model's figures on a split, and how a model reads on each device. Must not know training, runs or windows.
 
+mod compare;
+mod findings;
 mod measure;
 mod reader;
 mod scores;
 
+pub use compare::{Candidate, PICTURES, Tried, compare, read_guarded};
+pub use findings::{APART, Agreement, DeviceReading, ReadingFigures, ReadingFlaw, ReadingReport, candidates, choose};
 pub use measure::{Measurement, measure};
-pub use reader::{Reader, starter_file};
+pub use reader::{Reader, Reads, starter_file};
 pub use scores::Scores;

@@ -1,4 +1,4 @@
-//! Owns reading drawings with one model. Must not know whether that model is still learning.
+//! Owns reading drawings with one model, where that model is. Must not know whether it is still learning.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::measure::measure;
 use super::scores::Scores;
 use crate::data::Split;
+use crate::device::Place;
 use crate::ink::{self, Ink, Picture};
 use crate::nn::{ModelError, ModelFile, Net, Pass, parameter_count};
 use crate::problem::Problem;
@@ -18,22 +19,29 @@ pub fn starter_file() -> Result<ModelFile, ModelError> {
     ModelFile::from_bytes(include_bytes!("../../assets/starter.safetensors"), Path::new("the starter model"))
 }
 
+/// Whatever reads pictures with one model: a [`Reader`], on whichever device it is.
+pub trait Reads: Send {
+    /// Reads a picture as models see it; what is needed of its making began at `start`.
+    fn read_since(&self, start: Instant, picture: Picture) -> Result<Reading, Problem>;
+}
+
 /// A model, ready to read. When made from a network that is being trained, it reads with the newest weights at any time.
 #[derive(Clone, Debug)]
 pub struct Reader {
     net: Net,
+    device: DeviceChoice,
     info: ModelInfo,
     digit_threshold: f32,
 }
 
 impl Reader {
-    /// A reader with this network; drawings whose digit score is below `digit_threshold` are no digits
+    /// A reader with this network, which is on `device`; drawings whose digit score is below `digit_threshold` are no digits
     /// (`f32::NEG_INFINITY` where no threshold is known yet).
-    pub const fn new(net: Net, info: ModelInfo, digit_threshold: f32) -> Self {
-        Self { net, info, digit_threshold }
+    pub const fn new(net: Net, device: DeviceChoice, info: ModelInfo, digit_threshold: f32) -> Self {
+        Self { net, device, info, digit_threshold }
     }
 
-    /// A reader with a stored model.
+    /// A reader with a stored model, on the processor.
     pub fn of_file(file: ModelFile, reference: ModelRef) -> Self {
         let ModelFile { net, card } = file;
         let info = ModelInfo {
@@ -44,7 +52,7 @@ impl Reader {
             epochs: card.epochs,
             validation_accuracy: card.validation_accuracy,
         };
-        Self { net, info, digit_threshold: card.digit_threshold }
+        Self { net, device: DeviceChoice::Cpu, info, digit_threshold: card.digit_threshold }
     }
 
     /// A reader with the model in this file.
@@ -56,6 +64,11 @@ impl Reader {
     /// (the README has the command).
     pub fn starter() -> Result<Self, ModelError> {
         Ok(Self::of_file(starter_file()?, ModelRef::Starter))
+    }
+
+    /// A copy of it on another device, which is this place.
+    pub fn to_place(&self, device: DeviceChoice, place: &Place) -> Result<Self, Problem> {
+        Ok(Self { net: self.net.to_place(place)?, device, ..self.clone() })
     }
 
     /// The model in a sentence.
@@ -78,6 +91,13 @@ impl Reader {
         self.read_since(Instant::now(), picture)
     }
 
+    /// Measures the model on a split. `progress` gets the share done after each part; `None` when it breaks the reading off.
+    pub fn evaluate(&self, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Evaluation>, Problem> {
+        Ok(measure(&self.net, split, progress)?.map(|measured| measured.evaluation))
+    }
+}
+
+impl Reads for Reader {
     fn read_since(&self, start: Instant, picture: Picture) -> Result<Reading, Problem> {
         let logits = self.net.forward(picture.pixels(), Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;
         let Some(Scores { probabilities, digit, digit_score }) = Scores::of_rows(&logits).next() else {
@@ -92,13 +112,8 @@ impl Reader {
             digit_score,
             is_digit,
             micros: start.elapsed().as_micros() as u32,
-            device: DeviceChoice::Cpu,
+            device: self.device,
             model: self.info.clone(),
         })
-    }
-
-    /// Measures the model on a split. `progress` gets the share done after each part; `None` when it breaks the reading off.
-    pub fn evaluate(&self, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Evaluation>, Problem> {
-        Ok(measure(&self.net, split, progress)?.map(|measured| measured.evaluation))
     }
 }

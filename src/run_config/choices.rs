@@ -224,12 +224,43 @@ choices! {
 }
 
 impl DeviceChoice {
-    /// The device it stands for: never `Auto`.
+    /// The device it is to an engine, never `Auto`: who knows of a better one than the processor names it.
     #[must_use]
     pub const fn resolved(self) -> Self {
         match self {
             Self::Auto => Self::Cpu,
             named => named,
+        }
+    }
+}
+
+choices! {
+    /// Where drawings are read.
+    #[derive(Default)]
+    ReadingChoice, "reading device" {
+        /// On the device that suits this machine: its GPU where that may be used and reads as the processor does.
+        #[default]
+        Automatic = "auto", "Automatic";
+        /// On the device that was measured to be fastest.
+        Fastest = "fastest", "Fastest measured";
+        /// On the processor.
+        Cpu = "cpu", "CPU";
+        /// On an NVIDIA GPU.
+        Cuda = "cuda", "CUDA (NVIDIA GPU)";
+        /// On an Apple GPU.
+        Metal = "metal", "Metal (Apple GPU)";
+    }
+}
+
+impl ReadingChoice {
+    /// The device it names, if it names one.
+    #[must_use]
+    pub const fn device(self) -> Option<DeviceChoice> {
+        match self {
+            Self::Automatic | Self::Fastest => None,
+            Self::Cpu => Some(DeviceChoice::Cpu),
+            Self::Cuda => Some(DeviceChoice::Cuda),
+            Self::Metal => Some(DeviceChoice::Metal),
         }
     }
 }

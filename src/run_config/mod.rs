@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    Activation, Augmentation, DeviceChoice, ExportFormat, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, UnknownChoice,
-    WeightFormat,
+    Activation, Augmentation, DeviceChoice, ExportFormat, ModelKind, OptimizerKind, Precision, Preset, ReadingChoice, ScheduleKind,
+    UnknownChoice, WeightFormat,
 };
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 

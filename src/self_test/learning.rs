@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::report::{Check, Subject};
 use crate::data::{DataSet, builtin};
 use crate::device::Place;
-use crate::infer::{Reader, Scores};
+use crate::infer::{APART, Agreement, PICTURES, Reader, Scores};
 use crate::ink::PIXELS;
 use crate::nn::{Net, Pass};
 use crate::problem::Problem;
@@ -15,13 +15,9 @@ use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use crate::train::{Flow, Observer, train};
 
 /// Pictures learned from, a twelfth of them held back.
-const PICTURES: usize = 1536;
-/// Pictures read.
-const READ: usize = 256;
+const LEARNED: usize = 1536;
 /// The share of its first loss that a training may have left: on every machine so far it was below a third.
 const LEFT: f32 = 0.6;
-/// Two orders of summing leave a probability this much apart at most.
-const APART: f32 = 1e-3;
 
 fn pictures(train: usize, test: usize) -> Result<DataSet, Problem> {
     Ok(builtin::write(1, train, test, &mut |_| ControlFlow::Continue(()))?)
@@ -32,7 +28,7 @@ pub fn learns(device: DeviceChoice, place: &Place, precision: Precision) -> Chec
     let mut losses = Losses::default();
     let config =
         RunConfig { model: ModelKind::Speedrun, device, precision, epochs: 2, batch_size: 64, ..RunConfig::preset(Preset::Speedrun) };
-    let trained = pictures(PICTURES, 0).and_then(|data| train(&config, &data, place, None, &mut losses));
+    let trained = pictures(LEARNED, 0).and_then(|data| train(&config, &data, place, None, &mut losses));
     let check = |found, detail: String| Check { subject: Subject::Training, precision, found, tolerance: LEFT, detail };
     match (trained, losses.0.first(), losses.0.last()) {
         (Err(problem), ..) => check(None, problem.to_string()),
@@ -44,24 +40,25 @@ pub fn learns(device: DeviceChoice, place: &Place, precision: Precision) -> Chec
 /// The starter model on the device, many pictures at a time, against the processor, one after the other.
 pub fn reads(place: &Place) -> Check {
     let check = |found, detail| Check { subject: Subject::Reading, precision: Precision::F32, found, tolerance: APART, detail };
-    match largest_difference(place) {
-        Ok((apart, agree)) => check(Some(apart), format!("{agree} of {READ} pictures are read alike")),
+    match agreement(place) {
+        Ok(Agreement { pictures, alike, largest_difference }) => {
+            check(Some(largest_difference), format!("{alike} of {pictures} pictures are read alike"))
+        }
         Err(problem) => check(None, problem.to_string()),
     }
 }
 
-fn largest_difference(place: &Place) -> Result<(f32, usize), Problem> {
-    let data = pictures(0, READ)?;
+fn agreement(place: &Place) -> Result<Agreement, Problem> {
+    let data = pictures(0, PICTURES)?;
     let reader = Reader::starter()?;
     let there = probabilities(&reader.net().to_place(place)?, &data.test.images)?;
-    let mut here = Vec::new();
-    for picture in data.test.images.chunks_exact(PIXELS) {
-        here.extend(probabilities(reader.net(), picture)?);
+    let mut agreement = Agreement::default();
+    for (picture, there) in data.test.images.chunks_exact(PIXELS).zip(&there) {
+        for here in probabilities(reader.net(), picture)? {
+            agreement.add(&here.probabilities, &there.probabilities);
+        }
     }
-    let differences = here.iter().zip(&there).flat_map(|(here, there)| here.probabilities.iter().zip(&there.probabilities));
-    let apart =
-        differences.map(|(a, b)| (a - b).abs()).fold(0.0, |most: f32, part| if part.is_nan() { f32::INFINITY } else { most.max(part) });
-    Ok((apart, here.iter().zip(&there).filter(|(here, there)| here.digit == there.digit).count()))
+    Ok(agreement)
 }
 
 fn probabilities(net: &Net, pictures: &[u8]) -> Result<Vec<Scores>, Problem> {

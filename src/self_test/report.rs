@@ -78,8 +78,20 @@ pub struct Report {
 impl Report {
     /// Whether runs in this precision can be offered; otherwise why not, as a sentence.
     pub fn vouches_for(&self, precision: Precision) -> Result<(), String> {
-        let concerned = self.checks.iter().filter(|check| check.precision == precision || check.subject == Subject::Reading);
-        concerned.filter(|check| !check.passed()).map(Check::in_words).next().map_or(Ok(()), Err)
+        self.first_failure(|check| check.precision == precision || check.subject == Subject::Reading)
+    }
+
+    fn first_failure(&self, concerns: impl Fn(&Check) -> bool) -> Result<(), String> {
+        self.checks.iter().filter(|check| concerns(check) && !check.passed()).map(Check::in_words).next().map_or(Ok(()), Err)
+    }
+
+    /// Whether drawings can be read there; otherwise why not, as a sentence. A device that training is not offered on may fail in its
+    /// gradients.
+    pub fn vouches_for_reading(&self) -> Result<(), String> {
+        match self.device {
+            DeviceChoice::Metal => self.first_failure(|check| check.subject == Subject::Reading),
+            _ => self.vouches_for(Precision::F32),
+        }
     }
 
     /// Checks that failed.

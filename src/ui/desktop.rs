@@ -1,12 +1,14 @@
-//! Owns asking the desktop: to keep the machine awake, and to show notifications.
+//! Owns asking the desktop: to keep the machine awake, to show notifications and folders.
 //! Must not know when that is wanted.
 
 use std::any::Any;
+use std::path::Path;
 
 use notify_rust::Notification;
 
 use crate::app::messages::Message;
 use crate::app::{Desktop, Wake};
+use crate::problem::Problem;
 
 /// What the packages register the program under.
 const IDENTIFIER: &str = "app.inkling.Inkling";
@@ -56,5 +58,20 @@ impl Desktop for SystemDesktop {
             Ok(_) => drop(chosen),
             Err(error) => tracing::info!(%error, "no notification"),
         }
+    }
+
+    fn show_folder(&self, folder: &Path) -> Result<(), Problem> {
+        let program = if cfg!(target_os = "windows") {
+            "explorer"
+        } else if cfg!(target_os = "macos") {
+            "open"
+        } else {
+            "xdg-open"
+        };
+        let problem = |reason: String| Problem::Show { path: folder.to_owned(), reason };
+        let mut child = std::process::Command::new(program).arg(folder).spawn().map_err(|error| problem(error.to_string()))?;
+        let status = child.wait().map_err(|error| problem(error.to_string()))?;
+        // Windows' explorer ends with 1 when all went well.
+        if status.success() || cfg!(target_os = "windows") { Ok(()) } else { Err(problem(format!("{program} ended with {status}"))) }
     }
 }

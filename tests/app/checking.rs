@@ -1,6 +1,6 @@
 //! Whether this machine computes rightly: checked when asked, and what was found wrong is not offered.
 
-use inkling::app::{Action, Checked, WizardStep};
+use inkling::app::{Action, Checked, WizardStep, automatic};
 use inkling::problem::Problem;
 use inkling::run_config::{DeviceChoice, Precision, RunConfig};
 use inkling::self_test::Report;
@@ -55,4 +55,22 @@ fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
     app.hardware.as_mut().unwrap().memory_available = 64 << 20;
     let (text, fits) = app.expected_memory().unwrap();
     assert!(!fits && text.contains("64 MB are free: close something"), "{text}");
+}
+
+#[test]
+fn automatic_is_the_gpu_only_for_what_was_found_right_there() {
+    let found = |result| Checked::Done(Box::new(result));
+    let mut report = checked(DeviceChoice::Cuda);
+    let sound = found(Ok(report.clone()));
+    for &precision in Precision::ALL {
+        assert_eq!(automatic(Some(&sound), precision), DeviceChoice::Cuda);
+        let unknown = found(Err(Problem::SelfTest { reason: "it crashed".to_owned() }));
+        for gpu in [None, Some(&Checked::UnderWay), Some(&unknown)] {
+            assert_eq!(automatic(gpu, precision), DeviceChoice::Cpu);
+        }
+    }
+    report.checks.iter_mut().filter(|check| check.precision == Precision::F16).for_each(|check| check.found = None);
+    let no_f16 = found(Ok(report));
+    assert_eq!(automatic(Some(&no_f16), Precision::F16), DeviceChoice::Cpu);
+    assert_eq!(automatic(Some(&no_f16), Precision::F32), DeviceChoice::Cuda);
 }

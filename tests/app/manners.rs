@@ -73,3 +73,10 @@ fn who_looks_needs_no_notification() {
     assert_eq!(app.take_wants(), None);
     assert!(engine.desktop.shown.lock().unwrap().is_empty());
 }
+
+#[test]
+fn a_folder_is_shown_by_the_desktop() {
+    let (mut app, engine) = app();
+    app.apply(Action::OpenFolder("runs/one".into()));
+    wait_for(&mut app, |_| *engine.desktop.folders.lock().unwrap() == [std::path::PathBuf::from("runs/one")]);
+}

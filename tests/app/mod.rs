@@ -9,6 +9,7 @@ mod manners;
 mod messages;
 mod monitor;
 mod opening;
+mod reading_place;
 mod settings;
 mod state;
 mod verdict;

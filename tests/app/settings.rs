@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use inkling::app::{Action, Settings, Theme, WindowPlace};
-use inkling::run_config::{ModelKind, RunConfig};
+use inkling::run_config::{ModelKind, ReadingChoice, RunConfig};
 
 use crate::fake_engine::{Answers, app_with};
 
@@ -17,6 +17,7 @@ fn unusual() -> Settings {
         config: RunConfig { model: ModelKind::LeNet, epochs: 7, ..RunConfig::default() },
         data_folders: vec!["some/where".into()],
         cuda_folder: Some("some/where/else".into()),
+        reading: ReadingChoice::Fastest,
         pen: 14.0,
         smoothing: 0.5,
         log_loss: true,

@@ -3,10 +3,13 @@
 use std::ops::ControlFlow;
 
 use inkling::bench::{
-    BATCH_SIZES, Extent, Listener, Progress, Row, compare_batch_sizes, heading, latest, measure, save, sections, sweet_spot, text,
+    BATCH_SIZES, Extent, Listener, Progress, Row, batch_sizes, compare, devices, fastest, heading, latest, measure, rates, save, sections,
+    sweet_spot, text,
 };
-use inkling::run_config::{ModelKind, Precision, RunConfig};
+use inkling::device::Place;
+use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, Precision, RunConfig};
 
+use crate::fake_device::candle;
 use crate::fake_engine::report;
 
 /// Listens until so many figures were found.
@@ -112,32 +115,77 @@ fn the_cost_of_a_number_format_is_that_of_its_steps() {
     assert!(sections(&report.rows).iter().any(|section| section.lines.iter().any(|line| line.cells[0] == ModelKind::ConvNet.label())));
 }
 
-fn step(batch_size: u32, images_per_second: f64) -> Row {
+fn step(device: DeviceChoice, batch_size: u32, images_per_second: f64) -> Row {
     let (model, precision, threads) = (ModelKind::Mlp, Precision::F32, 1);
-    Row::Step { model, precision, batch_size, threads, milliseconds: 1.0, images_per_second, gflops: 1.0, product_gflops: 1.0 }
+    Row::Step { model, device, precision, batch_size, threads, milliseconds: 1.0, images_per_second, gflops: 1.0, product_gflops: 1.0 }
 }
 
 #[test]
 fn the_smallest_batch_that_is_as_fast_as_any_is_enough() {
+    let step = |batch_size, rate| step(DeviceChoice::Cpu, batch_size, rate);
     assert_eq!(sweet_spot(&[]), None);
     assert_eq!(sweet_spot(&[step(32, 100.0), step(64, 180.0), step(128, 196.0), step(256, 200.0)]), Some(128));
     assert_eq!(sweet_spot(&[step(256, 200.0), step(32, 199.0)]), Some(32));
 }
 
 #[test]
+fn the_first_side_that_is_as_fast_as_any_is_the_fastest() {
+    let of = |device, rate| step(device, 64, rate);
+    let fastest = |rows: &[Row]| fastest(rows).map(|side| side.device);
+    assert_eq!(fastest(&[]), None);
+    assert_eq!(fastest(&[of(DeviceChoice::Cpu, 100.0), of(DeviceChoice::Cuda, 900.0)]), Some(DeviceChoice::Cuda));
+    assert_eq!(fastest(&[of(DeviceChoice::Cpu, 99.0), of(DeviceChoice::Cuda, 100.0)]), Some(DeviceChoice::Cpu));
+}
+
+#[test]
+fn reports_from_before_devices_mean_the_processor() {
+    let mut old = serde_json::to_value(step(DeviceChoice::Cuda, 32, 1.0)).unwrap();
+    assert!(old.as_object_mut().unwrap().remove("device").is_some());
+    assert_eq!(serde_json::from_value::<Row>(old).unwrap(), step(DeviceChoice::Cpu, 32, 1.0));
+}
+
+/// Opens every device but Metal; all are candle's ops on the processor, but the processor itself.
+fn open(device: DeviceChoice) -> Result<Place, ConfigProblem> {
+    match device {
+        DeviceChoice::Cpu => Ok(Place::CPU),
+        DeviceChoice::Cuda => Ok(candle()),
+        device => Err(ConfigProblem::DeviceUnavailable { device, reason: "it fell out.".to_owned() }),
+    }
+}
+
+#[test]
 fn batch_sizes_are_compared_and_the_comparison_can_be_broken_off() {
     let config = RunConfig { model: ModelKind::Mlp, threads: Some(1), ..RunConfig::default() };
+    let sides = batch_sizes(&config);
     let mut all = Until { figures: BATCH_SIZES.len() + 1, ..Until::default() };
-    let rows = compare_batch_sizes(&config, &mut all).unwrap().unwrap();
-    assert_eq!(rows, all.found);
-    let sizes: Vec<u32> = rows
-        .iter()
-        .map(|row| match *row {
-            Row::Step { model: ModelKind::Mlp, batch_size, images_per_second, .. } if images_per_second > 10.0 => batch_size,
-            row => panic!("{row:?}"),
-        })
-        .collect();
-    assert_eq!(sizes, BATCH_SIZES);
+    let compared = compare(&config, &sides, &open, &mut all).unwrap().unwrap();
+    assert_eq!((&compared.rows, compared.failed.len()), (&all.found, 0));
+    assert!(rates(&compared.rows).all(|(_, rate)| rate > 10.0), "{compared:?}");
+    assert_eq!(rates(&compared.rows).map(|(side, _)| side).collect::<Vec<_>>(), sides);
+    assert_eq!(sides.iter().map(|side| side.batch_size).collect::<Vec<_>>(), BATCH_SIZES);
     assert!(all.fractions.is_sorted());
-    assert_eq!(compare_batch_sizes(&config, &mut Until::default()).unwrap(), None);
+    assert_eq!(compare(&config, &sides, &open, &mut Until::default()).unwrap(), None);
+}
+
+#[test]
+fn devices_are_compared_in_every_format_and_one_that_fails_leaves_the_others_alone() {
+    let config = RunConfig { model: ModelKind::Mlp, threads: Some(2), ..RunConfig::default() };
+    let alone = devices(&config, &[(DeviceChoice::Cpu, Precision::ALL.to_vec())]);
+    assert_eq!(alone.iter().map(|side| (side.precision, side.threads)).collect::<Vec<_>>(), {
+        let mut all: Vec<_> = Precision::ALL.iter().map(|&precision| (precision, 2)).collect();
+        all.push((config.precision, 1));
+        all
+    });
+    let one_thread = RunConfig { threads: Some(1), ..config.clone() };
+    assert_eq!(devices(&one_thread, &[(DeviceChoice::Cpu, Precision::ALL.to_vec())]).len(), Precision::ALL.len());
+    let f32_on = |device| (device, vec![Precision::F32]);
+    let sides = devices(&config, &[DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].map(f32_on));
+    assert_eq!(sides.len(), 3);
+    let mut all = Until { figures: 9, ..Until::default() };
+    let compared = compare(&config, &sides, &open, &mut all).unwrap().unwrap();
+    assert_eq!(rates(&compared.rows).map(|(side, _)| side.device).collect::<Vec<_>>(), [DeviceChoice::Cpu, DeviceChoice::Cuda]);
+    assert!(rates(&compared.rows).all(|(_, rate)| rate > 10.0 && rate.is_finite()), "{compared:?}");
+    assert!(compared.rows[0].share_of_product().is_some() && compared.rows[1].share_of_product().is_none());
+    assert_eq!(compared.failed.len(), 1);
+    assert_eq!(compared.failed[0].0.device, DeviceChoice::Metal);
 }

@@ -25,3 +25,19 @@ fn a_quick_benchmark_prints_figures_and_keeps_them() {
     assert_eq!(kept.0.rows.len(), figures.len());
     assert!(stderr(&output).contains("Matrix products"), "people read the table on standard error");
 }
+
+#[test]
+fn the_steps_of_a_preset_are_compared() {
+    let home = tempfile::tempdir().unwrap();
+    let output = run(home.path(), &["bench", "--compare", "devices", "--preset", "quick", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lines = objects(&output);
+    let steps: Vec<_> = lines.iter().filter(|line| line["event"] == "figure" && line["device"] == "cpu").collect();
+    for precision in ["f32", "bf16", "f16"] {
+        assert!(steps.iter().any(|step| step["precision"] == precision && step["images_per_second"].as_f64() > Some(1.0)), "{precision}");
+    }
+    assert_eq!(lines.last().unwrap()["event"], "finished");
+    assert!(stderr(&output).contains("enough"), "{}", stderr(&output));
+    assert_eq!(run(home.path(), &["bench", "--preset", "quick"]).status.code(), Some(2), "nothing is compared");
+    assert_eq!(run(home.path(), &["bench", "--compare", "planets"]).status.code(), Some(2));
+}

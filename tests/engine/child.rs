@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
-use inkling::engine::{EngineHandle, EngineSettings, RunsTarget, greet};
+use inkling::engine::{EngineHandle, EngineSettings, RunsTarget, greet, this_machine};
 use inkling::ink::Ink;
 use inkling::problem::EngineLoss;
 use inkling::protocol::{Command, Event, ModelRef, RunId};
@@ -31,6 +31,7 @@ fn settings(folder: &Path) -> EngineSettings {
         weights: WeightFormat::F32,
         cuda_folder: None,
         gives_way: false,
+        devices: this_machine(),
     }
 }
 

@@ -3,16 +3,20 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use inkling::bench::Side;
 use inkling::data::DataError;
 use inkling::engine::{Greeting, be_greeted, greet, read, write};
 use inkling::export::ExportSpec;
 use inkling::import::{ImportFinding, ImportSpec};
+use inkling::infer::{Agreement, DeviceReading, ReadingFlaw, ReadingReport};
 use inkling::ink::Ink;
 use inkling::problem::{EngineLoss, Problem};
 use inkling::protocol::{Command, Event, Intervention, ModelRef, RunId, StepPoint, Task, Telemetry};
-use inkling::run_config::{Activation, ConfigProblem, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet, Preset, RunConfig};
+use inkling::run_config::{
+    Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, ModelKind, NamedSet, Preset, ReadingChoice, RunConfig,
+};
 
-use crate::fake_engine::{evaluation, exported, plan, reading, report, starter, summary};
+use crate::fake_engine::{evaluation, exported, plan, reading, reads, report, starter, summary};
 
 fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T {
     let mut pipe = Vec::new();
@@ -43,11 +47,12 @@ fn every_command_arrives_as_it_left() {
         Command::ReadWith(ModelRef::Starter),
         Command::ReadWith(ModelRef::File("a/b c/model.safetensors".into())),
         Command::ReadWith(ModelRef::Training(RunId(4))),
+        Command::ReadOn { choice: ReadingChoice::Fastest, usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal] },
         Command::Classify { request: 5, ink },
         Command::Evaluate { request: 6, model: ModelRef::Starter, data: named },
         Command::CancelEvaluation(6),
         Command::Benchmark { request: 7, extent: report().extent },
-        Command::CompareBatchSizes { request: 8, config: RunConfig::default() },
+        Command::Compare { request: 8, config: RunConfig::default(), sides: vec![Side::of(&RunConfig::default())] },
         Command::CancelBenchmark(7),
         Command::Export { request: 9, model: ModelRef::Starter, spec: ExportSpec::new(ExportFormat::Zip), to: Some("a.zip".into()) },
         Command::CancelExport(9),
@@ -77,6 +82,12 @@ fn every_event_arrives_as_it_left() {
         Problem::Data(DataError::Missing { path: "gone".into() }),
         Problem::EngineLost(EngineLoss::Hung { seconds: 30 }),
     ];
+    let flaws = [
+        ReadingFlaw::Failed(Problem::Busy),
+        ReadingFlaw::Slow { drawings: 3, seconds: 5.5 },
+        ReadingFlaw::Disagrees(Agreement { largest_difference: f32::INFINITY, ..Agreement::default() }),
+    ];
+    let flaws = flaws.map(|flaw| DeviceReading { device: DeviceChoice::Cuda, outcome: Err(flaw) }).to_vec();
     let events = [
         Event::Preparing { run, fraction: 0.25 },
         Event::Started { run, plan: plan(&config), before: vec![record], folder: "checkpoints/1".into() },
@@ -92,13 +103,15 @@ fn every_event_arrives_as_it_left() {
         Event::Finished { run, summary: Box::new(summary(&config, vec![record], true)) },
         Event::Discarded(run),
         Event::Reader(starter()),
+        Event::ReadingOn(reads(&[(DeviceChoice::Cpu, 50.0), (DeviceChoice::Metal, 900.0)])),
+        Event::ReadingOn(ReadingReport { tried: flaws, ..reads(&[(DeviceChoice::Cpu, 50.0)]) }),
         Event::Read { request: 1, reading: Box::new(reading(&Ink::default())) },
         Event::Evaluating { request: 1, fraction: 0.5 },
         Event::Evaluated { request: 1, model: starter(), data: config.data.clone(), evaluation: Box::new(evaluation()) },
         Event::EvaluationCancelled(1),
         Event::BenchmarkRow { request: 1, row: report().rows[0] },
         Event::Benchmarked { request: 1, report: Box::new(report()), saved: Err(Problem::Busy) },
-        Event::BatchSizesCompared(1),
+        Event::Compared { request: 1, failed: vec![(Side::of(&config), Problem::Busy)] },
         Event::BenchmarkCancelled(1),
         Event::Exporting { request: 1, fraction: 0.5 },
         Event::Exported { request: 1, export: Box::new(exported(Some("a.onnx".into()))) },

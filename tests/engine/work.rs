@@ -1,7 +1,9 @@
 //! Runs, pauses, stops, readings and measurements, as a caller sees them.
 
+use std::sync::Arc;
+
 use inkling::bench::Extent;
-use inkling::engine::{EngineHandle, EngineSettings, RunsTarget};
+use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
 use inkling::export::ExportSpec;
 use inkling::import::{ImportFinding, ImportSpec};
 use inkling::ink::Ink;
@@ -12,14 +14,19 @@ use tempfile::TempDir;
 
 use crate::support::write_idx_set;
 
-struct Bench {
-    handle: EngineHandle,
-    config: RunConfig,
+pub struct Bench {
+    pub handle: EngineHandle,
+    pub config: RunConfig,
     folder: TempDir,
 }
 
 /// An engine, and a configuration of `steps` steps an epoch on a small set.
 fn bench(steps: usize, epochs: u32) -> Bench {
+    bench_with(steps, epochs, this_machine())
+}
+
+/// The same on these devices.
+pub fn bench_with(steps: usize, epochs: u32, devices: Arc<dyn Devices>) -> Bench {
     let folder = TempDir::new().unwrap();
     let set = folder.path().join("set");
     write_idx_set(&set, steps * 60 * 12 / 11, 50);
@@ -31,6 +38,7 @@ fn bench(steps: usize, epochs: u32) -> Bench {
         weights: WeightFormat::F32,
         cuda_folder: None,
         gives_way: false,
+        devices,
     };
     let config = RunConfig {
         data: DataSpec::single(DataSource::Path(set)),
@@ -47,13 +55,13 @@ fn bench(steps: usize, epochs: u32) -> Bench {
 }
 
 impl Bench {
-    fn start(&self, run: u64) -> RunId {
+    pub fn start(&self, run: u64) -> RunId {
         self.handle.send(Command::Start { run: RunId(run), config: self.config.clone(), from: None });
         RunId(run)
     }
 
     /// The first event that `pick` takes; everything before it is dropped.
-    fn until<T>(&self, mut pick: impl FnMut(Event) -> Option<T>) -> T {
+    pub fn until<T>(&self, mut pick: impl FnMut(Event) -> Option<T>) -> T {
         loop {
             let event = self.handle.recv().expect("the engine is gone");
             assert!(!matches!(event, Event::Restarted), "the engine panicked");
@@ -76,7 +84,7 @@ impl Bench {
     }
 }
 
-fn a_stroke() -> Ink {
+pub fn a_stroke() -> Ink {
     Ink { strokes: vec![vec![[10.0, 0.0], [10.0, 30.0]]], pen: None }
 }
 

@@ -1,5 +1,6 @@
 //! Reading: one drawing, a picture, a whole split.
 
+mod compare;
 mod starter;
 
 use std::ops::ControlFlow;
@@ -9,7 +10,7 @@ use inkling::infer::{Reader, measure};
 use inkling::ink::{Ink, Picture};
 use inkling::nn::{Net, Pass};
 use inkling::protocol::{ModelInfo, ModelRef};
-use inkling::run_config::{Activation, DataSpec, ModelKind, RunConfig};
+use inkling::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, RunConfig};
 
 use crate::synthetic::{square_set, squares, train};
 use crate::train::watcher::{Watcher, config};
@@ -19,7 +20,7 @@ fn info(kind: ModelKind) -> ModelInfo {
 }
 
 fn reader(threshold: f32) -> Reader {
-    Reader::new(Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap(), info(ModelKind::LeNet), threshold)
+    Reader::new(Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap(), DeviceChoice::Cpu, info(ModelKind::LeNet), threshold)
 }
 
 fn picture(index: usize) -> Picture {
@@ -65,7 +66,7 @@ fn nothing_drawn_is_never_a_digit() {
 #[test]
 fn a_reader_follows_the_training_it_was_made_from() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
-    let reader = Reader::new(net.clone(), info(ModelKind::LeNet), 0.0);
+    let reader = Reader::new(net.clone(), DeviceChoice::Cpu, info(ModelKind::LeNet), 0.0);
     let before = reader.read_picture(picture(3)).unwrap().probabilities;
     net.set_weights(&Net::new(ModelKind::LeNet, Activation::Relu, 2).unwrap().weights().unwrap()).unwrap();
     assert_ne!(reader.read_picture(picture(3)).unwrap().probabilities, before);

@@ -1,12 +1,15 @@
 //! The canvas and what is said about a drawing.
 
-use eframe::egui::{Key, Pos2, vec2};
+use eframe::egui::{Key, Pos2, accesskit::Role, vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, CANVAS};
+use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::app::{Action, CANVAS, Checked};
+use inkling::hardware::{Hardware, Metal};
+use inkling::infer::{Agreement, DeviceReading, ReadingFlaw, ReadingReport};
 use inkling::protocol::{Command, Event};
+use inkling::run_config::{DeviceChoice, ReadingChoice};
 
-use crate::fake_engine::reading;
+use crate::fake_engine::{checked, reading, reads};
 use crate::ui::stage::{Panel, Stage, press, serve, stage, stroke, value};
 
 const CANVAS_NAME: &str = "Drawing canvas";
@@ -146,4 +149,61 @@ fn an_idle_canvas_asks_for_no_frames() {
     harness.step();
     let delay = harness.output().viewport_output.values().map(|viewport| viewport.repaint_delay).min();
     assert!(delay.is_some_and(|delay| delay > std::time::Duration::from_hours(1)), "{delay:?}");
+}
+
+/// A stage on a machine with an Apple GPU that was found sound, where the engine finds this.
+fn on_a_mac(found: ReadingReport) -> Harness<'static, Stage> {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let stage = harness.state_mut();
+    stage.app.hardware = Some(Hardware { metal: Some(Metal::default()), ..Hardware::default() });
+    stage.app.checks.insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(checked(DeviceChoice::Metal)))));
+    stage.engine.reads = found;
+    stage.app.apply(Action::ReadOn(ReadingChoice::Fastest));
+    serve(&mut harness);
+    harness
+}
+
+#[test]
+fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
+    let mut harness = on_a_mac(reads(&[(DeviceChoice::Cpu, 100.0), (DeviceChoice::Metal, 900.0)]));
+    harness.get_by_label("Reading on Metal: 0.9 ms (CPU 0.1 ms)").click();
+    harness.run();
+    for figure in ["Metal", "1.8 ms", "3e-6", "256 of 256"] {
+        harness.get_by_label(figure);
+    }
+    assert!(harness.query_by_label_contains("same 256 pictures").is_some());
+    // What cannot be chosen says why.
+    assert!(harness.get_by_label("CUDA (NVIDIA GPU)").accesskit_node().is_disabled());
+    assert!(harness.query_by_label_contains("No NVIDIA GPU that answers was found").is_some());
+    harness.state_mut().engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
+    harness.get_by_role_and_label(Role::RadioButton, "CPU").click();
+    serve(&mut harness);
+    assert_eq!(harness.state().app.settings.reading, ReadingChoice::Cpu);
+    assert!(matches!(harness.state().engine.heard.last(), Some(Command::ReadOn { choice: ReadingChoice::Cpu, .. })));
+    assert!(harness.query_by_label("Reading on the processor: 0.1 ms").is_some());
+}
+
+#[test]
+fn the_place_of_reading_is_chosen_by_keyboard_too() {
+    let mut harness = on_a_mac(reads(&[(DeviceChoice::Cpu, 100.0), (DeviceChoice::Metal, 900.0)]));
+    harness.get_by_label_contains("Reading on Metal").focus();
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    harness.get_by_role_and_label(Role::RadioButton, "Automatic").focus();
+    harness.run();
+    harness.key_press(Key::Space);
+    serve(&mut harness);
+    assert_eq!(harness.state().app.settings.reading, ReadingChoice::Automatic);
+}
+
+#[test]
+fn a_device_that_is_not_used_is_pointed_out() {
+    let mut found = reads(&[(DeviceChoice::Cpu, 100.0)]);
+    let agreement = Agreement { pictures: 256, alike: 200, largest_difference: 0.9 };
+    found.tried.push(DeviceReading { device: DeviceChoice::Metal, outcome: Err(ReadingFlaw::Disagrees(agreement)) });
+    let mut harness = on_a_mac(found);
+    harness.get_by_label("Reading on the processor: 0.1 ms").click();
+    harness.run();
+    assert!(harness.query_by_label_contains("Metal is not used for reading: it read 56 of 256 pictures otherwise").is_some());
 }

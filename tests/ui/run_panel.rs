@@ -4,9 +4,10 @@ use eframe::egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, Phase};
-use inkling::bench::Extent;
+use inkling::bench::{Extent, Side};
+use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, Intervention, Telemetry};
-use inkling::run_config::{Activation, Augmentation, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
+use inkling::run_config::{Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
 use inkling::ui::Inkling;
 
 use super::window::{sized, usual};
@@ -284,7 +285,7 @@ fn batch_sizes_are_compared_and_the_one_that_is_enough_can_be_taken() {
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    assert!(matches!(engine.heard.last(), Some(Command::CompareBatchSizes { config, .. }) if *config == window.state().app().config));
+    assert!(matches!(engine.heard.last(), Some(Command::Compare { config, .. }) if *config == window.state().app().config));
     window.get_by_label_contains("Comparing batch sizes, 6 s left");
     window.get_by_label("Progress of the comparison");
     engine.finish_batch_sizes();
@@ -321,4 +322,38 @@ fn a_comparison_of_batch_sizes_can_be_cancelled() {
     engine.serve();
     window.run_steps(3);
     window.get_by_label("Compare batch sizes");
+}
+
+#[test]
+fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
+    window.get_by_label("Which is faster for this run?").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    window.get_by_label_contains("Timing a few steps of this run, 6 s left");
+    let Some(Command::Compare { config, sides, .. }) = engine.heard.last().cloned() else { panic!("{:?}", engine.heard) };
+    assert_eq!(config, window.state().app().config);
+    let of = |precision| Side { precision, ..Side::of(&config) };
+    assert_eq!(sides[..3], Precision::ALL.iter().map(|&precision| of(precision)).collect::<Vec<_>>()[..], "the processor is all there is");
+    let gpu = Side { device: DeviceChoice::Cuda, ..Side::of(&config) };
+    let lost = Problem::Compute { message: "the driver is gone".to_owned() };
+    engine
+        .finish_comparison(&[(of(Precision::F32), 4000.0), (of(Precision::Bf16), 8000.0), (of(Precision::F16), 1000.0)], vec![(gpu, lost)]);
+    window.run_steps(3);
+    // Twelve epochs of 55,000 pictures.
+    window.get_by_label("CPU f32: 4,000 images/s, about 2 min 45 s");
+    window.get_by_label("CPU f16: 1,000 images/s, 0.2x, about 11 min 0 s");
+    window.get_by_label_contains("CUDA f32 could not be timed. A computation failed: the driver is gone.");
+    window.get_by_label_contains("There is only the processor here");
+    window.get_by_label("CPU bf16: 8,000 images/s, 2.0x, about 1 min 23 s, fastest").click();
+    window.run_steps(3);
+    let app = window.state().app();
+    assert_eq!((app.config.precision, app.config.device, app.config.threads), (Precision::Bf16, DeviceChoice::Auto, None));
+    assert_eq!(app.expected_time().as_deref(), Some("About 1 min 23 s of training on this machine."));
+    // Other batches have other figures.
+    let other = RunConfig { batch_size: 32, ..app.config.clone() };
+    window.state_mut().apply(Action::Configure(Box::new(other)));
+    window.run_steps(3);
+    assert_eq!(window.query_all_by_label_contains("images/s").count(), 0);
 }

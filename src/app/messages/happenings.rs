@@ -7,9 +7,10 @@ use super::Message;
 use crate::export::QuantizedAccuracy;
 use crate::figures::{grouped, percent};
 use crate::import::ImportFinding;
+use crate::infer::ReadingFlaw;
 use crate::problem::Problem;
 use crate::protocol::{ExportReport, Intervention, RunSummary};
-use crate::run_config::DataSpec;
+use crate::run_config::{DataSpec, DeviceChoice};
 
 impl Message {
     /// A run is over and kept.
@@ -90,6 +91,29 @@ impl Message {
             (false, _) => "Reading and training go on within Inkling itself; nothing was lost.".to_owned(),
         };
         Self::new(what, remedy)
+    }
+
+    /// A model does not read on a device that it could have read on.
+    pub fn reading_flaw(device: DeviceChoice, flaw: &ReadingFlaw) -> Self {
+        let name = match device {
+            DeviceChoice::Auto | DeviceChoice::Cpu => "The processor",
+            DeviceChoice::Cuda => "The NVIDIA GPU",
+            DeviceChoice::Metal => "Metal",
+        };
+        let what = match flaw {
+            ReadingFlaw::Disagrees(agreement) => {
+                let otherwise = agreement.pictures - agreement.alike;
+                format!(
+                    "{name} is not used for reading: it read {otherwise} of {} pictures otherwise than the processor, with probabilities up to {:.0e} apart.",
+                    agreement.pictures, agreement.largest_difference
+                )
+            }
+            ReadingFlaw::Slow { drawings, seconds } => {
+                format!("{name} is not used for reading: it took {seconds:.1} s for {drawings} drawings.")
+            }
+            ReadingFlaw::Failed(problem) => format!("{name} is not used for reading. {}", Self::from(problem).what),
+        };
+        Self::new(what, "The processor reads; nothing needs to be done.")
     }
 
     /// Checkpoints cannot be written.

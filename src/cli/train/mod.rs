@@ -7,21 +7,19 @@ mod watch;
 use std::path::{Path, PathBuf};
 
 use super::arguments::choice;
+use super::devices;
 use super::engine::Engine;
 use super::failure::Failure;
 use super::interrupt;
-use super::output::{Output, note};
+use super::output::Output;
 use crate::engine::RunsTarget;
-use crate::hardware::device_support;
 use crate::nn::ModelFile;
 use crate::paths::Paths;
 use crate::protocol::{Command, RunId};
 use crate::run_config::{
-    Activation, Augmentation, ConfigProblem, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind,
-    WeightFormat,
+    Activation, Augmentation, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, WeightFormat,
 };
 use crate::runs::{Checkpoints, InterruptedRun};
-use crate::self_test::check_apart;
 
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
@@ -173,9 +171,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if !problems.is_empty() {
         return Err(Failure::of_config(&problems));
     }
-    if config.device == DeviceChoice::Cuda {
-        vouched_for(config.device, config.precision)?;
-    }
+    let config = RunConfig { device: devices::settled(config.device, config.precision)?, ..config };
     let engine = Engine::start_for(config.device, arguments.data_dir, arguments.out.map(RunsTarget::Folder), arguments.weights)?;
     interrupt::listen();
     engine.send(Command::Start { run: RunId(1), config: config.clone(), from })?;
@@ -195,12 +191,4 @@ fn interrupted(folder: Option<&Path>) -> Result<InterruptedRun, Failure> {
     }
     let newest = Checkpoints::new(Paths::find().checkpoints).list().into_iter().next();
     newest.ok_or_else(|| Failure::Usage("There is no interrupted run to go on with. Leave --resume out to train anew.".to_owned()))
-}
-
-/// Whether this device passes its self-test, in a process of its own, in this number format.
-fn vouched_for(device: DeviceChoice, precision: Precision) -> Result<(), Failure> {
-    device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
-    note("Checking that this device computes rightly.");
-    let report = check_apart(device, None)?;
-    Ok(report.vouches_for(precision).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
 }

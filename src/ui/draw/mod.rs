@@ -4,6 +4,7 @@
 mod answer;
 pub mod bars;
 pub mod canvas;
+mod place;
 pub mod stroke;
 mod tools;
 
@@ -85,7 +86,7 @@ fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Rea
         });
     });
     ui.add_space(style::GAP / 2.0);
-    let below = 2.0 * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y) + style::GAP / 2.0;
+    let below = 3.0 * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y) + style::GAP / 2.0;
     ui.allocate_ui_with_layout(
         vec2(ui.available_width(), (ui.available_height() - below).max(190.0)),
         Layout::top_down(Align::Min),
@@ -96,4 +97,5 @@ fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Rea
     );
     ui.add_space(style::GAP / 2.0);
     answer::reader(ui, app, actions);
+    place::show(ui, app, actions);
 }

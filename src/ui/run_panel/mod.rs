@@ -1,7 +1,7 @@
 //! Owns the run panel: what the next run is, and starting, holding and stopping it.
 //! Must not keep values of its own: what is typed lives in [`App`].
 
-mod batch_sizes;
+mod comparisons;
 mod controls;
 mod fields;
 mod more;
@@ -38,7 +38,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .on_hover_text(words::model(app.config.model));
     fields::number(ui, app, Field::Epochs, "Epochs", "How often every training picture is looked at.", actions);
     fields::number(ui, app, Field::BatchSize, "Batch size", "Pictures looked at between two corrections of the weights.", actions);
-    ui.vertical(|ui| batch_sizes::show(ui, app, actions));
+    ui.vertical(|ui| comparisons::show(ui, app, actions));
     fields::choice(ui, "Vary pictures", &mut config.augmentation, Augmentation::ALL, Augmentation::label, |_| None)
         .on_hover_text(format!("Augmentation. {}", words::augmentation(app.config.augmentation)));
     fields::choice(ui, "Precision", &mut config.precision, Precision::ALL, Precision::label, |precision| app.why_not_precision(precision))
@@ -75,7 +75,7 @@ fn presets(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let words = app.config.preset.map_or("Settings of your own; no preset has them.".to_owned(), words::preset);
         ui.label(style::hint(words));
         if let Some(time) = app.expected_time() {
-            ui.label(style::hint(time)).on_hover_text("From the benchmark under Hardware, the epochs and the pictures to learn from");
+            ui.label(style::hint(time)).on_hover_text("From what was measured on this machine, the epochs and the pictures to learn from");
         }
         if let Some((words, fits)) = app.expected_memory() {
             let about = "An estimate: the pictures, the weights with what the optimiser keeps of them, and the layers' results at work";

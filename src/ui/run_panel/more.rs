@@ -4,7 +4,7 @@
 use eframe::egui::{CollapsingHeader, Ui};
 
 use super::{fields, words};
-use crate::app::{Action, App, Field};
+use crate::app::{Action, App, Field, device_name};
 use crate::run_config::{Activation, DeviceChoice, OptimizerKind, RunConfig, ScheduleKind};
 use crate::ui::style;
 
@@ -77,6 +77,12 @@ fn steadying(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn running(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {
     fields::choice(ui, "Device", &mut config.device, DeviceChoice::ALL, DeviceChoice::label, |device| app.why_not_device(device));
     fields::obstacle(ui, app, Field::Device);
+    ui.vertical(|ui| {
+        if app.config.device == DeviceChoice::Auto {
+            let device = device_name(app.device_for(DeviceChoice::Auto, app.config.precision), true);
+            ui.label(style::hint(format!("Automatic: here that is {device}.")));
+        }
+    });
     let about = "Worker threads. Leave it empty for one per core.";
     fields::open_number(ui, app, Field::Threads, "Threads", "one per core", about, actions);
     let about = "Where all randomness comes from: the same seed on the same machine gives the same weights, bit for bit.";

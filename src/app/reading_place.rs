@@ -1,0 +1,167 @@
+//! Owns where drawings are read, as the window knows it: what is wanted, what may be used, what the engine found, and the words for it.
+//! Must not compare devices: the engine does.
+
+use super::checking::Checked;
+use super::messages::Message;
+use super::notice::Severity;
+use super::state::App;
+use crate::engine::Host;
+use crate::figures::milliseconds;
+use crate::hardware::reading_availability;
+use crate::infer::{APART, DeviceReading, ReadingFigures, ReadingReport};
+use crate::protocol::{Command, ModelRef};
+use crate::run_config::{DeviceChoice, ReadingChoice};
+
+/// What is known of where drawings are read.
+#[derive(Clone, Debug, Default)]
+pub struct ReadingPlace {
+    /// What the engine was last told.
+    told: Option<(ReadingChoice, Vec<DeviceChoice>)>,
+    /// What it found last.
+    report: Option<ReadingReport>,
+    /// True once the process that reads on a driver's device was lost.
+    given_up: bool,
+}
+
+impl App {
+    /// What was found of the model that reads, once it was compared.
+    pub fn reading_report(&self) -> Option<&ReadingReport> {
+        let reader = &self.reader.as_ref()?.reference;
+        self.reading_place.report.as_ref().filter(|report| report.model == *reader)
+    }
+
+    /// Where drawings are read and how fast: "Reading on Metal: 0.9 ms (CPU 0.1 ms)".
+    pub fn reading_line(&self) -> String {
+        let training =
+            self.run.as_ref().filter(|run| self.reader.as_ref().is_some_and(|reader| reader.reference == ModelRef::Training(run.id)));
+        if let Some(device) = training.and_then(|run| run.plan.as_ref()).map(|plan| plan.device) {
+            return format!("Reading where the run trains, on {}", device_name(device, true));
+        }
+        let Some(report) = self.reading_report() else { return "Reading on the processor".to_owned() };
+        let figures = |wanted: &DeviceReading| wanted.outcome.as_ref().ok().map(|figures| milliseconds(figures.median_microseconds));
+        let here = report.tried.iter().find(|tried| tried.device == report.device).and_then(figures);
+        let others = report.tried.iter().filter(|tried| tried.device != report.device);
+        let others: Vec<_> = others.filter_map(|other| Some(format!("{} {}", device_name(other.device, false), figures(other)?))).collect();
+        let mut line = format!("Reading on {}", device_name(report.device, true));
+        if let Some(here) = here {
+            line += &format!(": {here}");
+        }
+        if !others.is_empty() {
+            line += &format!(" ({})", others.join(", "));
+        }
+        line
+    }
+
+    /// Why drawings are not read on a device that was tried, a sentence each.
+    pub fn reading_flaws(&self) -> Vec<String> {
+        let tried = self.reading_report().map_or(&[][..], |report| &report.tried);
+        tried.iter().filter_map(|tried| Some(Message::reading_flaw(tried.device, tried.outcome.as_ref().err()?).what)).collect()
+    }
+
+    /// Why drawings cannot be read so here, if they cannot.
+    pub fn why_not_reading(&self, choice: ReadingChoice) -> Option<String> {
+        choice.device().and_then(|device| self.why_not_reading_on(device))
+    }
+
+    fn why_not_reading_on(&self, device: DeviceChoice) -> Option<String> {
+        if let Err(reason) = reading_availability(device, &self.machine()) {
+            return Some(reason);
+        }
+        match self.checks.get(&device) {
+            _ if device == DeviceChoice::Cpu => None,
+            None | Some(Checked::UnderWay) => Some("It is being checked first.".to_owned()),
+            Some(Checked::Done(found)) => match &**found {
+                Ok(report) => report.vouches_for_reading().err(),
+                Err(problem) => Some(Message::from(problem).what),
+            },
+        }
+    }
+
+    pub(super) fn choose_reading(&mut self, choice: ReadingChoice) {
+        self.settings.reading = choice;
+        self.reading_place.given_up = false;
+        self.arrange_reading();
+    }
+
+    /// Has the engine live where drawings can be read as wanted, unless a run is under way, and read there.
+    pub(super) fn arrange_reading(&mut self) {
+        let wanted = matches!(self.settings.reading, ReadingChoice::Cuda | ReadingChoice::Fastest);
+        if wanted && !self.reading_place.given_up && !self.is_training() && self.why_not_reading_on(DeviceChoice::Cuda).is_none() {
+            self.move_to_host_for(DeviceChoice::Cuda);
+        }
+        self.tell_where_to_read();
+    }
+
+    /// Tells the engine where to read, if that is news to it.
+    pub(super) fn tell_where_to_read(&mut self) {
+        let fits = |device: &DeviceChoice| *device != DeviceChoice::Cuda || self.host == Host::Process;
+        let others = [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
+        let usable: Vec<_> = others.filter(|device| fits(device) && self.why_not_reading_on(*device).is_none()).collect();
+        let choice = self.settings.reading;
+        let told = Some((choice, usable.clone()));
+        if self.reading_place.told != told {
+            self.reading_place.told = told;
+            // An engine that is gone says so by itself.
+            self.engine.send(Command::ReadOn { choice, usable });
+        }
+    }
+
+    /// The engine is another one, which knows nothing yet.
+    pub(super) fn tell_anew_where_to_read(&mut self) {
+        (self.reading_place.told, self.reading_place.report) = (None, None);
+        self.tell_where_to_read();
+    }
+
+    /// The process that reads on a driver's device was lost: nobody moves there again without being told to.
+    pub(super) fn give_reading_up(&mut self) {
+        self.reading_place.given_up = true;
+    }
+
+    /// The engine found out where to read; what went wrong is said once.
+    pub(super) fn on_reading_report(&mut self, report: ReadingReport) {
+        let known = |device| {
+            let last = self.reading_place.report.iter().flat_map(|report| &report.tried);
+            last.filter(|tried| tried.device == device).any(|tried| tried.outcome.is_err())
+        };
+        let news: Vec<_> = report
+            .tried
+            .iter()
+            .filter_map(|tried| Some((tried.device, tried.outcome.as_ref().err()?)))
+            .filter(|(device, _)| !known(*device))
+            .map(|(device, flaw)| Message::reading_flaw(device, flaw))
+            .collect();
+        self.reading_place.report = Some(report);
+        for message in news {
+            self.tell(Severity::Info, message);
+        }
+    }
+}
+
+/// A device's figures as the columns of a table: where, half within, 99 % within, largest difference, read alike.
+pub fn reading_row(device: DeviceChoice, figures: &ReadingFigures) -> [String; 5] {
+    let ReadingFigures { median_microseconds, p99_microseconds, agreement } = *figures;
+    let (apart, alike) = match device {
+        DeviceChoice::Cpu => ("–".to_owned(), "–".to_owned()),
+        _ => (format!("{:.0e}", agreement.largest_difference), format!("{} of {}", agreement.alike, agreement.pictures)),
+    };
+    [device_name(device, false).to_owned(), milliseconds(median_microseconds), milliseconds(p99_microseconds), apart, alike]
+}
+
+/// What the table of a comparison is about.
+pub fn about_comparison() -> String {
+    format!(
+        "The same 256 pictures, one at a time, on each: half of them took at most the first time, 99 % the second. A device is used only if \
+         every probability is within {APART} of the processor's."
+    )
+}
+
+/// A device in a sentence, or as short as it goes.
+pub const fn device_name(device: DeviceChoice, in_sentence: bool) -> &'static str {
+    match (device, in_sentence) {
+        (DeviceChoice::Auto | DeviceChoice::Cpu, true) => "the processor",
+        (DeviceChoice::Auto | DeviceChoice::Cpu, false) => "CPU",
+        (DeviceChoice::Cuda, true) => "the NVIDIA GPU",
+        (DeviceChoice::Cuda, false) => "CUDA",
+        (DeviceChoice::Metal, _) => "Metal",
+    }
+}

@@ -1,0 +1,34 @@
+//! Owns how an engine comes by devices: opening one for a run, and having a model read on one.
+//! Must not know which device is best, nor whether it computes rightly.
+
+use std::fmt::Debug;
+
+use crate::device::{Place, open_device};
+use crate::hardware::device_support;
+use crate::infer::{Reader, Reads};
+use crate::problem::Problem;
+use crate::run_config::{ConfigProblem, DeviceChoice};
+
+/// The devices there are.
+pub trait Devices: Debug + Send + Sync {
+    /// Opens one for runs; an error with the reason where none can be made on it.
+    fn open(&self, device: DeviceChoice) -> Result<Place, ConfigProblem>;
+
+    /// A copy of the model that reads on this device.
+    fn load(&self, model: &Reader, device: DeviceChoice) -> Result<Box<dyn Reads>, Problem>;
+}
+
+/// Those of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ThisMachine;
+
+impl Devices for ThisMachine {
+    fn open(&self, device: DeviceChoice) -> Result<Place, ConfigProblem> {
+        device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
+        open_device(device)
+    }
+
+    fn load(&self, model: &Reader, device: DeviceChoice) -> Result<Box<dyn Reads>, Problem> {
+        Ok(Box::new(model.to_place(device, &open_device(device)?)?))
+    }
+}

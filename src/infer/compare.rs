@@ -1,0 +1,115 @@
+//! Owns comparing the devices a model can read on: the same pictures, one at a time, on the processor and on each device in its turn, so
+//! that what slows the machine down for a moment slows all of them. Must not know which device is wanted.
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use super::findings::{Agreement, DeviceReading, ReadingFigures, ReadingFlaw};
+use super::reader::{Reader, Reads};
+use crate::data::builtin;
+use crate::ink::Picture;
+use crate::problem::Problem;
+use crate::protocol::Reading;
+use crate::quantiles::{median, quantile};
+use crate::run_config::DeviceChoice;
+
+/// Pictures that devices are compared on.
+pub const PICTURES: usize = 256;
+/// Pictures read before any is timed: kernels are compiled, buffers made, threads woken.
+const WARM_UP: usize = 8;
+
+/// A model, or why it could not be had, on a device.
+pub type Candidate = (DeviceChoice, Result<Box<dyn Reads>, Problem>);
+
+/// A device that was tried, and the model on it where it reads rightly.
+pub type Tried = (DeviceReading, Option<Box<dyn Reads>>);
+
+/// Compares `candidates` with the processor, which comes first in what is found. A device that takes longer than `patience` for the pictures
+/// that are timed is given up. `attend` is called after each picture; `None` when it breaks the comparison off.
+pub fn compare(
+    processor: &Reader,
+    candidates: Vec<Candidate>,
+    patience: Duration,
+    attend: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Option<Vec<Tried>>, Problem> {
+    let pictures = builtin::write(1, 0, PICTURES, &mut |_| ControlFlow::Continue(()))?.test;
+    let mut here = Times::default();
+    let mut there: Vec<_> = candidates.into_iter().map(|(device, reader)| Side::new(device, reader)).collect();
+    for turn in 0..WARM_UP + PICTURES {
+        let index = turn.checked_sub(WARM_UP);
+        let Ok(picture) = Picture::try_from(pictures.image(index.unwrap_or(turn))) else { continue };
+        let reading = here.read(processor, picture.clone(), index.is_some())?;
+        for side in &mut there {
+            side.read(&picture, &reading, index.is_some(), patience);
+        }
+        if attend().is_break() {
+            return Ok(None);
+        }
+    }
+    let same = Agreement { pictures: PICTURES as u32, alike: PICTURES as u32, largest_difference: 0.0 };
+    let processor = DeviceReading { device: DeviceChoice::Cpu, outcome: Ok(here.figures(same)) };
+    Ok(Some(std::iter::once((processor, None)).chain(there.into_iter().map(Side::found)).collect()))
+}
+
+/// Reads where a driver may break: a panic there is a problem like any other.
+pub fn read_guarded(reader: &dyn Reads, start: Instant, picture: Picture) -> Result<Reading, Problem> {
+    catch_unwind(AssertUnwindSafe(|| reader.read_since(start, picture)))
+        .unwrap_or_else(|_| Err(Problem::Compute { message: "the device's library broke".to_owned() }))
+}
+
+/// The seconds that readings took.
+#[derive(Default)]
+struct Times(Vec<f64>);
+
+impl Times {
+    fn read(&mut self, reader: &dyn Reads, picture: Picture, timed: bool) -> Result<Reading, Problem> {
+        let start = Instant::now();
+        let reading = read_guarded(reader, start, picture)?;
+        if timed {
+            self.0.push(start.elapsed().as_secs_f64());
+        }
+        Ok(reading)
+    }
+
+    fn figures(&self, agreement: Agreement) -> ReadingFigures {
+        let micros = |seconds: f64| (seconds * 1e6) as f32;
+        ReadingFigures { median_microseconds: micros(median(&self.0)), p99_microseconds: micros(quantile(&self.0, 0.99)), agreement }
+    }
+}
+
+/// One device's part of the comparison.
+struct Side {
+    device: DeviceChoice,
+    reader: Result<Box<dyn Reads>, ReadingFlaw>,
+    times: Times,
+    agreement: Agreement,
+}
+
+impl Side {
+    fn new(device: DeviceChoice, reader: Result<Box<dyn Reads>, Problem>) -> Self {
+        Self { device, reader: reader.map_err(ReadingFlaw::Failed), times: Times::default(), agreement: Agreement::default() }
+    }
+
+    fn read(&mut self, picture: &Picture, here: &Reading, timed: bool, patience: Duration) {
+        let Ok(reader) = &self.reader else { return };
+        match self.times.read(reader.as_ref(), picture.clone(), timed) {
+            Ok(there) if timed => self.agreement.add(&here.probabilities, &there.probabilities),
+            Ok(_) => {}
+            Err(problem) => self.reader = Err(ReadingFlaw::Failed(problem)),
+        }
+        let seconds: f64 = self.times.0.iter().sum();
+        if seconds > patience.as_secs_f64() {
+            self.reader = Err(ReadingFlaw::Slow { drawings: self.times.0.len() as u32, seconds: seconds as f32 });
+        }
+    }
+
+    fn found(self) -> Tried {
+        let Self { device, reader, times, agreement } = self;
+        let sound = reader.and_then(|reader| if agreement.is_close() { Ok(reader) } else { Err(ReadingFlaw::Disagrees(agreement)) });
+        match sound {
+            Ok(reader) => (DeviceReading { device, outcome: Ok(times.figures(agreement)) }, Some(reader)),
+            Err(flaw) => (DeviceReading { device, outcome: Err(flaw) }, None),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Owns the line that says where drawings are read and how fast, and what a click on it opens: the choice, and the figures behind it.
+//! Must not word them: `app::reading_place` does.
+
+use eframe::egui::{Button, Grid, Label, Popup, PopupCloseBehavior, RichText, Ui, vec2};
+
+use crate::app::{Action, App, about_comparison, reading_row};
+use crate::run_config::ReadingChoice;
+use crate::ui::{signs, style};
+
+/// Wide enough for the table of figures.
+const WIDTH: f32 = 400.0;
+
+/// Draws the line.
+pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let flawed = !app.reading_flaws().is_empty();
+    ui.horizontal(|ui| {
+        if flawed {
+            signs::sign(ui, signs::Sign::Problem);
+        }
+        let line = RichText::new(app.reading_line());
+        let response =
+            ui.add(Button::new(line).small().truncate()).on_hover_text("Where drawings are read: click for the figures and to choose");
+        Popup::menu(&response).close_behavior(PopupCloseBehavior::CloseOnClickOutside).width(WIDTH).show(|ui| {
+            ui.set_width(WIDTH);
+            choice(ui, app, actions);
+            figures(ui, app);
+        });
+    });
+}
+
+fn choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    ui.label(RichText::new("Where drawings are read").strong());
+    for &choice in ReadingChoice::ALL {
+        let why_not = app.why_not_reading(choice);
+        let chosen = app.settings.reading == choice;
+        ui.add_enabled_ui(why_not.is_none(), |ui| {
+            if ui.radio(chosen, choice.label()).clicked() && !chosen {
+                actions.push(Action::ReadOn(choice));
+            }
+        });
+        if let Some(reason) = why_not {
+            ui.horizontal(|ui| {
+                ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing);
+                ui.add(Label::new(style::hint(reason)).wrap());
+            });
+        }
+    }
+}
+
+fn figures(ui: &mut Ui, app: &App) {
+    ui.separator();
+    let Some(report) = app.reading_report() else {
+        ui.add(Label::new(style::hint("The model that reads is measured on each device once nothing else is under way.")).wrap());
+        return;
+    };
+    Grid::new("reading figures").num_columns(5).spacing(vec2(style::GAP * 1.2, 4.0)).show(ui, |ui| {
+        for head in ["One drawing", "half within", "99 % within", "apart", "read alike"] {
+            ui.label(style::hint(head));
+        }
+        ui.end_row();
+        for tried in &report.tried {
+            let Ok(figures) = &tried.outcome else { continue };
+            for (column, text) in reading_row(tried.device, figures).into_iter().enumerate() {
+                let text = RichText::new(text);
+                ui.label(if column == 0 { text } else { text.monospace() });
+            }
+            ui.end_row();
+        }
+    });
+    for flaw in app.reading_flaws() {
+        style::invalid(ui, &flaw);
+    }
+    ui.add(Label::new(style::hint(about_comparison())).wrap());
+}

@@ -1,0 +1,163 @@
+//! Owns the comparisons in the run panel, of batch sizes and of devices: asking for them, how far they are, and a bar for each side.
+//! Must not measure; it returns actions.
+
+use eframe::egui::{Align2, Button, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
+
+use crate::app::{Action, App, Comparison, What};
+use crate::bench::{Side, fastest, rates, sweet_spot};
+use crate::figures::{grouped, memory, remaining};
+use crate::run_config::RunConfig;
+use crate::ui::style;
+
+/// A bar's height, with the room around it.
+const HEIGHT: f32 = 24.0;
+/// Where bars begin: after the widest name.
+const AFTER_SIZES: f32 = 44.0;
+const AFTER_DEVICES: f32 = 76.0;
+
+/// Draws them.
+pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if let Some(under_way) = &app.benchmark.under_way
+        && let Some((what, _)) = under_way.comparing
+    {
+        let doing = match what {
+            What::BatchSizes => "Comparing batch sizes",
+            What::Devices => "Timing a few steps of this run",
+        };
+        ui.horizontal(|ui| {
+            if ui.add_enabled(!under_way.stopping, style::secondary_button("Cancel")).clicked() {
+                actions.push(Action::CancelBenchmark);
+            }
+            ui.vertical(|ui| {
+                ui.label(style::hint(format!("{doing}, {} left", remaining(under_way.remaining_seconds))));
+                ui.add(style::progress_bar(ui, under_way.fraction).desired_height(8.0)).accessible_name("Progress of the comparison");
+            });
+        });
+        return;
+    }
+    let sizes = app.benchmark.batch_sizes.as_ref().filter(|found| found.holds_for(&app.config));
+    let devices = app.benchmark.devices.as_ref().filter(|found| found.holds_for(&app.config));
+    if let Some(found) = sizes {
+        batch_sizes(ui, app, found, actions);
+    }
+    if let Some(found) = devices {
+        sides(ui, app, found, actions);
+    }
+    ui.horizontal_wrapped(|ui| {
+        let can = app.benchmark.under_way.is_none() && app.obstacles().is_empty();
+        let mut ask = |text: &str, about: &str, what| {
+            let response = ui.add_enabled(can, Button::new(text).small());
+            if response.on_hover_text(about).on_disabled_hover_text("A benchmark is under way, or a setting cannot be").clicked() {
+                actions.push(Action::Compare(what));
+            }
+        };
+        let about = "Measures how many pictures a second each size learns from, with the settings as they stand; some fifteen seconds";
+        ask(if sizes.is_some() { "Compare again" } else { "Compare batch sizes" }, about, What::BatchSizes);
+        let about = "Times a few steps of this run on each device, in each number format that can be used there; a few seconds for each";
+        ask("Which is faster for this run?", about, What::Devices);
+    });
+    if let Some(words) = app.first_guess() {
+        ui.label(style::hint(words));
+    }
+}
+
+/// A bar for each size, as long as it is fast; a click takes the size. The one that is enough says so.
+fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
+    let highest = highest(found);
+    let spot = sweet_spot(&found.rows);
+    for (Side { batch_size, .. }, rate) in rates(&found.rows) {
+        let enough = spot == Some(batch_size);
+        let config = RunConfig { batch_size, ..app.config.clone() };
+        let memory = app.memory_needed(&config).map_or_else(String::new, |bytes| format!(", {}", memory(bytes)));
+        let bar = Bar {
+            name: batch_size.to_string(),
+            spoken: format!("Batch size {batch_size}"),
+            words: format!("{} images/s{memory}{}", grouped(rate.round() as u64), if enough { ", enough" } else { "" }),
+            share: (rate / highest) as f32,
+            best: enough,
+            about: if enough {
+                "The smallest size that is as fast as any: larger ones only correct the weights less often. Click to use it."
+            } else {
+                "Click to use it."
+            },
+        };
+        bar.show(ui, AFTER_SIZES, config, app, actions);
+    }
+    failures(ui, found);
+}
+
+/// A bar for each device and number format; a click takes both. The fastest says so.
+fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
+    let highest = highest(found);
+    let fastest = fastest(&found.rows);
+    let first = rates(&found.rows).next();
+    for (side, rate) in rates(&found.rows) {
+        let best = fastest == Some(side);
+        let ratio = first.filter(|(first, _)| *first != side).map_or_else(String::new, |(_, base)| format!(", {:.1}x", rate / base));
+        let time = app.total_time(rate).map_or_else(String::new, |time| format!(", {time}"));
+        let name = app.side_name(side);
+        let bar = Bar {
+            spoken: name.clone(),
+            name,
+            words: format!("{} images/s{ratio}{time}{}", grouped(rate.round() as u64), if best { ", fastest" } else { "" }),
+            share: (rate / highest) as f32,
+            best,
+            about: if best { "As fast as any, and the simplest of those. Click to use it." } else { "Click to use it." },
+        };
+        bar.show(ui, AFTER_DEVICES, app.on_side(side), app, actions);
+    }
+    failures(ui, found);
+    if !app.has_other_devices() {
+        ui.label(style::hint("There is only the processor here."));
+    }
+}
+
+fn highest(found: &Comparison) -> f64 {
+    rates(&found.rows).map(|(_, rate)| rate).fold(1.0, f64::max)
+}
+
+/// Sides that could not be measured.
+fn failures(ui: &mut Ui, found: &Comparison) {
+    for words in found.failures() {
+        style::invalid(ui, &words);
+    }
+}
+
+/// A side as it is shown.
+struct Bar {
+    name: String,
+    spoken: String,
+    words: String,
+    share: f32,
+    best: bool,
+    about: &'static str,
+}
+
+impl Bar {
+    /// Draws it; a click takes `config`.
+    fn show(self, ui: &mut Ui, left: f32, config: RunConfig, app: &App, actions: &mut Vec<Action>) {
+        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click());
+        self.paint(ui, rect, left);
+        if response.has_focus() {
+            style::focus_ring(ui, rect);
+        }
+        let chosen = app.config == config;
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, format!("{}: {}", self.spoken, self.words)));
+        if response.on_hover_text(self.about).clicked() {
+            actions.push(Action::Configure(Box::new(config)));
+        }
+    }
+
+    fn paint(&self, ui: &Ui, rect: Rect, left: f32) {
+        let palette = style::palette(ui);
+        let font = TextStyle::Small.resolve(ui.style());
+        let color = ui.visuals().text_color();
+        let left = rect.left() + left;
+        let full = Rect::from_min_max(pos2(left, rect.top() + 2.0), pos2(rect.right(), rect.bottom() - 2.0));
+        let filled = Rect::from_min_size(full.min, vec2(full.width() * self.share, full.height()));
+        let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+        painter.text(pos2(left - 6.0, rect.center().y), Align2::RIGHT_CENTER, &self.name, font.clone(), color);
+        painter.rect_filled(filled, 3.0, palette.accent.gamma_multiply(if self.best { 0.38 } else { 0.18 }));
+        painter.text(pos2(left + 6.0, rect.center().y), Align2::LEFT_CENTER, &self.words, font, color);
+    }
+}

@@ -1,0 +1,172 @@
+//! Where drawings are read: what the engine is told, what its findings become.
+
+use inkling::app::{Action, App, Checked};
+use inkling::hardware::{Hardware, Metal};
+use inkling::infer::{Agreement, DeviceReading, ReadingFlaw};
+use inkling::problem::{EngineLoss, Problem};
+use inkling::protocol::{Command, Event, ModelRef};
+use inkling::run_config::{DeviceChoice, Precision, ReadingChoice, RunConfig};
+
+use super::wait_for;
+use crate::fake_engine::{FakeEngine, app, checked, reads};
+
+/// An app on a machine with an Apple GPU that was found sound.
+fn on_a_mac() -> (App, FakeEngine) {
+    let (mut app, mut engine) = app();
+    app.hardware = Some(Hardware { metal: Some(Metal::default()), ..Hardware::default() });
+    app.apply(Action::CheckDevice(DeviceChoice::Metal));
+    wait_for(&mut app, |app| matches!(app.checks.get(&DeviceChoice::Metal), Some(Checked::Done(_))));
+    engine.reads = reads(&[(DeviceChoice::Cpu, 100.0), (DeviceChoice::Metal, 900.0)]);
+    engine.serve();
+    app.poll();
+    (app, engine)
+}
+
+fn told(engine: &FakeEngine) -> Vec<(ReadingChoice, Vec<DeviceChoice>)> {
+    let of = |command: &Command| match command {
+        Command::ReadOn { choice, usable } => Some((*choice, usable.clone())),
+        _ => None,
+    };
+    engine.heard.iter().filter_map(of).collect()
+}
+
+#[test]
+fn on_a_processor_alone_the_line_is_calm() {
+    let (app, _engine) = app();
+    assert_eq!(app.reading_line(), "Reading on the processor: 0.05 ms");
+    assert!(app.reading_flaws().is_empty() && app.notices.is_empty());
+    let reason = app.why_not_reading(ReadingChoice::Cuda).unwrap();
+    assert!(reason.contains("NVIDIA"), "{reason}");
+    for choice in [ReadingChoice::Automatic, ReadingChoice::Fastest, ReadingChoice::Cpu] {
+        assert_eq!(app.why_not_reading(choice), None);
+    }
+}
+
+#[test]
+fn a_device_that_passed_its_check_is_offered_to_the_engine() {
+    let (app, engine) = on_a_mac();
+    assert_eq!(told(&engine), [(ReadingChoice::Automatic, vec![DeviceChoice::Metal])]);
+    assert_eq!(app.reading_line(), "Reading on Metal: 0.9 ms (CPU 0.1 ms)");
+    assert!(app.why_not_device(DeviceChoice::Metal).is_some(), "but not for training");
+}
+
+#[test]
+fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_does() {
+    let (mut app, mut engine) = on_a_mac();
+    let mut report = checked(DeviceChoice::Metal);
+    report.checks[0].found = Some(0.9);
+    assert!(report.vouches_for_reading().is_ok());
+    assert!(inkling::self_test::Report { device: DeviceChoice::Cuda, ..report.clone() }.vouches_for_reading().is_err());
+    report.checks[0].subject = inkling::self_test::Subject::Reading;
+    app.checks.insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(report))));
+    app.apply(Action::ReadOn(ReadingChoice::Fastest));
+    engine.serve();
+    assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Fastest, Vec::new())));
+    assert!(app.why_not_reading(ReadingChoice::Metal).unwrap().contains("Reading"));
+}
+
+#[test]
+fn the_choice_is_told_and_remembered() {
+    let (mut app, mut engine) = on_a_mac();
+    app.apply(Action::ReadOn(ReadingChoice::Cpu));
+    assert_eq!(app.to_remember().reading, ReadingChoice::Cpu);
+    engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
+    engine.serve();
+    app.poll();
+    assert_eq!(told(&engine).last().map(|told| told.0), Some(ReadingChoice::Cpu));
+    assert_eq!(app.reading_line(), "Reading on the processor: 0.1 ms");
+    // Said once; said again to an engine that knows nothing yet.
+    app.apply(Action::ReadOn(ReadingChoice::Cpu));
+    engine.serve();
+    assert_eq!(told(&engine).len(), 2);
+    engine.die();
+    app.poll();
+    engine.serve();
+    assert_eq!((engine.engines(), told(&engine).len()), (2, 3));
+}
+
+#[test]
+fn figures_of_another_model_are_not_shown() {
+    let (mut app, mut engine) = on_a_mac();
+    app.apply(Action::ReadWith(ModelRef::File("another.safetensors".into())));
+    engine.serve();
+    app.poll();
+    assert_eq!(app.reading_line(), "Reading on the processor");
+    assert!(app.reading_report().is_none());
+}
+
+#[test]
+fn a_device_that_is_not_used_says_why_and_only_once() {
+    let (mut app, _engine) = on_a_mac();
+    let agreement = Agreement { pictures: 256, alike: 244, largest_difference: 0.43 };
+    let flaws = [
+        (ReadingFlaw::Disagrees(agreement), "12 of 256"),
+        (ReadingFlaw::Slow { drawings: 9, seconds: 5.2 }, "9 drawings"),
+        (ReadingFlaw::Failed(Problem::Compute { message: "the driver is gone".to_owned() }), "driver is gone"),
+    ];
+    for (flaw, words) in flaws {
+        let mut report = reads(&[(DeviceChoice::Cpu, 100.0)]);
+        app.on_event(Event::ReadingOn(report.clone()));
+        report.tried.push(DeviceReading { device: DeviceChoice::Metal, outcome: Err(flaw) });
+        app.on_event(Event::ReadingOn(report.clone()));
+        assert_eq!(app.reading_line(), "Reading on the processor: 0.1 ms");
+        let said = app.reading_flaws();
+        assert!(said.len() == 1 && said[0].starts_with("Metal is not used") && said[0].contains(words), "{said:?}");
+        let notice = app.notices.last().unwrap();
+        assert_eq!(notice.message.what, said[0]);
+        let id = notice.id;
+        app.apply(Action::Dismiss(id));
+        app.on_event(Event::ReadingOn(report));
+        assert!(app.notices.is_empty(), "it is known");
+    }
+}
+
+#[test]
+fn while_a_run_is_followed_its_own_device_is_named() {
+    let (mut app, mut engine) = on_a_mac();
+    app.apply(Action::Start);
+    engine.serve();
+    engine.train(10);
+    app.poll();
+    assert_eq!(app.reading_line(), "Reading where the run trains, on the processor");
+}
+
+/// An app on a machine with an NVIDIA GPU, in a program that can use it, where that was found sound.
+fn with_a_gpu() -> Option<(App, FakeEngine)> {
+    let (mut app, engine) = app();
+    app.hardware = Some(Hardware { gpus: vec![inkling::hardware::Gpu::default()], ..Hardware::default() });
+    app.apply(Action::CheckDevice(DeviceChoice::Cuda));
+    wait_for(&mut app, |app| matches!(app.checks.get(&DeviceChoice::Cuda), Some(Checked::Done(_))));
+    inkling::device::HAS_CUDA.then_some((app, engine))
+}
+
+#[test]
+fn automatic_means_the_gpu_that_passed_its_check() {
+    let (plain, _engine) = app();
+    assert_eq!(plain.device_for(DeviceChoice::Auto, Precision::F32), DeviceChoice::Cpu);
+    let Some((mut app, mut engine)) = with_a_gpu() else { return };
+    assert_eq!(app.device_for(DeviceChoice::Auto, Precision::F32), DeviceChoice::Cuda);
+    assert_eq!(app.device_for(DeviceChoice::Cpu, Precision::F32), DeviceChoice::Cpu);
+    app.apply(Action::Configure(Box::new(RunConfig::default())));
+    app.apply(Action::Start);
+    engine.serve();
+    assert_eq!(engine.run.as_ref().unwrap().config.device, DeviceChoice::Cuda);
+    assert_eq!(app.config.device, DeviceChoice::Auto, "the choice stays what it was");
+}
+
+#[test]
+fn a_process_that_was_lost_is_not_moved_to_again_by_itself() {
+    let Some((mut app, mut engine)) = with_a_gpu() else { return };
+    app.apply(Action::ReadOn(ReadingChoice::Cuda));
+    engine.serve();
+    assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Cuda, vec![DeviceChoice::Cuda])));
+    let engines = engine.engines();
+    engine.send(Event::Lost(EngineLoss::Hung { seconds: 30 }));
+    app.poll();
+    engine.serve();
+    assert_eq!(engine.engines(), engines + 1);
+    assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Cuda, Vec::new())));
+    app.apply(Action::ReadOn(ReadingChoice::Cuda));
+    engine.serve();
+    assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Cuda, vec![DeviceChoice::Cuda])), "told to, it is");
+}

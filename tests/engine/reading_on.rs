@@ -1,0 +1,217 @@
+//! Where the engine's model reads: compared with the processor, used where it reads as well, left where it does not.
+
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use inkling::engine::Devices;
+use inkling::infer::{APART, PICTURES, ReadingFlaw, ReadingReport};
+use inkling::problem::Problem;
+use inkling::protocol::{Command, Event, ModelRef, Reading, RunId};
+use inkling::run_config::{ConfigProblem, DeviceChoice, ReadingChoice, RunConfig};
+
+use super::work::{Bench, a_stroke, bench_with};
+use crate::fake_device::{FakeDevices, Script};
+
+/// An engine on these devices.
+fn engine(devices: FakeDevices) -> Bench {
+    bench_with(8, 2, Arc::new(devices) as Arc<dyn Devices>)
+}
+
+fn ask(bench: &Bench, choice: ReadingChoice) {
+    bench.handle.send(Command::ReadOn { choice, usable: vec![DeviceChoice::Cuda] });
+}
+
+fn reported(bench: &Bench) -> ReadingReport {
+    bench.until(|event| if let Event::ReadingOn(report) = event { Some(report) } else { None })
+}
+
+fn read(bench: &Bench, wanted: u64) -> Reading {
+    bench.handle.send(Command::Classify { request: wanted, ink: a_stroke() });
+    bench.until(|event| match event {
+        Event::Read { request, reading } if request == wanted => Some(*reading),
+        Event::Failed { problem, .. } => panic!("{problem}"),
+        _ => None,
+    })
+}
+
+/// What an engine finds whose device follows this script.
+fn found(script: Script, choice: ReadingChoice) -> (Bench, ReadingReport) {
+    let bench = engine(FakeDevices::new(script));
+    ask(&bench, choice);
+    let report = reported(&bench);
+    (bench, report)
+}
+
+#[test]
+fn with_nothing_but_a_processor_its_speed_is_measured() {
+    let bench = engine(FakeDevices::new(Script::Absent));
+    bench.handle.send(Command::ReadOn { choice: ReadingChoice::Automatic, usable: Vec::new() });
+    let report = reported(&bench);
+    assert_eq!((&report.model, report.device, report.tried.len()), (&ModelRef::Starter, DeviceChoice::Cpu, 1));
+    let figures = report.tried[0].outcome.as_ref().unwrap();
+    assert!(figures.median_microseconds > 0.0 && figures.p99_microseconds >= figures.median_microseconds, "{figures:?}");
+    assert_eq!(read(&bench, 1).device, DeviceChoice::Cpu);
+}
+
+#[test]
+fn a_device_that_reads_as_the_processor_does_is_used() {
+    let (bench, report) = found(Script::Sound, ReadingChoice::Automatic);
+    assert_eq!((report.device, report.tried.len()), (DeviceChoice::Cuda, 2));
+    let agreement = report.tried[1].outcome.as_ref().unwrap().agreement;
+    assert_eq!((agreement.pictures as usize, agreement.alike as usize), (PICTURES, PICTURES));
+    assert!(agreement.largest_difference <= APART);
+    let there = read(&bench, 1);
+    assert_eq!(there.device, DeviceChoice::Cuda);
+    // The processor is never tried against itself, and takes over at once.
+    ask(&bench, ReadingChoice::Cpu);
+    assert_eq!(reported(&bench).tried.len(), 1);
+    let here = read(&bench, 2);
+    assert_eq!(here.device, DeviceChoice::Cpu);
+    for (a, b) in here.probabilities.iter().zip(there.probabilities) {
+        assert!((a - b).abs() <= APART);
+    }
+}
+
+#[test]
+fn the_fastest_is_the_one_that_was_measured_to_be() {
+    let (bench, report) = found(Script::Slow(Duration::from_millis(3)), ReadingChoice::Fastest);
+    assert!(report.tried.iter().all(|tried| tried.outcome.is_ok()), "{report:?}");
+    assert_eq!((report.device, read(&bench, 1).device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
+    // Whoever names it gets it.
+    ask(&bench, ReadingChoice::Cuda);
+    assert_eq!(reported(&bench).device, DeviceChoice::Cuda);
+    assert_eq!(read(&bench, 2).device, DeviceChoice::Cuda);
+}
+
+#[test]
+fn a_device_that_reads_otherwise_or_not_at_all_is_not_used() {
+    let flaw = |script| {
+        let (bench, report) = found(script, ReadingChoice::Cuda);
+        assert_eq!((report.device, read(&bench, 1).device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
+        assert!(report.tried[0].outcome.is_ok());
+        report.tried[1].outcome.clone().unwrap_err()
+    };
+    let wrong = flaw(Script::Wrong);
+    assert!(matches!(wrong, ReadingFlaw::Disagrees(agreement) if agreement.largest_difference > APART), "{wrong:?}");
+    let absent = flaw(Script::Absent);
+    assert!(matches!(absent, ReadingFlaw::Failed(Problem::Config(ConfigProblem::DeviceUnavailable { .. }))), "{absent:?}");
+    for script in [Script::Fails(20), Script::Panics(20)] {
+        let failing = flaw(script);
+        assert!(matches!(failing, ReadingFlaw::Failed(Problem::Compute { .. })), "{failing:?}");
+    }
+}
+
+#[test]
+fn a_device_that_fails_later_costs_no_drawing() {
+    // It survives the comparison, which reads a few pictures more to warm up.
+    for script in [Script::Fails(PICTURES as u32 + 20), Script::Panics(PICTURES as u32 + 20)] {
+        let (bench, report) = found(script, ReadingChoice::Automatic);
+        assert_eq!(report.device, DeviceChoice::Cuda);
+        let (mut there, mut request) = (0, 0);
+        let (said, reading) = loop {
+            request += 1;
+            bench.handle.send(Command::Classify { request, ink: a_stroke() });
+            match bench.handle.recv().unwrap() {
+                Event::Read { reading, .. } if reading.device == DeviceChoice::Cuda => there += 1,
+                Event::ReadingOn(report) => match bench.handle.recv().unwrap() {
+                    Event::Read { request: answered, reading } if answered == request => break (report, reading),
+                    other => panic!("{other:?}"),
+                },
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!(there > 0 && there < 20, "{there}");
+        assert_eq!((said.device, reading.device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
+        assert!(matches!(said.tried[1].outcome, Err(ReadingFlaw::Failed(_))), "{said:?}");
+        assert_eq!(read(&bench, 1000).device, DeviceChoice::Cpu);
+    }
+}
+
+#[test]
+fn drawings_are_read_while_a_device_is_being_opened() {
+    let (open, gate) = channel();
+    let bench = engine(FakeDevices { gate: Some(Arc::new(Mutex::new(gate))), ..FakeDevices::default() });
+    ask(&bench, ReadingChoice::Automatic);
+    for request in 1..=50 {
+        assert_eq!(read(&bench, request).device, DeviceChoice::Cpu, "the device is not there yet");
+    }
+    open.send(()).unwrap();
+    assert_eq!(reported(&bench).device, DeviceChoice::Cuda);
+    assert_eq!(read(&bench, 51).device, DeviceChoice::Cuda);
+}
+
+#[test]
+fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
+    let (open, gate) = channel();
+    let bench = engine(FakeDevices { gate: Some(Arc::new(Mutex::new(gate))), ..FakeDevices::default() });
+    ask(&bench, ReadingChoice::Automatic);
+    assert_eq!(read(&bench, 1).device, DeviceChoice::Cpu);
+    let run = bench.start(1);
+    let mut told = Vec::new();
+    let summary = bench.until(|event| match event {
+        Event::Finished { summary, .. } => Some(summary),
+        Event::ReadingOn(report) => {
+            told.push(report);
+            None
+        }
+        Event::Epoch { .. } => {
+            bench.handle.send(Command::Classify { request: 2, ink: a_stroke() });
+            None
+        }
+        Event::Read { reading, .. } => {
+            assert_eq!((&reading.model.reference, reading.device), (&ModelRef::Training(run), DeviceChoice::Cpu));
+            None
+        }
+        _ => None,
+    });
+    assert!(told.is_empty(), "{told:?}");
+    // One for the comparison that was broken off, one for that of the run's model.
+    open.send(()).unwrap();
+    open.send(()).unwrap();
+    let report = reported(&bench);
+    assert_eq!((report.model, report.device), (ModelRef::File(summary.model_path.clone()), DeviceChoice::Cuda));
+    assert_eq!(read(&bench, 3).device, DeviceChoice::Cuda);
+    // And at every load.
+    open.send(()).unwrap();
+    bench.handle.send(Command::ReadWith(ModelRef::Starter));
+    assert_eq!(reported(&bench).model, ModelRef::Starter);
+}
+
+#[test]
+fn a_run_on_a_device_leaves_a_model_that_reads_there() {
+    let mut bench = engine(FakeDevices::new(Script::Sound));
+    bench.config = RunConfig { device: DeviceChoice::Cuda, ..bench.config };
+    ask(&bench, ReadingChoice::Automatic);
+    bench.start(1);
+    let mut following = None;
+    let summary = bench.until(|event| match event {
+        Event::Finished { summary, .. } => Some(summary),
+        Event::Epoch { .. } => {
+            bench.handle.send(Command::Classify { request: 7, ink: a_stroke() });
+            None
+        }
+        Event::Read { reading, .. } if reading.model.reference == ModelRef::Training(RunId(1)) => {
+            following = Some(reading.device);
+            None
+        }
+        Event::Failed { problem, .. } => panic!("{problem}"),
+        _ => None,
+    });
+    assert_eq!(summary.plan.device, DeviceChoice::Cuda);
+    assert_eq!(following, Some(DeviceChoice::Cuda), "the newest weights are where they learn");
+    let report = bench.until(|event| match event {
+        Event::ReadingOn(report) if report.model != ModelRef::Starter => Some(report),
+        _ => None,
+    });
+    assert_eq!((report.model, report.device), (ModelRef::File(summary.model_path), DeviceChoice::Cuda));
+}
+
+#[test]
+fn a_run_on_a_device_that_cannot_be_opened_is_refused() {
+    let mut bench = engine(FakeDevices::new(Script::Absent));
+    bench.config = RunConfig { device: DeviceChoice::Cuda, ..bench.config };
+    bench.start(1);
+    let problem = bench.until(|event| if let Event::Failed { problem, .. } = event { Some(problem) } else { None });
+    assert!(matches!(problem, Problem::Config(ConfigProblem::DeviceUnavailable { .. })), "{problem:?}");
+}
