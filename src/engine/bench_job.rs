@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use super::desk::{Desk, Order};
 use super::handle::EngineSettings;
 use crate::bench::{self, Extent, Listener, Progress, Row, Side};
-use crate::problem::Problem;
 use crate::protocol::{Event, Task};
 use crate::run_config::RunConfig;
 use crate::train;
@@ -24,8 +23,7 @@ pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, request:
 /// Measures a configuration's steps on several sides.
 pub(super) fn compare(settings: &EngineSettings, desk: &mut Desk<'_>, request: u64, config: &RunConfig, sides: &[Side]) {
     let open = |device| settings.devices.open(device);
-    let compared =
-        train::check(config).map_err(Problem::from).and_then(|()| bench::compare(config, sides, &open, &mut Job { desk, request }));
+    let compared = train::check(config).and_then(|()| bench::compare(config, sides, &open, &mut Job { desk, request }));
     desk.events.send(match compared {
         Ok(Some(compared)) => Event::Compared { request, failed: compared.failed },
         Ok(None) => Event::BenchmarkCancelled(request),

@@ -97,10 +97,10 @@ pub fn candidates(choice: ReadingChoice, usable: &[DeviceChoice]) -> Vec<DeviceC
 
 /// The device that `choice` means, of those that were tried and read rightly; the processor where that is none.
 pub fn choose(choice: ReadingChoice, tried: &[DeviceReading]) -> DeviceChoice {
-    let sound = tried.iter().filter_map(|tried| Some((tried.device, tried.outcome.as_ref().ok()?.median_microseconds)));
+    let mut sound = tried.iter().filter_map(|tried| Some((tried.device, tried.outcome.as_ref().ok()?.median_microseconds)));
     let chosen = match choice {
         ReadingChoice::Fastest => sound.min_by(|a, b| a.1.total_cmp(&b.1)),
-        _ => sound.filter(|(device, _)| *device != DeviceChoice::Cpu).next(),
+        _ => sound.find(|(device, _)| *device != DeviceChoice::Cpu),
     };
     chosen.map_or(DeviceChoice::Cpu, |(device, _)| device)
 }

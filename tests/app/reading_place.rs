@@ -5,7 +5,7 @@ use inkling::hardware::{Hardware, Metal};
 use inkling::infer::{Agreement, DeviceReading, ReadingFlaw};
 use inkling::problem::{EngineLoss, Problem};
 use inkling::protocol::{Command, Event, ModelRef};
-use inkling::run_config::{DeviceChoice, Precision, ReadingChoice, RunConfig};
+use inkling::run_config::{DeviceChoice, Precision, ReadingChoice};
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app, checked, reads};
@@ -147,7 +147,7 @@ fn automatic_means_the_gpu_that_passed_its_check() {
     let Some((mut app, mut engine)) = with_a_gpu() else { return };
     assert_eq!(app.device_for(DeviceChoice::Auto, Precision::F32), DeviceChoice::Cuda);
     assert_eq!(app.device_for(DeviceChoice::Cpu, Precision::F32), DeviceChoice::Cpu);
-    app.apply(Action::Configure(Box::new(RunConfig::default())));
+    app.apply(Action::Configure(Box::default()));
     app.apply(Action::Start);
     engine.serve();
     assert_eq!(engine.run.as_ref().unwrap().config.device, DeviceChoice::Cuda);

@@ -20,7 +20,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let line = RichText::new(app.reading_line());
         let response =
             ui.add(Button::new(line).small().truncate()).on_hover_text("Where drawings are read: click for the figures and to choose");
-        Popup::menu(&response).close_behavior(PopupCloseBehavior::CloseOnClickOutside).width(WIDTH).show(|ui| {
+        // Not a menu's: that has no rings around what can be chosen, and its text is justified.
+        let popup = Popup::from_toggle_button_response(&response);
+        popup.close_behavior(PopupCloseBehavior::CloseOnClickOutside).width(WIDTH).show(|ui| {
             ui.set_width(WIDTH);
             choice(ui, app, actions);
             figures(ui, app);

@@ -9,8 +9,9 @@ use crate::figures::{grouped, memory, remaining};
 use crate::run_config::RunConfig;
 use crate::ui::style;
 
-/// A bar's height, with the room around it.
+/// The height of a bar with one line and with two, with the room around it.
 const HEIGHT: f32 = 24.0;
+const HEIGHT_OF_TWO: f32 = 38.0;
 /// Where bars begin: after the widest name.
 const AFTER_SIZES: f32 = 44.0;
 const AFTER_DEVICES: f32 = 76.0;
@@ -73,6 +74,7 @@ fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Act
             name: batch_size.to_string(),
             spoken: format!("Batch size {batch_size}"),
             words: format!("{} images/s{memory}{}", grouped(rate.round() as u64), if enough { ", enough" } else { "" }),
+            below: String::new(),
             share: (rate / highest) as f32,
             best: enough,
             about: if enough {
@@ -94,12 +96,12 @@ fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) 
     for (side, rate) in rates(&found.rows) {
         let best = fastest == Some(side);
         let ratio = first.filter(|(first, _)| *first != side).map_or_else(String::new, |(_, base)| format!(", {:.1}x", rate / base));
-        let time = app.total_time(rate).map_or_else(String::new, |time| format!(", {time}"));
         let name = app.side_name(side);
         let bar = Bar {
             spoken: name.clone(),
             name,
-            words: format!("{} images/s{ratio}{time}{}", grouped(rate.round() as u64), if best { ", fastest" } else { "" }),
+            words: format!("{} images/s{ratio}{}", grouped(rate.round() as u64), if best { ", fastest" } else { "" }),
+            below: app.total_time(rate).unwrap_or_default(),
             share: (rate / highest) as f32,
             best,
             about: if best { "As fast as any, and the simplest of those. Click to use it." } else { "Click to use it." },
@@ -128,6 +130,8 @@ struct Bar {
     name: String,
     spoken: String,
     words: String,
+    /// A second line, or nothing.
+    below: String,
     share: f32,
     best: bool,
     about: &'static str,
@@ -136,13 +140,15 @@ struct Bar {
 impl Bar {
     /// Draws it; a click takes `config`.
     fn show(self, ui: &mut Ui, left: f32, config: RunConfig, app: &App, actions: &mut Vec<Action>) {
-        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click());
+        let height = if self.below.is_empty() { HEIGHT } else { HEIGHT_OF_TWO };
+        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
         self.paint(ui, rect, left);
         if response.has_focus() {
             style::focus_ring(ui, rect);
         }
         let chosen = app.config == config;
-        response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, format!("{}: {}", self.spoken, self.words)));
+        let spoken = [format!("{}: {}", self.spoken, self.words), self.below].join(if height == HEIGHT { "" } else { ", " });
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, &spoken));
         if response.on_hover_text(self.about).clicked() {
             actions.push(Action::Configure(Box::new(config)));
         }
@@ -158,6 +164,12 @@ impl Bar {
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
         painter.text(pos2(left - 6.0, rect.center().y), Align2::RIGHT_CENTER, &self.name, font.clone(), color);
         painter.rect_filled(filled, 3.0, palette.accent.gamma_multiply(if self.best { 0.38 } else { 0.18 }));
-        painter.text(pos2(left + 6.0, rect.center().y), Align2::LEFT_CENTER, &self.words, font, color);
+        let line = |text: &str, y, color| painter.text(pos2(left + 6.0, y), Align2::LEFT_CENTER, text, font.clone(), color);
+        if self.below.is_empty() {
+            line(&self.words, rect.center().y, color);
+        } else {
+            line(&self.words, rect.top() + rect.height() * 0.31, color);
+            line(&self.below, rect.top() + rect.height() * 0.69, ui.visuals().weak_text_color());
+        }
     }
 }
