@@ -20,6 +20,7 @@ import onnxruntime
 import safetensors
 import safetensors.torch
 import torch
+import tract
 from PIL import Image, ImageDraw, ImageFont
 
 INKLING, RUST, NETRON, WORK = sys.argv[1], *map(Path, sys.argv[2:5])
@@ -158,6 +159,7 @@ def check(name, activation):
     folder = unpack(home / "whole.zip")
     assert {file["name"] for file in told["files"]} == {path.name for path in folder.iterdir()}
     near("onnxruntime", through_onnxruntime(folder / "model.onnx"), wanted)
+    near("tract", through_tract(folder / "model.onnx"), wanted)
     near("onnxruntime, one picture at a time", through_onnxruntime(folder / "model.onnx", batch=1, pictures=pictures[:FEW]), wanted[:FEW])
     module = module_of(folder)
     net = module.load()
@@ -220,15 +222,17 @@ def check(name, activation):
     return name, folder, half, wanted, halved
 
 
-def check_rust(checked):
-    """tract, and the program that Inkling wrote for candle."""
+def through_tract(path):
+    model = tract.onnx().load(str(path)).into_model().into_runnable()
+    return model.run([pictures])[0].to_numpy()
+
+
+def check_candle(checked):
+    """The program that Inkling wrote for candle."""
     subprocess.run(["cargo", "build", "--locked", "--quiet", "--manifest-path", RUST / "Cargo.toml", "--target-dir", RUST / "target"], check=True)
     built = RUST / "target/debug"
     names = sorted((WORK / "pictures").iterdir())
     for name, folder, half, wanted, halved in checked:
-        out = folder / "tract"
-        run(built / "tract", folder / "model.onnx", WORK / "pictures.u8", out)
-        near("tract", np.fromfile(out, "<f4").reshape(-1, 10), wanted)
         # It reads them one by one, and is built in a hurry here.
         rows = objects(run(built / name, *names[:MANY], cwd=folder))
         near("candle", [row["probabilities"] for row in rows], wanted[:MANY])
@@ -241,9 +245,8 @@ pictures, labels = make_data(WORK / "data", 2000)
 (WORK / "pictures").mkdir()
 for index, picture in enumerate(pictures):
     Image.fromarray(picture).save(WORK / "pictures" / f"{index:04}.png")
-pictures.tofile(WORK / "pictures.u8")
 chosen = sys.argv[5:]
 checked = [check(name, activation) for name, activation in NETWORKS if not chosen or name in chosen]
-check_rust(checked)
+check_candle(checked)
 for what, worst in worst_seen.items():
     print(f"{what}: at most {worst:.1e} away")

@@ -128,6 +128,25 @@ def finished(program):
     check(len(os.listdir(os.path.join(program.home, "runs"))) == 1, "one run folder is on disk")
 
 
+def where_it_reads(program):
+    program.key("ctrl+2")
+    line = program.find("Reading on the processor: ", seconds=30).name
+    program.click(line, role="push button")
+    program.find("99 % within")
+    program.find("Fastest measured", role="radio button")
+    program.key("Escape")
+    say(f"where drawings are read is said and can be chosen ({line})")
+
+
+def export(program):
+    program.key("ctrl+3")
+    program.click("Export…", role="push button")
+    program.click("ONNX")
+    program.find("model.onnx")
+    say("what an export will hold is shown before")
+    program.click("Close", role="push button")
+
+
 def benchmark(program):
     program.key("ctrl+5")
     program.find("How fast it is")
@@ -199,6 +218,8 @@ def main():
         draw(program, 4, FOUR)
         undo(program)
         finished(program)
+        where_it_reads(program)
+        export(program)
         benchmark(program)
         program.key("alt+F4")
         wait(lambda: program.process.poll() is not None, 10, "the end of the program", None)
