@@ -149,6 +149,8 @@ pub enum Action {
     UseCudaFolder(Option<PathBuf>),
     /// Write the curves of the run to a CSV file, asked for in a dialog.
     SaveCurves,
+    /// Save the drawing as an ink file; where it goes is asked.
+    SaveDrawing,
     /// Write this PNG to a file, asked for in a dialog.
     SavePng {
         /// The name offered.

@@ -136,6 +136,11 @@ impl App {
                     self.save_as("Save the curves", &name, text.into_bytes());
                 }
             }
+            Action::SaveDrawing => {
+                if let Some(text) = self.drawing.ink().json() {
+                    self.save_as("Save the drawing", "drawing.ink.json", text.into_bytes());
+                }
+            }
             Action::SavePng { name, bytes } => self.save_as("Save the picture", &name, bytes),
             Action::OpenFolder(folder) => {
                 let desktop = Arc::clone(&self.around.desktop);

@@ -21,4 +21,9 @@ impl Ink {
     pub fn is_empty(&self) -> bool {
         !self.strokes.iter().flatten().any(|[x, y]| x.is_finite() && y.is_finite())
     }
+
+    /// It as an ink file; `None` where there is nothing to read.
+    pub fn json(&self) -> Option<String> {
+        serde_json::to_string(self).ok().filter(|_| !self.is_empty())
+    }
 }

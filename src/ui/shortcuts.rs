@@ -81,6 +81,7 @@ fn all(ctx: &Context) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
                 (keys(command, Key::Z), "Take back the last stroke"),
                 (keys(command.plus(Modifiers::SHIFT), Key::Z), "Bring it back"),
                 ("Delete".to_owned(), "Clear the canvas"),
+                (keys(command, Key::S), "Save the drawing as an ink file"),
                 ("Arrow keys, Space".to_owned(), "Move the pen, put it down or lift it, when the canvas has the keyboard"),
             ],
         ),

@@ -3,6 +3,7 @@
 use std::fs;
 
 use inkling::app::{Action, CANVAS, Screen, Settings, Wants};
+use inkling::ink::{Ink, read_ink_file};
 use inkling::protocol::{Command, ModelRef};
 
 use super::wait_for;
@@ -83,4 +84,24 @@ fn whoever_opens_a_file_is_not_asked_by_the_wizard() {
     assert!(app.wizard.is_some());
     app.apply(Action::Open(vec!["model.safetensors".into()]));
     assert!(app.wizard.is_none() && !app.settings.wizard_done, "it comes back at the next launch");
+}
+
+#[test]
+fn a_drawing_is_saved_as_ink_that_reads_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("drawing.ink.json");
+    let (mut app, _engine) =
+        app_with(Settings { wizard_done: true, ..Settings::default() }, Answers { file: Some(file.clone()), folder: None });
+    app.apply(Action::SaveDrawing);
+    let drawn = Ink { strokes: vec![vec![[30.5, 40.0], [200.0, 41.25]], vec![[90.0, 90.0]]], pen: Some(20.0) };
+    for stroke in &drawn.strokes {
+        app.apply(Action::PenDown(stroke[0]));
+        stroke[1..].iter().for_each(|&point| app.apply(Action::PenMove(point)));
+        app.apply(Action::PenUp);
+    }
+    app.apply(Action::SaveDrawing);
+    wait_for(&mut app, |app| !app.notices.is_empty());
+    let saved: Vec<_> = read_ink_file(&file).unwrap().map(|entry| entry.unwrap().ink).collect();
+    assert_eq!(saved, [drawn]);
+    assert_eq!(app.notices.len(), 1, "an empty canvas is not saved");
 }

@@ -1,4 +1,4 @@
-//! Owns the row of tools for the canvas: undo, redo, clear, pen width.
+//! Owns the row of tools for the canvas: undo, redo, clear, save, pen width.
 //! Must not know the canvas.
 
 use eframe::egui::{Button, Key, Modifiers, RichText, Slider, Ui};
@@ -27,6 +27,11 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             Action::ClearDrawing,
         );
         if !compact {
+            let save = format!(
+                "Save the drawing as an ink file, to be opened again or read by inkling predict ({})",
+                command(ui, Modifiers::COMMAND, Key::S)
+            );
+            tool(ui, "Save…", save, !drawing.strokes().is_empty(), Action::SaveDrawing);
             ui.add_space(8.0);
             let label = ui.label(RichText::new("Pen"));
             let mut width = drawing.pen;
@@ -40,7 +45,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
     });
 }
 
-/// Undo, redo and clear by keyboard, wherever the focus is, unless a text field wants the keys.
+/// Undo, redo, clear and save by keyboard, wherever the focus is, unless a text field wants the keys.
 pub fn shortcuts(ui: &Ui, actions: &mut Vec<Action>) {
     if ui.ctx().text_edit_focused() {
         return;
@@ -51,6 +56,9 @@ pub fn shortcuts(ui: &Ui, actions: &mut Vec<Action>) {
         }
         if input.consume_key(Modifiers::COMMAND, Key::Z) {
             actions.push(Action::Undo);
+        }
+        if input.consume_key(Modifiers::COMMAND, Key::S) {
+            actions.push(Action::SaveDrawing);
         }
         if input.consume_key(Modifiers::NONE, Key::Delete) || input.consume_key(Modifiers::NONE, Key::Backspace) {
             actions.push(Action::ClearDrawing);
