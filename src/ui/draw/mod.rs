@@ -77,7 +77,7 @@ fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Rea
     answer::verdict(ui, reading, if tall { style::VERDICT_LARGE } else { style::VERDICT_MEDIUM });
     ui.add_space(style::GAP / 2.0);
     ui.horizontal_top(|ui| {
-        answer::seen(ui, view, reading, if tall { 140.0 } else { 112.0 });
+        answer::seen(ui, view, reading, if tall { 140.0 } else { 96.0 });
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| {
             help::beside(ui, Topic::Draw, |ui| _ = ui.label(RichText::new("What the model sees").strong()));
@@ -88,7 +88,7 @@ fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Rea
     ui.add_space(style::GAP / 2.0);
     let below = 3.0 * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y) + style::GAP / 2.0;
     ui.allocate_ui_with_layout(
-        vec2(ui.available_width(), (ui.available_height() - below).max(190.0)),
+        vec2(ui.available_width(), (ui.available_height() - below).max(172.0)),
         Layout::top_down(Align::Min),
         |ui| {
             ui.spacing_mut().item_spacing.y = 3.0;

@@ -95,7 +95,7 @@ fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) 
     let first = rates(&found.rows).next();
     for (side, rate) in rates(&found.rows) {
         let best = fastest == Some(side);
-        let ratio = first.filter(|(first, _)| *first != side).map_or_else(String::new, |(_, base)| format!(", {:.1}x", rate / base));
+        let ratio = first.filter(|(first, _)| *first != side).map_or_else(String::new, |(_, base)| format!(", {:.2}x", rate / base));
         let name = app.side_name(side);
         let bar = Bar {
             spoken: name.clone(),
