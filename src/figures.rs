@@ -14,6 +14,12 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
+/// The text with its first letter large, as a sentence begins.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// A share as a percentage that never rounds an imperfect figure up to 100: 0.9893 with two places is "98.93 %".
 pub fn percent(share: f64, places: usize) -> String {
     let scale = 10f64.powi(places as i32);

@@ -1,7 +1,7 @@
 //! Owns the statistics of a measurement that people read: intervals, accuracy per class, a cell of the confusion matrix in words.
 //! Must not know how any of it is drawn.
 
-use crate::figures::grouped;
+use crate::figures::{capitalised, grouped};
 use crate::protocol::{CLASSES, Evaluation};
 
 /// The standard normal quantile of a two-sided 95 % interval.
@@ -71,9 +71,4 @@ pub fn cell_sentence(truth: usize, answer: usize, count: u32) -> String {
 fn count_in_words(count: u32) -> String {
     const WORDS: [&str; 13] = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
     WORDS.get(count as usize).map_or_else(|| grouped(u64::from(count)), |&word| word.to_owned())
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -167,7 +167,7 @@ impl App {
 
     /// True where there is something else than the processor to train on.
     pub fn has_other_devices(&self) -> bool {
-        self.usable_for_training().len() > 1
+        [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter().any(|device| self.why_not_device(device).is_none())
     }
 
     /// Images a second that these settings learn from here, as it was measured.
@@ -177,11 +177,10 @@ impl App {
         compared.filter(|comparison| comparison.holds_for(config)).find_map(|comparison| comparison.rate(side))
     }
 
-    /// How long this run will take on a side that learns from so many images a second: "about 40 s"; nothing where the images are not counted
-    /// yet.
+    /// How long this run will take on a side that learns from so many images a second: "40 s"; nothing where the images are not counted yet.
     pub fn total_time(&self, rate: f64) -> Option<String> {
         let images = self.training_images()? as f64 * f64::from(self.config.epochs);
-        Some(format!("about {}", duration(images / rate)))
+        Some(duration(images / rate))
     }
 
     fn measure(&mut self, comparing: Option<(What, RunConfig)>, command: impl FnOnce(u64) -> Command) {

@@ -33,6 +33,7 @@ impl App {
         while let Some(finding) = self.background.next() {
             self.on_finding(finding);
         }
+        self.catch_up_on_reading();
         self.mind_manners();
         self.watch();
         let expiry = self.expire_notices();

@@ -83,11 +83,15 @@ impl App {
         }
     }
 
-    /// Puts a fresh engine in the place of the one there is; the same model reads.
+    /// Puts a fresh engine in the place of the one there is; the same model reads, the drawing that is there too.
     pub(super) fn start_engine_anew(&mut self) {
+        let was_behind = self.line.is_behind();
         self.reconnect();
         if let Some(file @ ModelRef::File(_)) = self.reader.as_ref().map(|reader| reader.reference.clone()) {
             self.ask(Command::ReadWith(file));
+        }
+        if was_behind {
+            self.drawing_changed();
         }
     }
 

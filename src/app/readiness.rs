@@ -29,7 +29,7 @@ impl App {
             report.images_per_second(config.model, config.precision, threads).filter(|_| here)
         };
         let time = self.total_time(self.measured_rate(config).or_else(benchmarked)?)?;
-        Some(format!("A{} of training on this machine.", time.trim_start_matches('a')))
+        Some(format!("About {time} of training on this machine."))
     }
 
     /// How much memory the run will about take: "Takes about 187 MB of memory; 22.2 GB are free." False with it where that is too much.

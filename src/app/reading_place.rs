@@ -8,7 +8,7 @@ use super::state::App;
 use crate::engine::Host;
 use crate::figures::milliseconds;
 use crate::hardware::reading_availability;
-use crate::infer::{APART, DeviceReading, ReadingFigures, ReadingReport};
+use crate::infer::{APART, DeviceReading, PICTURES, ReadingFigures, ReadingReport};
 use crate::protocol::{Command, ModelRef};
 use crate::run_config::{DeviceChoice, ReadingChoice};
 
@@ -21,6 +21,8 @@ pub struct ReadingPlace {
     report: Option<ReadingReport>,
     /// True once the process that reads on a driver's device was lost.
     given_up: bool,
+    /// True where the engine is to move to another process as soon as it has nothing else to do.
+    move_due: bool,
 }
 
 impl App {
@@ -83,13 +85,26 @@ impl App {
         self.arrange_reading();
     }
 
-    /// Has the engine live where drawings can be read as wanted, unless a run is under way, and read there.
+    /// Has the engine live where drawings can be read as wanted, once it has nothing else to do, and read there.
     pub(super) fn arrange_reading(&mut self) {
-        let wanted = matches!(self.settings.reading, ReadingChoice::Cuda | ReadingChoice::Fastest);
-        if wanted && !self.reading_place.given_up && !self.is_training() && self.why_not_reading_on(DeviceChoice::Cuda).is_none() {
-            self.move_to_host_for(DeviceChoice::Cuda);
+        let gpu = DeviceChoice::Cuda;
+        let takes_gpu = !matches!(self.settings.reading, ReadingChoice::Cpu | ReadingChoice::Metal);
+        let moves = takes_gpu
+            && !self.reading_place.given_up
+            && self.host != self.around.host.for_device(gpu)
+            && self.why_not_reading_on(gpu).is_none();
+        self.reading_place.move_due = moves && self.is_at_work();
+        if moves && !self.reading_place.move_due {
+            self.move_to_host_for(gpu);
         }
         self.tell_where_to_read();
+    }
+
+    /// Has the engine move where that was put off and nothing stands against it any more.
+    pub(super) fn catch_up_on_reading(&mut self) {
+        if self.reading_place.move_due && !self.is_at_work() {
+            self.arrange_reading();
+        }
     }
 
     /// Tells the engine where to read, if that is news to it.
@@ -150,7 +165,7 @@ pub fn reading_row(device: DeviceChoice, figures: &ReadingFigures) -> [String; 5
 /// What the table of a comparison is about.
 pub fn about_comparison() -> String {
     format!(
-        "The same 256 pictures, one at a time, on each: half of them took at most the first time, 99 % the second. A device is used only if \
+        "The same {PICTURES} pictures, one at a time, on each: half of them took at most the first time, 99 % the second. A device is used only if \
          every probability is within {APART} of the processor's."
     )
 }

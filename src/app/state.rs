@@ -203,6 +203,15 @@ impl App {
         self.run.as_ref().is_some_and(RunView::is_active)
     }
 
+    /// True while the engine does something, or is about to, that another engine would not go on with.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.is_training()
+            || self.evaluation.is_some()
+            || self.benchmark.under_way.is_some()
+            || self.importing.is_some()
+            || self.export.is_some()
+    }
+
     /// How a data set that was found is named in a configuration: by its name where the engine looks for it there.
     pub fn source_of(&self, found: &Found) -> DataSource {
         let known = self.engine_folders.iter().any(|folder| found.folder.starts_with(folder));

@@ -82,12 +82,16 @@ pub fn rates(rows: &[Row]) -> impl Iterator<Item = (Side, f64)> + Clone {
 
 /// The smallest batch whose rate is as good as the highest: a larger one only makes fewer corrections of the same pictures.
 pub fn sweet_spot(rows: &[Row]) -> Option<u32> {
-    let highest = rates(rows).map(|(_, rate)| rate).fold(0.0, f64::max);
-    rates(rows).filter(|&(_, rate)| rate >= ENOUGH * highest).map(|(side, _)| side.batch_size).min()
+    enough(rows).map(|side| side.batch_size).min()
 }
 
 /// The side that is fastest; among those that are as good as it the first, which is the simplest.
 pub fn fastest(rows: &[Row]) -> Option<Side> {
+    enough(rows).next()
+}
+
+/// Sides whose rate is as good as the highest.
+fn enough(rows: &[Row]) -> impl Iterator<Item = Side> {
     let highest = rates(rows).map(|(_, rate)| rate).fold(0.0, f64::max);
-    rates(rows).find(|&(_, rate)| rate >= ENOUGH * highest).map(|(side, _)| side)
+    rates(rows).filter(move |&(_, rate)| rate >= ENOUGH * highest).map(|(side, _)| side)
 }

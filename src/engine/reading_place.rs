@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use super::devices::Devices;
-use crate::infer::{DeviceReading, Reader, ReadingFlaw, ReadingReport, Reads, Tried, candidates, choose, compare, read_guarded};
+use crate::infer::{DeviceReading, Reader, ReadingFlaw, ReadingReport, Reads, Tried, candidates, choose, compare, guarded};
 use crate::ink::{self, Ink};
 use crate::problem::Problem;
 use crate::protocol::Reading;
@@ -96,7 +96,7 @@ impl ReadingPlace {
     pub fn read(&mut self, model: &Reader, ink: &Ink) -> (Result<Reading, Problem>, Option<ReadingReport>) {
         let Some(there) = &self.there else { return (model.read(ink), None) };
         let start = Instant::now();
-        match read_guarded(there.as_ref(), start, ink::picture(ink)) {
+        match guarded(|| there.read_since(start, ink::picture(ink))) {
             Ok(reading) => (Ok(reading), None),
             Err(problem) => {
                 self.there = None;
@@ -138,13 +138,9 @@ fn compare_on(
     sender: &Sender<Message>,
 ) -> Result<Option<Vec<Tried>>, Problem> {
     let goes_on = || if sender.send(Message::GoesOn).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-    let load = |device| {
-        let loaded = catch_unwind(AssertUnwindSafe(|| devices.load(model, device)));
-        (device, loaded.unwrap_or_else(|_| Err(Problem::Compute { message: "the device's library broke".to_owned() })))
-    };
     let mut loaded = Vec::new();
     for device in others {
-        loaded.push(load(device));
+        loaded.push((device, guarded(|| devices.load(model, device))));
         if goes_on().is_break() {
             return Ok(None);
         }

@@ -20,7 +20,7 @@ pub fn device_availability(device: DeviceChoice, hardware: &Hardware) -> Result<
     match device {
         DeviceChoice::Cuda if hardware.gpus.is_empty() => Err("No NVIDIA GPU that answers was found in this machine.".to_owned()),
         DeviceChoice::Metal if hardware.metal.is_none() => Err("Metal is Apple's; this machine has no Apple GPU.".to_owned()),
-        DeviceChoice::Cuda => device_support(device).and_then(|()| hardware.cuda_finding.clone().map_or(Ok(()), Err)),
+        DeviceChoice::Cuda => hardware.cuda_finding.clone().map_or(Ok(()), Err),
         _ => device_support(device),
     }
 }

@@ -1,9 +1,8 @@
 //! Owns the words for what was found: one line each, with what it means for training.
 //! Must not know where the lines are shown.
 
-use super::{Hardware, device_support};
+use super::Hardware;
 use crate::figures::{memory as bytes, percent};
-use crate::run_config::DeviceChoice;
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,11 +90,7 @@ fn gpus(hardware: &Hardware) -> Vec<Line> {
     if hardware.gpus.is_empty() {
         return vec![line("NVIDIA GPU", "none".to_owned(), "Not needed: these networks are small enough for the processor.")];
     }
-    let meaning = match (&hardware.cuda_finding, device_support(DeviceChoice::Cuda)) {
-        (Some(finding), _) => finding.clone(),
-        (None, Err(reason)) => reason,
-        (None, Ok(())) => "Inkling can train on it.".to_owned(),
-    };
+    let meaning = hardware.cuda_finding.as_deref().unwrap_or("Inkling can train on it.");
     let describe = |gpu: &super::Gpu| {
         let mut value = format!(
             "{}, {} of {} free, driver {}, CUDA {}, compute capability {}",
@@ -110,7 +105,7 @@ fn gpus(hardware: &Hardware) -> Vec<Line> {
         let power = gpu.power.map(|watts| format!(", {watts:.0} W"));
         let busy = gpu.utilization.map(|share| format!(", {} busy", percent(f64::from(share), 0)));
         value.extend(warmth.into_iter().chain(power).chain(busy));
-        line("NVIDIA GPU", value, &meaning)
+        line("NVIDIA GPU", value, meaning)
     };
     hardware.gpus.iter().map(describe).collect()
 }

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use sysinfo::{Disks, MemoryRefreshKind, RefreshKind, System};
 
-use super::{Hardware, cpu, nvidia};
+use super::{Hardware, cpu, device_support, nvidia};
 use crate::device::{cuda_folders, find_cuda_libraries};
 use crate::program::run_within;
+use crate::run_config::DeviceChoice;
 
 /// How long a driver may take to answer before it counts as absent.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -43,7 +44,10 @@ pub fn probe(kept_in: &Path) -> Hardware {
     let metal = patiently(super::metal::probe);
     let rest = probe_without_drivers(kept_in);
     let (gpus, gpu_finding) = gpus().unwrap_or_else(|| (Vec::new(), Some(nvidia::silent())));
-    let cuda_finding = nvidia::cuda_finding(&gpus, &find_cuda_libraries(&cuda_folders()));
+    let cuda_finding = match device_support(DeviceChoice::Cuda) {
+        Err(reason) => gpus.first().map(|_| reason),
+        Ok(()) => nvidia::cuda_finding(&gpus, &find_cuda_libraries(&cuda_folders())),
+    };
     Hardware {
         gpus,
         gpu_finding,

@@ -52,10 +52,9 @@ pub fn compare(
     Ok(Some(std::iter::once((processor, None)).chain(there.into_iter().map(Side::found)).collect()))
 }
 
-/// Reads where a driver may break: a panic there is a problem like any other.
-pub fn read_guarded(reader: &dyn Reads, start: Instant, picture: Picture) -> Result<Reading, Problem> {
-    catch_unwind(AssertUnwindSafe(|| reader.read_since(start, picture)))
-        .unwrap_or_else(|_| Err(Problem::Compute { message: "the device's library broke".to_owned() }))
+/// Does what a driver may break in: a panic there is a problem like any other.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<T, Problem> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Problem::Compute { message: "the device's library broke".to_owned() }))
 }
 
 /// The seconds that readings took.
@@ -65,7 +64,7 @@ struct Times(Vec<f64>);
 impl Times {
     fn read(&mut self, reader: &dyn Reads, picture: Picture, timed: bool) -> Result<Reading, Problem> {
         let start = Instant::now();
-        let reading = read_guarded(reader, start, picture)?;
+        let reading = guarded(|| reader.read_since(start, picture))?;
         if timed {
             self.0.push(start.elapsed().as_secs_f64());
         }

@@ -6,7 +6,7 @@ mod measure;
 mod reader;
 mod scores;
 
-pub use compare::{Candidate, PICTURES, Tried, compare, read_guarded};
+pub use compare::{Candidate, PICTURES, Tried, compare, guarded};
 pub use findings::{APART, Agreement, DeviceReading, ReadingFigures, ReadingFlaw, ReadingReport, candidates, choose};
 pub use measure::{Measurement, measure};
 pub use reader::{Reader, Reads, starter_file};

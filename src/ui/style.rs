@@ -337,12 +337,6 @@ pub fn row_with_end(ui: &mut Ui, start: impl FnOnce(&mut Ui), end: impl FnOnce(&
     });
 }
 
-/// The text with its first letter large, as a sentence begins.
-pub fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
 /// A figure that matters: its name, its value in large type, and a word on it.
 pub fn figure(ui: &mut Ui, name: &str, value: &str, about: &str) -> Response {
     ui.vertical(|ui| {

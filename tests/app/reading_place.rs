@@ -131,20 +131,54 @@ fn while_a_run_is_followed_its_own_device_is_named() {
     assert_eq!(app.reading_line(), "Reading where the run trains, on the processor");
 }
 
-/// An app on a machine with an NVIDIA GPU, in a program that can use it, where that was found sound.
-fn with_a_gpu() -> Option<(App, FakeEngine)> {
-    let (mut app, engine) = app();
+/// On this app's machine, an NVIDIA GPU is found that everything is there for, and it passes its check.
+fn find_a_gpu(app: &mut App) {
     app.hardware = Some(Hardware { gpus: vec![inkling::hardware::Gpu::default()], ..Hardware::default() });
     app.apply(Action::CheckDevice(DeviceChoice::Cuda));
-    wait_for(&mut app, |app| matches!(app.checks.get(&DeviceChoice::Cuda), Some(Checked::Done(_))));
-    inkling::device::HAS_CUDA.then_some((app, engine))
+    wait_for(app, |app| matches!(app.checks.get(&DeviceChoice::Cuda), Some(Checked::Done(_))));
+}
+
+/// An app on such a machine.
+fn with_a_gpu() -> (App, FakeEngine) {
+    let (mut app, mut engine) = app();
+    find_a_gpu(&mut app);
+    engine.serve();
+    app.poll();
+    (app, engine)
+}
+
+#[test]
+fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::PenDown([50.0, 50.0]));
+    app.apply(Action::PenUp);
+    assert!(app.reading_is_behind(), "the first engine has not answered yet");
+    find_a_gpu(&mut app);
+    assert_eq!(engine.engines(), 2, "the second is in a process of its own");
+    engine.serve();
+    app.poll();
+    assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Automatic, vec![DeviceChoice::Cuda])));
+    assert!(!app.reading_is_behind(), "the second read what the first had not");
+    app.apply(Action::ReadOn(ReadingChoice::Cpu));
+    assert_eq!(engine.engines(), 2, "nothing is gained by moving back");
+}
+
+#[test]
+fn the_model_does_not_move_while_the_engine_has_work() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Evaluate { model: ModelRef::Starter, data: inkling::run_config::DataSpec::builtin() });
+    find_a_gpu(&mut app);
+    assert_eq!(engine.engines(), 1, "the measurement would be lost");
+    engine.serve();
+    app.poll();
+    assert_eq!(engine.engines(), 2, "it is over");
 }
 
 #[test]
 fn automatic_means_the_gpu_that_passed_its_check() {
     let (plain, _engine) = app();
     assert_eq!(plain.device_for(DeviceChoice::Auto, Precision::F32), DeviceChoice::Cpu);
-    let Some((mut app, mut engine)) = with_a_gpu() else { return };
+    let (mut app, mut engine) = with_a_gpu();
     assert_eq!(app.device_for(DeviceChoice::Auto, Precision::F32), DeviceChoice::Cuda);
     assert_eq!(app.device_for(DeviceChoice::Cpu, Precision::F32), DeviceChoice::Cpu);
     app.apply(Action::Configure(Box::default()));
@@ -156,7 +190,7 @@ fn automatic_means_the_gpu_that_passed_its_check() {
 
 #[test]
 fn a_process_that_was_lost_is_not_moved_to_again_by_itself() {
-    let Some((mut app, mut engine)) = with_a_gpu() else { return };
+    let (mut app, mut engine) = with_a_gpu();
     app.apply(Action::ReadOn(ReadingChoice::Cuda));
     engine.serve();
     assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Cuda, vec![DeviceChoice::Cuda])));

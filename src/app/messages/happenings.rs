@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use super::Message;
+use crate::app::device_name;
 use crate::export::QuantizedAccuracy;
-use crate::figures::{grouped, percent};
+use crate::figures::{capitalised, grouped, percent};
 use crate::import::ImportFinding;
 use crate::infer::ReadingFlaw;
 use crate::problem::Problem;
@@ -95,11 +96,7 @@ impl Message {
 
     /// A model does not read on a device that it could have read on.
     pub fn reading_flaw(device: DeviceChoice, flaw: &ReadingFlaw) -> Self {
-        let name = match device {
-            DeviceChoice::Auto | DeviceChoice::Cpu => "The processor",
-            DeviceChoice::Cuda => "The NVIDIA GPU",
-            DeviceChoice::Metal => "Metal",
-        };
+        let name = capitalised(device_name(device, true));
         let what = match flaw {
             ReadingFlaw::Disagrees(agreement) => {
                 let otherwise = agreement.pictures - agreement.alike;

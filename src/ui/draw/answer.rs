@@ -7,7 +7,7 @@ use eframe::egui::{self, Align, ComboBox, Layout, Rect, RichText, Role, Sense, S
 use super::DrawView;
 use crate::app::verdict::{Verdict, latency, reader_sentence};
 use crate::app::{Action, App, Screen};
-use crate::figures::percent;
+use crate::figures::{capitalised, percent};
 use crate::ink::Picture;
 use crate::protocol::Reading;
 use crate::ui::pictures::Sheet;
@@ -106,7 +106,7 @@ pub fn reader(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         choice.response.labelled_by(label.id);
     });
     if let Some(reader) = &app.reader {
-        let sentence = ui.label(RichText::new(style::capitalised(&reader_sentence(reader, app.run.as_ref()))).weak());
+        let sentence = ui.label(RichText::new(capitalised(&reader_sentence(reader, app.run.as_ref()))).weak());
         if let Some(accuracy) = reader.validation_accuracy {
             sentence.on_hover_text(format!("{} of its validation pictures are read rightly", percent(f64::from(accuracy), 1)));
         }

@@ -14,6 +14,7 @@ use super::help::{self, Topic};
 use super::pictures::Sheet;
 use super::style;
 use crate::app::{Action, App};
+use crate::figures::capitalised;
 use crate::ink::Picture;
 use crate::protocol::Reading;
 
@@ -67,7 +68,7 @@ pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut V
     answer::verdict(ui, reading, style::VERDICT_SMALL);
     bars::standing(ui, reading, bars);
     if let Some(reader) = &app.reader {
-        let line = style::capitalised(&crate::app::verdict::reader_sentence(reader, app.run.as_ref()));
+        let line = capitalised(&crate::app::verdict::reader_sentence(reader, app.run.as_ref()));
         ui.label(RichText::new(line).weak().small());
     }
 }

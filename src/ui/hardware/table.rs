@@ -3,6 +3,7 @@
 
 use eframe::egui::{Align, FontSelection, Label, Layout, Rect, RichText, Sense, TextStyle, Ui, UiBuilder, WidgetText, pos2, vec2};
 
+use crate::figures::capitalised;
 use crate::table::{Line, Section};
 use crate::ui::style;
 
@@ -17,7 +18,7 @@ pub fn show(ui: &mut Ui, sections: &[Section]) {
         ui.add_space(style::GAP / 2.0);
         style::card(ui).show(ui, |ui| {
             ui.set_min_width(ui.available_width());
-            ui.label(RichText::new(section.title).strong().size(15.5)).on_hover_text(format!("{}.", style::capitalised(&section.about)));
+            ui.label(RichText::new(section.title).strong().size(15.5)).on_hover_text(format!("{}.", capitalised(&section.about)));
             table(ui, section);
         });
     }

@@ -101,7 +101,7 @@ fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) 
             spoken: name.clone(),
             name,
             words: format!("{} images/s{ratio}{}", grouped(rate.round() as u64), if best { ", fastest" } else { "" }),
-            below: app.total_time(rate).unwrap_or_default(),
+            below: app.total_time(rate).map_or_else(String::new, |time| format!("about {time}")),
             share: (rate / highest) as f32,
             best,
             about: if best { "As fast as any, and the simplest of those. Click to use it." } else { "Click to use it." },

@@ -5,6 +5,7 @@ use eframe::egui::{Button, Label, RichText, Sense, Ui};
 
 use crate::app::verdict::reader_sentence;
 use crate::app::{Action, App, Screen};
+use crate::figures::capitalised;
 use crate::run_config::DeviceChoice;
 use crate::ui::{shortcuts, style};
 
@@ -29,7 +30,7 @@ fn reader(ui: &mut Ui, app: &App) {
         DeviceChoice::Cuda => "on the NVIDIA GPU",
         DeviceChoice::Metal => "on the Apple GPU",
     };
-    ui.label(RichText::new(format!("{}, {device}", style::capitalised(&sentence))).small());
+    ui.label(RichText::new(format!("{}, {device}", capitalised(&sentence))).small());
 }
 
 fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
