@@ -91,7 +91,9 @@ fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static) -> imp
 
 /// Free bytes on the disk that `path`, or the nearest folder above it that exists, is on.
 fn disk_free(path: &Path) -> Option<u64> {
-    let path = path.ancestors().find_map(|folder| folder.canonicalize().ok())?;
+    // On Windows the canonical form of a path begins otherwise than those of disks.
+    let resolved = |folder: &Path| if cfg!(windows) { std::path::absolute(folder) } else { folder.canonicalize() };
+    let path = path.ancestors().find_map(|folder| resolved(folder).ok())?;
     Disks::new_with_refreshed_list()
         .ok()?
         .iter()
