@@ -1,13 +1,13 @@
-//! Owns what everything that goes into Inkling is licensed under, and the texts: gathered from the packages' own folders, as cargo names them.
+//! Owns what everything that goes into Inkling is licensed under, and the texts: gathered from the packages' own folders.
 //! Must not fail the build: where cargo does not tell, the text says so, and the check of the packages notices.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::error::Error;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
+
+use crate::packages::{self, folder, string};
 
 /// What files with licences in them are called.
 const NAMES: [&str; 7] = ["licen", "copying", "copyright", "notice", "ofl", "ufl", "unlicense"];
@@ -16,8 +16,10 @@ const FOLDERS: [&str; 4] = ["", "licenses", "LICENSES", "fonts"];
 
 /// All of it, as it is shown.
 pub fn text() -> String {
-    packages()
-        .map_or_else(|error| format!("The licences could not be gathered when this Inkling was built: {error}\n"), |list| words(&list))
+    match packages::built_in() {
+        Ok(list) => words(&list.iter().map(package).collect::<Vec<_>>()),
+        Err(error) => format!("The licences could not be gathered when this Inkling was built: {error}\n"),
+    }
 }
 
 /// A package that goes into the program.
@@ -28,62 +30,16 @@ struct Package {
     texts: Vec<String>,
 }
 
-/// Those of this target with these features; neither tests nor what only runs while building.
-fn packages() -> Result<Vec<Package>, Box<dyn Error>> {
-    let enabled = std::env::vars().filter_map(|(name, _)| name.strip_prefix("CARGO_FEATURE_").map(str::to_lowercase));
-    let features: Vec<String> = enabled.map(|name| name.replace('_', "-")).filter(|name| name != "default").collect();
-    let mut cargo = Command::new(std::env::var("CARGO")?);
-    cargo.args(["metadata", "--format-version", "1", "--locked", "--no-default-features", "--filter-platform", &std::env::var("TARGET")?]);
-    cargo.args(["--features", &features.join(",")]);
-    let said = cargo.output()?;
-    if !said.status.success() {
-        return Err(String::from_utf8_lossy(&said.stderr).trim().into());
-    }
-    let metadata: Value = serde_json::from_slice(&said.stdout)?;
-    let by_id = |list: &Value| -> BTreeMap<String, Value> {
-        list.as_array().into_iter().flatten().map(|entry| (string(&entry["id"]), entry.clone())).collect()
-    };
-    let (nodes, packages) = (by_id(&metadata["resolve"]["nodes"]), by_id(&metadata["packages"]));
-    let root = string(&metadata["resolve"]["root"]);
-    let (mut seen, mut queue) = (BTreeSet::new(), vec![root.clone()]);
-    while let Some(id) = queue.pop() {
-        let runs_while_building = |package: &Value| package["targets"].as_array().into_iter().flatten().any(is_macro);
-        if packages.get(&id).is_none_or(runs_while_building) || !seen.insert(id.clone()) {
-            continue;
-        }
-        let needed = nodes.get(&id).and_then(|node| node["deps"].as_array()).into_iter().flatten();
-        queue.extend(needed.filter(|dependency| is_normal(dependency)).map(|dependency| string(&dependency["pkg"])));
-    }
-    seen.remove(&root);
-    let mut list: Vec<Package> = seen.iter().filter_map(|id| packages.get(id)).map(package).collect();
-    list.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(list)
-}
-
-fn is_macro(target: &Value) -> bool {
-    target["kind"].as_array().into_iter().flatten().any(|kind| kind == "proc-macro")
-}
-
-/// Needed when the program runs; cargo gives such a dependency no kind.
-fn is_normal(dependency: &Value) -> bool {
-    dependency["dep_kinds"].as_array().into_iter().flatten().any(|kind| kind["kind"].is_null())
-}
-
 fn package(metadata: &Value) -> Package {
     let licence = string(&metadata["license"]);
     let authors: Vec<String> = metadata["authors"].as_array().into_iter().flatten().map(string).collect();
     let whose = [authors.join(", "), string(&metadata["repository"])].into_iter().filter(|part| !part.is_empty());
-    let folder = Path::new(metadata["manifest_path"].as_str().unwrap_or_default()).parent().map(Path::to_owned).unwrap_or_default();
     Package {
         name: format!("{} {}", string(&metadata["name"]), string(&metadata["version"])),
-        texts: texts(&folder, &licence),
+        texts: texts(&folder(metadata), &licence),
         licence: if licence.is_empty() { "see below".to_owned() } else { licence },
         whose: whose.collect::<Vec<_>>().join("; "),
     }
-}
-
-fn string(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }
 
 /// The texts in a package's folder; of two licences to choose from, the MIT one where it is among them.

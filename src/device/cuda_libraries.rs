@@ -115,17 +115,23 @@ fn installed_toolkits() -> Vec<PathBuf> {
     roots
 }
 
-/// The folders `nvidia/*/lib` of Python's packages: of an environment that is in use, of the person, of the system.
+/// Where Python's packages of NVIDIA have their libraries: in an environment that is in use, for the person, for the system.
 fn python_packages(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
     let environments = ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(variable);
     let mut roots: Vec<PathBuf> = environments.collect();
-    roots.extend(variable("HOME").map(|home| home.join(".local")));
-    roots.extend(["/usr/local", "/usr"].map(PathBuf::from));
+    if cfg!(windows) {
+        roots.extend(variable("APPDATA").iter().flat_map(|home| within(&home.join("Python"), "Python3")));
+        roots.extend(variable("LOCALAPPDATA").iter().flat_map(|home| within(&home.join("Programs/Python"), "Python3")));
+        roots.extend(["C:/Program Files", "C:/"].iter().flat_map(|folder| within(Path::new(folder), "Python3")));
+    } else {
+        roots.extend(variable("HOME").map(|home| home.join(".local")));
+        roots.extend(["/usr/local", "/usr"].map(PathBuf::from));
+    }
     let mut libraries = Vec::new();
     for root in roots {
         let mut sites: Vec<PathBuf> = within(&root.join("lib"), "python3");
-        // Windows has them without a version between.
-        sites.push(root.join("Lib"));
+        // Windows has them without a version between; a person's own packages stand in the folder itself.
+        sites.extend([root.join("Lib"), root.clone()]);
         for site in sites {
             for packages in ["site-packages", "dist-packages"] {
                 for package in within(&site.join(packages).join("nvidia"), "") {

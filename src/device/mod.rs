@@ -4,7 +4,7 @@
 mod cuda_libraries;
 mod place;
 mod process_memory;
-#[cfg(all(feature = "cuda", target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(feature = "cuda", any(target_os = "linux", windows), target_arch = "x86_64"))]
 mod stand_ins;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,8 @@
-"""Puts fake NVIDIA libraries in front of the executable that carries CUDA: present, absent, one missing, old, crashing. What counts is that
+"""Puts fake NVIDIA libraries in front of an executable that carries CUDA: present, absent, one missing, old, crashing. What counts is that
 it starts, says what is wrong, and goes on training on the processor.
 
-    /usr/bin/python3 tests/cuda/stand_ins.py target/cuda/inkling
+    python3 tests/cuda/stand_ins.py target/cuda/inkling
+    python3 tests/cuda/stand_ins.py inkling.exe             under wine, with the libraries' names on Windows
 """
 
 import os
@@ -11,7 +12,15 @@ import sys
 import tempfile
 
 program = os.path.realpath(sys.argv[1])
-OTHERS = ["libcublasLt.so.13", "libcublas.so.13", "libcurand.so.10"]
+WINDOWS = program.endswith(".exe")
+NAMES = (
+    ["nvcuda.dll", "cublasLt64_13.dll", "cublas64_13.dll", "curand64_10.dll"]
+    if WINDOWS
+    else ["libcuda.so.1", "libcublasLt.so.13", "libcublas.so.13", "libcurand.so.10"]
+)
+COMPILER = ["x86_64-w64-mingw32-gcc"] if WINDOWS else ["gcc", "-fPIC"]
+# What lists the libraries a program is linked with.
+NEEDED = ["x86_64-w64-mingw32-objdump", "-p"] if WINDOWS else ["readelf", "-d"]
 
 # Hands back what it was given, so that a register lost on the way would show; then there is no device.
 DRIVER = """
@@ -36,13 +45,13 @@ def check(fact, what, output=""):
 
 
 def library(folder, name, source):
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", os.path.join(folder, name), "-x", "c", "-"], input=source, text=True, check=True)
+    subprocess.run([*COMPILER, "-shared", "-o", os.path.join(folder, name), "-x", "c", "-"], input=source, text=True, check=True)
 
 
-def folder(driver, others=OTHERS):
+def folder(driver, others=NAMES[1:]):
     made = tempfile.mkdtemp(prefix="inkling-cuda-")
     if driver is not None:
-        library(made, "libcuda.so.1", driver)
+        library(made, NAMES[0], driver)
     for name in others:
         library(made, name, "int fake;")
     return made
@@ -51,9 +60,11 @@ def folder(driver, others=OTHERS):
 def run(folder, *arguments):
     home = tempfile.mkdtemp(prefix="inkling-home-")
     # Only what is in the folder: the machine may have libraries of its own.
-    keep = {key: value for key, value in os.environ.items() if key in ("PATH", "LANG")}
-    environment = {**keep, "INKLING_HOME": home, "INKLING_CUDA_DIR": folder}
-    ended = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, timeout=300)
+    keep = {key: value for key, value in os.environ.items() if key in ("PATH", "LANG") or key.startswith("WINE")}
+    seen = (lambda path: "Z:" + path.replace("/", "\\")) if WINDOWS else str
+    environment = {**keep, "INKLING_HOME": seen(home), "INKLING_CUDA_DIR": seen(folder)}
+    command = [*(["wine"] if WINDOWS else []), program, *arguments]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     shutil.rmtree(home)
     return ended.returncode, ended.stdout + ended.stderr
 
@@ -62,24 +73,26 @@ def self_test(folder):
     return run(folder, "hardware", "--self-test", "--device", "cuda")
 
 
-needed = subprocess.run(["readelf", "-d", program], capture_output=True, text=True, check=True).stdout
-wanted = [line for line in needed.splitlines() if "NEEDED" in line]
+needed = subprocess.run([*NEEDED, program], capture_output=True, text=True, check=True).stdout
+wanted = [line for line in needed.splitlines() if "NEEDED" in line or "DLL Name" in line]
+assert wanted, needed
 check(not any(name in line for line in wanted for name in ("cuda", "cublas", "curand", "nvrtc", "nvidia")), "it needs no NVIDIA library", needed)
 
 status, said = self_test(folder(None, []))
-check(status == 2 and "libcuda.so.1 was not found" in said, "without a driver it says so", said)
-status, said = self_test(folder(DRIVER, OTHERS[1:]))
-check(status == 2 and "libcublasLt.so.13 is not installed" in said and "pip install nvidia-cublas" in said, "one missing library is named", said)
+check(status == 2 and f"{NAMES[0]} was not found" in said, "without a driver it says so", said)
+status, said = self_test(folder(DRIVER, NAMES[2:]))
+check(status == 2 and f"{NAMES[1]} is not installed" in said and "pip install nvidia-cublas" in said, "one missing library is named", said)
 status, said = self_test(folder(DRIVER))
 check("asked with 0" in said and "for device 0" in said, "libraries that are there are called, with what they were given", said)
 check(status == 2 and "the fake driver says 101" in said, "and what they answer is said", said)
 status, said = self_test(folder(OLD))
 check(status == 2 and "303" in said or "SHARED_OBJECT_INIT_FAILED" in said, "functions an old library lacks return its error", said)
 crashing = folder(CRASHING)
-status, _ = self_test(crashing)
-check(status == -6, "a driver that crashes takes only the check with it")
+status, said = self_test(crashing)
+# Windows' abort() ends a process so.
+check(status == (3 if WINDOWS else -6), "a driver that crashes takes only the check with it", f"{status}: {said}")
 status, said = run(crashing, "train", "--device", "cuda", "--preset", "quick", "--epochs", "1")
-check(status == 1 and "came to no result" in said and "SIGABRT" in said, "whoever asked for it gets a sentence", said)
+check(status == 1 and "came to no result" in said and ("code: 3" if WINDOWS else "SIGABRT") in said, "whoever asked for it gets a sentence", said)
 status, said = run(crashing, "train", "--preset", "quick", "--epochs", "1")
 check(status == 0, "and trains on the processor", said)
 print("the stand-ins do what they should")

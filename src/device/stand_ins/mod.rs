@@ -3,14 +3,19 @@
 //!
 //! candle links these libraries when it is built, and its features cannot change that; but who calls a function finds ours first, and the
 //! linker then leaves the libraries out. A stand-in jumps through a slot. At first the slot leads to `first_call`, which keeps every register
-//! that can hold an argument (System V ABI), has `resolve` put the real function into the slot, and jumps there. Where there is no such
-//! library, or it has no such function, the slot gets a function that returns that library's own error.
+//! that can hold an argument, has `resolve` put the real function into the slot, and jumps there. Where there is no such library, or it has
+//! no such function, the slot gets a function that returns that library's own error.
+//!
+//! In the same way candle's kernels for the quantised weights of language models, which nothing here uses, are left out.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
+#[cfg(unix)]
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+#[cfg(windows)]
+use libloading::os::windows::{LOAD_WITH_ALTERED_SEARCH_PATH, Library};
 
 use super::{cuda_folders, find_cuda_libraries};
 
@@ -25,57 +30,20 @@ struct Function {
 enum Owner {
     Driver,
     Cublas,
+    CublasLt,
     Curand,
+    Nvrtc,
 }
 
-// `FUNCTIONS`, `SLOTS` and the stand-ins themselves, from `build/cuda_functions.txt`.
+// `FUNCTIONS`, `SLOTS` and the stand-ins themselves, from `build/stand_ins.rs`.
 include!(concat!(env!("OUT_DIR"), "/cuda_stand_ins.rs"));
 
-core::arch::global_asm!(
-    ".pushsection .text.inkling_first_call,\"ax\",@progbits",
-    ".p2align 4",
-    "inkling_first_call:",
-    // On the stack: the function's number, then the caller's return address. Both together keep it aligned to 16.
-    "push rdi",
-    "push rsi",
-    "push rdx",
-    "push rcx",
-    "push r8",
-    "push r9",
-    "push rax",
-    "sub rsp, 136",
-    "movups [rsp], xmm0",
-    "movups [rsp + 16], xmm1",
-    "movups [rsp + 32], xmm2",
-    "movups [rsp + 48], xmm3",
-    "movups [rsp + 64], xmm4",
-    "movups [rsp + 80], xmm5",
-    "movups [rsp + 96], xmm6",
-    "movups [rsp + 112], xmm7",
-    "mov rdi, [rsp + 192]",
-    "call {resolve}",
-    "mov r11, rax",
-    "movups xmm0, [rsp]",
-    "movups xmm1, [rsp + 16]",
-    "movups xmm2, [rsp + 32]",
-    "movups xmm3, [rsp + 48]",
-    "movups xmm4, [rsp + 64]",
-    "movups xmm5, [rsp + 80]",
-    "movups xmm6, [rsp + 96]",
-    "movups xmm7, [rsp + 112]",
-    "add rsp, 136",
-    "pop rax",
-    "pop r9",
-    "pop r8",
-    "pop rcx",
-    "pop rdx",
-    "pop rsi",
-    "pop rdi",
-    "add rsp, 8",
-    "jmp r11",
-    ".popsection",
-    resolve = sym resolve,
-);
+#[cfg(unix)]
+core::arch::global_asm!(include_str!("first_call_unix.s"), resolve = sym resolve);
+#[cfg(windows)]
+core::arch::global_asm!(include_str!("first_call_windows.s"), resolve = sym resolve);
+
+core::arch::global_asm!("inkling_left_out:", "sub rsp, 40", "call {left_out}", left_out = sym left_out);
 
 /// Puts the real function, or one that returns an error, into slot `number`, and gives it.
 extern "C" fn resolve(number: usize) -> *mut c_void {
@@ -83,7 +51,7 @@ extern "C" fn resolve(number: usize) -> *mut c_void {
     let Some(Function { name, library }) = FUNCTIONS.get(number) else { return no_driver as *mut c_void };
     let real = loaded(*library).and_then(|library| {
         // SAFETY: the address is only passed on, as that of a function of whatever type its caller believes it has.
-        unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) }.ok().map(Symbol::into_raw)
+        unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) }.ok().map(|symbol| *symbol)
     });
     let target = real.filter(|target| !target.is_null()).unwrap_or_else(|| {
         tracing::warn!(?name, ?library, "NVIDIA's library or function is missing");
@@ -104,7 +72,11 @@ fn loaded(owner: Owner) -> Option<&'static Library> {
             let file = found.file?;
             // SAFETY: these are NVIDIA's libraries or what somebody put in their place: loading them runs their own initialisation, as it
             // would if the program were linked with them.
+            #[cfg(unix)]
             let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_GLOBAL) };
+            // SAFETY: as above. What the library needs is looked for beside it.
+            #[cfg(windows)]
+            let library = unsafe { Library::load_with_flags(&file, LOAD_WITH_ALTERED_SEARCH_PATH) };
             let library = library.inspect_err(|error| tracing::warn!(?file, %error, "NVIDIA's library cannot be loaded"));
             Some((found.name, library.ok()?))
         };
@@ -117,9 +89,16 @@ impl Owner {
     /// How the names of its files begin.
     const fn file(self) -> &'static str {
         match self {
+            Self::Driver if cfg!(windows) => "nvcuda.",
             Self::Driver => "libcuda.",
+            Self::Cublas if cfg!(windows) => "cublas64_",
             Self::Cublas => "libcublas.",
+            Self::CublasLt if cfg!(windows) => "cublasLt64_",
+            Self::CublasLt => "libcublasLt.",
+            Self::Curand if cfg!(windows) => "curand64_",
             Self::Curand => "libcurand.",
+            // Kernels are compiled beforehand: nothing is asked of it, and it is not among the libraries that are loaded.
+            Self::Nvrtc => "nvrtc",
         }
     }
 
@@ -127,8 +106,9 @@ impl Owner {
     const fn absent(self) -> extern "C" fn() -> c_int {
         match self {
             Self::Driver => no_driver,
-            Self::Cublas => no_cublas,
+            Self::Cublas | Self::CublasLt => no_cublas,
             Self::Curand => no_curand,
+            Self::Nvrtc => no_nvrtc,
         }
     }
 }
@@ -143,7 +123,18 @@ extern "C" fn no_cublas() -> c_int {
     1
 }
 
+/// `NVRTC_ERROR_INTERNAL_ERROR`.
+extern "C" fn no_nvrtc() -> c_int {
+    11
+}
+
 /// `CURAND_STATUS_NOT_INITIALIZED`.
 extern "C" fn no_curand() -> c_int {
     101
+}
+
+/// A kernel that was left out, and that nothing here knows of, has been called.
+extern "C" fn left_out() -> ! {
+    tracing::error!("a kernel that was left out was called");
+    std::process::abort()
 }
