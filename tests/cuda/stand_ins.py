@@ -60,8 +60,7 @@ def folder(driver, others=NAMES[1:]):
 def run(folder, *arguments):
     home = tempfile.mkdtemp(prefix="inkling-home-")
     # Only what is in the folder: the machine may have libraries of its own.
-    # Without a home, wine takes its time.
-    kept = ("PATH", "LANG", "HOME") if WINDOWS else ("PATH", "LANG")
+    kept = ("PATH", "LANG", "DISPLAY", "HOME") if WINDOWS else ("PATH", "LANG")
     keep = {key: value for key, value in os.environ.items() if key in kept or key.startswith("WINE")}
     seen = (lambda path: "Z:" + path.replace("/", "\\")) if WINDOWS else str
     environment = {**keep, "INKLING_HOME": seen(home), "INKLING_CUDA_DIR": seen(folder)}
