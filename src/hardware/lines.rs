@@ -59,7 +59,7 @@ fn vectors(hardware: &Hardware) -> Line {
     let simd = &hardware.cpu.simd;
     let has = |name: &str| simd.iter().any(|known| known == name);
     let meaning = if has("AVX-512 BF16") {
-        "The widest vectors there are: 16 numbers at a time, and products in bf16 twice as fast."
+        "The widest vectors there are: 16 numbers at a time, with instructions for bf16."
     } else if has("AVX-512") {
         "The widest vectors there are: 16 numbers at a time."
     } else if has("AVX2") {
