@@ -24,7 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::var("OUT_DIR")?);
     println!("cargo::rustc-env=INKLING_RUSTC={}", compiler()?);
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(licences::text().as_bytes())?;
+    let packages = packages::built_in();
+    packed.write_all(licences::text(&packages).as_bytes())?;
     std::fs::write(folder.join("licences.gz"), packed.finish()?)?;
     let is = |variable: &str, wanted: &str| std::env::var(variable).is_ok_and(|value| value == wanted);
     let stands_in = std::env::var_os("CARGO_FEATURE_CUDA").is_some()
@@ -34,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         resources::embed()?;
     }
     if stands_in {
-        std::fs::write(folder.join("cuda_stand_ins.rs"), stand_ins::code()?)?;
+        std::fs::write(folder.join("cuda_stand_ins.rs"), stand_ins::code(&packages?)?)?;
     }
     Ok(())
 }

@@ -2,12 +2,13 @@
 //! Must not fail the build: where cargo does not tell, the text says so, and the check of the packages notices.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::packages::{self, folder, string};
+use crate::packages::{folder, string};
 
 /// What files with licences in them are called.
 const NAMES: [&str; 7] = ["licen", "copying", "copyright", "notice", "ofl", "ufl", "unlicense"];
@@ -15,8 +16,8 @@ const NAMES: [&str; 7] = ["licen", "copying", "copyright", "notice", "ofl", "ufl
 const FOLDERS: [&str; 4] = ["", "licenses", "LICENSES", "fonts"];
 
 /// All of it, as it is shown.
-pub fn text() -> String {
-    match packages::built_in() {
+pub fn text(packages: &Result<Vec<Value>, Box<dyn Error>>) -> String {
+    match packages {
         Ok(list) => words(&list.iter().map(package).collect::<Vec<_>>()),
         Err(error) => format!("The licences could not be gathered when this Inkling was built: {error}\n"),
     }

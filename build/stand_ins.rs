@@ -6,15 +6,16 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::packages::{built_in, folder};
+use serde_json::Value;
+
+use crate::packages::folder;
 
 /// The parts of cudarc that candle has built, and whose functions each declares.
 const LIBRARIES: [(&str, &str); 5] =
     [("driver", "Driver"), ("cublas", "Cublas"), ("cublaslt", "CublasLt"), ("curand", "Curand"), ("nvrtc", "Nvrtc")];
 
-/// The stand-ins, as Rust with assembly.
-pub fn code() -> Result<String, Box<dyn Error>> {
-    let packages = built_in()?;
+/// The stand-ins for what these packages declare, as Rust with assembly.
+pub fn code(packages: &[Value]) -> Result<String, Box<dyn Error>> {
     let of =
         |name: &str| packages.iter().find(|package| package["name"] == name).map(folder).ok_or_else(|| format!("{name} is not built in"));
     let (cudarc, kernels) = (of("cudarc")?, of("candle-kernels")?);
