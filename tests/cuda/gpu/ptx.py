@@ -1,0 +1,191 @@
+"""Translates a kernel from PTX, which nvcc writes, into C that `threads.h` runs on the processor.
+
+    python3 ptx.py MODULE.ptx KERNEL > kernel.c
+
+Owns reading PTX: modules, functions, variables, statements. Must not know what an instruction does: `instructions.py` does.
+Source: NVIDIA's "Parallel Thread Execution ISA", version 9.0.
+"""
+
+import re
+import sys
+
+from instructions import C, BITS, Unknown, translate
+
+FUNCTION = re.compile(r"^(?P<way>(?:\.(?:visible|weak|extern)\s+)*)\.(?P<kind>entry|func)\s+", re.M)
+LABEL = re.compile(r"([$%\w]+):(?!:)")
+VARIABLE = re.compile(
+    r"\.(?P<space>param|shared|local|global|const)\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+"
+    r"(?:\.ptr\S*(?:\s*\.\w+)*(?:\s*\.align\s+\d+)?\s+)?(?P<name>[$%\w]+)(?:\[(?P<count>\d*)\])?"
+)
+
+
+def split(text):
+    """At commas outside of brackets."""
+    parts, depth, part = [], 0, ""
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append(part.strip())
+            part = ""
+        else:
+            part += letter
+    return parts + [part.strip()] if part.strip() else parts
+
+
+def bracketed(text, start, pair):
+    """What stands in the brackets that open at `start`, and where they end."""
+    depth = 0
+    for place in range(start, len(text)):
+        depth += (text[place] == pair[0]) - (text[place] == pair[1])
+        if depth == 0:
+            return text[start + 1 : place], place + 1
+    raise ValueError("brackets that are never closed")
+
+
+def functions(text):
+    """Every function of a module by name: whether it is a kernel, what it returns and takes, its body if it has one."""
+    found = {}
+    for match in FUNCTION.finditer(text):
+        place = match.end()
+        returned = ""
+        if text[place] == "(":
+            returned, place = bracketed(text, place, "()")
+        name = re.compile(r"\s*([$%\w]+)\s*").match(text, place)
+        taken, place = bracketed(text, name.end(), "()") if text[name.end() : name.end() + 1] == "(" else ("", name.end())
+        brace, end = text.find("{", place), text.find(";", place)
+        body = None if brace < 0 or 0 <= end < brace else bracketed(text, brace, "{}")[0]
+        if body is not None or name[1] not in found:
+            found[name[1]] = (match["kind"] == "entry", split(returned), split(taken), body)
+    return found
+
+
+def statements(body):
+    """Braces, labels and instructions, in order."""
+    place = 0
+    while True:
+        while place < len(body) and body[place].isspace():
+            place += 1
+        if place >= len(body):
+            return
+        label = LABEL.match(body, place)
+        if body[place] in "{}":
+            yield body[place]
+            place += 1
+        elif label:
+            yield label[0]
+            place = label.end()
+        else:
+            end = body.index(";", place)
+            yield " ".join(body[place:end].split())
+            place = end + 1
+
+
+class Variables:
+    """Where the variables of a module or function lie, as C."""
+
+    def __init__(self, outer=None):
+        self.addresses = dict(outer.addresses) if outer else {}
+        self.shared = outer.shared if outer else 0
+
+    def declare(self, text):
+        """The C of a declaration, nothing for what lies in shared memory."""
+        found = VARIABLE.match(text.replace(".visible ", "").replace(".extern ", "").replace(".weak ", ""))
+        size = BITS[found["type"]] // 8
+        align = int(found["align"] or size)
+        name, count = found["name"], found["count"]
+        values = re.search(r"=\s*(.*)$", text)
+        if found["space"] == "shared":
+            if count == "":
+                return ""
+            self.shared = -(-self.shared // align) * align
+            self.addresses[name] = f"{self.shared}u"
+            self.shared += size * int(count or 1)
+            return ""
+        self.addresses[name] = f"(uint64_t)(uintptr_t){C(name)}"
+        count = int(count or 1) if found["space"] == "param" or count is None else int(count)
+        held = f" = {values[1] if values[1].startswith('{') else '{' + values[1] + '}'}" if values else ""
+        kind = {8: "uint8_t", 16: "uint16_t", 32: "uint32_t", 64: "uint64_t"}[size * 8]
+        return f"{kind} {C(name)}[{count}] __attribute__((aligned({max(align, 16)}))){held};"
+
+
+def registers(text):
+    """The C of a `.reg` declaration."""
+    kind, names = text.removeprefix(".reg").strip().removeprefix(".").split(None, 1)
+    width = {"pred": 8, 8: 8}.get(kind) or BITS[kind]
+    declared = []
+    for name in split(names):
+        many = re.match(r"([$%\w]+)<(\d+)>", name)
+        declared += [f"{many[1]}{index}" for index in range(int(many[2]))] if many else [name]
+    return f"uint{width}_t " + ", ".join(f"{C(name)} = 0" for name in declared) + ";"
+
+
+def function(name, module, outer, needed):
+    """The C of a function; what it calls is added to `needed`."""
+    is_kernel, returned, taken, body = module[name]
+    variables = Variables(outer)
+    offsets, size = [], 0
+    for text in taken:
+        found = VARIABLE.match(text)
+        width = BITS[found["type"]] // 8
+        align, whole = int(found["align"] or width), width * int(found["count"] or 1)
+        size = -(-size // align) * align
+        address = f"given + {size}" if is_kernel else f"{C(found['name'])}"
+        variables.addresses[found["name"]] = f"(uint64_t)(uintptr_t)({address})"
+        offsets.append((size, whole))
+        size += whole
+    for text in returned:
+        name_of = VARIABLE.match(text)["name"]
+        variables.addresses[name_of] = f"(uint64_t)(uintptr_t){C(name_of)}"
+    lines, waits = [], False
+    for statement in statements(body):
+        if statement in "{}":
+            lines.append(statement)
+        elif statement.endswith(":"):
+            lines.append(f"{C(statement[:-1])}:;")
+        elif statement.startswith(".reg"):
+            lines.append(registers(statement))
+        elif statement.startswith((".param", ".shared", ".local", ".global", ".const", ".extern .shared")):
+            lines.append(variables.declare(statement))
+        elif not statement.startswith((".loc", ".pragma", ".file")):
+            lines.append(translate(statement, variables.addresses, needed))
+            waits = waits or "wait_for" in lines[-1]
+    rest = [] if is_kernel else [f"uint8_t *{C(VARIABLE.match(text)['name'])}" for text in [*returned, *taken]]
+    arguments = ", ".join(["struct thread *self", "uint8_t *shared", "const uint8_t *given" if is_kernel else "", *rest]).replace(", ,", ",")
+    head = f"static void F_{C(name)}({arguments.rstrip(', ')})"
+    return head + ";", head + "\n{\n" + "\n".join(lines) + "\n}", offsets, variables.shared, waits
+
+
+def program(text, kernel):
+    """The C of a kernel with all that it calls."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+    module = functions(text)
+    if kernel not in module:
+        raise Unknown(f"there is no kernel {kernel}")
+    outer, code, heads = Variables(), [], []
+    for line in re.finditer(r"^(?:\.visible |\.extern |\.weak )*\.(?:global|const|shared)\s[^;]*;", text, re.M):
+        heads.append("static " + declared if (declared := outer.declare(line[0].rstrip(";"))) else "")
+    needed, done, waits, taken = [kernel], [], False, []
+    while missing := [name for name in needed if name not in done]:
+        done.append(missing[0])
+        is_kernel, _, _, body = module[missing[0]]
+        if body is None:
+            continue
+        head, translated, offsets, outer.shared, it_waits = function(missing[0], module, outer, needed)
+        waits = waits or it_waits
+        heads.append(head)
+        code.append(translated)
+        taken = offsets if is_kernel else taken
+    described = ", ".join(f"{{{offset}, {size}}}" for offset, size in taken) or "{0, 0}"
+    shared = -(-outer.shared // 16) * 16
+    code.append(f"const struct kernel kernel = {{F_{C(kernel)}, {shared}, {len(taken)}, {{{described}}}, {int(waits)}}};")
+    # What is sized at the launch lies behind what is sized here.
+    whole = "\n".join([*heads, *code])
+    return '#include "threads.h"\n' + re.sub(r"\bDYNAMIC_\w+", f"{shared}u", whole)
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8") as file:
+        try:
+            print(program(file.read(), sys.argv[2]))
+        except Unknown as error:
+            sys.exit(f"{sys.argv[2]}: {error}")

@@ -1,0 +1,89 @@
+/* Owns what a kernel's translation is written in: its threads, and PTX's arithmetic where C's differs. Must not know any kernel. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+struct thread {
+    uint32_t thread[3], threads[3], block[3], blocks[3];
+    uint32_t lane, carry;
+    struct group *group;
+    void *stack;
+    int ended;
+};
+
+struct kernel {
+    void (*body)(struct thread *self, uint8_t *shared, const uint8_t *given);
+    uint32_t shared;
+    uint32_t parameters;
+    struct { uint32_t offset, size; } parameter[64];
+    int waits;
+};
+
+/* From threads.c. */
+void wait_for_block(struct thread *self);
+void wait_for_warp(struct thread *self);
+uint32_t *in_warp(struct thread *self, uint32_t lane);
+void asserted(struct thread *self);
+
+static inline float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+static inline double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+static inline uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
+static inline uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
+static inline float float_of_half(uint16_t bits) { _Float16 x; memcpy(&x, &bits, 2); return (float)x; }
+static inline uint16_t half_of(double x) { _Float16 half = (_Float16)x; uint16_t bits; memcpy(&bits, &half, 2); return bits; }
+static inline float float_of_bfloat(uint16_t bits) { return float_of((uint32_t)bits << 16); }
+static inline uint16_t bfloat_of(double x)
+{
+    uint32_t bits = bits_of((float)x);
+    return isnan(x) ? 0x7fff : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+}
+
+#define saturated(x, low, high, type, least, most) \
+    ({ double v = (x); isnan(v) ? (type)0 : v < (low) ? (type)(least) : v >= (high) ? (type)(most) : (type)v; })
+
+static inline float directed(double x, char how)
+{
+    float near = (float)x;
+    int above = near > x, below = near < x;
+    if (above && (how == 'm' || (how == 'z' && x > 0))) return nextafterf(near, -INFINITY);
+    if (below && (how == 'p' || (how == 'z' && x < 0))) return nextafterf(near, INFINITY);
+    return near;
+}
+
+static inline uint32_t high_u32(uint32_t a, uint32_t b) { return ((uint64_t)a * b) >> 32; }
+static inline int32_t high_s32(int32_t a, int32_t b) { return ((int64_t)a * b) >> 32; }
+static inline uint64_t high_u64(uint64_t a, uint64_t b) { return ((unsigned __int128)a * b) >> 64; }
+static inline int64_t high_s64(int64_t a, int64_t b) { return ((__int128)a * b) >> 64; }
+static inline uint32_t leading_zeros(uint64_t x, int width) { return x ? __builtin_clzll(x) - (64 - width) : width; }
+static inline uint64_t inserted(uint64_t a, uint64_t b, uint32_t start, uint32_t count, int width)
+{
+    uint64_t mask = (count >= 64 ? ~0ull : (1ull << count) - 1);
+    mask = start >= (uint32_t)width ? 0 : mask << start;
+    return (b & ~mask) | ((start >= 64 ? 0 : a << start) & mask);
+}
+static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t selector)
+{
+    uint64_t both = (uint64_t)b << 32 | a;
+    uint32_t result = 0;
+    for (int place = 0; place < 4; place++) {
+        uint32_t chosen = selector >> (4 * place) & 15, byte = both >> (8 * (chosen & 7)) & 255;
+        result |= (chosen & 8 ? (byte & 128 ? 255u : 0u) : byte) << (8 * place);
+    }
+    return result;
+}
+
+/* `shfl.sync`: another lane's number, where it is in reach, else one's own. Lanes wait once more before they go on. */
+static inline uint32_t shuffled(struct thread *self, uint32_t x, uint32_t b, uint32_t c, char how, int *there)
+{
+    uint32_t lane = self->lane, clamp = c & 31, segment = c >> 8 & 31;
+    uint32_t least = lane & segment, most = least | (clamp & ~segment), from = 0;
+    *in_warp(self, lane) = x;
+    wait_for_warp(self);
+    switch (how) {
+    case 'u': from = lane - b; *there = (int32_t)from >= (int32_t)most; break;
+    case 'd': from = lane + b; *there = from <= most; break;
+    case 'b': from = lane ^ b; *there = from <= most; break;
+    default: from = least | (b & 31 & ~segment); *there = from <= most;
+    }
+    return *in_warp(self, *there ? from : lane);
+}
