@@ -1,6 +1,8 @@
-//! Owns what is made while Inkling is built: the licences of what it is made of, what Windows finds in an executable, and with CUDA the
-//! stand-ins for NVIDIA's functions. Must not need any NVIDIA software.
+//! Owns what is made while Inkling is built: the licences of what it is made of, what Windows finds in an executable, and with CUDA our
+//! kernels and the stand-ins for NVIDIA's functions. Without CUDA it must not need any NVIDIA software.
 
+#[path = "build/kernels.rs"]
+mod kernels;
 #[path = "build/licences.rs"]
 mod licences;
 #[path = "build/packages.rs"]
@@ -28,11 +30,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     packed.write_all(licences::text(&packages).as_bytes())?;
     std::fs::write(folder.join("licences.gz"), packed.finish()?)?;
     let is = |variable: &str, wanted: &str| std::env::var(variable).is_ok_and(|value| value == wanted);
-    let stands_in = std::env::var_os("CARGO_FEATURE_CUDA").is_some()
+    let has_cuda = std::env::var_os("CARGO_FEATURE_CUDA").is_some();
+    let stands_in = has_cuda
         && (is("CARGO_CFG_TARGET_OS", "linux") || is("CARGO_CFG_TARGET_OS", "windows"))
         && is("CARGO_CFG_TARGET_ARCH", "x86_64");
     if is("CARGO_CFG_TARGET_OS", "windows") {
         resources::embed()?;
+    }
+    if has_cuda {
+        kernels::compile(&folder)?;
     }
     if stands_in {
         std::fs::write(folder.join("cuda_stand_ins.rs"), stand_ins::code(&packages?)?)?;

@@ -25,11 +25,15 @@ impl Random {
 
     /// An independent generator for `purpose` number `index`, so that adding one use never shifts another.
     pub fn stream(seed: u64, purpose: &str, index: u64) -> Self {
-        // FNV-1a over the purpose keeps streams apart by name.
-        let name = purpose.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
-        let mut generator = Self::new(seed ^ name.rotate_left(17) ^ index.wrapping_mul(0xD6E8_FEB8_6659_FD93));
+        let mut generator = Self::new(Self::purpose(seed, purpose) ^ index.wrapping_mul(0xD6E8_FEB8_6659_FD93));
         generator.next_u64();
         generator
+    }
+
+    /// The seed of all streams for `purpose`: of the first of them. FNV-1a keeps purposes apart by name.
+    pub(crate) fn purpose(seed: u64, purpose: &str) -> u64 {
+        let name = purpose.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
+        seed ^ name.rotate_left(17)
     }
 
     /// 64 random bits.

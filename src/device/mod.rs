@@ -1,6 +1,8 @@
 //! Owns opening a device for tensors, and what that takes on this machine.
 //! Must not know which one is best, nor whether it computes rightly.
 
+#[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
+mod cuda;
 mod cuda_libraries;
 mod place;
 mod process_memory;
@@ -29,7 +31,7 @@ pub fn open_device(choice: DeviceChoice) -> Result<Place, ConfigProblem> {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(Device::Cpu),
         DeviceChoice::Cuda if HAS_CUDA => match missing_cuda_libraries(&find_cuda_libraries(&cuda_folders())) {
             Some(missing) => Err(missing),
-            None => guarded(|| Device::new_cuda(0)),
+            None => guarded(cuda::open),
         },
         DeviceChoice::Cuda => Err("This Inkling was built without CUDA.".to_owned()),
         DeviceChoice::Metal if cfg!(target_os = "macos") => guarded(|| Device::new_metal(0)),

@@ -10,8 +10,10 @@ use super::process_memory::ProcessMemory;
 /// Whose ops compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernels {
-    /// Ours, which are for the processor.
+    /// Ours for the processor.
     Ours,
+    /// Ours for NVIDIA GPUs.
+    Cuda,
     /// Compositions of candle's own, which every device of candle's has.
     Candle,
 }
@@ -24,7 +26,7 @@ pub type Exhausted = Arc<dyn Fn() -> bool + Send + Sync>;
 pub struct Place {
     /// Where they lie.
     pub device: Device,
-    /// Whose ops compute. Ours only on the processor.
+    /// Whose ops compute.
     pub kernels: Kernels,
     exhausted: Option<Exhausted>,
 }
@@ -46,7 +48,11 @@ impl Place {
 
     /// A device with the best ops there are for it.
     pub const fn of(device: Device) -> Self {
-        let kernels = if matches!(device, Device::Cpu) { Kernels::Ours } else { Kernels::Candle };
+        let kernels = match device {
+            Device::Cpu => Kernels::Ours,
+            Device::Cuda(_) => Kernels::Cuda,
+            Device::Metal(_) => Kernels::Candle,
+        };
         Self::new(device, kernels)
     }
 

@@ -40,7 +40,7 @@ pub fn measure(net: &Net, split: &Split, progress: &mut dyn FnMut(f32) -> Contro
     let mut figures = Figures::default();
     let chunk = match net.place().kernels {
         Kernels::Ours => CHUNK,
-        Kernels::Candle => DEVICE_CHUNK,
+        Kernels::Cuda | Kernels::Candle => DEVICE_CHUNK,
     };
     for (images, labels) in split.images.chunks(chunk * PIXELS).zip(split.labels.chunks(chunk)) {
         let logits = net.forward(images, Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;

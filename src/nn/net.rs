@@ -145,7 +145,7 @@ impl Net {
     pub fn set_weights(&self, weights: &[Vec<f32>]) -> Result<()> {
         self.parameters.iter().zip(weights).try_for_each(|(parameter, saved)| match self.place.kernels {
             Kernels::Ours => parameter.update(|values, _| values.copy_from_slice(saved)),
-            Kernels::Candle => parameter.set(&Tensor::from_slice(saved, parameter.tracked().shape(), &self.place.device)?),
+            Kernels::Cuda | Kernels::Candle => parameter.set(&Tensor::from_slice(saved, parameter.tracked().shape(), &self.place.device)?),
         })
     }
 
@@ -199,7 +199,7 @@ impl Net {
 
 /// Adds to the gradients of `parameters` those of the sum of `result`'s numbers, times `scale`.
 pub fn backward(result: &Tensor, scale: f32, parameters: &[Parameter], kernels: Kernels) -> Result<()> {
-    if kernels == Kernels::Ours {
+    if kernels != Kernels::Candle {
         return ops::backward(result, scale);
     }
     // Compositions of candle's ops leave the gradients in its store.

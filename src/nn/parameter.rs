@@ -110,7 +110,7 @@ impl Parameter {
         let var = Var::from_tensor(&self.tensor().to_device(&place.device)?.copy()?)?;
         let gradient = match place.kernels {
             Kernels::Ours => vec![0.0; self.len()],
-            Kernels::Candle => Vec::new(),
+            Kernels::Cuda | Kernels::Candle => Vec::new(),
         };
         let gradient = Arc::new(Mutex::new(gradient));
         Ok(Self { name: self.name.clone(), role: self.role, var, gradient, device_gradient: Arc::default() })

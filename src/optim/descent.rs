@@ -45,7 +45,7 @@ impl Descent {
         };
         Ok(Self(match net.place().kernels {
             Kernels::Ours => Where::Here { optimizer: Optimizer::new(settings, net.parameters()), average },
-            Kernels::Candle => Where::There(DeviceOptimizer::new(settings, net.parameters(), average, net.place())?),
+            Kernels::Cuda | Kernels::Candle => Where::There(DeviceOptimizer::new(settings, net.parameters(), average, net.place())?),
         }))
     }
 

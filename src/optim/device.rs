@@ -11,8 +11,12 @@ use super::average::Average;
 use super::langevin;
 use super::optimizer::{Memory, Settings};
 use super::pieces::{PIECE, count};
+#[cfg(feature = "cuda")]
+use crate::device::Kernels;
 use crate::device::Place;
 use crate::nn::Parameter;
+#[cfg(feature = "cuda")]
+use crate::nn::ops::cuda::{self, Moved, Rule};
 use crate::run_config::OptimizerKind;
 
 /// Moves parameters by their gradients, on the device they lie on.
@@ -73,6 +77,10 @@ impl DeviceOptimizer {
     /// Gives the norm they had after `scale`, still on the device: if it is not finite, neither are the weights any more.
     pub fn step(&mut self, rate: f32, scale: f32, clip: Option<f64>) -> Result<Tensor> {
         self.steps += 1;
+        #[cfg(feature = "cuda")]
+        if let Some(rule) = self.rule(rate, scale, clip) {
+            return self.advance(rule);
+        }
         let gradients = learned(&self.parameters).map(|parameter| match parameter.take_device_gradient() {
             Some(gradient) => gradient.flatten_all(),
             None => parameter.tensor().zeros_like()?.flatten_all(),
@@ -90,6 +98,51 @@ impl DeviceOptimizer {
             let share = f64::from(card.next_share());
             let weights = row(self.parameters.iter())?;
             *values = ((&*values * (1.0 - share))? + (weights * share)?)?.detach();
+        }
+        Ok(norm)
+    }
+
+    /// The rule that kernels of ours go by in this step, where they have it.
+    #[cfg(feature = "cuda")]
+    fn rule(&self, rate: f32, scale: f32, clip: Option<f64>) -> Option<Rule> {
+        if self.place.kernels != Kernels::Cuda {
+            return None;
+        }
+        let kind = match self.settings.kind {
+            OptimizerKind::Sgd => 0,
+            OptimizerKind::AdamW => 1,
+            OptimizerKind::Adam => 2,
+            OptimizerKind::Sgld | OptimizerKind::Psgld => return None,
+        };
+        let number = i32::try_from(self.steps).unwrap_or(i32::MAX);
+        let correction = |beta: f32| (1.0 - f64::from(beta).powi(number)) as f32;
+        Some(Rule {
+            kind,
+            nesterov: self.settings.nesterov.into(),
+            rate,
+            scale,
+            clip: clip.unwrap_or_default() as f32,
+            momentum: self.settings.momentum,
+            beta1: adam::BETA1,
+            beta2: adam::BETA2,
+            epsilon: adam::EPSILON,
+            correction1: correction(adam::BETA1),
+            correction2: correction(adam::BETA2),
+        })
+    }
+
+    #[cfg(feature = "cuda")]
+    fn advance(&mut self, rule: Rule) -> Result<Tensor> {
+        let moved: Vec<Moved> = learned(&self.parameters)
+            .map(|parameter| Moved {
+                gradient: parameter.take_device_gradient(),
+                decay: if parameter.decays() { self.settings.weight_decay } else { 0.0 },
+                parameter: parameter.clone(),
+            })
+            .collect();
+        let norm = cuda::advance(&moved, rule, &self.first, &self.second)?;
+        if let Some(Kept { card, values }) = &mut self.average {
+            cuda::follow(&self.parameters, values, card.next_share())?;
         }
         Ok(norm)
     }

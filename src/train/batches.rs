@@ -34,7 +34,7 @@ impl Batches {
     ) -> Result<Self, Problem> {
         Ok(match place.kernels {
             Kernels::Ours => Self::Host(Loader::start(scope, config, images, shuffle)?),
-            Kernels::Candle => Self::There(Box::new(DeviceBatches::new(config, images, shuffle, place)?)),
+            Kernels::Cuda | Kernels::Candle => Self::There(Box::new(DeviceBatches::new(config, images, shuffle, place)?)),
         })
     }
 

@@ -22,7 +22,7 @@ const DEVICE_PART: usize = 1024;
 pub fn part_within_limit(config: &RunConfig, kernels: Kernels, train_images: u64, test_images: u64) -> Option<usize> {
     let most = match kernels {
         Kernels::Ours => micro_batch(config.model),
-        Kernels::Candle => DEVICE_PART,
+        Kernels::Cuda | Kernels::Candle => DEVICE_PART,
     };
     let Some(limit) = config.memory_limit_bytes() else { return Some(most) };
     let parts = std::iter::successors(Some(most), |part| (*part > 1).then_some(part / 2));

@@ -106,7 +106,7 @@ impl Recovery {
 
 /// True when every weight of the network is a number.
 pub fn is_finite(net: &Net) -> candle_core::Result<bool> {
-    if net.place().kernels == Kernels::Candle {
+    if net.place().kernels != Kernels::Ours {
         // A number times zero is zero; what is none stays none.
         let sums = net.parameters().iter().map(|parameter| (parameter.tensor() * 0.0)?.sum_all());
         return Ok(Tensor::stack(&sums.collect::<candle_core::Result<Vec<_>>>()?, 0)?.sum_all()?.to_scalar::<f32>()? == 0.0);

@@ -60,8 +60,8 @@ impl Sums {
         self.images += images;
         match (self.kernels, self.there.take()) {
             (Kernels::Ours, _) => self.take_in(&loss_and_hits.to_vec1()?),
-            (Kernels::Candle, None) => self.there = Some(loss_and_hits.detach()),
-            (Kernels::Candle, Some(sums)) => self.there = Some((sums + loss_and_hits.detach())?),
+            (_, None) => self.there = Some(loss_and_hits.detach()),
+            (_, Some(sums)) => self.there = Some((sums + loss_and_hits.detach())?),
         }
         Ok(())
     }

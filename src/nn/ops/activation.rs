@@ -4,7 +4,7 @@ use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::elementary::{logistic, normal, tanh};
-use super::{Context, PIECE, composed, floats, tape, vectorized, with_floats};
+use super::{Context, PIECE, elsewhere, floats, tape, vectorized, with_floats};
 use crate::run_config::Activation;
 
 /// The slope of leaky `ReLU` below zero: `torch.nn.LeakyReLU`'s.
@@ -12,8 +12,8 @@ const LEAK: f32 = 0.01;
 
 /// The activation of every number of `x`.
 pub fn activate(x: &Tensor, activation: Activation, context: Context) -> Result<Tensor> {
-    if context.is_composed() {
-        return composed::activate(x, activation);
+    if context.is_elsewhere() {
+        return elsewhere::activate(x, activation, context);
     }
     let op = Activate { activation };
     tape::apply1(x, op, context.gradient)

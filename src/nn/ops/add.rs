@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::activation::{apply, apply_slope};
 use super::kernels::Scratch;
-use super::{Context, PIECE, composed, floats, tape, vectorized, with_floats, with_slices};
+use super::{Context, PIECE, elsewhere, floats, tape, vectorized, with_floats, with_slices};
 use crate::run_config::Activation;
 
 /// `activation(a + b)`, or the sum itself; the shapes are the same.
@@ -13,8 +13,8 @@ pub fn add(a: &Tensor, b: &Tensor, activation: Option<Activation>, context: Cont
     if a.dims() != b.dims() {
         candle_core::bail!("branches of shapes {:?} and {:?} cannot be added", a.shape(), b.shape());
     }
-    if context.is_composed() {
-        return composed::add(a, b, activation);
+    if context.is_elsewhere() {
+        return elsewhere::add(a, b, activation, context);
     }
     let op = Add { activation };
     tape::apply2(a, b, op, context.gradient)

@@ -10,7 +10,7 @@ use super::elementary::exp;
 use super::kernels::Scratch;
 use super::matrix::{Matrix, Mode, product};
 use super::precision::round;
-use super::{Context, composed, floats, tape, vectorized, with_floats};
+use super::{Context, elsewhere, floats, tape, vectorized, with_floats};
 use crate::run_config::Precision;
 
 /// Attention of every sequence to itself, from `[batch, tokens, 3 x features]` (queries, keys, values, each with its heads one
@@ -20,8 +20,8 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Tensor>
     if heads == 0 || width == 0 || width % (3 * heads) != 0 {
         candle_core::bail!("attention with {heads} heads does not fit {:?}", qkv.shape());
     }
-    if context.is_composed() {
-        return composed::attention(qkv, heads, context.precision);
+    if context.is_elsewhere() {
+        return elsewhere::attention(qkv, heads, context);
     }
     let op = Attention { tokens, heads, depth: width / (3 * heads), precision: context.precision, shares: Mutex::default() };
     tape::apply1(qkv, op, context.gradient)

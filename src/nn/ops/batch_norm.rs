@@ -6,14 +6,14 @@ use rayon::prelude::*;
 use super::activation::{apply, apply_slope};
 use super::channels::{fold, tile, tile_len};
 use super::kernels::Scratch;
-use super::{Context, Gradient, PIECE, composed, floats, tape, vectorized, with_floats, with_slices};
+use super::{Context, Gradient, PIECE, elsewhere, floats, tape, vectorized, with_floats, with_slices};
 use crate::nn::Parameter;
 use crate::run_config::Activation;
 
 /// Added to the variance: `torch.nn.BatchNorm2d`'s.
-const EPSILON: f64 = 1e-5;
+pub(super) const EPSILON: f64 = 1e-5;
 /// What a batch counts for in the running statistics: `torch.nn.BatchNorm2d`'s.
-const MOMENTUM: f64 = 0.1;
+pub(super) const MOMENTUM: f64 = 0.1;
 
 /// The parameters of a batch normalisation, each with one number per channel.
 #[derive(Clone, Copy, Debug)]
@@ -43,22 +43,14 @@ pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation
             if count < 2 {
                 candle_core::bail!("a batch of one number per channel has no variance");
             }
-            if context.is_composed() {
-                let [mean, variance] = composed::moments(x)?;
-                let unbiased = (variance.detach() * (count as f64 / (count - 1) as f64))?;
-                for (running, batch) in [(running_mean, mean.detach()), (running_variance, unbiased)] {
-                    running.set(&((running.tensor() * (1.0 - MOMENTUM))? + (batch * MOMENTUM)?)?)?;
-                }
-                return composed::batch_norm(x, [&mean, &variance], weight.tracked(), bias.tracked(), EPSILON, activation);
+            if context.is_elsewhere() {
+                return elsewhere::batch_norm(x, norm, activation, context);
             }
             let (mean, variance) = with_floats(x, |x| Ok(moments(x, channels)))?;
             follow(norm, &mean, &variance, count)?;
             tape::apply3(x, weight.tracked(), bias.tracked(), apply(Statistics::new(&mean, &variance)), Gradient::Kept)
         }
-        Gradient::None if context.is_composed() => {
-            let [mean, variance] = [running_mean, running_variance].map(Parameter::tensor);
-            composed::batch_norm(x, [&mean, &variance], weight.tracked(), bias.tracked(), EPSILON, activation)
-        }
+        Gradient::None if context.is_elsewhere() => elsewhere::batch_norm(x, norm, activation, context),
         Gradient::None => {
             let [mean, variance] = [running_mean, running_variance].map(Parameter::values);
             let wide = |values: Vec<f32>| values.into_iter().map(f64::from).collect::<Vec<_>>();

@@ -6,7 +6,7 @@ use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 
 use super::convolution::Convolution;
 use super::convolve::{Convolve, ParameterGradients, Saved};
-use super::{Context, composed, floats, input_gradient, tape, with_slices};
+use super::{Context, Kernel, elsewhere, floats, input_gradient, tape, with_slices};
 use crate::nn::Parameter;
 
 /// The convolution (cross-correlation, as `torch.nn.Conv2d`) of `x` `[batch, height, width, channels]` with `weight`
@@ -18,8 +18,8 @@ pub fn conv2d(x: &Tensor, weight: &Parameter, bias: Option<&Parameter>, stride: 
     if channels != inputs || kernel != kernel_width || bias.is_some_and(|bias| bias.len() != outputs) || !convolution.fits() {
         candle_core::bail!("a {kernel}x{kernel_width} convolution of {inputs} channels does not fit {:?}", x.shape());
     }
-    if context.is_composed() {
-        return composed::conv2d(x, weight.tracked(), bias.map(Parameter::tracked), stride, padding, context.precision);
+    if context.is_elsewhere() {
+        return elsewhere::conv2d(x, weight, bias, Kernel { size: kernel, stride, padding }, context);
     }
     let convolve = Convolve { convolution, pool: false, relu: false, precision: context.precision };
     apply(x, convolve, weight, bias, context)

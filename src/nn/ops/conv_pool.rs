@@ -5,9 +5,8 @@ use candle_core::{Result, Tensor};
 
 use super::convolution::Convolution;
 use super::convolve::Convolve;
-use super::{Context, Kernel, composed, conv2d};
+use super::{Context, Kernel, elsewhere, conv2d};
 use crate::nn::Parameter;
-use crate::run_config::Activation;
 
 /// `relu(max_pool(conv(x, weight) + bias))`, or without the bias or the `ReLU`, from `[batch, height, width, channels]`; `weight` is
 /// `[out, in, height, width]`. The gradient of `x` is computed only where `x` depends on a parameter.
@@ -20,10 +19,8 @@ pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: Option<&Parameter>, paddi
     if misfit || convolution.out_height().min(convolution.out_width()) < 2 {
         candle_core::bail!("a {kernel}x{kernel_width} convolution of {inputs} channels does not fit {:?}", x.shape());
     }
-    if context.is_composed() {
-        let sums = composed::conv2d(x, weight.tracked(), bias.map(Parameter::tracked), 1, padding, context.precision)?;
-        let pooled = composed::max_pool(&sums, Kernel { size: 2, stride: 2, padding: 0 })?;
-        return if relu { composed::activate(&pooled, Activation::Relu) } else { Ok(pooled) };
+    if context.is_elsewhere() {
+        return elsewhere::conv_pool(x, weight, bias, Kernel { size: kernel, stride: 1, padding }, relu, context);
     }
     let convolve = Convolve { convolution, pool: true, relu, precision: context.precision };
     conv2d::apply(x, convolve, weight, bias, context)

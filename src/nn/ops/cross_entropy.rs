@@ -3,7 +3,7 @@
 
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 
-use super::{Gradient, Kernels, composed, floats, tape, with_floats};
+use super::{Gradient, Kernels, elsewhere, floats, tape, with_floats};
 
 /// Two numbers: the cross-entropy (nats) of `logits` `[n, classes]` against `labels`, summed and divided by `batch`, and the
 /// count of rows whose largest logit is at the label. `batch` is `n` for a whole batch and the batch's size for a part of
@@ -17,14 +17,14 @@ pub fn cross_entropy<'a>(logits: &Tensor, labels: impl Into<Labels<'a>>, batch: 
     let (rows, classes) = logits.dims2()?;
     let labels = match (labels.into(), kernels) {
         (Labels::Digits(labels), _) => labels,
-        (Labels::OneHot(target), Kernels::Candle) => return composed::cross_entropy(logits, target, batch, smoothing),
         (Labels::OneHot(_), Kernels::Ours) => candle_core::bail!("our cross-entropy takes digits as labels"),
+        (Labels::OneHot(target), _) => return elsewhere::cross_entropy(logits, target, batch, smoothing, kernels),
     };
     if rows != labels.len() || labels.iter().any(|&label| usize::from(label) >= classes) {
         candle_core::bail!("{} labels do not fit logits {:?}", labels.len(), logits.shape());
     }
-    if kernels == Kernels::Candle {
-        return composed::cross_entropy(logits, &one_hot(labels, classes, logits.device())?, batch, smoothing);
+    if kernels != Kernels::Ours {
+        return elsewhere::cross_entropy(logits, &one_hot(labels, classes, logits.device())?, batch, smoothing, kernels);
     }
     tape::apply1(logits, CrossEntropy { labels: labels.to_vec(), classes, batch: batch as f32, smoothing }, Gradient::Kept)
 }

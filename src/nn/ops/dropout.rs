@@ -3,8 +3,13 @@
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
+#[cfg(feature = "cuda")]
+use super::{Kernels, cuda};
 use super::{Context, PIECE, floats, tape, with_floats};
 use crate::random::Random;
+
+/// What the factors are drawn for.
+const PURPOSE: &str = "dropout";
 
 /// Sets each number to 0 with this probability (0 ≤ p < 1) and multiplies the others by `1 / (1 - p)`.
 pub fn dropout(x: &Tensor, probability: f32, random: &mut Random, context: Context) -> Result<Tensor> {
@@ -12,9 +17,13 @@ pub fn dropout(x: &Tensor, probability: f32, random: &mut Random, context: Conte
     // Sixteen bits decide well enough; one draw serves four numbers.
     let dropped = (probability * 65536.0).round() as u64;
     let seed = random.next_u64();
+    #[cfg(feature = "cuda")]
+    if context.kernels == Kernels::Cuda {
+        return cuda::dropout(x, Random::purpose(seed, PURPOSE), dropped as u32, scale, context);
+    }
     let mut factors = vec![scale; x.elem_count()];
     factors.par_chunks_mut(PIECE).enumerate().for_each(|(index, piece)| {
-        let mut random = Random::stream(seed, "dropout", index as u64);
+        let mut random = Random::stream(seed, PURPOSE, index as u64);
         for four in piece.chunks_mut(4) {
             let bits = random.next_u64();
             for (factor, shift) in four.iter_mut().zip([0, 16, 32, 48]) {
@@ -22,7 +31,7 @@ pub fn dropout(x: &Tensor, probability: f32, random: &mut Random, context: Conte
             }
         }
     });
-    if context.is_composed() {
+    if context.is_elsewhere() {
         return x * Tensor::from_vec(factors, x.shape(), x.device())?;
     }
     tape::apply1(x, Dropout { factors }, context.gradient)

@@ -4,12 +4,12 @@
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, composed, floats, tape, with_floats};
+use super::{Context, elsewhere, floats, tape, with_floats};
 
 /// `[batch, height, width, channels]` to `[batch, channels x height x width]`.
 pub fn flatten(x: &Tensor, context: Context) -> Result<Tensor> {
-    if context.is_composed() {
-        return composed::flatten(x);
+    if context.is_elsewhere() {
+        return elsewhere::flatten(x, context);
     }
     let (_, height, width, channels) = x.dims4()?;
     tape::apply1(x, Flatten { pixels: height * width, channels }, context.gradient)

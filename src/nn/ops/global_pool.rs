@@ -3,13 +3,13 @@
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, composed, floats, tape, vectorized, with_floats};
+use super::{Context, elsewhere, floats, tape, vectorized, with_floats};
 
 /// The mean over everything between batch and channels: `[batch, …, channels]` to `[batch, channels]`.
 pub fn global_average_pool(x: &Tensor, context: Context) -> Result<Tensor> {
     let [batch, between @ .., channels] = x.dims() else { candle_core::bail!("no places to average over in {:?}", x.shape()) };
-    if context.is_composed() {
-        return composed::global_average_pool(x);
+    if context.is_elsewhere() {
+        return elsewhere::global_average_pool(x, context);
     }
     let op = GlobalAverage { batch: *batch, places: between.iter().product(), channels: *channels };
     tape::apply1(x, op, context.gradient)

@@ -3,11 +3,11 @@
 use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, PIECE, composed, floats, tape, vectorized, with_floats, with_slices};
+use super::{Context, PIECE, elsewhere, floats, tape, vectorized, with_floats, with_slices};
 use crate::nn::Parameter;
 
 /// Added to the variance: `torch.nn.LayerNorm`'s.
-const EPSILON: f32 = 1e-5;
+pub(super) const EPSILON: f32 = 1e-5;
 
 /// `(x - mean) / √(variance + 1e-5) · weight + bias`, with mean and biased variance over the last dimension of `x`, as
 /// `torch.nn.LayerNorm`.
@@ -16,8 +16,8 @@ pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, context: Con
     if features == 0 || weight.len() != features || bias.len() != features {
         candle_core::bail!("a layer normalisation of {} features does not fit {:?}", weight.len(), x.shape());
     }
-    if context.is_composed() {
-        return composed::layer_norm(x, weight.tracked(), bias.tracked(), f64::from(EPSILON));
+    if context.is_elsewhere() {
+        return elsewhere::layer_norm(x, weight, bias, context);
     }
     let op = LayerNorm { features, weight: weight.clone(), bias: bias.clone() };
     tape::apply3(x, weight.tracked(), bias.tracked(), op, context.gradient)

@@ -7,7 +7,7 @@ use super::activation::{apply, apply_slope};
 use super::matrix::{Matrix, Mode, product};
 use super::precision::{round, rounded};
 use super::product::{Sparse, rows_times_rows};
-use super::{Context, PIECE, composed, floats, input_gradient, kernels::Scratch, tape, vectorized, with_slices};
+use super::{Context, PIECE, elsewhere, floats, input_gradient, kernels::Scratch, tape, vectorized, with_slices};
 #[cfg(target_arch = "x86_64")]
 use super::{kernels::bf16, product::rows_times_rows_bf16};
 use crate::nn::Parameter;
@@ -28,8 +28,8 @@ pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, cont
     if features != inputs {
         candle_core::bail!("a layer of {inputs} inputs does not fit {:?}", x.shape());
     }
-    if context.is_composed() {
-        return composed::linear(x, weight.tracked(), bias.tracked(), relu, context.precision);
+    if context.is_elsewhere() {
+        return elsewhere::linear(x, weight, bias, relu, context);
     }
     let op = Linear { inputs, outputs, relu, precision: context.precision, weight: weight.clone(), bias: bias.clone() };
     tape::apply3(x, weight.tracked(), bias.tracked(), op, context.gradient)

@@ -21,8 +21,11 @@ mod conv_pool;
 mod convolution;
 mod convolve;
 mod cross_entropy;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod dropout;
 mod elementary;
+mod elsewhere;
 mod flatten;
 mod global_pool;
 mod kernels;
@@ -85,9 +88,9 @@ impl Context {
     /// Reading on the processor: nothing is kept, products are f32.
     pub const READ: Self = Self { gradient: Gradient::None, precision: Precision::F32, kernels: Kernels::Ours };
 
-    /// True where candle's ops compute.
-    fn is_composed(self) -> bool {
-        self.kernels == Kernels::Candle
+    /// True where what computes is not the processor, or computes as a device does.
+    fn is_elsewhere(self) -> bool {
+        self.kernels != Kernels::Ours
     }
 }
 

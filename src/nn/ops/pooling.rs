@@ -7,7 +7,7 @@ use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::sliding::Kernel;
-use super::{Context, composed, floats, tape, vectorized, with_floats};
+use super::{Context, elsewhere, floats, tape, vectorized, with_floats};
 
 /// The largest number under the kernel at each place and channel of `[batch, height, width, channels]`. What the kernel reaches
 /// beyond the picture counts as -∞; of equal values the first in reading order is the maximum, and NaN is larger than all.
@@ -28,10 +28,10 @@ fn pool(x: &Tensor, kernel: Kernel, kind: Kind, context: Context) -> Result<Tens
         candle_core::bail!("{kernel:?} is no kernel to pool with");
     }
     let (out_height, out_width) = (kernel.places(height)?, kernel.places(width)?);
-    if context.is_composed() {
+    if context.is_elsewhere() {
         return match kind {
-            Kind::Maximum => composed::max_pool(x, kernel),
-            Kind::Mean => composed::average_pool(x, kernel),
+            Kind::Maximum => elsewhere::max_pool(x, kernel, context),
+            Kind::Mean => elsewhere::average_pool(x, kernel, context),
         };
     }
     let op = Pool { kernel, kind, height, width, channels, out_height, out_width, winners: Mutex::default() };

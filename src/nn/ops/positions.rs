@@ -3,7 +3,7 @@
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, floats, tape, vectorized, with_floats};
+use super::{Context, elsewhere, floats, tape, vectorized, with_floats};
 use crate::nn::Parameter;
 
 /// `x + embedding` for every sequence of `x` `[batch, tokens, features]`; `embedding` is `[1, tokens, features]`.
@@ -12,8 +12,8 @@ pub fn add_positions(x: &Tensor, embedding: &Parameter, context: Context) -> Res
     if embedding.tracked().dims() != [1, tokens, features] {
         candle_core::bail!("positions {:?} do not fit {:?}", embedding.tracked().shape(), x.shape());
     }
-    if context.is_composed() {
-        return x.broadcast_add(embedding.tracked());
+    if context.is_elsewhere() {
+        return elsewhere::add_positions(x, embedding, context);
     }
     let op = AddPositions { embedding: embedding.clone() };
     tape::apply2(x, embedding.tracked(), op, context.gradient)

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use super::add::sum_into;
 use super::{Context, Gradient, PIECE, with_slices};
+use crate::nn::Parameter;
 
 enum Applied {
     /// The same numbers in another shape.
@@ -21,6 +22,19 @@ enum Applied {
     One(Tensor, Arc<Box<dyn CustomOp1 + Send + Sync>>),
     Two([Tensor; 2], Arc<Box<dyn CustomOp2 + Send + Sync>>),
     Three([Tensor; 3], Arc<Box<dyn CustomOp3 + Send + Sync>>),
+    /// What was computed on a device by kernels of ours.
+    #[cfg(feature = "cuda")]
+    There(Vec<Tensor>, Box<dyn FnOnce(&Tensor) -> Result<Gradients>>),
+}
+
+/// What an op on a device makes of the gradient of its result.
+#[cfg(feature = "cuda")]
+#[derive(Default)]
+pub struct Gradients {
+    /// That of each tensor it was applied to, where one is wanted.
+    pub inputs: Vec<Option<Tensor>>,
+    /// Those of parameters.
+    pub parameters: Vec<(Parameter, Tensor)>,
 }
 
 struct Node {
@@ -70,6 +84,18 @@ pub fn apply3(x: &Tensor, y: &Tensor, z: &Tensor, op: impl CustomOp3 + Send + Sy
     Ok(result)
 }
 
+/// Notes what was computed of `inputs` on a device, and how its gradient leads back.
+#[cfg(feature = "cuda")]
+pub fn note_there(inputs: Vec<Tensor>, result: &Tensor, back: impl FnOnce(&Tensor) -> Result<Gradients> + 'static) {
+    note(Applied::There(inputs, Box::new(back)), result);
+}
+
+/// True where the gradient of `x` is wanted: something learned is behind it.
+#[cfg(feature = "cuda")]
+pub fn leads_back(x: &Tensor) -> bool {
+    TAPE.with(|tape| tape.borrow().iter().any(|node| node.result.id() == x.id()))
+}
+
 /// `x` in another shape of as many numbers, which it shares, so that `backward` finds it.
 pub fn reshape(x: &Tensor, shape: impl Into<Shape>, context: Context) -> Result<Tensor> {
     let result = x.reshape(shape.into())?;
@@ -88,13 +114,25 @@ pub fn forget() {
 /// thread since the last `forget`. An error where something else was applied in between: its gradient would be lost.
 pub fn backward(result: &Tensor, scale: f32) -> Result<()> {
     let mut gradients = HashMap::new();
-    gradients.insert(result.id(), (Tensor::full(scale, result.shape(), &Device::Cpu)?, false));
+    gradients.insert(result.id(), (Tensor::full(scale, result.shape(), result.device())?, false));
     let mut tape = TAPE.take();
+    let mut learned: Vec<(Parameter, Tensor)> = Vec::new();
     // Each result is dropped as soon as its gradient was handed on.
     while let Some(Node { applied, result }) = tape.pop() {
         let Some((gradient, _)) = gradients.remove(&result.id()) else { continue };
         match applied {
-            Applied::Reshape(x) => hand_on(&mut gradients, &x, Some(gradient.reshape(x.shape())?))?,
+            Applied::Reshape(x) => {
+                let wanted = x.track_op() || tape.iter().any(|node| node.result.id() == x.id());
+                add_to(&mut gradients, &x, wanted.then(|| gradient.reshape(x.shape())).transpose()?)?;
+            }
+            #[cfg(feature = "cuda")]
+            Applied::There(inputs, back) => {
+                let Gradients { inputs: of_inputs, parameters } = back(&gradient)?;
+                learned.extend(parameters);
+                for (input, gradient) in inputs.iter().zip(of_inputs) {
+                    add_to(&mut gradients, input, gradient)?;
+                }
+            }
             Applied::One(x, op) => hand_on(&mut gradients, &x, op.bwd(&x, &result, &gradient)?)?,
             Applied::Two([x, y], op) => {
                 let (of_x, of_y) = op.bwd(&x, &y, &result, &gradient)?;
@@ -112,14 +150,25 @@ pub fn backward(result: &Tensor, scale: f32) -> Result<()> {
     if gradients.values().any(|(_, variable)| !variable) {
         candle_core::bail!("a gradient came to something that is neither a variable nor the result of an op of ours");
     }
+    // All or none: where memory runs out in between, the same part is computed again.
+    let sums = learned.into_iter().map(|(parameter, gradient)| Ok((parameter.with_device_gradient(&gradient)?, parameter)));
+    for (sum, parameter) in sums.collect::<Result<Vec<_>>>()? {
+        parameter.set_device_gradient(sum);
+    }
     Ok(())
 }
 
-/// Adds `gradient` to that of `to`. Beside each gradient stands whether it is a variable's.
+/// Adds `gradient` to that of `to` where candle knows something learned behind it.
 fn hand_on(gradients: &mut HashMap<TensorId, (Tensor, bool)>, to: &Tensor, gradient: Option<Tensor>) -> Result<()> {
-    let Some(gradient) = gradient.filter(|_| to.track_op()) else { return Ok(()) };
+    add_to(gradients, to, gradient.filter(|_| to.track_op()))
+}
+
+/// Adds `gradient` to that of `to`. Beside each gradient stands whether it is a variable's.
+fn add_to(gradients: &mut HashMap<TensorId, (Tensor, bool)>, to: &Tensor, gradient: Option<Tensor>) -> Result<()> {
+    let Some(gradient) = gradient else { return Ok(()) };
     let sum = match gradients.remove(&to.id()) {
         None => gradient,
+        Some((earlier, _)) if !to.device().is_cpu() => (earlier + gradient)?,
         Some((earlier, _)) => {
             let mut sum = vec![0.0; gradient.elem_count()];
             with_slices([&earlier, &gradient], |[a, b]| {
