@@ -31,9 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::write(folder.join("licences.gz"), packed.finish()?)?;
     let is = |variable: &str, wanted: &str| std::env::var(variable).is_ok_and(|value| value == wanted);
     let has_cuda = std::env::var_os("CARGO_FEATURE_CUDA").is_some();
-    let stands_in = has_cuda
-        && (is("CARGO_CFG_TARGET_OS", "linux") || is("CARGO_CFG_TARGET_OS", "windows"))
-        && is("CARGO_CFG_TARGET_ARCH", "x86_64");
+    let stands_in =
+        has_cuda && (is("CARGO_CFG_TARGET_OS", "linux") || is("CARGO_CFG_TARGET_OS", "windows")) && is("CARGO_CFG_TARGET_ARCH", "x86_64");
     if is("CARGO_CFG_TARGET_OS", "windows") {
         resources::embed()?;
     }

@@ -23,5 +23,7 @@ fn keep_freed_memory(device: &CudaDevice) -> std::result::Result<(), driver::Dri
     let mut most = u64::MAX;
     let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
     // SAFETY: the pool is the device's own and outlives this call; the attribute is a 64-bit number.
-    unsafe { driver::mem_pool::set_attribute(driver::device::get_default_mem_pool(context.cu_device())?, threshold, (&raw mut most).cast()) }
+    unsafe {
+        driver::mem_pool::set_attribute(driver::device::get_default_mem_pool(context.cu_device())?, threshold, (&raw mut most).cast())
+    }
 }

@@ -64,6 +64,11 @@ impl DeviceOptimizer {
 
     /// The L2 norm of all gathered gradients together, still on the device; the gradients stay gathered.
     pub fn gradient_norm(&self) -> Result<Tensor> {
+        #[cfg(feature = "cuda")]
+        if self.place.kernels == Kernels::Cuda {
+            let gradients = learned(&self.parameters).filter_map(Parameter::device_gradient);
+            return cuda::gradient_norm(&gradients.map(|gradient| gradient.contiguous()).collect::<Result<Vec<_>>>()?, &self.decays);
+        }
         let mut sum = Tensor::zeros((), candle_core::DType::F32, &self.place.device)?;
         for parameter in learned(&self.parameters) {
             if let Some(gradient) = parameter.device_gradient() {

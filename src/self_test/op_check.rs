@@ -72,7 +72,9 @@ fn of_place(case: &Case, numbers: &[Parameter], place: &Place, precision: Precis
     backward(&sum, 1.0, &learned, place.kernels)?;
     let gradients = learned.iter().map(|parameter| match place.kernels {
         Kernels::Ours => Ok(parameter.gradient().clone()),
-        Kernels::Cuda | Kernels::Candle => parameter.take_device_gradient().map_or_else(|| Ok(vec![0.0; parameter.len()]), |gradient| flatten(&gradient)),
+        Kernels::Cuda | Kernels::Candle => {
+            parameter.take_device_gradient().map_or_else(|| Ok(vec![0.0; parameter.len()]), |gradient| flatten(&gradient))
+        }
     });
     std::iter::once(flatten(&y)).chain(gradients).collect()
 }

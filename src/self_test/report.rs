@@ -106,7 +106,11 @@ impl Report {
         match (self.failed(), sound.as_slice()) {
             (0, _) => format!("All {count} checks passed in {:.1} s.", self.seconds),
             (failed, []) => format!("{failed} of {count} checks failed: this device is not used."),
-            (failed, sound) => format!("{failed} of {count} checks failed: only {} {} used here.", sound.join(" and "), if sound.len() == 1 { "is" } else { "are" }),
+            (failed, sound) => format!(
+                "{failed} of {count} checks failed: only {} {} used here.",
+                sound.join(" and "),
+                if sound.len() == 1 { "is" } else { "are" }
+            ),
         }
     }
 }

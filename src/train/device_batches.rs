@@ -9,8 +9,12 @@ use candle_core::{DType, Result, Tensor};
 use super::loader::Shuffle;
 use crate::data::Split;
 use crate::data::augment::{Augmenter, KNOTS, MARGIN, Variation, WIDE, spline};
+#[cfg(feature = "cuda")]
+use crate::device::Kernels;
 use crate::device::Place;
 use crate::ink::{PIXELS, SIDE};
+#[cfg(feature = "cuda")]
+use crate::nn::ops::cuda;
 use crate::nn::ops::one_hot;
 use crate::protocol::CLASSES;
 use crate::run_config::RunConfig;
@@ -67,14 +71,25 @@ impl DeviceBatches {
         let left = epoch.order.elem_count() - epoch.taken;
         let count = self.batch_size.min(left);
         let positions = epoch.order.narrow(0, epoch.taken, count)?;
-        let mut pixels = self.images.index_select(&positions, 0)?.to_dtype(DType::F32)?;
-        let labels = self.labels.index_select(&positions, 0)?;
-        if let (Some((_, warp)), Some(variations)) = (&self.augmenter, &epoch.variations) {
-            pixels = warp.change(&pixels, &variations.narrow(0, epoch.taken, count)?)?;
-        }
+        let variations = epoch.variations.as_ref().map(|variations| variations.narrow(0, epoch.taken, count)).transpose()?;
         epoch.taken += count;
         if count < left {
             self.epoch = Some(epoch);
+        }
+        self.gather(&positions, variations.as_ref())
+    }
+
+    fn gather(&self, positions: &Tensor, variations: Option<&Tensor>) -> Result<(Tensor, Tensor)> {
+        let changes = variations.zip(self.augmenter.as_ref().map(|(_, warp)| warp));
+        #[cfg(feature = "cuda")]
+        if self.place.kernels == Kernels::Cuda {
+            let changes = changes.map(|(variations, warp)| (variations, &warp.spline));
+            return cuda::gather_batch(&self.images, &self.labels, positions, changes);
+        }
+        let mut pixels = self.images.index_select(positions, 0)?.to_dtype(DType::F32)?;
+        let labels = self.labels.index_select(positions, 0)?;
+        if let Some((variations, warp)) = changes {
+            pixels = warp.change(&pixels, variations)?;
         }
         Ok((pixels, labels))
     }

@@ -5,7 +5,7 @@ use candle_core::{Result, Tensor};
 
 use super::convolution::Convolution;
 use super::convolve::Convolve;
-use super::{Context, Kernel, elsewhere, conv2d};
+use super::{Context, Kernel, conv2d, elsewhere};
 use crate::nn::Parameter;
 
 /// `relu(max_pool(conv(x, weight) + bias))`, or without the bias or the `ReLU`, from `[batch, height, width, channels]`; `weight` is

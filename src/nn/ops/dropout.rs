@@ -3,9 +3,9 @@
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
+use super::{Context, PIECE, floats, tape, with_floats};
 #[cfg(feature = "cuda")]
 use super::{Kernels, cuda};
-use super::{Context, PIECE, floats, tape, with_floats};
 use crate::random::Random;
 
 /// What the factors are drawn for.

@@ -3,9 +3,9 @@
 
 use candle_core::{Result, Tensor};
 
+use super::batch_norm::{EPSILON, MOMENTUM};
 #[cfg(feature = "cuda")]
 use super::cuda;
-use super::batch_norm::{EPSILON, MOMENTUM};
 use super::layer_norm::EPSILON as LAYER_EPSILON;
 use super::{BatchNorm, Context, Gradient, Kernel, Kernels, composed};
 use crate::nn::Parameter;

@@ -94,6 +94,17 @@ pub fn advance(moved: &[Moved], rule: Rule, first: &Tensor, second: &Tensor) -> 
     Ok(norm)
 }
 
+/// The L2 norm of all these gradients together, still on the GPU.
+pub fn gradient_norm(gradients: &[Tensor], beside: &Tensor) -> Result<Tensor> {
+    let (gpu, parts) = (gpu(beside)?, Tensor::zeros(BLOCKS, DType::F32, beside.device())?);
+    for lists in lists(gradients, gradients, &vec![0.0; gradients.len()])? {
+        launch!(gpu, "squares", blocks(BLOCKS), lists, place(&parts)?, 1_u32);
+    }
+    let norm = room((), DType::F32, beside)?;
+    launch!(gpu, "join_squares", blocks(1), place(&parts)?, BLOCKS as u32, place(&norm)?);
+    Ok(norm)
+}
+
 /// Takes `share` of each parameter into a row with their averages.
 pub fn follow(parameters: &[Parameter], average: &Tensor, share: f32) -> Result<()> {
     let weights: Vec<Tensor> = parameters.iter().map(Parameter::tensor).collect();

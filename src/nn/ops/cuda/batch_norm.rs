@@ -6,8 +6,8 @@ use candle_core::{CudaDevice, DType, Result, Tensor};
 use super::gpu::{gpu, launch, place, room, threads};
 use super::pointwise::number_of;
 use crate::nn::Parameter;
-use crate::nn::ops::tape::{self, Gradients};
 use crate::nn::ops::batch_norm::{EPSILON, MOMENTUM};
+use crate::nn::ops::tape::{self, Gradients};
 use crate::nn::ops::{BatchNorm, Context, Gradient};
 use crate::run_config::Activation;
 
@@ -20,7 +20,8 @@ pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation
     let BatchNorm { weight, bias, running_mean, running_variance } = norm;
     let rows = x.contiguous()?;
     let (gpu, channels) = (gpu(x)?, weight.len());
-    let pass = Normalize { weight: weight.clone(), bias: bias.clone(), kind: number_of(activation), channels, rows: x.elem_count() / channels };
+    let pass =
+        Normalize { weight: weight.clone(), bias: bias.clone(), kind: number_of(activation), channels, rows: x.elem_count() / channels };
     let statistics = room((2, channels), DType::F32, x)?;
     let running = (place(&running_mean.tensor())?, place(&running_variance.tensor())?);
     let (epsilon, momentum) = (EPSILON as f32, MOMENTUM as f32);
@@ -36,21 +37,7 @@ pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation
             let to = place(&statistics)?;
             let sizes = (count, channels as u32, stripes);
             let kernel = "join_moments";
-            launch!(
-                gpu,
-                kernel,
-                threads(channels),
-                from.0,
-                from.1,
-                to,
-                running.0,
-                running.1,
-                sizes.0,
-                sizes.1,
-                sizes.2,
-                epsilon,
-                momentum
-            );
+            launch!(gpu, kernel, threads(channels), from.0, from.1, to, running.0, running.1, sizes.0, sizes.1, sizes.2, epsilon, momentum);
         }
     }
     let result = pass.forward(gpu, &rows, &statistics)?;

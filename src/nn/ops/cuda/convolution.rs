@@ -90,14 +90,7 @@ struct Convolution {
 }
 
 impl Convolution {
-    fn new(
-        x: &Tensor,
-        weight: &Parameter,
-        bias: Option<&Parameter>,
-        kernel: Kernel,
-        after: After,
-        precision: Precision,
-    ) -> Result<Self> {
+    fn new(x: &Tensor, weight: &Parameter, bias: Option<&Parameter>, kernel: Kernel, after: After, precision: Precision) -> Result<Self> {
         let (images, height, width, channels) = x.dims4()?;
         let Kernel { size, stride, padding } = kernel;
         let (out_height, out_width) = (kernel.places(height)?, kernel.places(width)?);
@@ -128,7 +121,15 @@ impl Convolution {
         let (weight, bias) = (self.weight.tensor(), self.bias.as_ref().map(Parameter::tensor));
         let packed = room((self.outputs(), self.lead()), self.kind, &weight)?;
         let count = threads(packed.elem_count());
-        launch!(gpu(&weight)?, &of_kind("pack", self.kind), count, place(&weight)?, place_of(bias.as_ref())?, place(&packed)?, self.geometry);
+        launch!(
+            gpu(&weight)?,
+            &of_kind("pack", self.kind),
+            count,
+            place(&weight)?,
+            place_of(bias.as_ref())?,
+            place(&packed)?,
+            self.geometry
+        );
         Ok(packed)
     }
 

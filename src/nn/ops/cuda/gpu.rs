@@ -80,7 +80,8 @@ pub(crate) use launch;
 
 /// The product of two matrices, `[m, k]` and `[k, n]`, each of which may be stored transposed; sums are f32.
 pub fn product(left: &Tensor, left_turned: bool, right: &Tensor, right_turned: bool) -> Result<Tensor> {
-    let turned = |tensor: &Tensor, turned: bool| tensor.dims2().map(|(rows, columns)| if turned { (columns, rows) } else { (rows, columns) });
+    let turned =
+        |tensor: &Tensor, turned: bool| tensor.dims2().map(|(rows, columns)| if turned { (columns, rows) } else { (rows, columns) });
     let ((m, inner), (k, n)) = (turned(left, left_turned)?, turned(right, right_turned)?);
     if inner != k {
         candle_core::bail!("matrices {:?} and {:?} have no product", left.shape(), right.shape());

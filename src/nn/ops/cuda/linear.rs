@@ -15,16 +15,7 @@ pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, cont
     let (rows, kernel) = (x.contiguous()?.to_dtype(kind)?, weight.tensor().to_dtype(kind)?);
     let result = product(&rows, false, &kernel, true)?;
     let (count, outputs) = (result.elem_count(), bias.len());
-    launch!(
-        gpu(x)?,
-        "add_bias",
-        threads(count),
-        place(&result)?,
-        place(&bias.tensor())?,
-        count as u32,
-        outputs as u32,
-        u32::from(relu)
-    );
+    launch!(gpu(x)?, "add_bias", threads(count), place(&result)?, place(&bias.tensor())?, count as u32, outputs as u32, u32::from(relu));
     if context.gradient == Gradient::Kept {
         let (of_x, noted) = (tape::leads_back(x), result.clone());
         let (weight, bias) = (weight.clone(), bias.clone());

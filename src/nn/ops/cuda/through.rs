@@ -7,7 +7,12 @@ use crate::nn::ops::tape::{self, Gradients};
 use crate::nn::ops::{Context, Gradient};
 
 /// What `op` makes of `x` and the values of parameters.
-pub fn through(x: &Tensor, parameters: &[&Parameter], context: Context, op: impl Fn(&Tensor, &[Tensor]) -> Result<Tensor>) -> Result<Tensor> {
+pub fn through(
+    x: &Tensor,
+    parameters: &[&Parameter],
+    context: Context,
+    op: impl Fn(&Tensor, &[Tensor]) -> Result<Tensor>,
+) -> Result<Tensor> {
     if context.gradient == Gradient::None {
         return op(x, &parameters.iter().map(|parameter| parameter.tensor()).collect::<Vec<_>>());
     }
