@@ -15,15 +15,25 @@ pub fn open() -> Result<Device> {
 
 /// The driver would hand memory that was freed back to the system whenever somebody waits for the GPU, and ask for it again.
 fn keep_freed_memory(device: &CudaDevice) -> std::result::Result<(), driver::DriverError> {
+    let Some(pool) = pool(device)? else { return Ok(()) };
+    let mut most = u64::MAX;
+    // SAFETY: the pool is the device's own; the attribute is a 64-bit number.
+    unsafe { driver::mem_pool::set_attribute(pool, sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, (&raw mut most).cast()) }
+}
+
+/// Hands memory that was freed back, for other programs.
+pub fn release_freed_memory(device: &CudaDevice) -> Result<()> {
+    match pool(device).w()? {
+        // SAFETY: the pool is the device's own.
+        Some(pool) => unsafe { driver::mem_pool::trim_to(pool, 0) }.w(),
+        None => Ok(()),
+    }
+}
+
+/// What memory comes from, where it does not come from the driver piece by piece.
+fn pool(device: &CudaDevice) -> std::result::Result<Option<sys::CUmemoryPool>, driver::DriverError> {
     let stream = device.cuda_stream();
     let context = stream.context();
-    if !context.has_async_alloc() {
-        return Ok(());
-    }
-    let mut most = u64::MAX;
-    let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    // SAFETY: the pool is the device's own and outlives this call; the attribute is a 64-bit number.
-    unsafe {
-        driver::mem_pool::set_attribute(driver::device::get_default_mem_pool(context.cu_device())?, threshold, (&raw mut most).cast())
-    }
+    // SAFETY: the device is there: it has a context.
+    context.has_async_alloc().then(|| unsafe { driver::device::get_default_mem_pool(context.cu_device()) }).transpose()
 }

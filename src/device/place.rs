@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use candle_core::Device;
+use candle_core::{Device, Result};
 
+use super::cuda;
 use super::process_memory::ProcessMemory;
 
 /// Whose ops compute.
@@ -72,6 +73,12 @@ impl Place {
     /// True when memory is running out there.
     pub fn is_exhausted(&self) -> bool {
         self.exhausted.as_ref().is_some_and(|exhausted| exhausted())
+    }
+
+    /// Waits for what is being computed there, and hands memory that is not in use any more back to the system.
+    pub fn release(&self) -> Result<()> {
+        self.device.synchronize()?;
+        if let Device::Cuda(device) = &self.device { cuda::release_freed_memory(device) } else { Ok(()) }
     }
 
     /// True where it is the same device with the same ops.

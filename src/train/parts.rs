@@ -50,7 +50,7 @@ impl<'a> Parts<'a> {
         self.most = images.div_ceil(2);
         observer.intervened(Intervention::SmallerParts { step, images: self.most as u32 });
         // What computed ahead holds memory that is free once it is done.
-        self.place.device.synchronize()?;
+        self.place.release()?;
         computed
     }
 }

@@ -176,6 +176,8 @@ fn run<'scope, 'env>(
     let stopped_early = waited.is_some();
     let stopped = epochs.len() < config.epochs as usize && !stopped_early;
     let test = if stopped { None } else { test_once(&net, &data.test, &mut pulse, observer)? };
+    drop((batches, updates));
+    place.release()?;
     let train_seconds: f64 = epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum();
     let images_per_second = plan.train_images as f64 * epochs.len() as f64 / train_seconds.max(1e-9);
     let summary = RunSummary {

@@ -116,6 +116,7 @@ pub fn backward(result: &Tensor, scale: f32) -> Result<()> {
     let mut gradients = HashMap::new();
     gradients.insert(result.id(), (Tensor::full(scale, result.shape(), result.device())?, false));
     let mut tape = TAPE.take();
+    #[cfg_attr(not(feature = "cuda"), expect(unused_mut, reason = "only what is computed on a GPU hands these over"))]
     let mut learned: Vec<(Parameter, Tensor)> = Vec::new();
     // Each result is dropped as soon as its gradient was handed on.
     while let Some(Node { applied, result }) = tape.pop() {

@@ -142,7 +142,7 @@ static const struct kernel *translated(const char *text, const char *name)
     const char *cache = getenv("FAKE_GPU_CACHE");
     uint64_t hash = 1469598103934665603ull;
     for (const char *letter = text; *letter; letter++) hash = (hash ^ (uint8_t)*letter) * 1099511628211ull;
-    char base[512], file[600], command[3000];
+    char base[300], file[500], command[5000];
     snprintf(base, sizeof base, "%s/%016lx", cache ? cache : "/tmp", hash);
     snprintf(file, sizeof file, "%s-%s.so", base, name);
     if (access(file, R_OK)) {

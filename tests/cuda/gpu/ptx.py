@@ -177,7 +177,7 @@ def program(text, kernel):
         taken = offsets if is_kernel else taken
     described = ", ".join(f"{{{offset}, {size}}}" for offset, size in taken) or "{0, 0}"
     shared = -(-outer.shared // 16) * 16
-    code.append(f"const struct kernel kernel = {{F_{C(kernel)}, {shared}, {len(taken)}, {{{described}}}, {int(waits)}}};")
+    code.append(f"KERNEL(F_{C(kernel)}, {shared}, {len(taken)}, {{{described}}}, {int(waits)});")
     # What is sized at the launch lies behind what is sized here.
     whole = "\n".join([*heads, *code])
     return '#include "threads.h"\n' + re.sub(r"\bDYNAMIC_\w+", f"{shared}u", whole)

@@ -73,6 +73,13 @@ static void run_block(const struct kernel *kernel, struct thread *threads, struc
                       const uint8_t *given, const uint32_t size[3], const uint32_t blocks[3], uint32_t number)
 {
     uint32_t count = size[0] * size[1] * size[2];
+    if (!kernel->waits) {
+        struct thread self = {.block = {number % blocks[0], number / blocks[0] % blocks[1], number / blocks[0] / blocks[1]}};
+        memcpy(self.threads, size, 12);
+        memcpy(self.blocks, blocks, 12);
+        kernel->bodies(&self, shared, given);
+        return;
+    }
     memset(group, 0, sizeof *group);
     for (uint32_t place = 0; place < count; place++) {
         struct thread *self = &threads[place];
@@ -81,17 +88,12 @@ static void run_block(const struct kernel *kernel, struct thread *threads, struc
                                 .lane = place % 32, .group = group};
         memcpy(self->threads, size, 12);
         memcpy(self->blocks, blocks, 12);
-        if (!kernel->waits) {
-            kernel->body(self, shared, given);
-            continue;
-        }
         group->block.living++;
         group->warp[place / 32].living++;
         void **top = (void **)(stacks + (size_t)(place + 1) * STACK) - 2;
         top[0] = (void *)enter;
         self->stack = top - 6;
     }
-    if (!kernel->waits) return;
     entering.kernel = kernel, entering.shared = shared, entering.given = given;
     for (uint32_t left = count; left;) {
         for (uint32_t place = 0; place < count; place++) {

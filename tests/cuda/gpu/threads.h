@@ -12,12 +12,23 @@ struct thread {
 };
 
 struct kernel {
+    /* What one thread does, and one after the other all threads of a block from `self` on that do not wait for each other. */
     void (*body)(struct thread *self, uint8_t *shared, const uint8_t *given);
+    void (*bodies)(struct thread *self, uint8_t *shared, const uint8_t *given);
     uint32_t shared;
     uint32_t parameters;
     struct { uint32_t offset, size; } parameter[64];
     int waits;
 };
+
+#define KERNEL(name, ...)                                                                 \
+    static void all_threads(struct thread *self, uint8_t *shared, const uint8_t *given)  \
+    {                                                                                     \
+        for (self->thread[2] = 0; self->thread[2] < self->threads[2]; self->thread[2]++)  \
+            for (self->thread[1] = 0; self->thread[1] < self->threads[1]; self->thread[1]++) \
+                for (self->thread[0] = 0; self->thread[0] < self->threads[0]; self->thread[0]++) name(self, shared, given); \
+    }                                                                                     \
+    const struct kernel kernel = {name, all_threads, __VA_ARGS__}
 
 /* From threads.c. */
 void wait_for_block(struct thread *self);

@@ -155,7 +155,7 @@ template <typename T> __device__ void column_sums(const T *values, float *sums, 
     { unpool(gradient, result, places, sums, g, relu); }                                                                                       \
     extern "C" __global__ void past_relu_##name(const float *gradient, const float *result, T *live, unsigned count, unsigned relu)            \
     { past_relu(gradient, result, live, count, relu); }                                                                                        \
-    extern "C" __global__ void column_sums_##name(const T *values, float *sums, unsigned rows, unsigned columns)                               \
+    extern "C" __global__ void __launch_bounds__(1024) column_sums_##name(const T *values, float *sums, unsigned rows, unsigned columns)                               \
     { column_sums(values, sums, rows, columns); }
 
 OPERANDS(float, f32)
