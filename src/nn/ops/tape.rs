@@ -24,8 +24,12 @@ enum Applied {
     Three([Tensor; 3], Arc<Box<dyn CustomOp3 + Send + Sync>>),
     /// What was computed on a device by kernels of ours.
     #[cfg(feature = "cuda")]
-    There(Vec<Tensor>, Box<dyn FnOnce(&Tensor) -> Result<Gradients>>),
+    There(Vec<Tensor>, Back),
 }
+
+/// The way back through an op on a device: from the gradient of its result to those of what it was applied to.
+#[cfg(feature = "cuda")]
+type Back = Box<dyn FnOnce(&Tensor) -> Result<Gradients>>;
 
 /// What an op on a device makes of the gradient of its result.
 #[cfg(feature = "cuda")]

@@ -30,7 +30,7 @@ unsafe impl DeviceRepr for Lists {}
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct Rule {
-    /// 0: SGD, 1: AdamW, 2: Adam.
+    /// 0: SGD, 1: `AdamW`, 2: Adam.
     pub kind: u32,
     /// 1 where SGD's momentum is Nesterov's.
     pub nesterov: u32,
@@ -71,10 +71,7 @@ pub struct Moved {
 /// gradients had after `scale`, still on the GPU.
 pub fn advance(moved: &[Moved], rule: Rule, first: &Tensor, second: &Tensor) -> Result<Tensor> {
     let gpu = gpu(first)?;
-    let zeros = match moved.iter().any(|moved| moved.gradient.is_none()) {
-        true => Some(first.zeros_like()?),
-        false => None,
-    };
+    let zeros = moved.iter().any(|moved| moved.gradient.is_none()).then(|| first.zeros_like()).transpose()?;
     let weights: Vec<Tensor> = moved.iter().map(|moved| moved.parameter.tensor()).collect();
     let gradients = moved.iter().map(|moved| match (&moved.gradient, &zeros) {
         (Some(gradient), _) => gradient.contiguous(),

@@ -15,9 +15,11 @@ use crate::run_config::Precision;
 /// What is done with a convolution's sums.
 #[derive(Clone, Copy)]
 pub enum After {
+    /// Nothing.
     Nothing,
     /// The largest of every 2x2, and perhaps `ReLU`.
     Pool {
+        /// Whether it is there.
         relu: bool,
     },
 }
@@ -68,7 +70,7 @@ pub fn convolution(
     let packed = conv.packed()?;
     let sums = product(&conv.patches(&x)?, false, &packed, true)?;
     let (result, places) = match after {
-        After::Nothing => (conv.as_pictures(sums)?, None),
+        After::Nothing => (conv.as_pictures(&sums)?, None),
         After::Pool { relu } => {
             let (result, places) = conv.pooled(&sums, relu)?;
             (result, Some(places))
@@ -140,7 +142,7 @@ impl Convolution {
         Ok(rows)
     }
 
-    fn as_pictures(&self, sums: Tensor) -> Result<Tensor> {
+    fn as_pictures(&self, sums: &Tensor) -> Result<Tensor> {
         let Geometry { images, out_height, out_width, .. } = self.geometry;
         sums.reshape((images as usize, out_height as usize, out_width as usize, self.outputs()))
     }

@@ -31,16 +31,15 @@ pub fn activate(a: &Tensor, b: Option<&Tensor>, activation: Option<Activation>, 
         let noted: Vec<Tensor> = std::iter::once(a).chain(b).cloned().collect();
         let wanted: Vec<bool> = noted.iter().map(tape::leads_back).collect();
         tape::note_there(noted, &result, move |gradient| {
-            let of_sum = match activation {
-                None => gradient.clone(),
-                Some(_) => {
-                    let gradient = gradient.contiguous()?;
-                    let of_sum = room(gradient.shape(), DType::F32, &gradient)?;
-                    let from = (place(&inputs[0])?, place_of(inputs.get(1))?, place(&gradient)?);
-                    let to = place(&of_sum)?;
-                    launch!(gpu(&gradient)?, "activate_back", threads(count), from.0, from.1, from.2, to, count as u32, kind);
-                    of_sum
-                }
+            let gradient = gradient.contiguous()?;
+            let of_sum = if activation.is_some() {
+                let of_sum = room(gradient.shape(), DType::F32, &gradient)?;
+                let from = (place(&inputs[0])?, place_of(inputs.get(1))?, place(&gradient)?);
+                let to = place(&of_sum)?;
+                launch!(gpu(&gradient)?, "activate_back", threads(count), from.0, from.1, from.2, to, count as u32, kind);
+                of_sum
+            } else {
+                gradient
             };
             Ok(Gradients { inputs: wanted.iter().map(|wanted| wanted.then(|| of_sum.clone())).collect(), parameters: Vec::new() })
         });
