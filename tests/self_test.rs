@@ -76,7 +76,7 @@ fn only_what_passed_is_vouched_for() {
     assert!(one_wrong.vouches_for(Precision::F32).is_ok() && one_wrong.vouches_for(Precision::Bf16).is_ok());
     let reason = one_wrong.vouches_for(Precision::F16).unwrap_err();
     assert!(reason.contains("Short training in f16") && reason.contains("a loss"), "{reason}");
-    assert!(one_wrong.verdict().contains("only f32 and bf16 is used"), "{}", one_wrong.verdict());
+    assert!(one_wrong.verdict().contains("only f32 and bf16 are used"), "{}", one_wrong.verdict());
     let none = report(|precision| (precision == Precision::F32).then_some(f32::NAN));
     assert_eq!(none.failed(), Precision::ALL.len(), "no figure and no number both fail");
     assert!(none.verdict().contains("is not used"), "{}", none.verdict());

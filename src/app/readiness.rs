@@ -9,7 +9,7 @@ use crate::data::builtin;
 use crate::figures::memory;
 use crate::hardware::{Hardware, precision_note, recommend};
 use crate::run_config::{ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig};
-use crate::train::{held_back, memory_needed};
+use crate::train::{gpu_memory_needed, held_back, memory_needed};
 
 impl App {
     /// What computing in this number format means here, where there is something to say.
@@ -32,17 +32,35 @@ impl App {
         Some(format!("About {time} of training on this machine."))
     }
 
-    /// How much memory the run will about take: "Takes about 187 MB of memory; 22.2 GB are free." False with it where that is too much.
+    /// How much memory the run will about take: "Takes about 187 MB of memory; 22.2 GB are free.", or of a GPU's, where it trains there. False
+    /// with it where that is too much.
     pub fn expected_memory(&self) -> Option<(String, bool)> {
-        let (needed, free) = (self.memory_needed(&self.config)?, self.hardware.as_ref()?.memory_available);
+        let (needed, hardware) = (self.memory_needed(&self.config)?, self.hardware.as_ref()?);
+        if let Some(gpu) = hardware.gpus.first().filter(|_| self.trains_on_gpu(&self.config)) {
+            let fits = needed <= gpu.memory_free;
+            let short = if fits { "" } else { ": choose a smaller model or batch size; otherwise batches are computed in parts" };
+            let words = format!(
+                "Takes about {} of the GPU's {}; {} are free{short}.",
+                memory(needed),
+                memory(gpu.memory_total),
+                memory(gpu.memory_free)
+            );
+            return Some((words, fits));
+        }
+        let free = hardware.memory_available;
         let fits = needed <= free;
         let short = if fits { "" } else { ": close something large, or choose a smaller model" };
         Some((format!("Takes about {} of memory; {} are free{short}.", memory(needed), memory(free)), fits))
     }
 
-    /// Bytes of memory that this run will about take, where its data set is known.
+    /// Bytes of memory that this run will about take where it trains, where its data set is known.
     pub fn memory_needed(&self, config: &RunConfig) -> Option<u64> {
-        self.images().map(|(train, test)| memory_needed(config, train, test))
+        let (train, test) = self.images()?;
+        Some(if self.trains_on_gpu(config) { gpu_memory_needed(config, train) } else { memory_needed(config, train, test) })
+    }
+
+    fn trains_on_gpu(&self, config: &RunConfig) -> bool {
+        self.device_for(config.device, config.precision) == DeviceChoice::Cuda
     }
 
     /// Pictures an epoch learns from, where the data set is known: those not held back for validation.

@@ -10,9 +10,10 @@ use crate::nn::{Net, Pass};
 use crate::problem::Problem;
 use crate::protocol::{CLASSES, Evaluation, Mistake};
 
-/// Images read between two looks at whoever waits: on the processor, and on a device, which has more to gain from many at once.
+/// Images read between two looks at whoever waits, on the processor.
 const CHUNK: usize = 128;
-const DEVICE_CHUNK: usize = 1024;
+/// The same on a device, which has more to gain from many at once.
+pub const DEVICE_CHUNK: usize = 1024;
 /// Wrong answers kept.
 const MISTAKES: usize = 60;
 

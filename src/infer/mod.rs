@@ -8,6 +8,6 @@ mod scores;
 
 pub use compare::{Candidate, PICTURES, Tried, compare, guarded};
 pub use findings::{APART, Agreement, DeviceReading, ReadingFigures, ReadingFlaw, ReadingReport, candidates, choose};
-pub use measure::{Measurement, measure};
+pub use measure::{DEVICE_CHUNK, Measurement, measure};
 pub use reader::{Reader, Reads, starter_file};
 pub use scores::Scores;

@@ -11,7 +11,7 @@ pub mod ops;
 mod parameter;
 mod walk;
 
-pub use cost::{Flops, activations, flops};
+pub use cost::{Flops, activations, flops, numbers_on_a_gpu, numbers_read_on_a_gpu};
 pub use error::ModelError;
 pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};
 pub use layer::{Layer, ParameterSpec};

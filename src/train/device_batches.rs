@@ -20,7 +20,7 @@ use crate::protocol::CLASSES;
 use crate::run_config::RunConfig;
 
 /// Numbers that a variation is sent over as: its map, its shift, its thickness, its knots.
-const NUMBERS: usize = 4 + 2 + 1 + 2 * KNOTS * KNOTS;
+pub const NUMBERS: usize = 4 + 2 + 1 + 2 * KNOTS * KNOTS;
 
 /// The batches of a run, in order.
 pub struct DeviceBatches {

@@ -1,11 +1,14 @@
 //! Owns how much memory a run will about take. Must not measure it.
 
+use super::device_batches::NUMBERS;
 use super::hold_out::held_back;
 use super::session::micro_batch;
 use crate::device::Kernels;
+use crate::infer::DEVICE_CHUNK;
 use crate::ink::PIXELS;
-use crate::nn::{activations, parameter_count};
-use crate::run_config::{OptimizerKind, RunConfig};
+use crate::nn::{activations, numbers_on_a_gpu, numbers_read_on_a_gpu, parameter_count};
+use crate::protocol::CLASSES;
+use crate::run_config::{Augmentation, OptimizerKind, RunConfig};
 
 /// The program at work without a window, and what reading a set of data leaves behind.
 const PROGRAM: u64 = 85 << 20;
@@ -36,16 +39,34 @@ pub fn memory_needed(config: &RunConfig, train_images: u64, test_images: u64) ->
     with_part(config, train_images, test_images, part)
 }
 
-fn with_part(config: &RunConfig, train_images: u64, test_images: u64, part: usize) -> u64 {
-    let image = PIXELS as u64 + 1;
-    let images = train_images + held_back(train_images) + test_images + BATCHES * u64::from(config.batch_size);
+/// What CUDA and cuBLAS take of a GPU by themselves, about.
+const CUDA: u64 = 400 << 20;
+
+/// Bytes of an NVIDIA GPU's memory that a run over so many training images will about take at its peak.
+pub fn gpu_memory_needed(config: &RunConfig, train_images: u64) -> u64 {
+    let varied = if config.augmentation == Augmentation::Off { 0 } else { NUMBER * NUMBERS as u64 };
+    let image = PIXELS as u64 + NUMBER * (CLASSES as u64 + 1) + varied;
+    let part = u64::from(config.batch_size).min(DEVICE_PART as u64);
+    let learning = part * numbers_on_a_gpu(config.model);
+    let reading = DEVICE_CHUNK as u64 * numbers_read_on_a_gpu(config.model);
+    CUDA + train_images * image + NUMBER * (2 * state(config) * parameter_count(config.model) + learning.max(reading))
+}
+
+/// Numbers of each weight that a step changes, with itself.
+fn state(config: &RunConfig) -> u64 {
     let remembered = match config.optimizer {
         OptimizerKind::Adam | OptimizerKind::AdamW => 2,
         OptimizerKind::Sgd | OptimizerKind::Psgld => 1,
         OptimizerKind::Sgld => 0,
     };
+    1 + remembered + u64::from(config.weight_averaging.is_some())
+}
+
+fn with_part(config: &RunConfig, train_images: u64, test_images: u64, part: usize) -> u64 {
+    let image = PIXELS as u64 + 1;
+    let images = train_images + held_back(train_images) + test_images + BATCHES * u64::from(config.batch_size);
     // What a step changes, its gradient, the state to step back to, and a checkpoint with what it would keep, as it is and as it is written.
-    let state = 1 + remembered + u64::from(config.weight_averaging.is_some());
+    let state = state(config);
     let copies = state + 1 + state + 2 * (state + 1);
     // Each layer's result; gradients are handed on and gone.
     let at_work = part as u64 * activations(config.model);

@@ -21,7 +21,7 @@ mod updates;
 pub use checkpoint::{Checkpoint, CheckpointCard};
 pub use hold_out::{HoldOut, held_back};
 pub use loader::{Loader, Shuffle};
-pub use memory::memory_needed;
+pub use memory::{gpu_memory_needed, memory_needed};
 pub use observer::{Flow, Observer};
 pub use outcome::Outcome;
 pub use plan::check;

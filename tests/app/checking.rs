@@ -1,12 +1,13 @@
 //! Whether this machine computes rightly: checked when asked, and what was found wrong is not offered.
 
 use inkling::app::{Action, Checked, WizardStep, automatic};
+use inkling::hardware::Gpu;
 use inkling::problem::Problem;
 use inkling::run_config::{DeviceChoice, Precision, RunConfig};
 use inkling::self_test::Report;
 
 use super::wait_for;
-use crate::fake_engine::{app, checked};
+use crate::fake_engine::{app, checked, gpu};
 
 #[test]
 fn the_wizard_checks_the_processor_by_itself_and_only_once() {
@@ -55,6 +56,21 @@ fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
     app.hardware.as_mut().unwrap().memory_available = 64 << 20;
     let (text, fits) = app.expected_memory().unwrap();
     assert!(!fits && text.contains("64 MB are free: close something"), "{text}");
+}
+
+#[test]
+fn on_a_gpu_it_is_the_gpus_memory_that_counts() {
+    let (mut app, _engine) = app();
+    app.look_around();
+    wait_for(&mut app, |app| app.hardware.is_some());
+    let hardware = app.hardware.as_mut().unwrap();
+    (hardware.gpus, hardware.cuda_finding) = (vec![Gpu { memory_total: 8 << 30, memory_free: 7 << 30, ..gpu() }], None);
+    app.checks.insert(DeviceChoice::Cuda, Checked::Done(Box::new(Ok(checked(DeviceChoice::Cuda)))));
+    let (text, fits) = app.expected_memory().unwrap();
+    assert!(fits && text.contains("of the GPU's 8.0 GB; 7.0 GB are free."), "{text}");
+    app.hardware.as_mut().unwrap().gpus[0].memory_free = 64 << 20;
+    let (text, fits) = app.expected_memory().unwrap();
+    assert!(!fits && text.contains("64 MB are free: choose a smaller model"), "{text}");
 }
 
 #[test]

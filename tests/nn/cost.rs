@@ -1,6 +1,6 @@
 //! What models cost, against figures worked out by hand.
 
-use inkling::nn::{activations, flops};
+use inkling::nn::{activations, flops, numbers_on_a_gpu};
 use inkling::run_config::{ModelKind, Preset, RunConfig};
 use inkling::train::memory_needed;
 
@@ -66,4 +66,24 @@ fn the_memory_a_run_needs_grows_with_what_it_holds() {
     let plain = RunConfig { model: ModelKind::ConvNet, ..base.clone() };
     assert!(averaged > of(&plain));
     assert!(memory_needed(&plain, 600_000, 10_000) > memory_needed(&plain, 60_000, 10_000) + 540_000 * 784);
+}
+
+#[test]
+fn a_gpu_holds_what_was_counted_on_one() {
+    // Numbers for one more picture of a batch, as tests/cuda/gpu counted them.
+    let counted = [
+        (ModelKind::Mlp, 2_346),
+        (ModelKind::LeNet, 34_016),
+        (ModelKind::ConvNet, 70_058),
+        (ModelKind::Speedrun, 41_610),
+        (ModelKind::ConvNetBn, 98_010),
+        (ModelKind::Tiny, 48_863),
+        (ModelKind::ResNet8, 214_826),
+        (ModelKind::ResNet20, 406_122),
+        (ModelKind::Attention, 418_960),
+    ];
+    for (model, counted) in counted {
+        let needed = numbers_on_a_gpu(model);
+        assert!(needed.abs_diff(counted) * 3 <= counted, "{model}: {needed}, counted {counted}");
+    }
 }

@@ -24,7 +24,7 @@ struct function { char name[128]; const char *module; const struct kernel *kerne
 static struct memory memory[MANY];
 static struct function functions[HELD];
 static int pieces, known;
-static uint64_t used;
+static uint64_t used, most;
 static long copies_to, bytes_to, copies_from, copies_within, waits;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -38,8 +38,8 @@ static void report(void)
         launches += functions[index].launches;
         if (functions[index].launches) fprintf(file, "%8ld %s\n", functions[index].launches, functions[index].name);
     }
-    fprintf(file, "%8ld launches, %ld copies to the GPU of %ld bytes, %ld from it, %ld within, %ld waits, %lu bytes held\n", launches, copies_to,
-            bytes_to, copies_from, copies_within, waits, used);
+    fprintf(file, "%8ld launches, %ld copies to the GPU of %ld bytes, %ld from it, %ld within, %ld waits, at most %lu bytes held\n", launches,
+            copies_to, bytes_to, copies_from, copies_within, waits, most);
     fclose(file);
 }
 
@@ -102,6 +102,7 @@ int cuMemAlloc_v2(uint64_t *pointer, size_t size)
     memory[slot] = (struct memory){*pointer, size, mapped, page};
     pieces = slot == pieces ? pieces + 1 : pieces;
     used += size;
+    most = used > most ? used : most;
     pthread_mutex_unlock(&lock);
     return OK;
 }

@@ -9,7 +9,8 @@ Source: NVIDIA's "Parallel Thread Execution ISA", version 9.0.
 import re
 import sys
 
-from instructions import C, BITS, Unknown, translate
+from instructions import translate
+from operands import BITS, C, Unknown, split
 
 FUNCTION = re.compile(r"^(?P<way>(?:\.(?:visible|weak|extern)\s+)*)\.(?P<kind>entry|func)\s+", re.M)
 LABEL = re.compile(r"([$%\w]+):(?!:)")
@@ -17,19 +18,6 @@ VARIABLE = re.compile(
     r"\.(?P<space>param|shared|local|global|const)\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+"
     r"(?:\.ptr\S*(?:\s*\.\w+)*(?:\s*\.align\s+\d+)?\s+)?(?P<name>[$%\w]+)(?:\[(?P<count>\d*)\])?"
 )
-
-
-def split(text):
-    """At commas outside of brackets."""
-    parts, depth, part = [], 0, ""
-    for letter in text:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append(part.strip())
-            part = ""
-        else:
-            part += letter
-    return parts + [part.strip()] if part.strip() else parts
 
 
 def bracketed(text, start, pair):
