@@ -4,7 +4,7 @@ use candle_core::cuda_backend::WrapErr;
 use candle_core::cuda_backend::cudarc::driver::{result as driver, sys};
 use candle_core::{CudaDevice, Device, Result};
 
-/// Opens the first GPU. Everything is done in the order in which it was asked for, whichever thread asks.
+/// Opens the first GPU. Everything is done in the order in which it is asked for, whichever thread asks.
 pub fn open() -> Result<Device> {
     let device = CudaDevice::new_with_stream(0)?;
     // SAFETY: there is a single stream, so that nothing has to wait for events.

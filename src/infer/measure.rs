@@ -39,15 +39,30 @@ impl Measurement {
 /// Reads every image of `split`. `progress` gets the share done after each part; `None` when it breaks the reading off.
 pub fn measure(net: &Net, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Measurement>, Problem> {
     let mut figures = Figures::default();
-    let chunk = match net.place().kernels {
+    let mut chunk = match net.place().kernels {
         Kernels::Ours => CHUNK,
         Kernels::Cuda | Kernels::Candle => DEVICE_CHUNK,
     };
-    for (images, labels) in split.images.chunks(chunk * PIXELS).zip(split.labels.chunks(chunk)) {
-        let logits = net.forward(images, Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;
-        for (scores, &label) in Scores::of_rows(&logits).zip(labels) {
+    let mut read = 0;
+    while read < split.len() {
+        let end = split.len().min(read + chunk);
+        let logits =
+            match net.forward(&split.images[read * PIXELS..end * PIXELS], Pass::Read).and_then(|logits| logits.flatten_all()?.to_vec1()) {
+                Ok(logits) => logits,
+                // Where memory is short, fewer at a time.
+                Err(error) => match Problem::from(error) {
+                    Problem::OutOfMemory { .. } if end - read > 1 => {
+                        chunk = (end - read).div_ceil(2);
+                        net.place().release()?;
+                        continue;
+                    }
+                    problem => return Err(problem),
+                },
+            };
+        for (scores, &label) in Scores::of_rows(&logits).zip(&split.labels[read..end]) {
             figures.add(&scores, label);
         }
+        read = end;
         if progress(figures.digit_scores.len() as f32 / split.len() as f32).is_break() {
             return Ok(None);
         }

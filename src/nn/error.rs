@@ -33,9 +33,10 @@ pub enum ModelError {
 impl From<candle_core::Error> for Problem {
     fn from(error: candle_core::Error) -> Self {
         let message = device::words(&error);
-        // CUDA says CUDA_ERROR_OUT_OF_MEMORY or "out of memory", Metal "Insufficient Memory"; candle hands on what they say.
+        // CUDA says CUDA_ERROR_OUT_OF_MEMORY or "out of memory", cuBLAS CUBLAS_STATUS_ALLOC_FAILED, Metal "Insufficient Memory"; candle hands
+        // on what they say.
         let said = message.to_lowercase().replace('_', " ");
-        let is_short = ["out of memory", "insufficient memory"].iter().any(|of| said.contains(of));
+        let is_short = ["out of memory", "alloc failed", "insufficient memory"].iter().any(|of| said.contains(of));
         if is_short { Self::OutOfMemory { message } } else { Self::Compute { message } }
     }
 }

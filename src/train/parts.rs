@@ -6,6 +6,7 @@ use candle_core::Tensor;
 use super::memory::part_within_limit;
 use super::observer::Observer;
 use crate::device::Place;
+use crate::nn::ops::forget;
 use crate::problem::Problem;
 use crate::protocol::{Intervention, RunPlan};
 use crate::run_config::RunConfig;
@@ -50,6 +51,8 @@ impl<'a> Parts<'a> {
         self.most = images.div_ceil(2);
         observer.intervened(Intervention::SmallerParts { step, images: self.most as u32 });
         // What computed ahead holds memory that is free once it is done.
+        // What was kept for gradients as well.
+        forget();
         self.place.release()?;
         computed
     }

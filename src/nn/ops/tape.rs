@@ -156,8 +156,14 @@ pub fn backward(result: &Tensor, scale: f32) -> Result<()> {
         candle_core::bail!("a gradient came to something that is neither a variable nor the result of an op of ours");
     }
     // All or none: where memory runs out in between, the same part is computed again.
-    let sums = learned.into_iter().map(|(parameter, gradient)| Ok((parameter.with_device_gradient(&gradient)?, parameter)));
-    for (sum, parameter) in sums.collect::<Result<Vec<_>>>()? {
+    let mut sums: Vec<(Parameter, Tensor)> = Vec::new();
+    for (parameter, gradient) in learned {
+        match sums.iter_mut().find(|(known, _)| known.tracked().id() == parameter.tracked().id()) {
+            Some((_, sum)) => *sum = (&*sum + gradient)?,
+            None => sums.push((parameter.clone(), parameter.with_device_gradient(&gradient)?)),
+        }
+    }
+    for (parameter, sum) in sums {
         parameter.set_device_gradient(sum);
     }
     Ok(())

@@ -65,10 +65,10 @@ pub fn convolution(
     after: After,
     context: Context,
 ) -> Result<Tensor> {
-    let x = x.contiguous()?;
-    let conv = Convolution::new(&x, weight, bias, kernel, after, context.precision)?;
+    let pictures = x.contiguous()?;
+    let conv = Convolution::new(&pictures, weight, bias, kernel, after, context.precision)?;
     let packed = conv.packed()?;
-    let sums = product(&conv.patches(&x)?, false, &packed, true)?;
+    let sums = product(&conv.patches(&pictures)?, false, &packed, true)?;
     let (result, places) = match after {
         After::Nothing => (conv.as_pictures(&sums)?, None),
         After::Pool { relu } => {
@@ -77,8 +77,10 @@ pub fn convolution(
         }
     };
     if context.gradient == Gradient::Kept {
-        let (of_x, noted) = (tape::leads_back(&x), result.clone());
-        tape::note_there(vec![x.clone()], &result, move |gradient| conv.backward(&x, &packed, &noted, places.as_ref(), gradient, of_x));
+        let (of_x, noted) = (tape::leads_back(x), result.clone());
+        tape::note_there(vec![x.clone()], &result, move |gradient| {
+            conv.backward(&pictures, &packed, &noted, places.as_ref(), gradient, of_x)
+        });
     }
     Ok(result)
 }

@@ -51,6 +51,12 @@ pub fn threads(count: usize) -> LaunchConfig {
     blocks(count.div_ceil(THREADS))
 }
 
+/// So many threads that each have much to do, in blocks that many parts of a GPU take on.
+pub fn small_blocks(count: usize) -> LaunchConfig {
+    const FEW: u32 = 32;
+    LaunchConfig { grid_dim: ((count as u32).div_ceil(FEW), 1, 1), block_dim: (FEW, 1, 1), shared_mem_bytes: 0 }
+}
+
 /// So many blocks.
 pub fn blocks(count: usize) -> LaunchConfig {
     LaunchConfig { grid_dim: (count as u32, 1, 1), block_dim: (THREADS as u32, 1, 1), shared_mem_bytes: 0 }
@@ -116,7 +122,7 @@ pub fn product(left: &Tensor, left_turned: bool, right: &Tensor, right_turned: b
             0,
             1,
             cublas::cublasComputeType_t::CUBLAS_COMPUTE_32F,
-            cublas::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT_TENSOR_OP,
+            cublas::cublasGemmAlgo_t::CUBLAS_GEMM_DFALT,
         )
     }
     .w()?;

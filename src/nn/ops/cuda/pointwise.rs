@@ -3,7 +3,7 @@
 
 use candle_core::{DType, Result, Tensor};
 
-use super::gpu::{gpu, launch, place, place_of, room, threads};
+use super::gpu::{gpu, launch, place, place_of, room, small_blocks, threads};
 use crate::nn::ops::tape::{self, Gradients};
 use crate::nn::ops::{Context, Gradient};
 use crate::run_config::Activation;
@@ -69,7 +69,7 @@ pub fn dropout(x: &Tensor, seed: u64, dropped: u32, scale: f32, context: Context
     const PIECE: usize = 4096;
     let pass = move |x: &Tensor| {
         let (result, count) = (room(x.shape(), DType::F32, x)?, x.elem_count());
-        let pieces = threads(count.div_ceil(PIECE));
+        let pieces = small_blocks(count.div_ceil(PIECE));
         launch!(gpu(x)?, "dropout", pieces, place(x)?, place(&result)?, count as u32, seed, dropped, scale);
         Ok(result)
     };
