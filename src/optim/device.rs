@@ -1,4 +1,4 @@
-//! Owns the optimiser's step where candle's ops compute: every rule over all weights at once, as tensors on their device.
+//! Owns the optimiser's step outside the processor: every rule over all weights at once, as tensors on their device, or by kernels of ours.
 //! Must not know where gradients come from nor when a step is due.
 //!
 //! Weights, gradients and what is remembered are one long row each, so that a step takes as many operations for a network of forty

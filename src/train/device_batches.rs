@@ -1,4 +1,4 @@
-//! Owns the batches of a run where candle's ops compute: the whole set lies on the device as bytes, and batches are gathered and changed there.
+//! Owns the batches of a run outside the processor: the whole set lies on the device as bytes, and batches are gathered and changed there.
 //! Must not know networks.
 //!
 //! What a batch holds is what it would hold on the processor, but for rounding. What is decided by chance is drawn here for a whole epoch

@@ -1,4 +1,5 @@
-//! Owns our ops and their gradients, plugged into candle's graph on the CPU; elsewhere they are `composed` of candle's.
+//! Owns our ops and their gradients, plugged into candle's graph on the CPU; `elsewhere` they are kernels for `cuda`, or
+//! `composed` of candle's.
 //! Must not know models.
 //!
 //! Activations are channels last (`[batch, height, width, channels]`): bias, `ReLU` and pooling run along channels, and the
