@@ -69,9 +69,9 @@ impl Parameter {
         self.role
     }
 
-    /// True where weight decay acts: on weights, but not on biases and norms.
-    pub fn decays(&self) -> bool {
-        self.role == Role::Weight
+    /// What it decays by: `weight_decay` where that acts, on weights, but nothing on biases and norms.
+    pub fn decay(&self, weight_decay: f32) -> f32 {
+        if self.role == Role::Weight { weight_decay } else { 0.0 }
     }
 
     /// How many numbers.

@@ -42,10 +42,7 @@ impl DeviceOptimizer {
     /// The optimiser of these parameters, at its first step.
     pub fn new(settings: Settings, parameters: &[Parameter], average: Option<Average>, place: &Place) -> Result<Self> {
         let decays: Vec<f32> = learned(parameters)
-            .flat_map(|parameter| {
-                let decay = if parameter.decays() { settings.weight_decay } else { 0.0 };
-                std::iter::repeat_n(decay, parameter.len())
-            })
+            .flat_map(|parameter| std::iter::repeat_n(parameter.decay(settings.weight_decay), parameter.len()))
             .collect();
         let decays = Tensor::new(decays, &place.device)?;
         let mut optimizer = Self {
@@ -86,10 +83,7 @@ impl DeviceOptimizer {
         if let Some(rule) = self.rule(rate, scale, clip) {
             return self.advance(rule);
         }
-        let gradients = learned(&self.parameters).map(|parameter| match parameter.take_device_gradient() {
-            Some(gradient) => gradient.flatten_all(),
-            None => parameter.tensor().zeros_like()?.flatten_all(),
-        });
+        let gradients = learned(&self.parameters).map(|parameter| take_gradient(parameter)?.flatten_all());
         let gradient = (Tensor::cat(&gradients.collect::<Result<Vec<_>>>()?, 0)? * f64::from(scale))?;
         let norm = gradient.sqr()?.sum_all()?.sqrt()?;
         let gradient = match clip {
@@ -138,14 +132,11 @@ impl DeviceOptimizer {
 
     #[cfg(feature = "cuda")]
     fn advance(&mut self, rule: Rule) -> Result<Tensor> {
-        let moved: Vec<Moved> = learned(&self.parameters)
-            .map(|parameter| Moved {
-                gradient: parameter.take_device_gradient(),
-                decay: if parameter.decays() { self.settings.weight_decay } else { 0.0 },
-                parameter: parameter.clone(),
-            })
-            .collect();
-        let norm = cuda::advance(&moved, rule, &self.first, &self.second)?;
+        let moved = learned(&self.parameters).map(|parameter| {
+            let (gradient, decay) = (take_gradient(parameter)?, parameter.decay(self.settings.weight_decay));
+            Ok(Moved { parameter: parameter.clone(), gradient, decay })
+        });
+        let norm = cuda::advance(&moved.collect::<Result<Vec<_>>>()?, rule, &self.first, &self.second)?;
         if let Some(Kept { card, values }) = &mut self.average {
             cuda::follow(&self.parameters, values, card.next_share())?;
         }
@@ -272,6 +263,11 @@ fn cut(mut row: &[f32], lens: impl Iterator<Item = usize>) -> Vec<Vec<f32>> {
         piece.to_vec()
     });
     cut.collect()
+}
+
+/// What was gathered for it, which is forgotten; zeros where nothing was.
+fn take_gradient(parameter: &Parameter) -> Result<Tensor> {
+    parameter.take_device_gradient().map_or_else(|| parameter.tensor().zeros_like(), Ok)
 }
 
 fn learned(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {

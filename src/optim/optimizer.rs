@@ -165,7 +165,7 @@ impl Optimizer {
         let (mut index, mut sum) = (0, 0.0);
         for (place, (parameter, (first, second))) in parameters.iter().zip(memories).enumerate() {
             let trainable = parameter.role().is_trainable();
-            let decay = if parameter.decays() { *weight_decay } else { 0.0 };
+            let decay = parameter.decay(*weight_decay);
             let mut averaged = average.as_deref_mut().and_then(|average| average.values.get_mut(place));
             parameter.update(|weights, gradient| {
                 let averaged = averaged.as_deref_mut().map_or(&mut [][..], Vec::as_mut_slice);

@@ -33,7 +33,6 @@ type Back = Box<dyn FnOnce(&Tensor) -> Result<Gradients>>;
 
 /// What an op on a device makes of the gradient of its result.
 #[cfg(feature = "cuda")]
-#[derive(Default)]
 pub struct Gradients {
     /// That of each tensor it was applied to, where one is wanted.
     pub inputs: Vec<Option<Tensor>>,

@@ -1,8 +1,8 @@
 /* Owns what NVIDIA's driver (libcuda) does, for one GPU that is this processor: memory, modules, launches; everything is done when a call
    returns. Must not know what kernels compute.
 
-   Memory a program has not written holds no numbers (all bits set), also after it was freed; behind every piece lies a page that nothing may touch, so that whoever
-   reads beyond it is ended. What was done is counted, and written to the file that FAKE_GPU_COUNTS names. FAKE_GPU_MEMORY limits the
+   Memory a program has not written holds no numbers (all bits set); behind every piece lies a page that nothing may touch, so that whoever
+   reads beyond it is ended, as is whoever reads what was freed. What was done is counted, and written to the file that FAKE_GPU_COUNTS names. FAKE_GPU_MEMORY limits the
    memory, in bytes; FAKE_GPU_CACHE names the folder that keeps translated kernels. */
 #define _GNU_SOURCE
 #include "run.h"
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, ASSERTED = 710, NOT_SUPPORTED = 801 };
+enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, ASSERTED = 710 };
 #define PAGE 4096ul
 #define HELD 4096
 #define MANY 65536

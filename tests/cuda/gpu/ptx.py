@@ -77,7 +77,7 @@ class Variables:
 
     def declare(self, text):
         """The C of a declaration, nothing for what lies in shared memory."""
-        found = VARIABLE.match(text.replace(".visible ", "").replace(".extern ", "").replace(".weak ", ""))
+        found = VARIABLE.search(text)
         size = BITS[found["type"]] // 8
         align = int(found["align"] or size)
         name, count = found["name"], found["count"]
@@ -99,12 +99,11 @@ class Variables:
 def registers(text):
     """The C of a `.reg` declaration."""
     kind, names = text.removeprefix(".reg").strip().removeprefix(".").split(None, 1)
-    width = {"pred": 8, 8: 8}.get(kind) or BITS[kind]
     declared = []
     for name in split(names):
         many = re.match(r"([$%\w]+)<(\d+)>", name)
         declared += [f"{many[1]}{index}" for index in range(int(many[2]))] if many else [name]
-    return f"uint{width}_t " + ", ".join(f"{C(name)} = 0" for name in declared) + ";"
+    return f"uint{BITS[kind]}_t " + ", ".join(f"{C(name)} = 0" for name in declared) + ";"
 
 
 def function(name, module, outer, needed):
@@ -137,9 +136,8 @@ def function(name, module, outer, needed):
         elif not statement.startswith((".loc", ".pragma", ".file")):
             lines.append(translate(statement, variables.addresses, needed))
             waits = waits or "wait_for" in lines[-1]
-    rest = [] if is_kernel else [f"uint8_t *{C(VARIABLE.match(text)['name'])}" for text in [*returned, *taken]]
-    arguments = ", ".join(["struct thread *self", "uint8_t *shared", "const uint8_t *given" if is_kernel else "", *rest]).replace(", ,", ",")
-    head = f"static void F_{C(name)}({arguments.rstrip(', ')})"
+    own = ["const uint8_t *given"] if is_kernel else [f"uint8_t *{C(VARIABLE.match(text)['name'])}" for text in [*returned, *taken]]
+    head = f"static void F_{C(name)}({', '.join(['struct thread *self', 'uint8_t *shared', *own])})"
     return head + ";", head + "\n{\n" + "\n".join(lines) + "\n}", offsets, variables.shared, waits
 
 

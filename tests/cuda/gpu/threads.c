@@ -73,21 +73,19 @@ static void run_block(const struct kernel *kernel, struct thread *threads, struc
                       const uint8_t *given, const uint32_t size[3], const uint32_t blocks[3], uint32_t number)
 {
     uint32_t count = size[0] * size[1] * size[2];
+    struct thread first = {.block = {number % blocks[0], number / blocks[0] % blocks[1], number / blocks[0] / blocks[1]}, .group = group};
+    memcpy(first.threads, size, 12);
+    memcpy(first.blocks, blocks, 12);
     if (!kernel->waits) {
-        struct thread self = {.block = {number % blocks[0], number / blocks[0] % blocks[1], number / blocks[0] / blocks[1]}};
-        memcpy(self.threads, size, 12);
-        memcpy(self.blocks, blocks, 12);
-        kernel->bodies(&self, shared, given);
+        kernel->bodies(&first, shared, given);
         return;
     }
     memset(group, 0, sizeof *group);
     for (uint32_t place = 0; place < count; place++) {
         struct thread *self = &threads[place];
-        *self = (struct thread){.thread = {place % size[0], place / size[0] % size[1], place / size[0] / size[1]},
-                                .block = {number % blocks[0], number / blocks[0] % blocks[1], number / blocks[0] / blocks[1]},
-                                .lane = place % 32, .group = group};
-        memcpy(self->threads, size, 12);
-        memcpy(self->blocks, blocks, 12);
+        *self = first;
+        memcpy(self->thread, (uint32_t[3]){place % size[0], place / size[0] % size[1], place / size[0] / size[1]}, 12);
+        self->lane = place % 32;
         group->block.living++;
         group->warp[place / 32].living++;
         void **top = (void **)(stacks + (size_t)(place + 1) * STACK) - 2;

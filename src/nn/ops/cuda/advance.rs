@@ -27,7 +27,7 @@ struct Lists {
 unsafe impl DeviceRepr for Lists {}
 
 /// A rule and what it goes by in this step; `Rule` in `kernels.cu`.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Rule {
     /// 0: SGD, 1: `AdamW`, 2: Adam.
@@ -61,8 +61,8 @@ unsafe impl DeviceRepr for Rule {}
 pub struct Moved {
     /// What is moved.
     pub parameter: Parameter,
-    /// By what, if anything.
-    pub gradient: Option<Tensor>,
+    /// By what.
+    pub gradient: Tensor,
     /// λ.
     pub decay: f32,
 }
@@ -71,19 +71,10 @@ pub struct Moved {
 /// gradients had after `scale`, still on the GPU.
 pub fn advance(moved: &[Moved], rule: Rule, first: &Tensor, second: &Tensor) -> Result<Tensor> {
     let gpu = gpu(first)?;
-    let zeros = moved.iter().any(|moved| moved.gradient.is_none()).then(|| first.zeros_like()).transpose()?;
     let weights: Vec<Tensor> = moved.iter().map(|moved| moved.parameter.tensor()).collect();
-    let gradients = moved.iter().map(|moved| match (&moved.gradient, &zeros) {
-        (Some(gradient), _) => gradient.contiguous(),
-        (None, Some(zeros)) => Ok(zeros.clone()),
-        (None, None) => candle_core::bail!("a gradient was lost"),
-    });
-    let gradients = gradients.collect::<Result<Vec<_>>>()?;
+    let gradients = moved.iter().map(|moved| moved.gradient.contiguous()).collect::<Result<Vec<_>>>()?;
     let lists = lists(&weights, &gradients, &moved.iter().map(|moved| moved.decay).collect::<Vec<_>>())?;
-    let (parts, norm) = (room(BLOCKS, DType::F32, first)?, room((), DType::F32, first)?);
-    for (further, lists) in (0_u32..).zip(&lists) {
-        launch!(gpu, "squares", blocks(BLOCKS), *lists, place(&parts)?, further);
-    }
+    let (parts, norm) = (squares(&lists, first)?, room((), DType::F32, first)?);
     for lists in lists {
         let (remembered, count) = ((place(first)?, place(second)?), BLOCKS as u32);
         launch!(gpu, "advance", blocks(BLOCKS), lists, rule, remembered.0, remembered.1, place(&parts)?, count, place(&norm)?);
@@ -93,13 +84,19 @@ pub fn advance(moved: &[Moved], rule: Rule, first: &Tensor, second: &Tensor) -> 
 
 /// The L2 norm of all these gradients together, still on the GPU.
 pub fn gradient_norm(gradients: &[Tensor], beside: &Tensor) -> Result<Tensor> {
-    let (gpu, parts) = (gpu(beside)?, Tensor::zeros(BLOCKS, DType::F32, beside.device())?);
-    for lists in lists(gradients, gradients, &vec![0.0; gradients.len()])? {
-        launch!(gpu, "squares", blocks(BLOCKS), lists, place(&parts)?, 1_u32);
-    }
+    let parts = squares(&lists(gradients, gradients, &vec![0.0; gradients.len()])?, beside)?;
     let norm = room((), DType::F32, beside)?;
-    launch!(gpu, "join_squares", blocks(1), place(&parts)?, BLOCKS as u32, place(&norm)?);
+    launch!(gpu(beside)?, "join_squares", blocks(1), place(&parts)?, BLOCKS as u32, place(&norm)?);
     Ok(norm)
+}
+
+/// The squares of all listed gradients, a sum for each block.
+fn squares(lists: &[Lists], beside: &Tensor) -> Result<Tensor> {
+    let parts = room(BLOCKS, DType::F32, beside)?;
+    for (further, lists) in (0_u32..).zip(lists) {
+        launch!(gpu(beside)?, "squares", blocks(BLOCKS), *lists, place(&parts)?, further);
+    }
+    Ok(parts)
 }
 
 /// Takes `share` of each parameter into a row with their averages.

@@ -8,7 +8,7 @@ use candle_core::{CudaDevice, DType, Result, Shape, Storage, Tensor};
 /// `kernels.cu`, compiled by `build.rs`.
 pub const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"));
 /// Threads in a block.
-pub const THREADS: usize = 256;
+const THREADS: usize = 256;
 
 /// The GPU that a tensor lies on.
 pub fn gpu(tensor: &Tensor) -> Result<&CudaDevice> {

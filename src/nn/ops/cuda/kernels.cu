@@ -195,6 +195,13 @@ __device__ __forceinline__ float slope(float x, unsigned kind)
     }
 }
 
+// The gradient that an activation passes at x. What ReLU kills is dead, also where it is infinite.
+__device__ __forceinline__ float passed(float gradient, float x, unsigned kind)
+{
+    float factor = slope(x, kind);
+    return factor == 0 ? 0 : gradient * factor;
+}
+
 // activation(a + b), or of `a` alone.
 extern "C" __global__ void activate(const float *a, const float *b, float *result, unsigned count, unsigned kind)
 {
@@ -205,9 +212,7 @@ extern "C" __global__ void activate(const float *a, const float *b, float *resul
 extern "C" __global__ void activate_back(const float *a, const float *b, const float *gradient, float *result, unsigned count, unsigned kind)
 {
     EACH(count);
-    float factor = slope(b ? a[i] + b[i] : a[i], kind);
-    // What ReLU kills is dead, also where it is infinite.
-    result[i] = factor == 0 ? 0 : gradient[i] * factor;
+    result[i] = passed(gradient[i], b ? a[i] + b[i] : a[i], kind);
 }
 
 // Inverted dropout by the numbers `random::Random` draws: a thread for each piece of 4096.
@@ -255,7 +260,7 @@ extern "C" __global__ void average_back(const float *gradient, float *x, unsigne
     x[i] = gradient[i / (places * channels) * channels + i % channels] / places;
 }
 
-// What every block of 256 threads holds, added up in a fixed order; the first thread has the sum.
+// What every block of 256 threads holds, added up in a fixed order; every thread has the sum.
 __device__ float block_sum(float value)
 {
     __shared__ float part[256];
@@ -397,7 +402,7 @@ extern "C" __global__ void normalize_sums(const float *x, const float *statistic
         for (unsigned row = begin + threadIdx.y; row < end; row += 8) {
             u64 place = (u64)row * channels + channel;
             float scaled = (x[place] - statistics[channel]) * statistics[channels + channel];
-            float factor = slope(scaled * weight[channel] + bias[channel], kind), live = factor == 0 ? 0 : gradient[place] * factor;
+            float live = passed(gradient[place], scaled * weight[channel] + bias[channel], kind);
             sum += live;
             product += live * scaled;
         }
@@ -425,7 +430,7 @@ extern "C" __global__ void normalize_back(const float *x, const float *statistic
     EACH(count);
     unsigned channel = i % channels;
     float deviation = statistics[channels + channel], scaled = (x[i] - statistics[channel]) * deviation;
-    float factor = slope(scaled * weight[channel] + bias[channel], kind), live = factor == 0 ? 0 : gradient[i] * factor;
+    float live = passed(gradient[i], scaled * weight[channel] + bias[channel], kind);
     result[i] = weight[channel] * deviation * (live - (sum[channel] + scaled * product[channel]) / rows);
 }
 
@@ -452,6 +457,14 @@ extern "C" __global__ void squares(Lists lists, float *parts, unsigned further)
     if (threadIdx.x == 0) parts[blockIdx.x] = further ? parts[blockIdx.x] + sum : sum;
 }
 
+// The norm of all gradients together, from the sums of `squares`; every thread of a block has it.
+__device__ float norm_of(const float *parts, unsigned blocks)
+{
+    float sum = 0;
+    for (unsigned part = threadIdx.x; part < blocks; part += 256) sum += parts[part];
+    return sqrtf(block_sum(sum));
+}
+
 // One step of an optimiser; `Rule` in advance.rs. Clipped at the norm `clip` where it is above 0.
 struct Rule {
     unsigned kind, nesterov;
@@ -461,9 +474,7 @@ struct Rule {
 
 extern "C" __global__ void advance(Lists lists, Rule rule, float *first, float *second, const float *parts, unsigned blocks, float *norm)
 {
-    float sum = 0;
-    for (unsigned part = threadIdx.x; part < blocks; part += 256) sum += parts[part];
-    float all = sqrtf(block_sum(sum)) * rule.scale;
+    float all = norm_of(parts, blocks) * rule.scale;
     if (blockIdx.x == 0 && threadIdx.x == 0) *norm = all;
     float scale = rule.scale * (rule.clip > 0 ? rule.clip / fmaxf(all, rule.clip) : 1);
     for (unsigned list = 0; list < lists.count; list++) {
@@ -498,13 +509,11 @@ extern "C" __global__ void follow(Lists lists, float *average, float share)
         }
 }
 
-// The norm of all gradients together, from the sums of `squares`; one block.
+// That norm alone; one block.
 extern "C" __global__ void join_squares(const float *parts, unsigned blocks, float *result)
 {
-    float sum = 0;
-    for (unsigned part = threadIdx.x; part < blocks; part += 256) sum += parts[part];
-    sum = block_sum(sum);
-    if (threadIdx.x == 0) *result = sqrtf(sum);
+    float all = norm_of(parts, blocks);
+    if (threadIdx.x == 0) *result = all;
 }
 
 // A batch: the pictures and labels at these positions, changed as `variations` says where there are some; a block for each picture.
