@@ -4,14 +4,15 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where they are.
+/// Where they are, and the file that names them all.
+const FOLDER: &str = "src/nn/ops/cuda";
 const SOURCE: &str = "src/nn/ops/cuda/kernels.cu";
 /// The compute capability they are built for where nothing else is said: the oldest that CUDA 13 knows. Later GPUs take it as well.
 const CAPABILITY: &str = "75";
 
 /// Writes `kernels.ptx` into a folder.
 pub fn compile(folder: &Path) -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed={SOURCE}");
+    println!("cargo::rerun-if-changed={FOLDER}");
     for variable in ["NVCC", "PTX", "CUDA_COMPUTE_CAP", "CUDA_HOME", "CUDA_PATH"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }

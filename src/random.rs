@@ -12,15 +12,16 @@ pub struct Random {
 impl Random {
     /// The generator of this seed.
     pub fn new(seed: u64) -> Self {
-        let mut mix = seed;
-        let mut next = || {
-            mix = mix.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut z = mix;
-            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            z ^ (z >> 31)
-        };
-        Self { state: [next(), next(), next(), next()] }
+        Self { state: [0, 1, 2, 3].map(|index| Self::at(seed, index)) }
+    }
+
+    /// 64 random bits: that number of `SplitMix64`'s sequence (Steele, Lea & Flood 2014), without those before it.
+    #[inline]
+    pub const fn at(seed: u64, index: u64) -> u64 {
+        let z = seed.wrapping_add((index.wrapping_add(1)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
     }
 
     /// An independent generator for `purpose` number `index`, so that adding one use never shifts another.
@@ -30,8 +31,8 @@ impl Random {
         generator
     }
 
-    /// The seed of all streams for `purpose`: of the first of them. FNV-1a keeps purposes apart by name.
-    pub(crate) fn purpose(seed: u64, purpose: &str) -> u64 {
+    /// A seed for `purpose`; FNV-1a keeps purposes apart by name.
+    pub fn purpose(seed: u64, purpose: &str) -> u64 {
         let name = purpose.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
         seed ^ name.rotate_left(17)
     }

@@ -500,7 +500,7 @@ pub fn checked(device: DeviceChoice) -> inkling::self_test::Report {
         tolerance: 0.6,
         detail: "a loss".to_owned(),
     };
-    inkling::self_test::Report { device, checks: Precision::ALL.iter().map(|&p| check(p)).collect(), seconds: 1.0 }
+    inkling::self_test::Report { device, checks: Precision::on(device).map(check).collect(), seconds: 1.0 }
 }
 
 /// As many strokes, that digit, nearly sure.

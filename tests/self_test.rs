@@ -15,7 +15,7 @@ fn this_machine_passes_in_every_precision() {
     let mut told = 0;
     let report = run(DeviceChoice::Cpu, &mut |_| told += 1).unwrap();
     assert_eq!(told, report.checks.len());
-    for &precision in Precision::ALL {
+    for precision in Precision::on(DeviceChoice::Cpu) {
         assert_eq!(report.vouches_for(precision), Ok(()));
         let of = |subject: &Subject| report.checks.iter().any(|check| check.precision == precision && check.subject == *subject);
         assert!(of(&Subject::Training) && of(&Subject::Op("Linear layer".to_owned())));
@@ -66,7 +66,7 @@ fn what_is_wrong_fails() {
 fn report(found: impl Fn(Precision) -> Option<f32>) -> Report {
     let check =
         |precision| Check { subject: Subject::Training, precision, found: found(precision), tolerance: 0.6, detail: "a loss".to_owned() };
-    Report { device: DeviceChoice::Cpu, checks: Precision::ALL.iter().map(|&precision| check(precision)).collect(), seconds: 1.0 }
+    Report { device: DeviceChoice::Cpu, checks: Precision::on(DeviceChoice::Cpu).map(check).collect(), seconds: 1.0 }
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn only_what_passed_is_vouched_for() {
     assert!(reason.contains("Short training in f16") && reason.contains("a loss"), "{reason}");
     assert!(one_wrong.verdict().contains("only f32 and bf16 are used"), "{}", one_wrong.verdict());
     let none = report(|precision| (precision == Precision::F32).then_some(f32::NAN));
-    assert_eq!(none.failed(), Precision::ALL.len(), "no figure and no number both fail");
+    assert_eq!(none.failed(), Precision::on(DeviceChoice::Cpu).count(), "no figure and no number both fail");
     assert!(none.verdict().contains("is not used"), "{}", none.verdict());
 }
 

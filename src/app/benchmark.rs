@@ -128,7 +128,7 @@ impl App {
         let devices = [DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
         let precisions = |device| {
             let sound = |precision: &Precision| self.why_not_precision_on(device, *precision).is_none();
-            Precision::ALL.iter().copied().filter(sound).collect()
+            Precision::on(device).filter(sound).collect()
         };
         devices.filter(|&device| self.why_not_device(device).is_none()).map(|device| (device, precisions(device))).collect()
     }

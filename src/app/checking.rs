@@ -87,6 +87,13 @@ impl App {
         }
     }
 
+    /// The number formats that differ where the run would be, and the one that is chosen.
+    pub fn precisions(&self) -> Vec<Precision> {
+        let chosen = |precision: Precision| precision == self.config.precision || precision == Precision::F32;
+        let differs = |precision: Precision| precision.differs_on(self.device_for(self.config.device, precision));
+        Precision::ALL.iter().copied().filter(|&precision| chosen(precision) || differs(precision)).collect()
+    }
+
     /// Why this number format cannot be used on the device that is chosen, if it was found wrong there.
     pub fn why_not_precision(&self, precision: Precision) -> Option<String> {
         self.why_not_precision_on(self.device_for(self.config.device, precision), precision)

@@ -15,7 +15,7 @@ impl App {
     /// What computing in this number format means here, where there is something to say.
     pub fn precision_note(&self, precision: Precision) -> Option<String> {
         let cost = self.benchmark.last.as_ref().and_then(|(report, _)| report.step_cost(precision));
-        precision_note(precision, &self.machine(), cost)
+        precision_note(precision, self.device_for(self.config.device, precision), &self.machine(), cost)
     }
 
     /// How long the run will about take here, once that was measured: "About 40 s of training on this machine."

@@ -137,7 +137,7 @@ fn sides(model: ModelKind, extent: Extent, pools: &[pools::Pool]) -> Vec<Side> {
     let side = |precision, threads| Side { device: DeviceChoice::Cpu, precision, threads, batch_size: steps::batch_size(model) };
     let mut sides: Vec<_> = pools.iter().skip(skipped).map(|pool| side(Precision::F32, pool.threads)).collect();
     let all = pools.last().map_or(1, |pool| pool.threads);
-    let others = Precision::ALL.iter().filter(|&&precision| precision != Precision::F32 && EVERY_PRECISION.contains(&model));
-    sides.extend(others.map(|&precision| side(precision, all)));
+    let others = Precision::on(DeviceChoice::Cpu).skip(1).filter(|_| EVERY_PRECISION.contains(&model));
+    sides.extend(others.map(|precision| side(precision, all)));
     sides
 }

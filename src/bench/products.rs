@@ -11,7 +11,7 @@ use super::report::{Row, Subject};
 use super::rounds::{Side, take, timed};
 use crate::nn::ops::LargeProduct;
 use crate::quantiles::median;
-use crate::run_config::Precision;
+use crate::run_config::{DeviceChoice, Precision};
 
 /// The size that is usually fastest.
 pub(super) const USUAL_SIZE: usize = 1024;
@@ -42,7 +42,7 @@ pub(super) fn products(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> R
 
 fn of_size(clock: &mut Clock<'_>, time: Duration, pools: &[Pool], size: usize) -> Result<Vec<Row>, Ended> {
     let cases: Vec<(Precision, &Pool)> =
-        Precision::ALL.iter().flat_map(|&precision| pools.iter().map(move |pool| (precision, pool))).collect();
+        Precision::on(DeviceChoice::Cpu).flat_map(|precision| pools.iter().map(move |pool| (precision, pool))).collect();
     let mut sides: Vec<Side<'_>> = cases
         .iter()
         .map(|&(precision, pool)| {

@@ -42,12 +42,12 @@ fn automatic(precision: Precision) -> DeviceChoice {
 
 /// Devices that runs can be made on, the processor first, with the number formats that passed the self-test there.
 pub fn usable_for_training() -> Vec<(DeviceChoice, Vec<Precision>)> {
-    let mut usable = vec![(DeviceChoice::Cpu, Precision::ALL.to_vec())];
+    let mut usable = vec![(DeviceChoice::Cpu, Precision::on(DeviceChoice::Cpu).collect())];
     let gpu = DeviceChoice::Cuda;
     if HAS_CUDA && !this_machine().gpus.is_empty() {
         match checked(gpu) {
             Ok(report) => {
-                let sound = Precision::ALL.iter().copied().filter(|&precision| report.vouches_for(precision).is_ok());
+                let sound = Precision::on(gpu).filter(|&precision| report.vouches_for(precision).is_ok());
                 usable.push((gpu, sound.collect()));
             }
             Err(problem) => note(&Message::from(&problem).what),

@@ -33,12 +33,30 @@ pub fn reading_availability(device: DeviceChoice, hardware: &Hardware) -> Result
     }
 }
 
-/// What computing in this precision means on this processor, where there is something to say. `step_cost` is how long a training
-/// step takes in it relative to f32, as it was measured on this machine, if it was.
-pub fn precision_note(precision: Precision, hardware: &Hardware, step_cost: Option<f64>) -> Option<String> {
+/// What computing in this precision means on this device, where there is something to say. `step_cost` is how long a training
+/// step takes in it relative to f32, as it was measured on this machine's processor, if it was.
+pub fn precision_note(precision: Precision, device: DeviceChoice, hardware: &Hardware, step_cost: Option<f64>) -> Option<String> {
+    match (device.resolved(), precision) {
+        (_, Precision::F32) => None,
+        (DeviceChoice::Cpu, _) => processor_note(precision, hardware, step_cost),
+        (DeviceChoice::Cuda, Precision::Tf32) => Some(
+            "f32, but the numbers that products take are rounded to TF32, with 10 bits behind the point, on GPUs with units for it (compute \
+             capability 8.0 or newer)."
+                .to_owned(),
+        ),
+        (_, Precision::Tf32) => Some(AS_F32.to_owned()),
+        (_, shorter) => Some(format!("The numbers that products take are rounded to {shorter}, which GPUs multiply faster in large batches.")),
+    }
+}
+
+/// What is said of TF32 elsewhere.
+const AS_F32: &str = "The same as f32 here: TF32 is a number format of NVIDIA GPUs.";
+
+fn processor_note(precision: Precision, hardware: &Hardware, step_cost: Option<f64>) -> Option<String> {
     let fast_bf16 = hardware.cpu.simd.iter().any(|known| known == "AVX-512 BF16");
     let why = match precision {
         Precision::F32 => return None,
+        Precision::Tf32 => return Some(AS_F32.to_owned()),
         Precision::Bf16 if fast_bf16 => None,
         Precision::Bf16 => Some("this processor has no bf16 instructions"),
         Precision::F16 => Some("this processor has no instructions for f16 products"),

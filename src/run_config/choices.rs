@@ -157,10 +157,28 @@ choices! {
     Precision, "precision" {
         /// 32-bit floats throughout.
         F32 = "f32", "f32 (32-bit)";
+        /// f32, whose products an NVIDIA GPU (compute capability 8.0 or newer) may round to 10 bits behind the point; f32 elsewhere.
+        Tf32 = "tf32", "tf32 (NVIDIA)";
         /// bfloat16 products, f32 weights.
         Bf16 = "bf16", "bf16 (mixed)";
         /// float16 products with loss scaling, f32 weights.
         F16 = "f16", "f16 (mixed)";
+    }
+}
+
+impl Precision {
+    /// Whether products come out otherwise in it than in f32 on such a device.
+    pub const fn differs_on(self, device: DeviceChoice) -> bool {
+        match self {
+            Self::F32 => false,
+            Self::Tf32 => matches!(device, DeviceChoice::Cuda),
+            Self::Bf16 | Self::F16 => true,
+        }
+    }
+
+    /// Those that differ from each other on such a device, f32 first.
+    pub fn on(device: DeviceChoice) -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(move |&precision| precision == Self::F32 || precision.differs_on(device))
     }
 }
 

@@ -30,7 +30,7 @@ pub fn run(device: DeviceChoice, told: &mut dyn FnMut(&Check)) -> Result<Report,
         told(&check);
         checks.push(check);
     };
-    for &precision in Precision::ALL {
+    for precision in Precision::on(device.resolved()) {
         for case in op_cases::all() {
             // What rounding does to a kink or a maximum is no fault: only products are compared in the shorter formats.
             if precision == Precision::F32 || case.is_product {

@@ -89,6 +89,7 @@ alike("pictures changed strongly, averaged weights, clipped gradients of two bat
       "--augmentation", "strong", "--weight-averaging", "0.9", "--clip-norm", "0.5", "--accumulation", "2")
 alike("batch normalisation, dropout", 1e-4, "--model", "convnet-bn", "--optimizer", "sgd", "--epochs", "1")
 alike("a residual network", 1e-4, "--model", "resnet8", "--optimizer", "sgd", "--epochs", "1", "--activation", "gelu")
+alike("tf32", 0.02, "--precision", "tf32")
 alike("bf16", 0.05, "--precision", "bf16")
 alike("f16 with loss scaling", 0.02, "--precision", "f16")
 

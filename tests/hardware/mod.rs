@@ -135,14 +135,21 @@ fn looking_at_drivers_happens_apart_and_what_breaks_there_is_a_sentence() {
 #[test]
 fn a_precision_says_what_it_costs_here() {
     let (plain, fast) = (machine(2, &["AVX2"]), machine(2, &["AVX2", "AVX-512", "AVX-512 BF16"]));
-    assert_eq!(precision_note(Precision::F32, &plain, None), None);
-    let note = |hardware, cost| precision_note(Precision::Bf16, hardware, cost).unwrap();
+    assert_eq!(precision_note(Precision::F32, DeviceChoice::Cpu, &plain, None), None);
+    let note = |hardware, cost| precision_note(Precision::Bf16, DeviceChoice::Auto, hardware, cost).unwrap();
     assert!(note(&plain, None).contains("slower") && note(&plain, None).contains("benchmark"));
     assert!(note(&fast, None).contains("a little slower") && note(&fast, None).contains("has bf16 instructions"));
     assert!(note(&plain, Some(2.345)).contains("2.3 times as long") && note(&plain, Some(2.345)).contains("no bf16 instructions"));
     assert!(note(&fast, Some(0.5)).contains("2.0 times as fast"));
     assert!(note(&fast, Some(1.01)).contains("As fast"));
-    assert!(precision_note(Precision::F16, &fast, None).unwrap().contains("slower"));
+    let told = |precision, device| precision_note(precision, device, &fast, None).unwrap();
+    assert!(told(Precision::F16, DeviceChoice::Cpu).contains("slower"));
+    // What the processor has says nothing of a GPU.
+    assert!(told(Precision::Bf16, DeviceChoice::Cuda).contains("GPUs multiply faster"));
+    assert!(told(Precision::Tf32, DeviceChoice::Cuda).contains("rounded to TF32"));
+    for device in [DeviceChoice::Cpu, DeviceChoice::Metal] {
+        assert!(told(Precision::Tf32, device).contains("The same as f32 here"));
+    }
 }
 
 #[test]

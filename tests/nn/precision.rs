@@ -55,7 +55,9 @@ fn products_are_those_of_rounded_operands() {
 fn rounding_is_to_the_nearest_number_of_the_format() {
     assert_eq!(*rounded(&[1.0 + 1.0 / 512.0, 1.0 + 3.0 / 512.0], Precision::Bf16), [1.0, 1.0 + 1.0 / 128.0]);
     assert_eq!(*rounded(&[1e5, -1e5, 1.0 + 1.0 / 2048.0], Precision::F16), [f32::INFINITY, f32::NEG_INFINITY, 1.0]);
-    assert_eq!(*rounded(&[1e5], Precision::F32), [1e5]);
+    for as_it_is in [Precision::F32, Precision::Tf32] {
+        assert_eq!(*rounded(&[1e5, 1.0 + 1.0 / 4096.0], as_it_is), [1e5, 1.0 + 1.0 / 4096.0]);
+    }
     assert!(rounded(&[f32::NAN], Precision::Bf16)[0].is_nan() && rounded(&[f32::NAN], Precision::F16)[0].is_nan());
     // As the `half` crate rounds, over many magnitudes and more numbers than a vector or a chunk has.
     let many: Vec<f32> = (0..1001_u32).map(|index| (index as f32 - 500.0).powi(3) * 1.37e-3).collect();

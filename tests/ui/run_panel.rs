@@ -129,7 +129,8 @@ fn a_wrong_learning_rate_opens_the_section_it_is_in() {
 #[test]
 fn every_precision_can_be_chosen_and_says_what_it_means_here() {
     let (mut window, mut engine) = usual();
-    for &precision in Precision::ALL {
+    assert!(!window.state().app().precisions().contains(&Precision::Tf32), "what makes no difference is not offered");
+    for precision in Precision::on(DeviceChoice::Cpu) {
         choose(&mut window, "Precision", precision.label());
         assert_eq!(window.state().app().config.precision, precision);
         if let Some(note) = window.state().app().precision_note(precision) {
@@ -335,7 +336,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     let Some(Command::Compare { config, sides, .. }) = engine.heard.last().cloned() else { panic!("{:?}", engine.heard) };
     assert_eq!(config, window.state().app().config);
     let of = |precision| Side { precision, ..Side::of(&config) };
-    assert_eq!(sides[..3], Precision::ALL.iter().map(|&precision| of(precision)).collect::<Vec<_>>()[..], "the processor is all there is");
+    assert_eq!(sides[..3], Precision::on(DeviceChoice::Cpu).map(of).collect::<Vec<_>>()[..], "the processor is all there is");
     let gpu = Side { device: DeviceChoice::Cuda, ..Side::of(&config) };
     let lost = Problem::Compute { message: "the driver is gone".to_owned() };
     engine

@@ -9,7 +9,7 @@ use super::kernels::{Buffer, Scratch, bf16};
 use super::pool::{MaxPool, Unpool};
 use super::precision::{round, rounded};
 use super::vectorized;
-use crate::run_config::Precision;
+use crate::run_config::{DeviceChoice, Precision};
 
 /// Images whose gradients of the weights are summed by one task. Fixed, so that the sums are the same for any number of threads.
 const GROUP: usize = 8;
@@ -242,7 +242,7 @@ impl Convolve {
         let images = saved.x.chunks_exact(convolution.picture_len()).zip(saved.gradient.chunks_exact(self.result_len()));
         for (image, (x, gradient)) in images.enumerate() {
             convolution.pad(x, &mut padded, precision);
-            if !has_bias && !pool && !relu && precision == Precision::F32 && channels == stride {
+            if !has_bias && !pool && !relu && !precision.differs_on(DeviceChoice::Cpu) && channels == stride {
                 convolution.dense_gradient(&padded, gradient, &mut weight_part);
                 continue;
             }

@@ -3,38 +3,48 @@
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
-use super::{Context, PIECE, floats, tape, with_floats};
-#[cfg(feature = "cuda")]
-use super::{Kernels, cuda};
+use super::{Context, PIECE, elsewhere, floats, tape, with_floats};
 use crate::random::Random;
-
-/// What the factors are drawn for.
-const PURPOSE: &str = "dropout";
 
 /// Sets each number to 0 with this probability (0 ≤ p < 1) and multiplies the others by `1 / (1 - p)`.
 pub fn dropout(x: &Tensor, probability: f32, random: &mut Random, context: Context) -> Result<Tensor> {
-    let scale = 1.0 / (1.0 - probability);
-    // Sixteen bits decide well enough; one draw serves four numbers.
-    let dropped = (probability * 65536.0).round() as u64;
-    let seed = random.next_u64();
-    #[cfg(feature = "cuda")]
-    if context.kernels == Kernels::Cuda {
-        return cuda::dropout(x, Random::purpose(seed, PURPOSE), dropped as u32, scale, context);
-    }
-    let mut factors = vec![scale; x.elem_count()];
-    factors.par_chunks_mut(PIECE).enumerate().for_each(|(index, piece)| {
-        let mut random = Random::stream(seed, PURPOSE, index as u64);
-        for four in piece.chunks_mut(4) {
-            let bits = random.next_u64();
-            for (factor, shift) in four.iter_mut().zip([0, 16, 32, 48]) {
-                *factor = if (bits >> shift & 0xffff) < dropped { 0.0 } else { scale };
-            }
-        }
-    });
+    let draw = Draw::new(probability, random);
     if context.is_elsewhere() {
-        return x * Tensor::from_vec(factors, x.shape(), x.device())?;
+        elsewhere::dropout(x, draw, context)
+    } else {
+        tape::apply1(x, Dropout { factors: draw.factors(x.elem_count()) }, context.gradient)
     }
-    tape::apply1(x, Dropout { factors }, context.gradient)
+}
+
+/// Which numbers are dropped, the same on every device: sixteen bits decide well enough, so that one draw serves four numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Draw {
+    /// Of `Random::at`.
+    pub seed: u64,
+    /// Of 65,536 values of these bits, those that drop a number: the lowest.
+    pub dropped: u32,
+    /// What is not dropped is multiplied by this.
+    pub scale: f32,
+}
+
+impl Draw {
+    fn new(probability: f32, random: &mut Random) -> Self {
+        Self { seed: random.next_u64(), dropped: (probability * 65536.0).round() as u32, scale: 1.0 / (1.0 - probability) }
+    }
+
+    /// What each of so many numbers is multiplied by.
+    pub fn factors(self, count: usize) -> Vec<f32> {
+        let mut factors = vec![self.scale; count];
+        factors.par_chunks_mut(PIECE).enumerate().for_each(|(piece, factors)| {
+            for (index, four) in (piece * PIECE / 4..).zip(factors.chunks_mut(4)) {
+                let bits = Random::at(self.seed, index as u64);
+                for (factor, shift) in four.iter_mut().zip([0, 16, 32, 48]) {
+                    *factor = if (bits >> shift & 0xffff) < u64::from(self.dropped) { 0.0 } else { self.scale };
+                }
+            }
+        });
+        factors
+    }
 }
 
 struct Dropout {

@@ -6,6 +6,7 @@ use candle_core::{Result, Tensor};
 use super::batch_norm::{EPSILON, MOMENTUM};
 #[cfg(feature = "cuda")]
 use super::cuda;
+use super::dropout::Draw;
 use super::layer_norm::EPSILON as LAYER_EPSILON;
 use super::{BatchNorm, Context, Gradient, Kernel, Kernels, composed};
 use crate::nn::Parameter;
@@ -83,6 +84,11 @@ pub fn conv_pool(x: &Tensor, weight: &Parameter, bias: Option<&Parameter>, kerne
 pub fn cross_entropy(logits: &Tensor, one_hot: &Tensor, batch: usize, smoothing: f32, kernels: Kernels) -> Result<Tensor> {
     by_cuda!(kernels, cuda::cross_entropy(logits, one_hot, batch, smoothing));
     composed::cross_entropy(logits, one_hot, batch, smoothing)
+}
+
+pub fn dropout(x: &Tensor, draw: Draw, context: Context) -> Result<Tensor> {
+    by_cuda!(context.kernels, cuda::dropout(x, draw, context));
+    x * Tensor::from_vec(draw.factors(x.elem_count()), x.shape(), x.device())?
 }
 
 pub fn flatten(x: &Tensor, context: Context) -> Result<Tensor> {

@@ -6,7 +6,7 @@ use half::f16;
 use half::slice::HalfFloatSliceExt;
 
 use super::vectorized;
-use crate::run_config::Precision;
+use crate::run_config::{DeviceChoice, Precision};
 
 /// The bits of a number rounded to bf16: to nearest, ties to even; a NaN stays one.
 #[inline(always)]
@@ -20,7 +20,7 @@ pub const fn bf16_bits(value: f32) -> u16 {
 /// Rounds every number in place to the nearest of that format, which for f16 may be infinite.
 pub fn round(values: &mut [f32], precision: Precision) {
     match precision {
-        Precision::F32 => {}
+        Precision::F32 | Precision::Tf32 => {}
         Precision::Bf16 => vectorized!(for value in values {
             *value = f32::from_bits(u32::from(bf16_bits(*value)) << 16);
         }),
@@ -38,7 +38,7 @@ pub fn round(values: &mut [f32], precision: Precision) {
 /// The numbers, rounded where the format is a shorter one.
 pub fn rounded(values: &[f32], precision: Precision) -> Cow<'_, [f32]> {
     let mut values = Cow::Borrowed(values);
-    if precision != Precision::F32 {
+    if precision.differs_on(DeviceChoice::Cpu) {
         round(values.to_mut(), precision);
     }
     values

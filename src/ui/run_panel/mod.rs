@@ -41,7 +41,8 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.vertical(|ui| comparisons::show(ui, app, actions));
     fields::choice(ui, "Vary pictures", &mut config.augmentation, Augmentation::ALL, Augmentation::label, |_| None)
         .on_hover_text(format!("Augmentation. {}", words::augmentation(app.config.augmentation)));
-    fields::choice(ui, "Precision", &mut config.precision, Precision::ALL, Precision::label, |precision| app.why_not_precision(precision))
+    let offered = app.precisions();
+    fields::choice(ui, "Precision", &mut config.precision, &offered, Precision::label, |precision| app.why_not_precision(precision))
         .on_hover_text("The number format products are computed in; weights, sums and the loss are f32 in each.");
     fields::obstacle(ui, app, Field::Precision);
     ui.vertical(|ui| {

@@ -38,7 +38,7 @@ fn perhaps(x: &Tensor, activation: Option<Activation>) -> Result<Tensor> {
 /// A matrix product of operands in this number format; what comes out is f32.
 fn product(a: &Tensor, b: &Tensor, precision: Precision) -> Result<Tensor> {
     let format = match precision {
-        Precision::F32 => return a.matmul(b),
+        Precision::F32 | Precision::Tf32 => return a.matmul(b),
         Precision::Bf16 => DType::BF16,
         Precision::F16 => DType::F16,
     };

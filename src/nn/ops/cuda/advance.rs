@@ -6,12 +6,12 @@ use candle_core::{DType, Result, Tensor};
 use super::gpu::{blocks, gpu, launch, place, room};
 use crate::nn::Parameter;
 
-/// Parameters that a kernel takes at a time, as in `kernels.cu`.
+/// Parameters that a kernel takes at a time, as in `advance.cuh`.
 const LISTED: usize = 64;
 /// Blocks of a pass: enough for every GPU, few enough to add up.
-const BLOCKS: usize = 128;
+const BLOCKS: usize = 512;
 
-/// `Lists` in `kernels.cu`.
+/// `Lists` in `advance.cuh`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Lists {
@@ -26,7 +26,7 @@ struct Lists {
 // SAFETY: numbers, laid out as the kernels read them.
 unsafe impl DeviceRepr for Lists {}
 
-/// A rule and what it goes by in this step; `Rule` in `kernels.cu`.
+/// A rule and what it goes by in this step; `Rule` in `advance.cuh`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Rule {

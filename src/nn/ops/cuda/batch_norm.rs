@@ -13,7 +13,7 @@ use crate::run_config::Activation;
 
 /// Rows that one block sums, at least, and the most stripes that rows are cut into.
 const STRIPE: usize = 256;
-const STRIPES: usize = 128;
+const STRIPES: usize = 512;
 
 /// `super::super::batch_norm`.
 pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation>, context: Context) -> Result<Tensor> {
@@ -37,7 +37,7 @@ pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation
             let to = place(&statistics)?;
             let sizes = (count, channels as u32, stripes);
             let kernel = "join_moments";
-            launch!(gpu, kernel, threads(channels), from.0, from.1, to, running.0, running.1, sizes.0, sizes.1, sizes.2, epsilon, momentum);
+            launch!(gpu, kernel, pass.joining(), from.0, from.1, to, running.0, running.1, sizes.0, sizes.1, sizes.2, epsilon, momentum);
         }
     }
     let result = pass.forward(gpu, &rows, &statistics)?;
@@ -57,14 +57,21 @@ struct Normalize {
 }
 
 impl Normalize {
+    /// None of which is empty, since all but the last are as high as rows divided by their number, rounded up.
     fn stripes(&self) -> usize {
-        self.rows.div_ceil(STRIPE).clamp(1, STRIPES)
+        self.rows.div_ceil(self.rows.div_ceil(STRIPES).max(STRIPE))
     }
 
     /// A block for 32 channels of a stripe.
     fn blocks(&self) -> LaunchConfig {
         let grid_dim = ((self.channels as u32).div_ceil(32), self.stripes() as u32, 1);
         LaunchConfig { grid_dim, block_dim: (32, 8, 1), shared_mem_bytes: 0 }
+    }
+
+    /// A block for 32 channels of all stripes.
+    fn joining(&self) -> LaunchConfig {
+        let LaunchConfig { grid_dim: (wide, ..), .. } = self.blocks();
+        LaunchConfig { grid_dim: (wide, 1, 1), ..self.blocks() }
     }
 
     /// Room for two numbers of each channel and stripe.
@@ -91,7 +98,7 @@ impl Normalize {
         launch!(gpu, kernel, self.blocks(), from.0, from.1, weight, bias, gradient, parts.0, parts.1, rows, channels, kind);
         let [of_bias, of_weight] = [room(self.channels, DType::F32, x)?, room(self.channels, DType::F32, x)?];
         let whole = (place(&of_bias)?, place(&of_weight)?);
-        launch!(gpu, "join_sums", threads(self.channels), parts.0, parts.1, whole.0, whole.1, channels, self.stripes() as u32);
+        launch!(gpu, "join_sums", self.joining(), parts.0, parts.1, whole.0, whole.1, channels, self.stripes() as u32);
         let of_x = if of_x {
             let (of_x, count) = (room(x.shape(), DType::F32, x)?, x.elem_count());
             let (kernel, to) = ("normalize_back", place(&of_x)?);

@@ -3,10 +3,11 @@
 //!
 //! The bias is a weight of a pixel that is always 1, so that its gradient comes out of the same product as theirs.
 
-use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
+use candle_core::cuda_backend::cudarc::driver::{DeviceRepr, LaunchConfig};
 use candle_core::{DType, Result, Tensor};
 
-use super::gpu::{gpu, launch, of_kind, place, place_of, product, room, threads};
+use super::gpu::{gpu, launch, of_kind, place, place_of, room, threads};
+use super::products::{operand, product, product_over_rows};
 use crate::nn::Parameter;
 use crate::nn::ops::tape::{self, Gradients};
 use crate::nn::ops::{Context, Gradient, Kernel};
@@ -24,7 +25,7 @@ pub enum After {
     },
 }
 
-/// `Geometry` in `kernels.cu`.
+/// `Geometry` in `convolution.cuh`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Geometry {
@@ -44,17 +45,12 @@ struct Geometry {
 // SAFETY: numbers, laid out as the kernels read them.
 unsafe impl DeviceRepr for Geometry {}
 
+/// Rows of places, and columns of their matrix, that a block of `patches` takes on, as in `convolution.cuh`.
+const BAND: u32 = 4;
+/// See `BAND`.
+const COLUMNS: u32 = 256;
 /// Numbers that a row of patches is a multiple of: what products of half precision go through at a time.
 const ROUND: usize = 8;
-
-/// The number format of a product's operands.
-pub const fn operand(precision: Precision) -> DType {
-    match precision {
-        Precision::F32 => DType::F32,
-        Precision::Bf16 => DType::BF16,
-        Precision::F16 => DType::F16,
-    }
-}
 
 /// `super::super::conv2d`, or `conv_pool`.
 pub fn convolution(
@@ -68,7 +64,7 @@ pub fn convolution(
     let pictures = x.contiguous()?;
     let conv = Convolution::new(&pictures, weight, bias, kernel, after, context.precision)?;
     let packed = conv.packed()?;
-    let sums = product(&conv.patches(&pictures)?, false, &packed, true)?;
+    let sums = product(&conv.patches(&pictures)?, false, &packed, true, context.precision)?;
     let (result, places) = match after {
         After::Nothing => (conv.as_pictures(&sums)?, None),
         After::Pool { relu } => {
@@ -87,6 +83,7 @@ pub fn convolution(
 
 struct Convolution {
     geometry: Geometry,
+    precision: Precision,
     kind: DType,
     after: After,
     weight: Parameter,
@@ -104,7 +101,7 @@ impl Convolution {
         let [size, stride, padding, out_height, out_width, lead] =
             [size, stride, padding, out_height, out_width, lead].map(|count| count as u32);
         let geometry = Geometry { images, height, width, channels, outputs, size, stride, padding, out_height, out_width, lead };
-        Ok(Self { geometry, kind: operand(precision), after, weight: weight.clone(), bias: bias.cloned() })
+        Ok(Self { geometry, precision, kind: operand(precision), after, weight: weight.clone(), bias: bias.cloned() })
     }
 
     /// Places of the kernel, in all pictures.
@@ -139,8 +136,11 @@ impl Convolution {
 
     /// `[rows, lead]`.
     fn patches(&self, x: &Tensor) -> Result<Tensor> {
+        let Geometry { images, out_height, lead, .. } = self.geometry;
+        let grid_dim = (images * out_height.div_ceil(BAND), lead.div_ceil(COLUMNS), 1);
+        let blocks = LaunchConfig { grid_dim, block_dim: (32, 8, 1), shared_mem_bytes: 0 };
         let rows = room((self.rows(), self.lead()), self.kind, x)?;
-        launch!(gpu(x)?, &of_kind("patches", self.kind), threads(rows.elem_count()), place(x)?, place(&rows)?, self.geometry);
+        launch!(gpu(x)?, &of_kind("patches", self.kind), blocks, place(x)?, place(&rows)?, self.geometry);
         Ok(rows)
     }
 
@@ -173,20 +173,22 @@ impl Convolution {
         let sums = match (self.after, places) {
             (After::Pool { relu }, Some(places)) => {
                 let sums = room((self.rows(), self.outputs()), self.kind, x)?;
-                let (count, relu) = (threads(sums.elem_count()), u32::from(relu));
+                let Geometry { images, out_height, out_width, outputs, .. } = self.geometry;
+                let windows = images * out_height.div_ceil(2) * out_width.div_ceil(2) * outputs;
+                let (count, relu) = (threads(windows as usize), u32::from(relu));
                 let from = (place(&gradient)?, place(result)?, place(places)?);
                 launch!(gpu, &of_kind("unpool", self.kind), count, from.0, from.1, from.2, place(&sums)?, self.geometry, relu);
                 sums
             }
             _ => gradient.reshape((self.rows(), self.outputs()))?.to_dtype(self.kind)?,
         };
-        let of_packed = product(&sums, true, &self.patches(x)?, false)?;
+        let of_packed = product_over_rows(&sums, &self.patches(x)?, self.precision)?;
         let of_weight = room(self.weight.tensor().shape(), DType::F32, x)?;
         let of_bias = self.bias.as_ref().map(|bias| room(bias.len(), DType::F32, x)).transpose()?;
         let to = (place(&of_weight)?, place_of(of_bias.as_ref())?);
         launch!(gpu, "unpack", threads(of_packed.elem_count()), place(&of_packed)?, to.0, to.1, self.geometry);
         let of_x = if of_x {
-            let of_rows = product(&sums, false, packed, false)?;
+            let of_rows = product(&sums, false, packed, false, self.precision)?;
             let of_x = room(x.shape(), DType::F32, x)?;
             launch!(gpu, "fold", threads(of_x.elem_count()), place(&of_rows)?, place(&of_x)?, self.geometry);
             Some(of_x)

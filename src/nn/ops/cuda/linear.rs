@@ -1,19 +1,18 @@
 //! Owns the fully connected layer on a GPU. Must not know models.
 
-use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
 use candle_core::{DType, Result, Tensor};
 
-use super::convolution::operand;
-use super::gpu::{gpu, launch, of_kind, place, product, room, threads};
+use super::gpu::{gpu, launch, of_kind, place, room, threads};
+use super::products::{column_sums, operand, product, product_over_rows};
 use crate::nn::Parameter;
 use crate::nn::ops::tape::{self, Gradients};
 use crate::nn::ops::{Context, Gradient};
 
 /// `super::super::linear`.
 pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Tensor> {
-    let kind = operand(context.precision);
+    let (precision, kind) = (context.precision, operand(context.precision));
     let (rows, kernel) = (x.contiguous()?.to_dtype(kind)?, weight.tensor().to_dtype(kind)?);
-    let result = product(&rows, false, &kernel, true)?;
+    let result = product(&rows, false, &kernel, true, precision)?;
     let (count, outputs) = (result.elem_count(), bias.len());
     launch!(gpu(x)?, "add_bias", threads(count), place(&result)?, place(&bias.tensor())?, count as u32, outputs as u32, u32::from(relu));
     if context.gradient == Gradient::Kept {
@@ -21,9 +20,9 @@ pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, cont
         let (weight, bias) = (weight.clone(), bias.clone());
         tape::note_there(vec![x.clone()], &result, move |gradient| {
             let live = past_relu(gradient, &noted, relu, kind)?;
-            let of_weight = product(&live, true, &rows, false)?;
+            let of_weight = product_over_rows(&live, &rows, precision)?;
             let of_bias = column_sums(&live)?;
-            let of_x = of_x.then(|| product(&live, false, &kernel, false)).transpose()?;
+            let of_x = of_x.then(|| product(&live, false, &kernel, false, precision)).transpose()?;
             Ok(Gradients { inputs: vec![of_x], parameters: vec![(weight, of_weight), (bias, of_bias)] })
         });
     }
@@ -40,15 +39,4 @@ fn past_relu(gradient: &Tensor, result: &Tensor, relu: bool, kind: DType) -> Res
     let from = (place(&gradient)?, place(result)?);
     launch!(gpu(result)?, &of_kind("past_relu", kind), threads(count), from.0, from.1, place(&live)?, count as u32, u32::from(relu));
     Ok(live)
-}
-
-/// The sum of each column.
-fn column_sums(values: &Tensor) -> Result<Tensor> {
-    /// Columns, and rows at a time, of a block.
-    const SIDE: u32 = 32;
-    let (rows, columns) = values.dims2()?;
-    let sums = room(columns, DType::F32, values)?;
-    let blocks = LaunchConfig { grid_dim: ((columns as u32).div_ceil(SIDE), 1, 1), block_dim: (SIDE, SIDE, 1), shared_mem_bytes: 0 };
-    launch!(gpu(values)?, &of_kind("column_sums", values.dtype()), blocks, place(values)?, place(&sums)?, rows as u32, columns as u32);
-    Ok(sums)
 }

@@ -9,6 +9,7 @@ mod linear;
 mod loss;
 mod pictures;
 mod pointwise;
+mod products;
 mod through;
 
 pub use advance::{Moved, Rule, advance, follow, gradient_norm};

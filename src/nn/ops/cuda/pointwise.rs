@@ -3,12 +3,13 @@
 
 use candle_core::{DType, Result, Tensor};
 
-use super::gpu::{gpu, launch, place, place_of, room, small_blocks, threads};
+use super::gpu::{gpu, launch, place, place_of, room, threads};
+use crate::nn::ops::dropout::Draw;
 use crate::nn::ops::tape::{self, Gradients};
 use crate::nn::ops::{Context, Gradient};
 use crate::run_config::Activation;
 
-/// As `activated` in `kernels.cu` counts them.
+/// As `activated` in `pointwise.cuh` counts them.
 pub const fn number_of(activation: Option<Activation>) -> u32 {
     match activation {
         None => 0,
@@ -63,14 +64,12 @@ fn apply(
     Ok(result)
 }
 
-/// `super::super::dropout` by this seed: `dropped` of 65,536 numbers become 0, the others are multiplied by `scale`.
-pub fn dropout(x: &Tensor, seed: u64, dropped: u32, scale: f32, context: Context) -> Result<Tensor> {
-    /// Numbers of a piece, which one thread draws for.
-    const PIECE: usize = 4096;
+/// `super::super::dropout` of these numbers.
+pub fn dropout(x: &Tensor, draw: Draw, context: Context) -> Result<Tensor> {
     let pass = move |x: &Tensor| {
         let (result, count) = (room(x.shape(), DType::F32, x)?, x.elem_count());
-        let pieces = small_blocks(count.div_ceil(PIECE));
-        launch!(gpu(x)?, "dropout", pieces, place(x)?, place(&result)?, count as u32, seed, dropped, scale);
+        let Draw { seed, dropped, scale } = draw;
+        launch!(gpu(x)?, "dropout", threads(count.div_ceil(4)), place(x)?, place(&result)?, count as u32, seed, dropped, scale);
         Ok(result)
     };
     apply(x, pass, pass, context)

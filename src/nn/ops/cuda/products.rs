@@ -1,0 +1,146 @@
+//! Owns matrix products on a GPU, by cuBLAS. Must not know what is multiplied.
+
+use candle_core::cuda_backend::WrapErr;
+use candle_core::cuda_backend::cudarc::cublas::{result::gemm_strided_batched_ex, sys as cublas};
+use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
+use candle_core::{CudaDevice, DType, Result, Tensor};
+
+use super::gpu::{gpu, launch, of_kind, place, room};
+use crate::run_config::Precision;
+
+/// Numbers along a side of what one part of a GPU computes of a product, about.
+const TILE: usize = 64;
+/// How many of these keep a GPU busy.
+const TILES: usize = 256;
+/// Rows that are worth a part of their own.
+const ROWS: usize = 1024;
+
+/// The number format of a product's operands.
+pub const fn operand(precision: Precision) -> DType {
+    match precision {
+        Precision::F32 | Precision::Tf32 => DType::F32,
+        Precision::Bf16 => DType::BF16,
+        Precision::F16 => DType::F16,
+    }
+}
+
+/// The product of two matrices, `[m, k]` and `[k, n]`, each of which may be stored transposed; sums are f32.
+pub fn product(left: &Tensor, left_turned: bool, right: &Tensor, right_turned: bool, precision: Precision) -> Result<Tensor> {
+    let (rows, columns) = (Matrix::of(left, left_turned)?, Matrix::of(right, right_turned)?);
+    let result = room((rows.shape().0, columns.shape().1), DType::F32, left)?;
+    multiply(gpu(left)?, (rows, columns), place(&result)?, 1, precision)?;
+    Ok(result)
+}
+
+/// `leftᵀ · right` of matrices with many rows, `[rows, m]` and `[rows, n]`. So few numbers come out that a GPU would compute few at a time:
+/// parts of the rows are multiplied side by side, and added up in their order.
+pub fn product_over_rows(left: &Tensor, right: &Tensor, precision: Precision) -> Result<Tensor> {
+    let ((rows, m), (_, n)) = (left.dims2()?, right.dims2()?);
+    let parts = (TILES / (m.div_ceil(TILE) * n.div_ceil(TILE))).min(rows / ROWS);
+    if parts < 2 {
+        return product(left, true, right, false, precision);
+    }
+    let (share, rest) = (rows / parts, rows % parts);
+    let sums = room((parts + usize::from(rest > 0), m * n), DType::F32, left)?;
+    let (lefts, rights) = (Matrix::of(left, true)?, Matrix::of(right, false)?);
+    let part = |first, rows| (lefts.part(first, rows), rights.part(first, rows));
+    multiply(gpu(left)?, part(0, share), place(&sums)?, parts, precision)?;
+    if rest > 0 {
+        multiply(gpu(left)?, part(rows - rest, rest), place(&sums.narrow(0, parts, 1)?)?, 1, precision)?;
+    }
+    column_sums(&sums)?.reshape((m, n))
+}
+
+/// A matrix on a GPU, as it is stored.
+#[derive(Clone, Copy)]
+struct Matrix {
+    place: u64,
+    kind: DType,
+    rows: usize,
+    columns: usize,
+    turned: bool,
+}
+
+impl Matrix {
+    fn of(tensor: &Tensor, turned: bool) -> Result<Self> {
+        let (rows, columns) = tensor.dims2()?;
+        Ok(Self { place: place(tensor)?, kind: tensor.dtype(), rows, columns, turned })
+    }
+
+    /// These of the rows that are stored.
+    fn part(self, first: usize, rows: usize) -> Self {
+        Self { place: self.place + (first * self.columns * self.kind.size_in_bytes()) as u64, rows, ..self }
+    }
+
+    /// Rows and columns of what is multiplied.
+    const fn shape(self) -> (usize, usize) {
+        if self.turned { (self.columns, self.rows) } else { (self.rows, self.columns) }
+    }
+
+    const fn way(self) -> cublas::cublasOperation_t {
+        if self.turned { cublas::cublasOperation_t::CUBLAS_OP_T } else { cublas::cublasOperation_t::CUBLAS_OP_N }
+    }
+
+    fn number_format(self) -> Result<cublas::cudaDataType> {
+        match self.kind {
+            DType::F32 => Ok(cublas::cudaDataType_t::CUDA_R_32F),
+            DType::F16 => Ok(cublas::cudaDataType_t::CUDA_R_16F),
+            DType::BF16 => Ok(cublas::cudaDataType_t::CUDA_R_16BF),
+            kind => candle_core::bail!("there are no products of {kind:?}"),
+        }
+    }
+}
+
+/// So many products, of matrices that each follow the one before in memory, as the results do.
+fn multiply(gpu: &CudaDevice, (left, right): (Matrix, Matrix), result: u64, count: usize, precision: Precision) -> Result<()> {
+    let ((m, k), (inner, n)) = (left.shape(), right.shape());
+    if inner != k {
+        candle_core::bail!("matrices of {m} by {k} and {inner} by {n} numbers have no product");
+    }
+    let (one, zero) = (1.0_f32, 0.0_f32);
+    let computed = match precision {
+        Precision::Tf32 => cublas::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
+        _ => cublas::cublasComputeType_t::CUBLAS_COMPUTE_32F,
+    };
+    // cuBLAS counts column by column: to it the matrices are transposed, and so is their product.
+    // SAFETY: the places hold so many matrices of these sizes, in one piece.
+    unsafe {
+        gemm_strided_batched_ex(
+            *gpu.cublas_handle().handle(),
+            right.way(),
+            left.way(),
+            n as i32,
+            m as i32,
+            k as i32,
+            (&raw const one).cast(),
+            right.place as *const _,
+            right.number_format()?,
+            right.columns as i32,
+            (right.rows * right.columns) as i64,
+            left.place as *const _,
+            left.number_format()?,
+            left.columns as i32,
+            (left.rows * left.columns) as i64,
+            (&raw const zero).cast(),
+            result as *mut _,
+            cublas::cudaDataType_t::CUDA_R_32F,
+            n as i32,
+            (m * n) as i64,
+            count as i32,
+            computed,
+            cublas::cublasGemmAlgo_t::CUBLAS_GEMM_DFALT,
+        )
+    }
+    .w()
+}
+
+/// The sum of each column.
+pub fn column_sums(values: &Tensor) -> Result<Tensor> {
+    /// Columns, and rows at a time, of a block.
+    const SIDE: u32 = 32;
+    let (rows, columns) = values.dims2()?;
+    let sums = room(columns, DType::F32, values)?;
+    let blocks = LaunchConfig { grid_dim: ((columns as u32).div_ceil(SIDE), 1, 1), block_dim: (SIDE, SIDE, 1), shared_mem_bytes: 0 };
+    launch!(gpu(values)?, &of_kind("column_sums", values.dtype()), blocks, place(values)?, place(&sums)?, rows as u32, columns as u32);
+    Ok(sums)
+}
