@@ -27,19 +27,19 @@ pub fn activations(model: ModelKind) -> u64 {
     walk(model).activations as u64
 }
 
-/// Numbers that an NVIDIA GPU holds of one picture at most: what is kept for gradients, and beside it a convolution's patches and sums.
+/// Numbers that an NVIDIA GPU holds of one picture at most: what is kept for gradients, and beside it what one layer needs for a moment.
 pub fn numbers_on_a_gpu(model: ModelKind) -> u64 {
-    let Walk { activations, aside, patches, .. } = walk(model);
-    (PIXELS + activations + aside + patches) as u64
+    let Walk { activations, aside, passing, .. } = walk(model);
+    (PIXELS + activations + aside + passing) as u64
 }
 
 /// The part of them that is held while reading.
 pub fn numbers_read_on_a_gpu(model: ModelKind) -> u64 {
-    walk(model).patches as u64
+    walk(model).passing as u64
 }
 
 fn walk(model: ModelKind) -> Walk {
-    let mut walk = Walk { total: Flops::default(), activations: 0, aside: 0, patches: 0, side: SIDE, width: 1, tokens: 1 };
+    let mut walk = Walk { total: Flops::default(), activations: 0, aside: 0, passing: 0, side: SIDE, width: 1, tokens: 1 };
     // Which activation it is makes no difference: any stands for all.
     walk.through(&layers(model, Activation::default()));
     walk
@@ -49,10 +49,10 @@ fn walk(model: ModelKind) -> Walk {
 struct Walk {
     total: Flops,
     activations: usize,
-    /// Numbers that candle's ops, put together, keep on a device beside their results.
+    /// Numbers that layers keep on a device beside their results.
     aside: usize,
-    /// The most numbers that a convolution has under its kernel at all places, with its sums.
-    patches: usize,
+    /// The most numbers that a layer needs for a moment: what a convolution has under its kernel at all places, with its sums.
+    passing: usize,
     /// Pixels along a side of what comes next.
     side: usize,
     /// Numbers of a pixel or a token of what comes next.
@@ -120,20 +120,17 @@ impl Walk {
             // Each token's query with each key, and each share with each value.
             Layer::Attention { features, heads } => {
                 self.width = features;
-                // Queries, keys and values apart, and what leads from scores to shares.
-                self.aside += self.tokens * (6 * features + 6 * heads * self.tokens);
+                // Queries, keys and values by heads, and the shares; their gradients for a moment.
+                self.aside += self.tokens * (3 * features + heads * self.tokens);
+                self.passing = self.passing.max(self.tokens * (3 * features + 2 * heads * self.tokens));
                 2 * self.tokens * self.tokens * features
             }
-            Layer::LayerNorm { features, .. } => {
-                self.aside += 6 * self.tokens * features;
-                0
-            }
-            Layer::BatchNorm { .. } | Layer::Positions { .. } | Layer::Dropout(_) => 0,
+            Layer::BatchNorm { .. } | Layer::LayerNorm { .. } | Layer::Positions { .. } | Layer::Dropout(_) => 0,
         }
     }
 
     fn lay_out(&mut self, side: usize, kernel: usize, inputs: usize, outputs: usize) {
-        self.patches = self.patches.max(side * side * ((kernel * kernel * inputs + 1).next_multiple_of(8) + outputs));
+        self.passing = self.passing.max(side * side * ((kernel * kernel * inputs + 1).next_multiple_of(8) + outputs));
     }
 
     fn slide(&mut self, kernel: Kernel) {

@@ -89,6 +89,7 @@ alike("pictures changed strongly, averaged weights, clipped gradients of two bat
       "--augmentation", "strong", "--weight-averaging", "0.9", "--clip-norm", "0.5", "--accumulation", "2")
 alike("batch normalisation, dropout", 1e-4, "--model", "convnet-bn", "--optimizer", "sgd", "--epochs", "1")
 alike("a residual network", 1e-4, "--model", "resnet8", "--optimizer", "sgd", "--epochs", "1", "--activation", "gelu")
+alike("attention", 1e-3, "--model", "attention", "--optimizer", "sgd", "--epochs", "1")
 alike("tf32", 0.02, "--precision", "tf32")
 alike("bf16", 0.05, "--precision", "bf16")
 alike("f16 with loss scaling", 0.02, "--precision", "f16")
@@ -99,8 +100,8 @@ parts = [event["images"] for event in events if event.get("kind") == "smaller_pa
 check(parts and parts[0] < 256, f"which is said: {parts} pictures at a time")
 
 
-def counts(batch_size):
-    train("cuda", "--augmentation", "gentle", "--batch-size", str(batch_size))
+def counts(model, batch_size):
+    train("cuda", "--model", model, "--augmentation", "gentle", "--batch-size", str(batch_size))
     # The check of the GPU counts first, then the engine, which may take a moment longer than the program it works for.
     for _ in range(100):
         with open(counted, encoding="utf-8") as file:
@@ -112,8 +113,9 @@ def counts(batch_size):
     sys.exit("failed: the fake GPU did not say what it did")
 
 
-few, many = counts(64), counts(32)
 steps = 2 * (-(-252 // 32) - -(-252 // 64))
-check(few[1:] == many[1:], "a step copies nothing to the GPU", f"{few} {many}")
-check(few[0] < many[0], f"and takes {(many[0] - few[0]) / steps:.0f} launches besides matrix products")
+for model in ("speedrun", "attention"):
+    few, many = counts(model, 64), counts(model, 32)
+    check(few[1:] == many[1:], f"a step of {model} copies nothing to the GPU", f"{few} {many}")
+    check(few[0] < many[0], f"and takes {(many[0] - few[0]) / steps:.0f} launches besides matrix products")
 print("what the GPU computes is right")

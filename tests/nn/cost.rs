@@ -80,7 +80,7 @@ fn a_gpu_holds_what_was_counted_on_one() {
         (ModelKind::Tiny, 48_863),
         (ModelKind::ResNet8, 214_826),
         (ModelKind::ResNet20, 406_122),
-        (ModelKind::Attention, 418_960),
+        (ModelKind::Attention, 166_512),
     ];
     for (model, counted) in counted {
         let needed = numbers_on_a_gpu(model);

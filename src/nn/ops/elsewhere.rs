@@ -40,14 +40,13 @@ pub fn add(a: &Tensor, b: &Tensor, activation: Option<Activation>, context: Cont
 }
 
 pub fn add_positions(x: &Tensor, embedding: &Parameter, context: Context) -> Result<Tensor> {
-    by_cuda!(context.kernels, cuda::through(x, &[embedding], context, |x, parameters| x.broadcast_add(&parameters[0])));
+    by_cuda!(context.kernels, cuda::add_positions(x, embedding, context));
     x.broadcast_add(embedding.tracked())
 }
 
 pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Tensor> {
-    let attention = |qkv: &Tensor| composed::attention(qkv, heads, context.precision);
-    by_cuda!(context.kernels, cuda::through(qkv, &[], context, |qkv, _| attention(qkv)));
-    attention(qkv)
+    by_cuda!(context.kernels, cuda::attention(qkv, heads, context));
+    composed::attention(qkv, heads, context.precision)
 }
 
 pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation>, context: Context) -> Result<Tensor> {
@@ -102,9 +101,8 @@ pub fn global_average_pool(x: &Tensor, context: Context) -> Result<Tensor> {
 }
 
 pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, context: Context) -> Result<Tensor> {
-    let layer_norm = |x: &Tensor, weight: &Tensor, bias: &Tensor| composed::layer_norm(x, weight, bias, f64::from(LAYER_EPSILON));
-    by_cuda!(context.kernels, cuda::through(x, &[weight, bias], context, |x, p| layer_norm(x, &p[0], &p[1])));
-    layer_norm(x, weight.tracked(), bias.tracked())
+    by_cuda!(context.kernels, cuda::layer_norm(x, weight, bias, context));
+    composed::layer_norm(x, weight.tracked(), bias.tracked(), f64::from(LAYER_EPSILON))
 }
 
 pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Tensor> {
@@ -113,11 +111,11 @@ pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, cont
 }
 
 pub fn max_pool(x: &Tensor, kernel: Kernel, context: Context) -> Result<Tensor> {
-    by_cuda!(context.kernels, cuda::through(x, &[], context, |x, _| composed::max_pool(x, kernel)));
+    by_cuda!(context.kernels, cuda::through(x, context, |x| composed::max_pool(x, kernel)));
     composed::max_pool(x, kernel)
 }
 
 pub fn average_pool(x: &Tensor, kernel: Kernel, context: Context) -> Result<Tensor> {
-    by_cuda!(context.kernels, cuda::through(x, &[], context, |x, _| composed::average_pool(x, kernel)));
+    by_cuda!(context.kernels, cuda::through(x, context, |x| composed::average_pool(x, kernel)));
     composed::average_pool(x, kernel)
 }

@@ -1,19 +1,15 @@
 //! Owns batch normalisation on a GPU, with the activation that follows. Must not know models.
 
-use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
 use candle_core::{CudaDevice, DType, Result, Tensor};
 
 use super::gpu::{gpu, launch, place, room, threads};
 use super::pointwise::number_of;
+use super::stripes::Stripes;
 use crate::nn::Parameter;
 use crate::nn::ops::batch_norm::{EPSILON, MOMENTUM};
 use crate::nn::ops::tape::{self, Gradients};
 use crate::nn::ops::{BatchNorm, Context, Gradient};
 use crate::run_config::Activation;
-
-/// Rows that one block sums, at least, and the most stripes that rows are cut into.
-const STRIPE: usize = 256;
-const STRIPES: usize = 512;
 
 /// `super::super::batch_norm`.
 pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation>, context: Context) -> Result<Tensor> {
@@ -30,14 +26,14 @@ pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation
             launch!(gpu, "running_moments", threads(channels), running.0, running.1, place(&statistics)?, channels as u32, epsilon);
         }
         Gradient::Kept => {
-            let [means, squares] = pass.by_stripes(x)?;
-            let (stripes, count) = (pass.stripes() as u32, pass.rows as u32);
-            launch!(gpu, "moments", pass.blocks(), place(&rows)?, place(&means)?, place(&squares)?, count, channels as u32);
+            let [means, squares] = pass.stripes().room(x)?;
+            let (stripes, count) = (pass.stripes(), pass.rows as u32);
+            launch!(gpu, "moments", stripes.blocks(), place(&rows)?, place(&means)?, place(&squares)?, count, channels as u32);
             let from = (place(&means)?, place(&squares)?);
             let to = place(&statistics)?;
-            let sizes = (count, channels as u32, stripes);
+            let sizes = (count, channels as u32, stripes.count() as u32);
             let kernel = "join_moments";
-            launch!(gpu, kernel, pass.joining(), from.0, from.1, to, running.0, running.1, sizes.0, sizes.1, sizes.2, epsilon, momentum);
+            launch!(gpu, kernel, stripes.joining(), from.0, from.1, to, running.0, running.1, sizes.0, sizes.1, sizes.2, epsilon, momentum);
         }
     }
     let result = pass.forward(gpu, &rows, &statistics)?;
@@ -57,27 +53,8 @@ struct Normalize {
 }
 
 impl Normalize {
-    /// None of which is empty, since all but the last are as high as rows divided by their number, rounded up.
-    fn stripes(&self) -> usize {
-        self.rows.div_ceil(self.rows.div_ceil(STRIPES).max(STRIPE))
-    }
-
-    /// A block for 32 channels of a stripe.
-    fn blocks(&self) -> LaunchConfig {
-        let grid_dim = ((self.channels as u32).div_ceil(32), self.stripes() as u32, 1);
-        LaunchConfig { grid_dim, block_dim: (32, 8, 1), shared_mem_bytes: 0 }
-    }
-
-    /// A block for 32 channels of all stripes.
-    fn joining(&self) -> LaunchConfig {
-        let LaunchConfig { grid_dim: (wide, ..), .. } = self.blocks();
-        LaunchConfig { grid_dim: (wide, 1, 1), ..self.blocks() }
-    }
-
-    /// Room for two numbers of each channel and stripe.
-    fn by_stripes(&self, beside: &Tensor) -> Result<[Tensor; 2]> {
-        let room = || room((self.stripes(), self.channels), DType::F32, beside);
-        Ok([room()?, room()?])
+    const fn stripes(&self) -> Stripes {
+        Stripes { rows: self.rows, channels: self.channels }
     }
 
     fn forward(&self, gpu: &CudaDevice, x: &Tensor, statistics: &Tensor) -> Result<Tensor> {
@@ -92,13 +69,14 @@ impl Normalize {
         let (gpu, channels, kind) = (gpu(x)?, self.channels as u32, self.kind);
         let [weight, bias] = [place(&self.weight.tensor())?, place(&self.bias.tensor())?];
         let (from, gradient) = ((place(x)?, place(statistics)?), place(gradient)?);
-        let [sums, products] = self.by_stripes(x)?;
-        let parts = (place(&sums)?, place(&products)?);
-        let (kernel, rows) = ("normalize_sums", self.rows as u32);
-        launch!(gpu, kernel, self.blocks(), from.0, from.1, weight, bias, gradient, parts.0, parts.1, rows, channels, kind);
-        let [of_bias, of_weight] = [room(self.channels, DType::F32, x)?, room(self.channels, DType::F32, x)?];
-        let whole = (place(&of_bias)?, place(&of_weight)?);
-        launch!(gpu, "join_sums", self.joining(), parts.0, parts.1, whole.0, whole.1, channels, self.stripes() as u32);
+        let (stripes, rows) = (self.stripes(), self.rows as u32);
+        let sums = stripes.two_sums(x, |sums, products| {
+            let (kernel, blocks) = ("normalize_sums", stripes.blocks());
+            launch!(gpu, kernel, blocks, from.0, from.1, weight, bias, gradient, sums, products, rows, channels, kind);
+            Ok(())
+        })?;
+        let whole = (place(&sums[0])?, place(&sums[1])?);
+        let [of_bias, of_weight] = sums;
         let of_x = if of_x {
             let (of_x, count) = (room(x.shape(), DType::F32, x)?, x.elem_count());
             let (kernel, to) = ("normalize_back", place(&of_x)?);

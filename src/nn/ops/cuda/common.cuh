@@ -19,6 +19,26 @@ __device__ __forceinline__ float number(__nv_bfloat16 x) { return __bfloat162flo
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;          \
     if (i >= (count)) return
 
+// The sum, or the largest, of what 32 threads hold for each of eight rows; every thread of a row has it.
+__device__ __forceinline__ float sum_of_row(float part[8][33], float value)
+{
+    part[threadIdx.y][threadIdx.x] = value;
+    __syncthreads();
+    float sum = 0;
+    for (unsigned one = 0; one < 32; one++) sum += part[threadIdx.y][one];
+    __syncthreads();
+    return sum;
+}
+
+__device__ __forceinline__ float largest_of_row(float part[8][33], float value)
+{
+    part[threadIdx.y][threadIdx.x] = value;
+    __syncthreads();
+    for (unsigned one = 0; one < 32; one++) value = fmaxf(value, part[threadIdx.y][one]);
+    __syncthreads();
+    return value;
+}
+
 // What every block of 256 threads holds, added up in a fixed order; every thread has the sum.
 __device__ float block_sum(float value)
 {

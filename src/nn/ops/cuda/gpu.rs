@@ -50,6 +50,11 @@ pub fn threads(count: usize) -> LaunchConfig {
     blocks(count.div_ceil(THREADS))
 }
 
+/// So many rows, each of which 32 threads pass over, in blocks of eight.
+pub fn rows_of_blocks(rows: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (rows.div_ceil(8), 1, 1), block_dim: (32, 8, 1), shared_mem_bytes: 0 }
+}
+
 /// So many blocks.
 pub fn blocks(count: usize) -> LaunchConfig {
     LaunchConfig { grid_dim: (count as u32, 1, 1), block_dim: (THREADS as u32, 1, 1), shared_mem_bytes: 0 }

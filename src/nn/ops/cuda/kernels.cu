@@ -4,8 +4,10 @@
 // Sums are taken in a fixed order: the same run comes to the same numbers.
 
 #include "advance.cuh"
+#include "attention.cuh"
 #include "batch_norm.cuh"
 #include "convolution.cuh"
+#include "layer_norm.cuh"
 #include "linear.cuh"
 #include "loss.cuh"
 #include "pictures.cuh"

@@ -3,7 +3,7 @@
 use candle_core::cuda_backend::WrapErr;
 use candle_core::cuda_backend::cudarc::cublas::{result::gemm_strided_batched_ex, sys as cublas};
 use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
-use candle_core::{CudaDevice, DType, Result, Tensor};
+use candle_core::{CudaDevice, D, DType, Result, Tensor};
 
 use super::gpu::{gpu, launch, of_kind, place, room};
 use crate::run_config::Precision;
@@ -32,6 +32,27 @@ pub fn product(left: &Tensor, left_turned: bool, right: &Tensor, right_turned: b
     Ok(result)
 }
 
+/// The products of so many matrices `[count, m, k]` with as many `[count, k, n]`, each of which may be stored transposed.
+pub fn product_each(left: &Tensor, left_turned: bool, right: &Tensor, right_turned: bool, precision: Precision) -> Result<Tensor> {
+    let (rows, columns) = (Matrix::of(left, left_turned)?, Matrix::of(right, right_turned)?);
+    let results = room((left.dim(0)?, rows.shape().0, columns.shape().1), DType::F32, left)?;
+    product_each_into(&results, left, left_turned, right, right_turned, precision)?;
+    Ok(results)
+}
+
+/// The same, where there is room for it.
+pub fn product_each_into(
+    results: &Tensor,
+    left: &Tensor,
+    left_turned: bool,
+    right: &Tensor,
+    right_turned: bool,
+    precision: Precision,
+) -> Result<()> {
+    let sides = (Matrix::of(left, left_turned)?, Matrix::of(right, right_turned)?);
+    multiply(gpu(left)?, sides, place(results)?, left.dim(0)?, precision)
+}
+
 /// `leftᵀ · right` of matrices with many rows, `[rows, m]` and `[rows, n]`. So few numbers come out that a GPU would compute few at a time:
 /// parts of the rows are multiplied side by side, and added up in their order.
 pub fn product_over_rows(left: &Tensor, right: &Tensor, precision: Precision) -> Result<Tensor> {
@@ -51,7 +72,7 @@ pub fn product_over_rows(left: &Tensor, right: &Tensor, precision: Precision) ->
     column_sums(&sums)?.reshape((m, n))
 }
 
-/// A matrix on a GPU, as it is stored.
+/// A matrix on a GPU, as it is stored, or the first of several.
 #[derive(Clone, Copy)]
 struct Matrix {
     place: u64,
@@ -63,7 +84,7 @@ struct Matrix {
 
 impl Matrix {
     fn of(tensor: &Tensor, turned: bool) -> Result<Self> {
-        let (rows, columns) = tensor.dims2()?;
+        let (rows, columns) = (tensor.dim(D::Minus2)?, tensor.dim(D::Minus1)?);
         Ok(Self { place: place(tensor)?, kind: tensor.dtype(), rows, columns, turned })
     }
 
