@@ -236,6 +236,11 @@ pub fn secondary_button(text: impl Into<WidgetText>) -> Button<'static> {
     Button::new(text.into()).min_size(vec2(76.0, 34.0))
 }
 
+/// A button within what it belongs to: low, and yet no smaller than a pointer hits with ease (WCAG 2.2, 2.5.8).
+pub fn small_button(text: impl Into<WidgetText>) -> Button<'static> {
+    Button::new(text.into()).small().min_size(vec2(24.0, 24.0))
+}
+
 /// How far something is, from 0 to 1.
 pub fn progress_bar(ui: &Ui, fraction: f32) -> ProgressBar {
     ProgressBar::new(fraction).fill(palette(ui).accent).corner_radius(RADIUS_SMALL)

@@ -1,7 +1,7 @@
 //! Owns the line that says where drawings are read and how fast, and what a click on it opens: the choice, and the figures behind it.
 //! Must not word them: `app::reading_place` does.
 
-use eframe::egui::{Button, Grid, Label, Popup, PopupCloseBehavior, RichText, Ui, vec2};
+use eframe::egui::{Grid, Label, Popup, PopupCloseBehavior, RichText, Ui, vec2};
 
 use crate::app::{Action, App, about_comparison, reading_row};
 use crate::run_config::ReadingChoice;
@@ -19,7 +19,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
         let line = RichText::new(app.reading_line());
         let response =
-            ui.add(Button::new(line).small().truncate()).on_hover_text("Where drawings are read: click for the figures and to choose");
+            ui.add(style::small_button(line).truncate()).on_hover_text("Where drawings are read: click for the figures and to choose");
         // Not a menu's: that has no rings around what can be chosen, and its text is justified.
         let popup = Popup::from_toggle_button_response(&response);
         popup.close_behavior(PopupCloseBehavior::CloseOnClickOutside).width(WIDTH).show(|ui| {

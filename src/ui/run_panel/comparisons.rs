@@ -1,7 +1,7 @@
 //! Owns the comparisons in the run panel, of batch sizes and of devices: asking for them, how far they are, and a bar for each side.
 //! Must not measure; it returns actions.
 
-use eframe::egui::{Align2, Button, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::{Action, App, Comparison, What};
 use crate::bench::{Side, fastest, rates, sweet_spot};
@@ -47,7 +47,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let can = app.benchmark.under_way.is_none() && app.obstacles().is_empty();
         let mut ask = |text: &str, about: &str, what| {
-            let response = ui.add_enabled(can, Button::new(text).small());
+            let response = ui.add_enabled(can, style::small_button(text));
             if response.on_hover_text(about).on_disabled_hover_text("A benchmark is under way, or a setting cannot be").clicked() {
                 actions.push(Action::Compare(what));
             }

@@ -1,7 +1,7 @@
 //! Owns how notices are shown: a card each, until it is dismissed.
 //! Must not word them.
 
-use eframe::egui::{Align, Button, Frame, Label, Layout, Margin, RichText, Stroke, Ui};
+use eframe::egui::{Align, Frame, Label, Layout, Margin, RichText, Stroke, Ui};
 
 use crate::app::{Action, App, Notice, Severity};
 use crate::ui::{signs, style};
@@ -28,7 +28,7 @@ fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
         ui.horizontal_top(|ui| {
             signs::sign(ui, sign);
             ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
-                if ui.add(Button::new("Dismiss").small()).clicked() {
+                if ui.button("Dismiss").clicked() {
                     actions.push(Action::Dismiss(notice.id));
                 }
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {

@@ -1,7 +1,7 @@
 //! Owns the bar along the bottom: who reads, where, how the run is doing, and the monitor's switch, from every screen.
 //! Must not know what the monitor shows.
 
-use eframe::egui::{Button, Label, RichText, Sense, Ui};
+use eframe::egui::{Button, Label, RichText, Sense, Ui, vec2};
 
 use crate::app::verdict::reader_sentence;
 use crate::app::{Action, App, Screen};
@@ -40,7 +40,7 @@ fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if shown { "Hide" } else { "Show" },
         ui.ctx().format_shortcut(&shortcuts::MONITOR)
     );
-    let button = Button::selectable(shown, RichText::new("Monitor").small()).frame_when_inactive(true).small();
+    let button = Button::selectable(shown, RichText::new("Monitor").small()).frame_when_inactive(true).small().min_size(vec2(0.0, 24.0));
     if ui.add(button).on_hover_text(about).clicked() {
         actions.push(Action::ShowMonitor(!shown));
     }
