@@ -31,6 +31,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 EPOCH = 60_000
 
 
+class Failed(Exception):
+    """A run of ours came to nothing."""
+
+
 def inkling(arguments, options):
     """Trains; gives what it reported last, and the images it learned from."""
     with tempfile.TemporaryDirectory() as home:
@@ -38,11 +42,11 @@ def inkling(arguments, options):
                    "--device", arguments.device, "--json", "--out", f"{home}/run", *options]
         process = subprocess.run([str(part) for part in command], capture_output=True, text=True, env={**os.environ, "INKLING_HOME": home})
     if process.returncode:
-        sys.exit(f"{' '.join(map(str, command))} failed:\n{process.stderr}")
+        raise Failed(f"{' '.join(map(str, command))} failed:\n{process.stderr}")
     events = [json.loads(line) for line in process.stdout.splitlines()]
     plan = next(event["plan"] for event in events if event["event"] == "started")
     if events[-1]["device"] != arguments.device:
-        sys.exit(f"Inkling trained on {events[-1]['device']} instead of {arguments.device}:\n{process.stderr}")
+        raise Failed(f"Inkling trained on {events[-1]['device']} instead of {arguments.device}:\n{process.stderr}")
     return events[-1], plan["train_images"]
 
 
@@ -76,20 +80,24 @@ def say(text):
 
 
 def seconds_of(sides, rounds, what):
-    """Each side's seconds for an epoch, round by round in turn, after one that is not counted."""
+    """Each side's seconds for an epoch, round by round in turn, after one that is not counted. Without those that fail."""
     taken = {name: [] for name in sides}
     for turn in range(rounds + 1):
-        for name, side in sides.items():
-            seconds = side() * EPOCH
+        for name in list(taken):
+            try:
+                seconds = sides[name]() * EPOCH
+            except Failed as failure:
+                say(f"{what}: {name} is left out. {failure}")
+                del taken[name]
+                continue
             say(f"{what}, {'warm-up' if turn == 0 else f'round {turn}'}: {name} {seconds:.3f} s")
             if turn:
                 taken[name].append(seconds)
     return taken
 
 
-def compare_nets(arguments, torch, formats):
+def compare_nets(arguments, torch, formats, results):
     """A line for each net, batch size and number format."""
-    results = []
     for net in arguments.nets:
         for batch in arguments.batches or ([256, 1024] if arguments.device == "cuda" else [{"convnet": 128, "speedrun": 256}[net]]):
             sides = {}
@@ -99,18 +107,16 @@ def compare_nets(arguments, torch, formats):
                 sides[f"inkling {precision}"] = lambda precision=precision: our_epoch(arguments, net, batch, precision)
             taken = seconds_of(sides, arguments.rounds, f"{net}, batch {batch}")
             medians = {name: statistics.median(seconds) for name, seconds in taken.items()}
-            for precision in formats:
+            for precision in [precision for precision in formats if f"inkling {precision}" in medians]:
                 ours = medians[f"inkling {precision}"]
                 theirs = min(medians[f"pytorch {precision}"], medians[f"pytorch {precision}-channels_last"])
                 results.append({"net": net, "batch": batch, "precision": precision, "inkling_seconds": ours, "pytorch_seconds": theirs,
                                 "ratio": ours / theirs, "rounds": taken})
                 print(f"{net:9} batch {batch:4} {precision:4}  Inkling {ours:7.3f} s  PyTorch {theirs:7.3f} s  ratio {ours / theirs:.2f}", flush=True)
-    return results
 
 
-def compare_presets(arguments, torch):
+def compare_presets(arguments, torch, results):
     """Each preset by several seeds, in turn with PyTorch's epochs of `speedrun`, f32 channels_last."""
-    results = []
     peer = lambda: torch.epoch("speedrun", 256, "f32-channels_last") * EPOCH
     for preset, seeds in (wish.split(":") if ":" in wish else (wish, "1") for wish in arguments.presets):
         peer()
@@ -126,7 +132,6 @@ def compare_presets(arguments, torch):
                         "pytorch_epoch_seconds": epochs, "ratio": ours / epoch})
         print(f"{preset:9} {mean:.2%} mean of {len(accuracies)} ({min(accuracies):.2%} to {max(accuracies):.2%}), "
               f"{finished['parameters']:,} parameters  {ours:.2f} s = {ours / epoch:.2f} PyTorch epochs of speedrun (f32, channels_last)", flush=True)
-    return results
 
 
 def main():
@@ -135,7 +140,7 @@ def main():
     parser.add_argument("--nets", nargs="+", choices=NETS, default=list(NETS))
     parser.add_argument("--presets", nargs="+", metavar="NAME:SEEDS", help="compare presets instead of nets")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where both sides train")
-    parser.add_argument("--batches", nargs="+", type=int, metavar="SIZE", help="instead of 128 for convnet and 256 for speedrun")
+    parser.add_argument("--batches", nargs="+", type=int, metavar="SIZE", help="instead of 128 for convnet and 256 for speedrun, on a GPU 256 and 1024 for both")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
     parser.add_argument("--inkling", type=pathlib.Path, default=ROOT / "target" / "release" / "inkling", help="the program")
@@ -149,10 +154,18 @@ def main():
     formats = ["f32", "tf32", "bf16"] if arguments.device == "cuda" else ["f32", "bf16"] if has_bf16 else ["f32"]
     where = torch.device if arguments.device == "cuda" else f"{name} ({kind})"
     print(f"{where}, {arguments.threads} threads, PyTorch {torch.version}", flush=True)
-    results = compare_presets(arguments, torch) if arguments.presets else compare_nets(arguments, torch, formats)
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"processor": name, "kind": kind, "device": torch.device, "threads": arguments.threads,
-                                              "results": results}, indent=1))
+    results = []
+    try:
+        if arguments.presets:
+            compare_presets(arguments, torch, results)
+        else:
+            compare_nets(arguments, torch, formats, results)
+    except Failed as failure:
+        sys.exit(str(failure))
+    finally:
+        if arguments.json:
+            arguments.json.write_text(json.dumps({"processor": name, "kind": kind, "device": torch.device, "threads": arguments.threads,
+                                                  "results": results}, indent=1))
 
 
 if __name__ == "__main__":

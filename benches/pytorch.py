@@ -83,7 +83,9 @@ def serve(folder, threads, device):
 
     torch.set_num_threads(threads)
     if device == "cuda" and not torch.cuda.is_available():
-        sys.exit("PyTorch finds no GPU that it can use: its build, or the driver, may be without CUDA.")
+        sys.exit("PyTorch finds no GPU that it can use: its build, or the driver, may be without CUDA; INKLING_TORCH_PYTHON names another Python.")
+    # All batches are alike: it may try which way to convolve them is fastest, in the epoch that is not counted.
+    torch.backends.cudnn.benchmark = True
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     images = ((idx(torch, folder, "train-images-idx3-ubyte")[:, None].float() / 255 - 0.1307) / 0.3081).to(device)
     labels = idx(torch, folder, "train-labels-idx1-ubyte").long().to(device)

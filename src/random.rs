@@ -32,7 +32,7 @@ impl Random {
     }
 
     /// A seed for `purpose`; FNV-1a keeps purposes apart by name.
-    pub fn purpose(seed: u64, purpose: &str) -> u64 {
+    fn purpose(seed: u64, purpose: &str) -> u64 {
         let name = purpose.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
         seed ^ name.rotate_left(17)
     }

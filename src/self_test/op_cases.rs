@@ -1,4 +1,5 @@
-//! Owns which ops are checked, on which shapes: odd ones, with strides and padding, larger than a task and smaller than a vector.
+//! Owns which ops are checked, on which shapes: odd ones, with strides and padding, larger than a task and smaller than a vector,
+//! with more rows than one part of a GPU sums.
 //! Must not know how they are compared.
 
 use candle_core::{Device, Result, Tensor};
@@ -74,7 +75,7 @@ fn products() -> Vec<Case> {
     };
     let attention = case(
         "Attention",
-        &[&[3, 17, 48]],
+        &[&[3, 49, 48]],
         &[],
         |x, _, context| ops::attention(&x[0], 2, context),
         |x, _| composed::attention(&x[0], 2, Precision::F32),
@@ -82,9 +83,9 @@ fn products() -> Vec<Case> {
     let cases = [
         convolution("Convolution 5x5", &[3, 14, 13, 5], &[9, 5, 5, 5], true, 1, 2),
         convolution("Convolution 3x3, stride 2", &[2, 9, 11, 8], &[16, 8, 3, 3], false, 2, 1),
-        convolution("Convolution 3x3, large", &[8, 14, 14, 32], &[64, 32, 3, 3], true, 1, 1),
+        convolution("Convolution 3x3, large", &[11, 14, 14, 32], &[64, 32, 3, 3], true, 1, 1),
         linear("Linear layer", 5, 37, 11),
-        linear("Linear layer, large", 130, 200, 70),
+        linear("Linear layer, large", 2111, 200, 70),
         attention,
     ];
     cases.into_iter().map(|case| Case { is_product: true, ..case }).collect()
@@ -105,7 +106,7 @@ fn convolutions_with_pooling() -> Vec<Case> {
     };
     vec![
         fused("Convolution with pooling", &[3, 12, 12, 4], &[10, 4, 5, 5], 0),
-        fused("Convolution with pooling, large", &[8, 14, 14, 16], &[32, 16, 3, 3], 1),
+        fused("Convolution with pooling, large", &[11, 14, 14, 16], &[32, 16, 3, 3], 1),
     ]
 }
 
@@ -165,11 +166,11 @@ fn others() -> Vec<Case> {
         ),
         case(
             "Batch normalisation",
-            &[&[6, 5, 4, 7]],
-            &[&[7], &[7]],
+            &[&[6, 11, 13, 35]],
+            &[&[35], &[35]],
             |x, p, context| {
                 let place = Place::new(x[0].device().clone(), context.kernels);
-                let statistic = |value| Parameter::new("statistic", vec![value; 7], &[7])?.to_place(&place);
+                let statistic = |value| Parameter::new("statistic", vec![value; 35], &[35])?.to_place(&place);
                 let (running_mean, running_variance) = (&statistic(0.0)?, &statistic(1.0)?);
                 ops::batch_norm(&x[0], BatchNorm { weight: &p[0], bias: &p[1], running_mean, running_variance }, None, context)
             },
@@ -180,8 +181,8 @@ fn others() -> Vec<Case> {
         ),
         case(
             "Layer normalisation",
-            &[&[3, 5, 24]],
-            &[&[24], &[24]],
+            &[&[60, 10, 70]],
+            &[&[70], &[70]],
             |x, p, context| ops::layer_norm(&x[0], &p[0], &p[1], context),
             |x, p| composed::layer_norm(&x[0], &p[0], &p[1], 1e-5),
         ),

@@ -5,6 +5,7 @@
 //! and sent over at its start; nothing crosses over at a step.
 
 use candle_core::{DType, Result, Tensor};
+use rayon::prelude::*;
 
 use super::loader::Shuffle;
 use crate::data::Split;
@@ -100,8 +101,10 @@ impl DeviceBatches {
         let variations = match &self.augmenter {
             None => None,
             Some((augmenter, _)) => {
-                let numbers = order.iter().flat_map(|&position| numbers(&augmenter.draw(&mut self.shuffle.chance(number, position))));
-                Some(Tensor::from_vec(numbers.collect::<Vec<f32>>(), (order.len(), NUMBERS), device)?)
+                let shuffle = &self.shuffle;
+                let drawn = |&position: &u32| numbers(&augmenter.draw(&mut shuffle.chance(number, position)));
+                let numbers: Vec<f32> = order.par_iter().flat_map_iter(drawn).collect();
+                Some(Tensor::from_vec(numbers, (order.len(), NUMBERS), device)?)
             }
         };
         Ok(Epoch { order: Tensor::new(order, device)?, variations, taken: 0 })

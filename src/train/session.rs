@@ -134,8 +134,9 @@ fn run<'scope, 'env>(
             tell(settled, now, &mut seen, observer);
         }
 
-        let validating = pulse.seconds();
+        // Which waits for what a device has yet to compute of the epoch: only then is it over.
         let settled = updates.settle(step)?;
+        let validating = pulse.seconds();
         tell(settled, pulse.now(step, epoch), &mut seen, observer);
         updates.exchange_average()?;
         let Some(measured) = measure_between(&net, &validation, &mut pulse, observer)? else { break 'run };

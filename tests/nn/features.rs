@@ -46,6 +46,18 @@ fn dropout_drops_its_share_and_keeps_the_mean() {
     // The same seed drops the same.
     let again = dropout(&x, 0.25, &mut Random::new(4), TRAIN).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
     assert_eq!(again, values);
+    // Four numbers share a draw; each of them is dropped as often: 625 expected, the standard deviation is 22.
+    for one in 0..4 {
+        let dropped = values.iter().skip(one).step_by(4).filter(|&&value| value == 0.0).count();
+        assert!((525..725).contains(&dropped), "{dropped} dropped");
+    }
+}
+
+#[test]
+fn dropout_draws_from_splitmix64() {
+    // The first numbers of seed 1234567, as they are published with the generator (Vigna, splitmix64.c).
+    let published = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423, 4_593_380_528_125_082_431];
+    assert_eq!([0, 1, 2, 3].map(|index| Random::at(1_234_567, index)), published);
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub enum Gradient {
 pub struct Context {
     /// Whether `backward` will be called.
     pub gradient: Gradient,
-    /// The number format of products; sums, weights and everything else are f32.
+    /// The number format of products' operands; sums, weights and everything else are f32.
     pub precision: Precision,
     /// Whose ops compute.
     pub kernels: Kernels,

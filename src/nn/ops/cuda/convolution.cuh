@@ -1,7 +1,7 @@
 // Owns what surrounds the product of a convolution: pixels under the kernel as rows of a matrix, pooling, and the way back.
 // Must not know networks.
 //
-// Dividing by a number that is not known before costs as much as reading several: places are counted up instead.
+// Dividing by a number that is not known before costs as much as reading several: where there is most to do, places are counted up instead.
 
 #pragma once
 #include "common.cuh"

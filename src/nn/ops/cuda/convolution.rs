@@ -1,7 +1,8 @@
 //! Owns convolution on a GPU: a row for the pixels under the kernel at each place, and one matrix product with the weights; what follows, pooling
 //! or nothing, in one pass. Must not know models.
 //!
-//! The bias is a weight of a pixel that is always 1, so that its gradient comes out of the same product as theirs.
+//! The bias is a weight of a pixel that is always 1, so that its gradient comes out of the same product as theirs; in shorter number formats it is
+//! rounded with them.
 
 use candle_core::cuda_backend::cudarc::driver::{DeviceRepr, LaunchConfig};
 use candle_core::{DType, Result, Tensor};

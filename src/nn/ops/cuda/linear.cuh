@@ -18,20 +18,21 @@ template <typename T> __device__ void past_relu(const float *gradient, const flo
     live[i] = operand<T>(relu && result[i] <= 0 ? 0 : gradient[i]);
 }
 
-// The sum of each column: a block for 32 columns, 32 by 32 threads.
+// The sum of each column, in as many parts as there are blocks along y: [parts, columns]. Blocks of 32 columns, 32 by 32 threads.
 template <typename T> __device__ void column_sums(const T *values, float *sums, unsigned rows, unsigned columns)
 {
     __shared__ float part[32][33];
-    unsigned column = blockIdx.x * 32 + threadIdx.x;
+    unsigned column = blockIdx.x * 32 + threadIdx.x, height = (rows + gridDim.y - 1) / gridDim.y;
+    unsigned begin = blockIdx.y * height, end = min(begin + height, rows);
     float sum = 0;
     if (column < columns)
-        for (unsigned row = threadIdx.y; row < rows; row += 32) sum += number(values[(u64)row * columns + column]);
+        for (unsigned row = begin + threadIdx.y; row < end; row += 32) sum += number(values[(u64)row * columns + column]);
     part[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.y || column >= columns) return;
     sum = 0;
     for (unsigned row = 0; row < 32; row++) sum += part[row][threadIdx.x];
-    sums[column] = sum;
+    sums[blockIdx.y * columns + column] = sum;
 }
 
 #define LINEAR(T, name)                                                                                                                    \

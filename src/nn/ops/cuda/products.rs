@@ -57,10 +57,12 @@ pub fn product_each_into(
 /// parts of the rows are multiplied side by side, and added up in their order.
 pub fn product_over_rows(left: &Tensor, right: &Tensor, precision: Precision) -> Result<Tensor> {
     let ((rows, m), (_, n)) = (left.dims2()?, right.dims2()?);
-    let parts = (TILES / (m.div_ceil(TILE) * n.div_ceil(TILE))).min(rows / ROWS);
-    if parts < 2 {
+    let most = (TILES / (m.div_ceil(TILE) * n.div_ceil(TILE))).min(rows / ROWS);
+    if most < 2 {
         return product(left, true, right, false, precision);
     }
+    // Nothing is left over where some such number of parts divides the rows.
+    let parts = (most / 2 + 1..=most).rev().find(|parts| rows % parts == 0).unwrap_or(most);
     let (share, rest) = (rows / parts, rows % parts);
     let sums = room((parts + usize::from(rest > 0), m * n), DType::F32, left)?;
     let (lefts, rights) = (Matrix::of(left, true)?, Matrix::of(right, false)?);
@@ -155,13 +157,16 @@ fn multiply(gpu: &CudaDevice, (left, right): (Matrix, Matrix), result: u64, coun
     .w()
 }
 
-/// The sum of each column.
+/// The sum of each column; of many rows by parts of them.
 pub fn column_sums(values: &Tensor) -> Result<Tensor> {
     /// Columns, and rows at a time, of a block.
     const SIDE: u32 = 32;
     let (rows, columns) = values.dims2()?;
-    let sums = room(columns, DType::F32, values)?;
-    let blocks = LaunchConfig { grid_dim: ((columns as u32).div_ceil(SIDE), 1, 1), block_dim: (SIDE, SIDE, 1), shared_mem_bytes: 0 };
+    let wide = (columns as u32).div_ceil(SIDE);
+    let most = (TILES / wide as usize).min(rows / ROWS).max(1);
+    let parts = rows.div_ceil(rows.div_ceil(most));
+    let sums = room((parts, columns), DType::F32, values)?;
+    let blocks = LaunchConfig { grid_dim: (wide, parts as u32, 1), block_dim: (SIDE, SIDE, 1), shared_mem_bytes: 0 };
     launch!(gpu(values)?, &of_kind("column_sums", values.dtype()), blocks, place(values)?, place(&sums)?, rows as u32, columns as u32);
-    Ok(sums)
+    if parts > 1 { column_sums(&sums) } else { sums.reshape(columns) }
 }
