@@ -38,25 +38,22 @@ pub fn reading_availability(device: DeviceChoice, hardware: &Hardware) -> Result
 pub fn precision_note(precision: Precision, device: DeviceChoice, hardware: &Hardware, step_cost: Option<f64>) -> Option<String> {
     match (device.resolved(), precision) {
         (_, Precision::F32) => None,
-        (DeviceChoice::Cpu, _) => processor_note(precision, hardware, step_cost),
         (DeviceChoice::Cuda, Precision::Tf32) => Some(
             "f32, but the numbers that products take are rounded to TF32, with 10 bits behind the point, on GPUs with units for it (compute \
              capability 8.0 or newer)."
                 .to_owned(),
         ),
-        (_, Precision::Tf32) => Some(AS_F32.to_owned()),
+        (_, Precision::Tf32) => Some("The same as f32 here: TF32 is a number format of NVIDIA GPUs.".to_owned()),
+        (DeviceChoice::Cpu, _) => processor_note(precision, hardware, step_cost),
         (_, shorter) => Some(format!("The numbers that products take are rounded to {shorter}, which GPUs multiply faster in large batches.")),
     }
 }
 
-/// What is said of TF32 elsewhere.
-const AS_F32: &str = "The same as f32 here: TF32 is a number format of NVIDIA GPUs.";
-
+/// What a shorter format means on this processor.
 fn processor_note(precision: Precision, hardware: &Hardware, step_cost: Option<f64>) -> Option<String> {
     let fast_bf16 = hardware.cpu.simd.iter().any(|known| known == "AVX-512 BF16");
     let why = match precision {
-        Precision::F32 => return None,
-        Precision::Tf32 => return Some(AS_F32.to_owned()),
+        Precision::F32 | Precision::Tf32 => return None,
         Precision::Bf16 if fast_bf16 => None,
         Precision::Bf16 => Some("this processor has no bf16 instructions"),
         Precision::F16 => Some("this processor has no instructions for f16 products"),

@@ -4,7 +4,7 @@ use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};
 
 use super::gpu::{gpu, launch, of_kind, place, room, rows_of_blocks, threads};
-use super::products::{operand, product_each, product_each_into};
+use super::products::{operand, product, product_into};
 use crate::nn::ops::tape::{self, Gradients};
 use crate::nn::ops::{Context, Gradient};
 use crate::run_config::Precision;
@@ -29,9 +29,9 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Tensor>
     let [sequences, tokens, heads, depth] = [sequences, tokens, heads, width / (3 * heads)].map(|count| count as u32);
     let attention = Attention { by: Layout { sequences, tokens, parts: 3, heads, depth }, precision: context.precision };
     let split = attention.split(&qkv.contiguous()?, 3)?;
-    let scores = product_each(&split.get(0)?, false, &split.get(1)?, true, context.precision)?;
+    let scores = product(&split.get(0)?, false, &split.get(1)?, true, context.precision)?;
     let shares = attention.softmax(&scores)?;
-    let result = attention.merge(&product_each(&shares, false, &split.get(2)?, false, context.precision)?, 1)?;
+    let result = attention.merge(&product(&shares, false, &split.get(2)?, false, context.precision)?, 1)?;
     if context.gradient == Gradient::Kept && tape::leads_back(qkv) {
         tape::note_there(vec![qkv.clone()], &result, move |gradient| {
             let of_qkv = attention.backward(&split, &shares, &gradient.contiguous()?)?;
@@ -83,13 +83,13 @@ impl Attention {
         let (query, key, value) = (split.get(0)?, split.get(1)?, split.get(2)?);
         let gradient = self.split(gradient, 1)?.get(0)?;
         let of_split = room(split.shape(), DType::F32, split)?;
-        product_each_into(&of_split.get(2)?, shares, true, &gradient, false, precision)?;
-        let of_shares = product_each(&gradient, false, &value, true, precision)?;
+        product_into(&of_split.get(2)?, shares, true, &gradient, false, precision)?;
+        let of_shares = product(&gradient, false, &value, true, precision)?;
         let (of_scores, rows) = (room(shares.shape(), kind, shares)?, shares.elem_count() as u32 / columns);
         let (kernel, from) = (of_kind("softmax_back", kind), (place(&of_shares)?, place(shares)?));
         launch!(gpu(shares)?, &kernel, rows_of_blocks(rows), from.0, from.1, place(&of_scores)?, rows, columns, self.scale());
-        product_each_into(&of_split.get(0)?, &of_scores, false, &key, false, precision)?;
-        product_each_into(&of_split.get(1)?, &of_scores, true, &query, false, precision)?;
+        product_into(&of_split.get(0)?, &of_scores, false, &key, false, precision)?;
+        product_into(&of_split.get(1)?, &of_scores, true, &query, false, precision)?;
         self.merge(&of_split, 3)
     }
 }

@@ -79,11 +79,7 @@ extern "C" __global__ void normalize_sums(const float *x, const float *statistic
             sum += live;
             product += live * scaled;
         }
-    sum = over_rows(part[0], sum);
-    product = over_rows(part[1], product);
-    if (threadIdx.y || channel >= channels) return;
-    sums[blockIdx.y * channels + channel] = sum;
-    products[blockIdx.y * channels + channel] = product;
+    keep_sums(part, channel, channels, sum, product, sums, products);
 }
 
 extern "C" __global__ void normalize_back(const float *x, const float *statistics, const float *weight, const float *bias, const float *gradient,

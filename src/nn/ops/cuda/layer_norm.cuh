@@ -50,11 +50,7 @@ extern "C" __global__ void layer_norm_sums(const float *x, const float *statisti
             sum += gradient[place];
             product += gradient[place] * (x[place] - statistics[2 * row]) * statistics[2 * row + 1];
         }
-    sum = over_rows(part[0], sum);
-    product = over_rows(part[1], product);
-    if (threadIdx.y || channel >= channels) return;
-    sums[blockIdx.y * channels + channel] = sum;
-    products[blockIdx.y * channels + channel] = product;
+    keep_sums(part, channel, channels, sum, product, sums, products);
 }
 
 // x + embedding, for each sequence of so many numbers.

@@ -24,33 +24,27 @@ pub const fn operand(precision: Precision) -> DType {
     }
 }
 
-/// The product of two matrices, `[m, k]` and `[k, n]`, each of which may be stored transposed; sums are f32.
+/// The product of two matrices, `[m, k]` and `[k, n]`, or of each of as many, `[count, m, k]` and `[count, k, n]`. Any may be stored transposed;
+/// sums are f32.
 pub fn product(left: &Tensor, left_turned: bool, right: &Tensor, right_turned: bool, precision: Precision) -> Result<Tensor> {
     let (rows, columns) = (Matrix::of(left, left_turned)?, Matrix::of(right, right_turned)?);
-    let result = room((rows.shape().0, columns.shape().1), DType::F32, left)?;
-    multiply(gpu(left)?, (rows, columns), place(&result)?, 1, precision)?;
+    let mut shape = left.dims().to_vec();
+    shape.splice(left.rank() - 2.., [rows.shape().0, columns.shape().1]);
+    let result = room(shape, DType::F32, left)?;
+    multiply(gpu(left)?, (rows, columns), place(&result)?, precision)?;
     Ok(result)
 }
 
-/// The products of so many matrices `[count, m, k]` with as many `[count, k, n]`, each of which may be stored transposed.
-pub fn product_each(left: &Tensor, left_turned: bool, right: &Tensor, right_turned: bool, precision: Precision) -> Result<Tensor> {
-    let (rows, columns) = (Matrix::of(left, left_turned)?, Matrix::of(right, right_turned)?);
-    let results = room((left.dim(0)?, rows.shape().0, columns.shape().1), DType::F32, left)?;
-    product_each_into(&results, left, left_turned, right, right_turned, precision)?;
-    Ok(results)
-}
-
 /// The same, where there is room for it.
-pub fn product_each_into(
-    results: &Tensor,
+pub fn product_into(
+    result: &Tensor,
     left: &Tensor,
     left_turned: bool,
     right: &Tensor,
     right_turned: bool,
     precision: Precision,
 ) -> Result<()> {
-    let sides = (Matrix::of(left, left_turned)?, Matrix::of(right, right_turned)?);
-    multiply(gpu(left)?, sides, place(results)?, left.dim(0)?, precision)
+    multiply(gpu(left)?, (Matrix::of(left, left_turned)?, Matrix::of(right, right_turned)?), place(result)?, precision)
 }
 
 /// `leftᵀ · right` of matrices with many rows, `[rows, m]` and `[rows, n]`. So few numbers come out that a GPU would compute few at a time:
@@ -66,19 +60,20 @@ pub fn product_over_rows(left: &Tensor, right: &Tensor, precision: Precision) ->
     let (share, rest) = (rows / parts, rows % parts);
     let sums = room((parts + usize::from(rest > 0), m * n), DType::F32, left)?;
     let (lefts, rights) = (Matrix::of(left, true)?, Matrix::of(right, false)?);
-    let part = |first, rows| (lefts.part(first, rows), rights.part(first, rows));
-    multiply(gpu(left)?, part(0, share), place(&sums)?, parts, precision)?;
+    let part = |first, rows, count| (lefts.part(first, rows, count), rights.part(first, rows, count));
+    multiply(gpu(left)?, part(0, share, parts), place(&sums)?, precision)?;
     if rest > 0 {
-        multiply(gpu(left)?, part(rows - rest, rest), place(&sums.narrow(0, parts, 1)?)?, 1, precision)?;
+        multiply(gpu(left)?, part(rows - rest, rest, 1), place(&sums.narrow(0, parts, 1)?)?, precision)?;
     }
     column_sums(&sums)?.reshape((m, n))
 }
 
-/// A matrix on a GPU, as it is stored, or the first of several.
+/// A matrix on a GPU, as it is stored, or several, one after the other.
 #[derive(Clone, Copy)]
 struct Matrix {
     place: u64,
     kind: DType,
+    count: usize,
     rows: usize,
     columns: usize,
     turned: bool,
@@ -87,12 +82,13 @@ struct Matrix {
 impl Matrix {
     fn of(tensor: &Tensor, turned: bool) -> Result<Self> {
         let (rows, columns) = (tensor.dim(D::Minus2)?, tensor.dim(D::Minus1)?);
-        Ok(Self { place: place(tensor)?, kind: tensor.dtype(), rows, columns, turned })
+        let count = tensor.elem_count() / (rows * columns).max(1);
+        Ok(Self { place: place(tensor)?, kind: tensor.dtype(), count, rows, columns, turned })
     }
 
-    /// These of the rows that are stored.
-    fn part(self, first: usize, rows: usize) -> Self {
-        Self { place: self.place + (first * self.columns * self.kind.size_in_bytes()) as u64, rows, ..self }
+    /// Of the rows that are stored, those from the first on, as so many matrices of so many rows.
+    fn part(self, first: usize, rows: usize, count: usize) -> Self {
+        Self { place: self.place + (first * self.columns * self.kind.size_in_bytes()) as u64, rows, count, ..self }
     }
 
     /// Rows and columns of what is multiplied.
@@ -114,10 +110,10 @@ impl Matrix {
     }
 }
 
-/// So many products, of matrices that each follow the one before in memory, as the results do.
-fn multiply(gpu: &CudaDevice, (left, right): (Matrix, Matrix), result: u64, count: usize, precision: Precision) -> Result<()> {
+/// A product for each matrix on either side; the results, too, stand one after the other.
+fn multiply(gpu: &CudaDevice, (left, right): (Matrix, Matrix), result: u64, precision: Precision) -> Result<()> {
     let ((m, k), (inner, n)) = (left.shape(), right.shape());
-    if inner != k {
+    if inner != k || left.count != right.count {
         candle_core::bail!("matrices of {m} by {k} and {inner} by {n} numbers have no product");
     }
     let (one, zero) = (1.0_f32, 0.0_f32);
@@ -149,7 +145,7 @@ fn multiply(gpu: &CudaDevice, (left, right): (Matrix, Matrix), result: u64, coun
             cublas::cudaDataType_t::CUDA_R_32F,
             n as i32,
             (m * n) as i64,
-            count as i32,
+            left.count as i32,
             computed,
             cublas::cublasGemmAlgo_t::CUBLAS_GEMM_DFALT,
         )

@@ -21,6 +21,16 @@ __device__ float over_rows(float part[8][33], float value)
     return sum;
 }
 
+// Two sums of eight rows of threads, kept for the channel, in its stripe.
+__device__ void keep_sums(float part[2][8][33], unsigned channel, unsigned channels, float first, float second, float *firsts, float *seconds)
+{
+    first = over_rows(part[0], first);
+    second = over_rows(part[1], second);
+    if (threadIdx.y || channel >= channels) return;
+    firsts[blockIdx.y * channels + channel] = first;
+    seconds[blockIdx.y * channels + channel] = second;
+}
+
 // [stripes, channels] to [channels], twice. Blocks of 32 channels by 8 stripes.
 extern "C" __global__ void join_sums(const float *sums, const float *products, float *sum, float *product, unsigned channels, unsigned stripes)
 {
@@ -30,9 +40,5 @@ extern "C" __global__ void join_sums(const float *sums, const float *products, f
     if (channel < channels)
         for (unsigned stripe = threadIdx.y; stripe < stripes; stripe += 8)
             first += sums[stripe * channels + channel], second += products[stripe * channels + channel];
-    first = over_rows(part[0], first);
-    second = over_rows(part[1], second);
-    if (threadIdx.y || channel >= channels) return;
-    sum[channel] = first;
-    product[channel] = second;
+    keep_sums(part, channel, channels, first, second, sum, product);
 }
