@@ -3,9 +3,9 @@
 
 use std::path::PathBuf;
 
-use super::benchmark::What;
-use super::form::Field;
+use super::machine::What;
 use super::settings::{Settings, Theme};
+use super::setup::Field;
 use crate::bench::Extent;
 use crate::export::ExportSpec;
 use crate::protocol::ModelRef;

@@ -8,22 +8,15 @@ use std::time::Instant;
 use super::WizardStep;
 use super::action::Screen;
 use super::background::{Background, Wake};
-use super::benchmark::BenchmarkView;
-use super::checking::{Checks, SelfTest};
-use super::desktop::Desktop;
-use super::dialogs::Dialogs;
-use super::drawing::Drawing;
-use super::exchange::ExportView;
-use super::form::Form;
-use super::manners::Manners;
+use super::desktop::{Desktop, Dialogs, Manners};
+use super::drawing::{Drawing, ReadingLine, ReadingPlace};
+use super::machine::{BenchmarkView, Checks, Monitor, ReadLive, SelfTest};
 use super::messages::Message;
-use super::monitor::{Monitor, ReadLive};
+use super::models::{ExportView, ResultsView};
 use super::notice::{Notice, Severity};
-use super::reading_line::ReadingLine;
-use super::reading_place::ReadingPlace;
-use super::results::ResultsView;
-use super::run_view::RunView;
+use super::run::RunView;
 use super::settings::Settings;
+use super::setup::Form;
 use crate::data::Found;
 use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget, this_machine};
 use crate::hardware::Hardware;
@@ -129,7 +122,7 @@ pub struct App {
     /// True while NVIDIA's libraries are looked for in another place.
     pub looking_for_cuda: bool,
     pub(super) manners: Manners,
-    pub(super) memory: super::remember::Memory,
+    pub(super) memory: super::settings::Memory,
 }
 
 impl App {
@@ -144,7 +137,7 @@ impl App {
             screen: Screen::Train,
             wizard: (!settings.wizard_done).then_some(WizardStep::Welcome),
             config: settings.config.clone(),
-            memory: super::remember::Memory::new(settings.clone()),
+            memory: super::settings::Memory::new(settings.clone()),
             settings,
             hardware: None,
             found: None,

@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::action::Screen;
-use super::background::Finding;
-use super::run_view::{LastCheckpoint, Phase, RunView};
-use super::state::App;
+use crate::app::App;
+use crate::app::action::Screen;
+use crate::app::background::Finding;
+use crate::app::run::{LastCheckpoint, Phase, RunView};
 use crate::engine::Host;
 use crate::problem::{EngineLoss, Problem};
 use crate::protocol::{Command, ModelRef, RunId};
@@ -19,13 +19,13 @@ impl App {
         self.run.as_ref().and_then(RunView::can_go_on_from)
     }
 
-    pub(super) fn list_interrupted(&self) {
+    pub(in crate::app) fn list_interrupted(&self) {
         let checkpoints = Checkpoints::new(&self.around.paths.checkpoints);
         self.background.run(move || Some(Finding::Interrupted(checkpoints.list())));
     }
 
     /// What lies there counts, not what was heard of it: an engine may die between writing a checkpoint and saying so.
-    pub(super) fn on_interrupted(&mut self, runs: Vec<InterruptedRun>) {
+    pub(in crate::app) fn on_interrupted(&mut self, runs: Vec<InterruptedRun>) {
         if let Some(run) = self.run.as_mut().filter(|run| run.phase == Phase::Failed)
             && let Some(left) = runs.iter().find(|left| Some(&left.folder) == run.checkpoints.as_ref())
         {
@@ -34,7 +34,7 @@ impl App {
         self.interrupted = runs;
     }
 
-    pub(super) fn forget_interrupted(&mut self, folder: PathBuf) {
+    pub(in crate::app) fn forget_interrupted(&mut self, folder: PathBuf) {
         let checkpoints = Checkpoints::new(&self.around.paths.checkpoints);
         if let Some(run) = self.run.as_mut().filter(|run| run.can_go_on_from().is_some_and(|last| last.folder == folder)) {
             (run.checkpoint, run.checkpoints) = (None, None);
@@ -48,7 +48,7 @@ impl App {
     }
 
     /// Goes on with an interrupted run from its checkpoint, here: on the processor if its device cannot be used.
-    pub(super) fn go_on(&mut self, folder: &Path) {
+    pub(in crate::app) fn go_on(&mut self, folder: &Path) {
         if self.is_training() {
             self.complain(&Problem::Busy);
             return;
@@ -75,7 +75,7 @@ impl App {
     }
 
     /// Has the engine live where a run on this device is carried out; the same model reads.
-    pub(super) fn move_to_host_for(&mut self, device: DeviceChoice) {
+    pub(in crate::app) fn move_to_host_for(&mut self, device: DeviceChoice) {
         let host = self.around.host.for_device(device);
         if self.host != host {
             self.host = host;
@@ -84,7 +84,7 @@ impl App {
     }
 
     /// Puts a fresh engine in the place of the one there is; the same model reads, the drawing that is there too.
-    pub(super) fn start_engine_anew(&mut self) {
+    pub(in crate::app) fn start_engine_anew(&mut self) {
         let was_behind = self.line.is_behind();
         self.reconnect();
         if let Some(file @ ModelRef::File(_)) = self.reader.as_ref().map(|reader| reader.reference.clone()) {
@@ -96,7 +96,7 @@ impl App {
     }
 
     /// The engine's process is gone: one on a thread takes its place.
-    pub(super) fn engine_is_lost(&mut self, loss: EngineLoss) {
+    pub(in crate::app) fn engine_is_lost(&mut self, loss: EngineLoss) {
         let was_training = self.is_training();
         self.engine_lost_everything();
         // For good: a process that was lost once may be lost again.

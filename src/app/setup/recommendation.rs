@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::background::Finding;
-use super::state::App;
+use crate::app::App;
+use crate::app::background::Finding;
 use crate::data::builtin;
 use crate::figures::memory;
 use crate::hardware::{Hardware, precision_note, recommend};
@@ -64,7 +64,7 @@ impl App {
     }
 
     /// Pictures an epoch learns from, where the data set is known: those not held back for validation.
-    pub(super) fn training_images(&self) -> Option<u64> {
+    pub(in crate::app) fn training_images(&self) -> Option<u64> {
         self.images().map(|(train, _)| train - held_back(train))
     }
 
@@ -83,7 +83,7 @@ impl App {
     }
 
     /// Everything wrong with the configuration, by itself and on this machine.
-    pub(super) fn config_problems(&self) -> Vec<ConfigProblem> {
+    pub(in crate::app) fn config_problems(&self) -> Vec<ConfigProblem> {
         let mut problems = self.config.problems();
         let device = self.config.device;
         problems.extend(self.why_not_device(device).map(|reason| ConfigProblem::DeviceUnavailable { device, reason }));
@@ -103,7 +103,7 @@ impl App {
     }
 
     /// Takes what is recommended, as long as the wizard is open for the first time and nobody chose anything else.
-    pub(super) fn follow_recommendation(&mut self) {
+    pub(in crate::app) fn follow_recommendation(&mut self) {
         if !self.settings.wizard_done
             && !self.chosen
             && let Some((config, _)) = self.recommended()
@@ -124,7 +124,7 @@ impl App {
         self.list_runs();
     }
 
-    pub(super) fn probe(&self) {
+    pub(in crate::app) fn probe(&self) {
         let (probe, folder) = (Arc::clone(&self.around.probe), self.settings.cuda_folder.clone());
         self.background.run(move || {
             let hardware = Box::new(probe(folder.as_deref()));
@@ -132,13 +132,13 @@ impl App {
         });
     }
 
-    pub(super) fn find_data(&self) {
+    pub(in crate::app) fn find_data(&self) {
         let folders: Vec<_> = self.around.paths.data.iter().chain(&self.settings.data_folders).cloned().collect();
         self.background.run(move || Some(Finding::Data(crate::data::find(&folders))));
     }
 
     /// This machine; one with nothing but a processor until it was probed.
-    pub(super) fn machine(&self) -> std::borrow::Cow<'_, Hardware> {
+    pub(in crate::app) fn machine(&self) -> std::borrow::Cow<'_, Hardware> {
         self.hardware.as_ref().map_or_else(|| std::borrow::Cow::Owned(Hardware::default()), std::borrow::Cow::Borrowed)
     }
 }

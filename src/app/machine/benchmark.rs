@@ -1,9 +1,9 @@
 //! Owns what the window knows of this machine's speed: the benchmark under way and the last one that was kept.
 //! Must not measure: the engine does.
 
-use super::messages::Message;
-use super::reading_place::device_name;
-use super::state::App;
+use crate::app::App;
+use crate::app::drawing::device_name;
+use crate::app::messages::Message;
 use crate::bench::{self, Extent, Report, Row, Saved, Side, Subject, rates};
 use crate::figures::duration;
 use crate::hardware::first_guess;
@@ -75,7 +75,7 @@ impl Comparison {
 /// A benchmark under way.
 #[derive(Clone, Debug)]
 pub struct BenchmarkUnderWay {
-    pub(super) request: u64,
+    pub(in crate::app) request: u64,
     /// What is being measured, once that is known.
     pub subject: Option<Subject>,
     /// From 0 to 1.
@@ -92,12 +92,12 @@ pub struct BenchmarkUnderWay {
 
 impl BenchmarkView {
     /// The benchmark with this number, while it is under way.
-    pub(super) fn current(&mut self, request: u64) -> Option<&mut BenchmarkUnderWay> {
+    pub(in crate::app) fn current(&mut self, request: u64) -> Option<&mut BenchmarkUnderWay> {
         self.under_way.as_mut().filter(|under_way| under_way.request == request)
     }
 
     /// True when it was the one under way.
-    pub(super) fn ended(&mut self, request: u64) -> bool {
+    pub(in crate::app) fn ended(&mut self, request: u64) -> bool {
         let ours = self.current(request).is_some();
         if ours {
             self.under_way = None;
@@ -107,11 +107,11 @@ impl BenchmarkView {
 }
 
 impl App {
-    pub(super) fn benchmark(&mut self, extent: Extent) {
+    pub(in crate::app) fn benchmark(&mut self, extent: Extent) {
         self.measure(None, |request| Command::Benchmark { request, extent });
     }
 
-    pub(super) fn compare(&mut self, what: What) {
+    pub(in crate::app) fn compare(&mut self, what: What) {
         let config = self.with_device(&self.config);
         let sides = match what {
             What::BatchSizes => bench::batch_sizes(&config),
@@ -171,7 +171,7 @@ impl App {
     }
 
     /// Images a second that these settings learn from here, as it was measured.
-    pub(super) fn measured_rate(&self, config: &RunConfig) -> Option<f64> {
+    pub(in crate::app) fn measured_rate(&self, config: &RunConfig) -> Option<f64> {
         let side = Side { device: self.device_for(config.device, config.precision), ..Side::of(config) };
         let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes].into_iter().flatten();
         compared.filter(|comparison| comparison.holds_for(config)).find_map(|comparison| comparison.rate(side))
@@ -200,7 +200,7 @@ impl App {
         }
     }
 
-    pub(super) fn compared(&mut self, request: u64, failed: Vec<(Side, Problem)>) {
+    pub(in crate::app) fn compared(&mut self, request: u64, failed: Vec<(Side, Problem)>) {
         if let Some(under_way) = self.benchmark.under_way.take_if(|under_way| under_way.request == request)
             && let Some((what, config)) = under_way.comparing
         {
@@ -212,7 +212,7 @@ impl App {
         }
     }
 
-    pub(super) fn cancel_benchmark(&mut self) {
+    pub(in crate::app) fn cancel_benchmark(&mut self) {
         if let Some(under_way) = &mut self.benchmark.under_way {
             under_way.stopping = true;
             let request = under_way.request;

@@ -1,12 +1,19 @@
 //! Owns what the app needs of the desktop around its window, so that it can ask without knowing one.
 //! Must not ask any desktop itself.
 
+mod dialogs;
+mod integration;
+mod opening;
+
 use std::any::Any;
 use std::path::Path;
 
-use super::background::Wake;
-use super::messages::Message;
+use crate::app::background::Wake;
+use crate::app::messages::Message;
 use crate::problem::Problem;
+
+pub use dialogs::{Choice, Dialogs};
+pub use integration::{Manners, Wants};
 
 /// The desktop. Called on threads that may wait, never on the window's.
 pub trait Desktop: Send + Sync {

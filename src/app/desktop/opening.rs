@@ -3,17 +3,17 @@
 
 use std::path::{Path, PathBuf};
 
-use super::action::{Action, Screen};
-use super::background::Finding;
-use super::messages::Message;
-use super::notice::Severity;
-use super::state::App;
+use crate::app::App;
+use crate::app::action::{Action, Screen};
+use crate::app::background::Finding;
+use crate::app::messages::Message;
+use crate::app::notice::Severity;
 use crate::ink::{Ink, InkError, read_ink_file};
 use crate::protocol::ModelRef;
 
 impl App {
     /// Opens each as what it is; the last of a kind is what is seen.
-    pub(super) fn open(&mut self, files: Vec<PathBuf>) {
+    pub(in crate::app) fn open(&mut self, files: Vec<PathBuf>) {
         // Whoever opens a file knows what to do next; the wizard comes back at the next launch.
         self.wizard = None;
         self.ask_for_window();
@@ -27,7 +27,7 @@ impl App {
     }
 
     /// Reads an ink file and puts its first drawing on the canvas.
-    pub(super) fn draw_file(&self, file: PathBuf) {
+    pub(in crate::app) fn draw_file(&self, file: PathBuf) {
         self.background.run(move || {
             Some(match first_drawing(&file) {
                 Ok((ink, only)) => Finding::Ink { file, ink, only },
@@ -36,7 +36,7 @@ impl App {
         });
     }
 
-    pub(super) fn on_ink(&mut self, file: &Path, ink: &Ink, only: bool) {
+    pub(in crate::app) fn on_ink(&mut self, file: &Path, ink: &Ink, only: bool) {
         self.drawing.put(ink);
         self.drawing_changed();
         self.screen = Screen::Draw;

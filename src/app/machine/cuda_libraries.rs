@@ -3,19 +3,19 @@
 
 use std::path::PathBuf;
 
-use super::background::Finding;
-use super::state::App;
+use crate::app::App;
+use crate::app::background::Finding;
 use crate::engine::Host;
 use crate::run_config::DeviceChoice;
 
 impl App {
-    pub(super) fn choose_cuda_folder(&self) {
+    pub(in crate::app) fn choose_cuda_folder(&self) {
         let choice = self.around.dialogs.folder("Choose the folder that holds NVIDIA's libraries");
         self.background.run(move || choice().map(Finding::CudaFolder));
     }
 
     /// The same folder again is looked at again: something may have been put there.
-    pub(super) fn use_cuda_folder(&mut self, folder: Option<PathBuf>) {
+    pub(in crate::app) fn use_cuda_folder(&mut self, folder: Option<PathBuf>) {
         self.settings.cuda_folder = folder;
         // What is known of the GPU held for the libraries that were found before.
         self.checks.remove(&DeviceChoice::Cuda);

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::background::Finding;
-use super::messages::Message;
-use super::state::App;
+use crate::app::App;
+use crate::app::background::Finding;
+use crate::app::messages::Message;
 use crate::hardware::{device_availability, reading_availability};
 use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
@@ -30,7 +30,7 @@ pub type Checks = HashMap<DeviceChoice, Checked>;
 
 impl App {
     /// Checks a device, unless it is being checked.
-    pub(super) fn check_device(&mut self, device: DeviceChoice) {
+    pub(in crate::app) fn check_device(&mut self, device: DeviceChoice) {
         if self.checks.insert(device, Checked::UnderWay) == Some(Checked::UnderWay) {
             return;
         }
@@ -43,7 +43,7 @@ impl App {
     }
 
     /// Checks what is only used once it has passed: a GPU that everything is there for.
-    pub(super) fn check_gpu(&mut self) {
+    pub(in crate::app) fn check_gpu(&mut self) {
         for device in [DeviceChoice::Cuda, DeviceChoice::Metal] {
             if self.hardware.as_ref().is_some_and(|hardware| reading_availability(device, hardware).is_ok())
                 && !self.checks.contains_key(&device)
@@ -80,7 +80,7 @@ impl App {
     }
 
     /// These settings as an engine is asked for them: with the GPU that `Auto` stands for, where it stands for one.
-    pub(super) fn with_device(&self, config: &RunConfig) -> RunConfig {
+    pub(in crate::app) fn with_device(&self, config: &RunConfig) -> RunConfig {
         match self.device_for(config.device, config.precision) {
             DeviceChoice::Cpu => config.clone(),
             device => RunConfig { device, ..config.clone() },
@@ -99,7 +99,7 @@ impl App {
         self.why_not_precision_on(self.device_for(self.config.device, precision), precision)
     }
 
-    pub(super) fn why_not_precision_on(&self, device: DeviceChoice, precision: Precision) -> Option<String> {
+    pub(in crate::app) fn why_not_precision_on(&self, device: DeviceChoice, precision: Precision) -> Option<String> {
         let Checked::Done(found) = self.checks.get(&device)? else { return None };
         found.as_ref().as_ref().ok()?.vouches_for(precision).err()
     }

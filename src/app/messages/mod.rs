@@ -1,7 +1,7 @@
 //! Owns the sentences for people: what happened and what to do.
 //! Must not know where they are shown.
 
-mod happenings;
+mod notices;
 mod problems;
 
 use std::fmt;

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::action::Screen;
-use super::background::Finding;
-use super::messages::Message;
-use super::notice::Severity;
-use super::state::App;
+use crate::app::App;
+use crate::app::action::Screen;
+use crate::app::background::Finding;
+use crate::app::messages::Message;
+use crate::app::notice::Severity;
 use crate::export::ExportSpec;
 use crate::figures::local_time;
 use crate::import::{ImportFinding, ImportSpec};
@@ -36,13 +36,13 @@ pub struct ExportView {
 
 impl App {
     /// Lets a person choose how to export this model; the same model's choice goes on where it was.
-    pub(super) fn open_export(&mut self, model: ModelRef) {
+    pub(in crate::app) fn open_export(&mut self, model: ModelRef) {
         let spec = self.export.take().map_or_else(|| ExportSpec::new(ExportFormat::Onnx), |before| before.spec);
         self.export = Some(ExportView { model, spec, preview: None, writing: None, written: None, asked: 0, under_way: None });
         self.preview_export();
     }
 
-    pub(super) fn change_export(&mut self, spec: ExportSpec) {
+    pub(in crate::app) fn change_export(&mut self, spec: ExportSpec) {
         if let Some(view) = self.export.as_mut().filter(|view| view.under_way.is_none() && view.spec != spec) {
             (view.spec, view.written) = (spec, None);
             self.preview_export();
@@ -58,13 +58,13 @@ impl App {
     }
 
     /// Asks for the file's name.
-    pub(super) fn choose_export_file(&mut self) {
+    pub(in crate::app) fn choose_export_file(&mut self) {
         let Some(view) = self.export.as_ref().filter(|view| view.under_way.is_none()) else { return };
         let choice = self.around.dialogs.save("Export the model", view.spec.format.file_name());
         self.background.run(move || choice().map(Finding::ExportTo));
     }
 
-    pub(super) fn export_to(&mut self, to: PathBuf) {
+    pub(in crate::app) fn export_to(&mut self, to: PathBuf) {
         let request = self.next_id();
         let Some(view) = &mut self.export else { return };
         // A name without an ending is completed: it is by its ending that other programs know what they open.
@@ -80,19 +80,19 @@ impl App {
         }
     }
 
-    pub(super) fn cancel_export(&mut self) {
+    pub(in crate::app) fn cancel_export(&mut self) {
         if let Some(request) = self.export.as_ref().and_then(|view| view.under_way) {
             self.ask(Command::CancelExport(request));
         }
     }
 
-    pub(super) fn exporting(&mut self, request: u64, fraction: f32) {
+    pub(in crate::app) fn exporting(&mut self, request: u64, fraction: f32) {
         if let Some(view) = self.export.as_mut().filter(|view| view.under_way == Some(request)) {
             view.writing = Some(fraction);
         }
     }
 
-    pub(super) fn exported(&mut self, request: u64, report: ExportReport) {
+    pub(in crate::app) fn exported(&mut self, request: u64, report: ExportReport) {
         let Some(view) = &mut self.export else { return };
         if view.asked == request {
             view.preview = Some(report);
@@ -105,7 +105,7 @@ impl App {
     }
 
     /// True when it was one that somebody still waits for.
-    pub(super) fn export_ended(&mut self, request: u64) -> bool {
+    pub(in crate::app) fn export_ended(&mut self, request: u64) -> bool {
         let Some(view) = self.export.as_mut().filter(|view| view.asked == request || view.under_way == Some(request)) else { return false };
         if view.under_way == Some(request) {
             (view.under_way, view.writing) = (None, None);
@@ -114,13 +114,13 @@ impl App {
     }
 
     /// Asks for a file of weights.
-    pub(super) fn choose_import_file(&self) {
+    pub(in crate::app) fn choose_import_file(&self) {
         let endings = ["safetensors", "pt", "pth", "bin", "ckpt"];
         let choice = self.around.dialogs.open("Import a model", "Weights (safetensors, PyTorch)", &endings);
         self.background.run(move || choice().map(Finding::ImportFrom));
     }
 
-    pub(super) fn import(&mut self, path: PathBuf) {
+    pub(in crate::app) fn import(&mut self, path: PathBuf) {
         if self.is_training() {
             self.complain(&Problem::Busy);
             return;
@@ -138,7 +138,7 @@ impl App {
         self.importing.is_some()
     }
 
-    pub(super) fn imported(&mut self, request: u64, summary: &RunSummary, finding: &ImportFinding) {
+    pub(in crate::app) fn imported(&mut self, request: u64, summary: &RunSummary, finding: &ImportFinding) {
         self.list_runs();
         if self.import_ended(request) {
             self.just_imported = Some(summary.folder.clone());
@@ -146,12 +146,12 @@ impl App {
         }
     }
 
-    pub(super) fn import_ended(&mut self, request: u64) -> bool {
+    pub(in crate::app) fn import_ended(&mut self, request: u64) -> bool {
         self.importing.take_if(|importing| *importing == request).is_some()
     }
 
     /// Files that were dropped on the window.
-    pub(super) fn drop_files(&mut self, files: Vec<PathBuf>) {
+    pub(in crate::app) fn drop_files(&mut self, files: Vec<PathBuf>) {
         for file in files {
             match Dropped::of(&file) {
                 Dropped::Data => self.use_data_folder(file),
@@ -170,7 +170,7 @@ impl App {
     }
 
     /// Has the next run start from the weights of this one.
-    pub(super) fn train_further(&mut self, folder: &Path) {
+    pub(in crate::app) fn train_further(&mut self, folder: &Path) {
         let Some(summary) = self.listed(folder).cloned() else { return };
         self.chosen = true;
         self.form.clear();

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::messages::Message;
-use super::state::App;
+use crate::app::App;
+use crate::app::messages::Message;
 use crate::problem::Problem;
 use crate::run_config::{ConfigProblem, RunConfig};
 
@@ -157,7 +157,7 @@ impl App {
         self.form.0.get(&field).filter(holds).cloned().unwrap_or_else(|| field.shown(&self.config))
     }
 
-    pub(super) fn type_text(&mut self, field: Field, text: String) {
+    pub(in crate::app) fn type_text(&mut self, field: Field, text: String) {
         if let Some(config) = field.typed(&text, &self.config) {
             self.config = config;
         }

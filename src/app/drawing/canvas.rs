@@ -1,7 +1,7 @@
 //! Owns the drawing on the canvas and its undo history.
 //! Must not know pixels of a screen: points are in canvas units.
 
-use super::settings::PEN;
+use crate::app::settings::PEN;
 use crate::ink::{Ink, Stroke};
 
 /// The side of the canvas in its own units: ten to each pixel of the picture.

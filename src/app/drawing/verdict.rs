@@ -1,7 +1,7 @@
 //! Owns the words for what a model made of a drawing.
 //! Must not know how they are shown.
 
-use super::run_view::RunView;
+use crate::app::run::RunView;
 use crate::figures::milliseconds;
 use crate::protocol::{ModelInfo, ModelRef, Reading};
 use crate::run_config::DeviceChoice;

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-use super::background::Finding;
-use super::messages::Message;
-use super::run_view::{Phase, RunView};
-use super::state::App;
+use crate::app::App;
+use crate::app::background::Finding;
+use crate::app::messages::Message;
+use crate::app::run::{Phase, RunView};
 
 /// What the app wants of its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +43,12 @@ impl App {
     }
 
     /// Asks for the window to come to the front.
-    pub(super) const fn ask_for_window(&mut self) {
+    pub(in crate::app) const fn ask_for_window(&mut self) {
         self.manners.wants = Some(Wants::Front);
     }
 
     /// Looks whether a run began, holds or ended.
-    pub(super) fn mind_manners(&mut self) {
+    pub(in crate::app) fn mind_manners(&mut self) {
         let works = self.run.as_ref().is_some_and(|run| run.is_active() && run.phase != Phase::Paused);
         match (works, self.manners.until.is_some()) {
             (true, false) => self.stay_awake(),
@@ -74,7 +74,7 @@ impl App {
         self.manners.until = Some(until);
     }
 
-    pub(super) fn on_awake(&mut self, awake: bool) {
+    pub(in crate::app) fn on_awake(&mut self, awake: bool) {
         self.manners.awake = awake;
     }
 

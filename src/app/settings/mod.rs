@@ -1,6 +1,8 @@
 //! Owns what is remembered between launches, and its file.
 //! Must not fail the launch: an unreadable file is set aside and the defaults are used.
 
+mod autosave;
+
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::files;
 use crate::problem::Problem;
 use crate::run_config::{ReadingChoice, RunConfig};
+
+pub use autosave::Memory;
 
 /// Light or dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

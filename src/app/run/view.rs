@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::history::History;
+use crate::app::run::History;
 use crate::protocol::{Intervention, RunId, RunPlan, RunSummary, Telemetry};
 use crate::run_config::RunConfig;
 
@@ -44,11 +44,11 @@ pub struct RunView {
     /// What it did by itself, oldest first; steps skipped in f16 are only counted, in `now`.
     pub interventions: Vec<Intervention>,
     /// Where its checkpoints go, once known.
-    pub(super) checkpoints: Option<PathBuf>,
+    pub(in crate::app) checkpoints: Option<PathBuf>,
     /// What it could go on from after an interruption.
     pub checkpoint: Option<LastCheckpoint>,
     /// True once it was said that checkpoints cannot be written.
-    pub(super) complained: bool,
+    pub(in crate::app) complained: bool,
 }
 
 /// The newest checkpoint of a run.
@@ -78,7 +78,7 @@ impl RunView {
     }
 
     /// The same run, going on under another name; its curves stay.
-    pub(super) fn again(self, id: RunId) -> Self {
+    pub(in crate::app) fn again(self, id: RunId) -> Self {
         Self { id, phase: Phase::Preparing(0.0), plan: None, complained: false, ..self }
     }
 

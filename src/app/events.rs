@@ -4,11 +4,11 @@
 use std::time::{Duration, Instant};
 
 use super::background::Finding;
-use super::checking::Checked;
+use super::machine::Checked;
 use super::messages::Message;
+use super::models::ResultsView;
 use super::notice::{Notice, Severity};
-use super::results::ResultsView;
-use super::run_view::{LastCheckpoint, Phase, RunView};
+use super::run::{LastCheckpoint, Phase, RunView};
 use super::state::App;
 use crate::problem::Problem;
 use crate::protocol::{Event, Intervention, ModelRef, RunId, Task};

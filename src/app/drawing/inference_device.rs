@@ -1,10 +1,10 @@
 //! Owns where drawings are read, as the window knows it: what is wanted, what may be used, what the engine found, and the words for it.
 //! Must not compare devices: the engine does.
 
-use super::checking::Checked;
-use super::messages::Message;
-use super::notice::Severity;
-use super::state::App;
+use crate::app::App;
+use crate::app::machine::Checked;
+use crate::app::messages::Message;
+use crate::app::notice::Severity;
 use crate::engine::Host;
 use crate::figures::milliseconds;
 use crate::hardware::reading_availability;
@@ -79,14 +79,14 @@ impl App {
         }
     }
 
-    pub(super) fn choose_reading(&mut self, choice: ReadingChoice) {
+    pub(in crate::app) fn choose_reading(&mut self, choice: ReadingChoice) {
         self.settings.reading = choice;
         self.reading_place.given_up = false;
         self.arrange_reading();
     }
 
     /// Has the engine live where drawings can be read as wanted, once it has nothing else to do, and read there.
-    pub(super) fn arrange_reading(&mut self) {
+    pub(in crate::app) fn arrange_reading(&mut self) {
         let gpu = DeviceChoice::Cuda;
         let takes_gpu = !matches!(self.settings.reading, ReadingChoice::Cpu | ReadingChoice::Metal);
         let moves = takes_gpu
@@ -101,14 +101,14 @@ impl App {
     }
 
     /// Has the engine move where that was put off and nothing stands against it any more.
-    pub(super) fn catch_up_on_reading(&mut self) {
+    pub(in crate::app) fn catch_up_on_reading(&mut self) {
         if self.reading_place.move_due && !self.is_at_work() {
             self.arrange_reading();
         }
     }
 
     /// Tells the engine where to read, if that is news to it.
-    pub(super) fn tell_where_to_read(&mut self) {
+    pub(in crate::app) fn tell_where_to_read(&mut self) {
         let fits = |device: &DeviceChoice| *device != DeviceChoice::Cuda || self.host == Host::Process;
         let others = [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
         let usable: Vec<_> = others.filter(|device| fits(device) && self.why_not_reading_on(*device).is_none()).collect();
@@ -122,18 +122,18 @@ impl App {
     }
 
     /// The engine is another one, which knows nothing yet.
-    pub(super) fn tell_anew_where_to_read(&mut self) {
+    pub(in crate::app) fn tell_anew_where_to_read(&mut self) {
         (self.reading_place.told, self.reading_place.report) = (None, None);
         self.tell_where_to_read();
     }
 
     /// The process that reads on a driver's device was lost: nobody moves there again without being told to.
-    pub(super) fn give_reading_up(&mut self) {
+    pub(in crate::app) fn give_reading_up(&mut self) {
         self.reading_place.given_up = true;
     }
 
     /// The engine found out where to read; what went wrong is said once.
-    pub(super) fn on_reading_report(&mut self, report: ReadingReport) {
+    pub(in crate::app) fn on_reading_report(&mut self, report: ReadingReport) {
         let known = |device| {
             let last = self.reading_place.report.iter().flat_map(|report| &report.tried);
             last.filter(|tried| tried.device == device).any(|tried| tried.outcome.is_err())

@@ -1,7 +1,7 @@
 //! Owns the words for where a run stands: its state, how far it is, how long it will take.
 //! Must not know where they are shown.
 
-use super::run_view::{Phase, RunView};
+use crate::app::run::{Phase, RunView};
 use crate::figures::{grouped, remaining};
 
 impl RunView {

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::background::Finding;
-use super::state::App;
+use crate::app::App;
+use crate::app::background::Finding;
 use crate::hardware::{Reading, Watched};
 
 /// Takes a reading; blocks until it is taken.
@@ -61,7 +61,7 @@ impl App {
 
     /// Asks for the next reading, in its time, if somebody looks. Called by what is about to draw: a window out of sight asks for nothing
     /// after the reading that is under way, and each reading is one frame.
-    pub(super) fn watch(&mut self) {
+    pub(in crate::app) fn watch(&mut self) {
         if !self.monitor_is_shown() {
             self.monitor.readings.clear();
             return;

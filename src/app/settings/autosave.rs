@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::action::Action;
-use super::background::{Background, Finding};
-use super::settings::Settings;
-use super::state::App;
+use crate::app::App;
+use crate::app::action::Action;
+use crate::app::background::{Background, Finding};
+use crate::app::settings::Settings;
 use crate::problem::Problem;
 use crate::protocol::Command;
 
@@ -69,7 +69,7 @@ impl App {
         Settings { config: self.config.clone(), pen: self.drawing.pen, ..self.settings.clone() }
     }
 
-    pub(super) fn remember(&mut self) -> Option<Duration> {
+    pub(in crate::app) fn remember(&mut self) -> Option<Duration> {
         let now = self.to_remember();
         self.memory.poll(now, &self.around.paths.settings, &self.background)
     }

@@ -1,0 +1,11 @@
+//! What the window knows of this machine: its speed, whether its devices compute correctly, how busy it is, NVIDIA's libraries.
+
+pub mod about;
+mod benchmark;
+mod cuda_libraries;
+mod device_check;
+mod monitor;
+
+pub use benchmark::{BenchmarkUnderWay, BenchmarkView, Comparison, What};
+pub use device_check::{Checked, Checks, SelfTest, automatic};
+pub use monitor::{Monitor, ReadLive};

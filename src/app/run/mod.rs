@@ -1,0 +1,9 @@
+//! The training run in the window: its phase, curves and progress, and runs that were interrupted.
+
+mod history;
+mod interrupted;
+pub mod progress;
+mod view;
+
+pub use history::{History, RunningMean};
+pub use view::{LastCheckpoint, Phase, RunView};
