@@ -207,7 +207,7 @@ pub enum Event {
         /// From the command.
         request: u64,
         /// What was read.
-        reading: Box<Reading>,
+        reading: Box<Prediction>,
     },
     /// A measurement is under way.
     Evaluating {
@@ -539,7 +539,7 @@ pub struct Mistake {
 
 /// A drawing, read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct Prediction {
     /// What the model saw.
     pub picture: Picture,
     /// A probability per digit; they sum to 1.
@@ -549,7 +549,7 @@ pub struct Reading {
     /// Its probability.
     pub confidence: f32,
     /// Higher: more like a digit (the log of the summed exponentials of the logits; Liu et al. 2020).
-    pub digit_score: f32,
+    pub energy_score: f32,
     /// False when the drawing does not look like any digit the model knows.
     pub is_digit: bool,
     /// From ink to probabilities, in microseconds.

@@ -2,15 +2,15 @@
 
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use candle_core::Device;
 use inkling::device::{Kernels, Place};
 use inkling::engine::Devices;
-use inkling::infer::{Reader, Reads};
+use inkling::infer::{Classifier, Classify};
 use inkling::ink::Picture;
 use inkling::problem::Problem;
-use inkling::protocol::Reading;
+use inkling::protocol::Prediction;
 use inkling::run_config::{ConfigProblem, DeviceChoice};
 
 /// How the fake device behaves.
@@ -65,20 +65,20 @@ impl Devices for FakeDevices {
         Ok(candle())
     }
 
-    fn load(&self, model: &Reader, device: DeviceChoice) -> Result<Box<dyn Reads>, Problem> {
-        let reader = model.to_place(device, &self.open(device)?)?;
-        Ok(Box::new(Scripted { reader, script: self.script, readings: 0.into() }))
+    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, Problem> {
+        let classifier = model.to_place(device, &self.open(device)?)?;
+        Ok(Box::new(Scripted { classifier, script: self.script, readings: 0.into() }))
     }
 }
 
 struct Scripted {
-    reader: Reader,
+    classifier: Classifier,
     script: Script,
     readings: std::cell::Cell<u32>,
 }
 
-impl Reads for Scripted {
-    fn read_since(&self, start: Instant, picture: Picture) -> Result<Reading, Problem> {
+impl Classify for Scripted {
+    fn classify(&self, picture: Picture) -> Result<Prediction, Problem> {
         self.readings.set(self.readings.get() + 1);
         match self.script {
             Script::Slow(by) => std::thread::sleep(by),
@@ -88,7 +88,7 @@ impl Reads for Scripted {
             Script::Panics(after) if self.readings.get() > after => panic!("the driver is gone"),
             _ => {}
         }
-        let mut reading = self.reader.read_since(start, picture)?;
+        let mut reading = self.classifier.classify(picture)?;
         if self.script == Script::Wrong {
             reading.probabilities.rotate_left(1);
         }

@@ -21,7 +21,7 @@ use inkling::ink::{Ink, Picture};
 use inkling::paths::Paths;
 use inkling::problem::Problem;
 use inkling::protocol::{
-    CLASSES, Command, EpochRecord, Evaluation, Event, ExportReport, Mistake, ModelInfo, ModelRef, Reading, RunId, RunPlan, RunSummary,
+    CLASSES, Command, EpochRecord, Evaluation, Event, ExportReport, Mistake, ModelInfo, ModelRef, Prediction, RunId, RunPlan, RunSummary,
     StepPoint, Task, Telemetry,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
@@ -504,16 +504,16 @@ pub fn checked(device: DeviceChoice) -> inkling::self_test::Report {
 }
 
 /// As many strokes, that digit, nearly sure.
-pub fn reading(ink: &Ink) -> Reading {
+pub fn reading(ink: &Ink) -> Prediction {
     let digit = (ink.strokes.len() % CLASSES) as u8;
     let mut probabilities = [0.005; CLASSES];
     probabilities[usize::from(digit)] = 0.955;
-    Reading {
+    Prediction {
         picture: Picture::BLANK,
         probabilities,
         digit,
         confidence: 0.955,
-        digit_score: 9.0,
+        energy_score: 9.0,
         is_digit: true,
         micros: 800,
         device: DeviceChoice::Cpu,

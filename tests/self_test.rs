@@ -16,7 +16,7 @@ fn this_machine_passes_in_every_precision() {
     let report = run(DeviceChoice::Cpu, &mut |_| told += 1).unwrap();
     assert_eq!(told, report.checks.len());
     for precision in Precision::on(DeviceChoice::Cpu) {
-        assert_eq!(report.vouches_for(precision), Ok(()));
+        assert_eq!(report.passed(precision), Ok(()));
         let of = |subject: &Subject| report.checks.iter().any(|check| check.precision == precision && check.subject == *subject);
         assert!(of(&Subject::Training) && of(&Subject::Op("Linear layer".to_owned())));
     }
@@ -73,8 +73,8 @@ fn report(found: impl Fn(Precision) -> Option<f32>) -> Report {
 fn only_what_passed_is_vouched_for() {
     let one_wrong = report(|precision| Some(if precision == Precision::F16 { 0.9 } else { 0.1 }));
     assert_eq!(one_wrong.failed(), 1);
-    assert!(one_wrong.vouches_for(Precision::F32).is_ok() && one_wrong.vouches_for(Precision::Bf16).is_ok());
-    let reason = one_wrong.vouches_for(Precision::F16).unwrap_err();
+    assert!(one_wrong.passed(Precision::F32).is_ok() && one_wrong.passed(Precision::Bf16).is_ok());
+    let reason = one_wrong.passed(Precision::F16).unwrap_err();
     assert!(reason.contains("Short training in f16") && reason.contains("a loss"), "{reason}");
     assert!(one_wrong.verdict().contains("only f32 and bf16 are used"), "{}", one_wrong.verdict());
     let none = report(|precision| (precision == Precision::F32).then_some(f32::NAN));

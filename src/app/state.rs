@@ -21,7 +21,7 @@ use crate::data::Found;
 use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget, this_machine};
 use crate::hardware::Hardware;
 use crate::paths::Paths;
-use crate::protocol::{Command, ModelInfo, Reading};
+use crate::protocol::{Command, ModelInfo, Prediction};
 use crate::run_config::{DataSource, RunConfig, WeightFormat};
 use crate::runs::{InterruptedRun, RunEntry};
 
@@ -182,7 +182,7 @@ impl App {
     }
 
     /// The newest reading of the drawing on the canvas; see [`App::reading_is_behind`].
-    pub fn reading(&self) -> Option<&Reading> {
+    pub fn reading(&self) -> Option<&Prediction> {
         self.line.reading()
     }
 

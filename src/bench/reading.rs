@@ -8,7 +8,7 @@ use super::pools::Pool;
 use super::report::{Row, Subject};
 use super::rounds::{Side, take, timed};
 use crate::data::Split;
-use crate::infer::{Reader, measure};
+use crate::infer::{Classifier, Classify, measure};
 use crate::ink::Picture;
 use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
@@ -57,7 +57,7 @@ fn one(clock: &mut Clock<'_>, time: std::time::Duration, model: ModelKind, digit
         epochs: 0,
         validation_accuracy: None,
     };
-    let reader = Reader::new(Net::new(model, Activation::default(), 1)?, DeviceChoice::Cpu, info, f32::NEG_INFINITY);
+    let classifier = Classifier::new(Net::new(model, Activation::default(), 1)?, DeviceChoice::Cpu, info, f32::NEG_INFINITY);
     let pictures: Vec<Picture> = (0..digits.len()).filter_map(|index| Picture::try_from(digits.image(index)).ok()).collect();
     let mut pictures = pictures.iter().cycle();
     let mut seconds = Vec::new();
@@ -66,7 +66,7 @@ fn one(clock: &mut Clock<'_>, time: std::time::Duration, model: ModelKind, digit
         for picture in pictures.by_ref().take(BURST) {
             let mut read: Result<(), Problem> = Ok(());
             let picture = picture.clone();
-            let took = timed(|| read = reader.read_picture(picture).map(drop));
+            let took = timed(|| read = classifier.classify(picture).map(drop));
             read?;
             seconds.push(took);
             all += took;

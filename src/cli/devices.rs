@@ -47,7 +47,7 @@ pub fn usable_for_training() -> Vec<(DeviceChoice, Vec<Precision>)> {
     if HAS_CUDA && !this_machine().gpus.is_empty() {
         match checked(gpu) {
             Ok(report) => {
-                let sound = Precision::on(gpu).filter(|&precision| report.vouches_for(precision).is_ok());
+                let sound = Precision::on(gpu).filter(|&precision| report.passed(precision).is_ok());
                 usable.push((gpu, sound.collect()));
             }
             Err(problem) => note(&Message::from(&problem).what),
@@ -68,7 +68,7 @@ fn available(hardware: &Hardware) -> Result<(), Problem> {
 
 /// Whether this device passes its self-test in this number format.
 fn vouched_for(device: DeviceChoice, precision: Precision) -> Result<(), Problem> {
-    Ok(checked(device)?.vouches_for(precision).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
+    Ok(checked(device)?.passed(precision).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
 }
 
 /// What the self-test of a device finds.

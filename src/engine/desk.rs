@@ -1,5 +1,5 @@
 //! Owns what the engine can do at any moment, also between two micro-batches of a run: take commands in, choose the
-//! reader, read the latest drawing, export a model. Must not train or measure: commands that mean such work leave as orders.
+//! classifier, read the latest drawing, export a model. Must not train or measure: commands that mean such work leave as orders.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::supervisor::Bench;
 use crate::bench::{Extent, Side};
 use crate::export::ExportSpec;
 use crate::import::ImportSpec;
-use crate::infer::Reader;
+use crate::infer::{Classifier, Classify};
 use crate::ink::Ink;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event, ModelRef, RunId, Task};
@@ -90,12 +90,12 @@ pub(super) struct Desk<'a> {
     orders: VecDeque<Order>,
     drawing: Option<(u64, Ink)>,
     /// The model that reads, on the processor.
-    reader: Option<Reader>,
+    classifier: Option<Classifier>,
     /// Where it reads.
     place: ReadingPlace,
     /// Reads with the newest weights of the run that is under way.
-    learning: Option<(RunId, Reader)>,
-    /// True while the learning reader reads.
+    learning: Option<(RunId, Classifier)>,
+    /// True while the learning classifier reads.
     following: bool,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Desk<'a> {
         let Bench { commands, events, current } = bench;
         let place = ReadingPlace::new(devices);
         let (orders, drawing) = (VecDeque::new(), None);
-        let mut desk = Self { commands, events, current, orders, drawing, reader: None, place, learning: None, following: false };
+        let mut desk = Self { commands, events, current, orders, drawing, classifier: None, place, learning: None, following: false };
         desk.read_with(&ModelRef::Starter);
         desk
     }
@@ -141,8 +141,8 @@ impl<'a> Desk<'a> {
             }
             // While a run is held, too, nothing is compared.
             if self.current.is_none()
-                && let Some(reader) = &self.reader
-                && let Some(report) = self.place.attend(reader)
+                && let Some(classifier) = &self.classifier
+                && let Some(report) = self.place.attend(classifier)
             {
                 self.events.send(Event::ReadingOn(report));
             }
@@ -161,24 +161,24 @@ impl<'a> Desk<'a> {
     }
 
     /// There are newer weights of a run to read with; `follow` makes them the ones that read.
-    pub fn learned(&mut self, run: RunId, reader: Reader, follow: bool) {
+    pub fn learned(&mut self, run: RunId, classifier: Classifier, follow: bool) {
         self.following |= follow;
         if self.following {
-            self.events.send(Event::Reader(reader.info().clone()));
+            self.events.send(Event::Reader(classifier.info().clone()));
         }
-        self.learning = Some((run, reader));
+        self.learning = Some((run, classifier));
     }
 
     /// The run is over: who followed it reads with what it left, or as before.
-    pub fn run_ended(&mut self, left: Option<Reader>) {
+    pub fn run_ended(&mut self, left: Option<Classifier>) {
         self.learning = None;
         if std::mem::take(&mut self.following) {
             if left.is_some() {
-                self.reader = left;
+                self.classifier = left;
                 self.place.start_over();
             }
-            if let Some(reader) = &self.reader {
-                self.events.send(Event::Reader(reader.info().clone()));
+            if let Some(classifier) = &self.classifier {
+                self.events.send(Event::Reader(classifier.info().clone()));
             }
         }
     }
@@ -213,20 +213,20 @@ impl<'a> Desk<'a> {
     fn read_with(&mut self, model: &ModelRef) {
         let loaded = match model {
             ModelRef::Training(run) => match &self.learning {
-                Some((learning, reader)) if learning == run => {
+                Some((learning, classifier)) if learning == run => {
                     self.following = true;
-                    self.events.send(Event::Reader(reader.info().clone()));
+                    self.events.send(Event::Reader(classifier.info().clone()));
                     return;
                 }
                 _ => Err(Problem::NoSuchRun),
             },
-            ModelRef::Starter => Reader::starter().map_err(Problem::from),
-            ModelRef::File(path) => Reader::open(path).map_err(Problem::from),
+            ModelRef::Starter => Classifier::starter().map_err(Problem::from),
+            ModelRef::File(path) => Classifier::open(path).map_err(Problem::from),
         };
         match loaded {
-            Ok(reader) => {
-                self.events.send(Event::Reader(reader.info().clone()));
-                self.reader = Some(reader);
+            Ok(classifier) => {
+                self.events.send(Event::Reader(classifier.info().clone()));
+                self.classifier = Some(classifier);
                 self.place.start_over();
                 self.following = false;
             }
@@ -247,10 +247,10 @@ impl<'a> Desk<'a> {
     fn read(&mut self) {
         let Some((request, ink)) = self.drawing.take() else { return };
         let before = self.current.replace(Task::Reading(request));
-        let learning = self.learning.as_ref().filter(|_| self.following).map(|(_, reader)| reader);
-        let (reading, report) = match (learning, &self.reader) {
-            (Some(learning), _) => (learning.read(&ink), None),
-            (None, Some(reader)) => self.place.read(reader, &ink),
+        let learning = self.learning.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier);
+        let (reading, report) = match (learning, &self.classifier) {
+            (Some(learning), _) => (learning.classify_drawing(&ink), None),
+            (None, Some(classifier)) => self.place.read(classifier, &ink),
             (None, None) => (Err(Problem::NoSuchRun), None),
         };
         if let Some(report) = report {

@@ -7,7 +7,7 @@ use super::desk::{Desk, Order};
 use super::handle::EngineSettings;
 use super::shelf::Shelf;
 use crate::data::DataError;
-use crate::infer::Reader;
+use crate::infer::Classifier;
 use crate::problem::Problem;
 use crate::protocol::{Evaluation, Event, ModelInfo, ModelRef, Task};
 use crate::run_config::DataSpec;
@@ -31,9 +31,9 @@ fn measure(
     model: &ModelRef,
     data: &DataSpec,
 ) -> Result<Option<(ModelInfo, Evaluation)>, Problem> {
-    let reader = match model {
-        ModelRef::Starter => Reader::starter()?,
-        ModelRef::File(path) => Reader::open(path)?,
+    let classifier = match model {
+        ModelRef::Starter => Classifier::starter()?,
+        ModelRef::File(path) => Classifier::open(path)?,
         ModelRef::Training(_) => return Err(Problem::NoSuchRun),
     };
     let mut attend = |fraction: f32| {
@@ -49,6 +49,6 @@ fn measure(
     };
     // Reading the data is the first half of the bar, reading its images the second.
     let set = shelf.get(&settings.data_folders, data, &mut |fraction| attend(fraction / 2.0))?;
-    let evaluation = reader.evaluate(&set.test, &mut |fraction| attend(0.5 + fraction / 2.0))?;
-    Ok(evaluation.map(|evaluation| (reader.info().clone(), evaluation)))
+    let evaluation = classifier.evaluate(&set.test, &mut |fraction| attend(0.5 + fraction / 2.0))?;
+    Ok(evaluation.map(|evaluation| (classifier.info().clone(), evaluation)))
 }

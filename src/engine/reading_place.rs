@@ -7,13 +7,13 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::devices::Devices;
-use crate::infer::{DeviceReading, Reader, ReadingFlaw, ReadingReport, Reads, Tried, candidates, choose, compare, guarded};
-use crate::ink::{self, Ink};
+use crate::infer::{Classifier, Classify, DeviceReading, ReadingFlaw, ReadingReport, Tried, candidates, choose, compare, guarded};
+use crate::ink::Ink;
 use crate::problem::Problem;
-use crate::protocol::Reading;
+use crate::protocol::Prediction;
 use crate::run_config::{DeviceChoice, ReadingChoice};
 
 /// A device that takes longer than this for the pictures it is compared on, some 20 ms each, makes drawing sticky.
@@ -28,7 +28,7 @@ pub(super) struct ReadingPlace {
     due: bool,
     comparing: Option<Receiver<Message>>,
     /// The model on another device than the processor.
-    there: Option<Box<dyn Reads>>,
+    there: Option<Box<dyn Classify>>,
     report: Option<ReadingReport>,
 }
 
@@ -66,7 +66,7 @@ impl ReadingPlace {
     }
 
     /// Begins what is due and takes what has come; a report where something is known now.
-    pub fn attend(&mut self, model: &Reader) -> Option<ReadingReport> {
+    pub fn attend(&mut self, model: &Classifier) -> Option<ReadingReport> {
         if std::mem::take(&mut self.due)
             && let Some((choice, usable)) = &self.asked
         {
@@ -83,20 +83,19 @@ impl ReadingPlace {
         }
     }
 
-    fn settle(&mut self, model: &Reader, tried: Vec<Tried>) -> Option<ReadingReport> {
+    fn settle(&mut self, model: &Classifier, tried: Vec<Tried>) -> Option<ReadingReport> {
         self.comparing = None;
-        let (found, readers): (Vec<DeviceReading>, Vec<_>) = tried.into_iter().unzip();
+        let (found, classifiers): (Vec<DeviceReading>, Vec<_>) = tried.into_iter().unzip();
         let device = choose(self.asked.as_ref()?.0, &found);
-        self.there = found.iter().zip(readers).find(|(found, _)| found.device == device).and_then(|(_, reader)| reader);
+        self.there = found.iter().zip(classifiers).find(|(found, _)| found.device == device).and_then(|(_, classifier)| classifier);
         self.report = Some(ReadingReport { model: model.info().reference.clone(), device, tried: found });
         self.report.clone()
     }
 
     /// Reads a drawing; with a report where the device failed, and the processor took over.
-    pub fn read(&mut self, model: &Reader, ink: &Ink) -> (Result<Reading, Problem>, Option<ReadingReport>) {
-        let Some(there) = &self.there else { return (model.read(ink), None) };
-        let start = Instant::now();
-        match guarded(|| there.read_since(start, ink::picture(ink))) {
+    pub fn read(&mut self, model: &Classifier, ink: &Ink) -> (Result<Prediction, Problem>, Option<ReadingReport>) {
+        let Some(there) = &self.there else { return (model.classify_drawing(ink), None) };
+        match guarded(|| there.classify_drawing(ink)) {
             Ok(reading) => (Ok(reading), None),
             Err(problem) => {
                 self.there = None;
@@ -106,7 +105,7 @@ impl ReadingPlace {
                         tried.outcome = Err(ReadingFlaw::Failed(problem.clone()));
                     }
                 }
-                (model.read(ink), self.report.clone())
+                (model.classify_drawing(ink), self.report.clone())
             }
         }
     }
@@ -114,7 +113,7 @@ impl ReadingPlace {
 
 /// Compares on a thread of its own: opening a device takes its time, and a drawing never waits for it. The model no longer learns, so that
 /// both may read with its weights.
-fn begin(devices: Arc<dyn Devices>, model: Reader, others: Vec<DeviceChoice>) -> Option<Receiver<Message>> {
+fn begin(devices: Arc<dyn Devices>, model: Classifier, others: Vec<DeviceChoice>) -> Option<Receiver<Message>> {
     let (sender, messages) = channel();
     let work = move || {
         let compared = catch_unwind(AssertUnwindSafe(|| compare_on(devices.as_ref(), &model, others, &sender)));
@@ -133,7 +132,7 @@ fn begin(devices: Arc<dyn Devices>, model: Reader, others: Vec<DeviceChoice>) ->
 
 fn compare_on(
     devices: &dyn Devices,
-    model: &Reader,
+    model: &Classifier,
     others: Vec<DeviceChoice>,
     sender: &Sender<Message>,
 ) -> Result<Option<Vec<Tried>>, Problem> {

@@ -9,7 +9,7 @@ use super::handle::{EngineSettings, RunsTarget};
 use super::shelf::Shelf;
 use crate::data::DataError;
 use crate::device::Place;
-use crate::infer::Reader;
+use crate::infer::Classifier;
 use crate::nn::{ModelFile, Net, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Event, Intervention, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
@@ -59,12 +59,12 @@ pub(super) fn carry_out(
     desk.run_ended(left);
 }
 
-/// A reader with what the run has learned: on the processor, from where it may go elsewhere.
-fn left_by(outcome: &Outcome, reference: ModelRef) -> Option<Reader> {
+/// A classifier with what the run has learned: on the processor, from where it may go elsewhere.
+fn left_by(outcome: &Outcome, reference: ModelRef) -> Option<Classifier> {
     let file = outcome.model_file();
     let net = file.net.in_place(&Place::CPU);
     let net = net.inspect_err(|error| tracing::error!(%error, "the run's weights cannot be fetched from their device")).ok()?;
-    Some(Reader::of_file(ModelFile { net, card: file.card }, reference))
+    Some(Classifier::of_file(ModelFile { net, card: file.card }, reference))
 }
 
 /// The writer of the run's checkpoints, and the one it goes on from.
@@ -175,8 +175,8 @@ impl Job<'_, '_, '_> {
         self.desk.events.send(Event::Failed { what, problem: Problem::Busy });
     }
 
-    /// A reader with the run's weights, as they are now and as they go on.
-    fn reader(&self, net: &Net, record: Option<&EpochRecord>, digit_threshold: f32) -> Reader {
+    /// A classifier with the run's weights, as they are now and as they go on.
+    fn classifier(&self, net: &Net, record: Option<&EpochRecord>, digit_threshold: f32) -> Classifier {
         let info = ModelInfo {
             reference: ModelRef::Training(self.run),
             kind: self.config.model,
@@ -185,7 +185,7 @@ impl Job<'_, '_, '_> {
             epochs: record.map_or(0, |record| record.epoch),
             validation_accuracy: record.map(|record| record.validation_accuracy),
         };
-        Reader::new(net.clone(), self.config.device.resolved(), info, digit_threshold)
+        Classifier::new(net.clone(), self.config.device.resolved(), info, digit_threshold)
     }
 }
 
@@ -195,8 +195,8 @@ impl Observer for Job<'_, '_, '_> {
         let folder = self.writer.folder().to_owned();
         self.desk.events.send(Event::Started { run: self.run, plan: plan.clone(), before: before.to_vec(), folder });
         // Nothing was learned yet, or not this time: whoever wants to may read with it, nobody has to.
-        let reader = self.reader(net, before.last(), f32::NEG_INFINITY);
-        self.desk.learned(self.run, reader, false);
+        let classifier = self.classifier(net, before.last(), f32::NEG_INFINITY);
+        self.desk.learned(self.run, classifier, false);
     }
 
     fn between(&mut self, _net: &Net) -> Flow {
@@ -218,8 +218,8 @@ impl Observer for Job<'_, '_, '_> {
         self.desk.events.flush(self.run, self.now);
         self.desk.events.send(Event::Epoch { run: self.run, record: *record });
         // After the first epoch the newest weights read by themselves, until somebody chooses another model.
-        let reader = self.reader(net, Some(record), digit_threshold);
-        self.desk.learned(self.run, reader, record.epoch == self.before + 1);
+        let classifier = self.classifier(net, Some(record), digit_threshold);
+        self.desk.learned(self.run, classifier, record.epoch == self.before + 1);
     }
 
     fn checkpoint(&mut self, checkpoint: Checkpoint) {

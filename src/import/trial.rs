@@ -18,8 +18,6 @@ const SEED: u64 = 0x1196;
 const READS: f64 = 0.5;
 /// So much more of the digits has to be read rightly than with what is more usual.
 const CLEARLY: f64 = 0.005;
-/// Share of the digits that count as digits, as for models trained here.
-const DIGIT_SHARE: f64 = 0.99;
 /// What pixels are usually made of: as is common for MNIST, from 0 to 1, and from -1 to 1.
 const USUAL: [Normalization; 3] = [Normalization::MNIST, Normalization { mean: 0.0, std: 1.0 }, Normalization { mean: 0.5, std: 0.5 }];
 
@@ -74,7 +72,7 @@ pub fn try_out(
     Ok(Trial {
         net,
         activation,
-        digit_threshold: measured.score_kept_by(DIGIT_SHARE),
+        digit_threshold: measured.digit_threshold(),
         accuracy: measured.evaluation.accuracy,
         images: measured.evaluation.images,
         sure: named || reads,

@@ -6,11 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use super::findings::{Agreement, DeviceReading, ReadingFigures, ReadingFlaw};
-use super::reader::{Reader, Reads};
+use super::classifier::{Classifier, Classify};
 use crate::data::builtin;
 use crate::ink::Picture;
 use crate::problem::Problem;
-use crate::protocol::Reading;
+use crate::protocol::Prediction;
 use crate::quantiles::{median, quantile};
 use crate::run_config::DeviceChoice;
 
@@ -20,26 +20,26 @@ pub const PICTURES: usize = 256;
 const WARM_UP: usize = 8;
 
 /// A model, or why it could not be had, on a device.
-pub type Candidate = (DeviceChoice, Result<Box<dyn Reads>, Problem>);
+pub type Candidate = (DeviceChoice, Result<Box<dyn Classify>, Problem>);
 
 /// A device that was tried, and the model on it where it reads rightly.
-pub type Tried = (DeviceReading, Option<Box<dyn Reads>>);
+pub type Tried = (DeviceReading, Option<Box<dyn Classify>>);
 
 /// Compares `candidates` with the processor, which comes first in what is found. A device that takes longer than `patience` for the pictures
 /// that are timed is given up. `attend` is called after each picture; `None` when it breaks the comparison off.
 pub fn compare(
-    processor: &Reader,
+    processor: &Classifier,
     candidates: Vec<Candidate>,
     patience: Duration,
     attend: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Option<Vec<Tried>>, Problem> {
     let pictures = builtin::write(1, 0, PICTURES, &mut |_| ControlFlow::Continue(()))?.test;
     let mut here = Times::default();
-    let mut there: Vec<_> = candidates.into_iter().map(|(device, reader)| Side::new(device, reader)).collect();
+    let mut there: Vec<_> = candidates.into_iter().map(|(device, classifier)| Side::new(device, classifier)).collect();
     for turn in 0..WARM_UP + PICTURES {
         let index = turn.checked_sub(WARM_UP);
         let Ok(picture) = Picture::try_from(pictures.image(index.unwrap_or(turn))) else { continue };
-        let reading = here.read(processor, picture.clone(), index.is_some())?;
+        let reading = here.classify(processor, picture.clone(), index.is_some())?;
         for side in &mut there {
             side.read(&picture, &reading, index.is_some(), patience);
         }
@@ -62,9 +62,9 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<T, Proble
 struct Times(Vec<f64>);
 
 impl Times {
-    fn read(&mut self, reader: &dyn Reads, picture: Picture, timed: bool) -> Result<Reading, Problem> {
+    fn classify(&mut self, classifier: &dyn Classify, picture: Picture, timed: bool) -> Result<Prediction, Problem> {
         let start = Instant::now();
-        let reading = guarded(|| reader.read_since(start, picture))?;
+        let reading = guarded(|| classifier.classify(picture))?;
         if timed {
             self.0.push(start.elapsed().as_secs_f64());
         }
@@ -80,34 +80,34 @@ impl Times {
 /// One device's part of the comparison.
 struct Side {
     device: DeviceChoice,
-    reader: Result<Box<dyn Reads>, ReadingFlaw>,
+    classifier: Result<Box<dyn Classify>, ReadingFlaw>,
     times: Times,
     agreement: Agreement,
 }
 
 impl Side {
-    fn new(device: DeviceChoice, reader: Result<Box<dyn Reads>, Problem>) -> Self {
-        Self { device, reader: reader.map_err(ReadingFlaw::Failed), times: Times::default(), agreement: Agreement::default() }
+    fn new(device: DeviceChoice, classifier: Result<Box<dyn Classify>, Problem>) -> Self {
+        Self { device, classifier: classifier.map_err(ReadingFlaw::Failed), times: Times::default(), agreement: Agreement::default() }
     }
 
-    fn read(&mut self, picture: &Picture, here: &Reading, timed: bool, patience: Duration) {
-        let Ok(reader) = &self.reader else { return };
-        match self.times.read(reader.as_ref(), picture.clone(), timed) {
+    fn read(&mut self, picture: &Picture, here: &Prediction, timed: bool, patience: Duration) {
+        let Ok(classifier) = &self.classifier else { return };
+        match self.times.classify(classifier.as_ref(), picture.clone(), timed) {
             Ok(there) if timed => self.agreement.add(&here.probabilities, &there.probabilities),
             Ok(_) => {}
-            Err(problem) => self.reader = Err(ReadingFlaw::Failed(problem)),
+            Err(problem) => self.classifier = Err(ReadingFlaw::Failed(problem)),
         }
         let seconds: f64 = self.times.0.iter().sum();
         if seconds > patience.as_secs_f64() {
-            self.reader = Err(ReadingFlaw::Slow { drawings: self.times.0.len() as u32, seconds: seconds as f32 });
+            self.classifier = Err(ReadingFlaw::Slow { drawings: self.times.0.len() as u32, seconds: seconds as f32 });
         }
     }
 
     fn found(self) -> Tried {
-        let Self { device, reader, times, agreement } = self;
-        let sound = reader.and_then(|reader| if agreement.is_close() { Ok(reader) } else { Err(ReadingFlaw::Disagrees(agreement)) });
+        let Self { device, classifier, times, agreement } = self;
+        let sound = classifier.and_then(|classifier| if agreement.is_close() { Ok(classifier) } else { Err(ReadingFlaw::Disagrees(agreement)) });
         match sound {
-            Ok(reader) => (DeviceReading { device, outcome: Ok(times.figures(agreement)) }, Some(reader)),
+            Ok(classifier) => (DeviceReading { device, outcome: Ok(times.figures(agreement)) }, Some(classifier)),
             Err(flaw) => (DeviceReading { device, outcome: Err(flaw) }, None),
         }
     }

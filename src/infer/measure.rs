@@ -14,6 +14,8 @@ use crate::protocol::{CLASSES, Evaluation, Mistake};
 const CHUNK: usize = 128;
 /// The same on a device, which has more to gain from many at once.
 pub const DEVICE_CHUNK: usize = 1024;
+/// The share of real digits that count as digits; the others are taken for something else.
+const IN_DISTRIBUTION_QUANTILE: f64 = 0.99;
 /// Wrong answers kept.
 const MISTAKES: usize = 60;
 
@@ -22,14 +24,19 @@ const MISTAKES: usize = 60;
 pub struct Measurement {
     /// What is reported.
     pub evaluation: Evaluation,
-    /// How much each image looks like a digit, in the order of the split.
-    pub digit_scores: Vec<f32>,
+    /// The energy score of each image, in the order of the split.
+    pub energy_scores: Vec<f32>,
 }
 
 impl Measurement {
-    /// The highest digit score that at least `share` of the images reach; 0 without images.
-    pub fn score_kept_by(&self, share: f64) -> f32 {
-        let mut scores = self.digit_scores.clone();
+    /// The energy score below which a drawing counts as "not a digit": [`IN_DISTRIBUTION_QUANTILE`] of the images reach it.
+    pub fn digit_threshold(&self) -> f32 {
+        self.score_reached_by(IN_DISTRIBUTION_QUANTILE)
+    }
+
+    /// The highest energy score that at least `share` of the images reach; 0 without images.
+    pub fn score_reached_by(&self, share: f64) -> f32 {
+        let mut scores = self.energy_scores.clone();
         scores.sort_unstable_by(f32::total_cmp);
         let below = ((1.0 - share) * scores.len() as f64).floor() as usize;
         scores.get(below).copied().unwrap_or_default()
@@ -63,7 +70,7 @@ pub fn measure(net: &Net, split: &Split, progress: &mut dyn FnMut(f32) -> Contro
             figures.add(&scores, label);
         }
         read = end;
-        if progress(figures.digit_scores.len() as f32 / split.len() as f32).is_break() {
+        if progress(figures.energy_scores.len() as f32 / split.len() as f32).is_break() {
             return Ok(None);
         }
     }
@@ -75,7 +82,7 @@ struct Figures {
     loss: f64,
     confusion: [[u32; CLASSES]; CLASSES],
     wrong: Vec<Wrong>,
-    digit_scores: Vec<f32>,
+    energy_scores: Vec<f32>,
 }
 
 /// A wrong answer, until it is known whether it is among the worst.
@@ -89,7 +96,7 @@ struct Wrong {
 
 impl Figures {
     fn add(&mut self, scores: &Scores, label: u8) {
-        let Scores { probabilities, digit, digit_score } = scores;
+        let Scores { probabilities, digit, energy_score } = scores;
         let label_probability = probabilities.get(usize::from(label)).copied().unwrap_or_default();
         // A probability that rounds to 0 has a large loss, not an infinite one.
         self.loss -= f64::from(label_probability.max(f32::MIN_POSITIVE).ln());
@@ -98,18 +105,18 @@ impl Figures {
         }
         if *digit != usize::from(label) {
             self.wrong.push(Wrong {
-                index: self.digit_scores.len(),
+                index: self.energy_scores.len(),
                 label,
                 answer: *digit as u8,
                 confidence: probabilities[*digit],
                 label_probability,
             });
         }
-        self.digit_scores.push(*digit_score);
+        self.energy_scores.push(*energy_score);
     }
 
     fn finish(mut self, split: &Split) -> Measurement {
-        let images = self.digit_scores.len();
+        let images = self.energy_scores.len();
         let right = images - self.wrong.len();
         self.wrong.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
         let mistakes = self
@@ -130,6 +137,6 @@ impl Figures {
             confusion: self.confusion,
             mistakes,
         };
-        Measurement { evaluation, digit_scores: self.digit_scores }
+        Measurement { evaluation, energy_scores: self.energy_scores }
     }
 }

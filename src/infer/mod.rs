@@ -3,11 +3,11 @@
 mod compare;
 mod findings;
 mod measure;
-mod reader;
+mod classifier;
 mod scores;
 
 pub use compare::{Candidate, PICTURES, Tried, compare, guarded};
 pub use findings::{APART, Agreement, DeviceReading, ReadingFigures, ReadingFlaw, ReadingReport, candidates, choose};
 pub use measure::{DEVICE_CHUNK, Measurement, measure};
-pub use reader::{Reader, Reads, starter_file};
+pub use classifier::{Classifier, Classify, starter_file};
 pub use scores::Scores;

@@ -1,15 +1,14 @@
-//! Owns what ten logits mean. Must not know where they come from.
-
 use crate::protocol::CLASSES;
 
-/// One picture's logits, understood.
+/// What the ten logits of one image say.
 pub struct Scores {
     /// Softmax of the logits.
     pub probabilities: [f32; CLASSES],
     /// The likeliest digit; of equals the first.
     pub digit: usize,
-    /// The log of the summed exponentials of the logits: the negative free energy of Liu et al. 2020.
-    pub digit_score: f32,
+    /// The log of the summed exponentials of the logits: the negative free energy of Liu et al. 2020. Higher means more like the digits
+    /// the model was trained on.
+    pub energy_score: f32,
 }
 
 impl Scores {
@@ -19,7 +18,7 @@ impl Scores {
         let exponentials = logits.map(|logit| (logit - largest).exp());
         let sum: f32 = exponentials.iter().sum();
         let digit = logits.iter().position(|&logit| logit == largest).unwrap_or_default();
-        Self { probabilities: exponentials.map(|e| e / sum), digit, digit_score: largest + sum.ln() }
+        Self { probabilities: exponentials.map(|e| e / sum), digit, energy_score: largest + sum.ln() }
     }
 
     /// The scores of each row of `[n, 10]` logits.

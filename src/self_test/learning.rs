@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::report::{Check, Subject};
 use crate::data::{DataSet, builtin};
 use crate::device::Place;
-use crate::infer::{APART, Agreement, PICTURES, Reader, Scores};
+use crate::infer::{APART, Agreement, Classifier, PICTURES, Scores};
 use crate::ink::PIXELS;
 use crate::nn::{Net, Pass};
 use crate::problem::Problem;
@@ -50,11 +50,11 @@ pub fn reads(place: &Place) -> Check {
 
 fn agreement(place: &Place) -> Result<Agreement, Problem> {
     let data = pictures(0, PICTURES)?;
-    let reader = Reader::starter()?;
-    let there = probabilities(&reader.net().to_place(place)?, &data.test.images)?;
+    let classifier = Classifier::starter()?;
+    let there = probabilities(&classifier.net().to_place(place)?, &data.test.images)?;
     let mut agreement = Agreement::default();
     for (picture, there) in data.test.images.chunks_exact(PIXELS).zip(&there) {
-        for here in probabilities(reader.net(), picture)? {
+        for here in probabilities(classifier.net(), picture)? {
             agreement.add(&here.probabilities, &there.probabilities);
         }
     }

@@ -77,7 +77,7 @@ pub struct Report {
 
 impl Report {
     /// Whether runs in this precision can be offered; otherwise why not, as a sentence.
-    pub fn vouches_for(&self, precision: Precision) -> Result<(), String> {
+    pub fn passed(&self, precision: Precision) -> Result<(), String> {
         self.first_failure(|check| check.precision == precision || check.subject == Subject::Reading)
     }
 
@@ -87,10 +87,10 @@ impl Report {
 
     /// Whether drawings can be read there; otherwise why not, as a sentence. A device that training is not offered on may fail in its
     /// gradients.
-    pub fn vouches_for_reading(&self) -> Result<(), String> {
+    pub fn passed_inference(&self) -> Result<(), String> {
         match self.device {
             DeviceChoice::Metal => self.first_failure(|check| check.subject == Subject::Reading),
-            _ => self.vouches_for(Precision::F32),
+            _ => self.passed(Precision::F32),
         }
     }
 
@@ -102,7 +102,7 @@ impl Report {
     /// "All 31 checks passed in 1.2 s.", or "1 of 31 checks failed: only f32 and bf16 are used here."
     pub fn verdict(&self) -> String {
         let sound: Vec<_> =
-            Precision::on(self.device).filter(|&precision| self.vouches_for(precision).is_ok()).map(Precision::name).collect();
+            Precision::on(self.device).filter(|&precision| self.passed(precision).is_ok()).map(Precision::name).collect();
         let count = self.checks.len();
         match (self.failed(), sound.as_slice()) {
             (0, _) => format!("All {count} checks passed in {:.1} s.", self.seconds),

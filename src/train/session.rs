@@ -39,9 +39,6 @@ pub fn micro_batch(model: ModelKind) -> usize {
     (FLOPS / flops(model).training.max(1)).clamp(16, 128) as usize
 }
 
-/// Share of the validation images that count as digits.
-const DIGIT_SHARE: f64 = 0.99;
-
 /// Trains as configured, in this place, from the start or from a checkpoint of an interrupted run, as if it had not been interrupted. `None`
 /// when the observer stopped the run before its first epoch was complete.
 pub fn train(
@@ -150,7 +147,7 @@ fn run<'scope, 'env>(
             validation_accuracy: measured.evaluation.accuracy as f32,
             seconds: (validating - began) as f32,
         };
-        let digit_threshold = measured.score_kept_by(DIGIT_SHARE);
+        let digit_threshold = measured.digit_threshold();
         keeper.offer(&record, &net, digit_threshold)?;
         epochs.push(record);
         pulse.pause(|| observer.epoch(&record, &net, digit_threshold));

@@ -55,8 +55,8 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
     let (mut app, mut engine) = on_a_mac();
     let mut report = checked(DeviceChoice::Metal);
     report.checks[0].found = Some(0.9);
-    assert!(report.vouches_for_reading().is_ok());
-    assert!(inkling::self_test::Report { device: DeviceChoice::Cuda, ..report.clone() }.vouches_for_reading().is_err());
+    assert!(report.passed_inference().is_ok());
+    assert!(inkling::self_test::Report { device: DeviceChoice::Cuda, ..report.clone() }.passed_inference().is_err());
     report.checks[0].subject = inkling::self_test::Subject::Reading;
     app.checks.insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(report))));
     app.apply(Action::ReadOn(ReadingChoice::Fastest));

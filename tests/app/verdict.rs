@@ -3,24 +3,24 @@
 use inkling::app::verdict::{Verdict, latency, reader_sentence, whole_percent};
 use inkling::app::{Phase, RunView};
 use inkling::ink::Picture;
-use inkling::protocol::{ModelInfo, ModelRef, Reading, RunId};
+use inkling::protocol::{ModelInfo, ModelRef, Prediction, RunId};
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, RunConfig};
 
 fn info(reference: ModelRef) -> ModelInfo {
     ModelInfo { reference, kind: ModelKind::ConvNet, parameters: 10, data: DataSpec::builtin(), epochs: 2, validation_accuracy: None }
 }
 
-fn reading(likely: &[(usize, f32)], is_digit: bool) -> Reading {
+fn reading(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
     let mut probabilities = [0.0; 10];
     for &(digit, probability) in likely {
         probabilities[digit] = probability;
     }
-    Reading {
+    Prediction {
         picture: Picture::BLANK,
         probabilities,
         digit: likely[0].0 as u8,
         confidence: likely[0].1,
-        digit_score: 0.0,
+        energy_score: 0.0,
         is_digit,
         micros: 830,
         device: DeviceChoice::Cpu,

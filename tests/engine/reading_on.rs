@@ -7,7 +7,7 @@ use std::time::Duration;
 use inkling::engine::Devices;
 use inkling::infer::{APART, PICTURES, ReadingFlaw, ReadingReport};
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event, ModelRef, Reading, RunId};
+use inkling::protocol::{Command, Event, ModelRef, Prediction, RunId};
 use inkling::run_config::{ConfigProblem, DeviceChoice, ReadingChoice, RunConfig};
 
 use super::work::{Bench, a_stroke, bench_with};
@@ -26,7 +26,7 @@ fn reported(bench: &Bench) -> ReadingReport {
     bench.until(|event| if let Event::ReadingOn(report) = event { Some(report) } else { None })
 }
 
-fn read(bench: &Bench, wanted: u64) -> Reading {
+fn read(bench: &Bench, wanted: u64) -> Prediction {
     bench.handle.send(Command::Classify { request: wanted, ink: a_stroke() });
     bench.until(|event| match event {
         Event::Read { request, reading } if request == wanted => Some(*reading),

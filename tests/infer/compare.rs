@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use inkling::engine::Devices;
-use inkling::infer::{APART, Agreement, DeviceReading, PICTURES, Reader, ReadingFigures, ReadingFlaw, candidates, choose, compare};
+use inkling::infer::{APART, Agreement, Classifier, DeviceReading, PICTURES, ReadingFigures, ReadingFlaw, candidates, choose, compare};
 use inkling::problem::Problem;
 use inkling::run_config::{DeviceChoice, ReadingChoice};
 
@@ -34,7 +34,7 @@ fn differences_are_counted_and_what_is_no_number_differs_most() {
 
 #[test]
 fn a_device_that_takes_too_long_is_given_up_and_the_others_are_not() {
-    let processor = Reader::starter().unwrap();
+    let processor = Classifier::starter().unwrap();
     let load = |script| FakeDevices::new(script).load(&processor, DeviceChoice::Cuda);
     let sides = vec![(DeviceChoice::Cuda, load(Script::Slow(Duration::from_millis(300)))), (DeviceChoice::Metal, load(Script::Sound))];
     // So long that nothing but the script makes a device slow, on a busy machine either.
@@ -50,7 +50,7 @@ fn a_device_that_takes_too_long_is_given_up_and_the_others_are_not() {
 #[test]
 fn it_can_be_broken_off() {
     let mut left = 3;
-    let compared = compare(&Reader::starter().unwrap(), Vec::new(), Duration::from_secs(1), &mut || {
+    let compared = compare(&Classifier::starter().unwrap(), Vec::new(), Duration::from_secs(1), &mut || {
         left -= 1;
         if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

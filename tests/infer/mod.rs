@@ -6,7 +6,7 @@ mod starter;
 use std::ops::ControlFlow;
 
 use inkling::data::Split;
-use inkling::infer::{Reader, measure};
+use inkling::infer::{Classifier, Classify, measure};
 use inkling::ink::{Ink, Picture};
 use inkling::nn::{Net, Pass};
 use inkling::protocol::{ModelInfo, ModelRef};
@@ -19,8 +19,8 @@ fn info(kind: ModelKind) -> ModelInfo {
     ModelInfo { reference: ModelRef::Starter, kind, parameters: 0, data: DataSpec::builtin(), epochs: 0, validation_accuracy: None }
 }
 
-fn reader(threshold: f32) -> Reader {
-    Reader::new(Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap(), DeviceChoice::Cpu, info(ModelKind::LeNet), threshold)
+fn classifier(threshold: f32) -> Classifier {
+    Classifier::new(Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap(), DeviceChoice::Cpu, info(ModelKind::LeNet), threshold)
 }
 
 fn picture(index: usize) -> Picture {
@@ -31,12 +31,12 @@ fn picture(index: usize) -> Picture {
 fn a_reading_is_the_softmax_of_the_logits() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
     let logits: Vec<f32> = net.forward(picture(3).pixels(), Pass::Read).unwrap().flatten_all().unwrap().to_vec1().unwrap();
-    let reading = reader(0.0).read_picture(picture(3)).unwrap();
+    let reading = classifier(0.0).classify(picture(3)).unwrap();
     let sum: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
     for (probability, logit) in reading.probabilities.iter().zip(&logits) {
         assert!((f64::from(*probability) - f64::from(*logit).exp() / sum).abs() < 1e-6);
     }
-    assert!((f64::from(reading.digit_score) - sum.ln()).abs() < 1e-5);
+    assert!((f64::from(reading.energy_score) - sum.ln()).abs() < 1e-5);
     assert!((reading.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-6);
     let largest = logits.iter().copied().fold(f32::MIN, f32::max);
     assert_eq!(logits[usize::from(reading.digit)], largest);
@@ -46,30 +46,30 @@ fn a_reading_is_the_softmax_of_the_logits() {
 
 #[test]
 fn the_threshold_decides_what_is_a_digit() {
-    let score = reader(0.0).read_picture(picture(3)).unwrap().digit_score;
-    assert!(reader(score).read_picture(picture(3)).unwrap().is_digit);
-    assert!(!reader(score + 0.01).read_picture(picture(3)).unwrap().is_digit);
+    let score = classifier(0.0).classify(picture(3)).unwrap().energy_score;
+    assert!(classifier(score).classify(picture(3)).unwrap().is_digit);
+    assert!(!classifier(score + 0.01).classify(picture(3)).unwrap().is_digit);
 }
 
 #[test]
 fn nothing_drawn_is_never_a_digit() {
     for ink in [Ink::default(), Ink { strokes: vec![vec![[f32::NAN, 1.0]]], pen: None }] {
-        let reading = reader(f32::NEG_INFINITY).read(&ink).unwrap();
+        let reading = classifier(f32::NEG_INFINITY).classify_drawing(&ink).unwrap();
         assert!(!reading.is_digit);
         assert!(reading.picture.is_blank());
     }
     let stroke = Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 100.0]]], pen: None };
-    let reading = reader(f32::NEG_INFINITY).read(&stroke).unwrap();
+    let reading = classifier(f32::NEG_INFINITY).classify_drawing(&stroke).unwrap();
     assert!(reading.is_digit && !reading.picture.is_blank());
 }
 
 #[test]
 fn a_reader_follows_the_training_it_was_made_from() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
-    let reader = Reader::new(net.clone(), DeviceChoice::Cpu, info(ModelKind::LeNet), 0.0);
-    let before = reader.read_picture(picture(3)).unwrap().probabilities;
+    let classifier = Classifier::new(net.clone(), DeviceChoice::Cpu, info(ModelKind::LeNet), 0.0);
+    let before = classifier.classify(picture(3)).unwrap().probabilities;
     net.set_weights(&Net::new(ModelKind::LeNet, Activation::Relu, 2).unwrap().weights().unwrap()).unwrap();
-    assert_ne!(reader.read_picture(picture(3)).unwrap().probabilities, before);
+    assert_ne!(classifier.classify(picture(3)).unwrap().probabilities, before);
 }
 
 #[test]
@@ -80,12 +80,12 @@ fn a_stored_model_reads_as_the_trained_one() {
     let path = folder.path().join("model.safetensors");
     outcome.model_file().save(&path, inkling::run_config::WeightFormat::F32).unwrap();
 
-    let reader = Reader::open(&path).unwrap();
-    assert_eq!(reader.info().reference, ModelRef::File(path));
-    assert_eq!((reader.info().kind, reader.info().epochs), (ModelKind::Mlp, 3));
-    let evaluation = reader.evaluate(&squares(100, 2), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
+    let classifier = Classifier::open(&path).unwrap();
+    assert_eq!(classifier.info().reference, ModelRef::File(path));
+    assert_eq!((classifier.info().kind, classifier.info().epochs), (ModelKind::Mlp, 3));
+    let evaluation = classifier.evaluate(&squares(100, 2), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
     assert_eq!(Some(evaluation), outcome.summary.test);
-    let reading = reader.read_picture(picture(7)).unwrap();
+    let reading = classifier.classify(picture(7)).unwrap();
     assert_eq!(reading.digit, 7);
     assert!(reading.is_digit);
 }
@@ -94,7 +94,7 @@ fn a_stored_model_reads_as_the_trained_one() {
 fn an_evaluation_adds_up() {
     let split = squares(300, 4);
     let mut shares = Vec::new();
-    let evaluation = reader(0.0)
+    let evaluation = classifier(0.0)
         .evaluate(&split, &mut |share| {
             shares.push(share);
             ControlFlow::Continue(())
@@ -120,7 +120,7 @@ fn an_evaluation_adds_up() {
 #[test]
 fn an_evaluation_can_be_broken_off() {
     let mut calls = 0;
-    let outcome = reader(0.0).evaluate(&squares(300, 4), &mut |_| {
+    let outcome = classifier(0.0).evaluate(&squares(300, 4), &mut |_| {
         calls += 1;
         ControlFlow::Break(())
     });
@@ -129,7 +129,7 @@ fn an_evaluation_can_be_broken_off() {
 
 #[test]
 fn nothing_to_measure_measures_nothing() {
-    let evaluation = reader(0.0).evaluate(&Split::default(), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
+    let evaluation = classifier(0.0).evaluate(&Split::default(), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
     assert_eq!((evaluation.images, evaluation.accuracy, evaluation.loss), (0, 0.0, 0.0));
 }
 
@@ -137,8 +137,8 @@ fn nothing_to_measure_measures_nothing() {
 fn the_digit_threshold_keeps_its_share() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
     let measured = measure(&net, &squares(200, 4), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
-    let threshold = measured.score_kept_by(0.99);
-    assert_eq!(measured.digit_scores.iter().filter(|&&score| score >= threshold).count(), 198);
-    let lowest = measured.digit_scores.iter().copied().fold(f32::MAX, f32::min);
-    assert_eq!(measured.score_kept_by(1.0), lowest);
+    let threshold = measured.score_reached_by(0.99);
+    assert_eq!(measured.energy_scores.iter().filter(|&&score| score >= threshold).count(), 198);
+    let lowest = measured.energy_scores.iter().copied().fold(f32::MAX, f32::min);
+    assert_eq!(measured.score_reached_by(1.0), lowest);
 }

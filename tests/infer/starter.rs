@@ -3,20 +3,20 @@
 use std::ops::ControlFlow;
 
 use inkling::data::load;
-use inkling::infer::Reader;
+use inkling::infer::Classifier;
 use inkling::run_config::DataSpec;
 
 #[test]
 fn it_is_small_and_learned_from_the_built_in_digits_alone() {
     let size = std::fs::metadata(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors")).unwrap().len();
     assert!(size <= 200_000, "{size} bytes");
-    assert_eq!(Reader::starter().unwrap().info().data, DataSpec::builtin());
+    assert_eq!(Classifier::starter().unwrap().info().data, DataSpec::builtin());
 }
 
 #[test]
 fn it_reads_digits_of_real_people() {
     let Some(folder) = crate::support::mnist_folder() else { return };
     let set = load(&"mnist".parse().unwrap(), &[folder], &mut |_| ControlFlow::Continue(())).unwrap();
-    let measured = Reader::starter().unwrap().evaluate(&set.test, &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
+    let measured = Classifier::starter().unwrap().evaluate(&set.test, &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
     assert!(measured.accuracy >= 0.92, "{}", measured.accuracy);
 }

@@ -4,7 +4,7 @@ mod checkpoints;
 
 use std::path::Path;
 
-use inkling::infer::Reader;
+use inkling::infer::Classifier;
 use inkling::problem::Problem;
 use inkling::run_config::WeightFormat::F32;
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
@@ -40,7 +40,7 @@ fn a_run_is_saved_listed_and_read_with() {
     let listed = store.list();
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0].summary.as_deref().unwrap(), &saved);
-    assert_eq!(Reader::open(&saved.model_path).unwrap().info().epochs, 2);
+    assert_eq!(Classifier::open(&saved.model_path).unwrap().info().epochs, 2);
 
     let history = std::fs::read_to_string(saved.folder.join("history.csv")).unwrap();
     let lines: Vec<&str> = history.lines().collect();
@@ -102,7 +102,7 @@ fn a_moved_run_still_works() {
     let listed = Store::new(&there).list();
     let run = listed[0].summary.as_ref().unwrap();
     assert_eq!(run.folder, there.join("my best run"));
-    Reader::open(&run.model_path).unwrap();
+    Classifier::open(&run.model_path).unwrap();
 }
 
 #[test]

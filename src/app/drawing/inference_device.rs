@@ -73,7 +73,7 @@ impl App {
             _ if device == DeviceChoice::Cpu => None,
             None | Some(Checked::UnderWay) => Some("It is being checked first.".to_owned()),
             Some(Checked::Done(found)) => match &**found {
-                Ok(report) => report.vouches_for_reading().err(),
+                Ok(report) => report.passed_inference().err(),
                 Err(problem) => Some(Message::from(problem).what),
             },
         }

@@ -1,7 +1,7 @@
 //! Owns which reading belongs to which drawing: one request at a time, the newest drawing next, stale answers dropped.
 //! Must not know the engine: it says what to send.
 
-use crate::protocol::Reading;
+use crate::protocol::Prediction;
 
 /// The line of drawings waiting to be read.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +12,7 @@ pub struct ReadingLine {
     in_flight: Option<u64>,
     /// Answers to requests up to this one belong to a canvas that was emptied since.
     emptied: u64,
-    reading: Option<(u64, Reading)>,
+    reading: Option<(u64, Prediction)>,
 }
 
 impl ReadingLine {
@@ -28,7 +28,7 @@ impl ReadingLine {
     }
 
     /// A reading came. Gives the request to send next, if the drawing changed meanwhile.
-    pub fn answered(&mut self, request: u64, reading: Reading) -> Option<u64> {
+    pub fn answered(&mut self, request: u64, reading: Prediction) -> Option<u64> {
         if self.in_flight != Some(request) {
             return None;
         }
@@ -54,7 +54,7 @@ impl ReadingLine {
     }
 
     /// The newest reading of this drawing.
-    pub fn reading(&self) -> Option<&Reading> {
+    pub fn reading(&self) -> Option<&Prediction> {
         self.reading.as_ref().map(|(_, reading)| reading)
     }
 

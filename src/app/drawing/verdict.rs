@@ -3,7 +3,7 @@
 
 use crate::app::run::RunView;
 use crate::figures::milliseconds;
-use crate::protocol::{ModelInfo, ModelRef, Reading};
+use crate::protocol::{ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
 
 /// From this probability on the answer is given as it is.
@@ -26,7 +26,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// The verdict of a reading.
-    pub fn of(reading: &Reading) -> Self {
+    pub fn of(reading: &Prediction) -> Self {
         let [first, second] = two_likeliest(&reading.probabilities);
         let sure = sureness(first.1);
         if !reading.is_digit {
@@ -70,7 +70,7 @@ pub fn reader_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
 }
 
 /// How long a reading took and where: "0.8 ms on CPU".
-pub fn latency(reading: &Reading) -> String {
+pub fn latency(reading: &Prediction) -> String {
     let device = match reading.device {
         DeviceChoice::Auto | DeviceChoice::Cpu => "the CPU",
         DeviceChoice::Cuda => "the NVIDIA GPU",

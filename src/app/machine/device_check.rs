@@ -62,7 +62,7 @@ impl App {
             (DeviceChoice::Auto | DeviceChoice::Cpu, _) => None,
             (_, None | Some(Checked::UnderWay)) => Some("It is being checked first.".to_owned()),
             (_, Some(Checked::Done(found))) => match &**found {
-                Ok(report) => report.vouches_for(Precision::F32).err(),
+                Ok(report) => report.passed(Precision::F32).err(),
                 Err(problem) => Some(Message::from(problem).what),
             },
         }
@@ -101,7 +101,7 @@ impl App {
 
     pub(in crate::app) fn why_not_precision_on(&self, device: DeviceChoice, precision: Precision) -> Option<String> {
         let Checked::Done(found) = self.checks.get(&device)? else { return None };
-        found.as_ref().as_ref().ok()?.vouches_for(precision).err()
+        found.as_ref().as_ref().ok()?.passed(precision).err()
     }
 }
 
@@ -110,7 +110,7 @@ impl App {
 pub fn automatic(gpu: Option<&Checked>, precision: Precision) -> DeviceChoice {
     let Some(Checked::Done(found)) = gpu else { return DeviceChoice::Cpu };
     match &**found {
-        Ok(report) if report.vouches_for(Precision::F32).is_ok() && report.vouches_for(precision).is_ok() => DeviceChoice::Cuda,
+        Ok(report) if report.passed(Precision::F32).is_ok() && report.passed(precision).is_ok() => DeviceChoice::Cuda,
         _ => DeviceChoice::Cpu,
     }
 }

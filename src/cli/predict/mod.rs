@@ -12,10 +12,10 @@ use super::failure::Failure;
 use super::output::{Output, note};
 use crate::app::messages::Message;
 use crate::app::verdict::Verdict;
-use crate::infer::Reader;
+use crate::infer::{Classifier, Classify};
 use crate::ink::{picture_from_image_file, read_ink_file};
 use crate::problem::Problem;
-use crate::protocol::{CLASSES, Reading};
+use crate::protocol::{CLASSES, Prediction};
 
 /// The options of `inkling predict`.
 #[derive(Debug, clap::Args)]
@@ -32,18 +32,19 @@ pub struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Prediction<'a> {
+struct JsonLine<'a> {
     path: &'a str,
     digit: u8,
     confidence: f32,
     probabilities: [f32; CLASSES],
     is_digit: bool,
-    digit_score: f32,
+    #[serde(rename = "digit_score")]
+    energy_score: f32,
 }
 
 /// Reads every input; those that cannot be read are named, and the others are read all the same.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let reader = arguments.model.as_deref().map_or_else(Reader::starter, Reader::open)?;
+    let classifier = arguments.model.as_deref().map_or_else(Classifier::starter, Classifier::open)?;
     let mut output = Output::new(arguments.json);
     let mut unread = false;
     let mut complain = |problem: &Problem| {
@@ -62,17 +63,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             if output.closed() {
                 break;
             }
-            read(&reader, &file, &mut output, &mut complain)?;
+            read(&classifier, &file, &mut output, &mut complain)?;
         }
     }
     if unread { Err(Failure::Said) } else { Ok(()) }
 }
 
 /// Prints what one file holds.
-fn read(reader: &Reader, file: &Path, output: &mut Output, complain: &mut impl FnMut(&Problem)) -> Result<(), Failure> {
+fn read(classifier: &Classifier, file: &Path, output: &mut Output, complain: &mut impl FnMut(&Problem)) -> Result<(), Failure> {
     let name = file.display().to_string();
     if !is_ink(file) {
-        match picture_from_image_file(file).map_err(Problem::from).and_then(|picture| reader.read_picture(picture)) {
+        match picture_from_image_file(file).map_err(Problem::from).and_then(|picture| classifier.classify(picture)) {
             Ok(reading) => print(&name, &reading, output)?,
             Err(problem) => complain(&problem),
         }
@@ -90,7 +91,7 @@ fn read(reader: &Reader, file: &Path, output: &mut Output, complain: &mut impl F
             break;
         }
         let line = entry.as_ref().ok().and_then(|entry| entry.line);
-        match entry.map_err(Problem::from).and_then(|entry| reader.read(&entry.ink)) {
+        match entry.map_err(Problem::from).and_then(|entry| classifier.classify_drawing(&entry.ink)) {
             Ok(reading) => print(&line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")), &reading, output)?,
             Err(problem) => complain(&problem),
         }
@@ -98,9 +99,9 @@ fn read(reader: &Reader, file: &Path, output: &mut Output, complain: &mut impl F
     Ok(())
 }
 
-fn print(path: &str, reading: &Reading, output: &mut Output) -> Result<(), Failure> {
-    let Reading { digit, confidence, probabilities, is_digit, digit_score, .. } = *reading;
-    output.json(&Prediction { path, digit, confidence, probabilities, is_digit, digit_score })?;
+fn print(path: &str, reading: &Prediction, output: &mut Output) -> Result<(), Failure> {
+    let Prediction { digit, confidence, probabilities, is_digit, energy_score, .. } = *reading;
+    output.json(&JsonLine { path, digit, confidence, probabilities, is_digit, energy_score })?;
     if output.is_json() {
         return Ok(());
     }

@@ -9,12 +9,12 @@ use crate::app::verdict::{Verdict, latency, reader_sentence};
 use crate::app::{Action, App, Screen};
 use crate::figures::{capitalised, percent};
 use crate::ink::Picture;
-use crate::protocol::Reading;
+use crate::protocol::Prediction;
 use crate::ui::pictures::Sheet;
 use crate::ui::{names, style};
 
 /// The verdict, as large as `size`; screen readers hear it when it changes.
-pub fn verdict(ui: &mut Ui, reading: Option<&Reading>, size: f32) {
+pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
     let verdict = reading.map(Verdict::of);
     let palette = style::palette(ui);
     let frame = ui.allocate_ui_with_layout(vec2(ui.available_width(), size * 1.25), Layout::left_to_right(Align::Center), |ui| {
@@ -62,7 +62,7 @@ fn words(ui: &mut Ui, confidence: &str, detail: &str) {
 }
 
 /// The picture the model saw, each of its 28x28 pixels a square.
-pub fn seen(ui: &mut Ui, view: &mut DrawView, reading: Option<&Reading>, side: f32) {
+pub fn seen(ui: &mut Ui, view: &mut DrawView, reading: Option<&Prediction>, side: f32) {
     let picture = reading.map_or(&Picture::BLANK, |reading| &reading.picture);
     let stale = view.seen.as_ref().is_none_or(|(shown, _)| shown != picture);
     if stale {
@@ -114,7 +114,7 @@ pub fn reader(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// How long the reading took and where.
-pub fn timing(ui: &mut Ui, reading: Option<&Reading>) {
+pub fn timing(ui: &mut Ui, reading: Option<&Prediction>) {
     if let Some(reading) = reading {
         ui.label(RichText::new(format!("Read in {}", latency(reading))).weak());
     }

@@ -3,7 +3,7 @@
 
 use eframe::egui::{self, Align2, Color32, Id, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
-use crate::protocol::{CLASSES, Reading};
+use crate::protocol::{CLASSES, Prediction};
 use crate::ui::style;
 
 /// Seconds a bar takes to its new length; repainting stops when it is there.
@@ -20,7 +20,7 @@ pub fn short_percent(probability: f32) -> String {
 }
 
 /// Ten lying bars, each a row of digit, bar and percentage.
-pub fn lying(ui: &mut Ui, reading: Option<&Reading>) {
+pub fn lying(ui: &mut Ui, reading: Option<&Prediction>) {
     let row_height = (ui.available_height() / CLASSES as f32).clamp(18.0, 30.0);
     let font = egui::TextStyle::Body.resolve(ui.style());
     let palette = style::palette(ui);
@@ -50,7 +50,7 @@ pub fn lying(ui: &mut Ui, reading: Option<&Reading>) {
 }
 
 /// Ten standing bars with their digits below, for little room.
-pub fn standing(ui: &mut Ui, reading: Option<&Reading>, height: f32) {
+pub fn standing(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
     let palette = style::palette(ui);
     let font = egui::TextStyle::Small.resolve(ui.style());
     let (area, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
@@ -86,7 +86,7 @@ struct Bar {
     winner: bool,
 }
 
-fn bars(ui: &Ui, reading: Option<&Reading>) -> Vec<Bar> {
+fn bars(ui: &Ui, reading: Option<&Prediction>) -> Vec<Bar> {
     (0..CLASSES as u8)
         .map(|digit| {
             let probability = reading.and_then(|reading| reading.probabilities.get(usize::from(digit))).copied().unwrap_or_default();

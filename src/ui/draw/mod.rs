@@ -16,7 +16,7 @@ use super::style;
 use crate::app::{Action, App};
 use crate::figures::capitalised;
 use crate::ink::Picture;
-use crate::protocol::Reading;
+use crate::protocol::Prediction;
 
 /// What is seen of the draw screen and not part of the application's state.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut V
     }
 }
 
-fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Reading>, actions: &mut Vec<Action>) {
+fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Prediction>, actions: &mut Vec<Action>) {
     let tall = ui.available_height() > 560.0;
     answer::verdict(ui, reading, if tall { style::VERDICT_LARGE } else { style::VERDICT_MEDIUM });
     ui.add_space(style::GAP / 2.0);

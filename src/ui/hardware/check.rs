@@ -73,7 +73,7 @@ fn found_something(ui: &mut Ui, report: &Report) {
     if sound {
         ui.add(Label::new(RichText::new(SOUND).weak()).wrap());
     }
-    for reason in Precision::on(report.device).filter_map(|precision| report.vouches_for(precision).err()) {
+    for reason in Precision::on(report.device).filter_map(|precision| report.passed(precision).err()) {
         ui.add(Label::new(style::hint(reason)).wrap());
     }
 }

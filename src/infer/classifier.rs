@@ -1,5 +1,3 @@
-//! Owns reading drawings with one model, where that model is. Must not know whether it is still learning.
-
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
@@ -11,7 +9,7 @@ use crate::device::Place;
 use crate::ink::{self, Ink, Picture};
 use crate::nn::{ModelError, ModelFile, Net, Pass, parameter_count};
 use crate::problem::Problem;
-use crate::protocol::{Evaluation, ModelInfo, ModelRef, Reading};
+use crate::protocol::{Evaluation, ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
 
 /// The small model that comes with Inkling.
@@ -19,29 +17,36 @@ pub fn starter_file() -> Result<ModelFile, ModelError> {
     ModelFile::from_bytes(include_bytes!("../../assets/starter.safetensors"), Path::new("the starter model"))
 }
 
-/// Whatever reads pictures with one model: a [`Reader`], on whichever device it is.
-pub trait Reads: Send {
-    /// Reads a picture as models see it; what is needed of its making began at `start`.
-    fn read_since(&self, start: Instant, picture: Picture) -> Result<Reading, Problem>;
+/// Recognises digits with one model, on whichever device the model is.
+pub trait Classify: Send {
+    /// Classifies an image as models see it: 28x28 and normalised.
+    fn classify(&self, picture: Picture) -> Result<Prediction, Problem>;
+
+    /// Turns a drawing into an image and classifies it; the time in the prediction includes both.
+    fn classify_drawing(&self, drawing: &Ink) -> Result<Prediction, Problem> {
+        let start = Instant::now();
+        let prediction = self.classify(ink::picture(drawing))?;
+        Ok(Prediction { micros: start.elapsed().as_micros() as u32, ..prediction })
+    }
 }
 
-/// A model, ready to read. When made from a network that is being trained, it reads with the newest weights at any time.
+/// A model that is ready to classify. Made from a network that is being trained, it always uses the newest weights.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct Classifier {
     net: Net,
     device: DeviceChoice,
     info: ModelInfo,
     digit_threshold: f32,
 }
 
-impl Reader {
-    /// A reader with this network, which is on `device`; drawings whose digit score is below `digit_threshold` are no digits
+impl Classifier {
+    /// Classifies with this network, which is on `device`; drawings whose energy score is below `digit_threshold` are not digits
     /// (`f32::NEG_INFINITY` where no threshold is known yet).
     pub const fn new(net: Net, device: DeviceChoice, info: ModelInfo, digit_threshold: f32) -> Self {
         Self { net, device, info, digit_threshold }
     }
 
-    /// A reader with a stored model, on the processor.
+    /// A stored model, on the CPU.
     pub fn of_file(file: ModelFile, reference: ModelRef) -> Self {
         let ModelFile { net, card } = file;
         let info = ModelInfo {
@@ -55,23 +60,23 @@ impl Reader {
         Self { net, device: DeviceChoice::Cpu, info, digit_threshold: card.digit_threshold }
     }
 
-    /// A reader with the model in this file.
+    /// Loads the model in this file.
     pub fn open(path: &Path) -> Result<Self, ModelError> {
         Ok(Self::of_file(ModelFile::load(path)?, ModelRef::File(path.to_owned())))
     }
 
-    /// A reader with the small model that comes with Inkling: LeNet-5 in f16, trained by Inkling on its built-in digits
+    /// The small model that comes with Inkling: LeNet-5 in f16, trained by Inkling on its built-in digits
     /// (the README has the command).
     pub fn starter() -> Result<Self, ModelError> {
         Ok(Self::of_file(starter_file()?, ModelRef::Starter))
     }
 
-    /// A copy of it on another device, which is this place.
+    /// A copy of the model on another device, which `place` is.
     pub fn to_place(&self, device: DeviceChoice, place: &Place) -> Result<Self, Problem> {
         Ok(Self { net: self.net.to_place(place)?, device, ..self.clone() })
     }
 
-    /// The model in a sentence.
+    /// What is known of the model.
     pub const fn info(&self) -> &ModelInfo {
         &self.info
     }
@@ -81,35 +86,26 @@ impl Reader {
         &self.net
     }
 
-    /// Reads a drawing.
-    pub fn read(&self, ink: &Ink) -> Result<Reading, Problem> {
-        self.read_since(Instant::now(), ink::picture(ink))
-    }
-
-    /// Reads a picture that is already as models see it.
-    pub fn read_picture(&self, picture: Picture) -> Result<Reading, Problem> {
-        self.read_since(Instant::now(), picture)
-    }
-
-    /// Measures the model on a split. `progress` gets the share done after each part; `None` when it breaks the reading off.
+    /// Measures the model on a split. `progress` gets the share done after each batch; `None` when it cancels.
     pub fn evaluate(&self, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Evaluation>, Problem> {
         Ok(measure(&self.net, split, progress)?.map(|measured| measured.evaluation))
     }
 }
 
-impl Reads for Reader {
-    fn read_since(&self, start: Instant, picture: Picture) -> Result<Reading, Problem> {
+impl Classify for Classifier {
+    fn classify(&self, picture: Picture) -> Result<Prediction, Problem> {
+        let start = Instant::now();
         let logits = self.net.forward(picture.pixels(), Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;
-        let Some(Scores { probabilities, digit, digit_score }) = Scores::of_rows(&logits).next() else {
+        let Some(Scores { probabilities, digit, energy_score }) = Scores::of_rows(&logits).next() else {
             return Err(Problem::Compute { message: format!("{} gave no logits", self.info.kind) });
         };
-        let is_digit = !picture.is_blank() && digit_score >= self.digit_threshold;
-        Ok(Reading {
+        let is_digit = !picture.is_blank() && energy_score >= self.digit_threshold;
+        Ok(Prediction {
             picture,
             probabilities,
             digit: digit as u8,
             confidence: probabilities[digit],
-            digit_score,
+            energy_score,
             is_digit,
             micros: start.elapsed().as_micros() as u32,
             device: self.device,
