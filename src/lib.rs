@@ -24,9 +24,10 @@
 //! | [`bench`] | measuring this machine: products, training steps, data, reading; and keeping what came of it |
 //! | [`device`] | opening devices, and the libraries that takes |
 //! | [`self_test`] | whether a device computes rightly: every op, a training, a reading |
-//! | `instance` | one window at a time: a later start hands its files to the first |
+//! | [`system`] | files whole or not at all, folders, child processes, one window at a time |
 //! | [`engine`] | the one thread that owns tensors, here or in a process of its own; takes [`protocol::Command`], gives [`protocol::Event`] |
-//! | [`statistics`] | intervals, accuracy per digit |
+//! | [`math`] | seeded randomness, quantiles, intervals, accuracy per digit |
+//! | [`text`] | numbers, tables and licences as text |
 //! | [`app`] | what the window shows, as data: state, actions, messages |
 //! | `ui` | panels that draw [`app`] state and return actions |
 //! | [`cli`] | the command line, on the same engine |
@@ -37,8 +38,8 @@
 //!   window in it.
 //! - One engine thread owns every tensor. No mutex is shared across its boundary; a panic in it becomes an event. Only the comparison of
 //!   reading devices has a thread of its own beside it, which reads with a model that no longer learns.
-//! - All randomness comes from [`random::Random`], seeded; candle's own generator is never used.
-//! - Every file is written by [`files`]: whole or not at all.
+//! - All randomness comes from [`math::random::Random`], seeded; candle's own generator is never used.
+//! - Every file is written by [`system::files`]: whole or not at all.
 //! - candle's `max_pool2d` is never called: its gradient is wrong (see `nn::ops`).
 //! - Errors are data below and sentences only in [`app::messages`].
 
@@ -49,28 +50,20 @@ pub mod data;
 pub mod device;
 pub mod engine;
 pub mod export;
-pub mod figures;
-pub mod files;
 pub mod hardware;
 pub mod import;
 pub mod infer;
 pub mod ink;
-#[cfg(feature = "gui")]
-pub mod instance;
-pub mod licences;
+pub mod math;
 pub mod nn;
 pub mod optim;
-pub mod paths;
 pub mod problem;
-pub mod program;
 pub mod protocol;
-pub mod quantiles;
-pub mod random;
 pub mod run_config;
 pub mod runs;
 pub mod self_test;
-pub mod statistics;
-pub mod table;
+pub mod system;
+pub mod text;
 pub mod train;
 #[cfg(feature = "gui")]
 pub mod ui;

@@ -18,13 +18,13 @@ use inkling::hardware::{Gpu, Hardware, Reading as LiveReading, Watched};
 use inkling::import::ImportFinding;
 use inkling::infer::{Agreement, DeviceReading, ReadingFigures, ReadingReport};
 use inkling::ink::{Ink, Picture};
-use inkling::paths::Paths;
 use inkling::problem::Problem;
 use inkling::protocol::{
     CLASSES, Command, EpochRecord, Evaluation, Event, ExportReport, Mistake, ModelInfo, ModelRef, Prediction, RunId, RunPlan, RunSummary,
     StepPoint, Task, Telemetry,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
+use inkling::system::paths::Paths;
 
 /// Steps of an epoch.
 pub const STEPS_PER_EPOCH: u64 = 10;

@@ -13,17 +13,16 @@ mod hardware;
 mod import;
 mod infer;
 mod ink;
-#[cfg(feature = "gui")]
-mod instance;
-mod licences;
+mod math;
 mod nn;
 mod optim;
 mod run_config;
 mod runs;
 mod self_test;
-mod statistics;
 mod support;
 mod synthetic;
+mod system;
+mod text;
 mod train;
 #[cfg(feature = "gui")]
 mod ui;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use inkling::ink::{PIXELS, SIDE};
+use inkling::math::random::Random;
 use inkling::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
-use inkling::random::Random;
 use inkling::run_config::{Activation, DataSpec, ModelKind, Preset, RunConfig};
 
 /// Writes the four IDX files of a set into `folder`: each class is a bright square at a place of its own, with noise.

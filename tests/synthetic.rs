@@ -3,8 +3,8 @@
 use inkling::data::{DataSet, Split};
 use inkling::device::Place;
 use inkling::ink::{PIXELS, SIDE};
+use inkling::math::random::Random;
 use inkling::problem::Problem;
-use inkling::random::Random;
 use inkling::run_config::RunConfig;
 use inkling::train::{Checkpoint, Observer, Outcome};
 

@@ -10,11 +10,11 @@ use super::models::ResultsView;
 use super::notice::Severity;
 use super::run::{Phase, RunView};
 use super::state::App;
-use crate::files;
 use crate::problem::Problem;
 use crate::protocol::{Command, ModelInfo, ModelRef, RunId, RunSummary};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice};
 use crate::runs::Store;
+use crate::system::files;
 
 impl App {
     /// Carries an action out.

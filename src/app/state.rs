@@ -20,10 +20,10 @@ use super::setup::Form;
 use crate::data::Found;
 use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget, this_machine};
 use crate::hardware::Hardware;
-use crate::paths::Paths;
 use crate::protocol::{Command, ModelInfo, Prediction};
 use crate::run_config::{DataSource, RunConfig, WeightFormat};
 use crate::runs::{InterruptedRun, RunEntry};
+use crate::system::paths::Paths;
 
 /// The most notices at a time; the oldest make room.
 const NOTICES: usize = 4;

@@ -5,8 +5,8 @@ use super::report::{Row, Subject};
 use super::rounds::{Side, take, timed};
 use super::steps;
 use crate::data::Split;
+use crate::math::quantiles::median;
 use crate::problem::Problem;
-use crate::quantiles::median;
 use crate::run_config::{Augmentation, ModelKind, RunConfig};
 use crate::train::{Loader, Shuffle};
 

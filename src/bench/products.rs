@@ -9,8 +9,8 @@ use super::clock::{Clock, Ended};
 use super::pools::Pool;
 use super::report::{Row, Subject};
 use super::rounds::{Side, take, timed};
+use crate::math::quantiles::median;
 use crate::nn::ops::LargeProduct;
-use crate::quantiles::median;
 use crate::run_config::{DeviceChoice, Precision};
 
 /// The size that is usually fastest.

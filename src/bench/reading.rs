@@ -10,10 +10,10 @@ use super::rounds::{Side, take, timed};
 use crate::data::Split;
 use crate::infer::{Classifier, Classify, measure};
 use crate::ink::Picture;
+use crate::math::quantiles::{median, quantile};
 use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{ModelInfo, ModelRef};
-use crate::quantiles::{median, quantile};
 use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind};
 
 /// Digits read between two looks at whoever waits.

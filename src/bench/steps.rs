@@ -12,11 +12,11 @@ use super::report::{Row, Side, Subject};
 use super::rounds::timed;
 use crate::data::DataSet;
 use crate::device::{Kernels, Place};
+use crate::math::quantiles::median;
 use crate::nn::ops::LargeProduct;
 use crate::nn::{Net, flops};
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, StepPoint, Telemetry};
-use crate::quantiles::median;
 use crate::run_config::{Augmentation, ConfigProblem, ModelKind, OptimizerKind, Precision, RunConfig};
 use crate::train::{self, Checkpoint, Flow, Observer};
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::report::{Report, VERSION};
 use super::words::text;
-use crate::files::write_whole;
 use crate::problem::Problem;
+use crate::system::files::write_whole;
 
 /// Larger files are no reports of ours.
 const MAX_BYTES: u64 = 1 << 20;

@@ -4,9 +4,9 @@ use super::clock::{Clock, Ended};
 use super::pools::Pool;
 use super::report::{Row, Subject};
 use super::rounds::{Side, take, timed};
+use crate::math::quantiles::median;
 use crate::nn::{Net, parameter_count};
 use crate::optim::{Optimizer, Settings};
-use crate::quantiles::median;
 use crate::run_config::{Activation, ModelKind, OptimizerKind, RunConfig};
 
 /// The network whose weights are updated: the one with the most of them.

@@ -2,9 +2,9 @@
 //! Must not know where they are shown.
 
 use super::report::{Extent, Machine, Report, Row, Subject};
-use crate::figures::{duration, grouped, local_time, significant};
 use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision};
-use crate::table::{self, Line, Section};
+use crate::text::format::{duration, grouped, local_time, significant};
+use crate::text::table::{self, Line, Section};
 
 /// What is being measured, in words.
 pub fn subject(subject: Subject) -> String {

@@ -13,11 +13,11 @@ use super::output::Output;
 use super::progress::Progress;
 use crate::app::messages::Message;
 use crate::bench::{self, Extent, Machine, Report, Row, Saved, Side, subject, text};
-use crate::figures::grouped;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event, Task};
 use crate::run_config::{DeviceChoice, Preset, RunConfig, WeightFormat};
-use crate::table::{self, Line, Section};
+use crate::text::format::grouped;
+use crate::text::table::{self, Line, Section};
 
 /// What can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -15,13 +15,13 @@ use super::output::Output;
 use super::progress::Progress;
 use crate::data::augment::Augmenter;
 use crate::data::{BUILTIN_SIZE, Found, contact_sheet, find, load};
-use crate::figures::grouped;
-use crate::files::write_whole;
 use crate::ink::PIXELS;
-use crate::paths::Paths;
+use crate::math::random::Random;
 use crate::problem::Problem;
-use crate::random::Random;
 use crate::run_config::{Augmentation, DataSource, DataSpec, NamedSet};
+use crate::system::files::write_whole;
+use crate::system::paths::Paths;
+use crate::text::format::grouped;
 
 /// Pictures of each class on a sheet.
 const COLUMNS: usize = 20;

@@ -6,11 +6,11 @@ use super::output::note;
 use crate::app::messages::Message;
 use crate::device::HAS_CUDA;
 use crate::hardware::{Hardware, device_availability, device_support, probe_apart};
-use crate::paths::Paths;
 use crate::problem::Problem;
-use crate::program;
 use crate::run_config::{ConfigProblem, DeviceChoice, Precision};
 use crate::self_test::{Report, check_apart};
+use crate::system::paths::Paths;
+use crate::system::process;
 
 /// The device to compute on in this number format: one that was named has to pass its self-test; `auto` is the NVIDIA GPU where there is one
 /// that does, and otherwise stays what it is to an engine, the processor, and says why.
@@ -58,7 +58,7 @@ pub fn usable_for_training() -> Vec<(DeviceChoice, Vec<Precision>)> {
 
 /// What this machine has, found in a process of its own: a driver that breaks costs that process.
 fn this_machine() -> Hardware {
-    probe_apart(program::this(&["hardware", "--json"]), &Paths::find().runs)
+    probe_apart(process::this(&["hardware", "--json"]), &Paths::find().runs)
 }
 
 fn available(hardware: &Hardware) -> Result<(), Problem> {

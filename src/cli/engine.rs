@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::data::DataError;
 use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget, this_machine};
-use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event};
 use crate::run_config::{DeviceChoice, WeightFormat};
+use crate::system::paths::Paths;
 
 /// How soon Ctrl-C is noticed.
 const GLANCE: Duration = Duration::from_millis(50);

@@ -9,11 +9,11 @@ use super::engine::Engine;
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
-use crate::figures::{grouped, percent};
+use crate::math::statistics::class_scores;
 use crate::problem::Problem;
 use crate::protocol::{CLASSES, Command, Evaluation, Event, ModelInfo, ModelRef, Task};
 use crate::run_config::{DataSpec, WeightFormat};
-use crate::statistics::class_scores;
+use crate::text::format::{grouped, percent};
 
 /// The options of `inkling eval`.
 #[derive(Debug, clap::Args)]

@@ -11,10 +11,10 @@ use super::output::{Output, note};
 use super::progress::Progress;
 use crate::app::messages::Message;
 use crate::export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy};
-use crate::figures::file_size;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event, ExportReport, ModelRef, Task};
 use crate::run_config::{ExportFormat, WeightFormat};
+use crate::text::format::file_size;
 
 /// The options of `inkling export`.
 #[derive(Debug, clap::Args)]

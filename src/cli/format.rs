@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::figures::grouped;
+use crate::text::format::grouped;
 
 /// A duration as people read it: `0:42`, `1:02:03`.
 pub fn clock(seconds: f64) -> String {

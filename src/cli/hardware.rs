@@ -9,12 +9,12 @@ use super::arguments::choice;
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
-use crate::figures::{memory, percent};
 use crate::hardware::{Gpu, Hardware, Meter, Reading, Watched, lines, probe};
-use crate::paths::Paths;
 use crate::run_config::DeviceChoice;
 use crate::self_test::{Report, run as self_test, sections};
-use crate::table;
+use crate::system::paths::Paths;
+use crate::text::format::{memory, percent};
+use crate::text::table;
 
 /// The time between two lines of `--watch`.
 const EVERY: Duration = Duration::from_secs(1);

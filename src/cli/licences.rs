@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::output::Output;
-use crate::licences;
+use crate::text::licences;
 
 /// Prints them.
 pub fn run() -> Result<(), Failure> {

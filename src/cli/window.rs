@@ -19,8 +19,8 @@ pub fn files(arguments: impl Iterator<Item = OsString>) -> Option<Vec<PathBuf>> 
 /// Opens the window and returns when it is closed; where one is open already, that one takes the files.
 #[cfg(feature = "gui")]
 pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
-    use crate::instance::{Turn, take_turn};
-    use crate::paths::Paths;
+    use crate::system::paths::Paths;
+    use crate::system::single_instance::{Turn, take_turn};
 
     there_are(files)?;
     if !may_have_display() {

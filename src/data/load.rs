@@ -9,7 +9,7 @@ use super::idx_folder::IdxFolder;
 use super::source::{DataFile, unreadable};
 use super::{DataError, DataSet, Found, Split, builtin, class_folders, ink_set, table};
 use crate::ink::PIXELS;
-use crate::random::Random;
+use crate::math::random::Random;
 use crate::run_config::{DataSource, DataSpec, NamedSet};
 
 /// The built-in digits are the same for everybody.

@@ -4,7 +4,7 @@ use image::GrayImage;
 
 use super::Split;
 use crate::ink::SIDE;
-use crate::random::Random;
+use crate::math::random::Random;
 
 /// Pixels between two pictures.
 const GAP: usize = 4;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::paths::Paths;
+use crate::system::paths::Paths;
 
 /// The environment variable that names a folder to look in first.
 pub const FOLDER_VARIABLE: &str = "INKLING_CUDA_DIR";

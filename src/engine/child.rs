@@ -17,8 +17,8 @@ use super::events::EventSink;
 use super::handle::{EngineHandle, EngineSettings, EngineSide};
 use super::wire::{self, Greeting};
 use crate::problem::EngineLoss;
-use crate::program;
 use crate::protocol::{Command, Event};
+use crate::system::process;
 
 /// How long an engine may be silent before it counts as hung: longer than anything it does between two looks at its commands.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -171,7 +171,7 @@ impl Line {
     fn reap(&mut self) -> Option<ExitStatus> {
         let child = self.child.as_mut().ok()?;
         // One that had to be ended has a status as well.
-        program::wait(child, GRACE).or_else(|| child.wait().ok())
+        process::wait(child, GRACE).or_else(|| child.wait().ok())
     }
 }
 

@@ -3,8 +3,8 @@
 use super::child::PATIENCE;
 use super::handle::{EngineHandle, EngineSettings};
 use crate::device::look_for_cuda_in;
-use crate::program;
 use crate::run_config::DeviceChoice;
+use crate::system::process;
 
 /// Where an engine lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl EngineHandle {
         match host {
             Host::Thread => Self::spawn(settings, wake),
             Host::Process => {
-                let program = look_for_cuda_in(settings.cuda_folder.as_deref(), program::this(&["engine"]));
+                let program = look_for_cuda_in(settings.cuda_folder.as_deref(), process::this(&["engine"]));
                 Self::child(program, settings, PATIENCE, wake)
             }
         }

@@ -1,9 +1,9 @@
 //! Owns the facts about a model that card and report show alike, in groups. Must not know how they are laid out.
 
 use super::Subject;
-use crate::figures::{duration, grouped, local_time, percent};
 use crate::nn::parameter_count;
 use crate::run_config::OptimizerKind;
+use crate::text::format::{duration, grouped, local_time, percent};
 
 /// A group's heading, and names with values.
 pub type Group = (&'static str, Vec<(&'static str, String)>);

@@ -7,10 +7,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::{ExportError, ExportSpec, FileInfo, Subject, TensorInfo, candle, card, onnx, pytorch, report};
-use crate::files::write_whole;
 use crate::nn::parameter_specs;
 use crate::problem::Problem;
 use crate::run_config::{ExportFormat, WeightFormat};
+use crate::system::files::write_whole;
 
 /// One file, ready to be written.
 #[derive(Clone, Debug)]

@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::QuantizedAccuracy;
-use crate::figures::{grouped, percent};
 use crate::ink::SIDE;
+use crate::math::statistics::wilson_interval;
 use crate::nn::{ModelFile, Normalization, parameter_count};
 use crate::protocol::{Evaluation, RunSummary};
 use crate::run_config::{DataSource, WeightFormat};
-use crate::statistics::wilson_interval;
+use crate::text::format::{grouped, percent};
 
 /// A model, and the run that made it where that is known.
 #[derive(Clone, Debug)]

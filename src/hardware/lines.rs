@@ -2,7 +2,7 @@
 //! Must not know where the lines are shown.
 
 use super::Hardware;
-use crate::figures::{memory as bytes, percent};
+use crate::text::format::{memory as bytes, percent};
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use sysinfo::{Disks, MemoryRefreshKind, RefreshKind, System};
 
 use super::{Hardware, cpu, device_support, nvidia};
 use crate::device::{cuda_folders, find_cuda_libraries};
-use crate::program::run_within;
 use crate::run_config::DeviceChoice;
+use crate::system::process::run_within;
 
 /// How long a driver may take to answer before it counts as absent.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::findings::{Agreement, DeviceReading, ReadingFigures, ReadingFlaw};
 use super::classifier::{Classifier, Classify};
+use super::findings::{Agreement, DeviceReading, ReadingFigures, ReadingFlaw};
 use crate::data::builtin;
 use crate::ink::Picture;
+use crate::math::quantiles::{median, quantile};
 use crate::problem::Problem;
 use crate::protocol::Prediction;
-use crate::quantiles::{median, quantile};
 use crate::run_config::DeviceChoice;
 
 /// Pictures that devices are compared on.
@@ -105,7 +105,8 @@ impl Side {
 
     fn found(self) -> Tried {
         let Self { device, classifier, times, agreement } = self;
-        let sound = classifier.and_then(|classifier| if agreement.is_close() { Ok(classifier) } else { Err(ReadingFlaw::Disagrees(agreement)) });
+        let sound =
+            classifier.and_then(|classifier| if agreement.is_close() { Ok(classifier) } else { Err(ReadingFlaw::Disagrees(agreement)) });
         match sound {
             Ok(classifier) => (DeviceReading { device, outcome: Ok(times.figures(agreement)) }, Some(classifier)),
             Err(flaw) => (DeviceReading { device, outcome: Err(flaw) }, None),

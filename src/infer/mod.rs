@@ -1,13 +1,13 @@
 //! Owns reading: a drawing's digit, a model's figures on a split, and how a model reads on each device. Must not know training, runs or windows.
 
+mod classifier;
 mod compare;
 mod findings;
 mod measure;
-mod classifier;
 mod scores;
 
+pub use classifier::{Classifier, Classify, starter_file};
 pub use compare::{Candidate, PICTURES, Tried, compare, guarded};
 pub use findings::{APART, Agreement, DeviceReading, ReadingFigures, ReadingFlaw, ReadingReport, candidates, choose};
 pub use measure::{DEVICE_CHUNK, Measurement, measure};
-pub use classifier::{Classifier, Classify, starter_file};
 pub use scores::Scores;

@@ -91,7 +91,7 @@ impl ModelFile {
 
     /// Writes the model's file, whole or not at all.
     pub fn save(&self, path: &Path, format: WeightFormat) -> Result<(), Problem> {
-        crate::files::write_whole(path, &self.to_bytes(format)?)
+        crate::system::files::write_whole(path, &self.to_bytes(format)?)
     }
 
     /// Reads a model's file.

@@ -13,7 +13,7 @@ use super::walk::Walk;
 use super::{Layer, Parameter, ParameterSpec, layers, parameter_specs};
 use crate::device::{Kernels, Place};
 use crate::ink::{PIXELS, SIDE};
-use crate::random::Random;
+use crate::math::random::Random;
 use crate::run_config::{Activation, ModelKind, Precision};
 
 /// What turns a pixel into the network's input: `(pixel / 255 - mean) / std`.

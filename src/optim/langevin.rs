@@ -8,7 +8,7 @@
 
 use super::optimizer::{Rule, Step};
 use super::pieces::Piece;
-use crate::random::Random;
+use crate::math::random::Random;
 
 /// How slowly the running squares change, and what keeps the preconditioner finite (Li et al. 2016).
 pub(super) const ALPHA: f32 = 0.99;

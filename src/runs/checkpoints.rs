@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use super::RunError;
 use super::checkpoint_file;
 use super::folder::unwritable;
-use crate::files::write_whole_with;
 use crate::problem::Problem;
+use crate::system::files::write_whole_with;
 use crate::train::{Checkpoint, CheckpointCard};
 
 const CHECKPOINT: &str = "checkpoint";

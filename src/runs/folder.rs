@@ -6,11 +6,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::RunError;
-use crate::files::{folder_beside, write_whole};
 use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::protocol::RunSummary;
 use crate::run_config::WeightFormat;
+use crate::system::files::{folder_beside, write_whole};
 use crate::train::Outcome;
 
 const MODEL: &str = "model.safetensors";

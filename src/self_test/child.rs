@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::report::Report;
 use crate::device::look_for_cuda_in;
 use crate::problem::Problem;
-use crate::program::{self, run_within};
 use crate::run_config::DeviceChoice;
+use crate::system::process::{self, run_within};
 
 /// What the process prints.
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_mins(3);
 
 /// Checks a device by this very program, in a process of its own, with NVIDIA's libraries looked for in this folder first.
 pub fn check_apart(device: DeviceChoice, cuda_folder: Option<&Path>) -> Result<Report, Problem> {
-    let program = program::this(&["hardware", "--self-test", "--json", "--device", device.name()]);
+    let program = process::this(&["hardware", "--self-test", "--json", "--device", device.name()]);
     in_child(look_for_cuda_in(cuda_folder, program), LIMIT)
 }
 

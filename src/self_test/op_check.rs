@@ -5,9 +5,9 @@ use candle_core::{Device, Result, Shape, Tensor, Var};
 use super::op_cases::Case;
 use super::report::{Check, Subject};
 use crate::device::{self, Kernels, Place};
+use crate::math::random::Random;
 use crate::nn::ops::{self, Context, Gradient};
 use crate::nn::{Parameter, backward};
-use crate::random::Random;
 use crate::run_config::Precision;
 
 /// What came of an op: its result, then a gradient for each input and parameter.

@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::figures::percent;
 use crate::run_config::{DeviceChoice, Precision};
-use crate::table::{Line, Section};
+use crate::text::format::percent;
+use crate::text::table::{Line, Section};
 
 /// What a check is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,8 +101,7 @@ impl Report {
 
     /// "All 31 checks passed in 1.2 s.", or "1 of 31 checks failed: only f32 and bf16 are used here."
     pub fn verdict(&self) -> String {
-        let sound: Vec<_> =
-            Precision::on(self.device).filter(|&precision| self.passed(precision).is_ok()).map(Precision::name).collect();
+        let sound: Vec<_> = Precision::on(self.device).filter(|&precision| self.passed(precision).is_ok()).map(Precision::name).collect();
         let count = self.checks.len();
         match (self.failed(), sound.as_slice()) {
             (0, _) => format!("All {count} checks passed in {:.1} s.", self.seconds),

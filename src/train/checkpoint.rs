@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::keeper::Kept;
 use super::updates::Progress;
+use crate::math::random::Random;
 use crate::nn::Net;
 use crate::optim::{Optimizer, Settings};
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, RunPlan};
-use crate::random::Random;
 use crate::run_config::RunConfig;
 
 /// What a checkpoint is of.

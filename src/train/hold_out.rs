@@ -3,7 +3,7 @@
 
 use crate::data::Split;
 use crate::ink::PIXELS;
-use crate::random::Random;
+use crate::math::random::Random;
 
 /// One in this many images is held back: 5,000 of 60,000.
 const ONE_IN: usize = 12;

@@ -11,8 +11,8 @@ use super::hold_out::gather;
 use crate::data::Split;
 use crate::data::augment::Augmenter;
 use crate::ink::PIXELS;
+use crate::math::random::Random;
 use crate::problem::Problem;
-use crate::random::Random;
 use crate::run_config::RunConfig;
 
 /// The batches of a run, in order.

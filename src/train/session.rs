@@ -25,11 +25,11 @@ use crate::data::{DataSet, Split};
 use crate::device::Place;
 use crate::hardware::machine;
 use crate::infer::{Measurement, measure};
+use crate::math::random::Random;
 use crate::nn::{Net, Pass, flops};
 use crate::optim::Schedule;
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Evaluation, Intervention, RunSummary, StepPoint, Telemetry};
-use crate::random::Random;
 use crate::run_config::{ModelKind, RunConfig};
 
 /// Images per forward and backward pass of a model: the time between two looks at the observer, and the most activations held

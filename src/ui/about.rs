@@ -5,7 +5,7 @@ use eframe::egui::{Grid, Id, Label, Modal, RichText, ScrollArea, Sense, Ui, vec2
 
 use super::{signs, style};
 use crate::app::{App, about};
-use crate::licences;
+use crate::text::licences;
 
 /// The dialog's state.
 #[derive(Debug, Default)]

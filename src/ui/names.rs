@@ -2,8 +2,8 @@
 //! Must not know what is done with the choice.
 
 use crate::app::App;
-use crate::figures::local_time;
 use crate::protocol::ModelRef;
+use crate::text::format::local_time;
 
 /// The models there are: the run under way, the starter model, and the newest finished runs, at most `runs` of them.
 pub fn models(app: &App, runs: usize) -> Vec<ModelRef> {

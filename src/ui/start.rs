@@ -14,10 +14,10 @@ use crate::app::{Action, App, Settings, Surroundings};
 use crate::device::look_for_cuda_in;
 use crate::engine::{EngineHandle, Host};
 use crate::hardware::{Meter, probe_apart};
-use crate::instance::Post;
-use crate::paths::Paths;
-use crate::program;
 use crate::self_test::check_apart;
+use crate::system::paths::Paths;
+use crate::system::process;
+use crate::system::single_instance::Post;
 
 /// The smallest window everything fits in, in points.
 const MIN_SIZE: [f32; 2] = [900.0, 600.0];
@@ -46,11 +46,11 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
                 taken
             });
             let kept_in = paths.runs.clone();
-            let meter = Mutex::new(Meter::with_drivers_apart(|| program::this(&["hardware", "--watch", "--json"])));
+            let meter = Mutex::new(Meter::with_drivers_apart(|| process::this(&["hardware", "--watch", "--json"])));
             let around = Surroundings {
                 paths,
                 probe: Arc::new(move |folder| {
-                    let program = program::this(&["hardware", "--json"]);
+                    let program = process::this(&["hardware", "--json"]);
                     probe_apart(look_for_cuda_in(folder, program), &kept_in)
                 }),
                 read_live: Arc::new(move |watched| meter.lock().unwrap_or_else(PoisonError::into_inner).read(watched)),

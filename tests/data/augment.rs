@@ -2,7 +2,7 @@
 
 use inkling::data::augment::Augmenter;
 use inkling::ink::{PIXELS, SIDE};
-use inkling::random::Random;
+use inkling::math::random::Random;
 use inkling::run_config::Augmentation;
 
 const EACH: [Augmentation; 3] = [Augmentation::Gentle, Augmentation::Medium, Augmentation::Strong];

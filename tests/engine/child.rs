@@ -143,7 +143,7 @@ fn an_engine_refuses_callers_it_does_not_understand() {
 
 #[cfg(target_os = "linux")]
 mod killed {
-    use inkling::random::Random;
+    use inkling::math::random::Random;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgba, RgbaImage};
 use inkling::data::builtin;
 use inkling::ink::{Ink, InkError, PIXELS, Picture, SIDE, picture, picture_from_image_file};
-use inkling::random::Random;
+use inkling::math::random::Random;
 
 fn read(name: &str, bytes: &[u8]) -> Result<Picture, InkError> {
     let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! Activations: values and slopes against f64, far from zero and at it.
 
 use candle_core::{Device, Var};
+use inkling::math::random::Random;
 use inkling::nn::ops::{Context, activate};
-use inkling::random::Random;
 use inkling::run_config::Activation;
 
 use super::gradients::{Array, TRAIN, check_all, close};

@@ -1,9 +1,9 @@
 //! Self-attention and positional embeddings.
 
 use candle_core::{DType, Device, Tensor};
+use inkling::math::random::Random;
 use inkling::nn::Parameter;
 use inkling::nn::ops::{Context, add_positions, attention};
-use inkling::random::Random;
 use inkling::run_config::Precision;
 
 use super::gradients::{Array, TRAIN, check_all};

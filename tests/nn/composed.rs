@@ -2,9 +2,9 @@
 
 use candle_core::{Device, Result, Tensor, Var};
 use inkling::device::Kernels;
+use inkling::math::random::Random;
 use inkling::nn::Parameter;
 use inkling::nn::ops::{self, BatchNorm, Kernel, composed};
-use inkling::random::Random;
 use inkling::run_config::{Activation, Precision};
 
 use super::convolution2d::{CASES as CONVOLUTIONS, LARGE as LARGE_CONVOLUTIONS};

@@ -1,9 +1,9 @@
 //! Convolution with pooling: values, gradients, odd sizes, ties, and the same bits for any number of threads.
 
 use candle_core::{DType, Device, Tensor, Var};
+use inkling::math::random::Random;
 use inkling::nn::Parameter;
 use inkling::nn::ops::{Context, conv_pool};
-use inkling::random::Random;
 
 use super::gradients::{Array, TRAIN, check};
 

@@ -1,9 +1,9 @@
 //! Convolution with strides, padding and an optional bias.
 
 use candle_core::{Device, Tensor, Var};
+use inkling::math::random::Random;
 use inkling::nn::Parameter;
 use inkling::nn::ops::{Context, conv2d};
-use inkling::random::Random;
 
 use super::gradients::{Array, TRAIN, check_all};
 

@@ -1,8 +1,8 @@
 //! The ops on features: linear, dropout, flatten.
 
 use candle_core::{Device, Tensor, Var};
+use inkling::math::random::Random;
 use inkling::nn::ops::{Context, dropout, flatten, linear};
-use inkling::random::Random;
 
 use super::gradients::{Array, TRAIN, check};
 

@@ -2,9 +2,9 @@
 
 use candle_core::{Device, Tensor, Var};
 use inkling::device::Kernels;
+use inkling::math::random::Random;
 use inkling::nn::Parameter;
 use inkling::nn::ops::{Context, Gradient};
-use inkling::random::Random;
 use inkling::run_config::Precision;
 
 /// A forward pass that `backward` follows, in f32.

@@ -2,8 +2,8 @@
 
 use candle_core::{Device, Var};
 use inkling::device::Kernels;
+use inkling::math::random::Random;
 use inkling::nn::ops::cross_entropy;
-use inkling::random::Random;
 
 use super::gradients::{close, numbers};
 

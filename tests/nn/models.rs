@@ -3,9 +3,9 @@
 use candle_core::Tensor;
 use inkling::device::Kernels;
 use inkling::ink::PIXELS;
+use inkling::math::random::Random;
 use inkling::nn::ops::{backward, cross_entropy};
 use inkling::nn::{Net, Pass, Role, parameter_count, parameter_specs};
-use inkling::random::Random;
 use inkling::run_config::{Activation, ModelKind, Precision};
 
 fn pixels(count: usize, seed: u64) -> Vec<u8> {

@@ -1,9 +1,9 @@
 //! Batch and layer normalisation, and the sum that ends a residual block.
 
 use candle_core::{Device, Tensor, Var};
+use inkling::math::random::Random;
 use inkling::nn::Parameter;
 use inkling::nn::ops::{BatchNorm, Context, add, batch_norm, layer_norm};
-use inkling::random::Random;
 use inkling::run_config::Activation;
 
 use super::activations::reference as activated;

@@ -1,8 +1,8 @@
 //! General pooling: values, gradients, strides, padding, ties and NaN.
 
 use candle_core::{Device, Tensor, Var};
+use inkling::math::random::Random;
 use inkling::nn::ops::{Context, Kernel, average_pool, global_average_pool, max_pool};
-use inkling::random::Random;
 
 use super::gradients::{Array, TRAIN, check_all};
 

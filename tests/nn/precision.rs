@@ -1,10 +1,10 @@
 //! Products in bf16 and f16: those of operands rounded to that format, whichever instructions compute them.
 
 use candle_core::{Device, Tensor, Var};
+use inkling::math::random::Random;
 use inkling::nn::Parameter;
 use inkling::nn::ops::precision::rounded;
 use inkling::nn::ops::{Context, conv_pool, conv2d, linear};
-use inkling::random::Random;
 use inkling::run_config::Precision;
 
 use super::gradients::{TRAIN, numbers};

@@ -1,8 +1,8 @@
 //! Each optimiser against its published formula, worked out in f64.
 
+use inkling::math::random::Random;
 use inkling::nn::Parameter;
 use inkling::optim::{Average, Optimizer, Settings};
-use inkling::random::Random;
 use inkling::run_config::OptimizerKind;
 
 const RATE: f64 = 0.1;

@@ -1,8 +1,8 @@
 //! What is kept: averaged weights, the best epoch, and runs that end by themselves.
 
 use inkling::data::DataSet;
+use inkling::math::random::Random;
 use inkling::protocol::Intervention;
-use inkling::random::Random;
 use inkling::run_config::{ModelKind, RunConfig};
 
 use super::watcher::{Watcher, config};

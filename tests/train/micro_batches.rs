@@ -1,8 +1,8 @@
 //! A batch is computed in micro-batches, and that changes nothing but rounding.
 
+use inkling::math::random::Random;
 use inkling::nn::{Net, Pass};
 use inkling::optim::{Optimizer, Settings};
-use inkling::random::Random;
 use inkling::run_config::{ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
 use inkling::train::{HoldOut, micro_batch};
 

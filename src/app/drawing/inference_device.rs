@@ -6,11 +6,11 @@ use crate::app::machine::Checked;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::engine::Host;
-use crate::figures::milliseconds;
 use crate::hardware::reading_availability;
 use crate::infer::{APART, DeviceReading, PICTURES, ReadingFigures, ReadingReport};
 use crate::protocol::{Command, ModelRef};
 use crate::run_config::{DeviceChoice, ReadingChoice};
+use crate::text::format::milliseconds;
 
 /// What is known of where drawings are read.
 #[derive(Clone, Debug, Default)]

@@ -2,9 +2,9 @@
 //! Must not know how they are shown.
 
 use crate::app::run::RunView;
-use crate::figures::milliseconds;
 use crate::protocol::{ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
+use crate::text::format::milliseconds;
 
 /// From this probability on the answer is given as it is.
 const SURE: f32 = 0.9;

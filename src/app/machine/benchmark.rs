@@ -5,11 +5,11 @@ use crate::app::App;
 use crate::app::drawing::device_name;
 use crate::app::messages::Message;
 use crate::bench::{self, Extent, Report, Row, Saved, Side, Subject, rates};
-use crate::figures::duration;
 use crate::hardware::first_guess;
 use crate::problem::Problem;
 use crate::protocol::Command;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
+use crate::text::format::duration;
 
 /// What is known of this machine's speed.
 #[derive(Clone, Debug, Default)]

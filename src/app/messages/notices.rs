@@ -6,12 +6,12 @@ use std::path::Path;
 use super::Message;
 use crate::app::device_name;
 use crate::export::QuantizedAccuracy;
-use crate::figures::{capitalised, grouped, percent};
 use crate::import::ImportFinding;
 use crate::infer::ReadingFlaw;
 use crate::problem::Problem;
 use crate::protocol::{ExportReport, Intervention, RunSummary};
 use crate::run_config::{DataSpec, DeviceChoice};
+use crate::text::format::{capitalised, grouped, percent};
 
 impl Message {
     /// A run is over and kept.

@@ -9,11 +9,11 @@ use crate::app::background::Finding;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::export::ExportSpec;
-use crate::figures::local_time;
 use crate::import::{ImportFinding, ImportSpec};
 use crate::problem::Problem;
 use crate::protocol::{Command, ExportReport, ModelRef, RunSummary};
 use crate::run_config::ExportFormat;
+use crate::text::format::local_time;
 
 /// An export that is being chosen, or written.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 //! Must not know where they are shown.
 
 use crate::app::run::{Phase, RunView};
-use crate::figures::{grouped, remaining};
+use crate::text::format::{grouped, remaining};
 
 impl RunView {
     /// How much is done, from 0 to 1.

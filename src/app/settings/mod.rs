@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::files;
 use crate::problem::Problem;
 use crate::run_config::{ReadingChoice, RunConfig};
+use crate::system::files;
 
 pub use autosave::Memory;
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::app::App;
 use crate::app::background::Finding;
 use crate::data::builtin;
-use crate::figures::memory;
 use crate::hardware::{Hardware, precision_note, recommend};
 use crate::run_config::{ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig};
+use crate::text::format::memory;
 use crate::train::{gpu_memory_needed, held_back, memory_needed};
 
 impl App {

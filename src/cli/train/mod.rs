@@ -14,12 +14,12 @@ use super::interrupt;
 use super::output::Output;
 use crate::engine::RunsTarget;
 use crate::nn::ModelFile;
-use crate::paths::Paths;
 use crate::protocol::{Command, RunId};
 use crate::run_config::{
     Activation, Augmentation, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, WeightFormat,
 };
 use crate::runs::{Checkpoints, InterruptedRun};
+use crate::system::paths::Paths;
 
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]

@@ -6,9 +6,9 @@ use serde::Serialize;
 use crate::cli::failure::Failure;
 use crate::cli::format::{clock, count, quoted};
 use crate::cli::output::Output;
-use crate::figures::{grouped, percent};
 use crate::protocol::{EpochRecord, Intervention, RunPlan, RunSummary};
 use crate::run_config::RunConfig;
+use crate::text::format::{grouped, percent};
 
 /// The run begins: its configuration and what will be computed.
 #[derive(Debug, Serialize)]

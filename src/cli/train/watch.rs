@@ -8,10 +8,10 @@ use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
-use crate::figures::grouped;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
 use crate::run_config::RunConfig;
+use crate::text::format::grouped;
 
 /// Follows the run to its end; `None` when nothing of it was kept.
 pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> Result<Option<RunSummary>, Failure> {

@@ -11,7 +11,7 @@ mod warp;
 pub use warp::{KNOTS, spline};
 
 use crate::ink::{PIXELS, SIDE};
-use crate::random::Random;
+use crate::math::random::Random;
 use crate::run_config::Augmentation;
 
 /// Pixels of nothing around a picture in work.

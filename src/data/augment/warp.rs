@@ -7,7 +7,7 @@
 
 use super::{MARGIN, Variation, WIDE};
 use crate::ink::SIDE;
-use crate::random::Random;
+use crate::math::random::Random;
 
 /// Pixels between two knots.
 const SPACING: usize = 8;

@@ -6,7 +6,7 @@ use std::f32::consts::TAU;
 use super::forms::{self, Form};
 use super::spline;
 use crate::ink::{Ink, Picture, Stroke, picture_as_scanned};
-use crate::random::Random;
+use crate::math::random::Random;
 
 /// A digit, written.
 pub(super) struct Written {

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::error::DataError;
 use super::split::{DataSet, Split};
 use crate::ink::{Ink, PIXELS};
-use crate::random::Random;
+use crate::math::random::Random;
 
 /// Pictures the built-in set trains on, as many as MNIST's.
 pub const TRAIN: usize = 60_000;

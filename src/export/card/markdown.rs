@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::LIMITS;
 use crate::export::{FileInfo, Subject, facts};
+use crate::math::statistics::class_scores;
 use crate::protocol::Evaluation;
-use crate::statistics::class_scores;
 
 /// The card as Markdown; `files` are those that stand beside it.
 pub fn markdown(subject: &Subject, files: &[FileInfo]) -> String {
@@ -47,7 +47,7 @@ fn confusion(text: &mut String, test: &Evaluation) {
     *text += "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
     for (score, row) in class_scores(test).into_iter().zip(&test.confusion) {
         let counts = row.map(|count| count.to_string()).join(" | ");
-        let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| crate::figures::percent(share, 1));
+        let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| crate::text::format::percent(share, 1));
         line(text, &format!("| **{}** | {counts} | {share} |", score.digit));
     }
 }

@@ -6,8 +6,8 @@ mod markdown;
 use serde_json::{Value, json};
 
 use super::Subject;
+use crate::math::statistics::{ClassScore, class_scores, wilson_interval};
 use crate::nn::parameter_count;
-use crate::statistics::{ClassScore, class_scores, wilson_interval};
 
 pub use markdown::markdown;
 

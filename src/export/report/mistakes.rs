@@ -4,9 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
 
-use crate::figures::percent;
 use crate::ink::SIDE;
 use crate::protocol::{Evaluation, Mistake};
+use crate::text::format::percent;
 
 /// Pictures shown.
 const SHOWN: usize = 20;

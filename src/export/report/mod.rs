@@ -5,8 +5,8 @@ mod mistakes;
 
 use super::card::LIMITS;
 use super::{Subject, facts};
+use crate::math::statistics::class_scores;
 use crate::protocol::Evaluation;
-use crate::statistics::class_scores;
 
 const STYLE: &str = include_str!("../../../assets/export/report.css");
 
@@ -66,7 +66,7 @@ fn confusion(test: &Evaluation) -> String {
             let count = if count == 0 { "·".to_owned() } else { count.to_string() };
             table += &format!("<td class={class} style=\"--shade:{shade:.2}\">{count}</td>");
         }
-        let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| crate::figures::percent(share, 1));
+        let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| crate::text::format::percent(share, 1));
         table += &format!("<td>{share}</td></tr>\n");
     }
     table + "</table>\n"

@@ -4,7 +4,7 @@ use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
 
 use super::{Context, PIECE, elsewhere, floats, tape, with_floats};
-use crate::random::Random;
+use crate::math::random::Random;
 
 /// Sets each number to 0 with this probability (0 ≤ p < 1) and multiplies the others by `1 / (1 - p)`.
 pub fn dropout(x: &Tensor, probability: f32, random: &mut Random, context: Context) -> Result<Tensor> {

@@ -7,7 +7,7 @@ use super::matrix::{Matrix, Mode, product};
 use super::precision::rounded;
 #[cfg(target_arch = "x86_64")]
 use super::{kernels::bf16, product::rows_times_rows_bf16};
-use crate::random::Random;
+use crate::math::random::Random;
 use crate::run_config::Precision;
 
 /// Two square factors of random numbers and room for their product.

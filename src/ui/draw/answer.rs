@@ -7,9 +7,9 @@ use eframe::egui::{self, Align, ComboBox, Layout, Rect, RichText, Role, Sense, S
 use super::DrawView;
 use crate::app::verdict::{Verdict, latency, reader_sentence};
 use crate::app::{Action, App, Screen};
-use crate::figures::{capitalised, percent};
 use crate::ink::Picture;
 use crate::protocol::Prediction;
+use crate::text::format::{capitalised, percent};
 use crate::ui::pictures::Sheet;
 use crate::ui::{names, style};
 

@@ -14,9 +14,9 @@ use super::help::{self, Topic};
 use super::pictures::Sheet;
 use super::style;
 use crate::app::{Action, App};
-use crate::figures::capitalised;
 use crate::ink::Picture;
 use crate::protocol::Prediction;
+use crate::text::format::capitalised;
 
 /// What is seen of the draw screen and not part of the application's state.
 #[derive(Debug, Default)]

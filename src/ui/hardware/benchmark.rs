@@ -6,7 +6,7 @@ use eframe::egui::{Label, RichText, Ui};
 use super::table;
 use crate::app::{Action, App, BenchmarkUnderWay};
 use crate::bench::{Extent, Report, Saved, heading, sections, subject, text};
-use crate::figures::remaining;
+use crate::text::format::remaining;
 use crate::ui::style;
 
 /// Draws it.

@@ -3,8 +3,8 @@
 
 use eframe::egui::{Align, FontSelection, Label, Layout, Rect, RichText, Sense, TextStyle, Ui, UiBuilder, WidgetText, pos2, vec2};
 
-use crate::figures::capitalised;
-use crate::table::{Line, Section};
+use crate::text::format::capitalised;
+use crate::text::table::{Line, Section};
 use crate::ui::style;
 
 /// Room between two columns.

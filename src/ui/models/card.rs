@@ -4,11 +4,11 @@
 use eframe::egui::{self, Align2, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::App;
-use crate::figures::local_time;
-use crate::figures::percent;
 use crate::protocol::{ModelRef, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
+use crate::text::format::local_time;
+use crate::text::format::percent;
 use crate::ui::style;
 
 /// What a card says.

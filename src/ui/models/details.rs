@@ -8,13 +8,13 @@ use eframe::egui::{Button, Grid, Label, RichText, Ui, vec2};
 use super::{card, confirm, export, history};
 use crate::app::messages::Message;
 use crate::app::{Action, App, Screen};
-use crate::figures::local_time;
-use crate::figures::{duration, file_size, grouped, percent};
+use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::protocol::{ModelRef, RunSummary};
 use crate::run_config::{OptimizerKind, RunConfig};
 use crate::runs::RunEntry;
-use crate::statistics::wilson_interval;
+use crate::text::format::local_time;
+use crate::text::format::{duration, file_size, grouped, percent};
 use crate::ui::style;
 
 /// What exporting is.

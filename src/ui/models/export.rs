@@ -5,9 +5,9 @@ use eframe::egui::{Checkbox, CollapsingHeader, Grid, Label, RichText, Ui, vec2};
 
 use crate::app::{Action, App, ExportView};
 use crate::export::{ExportSpec, FileInfo};
-use crate::figures::{file_size, grouped};
 use crate::protocol::{ExportReport, ModelRef};
 use crate::run_config::{ExportFormat, WeightFormat};
+use crate::text::format::{file_size, grouped};
 use crate::ui::style;
 
 /// Draws the choice, if this model's export is being chosen.

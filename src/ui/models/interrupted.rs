@@ -8,8 +8,8 @@ use eframe::egui::{Label, RichText, Ui};
 use super::card::title;
 use super::confirm;
 use crate::app::{Action, App};
-use crate::figures::{local_time, percent};
 use crate::runs::InterruptedRun;
+use crate::text::format::{local_time, percent};
 use crate::ui::{signs, style};
 
 /// Draws a card for each.

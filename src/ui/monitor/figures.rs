@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use crate::figures::{memory, percent};
 use crate::hardware::{Gpu, Reading};
+use crate::text::format::{memory, percent};
 
 /// With less than this free, training may not find room: it takes about 300 MB.
 const LITTLE: u64 = 600 << 20;

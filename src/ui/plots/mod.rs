@@ -20,7 +20,7 @@ use self::scale::{XAxis, XUnit, YAxis, significant};
 use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App, Phase, RunView};
-use crate::figures::grouped;
+use crate::text::format::grouped;
 
 /// Which traces are drawn.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use egui_plot::PlotTransform;
 use super::curves::Curves;
 use super::pyramid::Pyramid;
 use super::scale::{XAxis, significant};
-use crate::figures::memory;
+use crate::text::format::memory;
 use crate::ui::style;
 
 /// A figure by name.

@@ -3,9 +3,9 @@
 
 use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
-use crate::figures::{grouped, percent};
+use crate::math::statistics::class_scores;
 use crate::protocol::Evaluation;
-use crate::statistics::class_scores;
+use crate::text::format::{grouped, percent};
 use crate::ui::style;
 
 /// Draws ten bars. They begin at a round figure below the weakest digit: what differs is the last percents.

@@ -5,8 +5,8 @@ use eframe::egui::{
     self, Align2, Color32, EventFilter, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 
+use crate::math::statistics::{cell_sentence, error_count};
 use crate::protocol::{CLASSES, Evaluation};
-use crate::statistics::{cell_sentence, error_count};
 use crate::ui::style::{self, Palette};
 
 /// A cell: the right digit and the answer.

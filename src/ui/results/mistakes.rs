@@ -6,8 +6,8 @@ use eframe::egui::{self, Align2, Rect, RichText, Role, Sense, Stroke, StrokeKind
 
 use super::confusion::Cell;
 use crate::app::verdict::whole_percent;
+use crate::math::statistics::cell_sentence;
 use crate::protocol::Mistake;
-use crate::statistics::cell_sentence;
 use crate::ui::pictures::Sheet;
 use crate::ui::style;
 

@@ -12,10 +12,10 @@ use self::confusion::Cell;
 use self::mistakes::Gallery;
 use super::style;
 use crate::app::{Action, App, ResultsView};
-use crate::figures::{grouped, percent};
+use crate::math::statistics::{cell_sentence, error_count, wilson_interval};
 use crate::protocol::{Evaluation, ModelRef};
 use crate::run_config::DataSpec;
-use crate::statistics::{cell_sentence, error_count, wilson_interval};
+use crate::text::format::{grouped, percent};
 
 /// What is seen of the results screen and not part of the application's state.
 #[derive(Debug, Default)]

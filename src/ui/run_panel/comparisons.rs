@@ -5,8 +5,8 @@ use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, v
 
 use crate::app::{Action, App, Comparison, What};
 use crate::bench::{Side, fastest, rates, sweet_spot};
-use crate::figures::{grouped, memory, remaining};
 use crate::run_config::RunConfig;
+use crate::text::format::{grouped, memory, remaining};
 use crate::ui::style;
 
 /// The height of a bar with one line and with two, with the room around it.

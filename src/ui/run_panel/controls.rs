@@ -5,7 +5,7 @@ use eframe::egui::{Button, Frame, KeyboardShortcut, Label, Margin, Panel, Respon
 
 use crate::app::messages::Message;
 use crate::app::{Action, App, Phase, RunView};
-use crate::figures::{percent, remaining};
+use crate::text::format::{percent, remaining};
 use crate::ui::{shortcuts, signs, style};
 
 /// Draws the controls at the foot, and above them, in a panel of its own, how far the run is: lines that come and go there must not move

@@ -153,8 +153,8 @@ pub fn data_in_words(app: &App) -> String {
         [source] => match app.found.iter().flatten().find(|found| app.source_of(found) == *source) {
             Some(found) => format!(
                 "{} training and {} test pictures, in {}.",
-                crate::figures::grouped(found.train_images),
-                crate::figures::grouped(found.test_images),
+                crate::text::format::grouped(found.train_images),
+                crate::text::format::grouped(found.test_images),
                 found.folder.display()
             ),
             None => format!("In {}.", source.name()),

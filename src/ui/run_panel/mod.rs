@@ -12,8 +12,8 @@ use eframe::egui::{Label, ScrollArea, Ui};
 use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App, Field};
-use crate::figures::memory;
 use crate::run_config::{Augmentation, ModelKind, Precision, Preset};
+use crate::text::format::memory;
 
 /// Draws the panel.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

@@ -5,8 +5,8 @@ use eframe::egui::{Button, Label, RichText, Sense, Ui, vec2};
 
 use crate::app::verdict::reader_sentence;
 use crate::app::{Action, App, Screen};
-use crate::figures::capitalised;
 use crate::run_config::DeviceChoice;
+use crate::text::format::capitalised;
 use crate::ui::{shortcuts, style};
 
 /// Draws the bar.

@@ -5,9 +5,9 @@ use eframe::egui::{Color32, Frame, Label, Rect, RichText, Role, Sense, Stroke, S
 
 use crate::app::{Action, App, WizardStep};
 use crate::data::builtin;
-use crate::figures::grouped;
 use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
+use crate::text::format::grouped;
 use crate::ui::{hardware, run_panel, signs, style};
 
 /// The hand the welcome page is written in.

@@ -1,6 +1,6 @@
 //! Thinning a curve for display.
 
-use inkling::random::Random;
+use inkling::math::random::Random;
 use inkling::ui::plots::pyramid::Pyramid;
 
 /// A noisy curve with one spike.

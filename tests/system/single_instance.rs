@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
-use inkling::instance::{Post, Turn, take_turn};
+use inkling::system::single_instance::{Post, Turn, take_turn};
 
 /// The window that a first start in this folder opens.
 fn open(folder: &Path) -> Post {

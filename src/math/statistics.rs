@@ -1,8 +1,8 @@
 //! Owns the statistics of a measurement that people read: intervals, accuracy per class, a cell of the confusion matrix in words.
 //! Must not know how any of it is drawn.
 
-use crate::figures::{capitalised, grouped};
 use crate::protocol::{CLASSES, Evaluation};
+use crate::text::format::{capitalised, grouped};
 
 /// The standard normal quantile of a two-sided 95 % interval.
 const Z_95: f64 = 1.959_963_984_540_054;

@@ -1,8 +1,8 @@
 //! The figures people read about a measurement.
 
-use inkling::figures::{duration, file_size, grouped, percent};
+use inkling::math::statistics::{cell_sentence, class_scores, error_count, wilson_interval};
 use inkling::protocol::Evaluation;
-use inkling::statistics::{cell_sentence, class_scores, error_count, wilson_interval};
+use inkling::text::format::{duration, file_size, grouped, percent};
 
 fn evaluation(cells: &[(usize, usize, u32)]) -> Evaluation {
     let mut confusion = [[0; 10]; 10];

@@ -1,11 +1,11 @@
 //! The licences of what is built in: gathered from everything the program stands on, with the texts.
 
-use inkling::licences;
+use inkling::text::licences;
 
 #[test]
 fn every_part_of_the_program_is_listed_with_its_licence_and_text() {
     let text = licences::text();
-    let lock = include_str!("../Cargo.lock");
+    let lock = include_str!("../../Cargo.lock");
     for name in ["candle-core", "clap", "mimalloc", "serde", "tempfile"] {
         let line = text.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap_or_else(|| panic!("{name} is not listed"));
         let version = line.split([' ', ':']).nth(1).unwrap();

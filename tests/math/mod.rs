@@ -1,0 +1,3 @@
+//! Statistics of a measurement.
+
+mod statistics;

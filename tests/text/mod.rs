@@ -1,0 +1,3 @@
+//! Text that people read.
+
+mod licences;
