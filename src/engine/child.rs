@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use super::events::EventSink;
+use super::event_sink::EventSink;
 use super::handle::{EngineHandle, EngineSettings, EngineSide};
 use super::wire::{self, Greeting};
 use crate::problem::EngineLoss;

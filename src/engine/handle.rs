@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::devices::{Devices, ThisMachine};
-use super::events::EventSink;
+use super::event_sink::EventSink;
 use super::supervisor::supervise;
 use super::worker;
 use crate::protocol::{Command, Event};

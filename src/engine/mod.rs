@@ -1,26 +1,22 @@
 //! Owns the engine: the one thread that holds every tensor, takes commands and gives events. It lives in this process or in a child;
 //! whoever holds its handle does not see which. Must not know egui, screens or sentences.
 
-mod bench_job;
 mod child;
-mod desk;
+mod command_queue;
+mod dataset_cache;
 mod devices;
-mod events;
-mod export_job;
+mod event_sink;
 mod handle;
 mod host;
-mod import_job;
-mod measure_job;
-mod reading_place;
-mod run_job;
+mod inference_device;
+mod jobs;
 mod server;
-mod shelf;
 mod supervisor;
 mod wire;
 mod worker;
 
 pub use devices::{Devices, ThisMachine};
-pub use events::EventSink;
+pub use event_sink::EventSink;
 pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget, this_machine};
 pub use host::Host;
 pub use server::{Unserved, serve};

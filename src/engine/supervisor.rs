@@ -5,7 +5,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
 
-use super::events::EventSink;
+use super::event_sink::EventSink;
 use super::handle::EngineSide;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event, Task};

@@ -7,11 +7,11 @@ use thread_priority::ThreadPriority;
 #[cfg(target_os = "linux")]
 use thread_priority::unix::{NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id};
 
-use super::desk::{Desk, Order};
+use super::command_queue::{Desk, Order};
+use super::dataset_cache::Shelf;
 use super::handle::EngineSettings;
-use super::shelf::Shelf;
+use super::jobs::{benchmark, evaluate, export, import, train};
 use super::supervisor::Bench;
-use super::{bench_job, export_job, import_job, measure_job, run_job};
 use crate::protocol::Task;
 use crate::runs::Scribe;
 
@@ -26,27 +26,27 @@ pub(super) fn work(settings: &EngineSettings, scribe: &Scribe, bench: Bench<'_>)
         match desk.wait() {
             Order::Start { run, config, from } => {
                 desk.busy_with(Some(Task::Run(run)));
-                run_job::carry_out(settings, scribe, &mut desk, &mut shelf, run, &config, from.as_deref());
+                train::carry_out(settings, scribe, &mut desk, &mut shelf, run, &config, from.as_deref());
             }
             Order::Evaluate { request, model, data } => {
                 desk.busy_with(Some(Task::Evaluation(request)));
-                measure_job::carry_out(settings, &mut desk, &mut shelf, request, &model, data);
+                evaluate::carry_out(settings, &mut desk, &mut shelf, request, &model, data);
             }
             Order::Benchmark { request, extent } => {
                 desk.busy_with(Some(Task::Benchmark(request)));
-                bench_job::carry_out(settings, &mut desk, request, extent);
+                benchmark::carry_out(settings, &mut desk, request, extent);
             }
             Order::Compare { request, config, sides } => {
                 desk.busy_with(Some(Task::Benchmark(request)));
-                bench_job::compare(settings, &mut desk, request, &config, &sides);
+                benchmark::compare(settings, &mut desk, request, &config, &sides);
             }
             Order::Export { request, model, spec, to } => {
                 desk.busy_with(Some(Task::Export(request)));
-                export_job::carry_out(settings, &mut desk, &mut shelf, request, &model, &spec, &to);
+                export::carry_out(settings, &mut desk, &mut shelf, request, &model, &spec, &to);
             }
             Order::Import { request, spec } => {
                 desk.busy_with(Some(Task::Import(request)));
-                import_job::carry_out(settings, &desk, request, &spec);
+                import::carry_out(settings, &desk, request, &spec);
             }
             // What they name is over already.
             Order::Pause(_)

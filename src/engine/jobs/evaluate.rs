@@ -3,17 +3,24 @@
 
 use std::ops::ControlFlow;
 
-use super::desk::{Desk, Order};
-use super::handle::EngineSettings;
-use super::shelf::Shelf;
 use crate::data::DataError;
+use crate::engine::command_queue::{Desk, Order};
+use crate::engine::dataset_cache::Shelf;
+use crate::engine::handle::EngineSettings;
 use crate::infer::Classifier;
 use crate::problem::Problem;
 use crate::protocol::{Evaluation, Event, ModelInfo, ModelRef, Task};
 use crate::run_config::DataSpec;
 
 /// Measures `model` on the test split of `data`.
-pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, shelf: &mut Shelf, request: u64, model: &ModelRef, data: DataSpec) {
+pub(in crate::engine) fn carry_out(
+    settings: &EngineSettings,
+    desk: &mut Desk<'_>,
+    shelf: &mut Shelf,
+    request: u64,
+    model: &ModelRef,
+    data: DataSpec,
+) {
     let event = match measure(settings, desk, shelf, request, model, &data) {
         Ok(Some((model, evaluation))) => Event::Evaluated { request, model, data, evaluation: Box::new(evaluation) },
         Ok(None) | Err(Problem::Data(DataError::Cancelled)) => Event::EvaluationCancelled(request),

@@ -2,15 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use super::desk::{Desk, Order};
-use super::handle::EngineSettings;
 use crate::bench::{self, Extent, Listener, Progress, Row, Side};
+use crate::engine::command_queue::{Desk, Order};
+use crate::engine::handle::EngineSettings;
 use crate::protocol::{Event, Task};
 use crate::run_config::RunConfig;
 use crate::train;
 
 /// Measures this machine.
-pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, request: u64, extent: Extent) {
+pub(in crate::engine) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, request: u64, extent: Extent) {
     let mut job = Job { desk, request };
     let event = match bench::measure(extent, &mut job) {
         Ok(Some(report)) => Event::Benchmarked { request, saved: bench::save(&settings.benchmarks, &report), report: Box::new(report) },
@@ -21,7 +21,7 @@ pub(super) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, request:
 }
 
 /// Measures a configuration's steps on several sides.
-pub(super) fn compare(settings: &EngineSettings, desk: &mut Desk<'_>, request: u64, config: &RunConfig, sides: &[Side]) {
+pub(in crate::engine) fn compare(settings: &EngineSettings, desk: &mut Desk<'_>, request: u64, config: &RunConfig, sides: &[Side]) {
     let open = |device| settings.devices.open(device);
     let compared = train::check(config).and_then(|()| bench::compare(config, sides, &open, &mut Job { desk, request }));
     desk.events.send(match compared {

@@ -8,9 +8,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use super::devices::Devices;
-use super::events::EventSink;
-use super::export_job;
-use super::reading_place::ReadingPlace;
+use super::event_sink::EventSink;
+use super::inference_device::ReadingPlace;
+use super::jobs::export;
 use super::supervisor::Bench;
 use crate::bench::{Extent, Side};
 use crate::export::ExportSpec;
@@ -237,7 +237,7 @@ impl<'a> Desk<'a> {
     /// Exports without measuring anything.
     fn export(&mut self, request: u64, model: &ModelRef, spec: &ExportSpec, to: Option<&Path>) {
         let before = self.current.replace(Task::Export(request));
-        self.events.send(match export_job::subject(model).and_then(|subject| export_job::write(subject, spec, to)) {
+        self.events.send(match export::subject(model).and_then(|subject| export::write(subject, spec, to)) {
             Ok(export) => Event::Exported { request, export: Box::new(export) },
             Err(problem) => Event::Failed { what: Task::Export(request), problem },
         });

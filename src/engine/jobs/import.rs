@@ -1,14 +1,14 @@
 //! Owns one import as the engine sees it: a file in, a model among the runs out. Must not know formats.
 
-use super::desk::Desk;
-use super::handle::{EngineSettings, RunsTarget};
+use crate::engine::command_queue::Desk;
+use crate::engine::handle::{EngineSettings, RunsTarget};
 use crate::import::{ImportFinding, ImportSpec, Imported, import};
 use crate::problem::Problem;
 use crate::protocol::{Event, RunSummary, Task};
 use crate::runs::{Store, keep_in};
 
 /// Imports a file.
-pub(super) fn carry_out(settings: &EngineSettings, desk: &Desk<'_>, request: u64, spec: &ImportSpec) {
+pub(in crate::engine) fn carry_out(settings: &EngineSettings, desk: &Desk<'_>, request: u64, spec: &ImportSpec) {
     desk.events.send(match imported(settings, spec) {
         Ok((summary, finding)) => Event::Imported { request, summary: Box::new(summary), finding },
         Err(problem) => Event::Failed { what: Task::Import(request), problem },

@@ -4,10 +4,10 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::desk::{Desk, Order};
-use super::handle::EngineSettings;
-use super::shelf::Shelf;
 use crate::data::DataError;
+use crate::engine::command_queue::{Desk, Order};
+use crate::engine::dataset_cache::Shelf;
+use crate::engine::handle::EngineSettings;
 use crate::export::quantize::quantized;
 use crate::export::{ExportSpec, QuantizedAccuracy, Subject, export};
 use crate::infer::{measure, starter_file};
@@ -17,7 +17,7 @@ use crate::protocol::{Event, ExportReport, ModelRef, Task};
 use crate::runs;
 
 /// Exports with 8-bit weights, whose accuracy is measured first.
-pub(super) fn carry_out(
+pub(in crate::engine) fn carry_out(
     settings: &EngineSettings,
     desk: &mut Desk<'_>,
     shelf: &mut Shelf,
@@ -46,7 +46,7 @@ pub(super) fn carry_out(
 }
 
 /// The model, and its run where that lies beside it.
-pub(super) fn subject(model: &ModelRef) -> Result<Subject, Problem> {
+pub(in crate::engine) fn subject(model: &ModelRef) -> Result<Subject, Problem> {
     let (file, run) = match model {
         ModelRef::Starter => (starter_file()?, None),
         ModelRef::File(path) => {
@@ -61,7 +61,7 @@ pub(super) fn subject(model: &ModelRef) -> Result<Subject, Problem> {
 }
 
 /// Puts the export together and writes it, where it is to be written.
-pub(super) fn write(subject: Subject, spec: &ExportSpec, to: Option<&Path>) -> Result<ExportReport, Problem> {
+pub(in crate::engine) fn write(subject: Subject, spec: &ExportSpec, to: Option<&Path>) -> Result<ExportReport, Problem> {
     let subject = subject.without_folders();
     let name = to.and_then(Path::file_name).map_or_else(|| spec.format.file_name().to_owned(), |name| name.to_string_lossy().into_owned());
     let export = export(&subject, spec, &name)?;

@@ -4,11 +4,11 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::desk::{Desk, Order};
-use super::handle::{EngineSettings, RunsTarget};
-use super::shelf::Shelf;
 use crate::data::DataError;
 use crate::device::Place;
+use crate::engine::command_queue::{Desk, Order};
+use crate::engine::dataset_cache::Shelf;
+use crate::engine::handle::{EngineSettings, RunsTarget};
 use crate::infer::Classifier;
 use crate::nn::{ModelFile, Net, parameter_count};
 use crate::problem::Problem;
@@ -18,7 +18,7 @@ use crate::runs::{CheckpointWriter, Checkpoints, Scribe, Store, check_target, sa
 use crate::train::{self, Checkpoint, Flow, Observer, Outcome};
 
 /// Carries a run out, from its data, or from a checkpoint, to its folder.
-pub(super) fn carry_out(
+pub(in crate::engine) fn carry_out(
     settings: &EngineSettings,
     scribe: &Scribe,
     desk: &mut Desk<'_>,
