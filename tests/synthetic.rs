@@ -6,7 +6,7 @@ use inkling::ink::{PIXELS, SIDE};
 use inkling::math::random::Random;
 use inkling::problem::Problem;
 use inkling::run_config::RunConfig;
-use inkling::train::{Checkpoint, Observer, Outcome};
+use inkling::train::{Checkpoint, Observer, TrainedModel};
 
 /// `count` pictures, their digits in turn: digit `d` is a bright 6x6 square at a place of its own, in noise.
 pub fn squares(count: usize, seed: u64) -> Split {
@@ -33,11 +33,11 @@ pub fn square_set(train: usize, test: usize) -> DataSet {
 }
 
 /// Trains on the processor.
-pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) -> Result<Option<Outcome>, Problem> {
+pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) -> Result<Option<TrainedModel>, Problem> {
     inkling::train::train(config, data, &Place::CPU, None, observer)
 }
 
 /// Goes on from a checkpoint on the processor.
-pub fn resume(config: &RunConfig, data: &DataSet, from: Checkpoint, observer: &mut dyn Observer) -> Result<Option<Outcome>, Problem> {
+pub fn resume(config: &RunConfig, data: &DataSet, from: Checkpoint, observer: &mut dyn Observer) -> Result<Option<TrainedModel>, Problem> {
     inkling::train::train(config, data, &Place::CPU, Some(from), observer)
 }

@@ -6,7 +6,7 @@ use super::report::{Row, Subject};
 use super::rounds::{Side, take, timed};
 use crate::math::quantiles::median;
 use crate::nn::{Net, parameter_count};
-use crate::optim::{Optimizer, Settings};
+use crate::optim::{Optimizer, OptimizerConfig};
 use crate::run_config::{Activation, ModelKind, OptimizerKind, RunConfig};
 
 /// The network whose weights are updated: the one with the most of them.
@@ -23,7 +23,7 @@ pub(super) fn updates(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> Re
     let mut sides: Vec<Side<'_>> = Vec::new();
     for (&kind, net) in OptimizerKind::ALL.iter().zip(&nets) {
         let config = RunConfig { optimizer: kind, weight_decay: 0.01, ..RunConfig::default() };
-        let mut optimizer = Optimizer::new(Settings::of(&config, IMAGES), &net.trainable());
+        let mut optimizer = Optimizer::new(OptimizerConfig::of(&config, IMAGES), &net.trainable());
         sides.push(Box::new(move || {
             let mut updated = Ok(());
             let took = all.pool.install(|| timed(|| updated = optimizer.step(1e-6, 1.0, None).map(drop)));

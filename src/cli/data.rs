@@ -168,7 +168,7 @@ fn run_show(show: Show) -> Result<(), Failure> {
     drop(progress);
     if let Some(mut augmenter) = Augmenter::new(show.augmentation) {
         for (index, pixels) in (0..).zip(set.train.images.chunks_exact_mut(PIXELS)) {
-            augmenter.change(pixels, &mut Random::stream(show.seed, "augmentation", index));
+            augmenter.apply(pixels, &mut Random::stream(show.seed, "augmentation", index));
         }
     }
     let mut png = Cursor::new(Vec::new());

@@ -13,11 +13,13 @@ mod sheet;
 mod source;
 mod split;
 mod table;
+mod validation;
 
 pub use error::DataError;
 pub use load::{BUILTIN_SIZE, find, load};
 pub use sheet::contact_sheet;
 pub use split::{DataSet, Split};
+pub use validation::{ValidationSplit, gather_batch, validation_size};
 
 /// A data set that was found by name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,10 +7,10 @@
 use candle_core::{Result, Tensor};
 
 use super::adam;
-use super::average::Average;
+use super::chunks::{CHUNK, count};
+use super::ema::WeightEma;
 use super::langevin;
-use super::optimizer::{Memory, Settings};
-use super::pieces::{PIECE, count};
+use super::optimizer::{OptimizerConfig, OptimizerState};
 #[cfg(feature = "cuda")]
 use crate::device::Kernels;
 use crate::device::Place;
@@ -21,7 +21,7 @@ use crate::run_config::OptimizerKind;
 
 /// Moves parameters by their gradients, on the device they lie on.
 pub struct DeviceOptimizer {
-    settings: Settings,
+    settings: OptimizerConfig,
     place: Place,
     parameters: Vec<Parameter>,
     /// What decays each number of what is learned, in one row.
@@ -34,13 +34,13 @@ pub struct DeviceOptimizer {
 
 /// The running average, its values in one row.
 struct Kept {
-    card: Average,
+    card: WeightEma,
     values: Tensor,
 }
 
 impl DeviceOptimizer {
     /// The optimiser of these parameters, at its first step.
-    pub fn new(settings: Settings, parameters: &[Parameter], average: Option<Average>, place: &Place) -> Result<Self> {
+    pub fn new(settings: OptimizerConfig, parameters: &[Parameter], average: Option<WeightEma>, place: &Place) -> Result<Self> {
         let decays: Vec<f32> = learned(parameters)
             .flat_map(|parameter| std::iter::repeat_n(parameter.decay(settings.weight_decay), parameter.len()))
             .collect();
@@ -94,7 +94,7 @@ impl DeviceOptimizer {
         let moved = self.moved(&weights, &gradient, f64::from(rate))?.detach();
         set_row(&moved, learned(&self.parameters))?;
         if let Some(Kept { card, values }) = &mut self.average {
-            let share = f64::from(card.next_share());
+            let share = f64::from(card.next_weight());
             let weights = row(self.parameters.iter())?;
             *values = ((&*values * (1.0 - share))? + (weights * share)?)?.detach();
         }
@@ -138,14 +138,14 @@ impl DeviceOptimizer {
         });
         let norm = cuda::advance(&moved.collect::<Result<Vec<_>>>()?, rule, &self.first, &self.second)?;
         if let Some(Kept { card, values }) = &mut self.average {
-            cuda::follow(&self.parameters, values, card.next_share())?;
+            cuda::follow(&self.parameters, values, card.next_weight())?;
         }
         Ok(norm)
     }
 
     /// The weights after this step, and what is remembered for the next.
     fn moved(&mut self, weights: &Tensor, gradient: &Tensor, rate: f64) -> Result<Tensor> {
-        let Settings { kind, momentum, nesterov, .. } = self.settings;
+        let OptimizerConfig { kind, momentum, nesterov, .. } = self.settings;
         let decay = |weights: &Tensor, decays: &Tensor| weights * decays;
         match kind {
             OptimizerKind::Sgd => {
@@ -186,38 +186,38 @@ impl DeviceOptimizer {
         let mut noise = Vec::with_capacity(self.decays.elem_count());
         let mut index = 0;
         for parameter in &self.parameters {
-            let pieces = count(parameter.len());
+            let chunks = count(parameter.len());
             if parameter.role().is_trainable() {
-                for (piece, start) in (index..).zip((0..parameter.len()).step_by(PIECE)) {
-                    let mut random = langevin::noise(self.settings.seed, self.steps, piece);
-                    noise.extend((start..parameter.len().min(start + PIECE)).map(|_| random.normal()));
+                for (chunk, start) in (index..).zip((0..parameter.len()).step_by(CHUNK)) {
+                    let mut random = langevin::noise(self.settings.seed, self.steps, chunk);
+                    noise.extend((start..parameter.len().min(start + CHUNK)).map(|_| random.normal()));
                 }
             }
-            index += pieces;
+            index += chunks;
         }
         Tensor::new(noise, &self.place.device)
     }
 
     /// Forgets gathered gradients.
-    pub fn forget_gradients(&self) {
+    pub fn zero_grad(&self) {
         for parameter in &self.parameters {
             parameter.take_device_gradient();
         }
     }
 
     /// What it remembers, read back.
-    pub fn memory(&self) -> Result<Memory> {
+    pub fn memory(&self) -> Result<OptimizerState> {
         let [has_first, has_second] = self.settings.memories();
         let read = |row: &Tensor, has: bool| -> Result<Vec<Vec<f32>>> {
             let values = if has { row.to_vec1::<f32>()? } else { Vec::new() };
             let len = |parameter: &Parameter| if has && parameter.role().is_trainable() { parameter.len() } else { 0 };
             Ok(cut(&values, self.parameters.iter().map(len)))
         };
-        Ok(Memory { steps: self.steps, first: read(&self.first, has_first)?, second: read(&self.second, has_second)? })
+        Ok(OptimizerState { steps: self.steps, first: read(&self.first, has_first)?, second: read(&self.second, has_second)? })
     }
 
     /// Puts back what `memory` gave.
-    pub fn remember(&mut self, memory: &Memory) -> Result<()> {
+    pub fn load_state(&mut self, memory: &OptimizerState) -> Result<()> {
         let zeros = self.decays.zeros_like()?;
         let put = |values: &[Vec<f32>]| -> Result<Tensor> {
             let values = values.concat();
@@ -229,15 +229,15 @@ impl DeviceOptimizer {
     }
 
     /// The running average, read back; `None` where none is kept.
-    pub fn average(&self) -> Result<Option<Average>> {
+    pub fn average(&self) -> Result<Option<WeightEma>> {
         let Some(Kept { card, values }) = &self.average else { return Ok(None) };
         let values = cut(&values.to_vec1::<f32>()?, self.parameters.iter().map(Parameter::len));
-        Ok(Some(Average { values, ..card.clone() }))
+        Ok(Some(WeightEma { values, ..card.clone() }))
     }
 
     /// Puts back what `average` gave.
-    pub fn set_average(&mut self, average: Option<Average>) -> Result<()> {
-        let keep = |mut card: Average| -> Result<Kept> {
+    pub fn set_average(&mut self, average: Option<WeightEma>) -> Result<()> {
+        let keep = |mut card: WeightEma| -> Result<Kept> {
             let values = Tensor::new(std::mem::take(&mut card.values).concat(), &self.place.device)?;
             Ok(Kept { card, values })
         };
@@ -246,7 +246,7 @@ impl DeviceOptimizer {
     }
 
     /// Swaps the averaged weights with those of the parameters; nothing where no average is kept.
-    pub fn exchange_average(&mut self) -> Result<()> {
+    pub fn swap_ema(&mut self) -> Result<()> {
         let Some(Kept { values, .. }) = &mut self.average else { return Ok(()) };
         let weights = row(self.parameters.iter())?;
         set_row(values, self.parameters.iter())?;
@@ -255,12 +255,12 @@ impl DeviceOptimizer {
     }
 }
 
-/// A row, cut into pieces of these lengths.
+/// A row, cut into chunks of these lengths.
 fn cut(mut row: &[f32], lens: impl Iterator<Item = usize>) -> Vec<Vec<f32>> {
     let cut = lens.map(|len| {
-        let (piece, rest) = row.split_at(len.min(row.len()));
+        let (chunk, rest) = row.split_at(len.min(row.len()));
         row = rest;
-        piece.to_vec()
+        chunk.to_vec()
     });
     cut.collect()
 }

@@ -6,8 +6,8 @@
 //! variance `ε`. With the learning rate `lr = εN/2` a step is the familiar `-lr·g`, and the noise has the variance `2·lr/N`. Weight decay
 //! `λ` is the Gaussian prior of variance `1/(λN)`.
 
+use super::chunks::Chunk;
 use super::optimizer::{Rule, Step};
-use super::pieces::Piece;
 use crate::math::random::Random;
 
 /// How slowly the running squares change, and what keeps the preconditioner finite (Li et al. 2016).
@@ -23,9 +23,9 @@ pub(super) struct Langevin {
     pub seed: u64,
 }
 
-/// Where the noise of a piece comes from: a stream for each step and piece, so that it does not depend on which thread draws it.
-pub(super) fn noise(seed: u64, step: u64, piece: u64) -> Random {
-    Random::stream(seed, "langevin noise", step.wrapping_shl(32) | piece)
+/// Where the noise of a chunk comes from: a stream for each step and chunk, so that it does not depend on which thread draws it.
+pub(super) fn noise(seed: u64, step: u64, chunk: u64) -> Random {
+    Random::stream(seed, "langevin noise", step.wrapping_shl(32) | chunk)
 }
 
 impl Rule for Langevin {
@@ -34,13 +34,13 @@ impl Rule for Langevin {
     }
 
     #[inline(always)]
-    fn update(&self, piece: &mut Piece<'_>, decay: f32, step: &Step) {
+    fn update(&self, chunk: &mut Chunk<'_>, decay: f32, step: &Step) {
         let Step { rate, scale, number } = *step;
         let variance = 2.0 * rate / self.images.max(1) as f32;
-        let mut random = noise(self.seed, number, piece.index);
-        let numbers = piece.weights.iter_mut().zip(&mut *piece.gradient);
+        let mut random = noise(self.seed, number, chunk.index);
+        let numbers = chunk.weights.iter_mut().zip(&mut *chunk.gradient);
         if self.preconditioned {
-            let numbers = numbers.zip(&mut *piece.first);
+            let numbers = numbers.zip(&mut *chunk.first);
             for ((w, g), v) in numbers {
                 let gradient = scale * *g;
                 *v = ALPHA * *v + (1.0 - ALPHA) * gradient * gradient;

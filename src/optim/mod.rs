@@ -2,18 +2,18 @@
 //! Must not know models, data or the training loop.
 
 mod adam;
-mod average;
+mod chunks;
 mod descent;
 mod device;
+mod ema;
 mod langevin;
 mod loss_scale;
 mod optimizer;
-mod pieces;
 mod schedule;
 mod sgd;
 
-pub use average::Average;
-pub use descent::{Descent, Figure};
+pub use descent::{Descent, LazyScalar};
+pub use ema::WeightEma;
 pub use loss_scale::LossScale;
-pub use optimizer::{Memory, Optimizer, Settings, Step};
+pub use optimizer::{Optimizer, OptimizerConfig, OptimizerState, Step};
 pub use schedule::Schedule;

@@ -6,16 +6,16 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::adam::Adam;
-use super::average::Average;
+use super::chunks::{Chunk, count, squares, sum_of_squares};
+use super::ema::WeightEma;
 use super::langevin::Langevin;
-use super::pieces::{Piece, count, squares, sum_of_squares};
 use super::sgd::Sgd;
 use crate::nn::Parameter;
 use crate::run_config::{OptimizerKind, RunConfig};
 
 /// What decides an optimiser, besides its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct OptimizerConfig {
     /// Which rule.
     pub kind: OptimizerKind,
     /// λ, for parameters that decay.
@@ -30,7 +30,7 @@ pub struct Settings {
     pub seed: u64,
 }
 
-impl Settings {
+impl OptimizerConfig {
     /// A run's, which learns from so many images.
     pub const fn of(config: &RunConfig, images: u64) -> Self {
         let RunConfig { optimizer, weight_decay, momentum, nesterov, seed, .. } = *config;
@@ -70,17 +70,17 @@ pub(super) trait Rule: Send + Sync {
     /// Whether it remembers a first and a second number for each weight.
     fn memories(&self) -> [bool; 2];
 
-    /// Moves the weights of a piece and leaves its gradient at zero. Inlined always, into what is compiled for each kind of processor.
-    fn update(&self, piece: &mut Piece<'_>, decay: f32, step: &Step);
+    /// Moves the weights of a chunk and leaves its gradient at zero. Inlined always, into what is compiled for each kind of processor.
+    fn update(&self, chunk: &mut Chunk<'_>, decay: f32, step: &Step);
 }
 
 /// A rule as the optimiser uses it.
 trait Pass: Send + Sync {
     fn memories(&self) -> [bool; 2];
 
-    /// Updates a piece with the best instructions this processor has, and takes its weights into the average; gives the sum of the
+    /// Updates a chunk with the best instructions this processor has, and takes its weights into the average; gives the sum of the
     /// squares its gradient had. What is computed does not depend on which instructions these are.
-    fn advance(&self, piece: Piece<'_>, decay: f32, step: &Step, share: f32) -> f64;
+    fn advance(&self, chunk: Chunk<'_>, decay: f32, step: &Step, share: f32) -> f64;
 }
 
 impl<R: Rule> Pass for R {
@@ -88,14 +88,14 @@ impl<R: Rule> Pass for R {
         Rule::memories(self)
     }
 
-    fn advance(&self, piece: Piece<'_>, decay: f32, step: &Step, share: f32) -> f64 {
-        pulp::Arch::new().dispatch(Advance { rule: self, piece, decay, step, share })
+    fn advance(&self, chunk: Chunk<'_>, decay: f32, step: &Step, share: f32) -> f64 {
+        pulp::Arch::new().dispatch(Advance { rule: self, chunk, decay, step, share })
     }
 }
 
 struct Advance<'a, R> {
     rule: &'a R,
-    piece: Piece<'a>,
+    chunk: Chunk<'a>,
     decay: f32,
     step: &'a Step,
     share: f32,
@@ -106,25 +106,25 @@ impl<R: Rule> pulp::NullaryFnOnce for Advance<'_, R> {
 
     #[inline(always)]
     fn call(self) -> f64 {
-        let Self { rule, mut piece, decay, step, share } = self;
-        let squares = sum_of_squares(piece.gradient);
-        rule.update(&mut piece, decay, step);
-        Average::take_in(piece.average, piece.weights, share);
+        let Self { rule, mut chunk, decay, step, share } = self;
+        let squares = sum_of_squares(chunk.gradient);
+        rule.update(&mut chunk, decay, step);
+        WeightEma::take_in(chunk.average, chunk.weights, share);
         squares
     }
 }
 
 /// What an optimiser remembers from step to step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct OptimizerState {
     pub(super) steps: u64,
     pub(super) first: Vec<Vec<f32>>,
     pub(super) second: Vec<Vec<f32>>,
 }
 
-impl Memory {
-    /// True when both remember as many numbers of each weight.
-    pub fn has_the_shape_of(&self, other: &Self) -> bool {
+impl OptimizerState {
+    /// True when both load_state as many numbers of each weight.
+    pub fn same_shape(&self, other: &Self) -> bool {
         let lens = |memory: &Self| memory.first.iter().chain(&memory.second).map(Vec::len).collect::<Vec<_>>();
         self.first.len() == other.first.len() && lens(self) == lens(other)
     }
@@ -135,18 +135,23 @@ pub struct Optimizer {
     rule: Box<dyn Pass>,
     weight_decay: f32,
     parameters: Vec<Parameter>,
-    memory: Memory,
+    memory: OptimizerState,
 }
 
 impl Optimizer {
     /// The optimiser of these parameters, at its first step. Buffers among them are averaged, but not moved.
-    pub fn new(settings: Settings, parameters: &[Parameter]) -> Self {
+    pub fn new(settings: OptimizerConfig, parameters: &[Parameter]) -> Self {
         let rule = settings.rule();
         let [first, second] = rule.memories().map(|remembers| {
             let len = |parameter: &Parameter| if remembers && parameter.role().is_trainable() { parameter.len() } else { 0 };
             parameters.iter().map(|parameter| vec![0.0; len(parameter)]).collect()
         });
-        Self { rule, weight_decay: settings.weight_decay, parameters: parameters.to_vec(), memory: Memory { steps: 0, first, second } }
+        Self {
+            rule,
+            weight_decay: settings.weight_decay,
+            parameters: parameters.to_vec(),
+            memory: OptimizerState { steps: 0, first, second },
+        }
     }
 
     /// The L2 norm of all gathered gradients together; not finite if one of them is not.
@@ -156,11 +161,11 @@ impl Optimizer {
 
     /// Moves every parameter once, its gradient multiplied by `scale`, and leaves gradients at zero. `average` takes the moved weights
     /// in. Gives the norm the gradients had, which the same pass finds: if it is not finite, neither are the weights any more.
-    pub fn step(&mut self, rate: f32, scale: f32, mut average: Option<&mut Average>) -> Result<f64> {
+    pub fn step(&mut self, rate: f32, scale: f32, mut average: Option<&mut WeightEma>) -> Result<f64> {
         self.memory.steps += 1;
         let step = Step { number: self.memory.steps, rate, scale };
         let Self { rule, weight_decay, parameters, memory } = self;
-        let share = average.as_deref_mut().map_or(0.0, Average::next_share);
+        let share = average.as_deref_mut().map_or(0.0, WeightEma::next_weight);
         let memories = memory.first.iter_mut().zip(&mut memory.second);
         let (mut index, mut sum) = (0, 0.0);
         for (place, (parameter, (first, second))) in parameters.iter().zip(memories).enumerate() {
@@ -169,19 +174,19 @@ impl Optimizer {
             let mut averaged = average.as_deref_mut().and_then(|average| average.values.get_mut(place));
             parameter.update(|weights, gradient| {
                 let averaged = averaged.as_deref_mut().map_or(&mut [][..], Vec::as_mut_slice);
-                let pieces = Piece::cut(index, weights, gradient, [first, second, averaged]);
-                let update = |piece: Piece<'_>| {
+                let chunks = Chunk::cut(index, weights, gradient, [first, second, averaged]);
+                let update = |chunk: Chunk<'_>| {
                     if trainable {
-                        return rule.advance(piece, decay, &step, share);
+                        return rule.advance(chunk, decay, &step, share);
                     }
-                    Average::take_in(piece.average, piece.weights, share);
+                    WeightEma::take_in(chunk.average, chunk.weights, share);
                     0.0
                 };
-                // Handing a single piece to another thread would take longer than updating it.
-                if pieces.len() == 1 {
-                    sum += pieces.into_iter().map(update).sum::<f64>();
+                // Handing a single chunk to another thread would take longer than updating it.
+                if chunks.len() == 1 {
+                    sum += chunks.into_iter().map(update).sum::<f64>();
                 } else {
-                    sum += pieces.into_par_iter().map(update).collect::<Vec<_>>().iter().sum::<f64>();
+                    sum += chunks.into_par_iter().map(update).collect::<Vec<_>>().iter().sum::<f64>();
                 }
             })?;
             index += count(parameter.len());
@@ -190,7 +195,7 @@ impl Optimizer {
     }
 
     /// Leaves gradients at zero without using them.
-    pub fn forget_gradients(&self) {
+    pub fn zero_grad(&self) {
         for parameter in &self.parameters {
             parameter.gradient().fill(0.0);
         }
@@ -202,12 +207,12 @@ impl Optimizer {
     }
 
     /// What it remembers.
-    pub const fn memory(&self) -> &Memory {
+    pub const fn memory(&self) -> &OptimizerState {
         &self.memory
     }
 
     /// Puts back what `memory` gave.
-    pub fn remember(&mut self, memory: &Memory) {
+    pub fn load_state(&mut self, memory: &OptimizerState) {
         self.memory.clone_from(memory);
     }
 }

@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::protocol::RunSummary;
 use crate::run_config::WeightFormat;
 use crate::system::files::{folder_beside, write_whole};
-use crate::train::Outcome;
+use crate::train::TrainedModel;
 
 const MODEL: &str = "model.safetensors";
 const SUMMARY: &str = "run.json";
@@ -22,7 +22,7 @@ const MAX_SUMMARY_BYTES: u64 = 16 << 20;
 
 /// Writes a run to the folder `target` itself, which may be absent, empty, or hold an earlier run, which is replaced.
 /// The summary returned names the folder and the model in it.
-pub fn save_to(target: &Path, outcome: &Outcome, weights: WeightFormat) -> Result<RunSummary, Problem> {
+pub fn save_to(target: &Path, outcome: &TrainedModel, weights: WeightFormat) -> Result<RunSummary, Problem> {
     keep_in(target, &outcome.model_file(), &outcome.summary, weights)
 }
 

@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::protocol::RunSummary;
 use crate::run_config::WeightFormat;
 use crate::run_config::{DataSource, DataSpec};
-use crate::train::Outcome;
+use crate::train::TrainedModel;
 
 /// The folder of run folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Store {
     }
 
     /// Writes a run to a new folder. The summary returned names the folder and the model in it.
-    pub fn save(&self, outcome: &Outcome, weights: WeightFormat) -> Result<RunSummary, Problem> {
+    pub fn save(&self, outcome: &TrainedModel, weights: WeightFormat) -> Result<RunSummary, Problem> {
         self.keep(&outcome.model_file(), &outcome.summary, weights)
     }
 

@@ -5,11 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::keeper::Kept;
-use super::updates::Progress;
+use super::best::BestEpoch;
+use super::stepper::Progress;
 use crate::math::random::Random;
 use crate::nn::Net;
-use crate::optim::{Optimizer, Settings};
+use crate::optim::{Optimizer, OptimizerConfig};
 use crate::problem::Problem;
 use crate::protocol::{EpochRecord, RunPlan};
 use crate::run_config::RunConfig;
@@ -34,7 +34,7 @@ pub struct Checkpoint {
     pub card: CheckpointCard,
     pub(super) progress: Progress,
     pub(super) dropout: Random,
-    pub(super) kept: Kept,
+    pub(super) kept: BestEpoch,
 }
 
 impl Checkpoint {
@@ -57,11 +57,11 @@ impl Checkpoint {
             return refuse("its data set is not the one it was learning from");
         }
         let lens = |weights: &[Vec<f32>]| weights.iter().map(Vec::len).eq(net.parameters().iter().map(crate::nn::Parameter::len));
-        let fresh = Optimizer::new(Settings::of(config, plan.train_images), net.parameters());
+        let fresh = Optimizer::new(OptimizerConfig::of(config, plan.train_images), net.parameters());
         let averaged = progress.state.average.as_ref().map(|average| lens(average.values()));
         let whole = lens(&progress.state.weights)
             && lens(&kept.weights)
-            && progress.state.memory.has_the_shape_of(fresh.memory())
+            && progress.state.memory.same_shape(fresh.memory())
             && averaged == config.weight_averaging.map(|_| true)
             && progress.state.is_finite();
         if whole { Ok(()) } else { refuse("its checkpoint is damaged") }

@@ -1,7 +1,7 @@
 //! Owns the batches of a run outside the processor: the whole set lies on the device as bytes, and batches are gathered and changed there.
 //! Must not know networks.
 //!
-//! What a batch holds is what it would hold on the processor, but for rounding. What is decided by chance is drawn here for a whole epoch
+//! What a batch holds is what it would hold on the processor, but for rounding. What is decided by augmentation_rng is drawn here for a whole epoch
 //! and sent over at its start; nothing crosses over at a step.
 
 use candle_core::{DType, Result, Tensor};
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::loader::Shuffle;
 use crate::data::Split;
-use crate::data::augment::{Augmenter, KNOTS, MARGIN, Variation, WIDE, spline};
+use crate::data::augment::{AugmentParams, Augmenter, KNOTS, MARGIN, PADDED, spline};
 #[cfg(feature = "cuda")]
 use crate::device::Kernels;
 use crate::device::Place;
@@ -21,7 +21,7 @@ use crate::protocol::CLASSES;
 use crate::run_config::RunConfig;
 
 /// Numbers that a variation is sent over as: its map, its shift, its thickness, its knots.
-pub const NUMBERS: usize = 4 + 2 + 1 + 2 * KNOTS * KNOTS;
+pub const PARAM_COUNT: usize = 4 + 2 + 1 + 2 * KNOTS * KNOTS;
 
 /// The batches of a run, in order.
 pub struct DeviceBatches {
@@ -40,7 +40,7 @@ pub struct DeviceBatches {
 struct Epoch {
     /// `[n]`: positions in their order.
     order: Tensor,
-    /// `[n, NUMBERS]`.
+    /// `[n, PARAM_COUNT]`.
     variations: Option<Tensor>,
     taken: usize,
 }
@@ -102,17 +102,17 @@ impl DeviceBatches {
             None => None,
             Some((augmenter, _)) => {
                 let shuffle = &self.shuffle;
-                let drawn = |&position: &u32| numbers(&augmenter.draw(&mut shuffle.chance(number, position)));
+                let drawn = |&position: &u32| numbers(&augmenter.sample(&mut shuffle.augmentation_rng(number, position)));
                 let numbers: Vec<f32> = order.par_iter().flat_map_iter(drawn).collect();
-                Some(Tensor::from_vec(numbers, (order.len(), NUMBERS), device)?)
+                Some(Tensor::from_vec(numbers, (order.len(), PARAM_COUNT), device)?)
             }
         };
         Ok(Epoch { order: Tensor::new(order, device)?, variations, taken: 0 })
     }
 }
 
-fn numbers(variation: &Variation) -> [f32; NUMBERS] {
-    let Variation { map, shift, thickness, knots } = variation;
+fn numbers(variation: &AugmentParams) -> [f32; PARAM_COUNT] {
+    let AugmentParams { map, shift, thickness, knots } = variation;
     let knots = knots.as_flattened().as_flattened();
     let mut numbers = map.iter().chain(shift).chain([thickness]).chain(knots);
     std::array::from_fn(|_| numbers.next().copied().unwrap_or_default())
@@ -135,13 +135,13 @@ impl Warp {
         })
     }
 
-    /// The pictures `[n, 784]`, changed as `[n, NUMBERS]` says.
+    /// The pictures `[n, 784]`, changed as `[n, PARAM_COUNT]` says.
     fn change(&self, pixels: &Tensor, variations: &Tensor) -> Result<Tensor> {
         let count = pixels.dim(0)?;
         let number = |index: usize| variations.narrow(1, index, 1)?.reshape((count, 1, 1));
         let pictures = pixels.reshape((count, SIDE, SIDE))?;
         let pictures = pictures.pad_with_zeros(1, MARGIN, MARGIN)?.pad_with_zeros(2, MARGIN, MARGIN)?;
-        let pictures = thicken(&pictures, &number(6)?)?.reshape((count, WIDE * WIDE))?;
+        let pictures = thicken(&pictures, &number(6)?)?.reshape((count, PADDED * PADDED))?;
 
         let bend = |axis: usize| {
             let knots = variations.narrow(1, 7 + axis * KNOTS * KNOTS, KNOTS * KNOTS)?.reshape((count, KNOTS, KNOTS))?;
@@ -153,23 +153,23 @@ impl Warp {
         let middle = (SIDE as f64 - 1.0) / 2.0 + MARGIN as f64;
         let place = |axis: usize| {
             let straight = u.broadcast_mul(&number(2 * axis)?)?.broadcast_add(&v.broadcast_mul(&number(2 * axis + 1)?)?)?;
-            ((straight + middle)? + bend(axis)?)?.clamp(0.0, (WIDE - 2) as f64)?.reshape((count, PIXELS))
+            ((straight + middle)? + bend(axis)?)?.clamp(0.0, (PADDED - 2) as f64)?.reshape((count, PIXELS))
         };
         let (x, y) = (place(0)?, place(1)?);
         let (whole_x, whole_y) = (x.floor()?, y.floor()?);
-        let corner = ((&whole_y * WIDE as f64)? + &whole_x)?;
+        let corner = ((&whole_y * PADDED as f64)? + &whole_x)?;
         let at = |further: usize| pictures.gather(&(&corner + further as f64)?.to_dtype(DType::U32)?, 1);
         let (right, below) = ((x - whole_x)?, (y - whole_y)?);
         let between = |a: Tensor, b: &Tensor, share: &Tensor| &a + ((b - &a)? * share)?;
         let upper = between(at(0)?, &at(1)?, &right)?;
-        let lower = between(at(WIDE)?, &at(WIDE + 1)?, &right)?;
+        let lower = between(at(PADDED)?, &at(PADDED + 1)?, &right)?;
         (between(upper, &lower, &below)? + 0.5)?.floor()
     }
 }
 
-/// Strokes `[n, WIDE, WIDE]` thicker or thinner by `[n, 1, 1]`; the outermost pixels, which are nothing, stay.
+/// Strokes `[n, PADDED, PADDED]` thicker or thinner by `[n, 1, 1]`; the outermost pixels, which are nothing, stay.
 fn thicken(pictures: &Tensor, amount: &Tensor) -> Result<Tensor> {
-    let inner = |row: usize, column: usize| pictures.narrow(1, row, WIDE - 2)?.narrow(2, column, WIDE - 2);
+    let inner = |row: usize, column: usize| pictures.narrow(1, row, PADDED - 2)?.narrow(2, column, PADDED - 2);
     let pixel = inner(1, 1)?;
     let (mut largest, mut smallest) = (pixel.clone(), pixel.clone());
     for (row, column) in [(0, 1), (2, 1), (1, 0), (1, 2)] {

@@ -7,9 +7,9 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, Scope};
 
-use super::hold_out::gather;
 use crate::data::Split;
 use crate::data::augment::Augmenter;
+use crate::data::gather_batch;
 use crate::ink::PIXELS;
 use crate::math::random::Random;
 use crate::problem::Problem;
@@ -41,7 +41,7 @@ impl Loader {
         };
         Builder::new()
             .name("loader".to_owned())
-            .spawn_scoped(scope, move || work.carry_out(&filled, &empty))
+            .spawn_scoped(scope, move || work.run(&filled, &empty))
             .map_err(|error| Problem::Compute { message: error.to_string() })?;
         Ok(Self { ready, used, current: Split::default() })
     }
@@ -56,7 +56,7 @@ impl Loader {
     }
 }
 
-/// The order of the images in each epoch, and what else chance decides about them.
+/// The order of the images in each epoch, and what else augmentation_rng decides about them.
 #[derive(Clone, Debug)]
 pub struct Shuffle {
     order: Vec<u32>,
@@ -82,7 +82,7 @@ impl Shuffle {
     }
 
     /// What decides how the image at this position is changed in this epoch.
-    pub fn chance(&self, epoch: u32, position: u32) -> Random {
+    pub fn augmentation_rng(&self, epoch: u32, position: u32) -> Random {
         Random::stream(self.seed, "augmentation", u64::from(epoch) << 32 | u64::from(position))
     }
 }
@@ -96,15 +96,15 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn carry_out(mut self, filled: &SyncSender<Split>, empty: &Receiver<Split>) {
+    fn run(mut self, filled: &SyncSender<Split>, empty: &Receiver<Split>) {
         while self.shuffle.done < self.epochs {
             let (epoch, order) = self.shuffle.next_epoch();
             for positions in order.chunks(self.batch_size) {
                 let mut batch = empty.try_recv().unwrap_or_default();
-                gather(self.images, positions, &mut batch);
+                gather_batch(self.images, positions, &mut batch);
                 if let Some(augmenter) = &mut self.augmenter {
                     for (pixels, &position) in batch.images.chunks_exact_mut(PIXELS).zip(positions) {
-                        augmenter.change(pixels, &mut self.shuffle.chance(epoch, position));
+                        augmenter.apply(pixels, &mut self.shuffle.augmentation_rng(epoch, position));
                     }
                 }
                 if filled.send(batch).is_err() {

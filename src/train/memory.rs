@@ -1,8 +1,8 @@
 //! Owns how much memory a run will about take. Must not measure it.
 
-use super::device_batches::NUMBERS;
-use super::hold_out::held_back;
+use super::device_batches::PARAM_COUNT;
 use super::session::micro_batch;
+use crate::data::validation_size;
 use crate::device::Kernels;
 use crate::infer::DEVICE_CHUNK;
 use crate::ink::PIXELS;
@@ -44,7 +44,7 @@ const CUDA: u64 = 400 << 20;
 
 /// Bytes of an NVIDIA GPU's memory that a run over so many training images will about take at its peak.
 pub fn gpu_memory_needed(config: &RunConfig, train_images: u64) -> u64 {
-    let varied = if config.augmentation == Augmentation::Off { 0 } else { NUMBER * NUMBERS as u64 };
+    let varied = if config.augmentation == Augmentation::Off { 0 } else { NUMBER * PARAM_COUNT as u64 };
     let image = PIXELS as u64 + NUMBER * (CLASSES as u64 + 1) + varied;
     let part = u64::from(config.batch_size).min(DEVICE_PART as u64);
     let learning = part * numbers_on_a_gpu(config.model);
@@ -64,7 +64,7 @@ fn state(config: &RunConfig) -> u64 {
 
 fn with_part(config: &RunConfig, train_images: u64, test_images: u64, part: usize) -> u64 {
     let image = PIXELS as u64 + 1;
-    let images = train_images + held_back(train_images) + test_images + BATCHES * u64::from(config.batch_size);
+    let images = train_images + validation_size(train_images) + test_images + BATCHES * u64::from(config.batch_size);
     // What a step changes, its gradient, the state to step back to, and a checkpoint with what it would keep, as it is and as it is written.
     let state = state(config);
     let copies = state + 1 + state + 2 * (state + 1);

@@ -2,27 +2,26 @@
 //! Must not know windows, commands, or where runs are kept.
 
 mod batches;
+mod best;
 mod checkpoint;
+mod clock;
 mod device_batches;
-mod hold_out;
-mod keeper;
 mod loader;
 mod memory;
+mod metrics;
+mod micro_batches;
 mod observer;
-mod outcome;
-mod parts;
 mod plan;
-mod pulse;
-mod recovery;
+mod rollback;
 mod session;
-mod tally;
-mod updates;
+mod stepper;
+mod trained_model;
 
 pub use checkpoint::{Checkpoint, CheckpointCard};
-pub use hold_out::{HoldOut, held_back};
+
 pub use loader::{Loader, Shuffle};
 pub use memory::{gpu_memory_needed, memory_needed};
 pub use observer::{Flow, Observer};
-pub use outcome::Outcome;
 pub use plan::check;
 pub use session::{micro_batch, train};
+pub use trained_model::TrainedModel;

@@ -13,7 +13,7 @@ pub fn check(config: &RunConfig) -> Result<(), Problem> {
     if config.initial_weights.is_some() { first_net(config).map(drop) } else { Ok(()) }
 }
 
-/// The network before its first step: by chance, or as it was left by whoever trained it before.
+/// The network before its first step: by augmentation_rng, or as it was left by whoever trained it before.
 pub fn first_net(config: &RunConfig) -> Result<Net, Problem> {
     let Some(path) = &config.initial_weights else {
         return Ok(Net::new(config.model, config.activation, config.seed)?);

@@ -1,5 +1,5 @@
 //! THE training loop, to be read top to bottom: batches, forward, loss, backward, update, validate, and at the end one look at the test
-//! split. Must not know who watches, nor where the outcome is kept.
+//! split. Must not know who watches, nor where the trained_model is kept.
 //!
 //! An optimiser step covers one batch (or several, with accumulation), but is computed over micro-batches whose gradients add up:
 //! between any two of them the observer may read a drawing, hold the run or end it, so all of that takes effect within a few hundredths
@@ -10,17 +10,17 @@ use std::ops::ControlFlow;
 use std::thread::Scope;
 
 use super::batches::Batches;
+use super::best::{BestCheckpoint, BestEpoch};
 use super::checkpoint::{Checkpoint, CheckpointCard};
-use super::hold_out::HoldOut;
-use super::keeper::{Keeper, Kept};
+use super::clock::RunClock;
 use super::loader::Shuffle;
+use super::metrics::{MetricAccumulator, Metrics};
+use super::micro_batches::MicroBatcher;
 use super::observer::{Flow, Observer};
-use super::outcome::Outcome;
-use super::parts::Parts;
 use super::plan::{check, first_net, plan, step_sizes, threads};
-use super::pulse::Pulse;
-use super::tally::{Sums, Tally};
-use super::updates::{Settled, Taken, Updates};
+use super::stepper::{CompletedStep, StepReport, Stepper};
+use super::trained_model::TrainedModel;
+use crate::data::ValidationSplit;
 use crate::data::{DataSet, Split};
 use crate::device::Place;
 use crate::hardware::machine;
@@ -47,7 +47,7 @@ pub fn train(
     place: &Place,
     from: Option<Checkpoint>,
     observer: &mut dyn Observer,
-) -> Result<Option<Outcome>, Problem> {
+) -> Result<Option<TrainedModel>, Problem> {
     check(config)?;
     let place = &match config.memory_limit_bytes() {
         Some(bytes) => place.clone().limited(bytes),
@@ -70,41 +70,41 @@ fn run<'scope, 'env>(
     from: Option<Checkpoint>,
     scope: &'scope Scope<'scope, 'env>,
     observer: &mut dyn Observer,
-) -> Result<Option<Outcome>, Problem> {
-    let HoldOut { train: order, validation } = HoldOut::new(&data.train, config.seed);
+) -> Result<Option<TrainedModel>, Problem> {
+    let ValidationSplit { train: order, validation } = ValidationSplit::new(&data.train, config.seed);
     let plan = plan(config, order.len(), validation.len(), data.test.len(), threads(config))?;
     let net = first_net(config)?.in_place(place)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
-    let mut updates = Updates::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
+    let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
     let mut dropout = Random::stream(config.seed, "dropout", 0);
-    let mut keeper = Keeper::new(config.early_stopping, None);
+    let mut best = BestCheckpoint::new(config.early_stopping, None);
     let mut epochs: Vec<EpochRecord> = Vec::new();
     let mut step = 0;
     if let Some(checkpoint) = from {
         checkpoint.check(config, &plan, &net)?;
         step = checkpoint.progress.state.step;
-        updates.go_on(checkpoint.progress, plan.steps_per_epoch)?;
-        keeper = Keeper::new(config.early_stopping, Some(checkpoint.kept));
+        stepper.go_on(checkpoint.progress, plan.steps_per_epoch)?;
+        best = BestCheckpoint::new(config.early_stopping, Some(checkpoint.kept));
         (dropout, epochs) = (checkpoint.dropout, checkpoint.card.epochs);
     }
     let done = epochs.len() as u32;
     observer.prepare(&plan, &net, &epochs);
 
-    let mut pulse = Pulse::start(&plan, config.epochs, &epochs);
+    let mut clock = RunClock::start(&plan, config.epochs, &epochs);
     let mut batches = Batches::start(scope, config, &data.train, Shuffle::new(order, config.seed, done), place)?;
-    let mut parts = Parts::new(config, place, &plan, observer)?;
-    let ended_early = |keeper: &Keeper, epoch| keeper.has_waited(epoch).filter(|_| epoch < config.epochs);
-    let mut waited = ended_early(&keeper, done);
+    let mut parts = MicroBatcher::new(config, place, &plan, observer)?;
+    let ended_early = |best: &BestCheckpoint, epoch| best.patience_exhausted(epoch).filter(|_| epoch < config.epochs);
+    let mut waited = ended_early(&best, done);
 
     'run: for epoch in done + 1..=config.epochs {
         if waited.is_some() {
             break;
         }
-        let began = pulse.seconds();
-        let mut seen = Tally::default();
+        let began = clock.seconds();
+        let mut seen = Metrics::default();
 
         for images in step_sizes(config, plan.train_images) {
-            let mut sums = Sums::new(place.kernels);
+            let mut sums = MetricAccumulator::new(place.kernels);
             while sums.images < images {
                 let batch = batches.next_batch()?;
                 let mut start = 0;
@@ -113,31 +113,31 @@ fn run<'scope, 'env>(
                     let learned = net
                         .forward(part.pixels(), Pass::Train { dropout: &mut dropout, precision: config.precision })
                         .and_then(|logits| net.loss(&logits, part.labels(), images, config.label_smoothing as f32))
-                        .and_then(|loss| updates.gather(&loss).map(|()| loss));
-                    if let Some(loss) = parts.unless_exhausted(learned, part.len(), step + 1, observer)? {
+                        .and_then(|loss| stepper.gather(&loss).map(|()| loss));
+                    if let Some(loss) = parts.retry_on_oom(learned, part.len(), step + 1, observer)? {
                         sums.add(&loss, part.len())?;
                         start += part.len();
                     }
-                    if pulse.pause(|| observer.between(&net)) == Flow::Stop {
+                    if clock.pause(|| observer.between(&net)) == Flow::Stop {
                         break 'run;
                     }
                 }
             }
             let rate = schedule.rate(step);
             step += 1;
-            let settled = updates.step(step, rate, sums)?;
-            let now = pulse.step(step, epoch, images);
-            let now = Telemetry { loss_scale: updates.loss_scale(), skipped_steps: updates.skipped(), ..now };
-            tell(settled, now, &mut seen, observer);
+            let report = stepper.step(step, rate, sums)?;
+            let now = clock.step(step, epoch, images);
+            let now = Telemetry { loss_scale: stepper.loss_scale(), skipped_steps: stepper.skipped(), ..now };
+            tell(report, now, &mut seen, observer);
         }
 
         // Which waits for what a device has yet to compute of the epoch: only then is it over.
-        let settled = updates.settle(step)?;
-        let validating = pulse.seconds();
-        tell(settled, pulse.now(step, epoch), &mut seen, observer);
-        updates.exchange_average()?;
-        let Some(measured) = measure_between(&net, &validation, &mut pulse, observer)? else { break 'run };
-        pulse.measured(validating, validation.len());
+        let report = stepper.flush(step)?;
+        let validating = clock.seconds();
+        tell(report, clock.now(step, epoch), &mut seen, observer);
+        stepper.swap_ema()?;
+        let Some(measured) = measure_between(&net, &validation, &mut clock, observer)? else { break 'run };
+        clock.measured(validating, validation.len());
         let record = EpochRecord {
             epoch,
             step,
@@ -148,33 +148,33 @@ fn run<'scope, 'env>(
             seconds: (validating - began) as f32,
         };
         let digit_threshold = measured.digit_threshold();
-        keeper.offer(&record, &net, digit_threshold)?;
+        best.offer(&record, &net, digit_threshold)?;
         epochs.push(record);
-        pulse.pause(|| observer.epoch(&record, &net, digit_threshold));
-        updates.exchange_average()?;
-        waited = ended_early(&keeper, epoch);
+        clock.pause(|| observer.epoch(&record, &net, digit_threshold));
+        stepper.swap_ema()?;
+        waited = ended_early(&best, epoch);
         if let Some(best_epoch) = waited {
             observer.intervened(Intervention::StoppedEarly { epoch, best_epoch });
         }
-        if let Some(kept) = keeper.kept() {
+        if let Some(kept) = best.kept() {
             let card = CheckpointCard {
                 config: config.clone(),
                 train_images: plan.train_images,
                 epochs: epochs.clone(),
                 made_at: jiff::Timestamp::now().to_string(),
             };
-            let checkpoint = Checkpoint { card, progress: updates.progress(step)?, dropout: dropout.clone(), kept: kept.clone() };
-            pulse.pause(|| observer.checkpoint(checkpoint));
+            let checkpoint = Checkpoint { card, progress: stepper.progress(step)?, dropout: dropout.clone(), kept: kept.clone() };
+            clock.pause(|| observer.checkpoint(checkpoint));
         }
     }
 
     // What is kept is what a record measured, not the steps after it.
-    let Some(Kept { record, weights, digit_threshold }) = keeper.into_kept() else { return Ok(None) };
+    let Some(BestEpoch { record, weights, digit_threshold }) = best.into_kept() else { return Ok(None) };
     net.set_weights(&weights)?;
     let stopped_early = waited.is_some();
     let stopped = epochs.len() < config.epochs as usize && !stopped_early;
-    let test = if stopped { None } else { test_once(&net, &data.test, &mut pulse, observer)? };
-    drop((batches, updates));
+    let test = if stopped { None } else { test_once(&net, &data.test, &mut clock, observer)? };
+    drop((batches, stepper));
     place.release()?;
     let train_seconds: f64 = epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum();
     let images_per_second = plan.train_images as f64 * epochs.len() as f64 / train_seconds.max(1e-9);
@@ -194,30 +194,30 @@ fn run<'scope, 'env>(
         machine: machine(),
         imported: None,
     };
-    Ok(Some(Outcome { summary, net, digit_threshold }))
+    Ok(Some(TrainedModel { summary, net, digit_threshold }))
 }
 
-fn tell(settled: Settled, now: Telemetry, seen: &mut Tally, observer: &mut dyn Observer) {
-    for Taken { step, learning_rate, tally } in settled.taken {
-        seen.add_step(&tally);
-        observer.step(StepPoint { step, loss: tally.loss as f32, accuracy: tally.accuracy(), learning_rate }, now);
+fn tell(report: StepReport, now: Telemetry, seen: &mut Metrics, observer: &mut dyn Observer) {
+    for CompletedStep { step, learning_rate, metrics } in report.taken {
+        seen.add_step(&metrics);
+        observer.step(StepPoint { step, loss: metrics.loss as f32, accuracy: metrics.accuracy(), learning_rate }, now);
     }
-    if let Some(intervention) = settled.intervention {
+    if let Some(intervention) = report.intervention {
         observer.intervened(intervention);
     }
 }
 
 /// The test split's figures; `None` where there is none, or when the observer broke the reading off.
-fn test_once(net: &Net, test: &Split, pulse: &mut Pulse, observer: &mut dyn Observer) -> Result<Option<Evaluation>, Problem> {
+fn test_once(net: &Net, test: &Split, clock: &mut RunClock, observer: &mut dyn Observer) -> Result<Option<Evaluation>, Problem> {
     if test.is_empty() {
         return Ok(None);
     }
-    Ok(measure_between(net, test, pulse, observer)?.map(|measured| measured.evaluation))
+    Ok(measure_between(net, test, clock, observer)?.map(|measured| measured.evaluation))
 }
 
 /// Measures, asking the observer between parts; `None` when it stops the run.
-fn measure_between(net: &Net, split: &Split, pulse: &mut Pulse, observer: &mut dyn Observer) -> Result<Option<Measurement>, Problem> {
-    measure(net, split, &mut |_| match pulse.pause(|| observer.between(net)) {
+fn measure_between(net: &Net, split: &Split, clock: &mut RunClock, observer: &mut dyn Observer) -> Result<Option<Measurement>, Problem> {
+    measure(net, split, &mut |_| match clock.pause(|| observer.between(net)) {
         Flow::Continue => ControlFlow::Continue(()),
         Flow::Stop => ControlFlow::Break(()),
     })

@@ -14,7 +14,7 @@ fn bar() -> Vec<u8> {
 
 fn changed(augmentation: Augmentation, picture: &[u8], seed: u64) -> Vec<u8> {
     let mut pixels = picture.to_vec();
-    Augmenter::new(augmentation).unwrap().change(&mut pixels, &mut Random::new(seed));
+    Augmenter::new(augmentation).unwrap().apply(&mut pixels, &mut Random::new(seed));
     pixels
 }
 
@@ -41,9 +41,9 @@ fn the_same_numbers_make_the_same_picture_whatever_came_before() {
     for augmentation in EACH {
         let mut augmenter = Augmenter::new(augmentation).unwrap();
         let mut again = |seed| {
-            augmenter.change(&mut [255; PIXELS], &mut Random::new(seed + 100));
+            augmenter.apply(&mut [255; PIXELS], &mut Random::new(seed + 100));
             let mut pixels = bar();
-            augmenter.change(&mut pixels, &mut Random::new(seed));
+            augmenter.apply(&mut pixels, &mut Random::new(seed));
             pixels
         };
         for seed in 0..5 {

@@ -4,3 +4,4 @@ mod augment;
 mod builtin;
 mod files;
 mod folders;
+mod validation;

@@ -1,15 +1,15 @@
 //! The running average of the weights, and the scale of the loss.
 
 use inkling::nn::Parameter;
-use inkling::optim::{Average, LossScale, Optimizer, Settings};
+use inkling::optim::{LossScale, Optimizer, OptimizerConfig, WeightEma};
 use inkling::run_config::{OptimizerKind, RunConfig};
 
 #[test]
 fn the_average_follows_its_formula() {
     let parameter = Parameter::new("p", vec![5.0, 1.0], &[1, 2]).unwrap();
     let of = RunConfig { optimizer: OptimizerKind::Sgd, momentum: 0.0, weight_decay: 0.0, ..RunConfig::default() };
-    let mut optimizer = Optimizer::new(Settings::of(&of, 10), std::slice::from_ref(&parameter));
-    let mut average = Average::new(0.5, vec![parameter.values().unwrap()]);
+    let mut optimizer = Optimizer::new(OptimizerConfig::of(&of, 10), std::slice::from_ref(&parameter));
+    let mut average = WeightEma::new(0.5, vec![parameter.values().unwrap()]);
     let (mut w, mut a) = ([5.0, 1.0], [5.0, 1.0]);
     for step in 1..=20 {
         parameter.gradient().copy_from_slice(&[step as f32, 1.0]);
@@ -27,8 +27,8 @@ fn the_average_follows_its_formula() {
 fn the_first_weights_do_not_linger() {
     // A start a million away is forgotten after a few steps, though the decay is that of a thousand.
     let parameter = Parameter::new("p", vec![0.0], &[1, 1]).unwrap();
-    let mut optimizer = Optimizer::new(Settings::of(&RunConfig::default(), 10), std::slice::from_ref(&parameter));
-    let mut average = Average::new(0.999, vec![vec![1e6]]);
+    let mut optimizer = Optimizer::new(OptimizerConfig::of(&RunConfig::default(), 10), std::slice::from_ref(&parameter));
+    let mut average = WeightEma::new(0.999, vec![vec![1e6]]);
     for _ in 0..100 {
         optimizer.step(0.0, 1.0, Some(&mut average)).unwrap();
     }

@@ -2,7 +2,7 @@
 
 use inkling::math::random::Random;
 use inkling::nn::Parameter;
-use inkling::optim::{Average, Optimizer, Settings};
+use inkling::optim::{Optimizer, OptimizerConfig, WeightEma};
 use inkling::run_config::OptimizerKind;
 
 const RATE: f64 = 0.1;
@@ -13,11 +13,11 @@ const START: [f64; 3] = [1.0, -2.0, 3.0];
 /// Langevin dynamics with so many images has no noise to speak of.
 const QUIET: u64 = u64::MAX;
 
-fn settings(kind: OptimizerKind) -> Settings {
-    Settings { kind, weight_decay: 0.0, momentum: MOMENTUM as f32, nesterov: true, images: QUIET, seed: 1 }
+fn settings(kind: OptimizerKind) -> OptimizerConfig {
+    OptimizerConfig { kind, weight_decay: 0.0, momentum: MOMENTUM as f32, nesterov: true, images: QUIET, seed: 1 }
 }
 
-fn optimizer(settings: Settings, parameter: &Parameter) -> Optimizer {
+fn optimizer(settings: OptimizerConfig, parameter: &Parameter) -> Optimizer {
     Optimizer::new(settings, std::slice::from_ref(parameter))
 }
 
@@ -27,9 +27,9 @@ fn gradient(step: usize, index: usize) -> f64 {
 }
 
 /// Three steps on a weight (rank 2) or a bias (rank 1); gradients come four times too large and are scaled back.
-fn stepped(settings: Settings, shape: &[usize]) -> Vec<f32> {
+fn stepped(settings: OptimizerConfig, shape: &[usize]) -> Vec<f32> {
     let parameter = Parameter::new("p", START.map(|w| w as f32).to_vec(), shape).unwrap();
-    let mut optimizer = optimizer(Settings { weight_decay: DECAY as f32, ..settings }, &parameter);
+    let mut optimizer = optimizer(OptimizerConfig { weight_decay: DECAY as f32, ..settings }, &parameter);
     for step in 0..3 {
         for (index, value) in parameter.gradient().iter_mut().enumerate() {
             *value = 4.0 * gradient(step, index) as f32;
@@ -43,7 +43,7 @@ fn stepped(settings: Settings, shape: &[usize]) -> Vec<f32> {
 }
 
 /// Compares with what `formula` gives for the number at an index, with a weight decay.
-fn expect(settings: Settings, formula: impl Fn(usize, f64) -> f64) {
+fn expect(settings: OptimizerConfig, formula: impl Fn(usize, f64) -> f64) {
     for (shape, decay) in [(&[1, 3][..], DECAY), (&[3], 0.0)] {
         for (index, value) in stepped(settings, shape).into_iter().enumerate() {
             let expected = formula(index, decay);
@@ -80,14 +80,14 @@ fn the_first_adamw_step_is_the_rate_by_hand() {
     // Bias correction makes the first step lr·sign(g): 1 - 0.1·0.5·1 - 0.1 = 0.85.
     let parameter = Parameter::new("p", vec![1.0], &[1, 1]).unwrap();
     parameter.gradient()[0] = 123.0;
-    optimizer(Settings { weight_decay: 0.5, ..settings(OptimizerKind::AdamW) }, &parameter).step(0.1, 1.0, None).unwrap();
+    optimizer(OptimizerConfig { weight_decay: 0.5, ..settings(OptimizerKind::AdamW) }, &parameter).step(0.1, 1.0, None).unwrap();
     assert!((parameter.values().unwrap()[0] - 0.85).abs() < 1e-6);
 }
 
 #[test]
 fn sgd_follows_its_formula_with_either_momentum_and_spares_biases() {
     for nesterov in [true, false] {
-        expect(Settings { nesterov, ..settings(OptimizerKind::Sgd) }, |index, decay| {
+        expect(OptimizerConfig { nesterov, ..settings(OptimizerKind::Sgd) }, |index, decay| {
             let (mut w, mut u) = (START[index], 0.0);
             for step in 0..3 {
                 let g = gradient(step, index);
@@ -142,7 +142,7 @@ fn langevin_noise_has_the_size_the_papers_ask_for() {
     {
         let parameter = Parameter::new("p", vec![0.0; many], &[1, many]).unwrap();
         parameter.gradient().fill(gradient);
-        optimizer(Settings { images: 50, ..settings(kind) }, &parameter).step(0.1, 1.0, None).unwrap();
+        optimizer(OptimizerConfig { images: 50, ..settings(kind) }, &parameter).step(0.1, 1.0, None).unwrap();
         let (found_mean, found_variance) = moments(&parameter.values().unwrap());
         assert!((found_mean - mean).abs() < 4.0 * (variance / many as f64).sqrt(), "{kind}: mean {found_mean} and not {mean}");
         assert!((found_variance / variance - 1.0).abs() < 0.03, "{kind}: variance {found_variance} and not {variance}");
@@ -154,7 +154,7 @@ fn sgld_samples_the_posterior_of_a_gaussian() {
     // The mean loss w²/2 over N images has the posterior N(0, 1/N); steps of finite size widen it by 1/(1 - lr/2).
     let (many, images, rate) = (4000, 25, 0.2);
     let parameter = Parameter::new("p", vec![3.0; many], &[many]).unwrap();
-    let mut optimizer = optimizer(Settings { images, ..settings(OptimizerKind::Sgld) }, &parameter);
+    let mut optimizer = optimizer(OptimizerConfig { images, ..settings(OptimizerKind::Sgld) }, &parameter);
     for _ in 0..60 {
         parameter.gradient().copy_from_slice(&parameter.values().unwrap());
         optimizer.step(rate, 1.0, None).unwrap();
@@ -167,15 +167,15 @@ fn sgld_samples_the_posterior_of_a_gaussian() {
 
 #[test]
 fn large_parameters_are_updated_throughout_and_alike_for_any_number_of_threads() {
-    // Longer than the pieces that tasks share.
+    // Longer than the chunks that tasks share.
     let len = 70_001;
     for &kind in OptimizerKind::ALL {
         let stepped = |threads| {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
                 let mut random = Random::new(3);
                 let parameter = Parameter::new("p", vec![1.0; len], &[1, len]).unwrap();
-                let mut average = Average::new(0.9, vec![vec![1.0; len]]);
-                let mut optimizer = optimizer(Settings { images: 100, weight_decay: 0.01, ..settings(kind) }, &parameter);
+                let mut average = WeightEma::new(0.9, vec![vec![1.0; len]]);
+                let mut optimizer = optimizer(OptimizerConfig { images: 100, weight_decay: 0.01, ..settings(kind) }, &parameter);
                 let mut norms = Vec::new();
                 for _ in 0..2 {
                     parameter.gradient().fill_with(|| random.range(0.5, 1.5));
@@ -209,7 +209,7 @@ fn a_gradient_that_is_no_number_shows_in_the_norm() {
 fn what_is_remembered_can_be_put_back() {
     for &kind in OptimizerKind::ALL {
         let parameter = Parameter::new("p", vec![1.0, 2.0], &[1, 2]).unwrap();
-        let mut optimizer = optimizer(Settings { images: 100, ..settings(kind) }, &parameter);
+        let mut optimizer = optimizer(OptimizerConfig { images: 100, ..settings(kind) }, &parameter);
         let step = |optimizer: &mut Optimizer| {
             parameter.gradient().copy_from_slice(&[0.5, -0.25]);
             optimizer.step(0.1, 1.0, None).unwrap();
@@ -218,7 +218,7 @@ fn what_is_remembered_can_be_put_back() {
         let before = step(&mut optimizer);
         let memory = optimizer.memory().clone();
         let after = [step(&mut optimizer), step(&mut optimizer)];
-        optimizer.remember(&memory);
+        optimizer.load_state(&memory);
         parameter.update(|weights, _| weights.copy_from_slice(&before)).unwrap();
         assert_eq!(after, [step(&mut optimizer), step(&mut optimizer)], "{kind}");
     }

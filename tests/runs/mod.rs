@@ -9,12 +9,12 @@ use inkling::problem::Problem;
 use inkling::run_config::WeightFormat::F32;
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
 use inkling::runs::{RunError, Store, check_target, save_to};
-use inkling::train::Outcome;
+use inkling::train::TrainedModel;
 
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
 
-fn outcome() -> Outcome {
+fn outcome() -> TrainedModel {
     let of = RunConfig { epochs: 2, ..config(ModelKind::LeNet) };
     train(&of, &square_set(120, 20), &mut Watcher::default()).unwrap().unwrap()
 }

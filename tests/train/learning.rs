@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 
 use inkling::data::builtin;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig, ScheduleKind};
-use inkling::train::Outcome;
+use inkling::train::TrainedModel;
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{square_set, train};
 
-fn run(config: &RunConfig) -> (Outcome, Watcher) {
+fn run(config: &RunConfig) -> (TrainedModel, Watcher) {
     let mut watcher = Watcher::default();
     let outcome = train(config, &square_set(480, 100), &mut watcher).unwrap().unwrap();
     (outcome, watcher)

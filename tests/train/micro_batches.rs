@@ -1,10 +1,11 @@
 //! A batch is computed in micro-batches, and that changes nothing but rounding.
 
+use inkling::data::ValidationSplit;
 use inkling::math::random::Random;
 use inkling::nn::{Net, Pass};
-use inkling::optim::{Optimizer, Settings};
+use inkling::optim::{Optimizer, OptimizerConfig};
 use inkling::run_config::{ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
-use inkling::train::{HoldOut, micro_batch};
+use inkling::train::micro_batch;
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{square_set, train};
@@ -27,7 +28,7 @@ fn gradients_add_up_to_the_whole_batchs() {
     // Three micro-batches, and one look while validating.
     assert_eq!(watcher.between, 4);
 
-    let HoldOut { train: positions, .. } = HoldOut::new(&data.train, of.seed);
+    let ValidationSplit { train: positions, .. } = ValidationSplit::new(&data.train, of.seed);
     assert!(positions.len() > 2 * micro_batch(of.model));
     let images: Vec<u8> = positions.iter().flat_map(|&position| data.train.image(position as usize).to_vec()).collect();
     let labels: Vec<u8> = positions.iter().map(|&position| data.train.labels[position as usize]).collect();
@@ -35,7 +36,7 @@ fn gradients_add_up_to_the_whole_batchs() {
     let logits = net.forward(&images, Pass::Train { dropout: &mut Random::new(0), precision: Precision::F32 }).unwrap();
     let loss = net.loss(&logits, &labels, labels.len(), 0.0).unwrap();
     loss.backward().unwrap();
-    Optimizer::new(Settings::of(&of, labels.len() as u64), &net.trainable()).step(0.1, 1.0, None).unwrap();
+    Optimizer::new(OptimizerConfig::of(&of, labels.len() as u64), &net.trainable()).step(0.1, 1.0, None).unwrap();
 
     assert!((watcher.steps[0].loss - loss.to_vec1::<f32>().unwrap()[0]).abs() < 1e-5);
     let whole = net.weights().unwrap();

@@ -1,9 +1,9 @@
 //! Training: learning, repeatability, stopping, the validation split, the figures.
 
-mod astray;
 mod batches;
+mod diverging;
 mod endings;
-mod hold_out;
+
 mod interrupted;
 mod learning;
 mod micro_batches;

@@ -9,7 +9,7 @@ use inkling::nn::Net;
 use inkling::problem::Problem;
 use inkling::protocol::Intervention;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
-use inkling::train::{Outcome, memory_needed, train};
+use inkling::train::{TrainedModel, memory_needed, train};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{self, square_set};
@@ -18,11 +18,11 @@ fn device() -> Place {
     Place::new(Device::Cpu, Kernels::Candle)
 }
 
-fn run(of: &RunConfig, place: &Place) -> (Watcher, Outcome) {
+fn run(of: &RunConfig, place: &Place) -> (Watcher, TrainedModel) {
     run_with(of, place, 240)
 }
 
-fn run_with(of: &RunConfig, place: &Place, images: usize) -> (Watcher, Outcome) {
+fn run_with(of: &RunConfig, place: &Place, images: usize) -> (Watcher, TrainedModel) {
     let mut watcher = Watcher::default();
     let outcome = train(of, &square_set(images, 40), place, None, &mut watcher).unwrap().unwrap();
     (watcher, outcome)

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use crate::app::App;
 use crate::app::background::Finding;
 use crate::data::builtin;
+use crate::data::validation_size;
 use crate::hardware::{Hardware, precision_note, recommend};
 use crate::run_config::{ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig};
 use crate::text::format::memory;
-use crate::train::{gpu_memory_needed, held_back, memory_needed};
+use crate::train::{gpu_memory_needed, memory_needed};
 
 impl App {
     /// What computing in this number format means here, where there is something to say.
@@ -65,7 +66,7 @@ impl App {
 
     /// Pictures an epoch learns from, where the data set is known: those not held back for validation.
     pub(in crate::app) fn training_images(&self) -> Option<u64> {
-        self.images().map(|(train, _)| train - held_back(train))
+        self.images().map(|(train, _)| train - validation_size(train))
     }
 
     /// Training and test pictures of the data set, where it is known.

@@ -5,7 +5,7 @@
 //! practices for convolutional neural networks applied to visual document analysis"), and with a thicker or thinner stroke. Never
 //! mirrored, never so much that a digit becomes another.
 
-mod stroke;
+mod thickness;
 mod warp;
 
 pub use warp::{KNOTS, spline};
@@ -17,7 +17,7 @@ use crate::run_config::Augmentation;
 /// Pixels of nothing around a picture in work.
 pub const MARGIN: usize = 2;
 /// Side of a picture in work.
-pub const WIDE: usize = SIDE + 2 * MARGIN;
+pub const PADDED: usize = SIDE + 2 * MARGIN;
 
 /// How far each change may go. All are drawn evenly between minus this and this.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl Strength {
 
 /// How one picture is changed, once.
 #[derive(Clone, Debug)]
-pub struct Variation {
+pub struct AugmentParams {
     /// From a new place, relative to the middle, to the old one: `[[xx, xy], [yx, yy]]`, row by row.
     pub map: [f32; 4],
     /// Pixels along x and y.
@@ -59,7 +59,7 @@ pub struct Variation {
 #[derive(Debug)]
 pub struct Augmenter {
     strength: Strength,
-    picture: Box<[f32; WIDE * WIDE]>,
+    picture: Box<[f32; PADDED * PADDED]>,
     field: warp::Field,
 }
 
@@ -72,38 +72,38 @@ impl Augmenter {
             Augmentation::Medium => Strength::MEDIUM,
             Augmentation::Strong => Strength::STRONG,
         };
-        Some(Self { strength, picture: Box::new([0.0; WIDE * WIDE]), field: warp::Field::default() })
+        Some(Self { strength, picture: Box::new([0.0; PADDED * PADDED]), field: warp::Field::default() })
     }
 
     /// How a picture is changed, as `random` wills.
-    pub fn draw(&self, random: &mut Random) -> Variation {
+    pub fn sample(&self, random: &mut Random) -> AugmentParams {
         let strength = self.strength;
         let mut within = |most: f32| random.range(-most, most);
-        let change = warp::Change {
+        let change = warp::Affine {
             rotation: within(strength.rotation),
             scale: [1.0 + within(strength.scale), 1.0 + within(strength.scale)],
             shear: within(strength.shear),
             shift: [within(strength.shift), within(strength.shift)],
         };
         let thickness = within(strength.thickness);
-        Variation { map: change.inverse(), shift: change.shift, thickness, knots: warp::knots(strength.elastic, random) }
+        AugmentParams { map: change.inverse(), shift: change.shift, thickness, knots: warp::knots(strength.elastic, random) }
     }
 
     /// Changes a picture of 784 pixels as `random` wills.
-    pub fn change(&mut self, pixels: &mut [u8], random: &mut Random) {
+    pub fn apply(&mut self, pixels: &mut [u8], random: &mut Random) {
         debug_assert_eq!(pixels.len(), PIXELS);
-        let variation = self.draw(random);
+        let variation = self.sample(random);
         let Self { picture, field, .. } = self;
         // The stroke of the picture before may have grown into the margin.
         picture.fill(0.0);
-        for (row, pixels) in picture.chunks_exact_mut(WIDE).skip(MARGIN).zip(pixels.chunks_exact(SIDE)) {
+        for (row, pixels) in picture.chunks_exact_mut(PADDED).skip(MARGIN).zip(pixels.chunks_exact(SIDE)) {
             for (to, &pixel) in row[MARGIN..].iter_mut().zip(pixels) {
                 *to = f32::from(pixel);
             }
         }
         pulp::Arch::new().dispatch(Prepare { field, picture, variation: &variation });
         // Not dispatched: processors that can gather from many places at once take longer to do so than to visit one after the other.
-        field.sample(picture, pixels);
+        field.resample(picture, pixels);
     }
 }
 
@@ -111,8 +111,8 @@ impl Augmenter {
 /// A type of its own: what is in a closure is not compiled for the instructions it is dispatched to.
 struct Prepare<'a> {
     field: &'a mut warp::Field,
-    picture: &'a mut [f32; WIDE * WIDE],
-    variation: &'a Variation,
+    picture: &'a mut [f32; PADDED * PADDED],
+    variation: &'a AugmentParams,
 }
 
 impl pulp::NullaryFnOnce for Prepare<'_> {
@@ -123,7 +123,7 @@ impl pulp::NullaryFnOnce for Prepare<'_> {
         let Self { field, picture, variation } = self;
         field.lay(variation);
         if variation.thickness != 0.0 {
-            stroke::thicken(picture, variation.thickness);
+            thickness::thicken(picture, variation.thickness);
         }
     }
 }

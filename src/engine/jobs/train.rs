@@ -15,7 +15,7 @@ use crate::problem::Problem;
 use crate::protocol::{EpochRecord, Event, Intervention, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::{CheckpointWriter, Checkpoints, Scribe, Store, check_target, save_to};
-use crate::train::{self, Checkpoint, Flow, Observer, Outcome};
+use crate::train::{self, Checkpoint, Flow, Observer, TrainedModel};
 
 /// Carries a run out, from its data, or from a checkpoint, to its folder.
 pub(in crate::engine) fn carry_out(
@@ -60,7 +60,7 @@ pub(in crate::engine) fn carry_out(
 }
 
 /// A classifier with what the run has learned: on the processor, from where it may go elsewhere.
-fn left_by(outcome: &Outcome, reference: ModelRef) -> Option<Classifier> {
+fn left_by(outcome: &TrainedModel, reference: ModelRef) -> Option<Classifier> {
     let file = outcome.model_file();
     let net = file.net.in_place(&Place::CPU);
     let net = net.inspect_err(|error| tracing::error!(%error, "the run's weights cannot be fetched from their device")).ok()?;
@@ -93,7 +93,7 @@ fn train_from(
     config: &RunConfig,
     checkpoint: Option<Checkpoint>,
     writer: &CheckpointWriter,
-) -> Result<Option<Outcome>, Problem> {
+) -> Result<Option<TrainedModel>, Problem> {
     // Better refused now than after an hour of training.
     train::check(config)?;
     match &settings.runs {
@@ -114,7 +114,7 @@ fn train_from(
     Ok(outcome)
 }
 
-fn keep(settings: &EngineSettings, outcome: &Outcome) -> Result<RunSummary, Problem> {
+fn keep(settings: &EngineSettings, outcome: &TrainedModel) -> Result<RunSummary, Problem> {
     match &settings.runs {
         RunsTarget::Store(root) => Store::new(root).save(outcome, settings.weights),
         RunsTarget::Folder(folder) => save_to(folder, outcome, settings.weights),

@@ -1,13 +1,13 @@
 //! The validation split: disjoint, repeatable, never empty.
 
-use inkling::train::HoldOut;
+use inkling::data::ValidationSplit;
 
 use crate::synthetic::squares;
 
 #[test]
 fn every_image_is_on_exactly_one_side() {
     let images = squares(241, 1);
-    let HoldOut { train, validation } = HoldOut::new(&images, 9);
+    let ValidationSplit { train, validation } = ValidationSplit::new(&images, 9);
     assert_eq!((train.len(), validation.len()), (221, 20));
     let mut sides: Vec<&[u8]> = train.iter().map(|&position| images.image(position as usize)).collect();
     sides.extend((0..validation.len()).map(|index| validation.image(index)));
@@ -26,14 +26,14 @@ fn every_image_is_on_exactly_one_side() {
 #[test]
 fn the_seed_decides() {
     let images = squares(60, 1);
-    assert_eq!(HoldOut::new(&images, 1).train, HoldOut::new(&images, 1).train);
-    assert_ne!(HoldOut::new(&images, 1).validation, HoldOut::new(&images, 2).validation);
+    assert_eq!(ValidationSplit::new(&images, 1).train, ValidationSplit::new(&images, 1).train);
+    assert_ne!(ValidationSplit::new(&images, 1).validation, ValidationSplit::new(&images, 2).validation);
 }
 
 #[test]
 fn sizes_are_sensible_from_nothing_up() {
     for (images, held) in [(0, 0), (1, 1), (2, 1), (11, 1), (24, 2), (600, 50)] {
-        let split = HoldOut::new(&squares(images, 1), 1);
+        let split = ValidationSplit::new(&squares(images, 1), 1);
         assert_eq!((split.train.len(), split.validation.len()), (images - held, held), "of {images}");
     }
 }

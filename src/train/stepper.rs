@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
-use super::recovery::{Attempts, Recovery, State, is_finite};
-use super::tally::{Sums, Tally};
+use super::metrics::{MetricAccumulator, Metrics};
+use super::rollback::{Attempts, Rollback, State, is_finite};
 use crate::nn::Net;
-use crate::optim::{Descent, Figure, LossScale, Settings};
+use crate::optim::{Descent, LazyScalar, LossScale, OptimizerConfig};
 use crate::problem::Problem;
 use crate::protocol::Intervention;
 use crate::run_config::{Precision, RunConfig};
 
-/// All that updates have come to: what an interrupted run needs to go on with them.
+/// All that stepper have come to: what an interrupted run needs to go on with them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// What a step changes.
@@ -30,31 +30,31 @@ pub struct Progress {
     pub skipped: u64,
 }
 
-/// The longest that steps on a device stay unread, and the most of them.
+/// The longest that steps on a device stay pending, and the most of them.
 const UNREAD_FOR: Duration = Duration::from_millis(40);
 const UNREAD: usize = 64;
 
 /// A step that was taken.
 #[derive(Clone, Copy, Debug)]
-pub struct Taken {
+pub struct CompletedStep {
     /// Which, from 1.
     pub step: u64,
     /// At this learning rate.
     pub learning_rate: f32,
     /// Its loss and its right answers.
-    pub tally: Tally,
+    pub metrics: Metrics,
 }
 
 /// What is known of steps that was not known before.
 #[derive(Clone, Debug, Default)]
-pub struct Settled {
+pub struct StepReport {
     /// Steps that count, oldest first.
-    pub taken: Vec<Taken>,
+    pub taken: Vec<CompletedStep>,
     /// What was done after them to come to a good end.
     pub intervention: Option<Intervention>,
 }
 
-impl Settled {
+impl StepReport {
     /// This, and what came after it.
     fn and(mut self, after: Self) -> Self {
         self.taken.extend(after.taken);
@@ -62,8 +62,8 @@ impl Settled {
     }
 }
 
-/// A step on a device whose figures are not read yet: `[loss, hits, norm]`.
-struct Unread {
+/// A step on a device whose figures are not read yet: `[loss, correct, norm]`.
+struct PendingStep {
     step: u64,
     learning_rate: f32,
     images: usize,
@@ -71,21 +71,21 @@ struct Unread {
 }
 
 /// The way from gradients to weights.
-pub struct Updates {
+pub struct Stepper {
     net: Net,
     descent: Descent,
     loss_scale: Option<LossScale>,
     clip_norm: Option<f64>,
     skipped: u64,
-    recovery: Recovery,
-    unread: Vec<Unread>,
+    rollback: Rollback,
+    pending: Vec<PendingStep>,
     last_read: Instant,
 }
 
-impl Updates {
+impl Stepper {
     /// For this network, which learns from so many images in so many steps an epoch.
     pub fn new(config: &RunConfig, net: &Net, images: u64, steps_per_epoch: u64) -> Result<Self, Problem> {
-        let descent = Descent::new(Settings::of(config, images), net, config.weight_averaging)?;
+        let descent = Descent::new(OptimizerConfig::of(config, images), net, config.weight_averaging)?;
         let loss_scale = (config.precision == Precision::F16).then(LossScale::default);
         let (memory, average) = descent.state()?;
         let start = State { step: 0, weights: net.weights()?, memory, average, loss_scale };
@@ -95,23 +95,23 @@ impl Updates {
             loss_scale,
             clip_norm: config.clip_norm,
             skipped: 0,
-            recovery: Recovery::new(start, Attempts::default(), steps_per_epoch),
-            unread: Vec::new(),
+            rollback: Rollback::new(start, Attempts::default(), steps_per_epoch),
+            pending: Vec::new(),
             last_read: Instant::now(),
         })
     }
 
     /// Where an interrupted run can go on from, after so many steps.
     pub fn progress(&self, step: u64) -> Result<Progress, Problem> {
-        Ok(Progress { state: self.state(step)?, attempts: self.recovery.attempts(), skipped: self.skipped })
+        Ok(Progress { state: self.state(step)?, attempts: self.rollback.attempts(), skipped: self.skipped })
     }
 
     /// Goes on from there.
     pub fn go_on(&mut self, progress: Progress, steps_per_epoch: u64) -> Result<(), Problem> {
         let Progress { state, attempts, skipped } = progress;
-        self.take_back(&state)?;
+        self.load_state(&state)?;
         self.skipped = skipped;
-        self.recovery = Recovery::new(state, attempts, steps_per_epoch);
+        self.rollback = Rollback::new(state, attempts, steps_per_epoch);
         Ok(())
     }
 
@@ -121,10 +121,10 @@ impl Updates {
     }
 
     /// Takes step number `step` with the gathered gradients of the loss in `sums`, at `rate` times `rate_factor`.
-    pub fn step(&mut self, step: u64, rate: f32, sums: Sums) -> Result<Settled, Problem> {
+    pub fn step(&mut self, step: u64, rate: f32, sums: MetricAccumulator) -> Result<StepReport, Problem> {
         let learning_rate = rate * self.rate_factor();
         let scale = self.loss_scale.map_or(1.0, |scale| 1.0 / scale.scale());
-        let due = self.recovery.is_due(step - 1);
+        let due = self.rollback.is_due(step - 1);
         // Most steps find their norm in passing. These have to know it before anything moves.
         if due || self.loss_scale.is_some() {
             let before = self.read()?;
@@ -132,80 +132,80 @@ impl Updates {
                 // These gradients were computed from weights that are no more.
                 return Ok(before);
             }
-            let tally = sums.read()?;
+            let metrics = sums.read()?;
             let norm = self.descent.gradient_norm()? * f64::from(scale);
-            if norm.is_finite() && tally.loss.is_finite() {
-                if due && Recovery::is_good(tally.loss) {
+            if norm.is_finite() && metrics.loss.is_finite() {
+                if due && Rollback::is_good(metrics.loss) {
                     self.keep(step - 1)?;
                 }
                 self.descent.step(learning_rate, scale, self.clip_norm)?;
             }
-            return Ok(before.and(self.judge(Taken { step, learning_rate, tally }, norm)?));
+            return Ok(before.and(self.judge(CompletedStep { step, learning_rate, metrics }, norm)?));
         }
         let images = sums.images;
         let there = sums.there().cloned();
         match (self.descent.step(learning_rate, scale, self.clip_norm)?, there) {
-            (Figure::There(norm), Some(sums)) => {
+            (LazyScalar::There(norm), Some(sums)) => {
                 let figures = Tensor::cat(&[sums, norm.reshape(1)?], 0)?;
-                self.unread.push(Unread { step, learning_rate, images, figures });
-                if self.unread.len() < UNREAD && self.last_read.elapsed() < UNREAD_FOR { Ok(Settled::default()) } else { self.read() }
+                self.pending.push(PendingStep { step, learning_rate, images, figures });
+                if self.pending.len() < UNREAD && self.last_read.elapsed() < UNREAD_FOR { Ok(StepReport::default()) } else { self.read() }
             }
-            (norm, _) => self.judge(Taken { step, learning_rate, tally: sums.read()? }, norm.read()?),
+            (norm, _) => self.judge(CompletedStep { step, learning_rate, metrics: sums.read()? }, norm.read()?),
         }
     }
 
     /// Makes sure that the weights are numbers after step number `step`.
-    pub fn settle(&mut self, step: u64) -> Result<Settled, Problem> {
+    pub fn flush(&mut self, step: u64) -> Result<StepReport, Problem> {
         let before = self.read()?;
         if before.intervention.is_some() || is_finite(&self.net)? {
             return Ok(before);
         }
-        let intervention = Some(self.step_back(step)?);
-        Ok(before.and(Settled { taken: Vec::new(), intervention }))
+        let intervention = Some(self.rollback(step)?);
+        Ok(before.and(StepReport { taken: Vec::new(), intervention }))
     }
 
     /// Reads what steps on a device came to. After one that went astray the ones behind it are taken back with it.
-    fn read(&mut self) -> Result<Settled, Problem> {
+    fn read(&mut self) -> Result<StepReport, Problem> {
         self.last_read = Instant::now();
-        let unread = std::mem::take(&mut self.unread);
-        let mut settled = Settled::default();
-        if unread.is_empty() {
-            return Ok(settled);
+        let pending = std::mem::take(&mut self.pending);
+        let mut report = StepReport::default();
+        if pending.is_empty() {
+            return Ok(report);
         }
-        let figures = Tensor::stack(&unread.iter().map(|unread| &unread.figures).collect::<Vec<_>>(), 0)?.to_vec2::<f32>()?;
-        for (Unread { step, learning_rate, images, .. }, figures) in unread.into_iter().zip(figures) {
-            let [loss, hits, norm] = figures.as_slice() else { continue };
-            let tally = Tally { loss: f64::from(*loss), hits: f64::from(*hits), images, steps: 0 };
-            settled = settled.and(self.judge(Taken { step, learning_rate, tally }, f64::from(*norm))?);
-            if settled.intervention.is_some() {
+        let figures = Tensor::stack(&pending.iter().map(|pending| &pending.figures).collect::<Vec<_>>(), 0)?.to_vec2::<f32>()?;
+        for (PendingStep { step, learning_rate, images, .. }, figures) in pending.into_iter().zip(figures) {
+            let [loss, correct, norm] = figures.as_slice() else { continue };
+            let metrics = Metrics { loss: f64::from(*loss), correct: f64::from(*correct), images, steps: 0 };
+            report = report.and(self.judge(CompletedStep { step, learning_rate, metrics }, f64::from(*norm))?);
+            if report.intervention.is_some() {
                 break;
             }
         }
-        Ok(settled)
+        Ok(report)
     }
 
     /// Whether a step whose gradients had this norm went well, and what is done where it did not.
-    fn judge(&mut self, taken: Taken, norm: f64) -> Result<Settled, Problem> {
-        if norm.is_finite() && taken.tally.loss.is_finite() {
+    fn judge(&mut self, taken: CompletedStep, norm: f64) -> Result<StepReport, Problem> {
+        if norm.is_finite() && taken.metrics.loss.is_finite() {
             if let Some(scale) = &mut self.loss_scale {
                 scale.stepped();
             }
-            return Ok(Settled { taken: vec![taken], intervention: None });
+            return Ok(StepReport { taken: vec![taken], intervention: None });
         }
-        let intervention = self.repair(taken.step, taken.tally.loss)?;
+        let intervention = self.repair(taken.step, taken.metrics.loss)?;
         // What is skipped was computed, and tells what the network makes of its images.
         let counts = matches!(intervention, Intervention::SkippedStep { .. });
-        Ok(Settled { taken: if counts { vec![taken] } else { Vec::new() }, intervention: Some(intervention) })
+        Ok(StepReport { taken: if counts { vec![taken] } else { Vec::new() }, intervention: Some(intervention) })
     }
 
     /// Puts the averaged weights in the place of the last ones, if an average is kept; the next call puts them back.
-    pub fn exchange_average(&mut self) -> Result<(), Problem> {
-        Ok(self.descent.exchange_average()?)
+    pub fn swap_ema(&mut self) -> Result<(), Problem> {
+        Ok(self.descent.swap_ema()?)
     }
 
     /// What every learning rate is multiplied by.
     pub const fn rate_factor(&self) -> f32 {
-        self.recovery.rate_factor()
+        self.rollback.rate_factor()
     }
 
     /// What the loss is multiplied by, in f16.
@@ -224,24 +224,24 @@ impl Updates {
             && let Some(scale) = &mut self.loss_scale
             && scale.overflowed()
         {
-            self.descent.forget_gradients();
+            self.descent.zero_grad();
             self.skipped += 1;
             return Ok(Intervention::SkippedStep { step, loss_scale: scale.scale() });
         }
-        self.step_back(step)
+        self.rollback(step)
     }
 
-    fn step_back(&mut self, step: u64) -> Result<Intervention, Problem> {
-        let good = self.recovery.step_back().ok_or(Problem::NotFinite { step })?.clone();
-        self.take_back(&good)?;
-        Ok(Intervention::SteppedBack { step, to_step: good.step, rate_factor: self.recovery.rate_factor(), left: self.recovery.left() })
+    fn rollback(&mut self, step: u64) -> Result<Intervention, Problem> {
+        let good = self.rollback.rollback().ok_or(Problem::NotFinite { step })?.clone();
+        self.load_state(&good)?;
+        Ok(Intervention::SteppedBack { step, to_step: good.step, rate_factor: self.rollback.rate_factor(), left: self.rollback.left() })
     }
 
-    fn take_back(&mut self, state: &State) -> Result<(), Problem> {
+    fn load_state(&mut self, state: &State) -> Result<(), Problem> {
         let State { step: _, weights, memory, average, loss_scale } = state;
         self.net.set_weights(weights)?;
-        self.descent.take_back(memory, average)?;
-        self.unread.clear();
+        self.descent.load_state(memory, average)?;
+        self.pending.clear();
         self.loss_scale = *loss_scale;
         Ok(())
     }
@@ -250,7 +250,7 @@ impl Updates {
         let state = self.state(step)?;
         // Infinite weights can have finite gradients: behind a ReLU that they have killed.
         if state.is_finite() {
-            self.recovery.keep(state);
+            self.rollback.keep(state);
         }
         Ok(())
     }

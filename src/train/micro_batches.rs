@@ -12,13 +12,13 @@ use crate::protocol::{Intervention, RunPlan};
 use crate::run_config::RunConfig;
 
 /// The parts a batch is computed in.
-pub struct Parts<'a> {
+pub struct MicroBatcher<'a> {
     place: &'a Place,
     /// Images of one, at most.
     pub most: usize,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> MicroBatcher<'a> {
     /// As many images as are good for the run's model and fit into its memory limit; says so where these are not the same.
     pub fn new(config: &RunConfig, place: &'a Place, plan: &RunPlan, observer: &mut dyn Observer) -> Result<Self, Problem> {
         let within = |config| part_within_limit(config, place.kernels, plan.train_images + plan.validation_images, plan.test_images);
@@ -32,7 +32,7 @@ impl<'a> Parts<'a> {
     }
 
     /// What was computed of a part of so many images; `None` where memory ran out, and parts are smaller from here on.
-    pub fn unless_exhausted(
+    pub fn retry_on_oom(
         &mut self,
         computed: candle_core::Result<Tensor>,
         images: usize,

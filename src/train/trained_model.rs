@@ -5,7 +5,7 @@ use crate::protocol::RunSummary;
 
 /// A run that completed at least one epoch.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct TrainedModel {
     /// Its figures; no folder yet.
     pub summary: RunSummary,
     /// The network after the epoch that is kept.
@@ -14,7 +14,7 @@ pub struct Outcome {
     pub digit_threshold: f32,
 }
 
-impl Outcome {
+impl TrainedModel {
     /// The model as it is stored.
     pub fn model_file(&self) -> ModelFile {
         let RunSummary { config, .. } = &self.summary;

@@ -1,7 +1,7 @@
 //! Owns the split of the training images into those learned from and those held back for validation.
 //! Must not know how either is used.
 
-use crate::data::Split;
+use super::Split;
 use crate::ink::PIXELS;
 use crate::math::random::Random;
 
@@ -9,36 +9,36 @@ use crate::math::random::Random;
 const ONE_IN: usize = 12;
 
 /// How many of so many images are held back: at least one if there are any.
-pub const fn held_back(images: u64) -> u64 {
+pub const fn validation_size(images: u64) -> u64 {
     let share = images / ONE_IN as u64;
     if share == 0 && images > 0 { 1 } else { share }
 }
 
 /// Training images, split in two by seed.
 #[derive(Clone, Debug)]
-pub struct HoldOut {
+pub struct ValidationSplit {
     /// Positions of the images to learn from.
     pub train: Vec<u32>,
     /// The images held back; at least one if there are any.
     pub validation: Split,
 }
 
-impl HoldOut {
+impl ValidationSplit {
     /// Splits `images`; the same seed holds back the same ones.
     pub fn new(images: &Split, seed: u64) -> Self {
         let mut positions: Vec<u32> = (0..images.len() as u32).collect();
         Random::stream(seed, "validation split", 0).shuffle(&mut positions);
-        let train = positions.split_off(held_back(images.len() as u64) as usize);
+        let train = positions.split_off(validation_size(images.len() as u64) as usize);
         // In their old order, so that a mistake's index grows with its place in the file.
         positions.sort_unstable();
         let mut validation = Split::default();
-        gather(images, &positions, &mut validation);
+        gather_batch(images, &positions, &mut validation);
         Self { train, validation }
     }
 }
 
 /// Replaces the content of `into` by the images at `positions`.
-pub fn gather(images: &Split, positions: &[u32], into: &mut Split) {
+pub fn gather_batch(images: &Split, positions: &[u32], into: &mut Split) {
     into.images.clear();
     into.labels.clear();
     into.images.reserve(positions.len() * PIXELS);

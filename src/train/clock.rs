@@ -13,7 +13,7 @@ const MEMORY_EVERY: Duration = Duration::from_millis(500);
 const READING_SHARE: f64 = 1.0 / 3.0;
 
 /// The clock and the counters of a run.
-pub struct Pulse {
+pub struct RunClock {
     plan: RunPlan,
     epochs: u32,
     before: Duration,
@@ -26,7 +26,7 @@ pub struct Pulse {
     memory: Memory,
 }
 
-impl Pulse {
+impl RunClock {
     /// Starts the clock of a run of so many epochs, of which those `before` are over.
     pub fn start(plan: &RunPlan, epochs: u32, before: &[EpochRecord]) -> Self {
         let seconds: f64 = before.iter().map(|record| f64::from(record.seconds)).sum();

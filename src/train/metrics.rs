@@ -4,24 +4,24 @@ use candle_core::{Result, Tensor};
 
 use crate::device::Kernels;
 
-/// Sums over a step or an epoch.
+/// MetricAccumulator over a step or an epoch.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tally {
+pub struct Metrics {
     /// Of the losses of its parts.
     pub loss: f64,
     /// Right answers.
-    pub hits: f64,
+    pub correct: f64,
     /// Images seen.
     pub images: usize,
     /// Steps added.
     pub steps: u32,
 }
 
-impl Tally {
+impl Metrics {
     /// Adds a whole step.
     pub fn add_step(&mut self, step: &Self) {
         self.loss += step.loss;
-        self.hits += step.hits;
+        self.correct += step.correct;
         self.images += step.images;
         self.steps += 1;
     }
@@ -33,13 +33,13 @@ impl Tally {
 
     /// Share of right answers.
     pub fn accuracy(&self) -> f32 {
-        (self.hits / self.images.max(1) as f64) as f32
+        (self.correct / self.images.max(1) as f64) as f32
     }
 }
 
 /// The sums of a step under way, which stay on the device where candle's ops compute.
 #[derive(Clone, Debug)]
-pub struct Sums {
+pub struct MetricAccumulator {
     kernels: Kernels,
     /// Losses and right answers read so far.
     known: [f64; 2],
@@ -49,35 +49,35 @@ pub struct Sums {
     pub images: usize,
 }
 
-impl Sums {
+impl MetricAccumulator {
     /// Of nothing yet.
     pub const fn new(kernels: Kernels) -> Self {
         Self { kernels, known: [0.0; 2], there: None, images: 0 }
     }
 
     /// Adds what `cross_entropy` gave for so many images.
-    pub fn add(&mut self, loss_and_hits: &Tensor, images: usize) -> Result<()> {
+    pub fn add(&mut self, loss_and_correct: &Tensor, images: usize) -> Result<()> {
         self.images += images;
         match (self.kernels, self.there.take()) {
-            (Kernels::Ours, _) => self.take_in(&loss_and_hits.to_vec1()?),
-            (_, None) => self.there = Some(loss_and_hits.detach()),
-            (_, Some(sums)) => self.there = Some((sums + loss_and_hits.detach())?),
+            (Kernels::Ours, _) => self.take_in(&loss_and_correct.to_vec1()?),
+            (_, None) => self.there = Some(loss_and_correct.detach()),
+            (_, Some(sums)) => self.there = Some((sums + loss_and_correct.detach())?),
         }
         Ok(())
     }
 
-    /// `[loss, hits]` on the device, where they are there.
+    /// `[loss, correct]` on the device, where they are there.
     pub const fn there(&self) -> Option<&Tensor> {
         self.there.as_ref()
     }
 
     /// The sums. Waits for the device.
-    pub fn read(mut self) -> Result<Tally> {
+    pub fn read(mut self) -> Result<Metrics> {
         if let Some(sums) = self.there.take() {
             self.take_in(&sums.to_vec1()?);
         }
-        let [loss, hits] = self.known;
-        Ok(Tally { loss, hits, images: self.images, steps: 0 })
+        let [loss, correct] = self.known;
+        Ok(Metrics { loss, correct, images: self.images, steps: 0 })
     }
 
     fn take_in(&mut self, sums: &[f32]) {

@@ -1,16 +1,16 @@
-//! Owns how the numbers of a parameter are cut into pieces that tasks work on, and the sum of squares over them.
+//! Owns how the numbers of a parameter are cut into chunks that tasks work on, and the sum of squares over them.
 //! Must not know any update rule.
 //!
-//! The cuts do not depend on the number of threads, and sums over pieces are taken in their order, so results do not either.
+//! The cuts do not depend on the number of threads, and sums over chunks are taken in their order, so results do not either.
 
 use rayon::prelude::*;
 
-/// Numbers in a piece: four arrays of them fit a core's own cache.
-pub(super) const PIECE: usize = 1 << 14;
+/// Numbers in a chunk: four arrays of them fit a core's own cache.
+pub(super) const CHUNK: usize = 1 << 14;
 
 /// The same numbers of a parameter in every array an update reads or writes; arrays it does not have are empty.
-pub(super) struct Piece<'a> {
-    /// Which piece of all the parameters' it is.
+pub(super) struct Chunk<'a> {
+    /// Which chunk of all the parameters' it is.
     pub index: u64,
     /// The weights.
     pub weights: &'a mut [f32],
@@ -24,14 +24,14 @@ pub(super) struct Piece<'a> {
     pub average: &'a mut [f32],
 }
 
-impl<'a> Piece<'a> {
-    /// Cuts the arrays of one parameter; pieces are numbered from `index` on.
+impl<'a> Chunk<'a> {
+    /// Cuts the arrays of one parameter; chunks are numbered from `index` on.
     pub fn cut(index: u64, weights: &'a mut [f32], gradient: &'a mut [f32], others: [&'a mut [f32]; 3]) -> Vec<Self> {
-        let [mut first, mut second, mut average] = others.map(|other| other.chunks_mut(PIECE));
-        let weights = weights.chunks_mut(PIECE).zip(gradient.chunks_mut(PIECE));
+        let [mut first, mut second, mut average] = others.map(|other| other.chunks_mut(CHUNK));
+        let weights = weights.chunks_mut(CHUNK).zip(gradient.chunks_mut(CHUNK));
         (index..)
             .zip(weights)
-            .map(|(index, (weights, gradient))| Piece {
+            .map(|(index, (weights, gradient))| Chunk {
                 index,
                 weights,
                 gradient,
@@ -43,12 +43,12 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// How many pieces a parameter of so many numbers has.
+/// How many chunks a parameter of so many numbers has.
 pub(super) const fn count(len: usize) -> u64 {
-    len.div_ceil(PIECE) as u64
+    len.div_ceil(CHUNK) as u64
 }
 
-/// The sum of the squares of a piece; not finite exactly if one of its numbers is not (or is beyond 1e18).
+/// The sum of the squares of a chunk; not finite exactly if one of its numbers is not (or is beyond 1e18).
 #[inline(always)]
 pub(super) fn sum_of_squares(values: &[f32]) -> f64 {
     const LANES: usize = 32;
@@ -65,8 +65,8 @@ pub(super) fn sum_of_squares(values: &[f32]) -> f64 {
 
 /// The sum of the squares of any count of numbers.
 pub(super) fn squares(values: &[f32]) -> f64 {
-    let pieces: Vec<f64> = values.par_chunks(PIECE).map(|piece| pulp::Arch::new().dispatch(Squares(piece))).collect();
-    pieces.iter().sum()
+    let chunks: Vec<f64> = values.par_chunks(CHUNK).map(|chunk| pulp::Arch::new().dispatch(Squares(chunk))).collect();
+    chunks.iter().sum()
 }
 
 /// A type of its own: what is in a closure is not compiled for the instructions it is dispatched to.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::Kernels;
 use crate::nn::Net;
-use crate::optim::{Average, LossScale, Memory};
+use crate::optim::{LossScale, OptimizerState, WeightEma};
 
 /// How often a run may step back before it gives up.
 const TIMES: u32 = 3;
@@ -24,9 +24,9 @@ pub struct State {
     /// Weights and buffers.
     pub weights: Vec<Vec<f32>>,
     /// What the optimiser remembers.
-    pub memory: Memory,
+    pub memory: OptimizerState,
     /// The running average of the weights.
-    pub average: Option<Average>,
+    pub average: Option<WeightEma>,
     /// The scale of the loss.
     pub loss_scale: Option<LossScale>,
 }
@@ -34,7 +34,7 @@ pub struct State {
 impl State {
     /// True when every weight and every averaged one is a number.
     pub fn is_finite(&self) -> bool {
-        let averaged = self.average.iter().flat_map(Average::values);
+        let averaged = self.average.iter().flat_map(WeightEma::values);
         self.weights.iter().chain(averaged).flatten().all(|value| value.is_finite())
     }
 }
@@ -54,13 +54,13 @@ impl Default for Attempts {
 
 /// The state to go back to.
 #[derive(Debug)]
-pub struct Recovery {
+pub struct Rollback {
     good: State,
     every: u64,
     attempts: Attempts,
 }
 
-impl Recovery {
+impl Rollback {
     /// From a good state on: the start of a run, or where it goes on.
     pub fn new(good: State, attempts: Attempts, steps_per_epoch: u64) -> Self {
         Self { good, every: EVERY.min(steps_per_epoch.max(1)), attempts }
@@ -82,7 +82,7 @@ impl Recovery {
     }
 
     /// The state to go on from, at half the learning rate; `None` when the run has stepped back often enough.
-    pub fn step_back(&mut self) -> Option<&State> {
+    pub fn rollback(&mut self) -> Option<&State> {
         let Attempts { left, rate_factor } = self.attempts;
         self.attempts = Attempts { left: left.checked_sub(1)?, rate_factor: rate_factor / 2.0 };
         Some(&self.good)
