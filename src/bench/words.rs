@@ -10,11 +10,11 @@ use crate::text::table::{self, Line, Section};
 pub fn subject(subject: Subject) -> String {
     match subject {
         Subject::Products => "Matrix products".to_owned(),
-        Subject::Memory => "Copying memory".to_owned(),
-        Subject::Steps(model) => format!("Training steps of {}", model.label()),
-        Subject::Pipeline => "Getting images ready".to_owned(),
+        Subject::Memory => "Memory copies".to_owned(),
+        Subject::Steps(model) => format!("Training {}", model.label()),
+        Subject::Pipeline => "Data pipeline".to_owned(),
         Subject::Updates => "Optimiser updates".to_owned(),
-        Subject::Reading => "Reading digits".to_owned(),
+        Subject::Reading => "Recognition".to_owned(),
     }
 }
 
@@ -25,10 +25,10 @@ pub fn heading(report: &Report) -> [String; 2] {
         Extent::Full => "full",
         Extent::Quick => "quick",
     };
-    let simd = if simd.is_empty() { "no wide vectors".to_owned() } else { simd.join(", ") };
+    let simd = if simd.is_empty() { "no SIMD".to_owned() } else { simd.join(", ") };
     [
         format!(
-            "Measured on {} by Inkling {}, {extent} benchmark of {}.",
+            "Measured on {} with Inkling {} ({extent} benchmark, {}).",
             local_time(&report.measured_at),
             report.program,
             duration(report.seconds)
@@ -83,7 +83,7 @@ fn machine_rates(rows: &[Row]) -> Section {
             let figures = found.iter().map(|rate| rate.map_or_else(String::new, |(rate, _)| format!("{} GFLOP/s", significant(rate))));
             let name = format!("Matrix products, {}", precision.name());
             let detail = format!(
-                "The fastest large square product, {size} x {size}: 10⁹ products and sums of {} numbers a second.",
+                "Fastest large square product ({size} × {size}): billions of multiplications and additions of {} numbers per second.",
                 precision.name()
             );
             lines.push(Line { cells: std::iter::once(name).chain(figures).collect(), detail });
@@ -98,12 +98,12 @@ fn machine_rates(rows: &[Row]) -> Section {
     let found: Vec<_> = counts.iter().map(|&count| copied(count)).collect();
     if found.iter().any(Option::is_some) {
         let figures = found.iter().map(|rate| rate.map_or_else(String::new, |rate| format!("{} GB/s", significant(rate))));
-        let detail = "64 MB are copied from one place to another; bytes read and bytes written both count.".to_owned();
-        lines.push(Line { cells: std::iter::once("Copying memory".to_owned()).chain(figures).collect(), detail });
+        let detail = "Copies of 64 MB; bytes read and bytes written both count.".to_owned();
+        lines.push(Line { cells: std::iter::once("Memory copies".to_owned()).chain(figures).collect(), detail });
     }
     Section {
-        title: "What this machine can do at best",
-        about: "the fastest of several sizes of large square matrix product (gemm), and copying blocks of 64 MB".to_owned(),
+        title: "Peak rates of this machine",
+        about: "large square matrix products (GEMM), the fastest of several sizes, and copies of 64 MB blocks".to_owned(),
         columns: std::iter::once(String::new()).chain(counts.into_iter().map(threads_in_words)).collect(),
         lines,
     }
@@ -138,7 +138,7 @@ fn training(rows: &[Row]) -> Section {
         }
     }
     let images = |threads: u32| format!("images/s, {}", threads_in_words(threads));
-    let mut columns = vec!["Network".to_owned(), "batch".to_owned(), "ms a step".to_owned(), images(all)];
+    let mut columns = vec!["Network".to_owned(), "batch".to_owned(), "ms per step".to_owned(), images(all)];
     if all > 1 {
         columns.extend([images(1), "speed-up".to_owned()]);
     } else {
@@ -146,11 +146,11 @@ fn training(rows: &[Row]) -> Section {
             line.cells.drain(4..6);
         }
     }
-    columns.push("of the machine's rate".to_owned());
+    columns.push("of peak".to_owned());
     Section {
         title: "Training",
-        about: "a step is forward, backward and AdamW's update, in the real training loop; the machine's rate is that of a large f32 product on \
-                as many threads, measured in turn with the steps"
+        about: "a step is forward pass, backward pass and AdamW update in the real training loop; peak is the rate of a large f32 matrix product on \
+                the same number of threads, measured alternately with the steps"
             .to_owned(),
         columns,
         lines,
@@ -175,7 +175,7 @@ fn training_line(model: ModelKind, precision: Precision, one: Option<&Steps>, mo
         .filter(|one| one.threads != most.threads)
         .map_or_else(String::new, |one| format!("{:.2}x", most.images_per_second / one.images_per_second));
     let detail = format!(
-        "{} of nominal arithmetic a second in {}; an epoch of 60,000 images takes {}.",
+        "{} (nominal) in {}; an epoch of 60,000 images takes {}.",
         flop_rate(most.gflops),
         precision.name(),
         duration(60_000.0 / most.images_per_second)
@@ -209,14 +209,14 @@ fn reading(rows: &[Row]) -> Section {
             let cells = vec![model.label().to_owned(), micros(median), micros(p99), many.map_or_else(String::new, rate)];
             lines.push(Line {
                 cells,
-                detail: "From pixels to probabilities, as the canvas reads; and as measuring a model on its test pictures does.".to_owned(),
+                detail: "From pixels to probabilities: one drawing at a time as on the canvas, and many images as in an evaluation.".to_owned(),
             });
         }
     }
     Section {
-        title: "Reading digits",
-        about: "one digit as the canvas reads it, without drawing it; many as measuring a model does, on all threads".to_owned(),
-        columns: ["Network", "one digit, median", "99 % within", "many, images/s"].map(str::to_owned).to_vec(),
+        title: "Recognition",
+        about: "one digit as on the canvas, without the time to draw it; many as in an evaluation, on all threads".to_owned(),
+        columns: ["Network", "one digit, median", "99th percentile", "many, images/s"].map(str::to_owned).to_vec(),
         lines,
     }
 }
@@ -225,33 +225,24 @@ fn pipeline(rows: &[Row]) -> Section {
     let lines = rows.iter().filter_map(|row| match *row {
         Row::Pipeline { augmentation, threads, images_per_second } => {
             let detail = format!("{}, on {}.", work_detail(augmentation), threads_in_words(threads));
-            Some(Line { cells: vec![work_in_words(augmentation).to_owned(), rate(images_per_second)], detail })
+            Some(Line { cells: vec![augmentation.label().to_owned(), rate(images_per_second)], detail })
         }
         _ => None,
     });
     Section {
-        title: "Getting images ready",
-        about: "what happens to each training image before it is learned from, beside the training itself".to_owned(),
-        columns: ["Pictures", "images/s"].map(str::to_owned).to_vec(),
+        title: "Data pipeline",
+        about: "augmentation of training images and their copying into batches, which runs alongside training".to_owned(),
+        columns: ["Augmentation", "images/s"].map(str::to_owned).to_vec(),
         lines: lines.collect(),
-    }
-}
-
-const fn work_in_words(augmentation: Augmentation) -> &'static str {
-    match augmentation {
-        Augmentation::Off => "As they are",
-        Augmentation::Gentle => "Varied gently",
-        Augmentation::Medium => "Varied",
-        Augmentation::Strong => "Varied strongly",
     }
 }
 
 const fn work_detail(augmentation: Augmentation) -> &'static str {
     match augmentation {
-        Augmentation::Off => "Images are copied into their batch in the epoch's order",
-        Augmentation::Gentle => "Images are copied into their batch and turned, scaled, slanted, shifted and bent a little",
-        Augmentation::Medium => "Images are copied into their batch, turned and bent a little, and their strokes made thicker or thinner",
-        Augmentation::Strong => "Images are copied into their batch, turned and bent more, and their strokes made thicker or thinner",
+        Augmentation::Off => "Images are copied into batches in shuffled order",
+        Augmentation::Gentle => "Images are copied into batches and slightly rotated, scaled, sheared, shifted and distorted",
+        Augmentation::Medium => "Images are copied into batches, slightly rotated and distorted, and their strokes made thicker or thinner",
+        Augmentation::Strong => "Images are copied into batches, strongly rotated and distorted, and their strokes made thicker or thinner",
     }
 }
 
@@ -269,15 +260,15 @@ fn updates(rows: &[Row]) -> Section {
         .collect();
     Section {
         title: "Optimiser updates",
-        about: format!("every one of {} weights is moved by its gradient, on all threads", grouped(counted)),
-        columns: ["Optimiser", "an update"].map(str::to_owned).to_vec(),
+        about: format!("one update of {} parameters, on all threads", grouped(counted)),
+        columns: ["Optimiser", "time per update"].map(str::to_owned).to_vec(),
         lines,
     }
 }
 
 fn update_line(optimizer: OptimizerKind, parameters: u64, threads: u32, microseconds: f64) -> Line {
     let per_second = parameters as f64 / microseconds / 1e3;
-    let detail = format!("{} million weights a millisecond on {}.", significant(per_second / 1e3), threads_in_words(threads));
+    let detail = format!("{} million parameters per millisecond on {}.", significant(per_second / 1e3), threads_in_words(threads));
     Line { cells: vec![optimizer.label().to_owned(), micros(microseconds)], detail }
 }
 
@@ -286,7 +277,7 @@ fn rate(images_per_second: f64) -> String {
 }
 
 fn flop_rate(gflops: f64) -> String {
-    format!("{} GFLOP", significant(gflops))
+    format!("{} GFLOP/s", significant(gflops))
 }
 
 fn micros(microseconds: f64) -> String {

@@ -49,7 +49,7 @@ fn read_split(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -
             }
         }
         if files.len() > MOST {
-            return Err(too_large(folder, format!("it has more than {MOST} pictures")));
+            return Err(too_large(folder, format!("it has more than {MOST} images")));
         }
     }
     // A folder lists its files in any order; the same folder should give the same set.
@@ -68,7 +68,7 @@ fn read_split(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -
         }
     }
     if split.is_empty() {
-        return Err(malformed(folder, "its class folders hold no PNG or JPEG pictures"));
+        return Err(malformed(folder, "its class folders contain no PNG or JPEG images"));
     }
     Ok(split)
 }

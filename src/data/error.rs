@@ -55,7 +55,7 @@ pub enum DataError {
         reason: String,
     },
     /// An imported model's data, which nobody named.
-    #[error("it is not known which data is meant")]
+    #[error("the training data of this model is unknown")]
     Unknown,
     /// The person changed their mind.
     #[error("cancelled")]

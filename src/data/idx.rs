@@ -35,7 +35,7 @@ impl Kind {
 
     const fn name(self) -> &'static str {
         match self {
-            Self::Images => "pictures",
+            Self::Images => "images",
             Self::Labels => "labels",
         }
     }
@@ -68,24 +68,24 @@ pub fn read(path: &Path, kind: Kind, progress: &mut dyn FnMut(f32) -> ControlFlo
         }
         let wanted = CHUNK.min(expected + 1 - there);
         if items.try_reserve(wanted as usize).is_err() {
-            return Err(too_large(path, format!("there is not enough memory for {count} {}", kind.name())));
+            return Err(too_large(path, format!("there is not enough memory for its {count} {}", kind.name())));
         }
         let came = file.by_ref().take(wanted).read_to_end(&mut items).map_err(|error| unreadable(path, &error))? as u64;
         if came < wanted {
             break;
         }
         if there + came > expected {
-            return Err(malformed(path, format!("it goes on after the {count} {} it claims", kind.name())));
+            return Err(malformed(path, format!("it has extra data after its {count} {}", kind.name())));
         }
     }
     let there = items.len() as u64;
     if there < expected {
-        return Err(malformed(path, format!("it is cut short: {count} {} are claimed, {} are there", kind.name(), there / kind.item())));
+        return Err(malformed(path, format!("it is truncated: it should hold {count} {} but has only {}", kind.name(), there / kind.item())));
     }
     if kind == Kind::Labels
         && let Some((position, label)) = items.iter().enumerate().find(|(_, label)| **label > 9)
     {
-        return Err(malformed(path, format!("label {label} of picture {} is no digit", position + 1)));
+        return Err(malformed(path, format!("label {label} of image {} is not a digit", position + 1)));
     }
     Ok(items)
 }
@@ -99,7 +99,7 @@ fn read_header(file: &mut DataFile, path: &Path, kind: Kind) -> Result<u64, Data
         let mut bytes = [0; 4];
         header_bytes += 4;
         file.read_exact(&mut bytes).map(|()| u32::from_be_bytes(bytes)).map_err(|error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => malformed(path, "it ends within its header"),
+            std::io::ErrorKind::UnexpectedEof => malformed(path, "it ends in the middle of its header"),
             _ => unreadable(path, &error),
         })
     };
@@ -109,26 +109,26 @@ fn read_header(file: &mut DataFile, path: &Path, kind: Kind) -> Result<u64, Data
         magic if magic == other.magic() => return Err(malformed(path, format!("it holds {}, not {}", other.name(), kind.name()))),
         magic => {
             let (name, wanted) = (kind.name(), kind.magic());
-            return Err(malformed(path, format!("its magic number is {magic:#010x}; that of a file of {name} is {wanted:#010x}")));
+            return Err(malformed(path, format!("its magic number is {magic:#010x}; files of {name} start with {wanted:#010x}")));
         }
     }
     let count = u64::from(word()?);
     if kind == Kind::Images {
         let (rows, columns) = (word()?, word()?);
         if (rows, columns) != (SIDE as u32, SIDE as u32) {
-            return Err(malformed(path, format!("its pictures are {rows}x{columns} pixels, and Inkling reads {SIDE}x{SIDE}")));
+            return Err(malformed(path, format!("its images have {rows}x{columns} pixels, but Inkling needs {SIDE}x{SIDE}")));
         }
     }
     if count == 0 {
-        return Err(malformed(path, format!("it holds no {}", kind.name())));
+        return Err(malformed(path, format!("it contains no {}", kind.name())));
     }
     if count > MOST {
-        return Err(too_large(path, format!("it claims {count} {}, and {MOST} is the most Inkling takes", kind.name())));
+        return Err(too_large(path, format!("it should hold {count} {}, but the limit is {MOST}", kind.name())));
     }
     let claimed = count * kind.item() + header_bytes;
     if claimed > file.most_bytes() {
-        let (size, packed) = (file.size, if file.gzipped { "packed " } else { "" });
-        return Err(malformed(path, format!("it is cut short: the {count} {} it claims cannot be in {size} {packed}bytes", kind.name())));
+        let (size, packed) = (file.size, if file.gzipped { "compressed " } else { "" });
+        return Err(malformed(path, format!("it is truncated: {size} {packed}bytes cannot hold its {count} {}", kind.name())));
     }
     Ok(count)
 }

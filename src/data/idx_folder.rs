@@ -107,7 +107,7 @@ impl Pair {
         // That the large file belongs to the small one is seen before it is read.
         let count = idx::count(&self.images, Kind::Images)?;
         if count != labels.len() as u64 {
-            let reason = format!("it holds {count} pictures, but {} holds {} labels", self.labels.display(), labels.len());
+            let reason = format!("it holds {count} images, but {} holds {} labels", self.labels.display(), labels.len());
             return Err(malformed(&self.images, reason));
         }
         let mut images = idx::read(&self.images, Kind::Images, progress)?;

@@ -20,7 +20,7 @@ pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Re
         let entry = entry.map_err(as_data_error)?;
         let line = entry.line.unwrap_or(1);
         let label = entry.label.ok_or_else(|| malformed(path, format!("line {line} has no label")))?;
-        let digit = label.to_digit(10).ok_or_else(|| malformed(path, format!("line {line}: \"{label}\" is no digit")))?;
+        let digit = label.to_digit(10).ok_or_else(|| malformed(path, format!("line {line}: \"{label}\" is not a digit")))?;
         split.images.extend_from_slice(ink::picture(&entry.ink).pixels());
         split.labels.push(digit as u8);
         if split.len() > MOST {
@@ -32,7 +32,7 @@ pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Re
         }
     }
     if split.is_empty() {
-        return Err(malformed(path, "it holds no drawings"));
+        return Err(malformed(path, "it contains no drawings"));
     }
     Ok(split)
 }

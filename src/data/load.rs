@@ -95,7 +95,7 @@ fn load_path(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> R
         let train = table::read(&train, &mut |done| progress(done * 6.0 / 7.0))?;
         return Ok(DataSet { train, test: table::read(&test, &mut |done| progress((6.0 + done) / 7.0))? });
     }
-    let reason = "looked for train-images-idx3-ubyte and its three companions, for folders 0 to 9 with pictures, and for train.csv";
+    let reason = "it has neither the four IDX files (train-images-idx3-ubyte …) nor folders 0 to 9 with images nor train.csv";
     Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() })
 }
 
@@ -105,8 +105,8 @@ fn read_file(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> R
     DataFile::open(path)?.take(4).read_to_end(&mut start).map_err(|error| unreadable(path, &error))?;
     let no_data = |reason: &str| Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() });
     match start.as_slice() {
-        [0, 0, 8, 1 | 3] => no_data("it is one of the four IDX files of a set; name the folder they are in"),
-        [b'P', b'K', 3, 4] => no_data("it is a zip archive; unpack it and name the folder"),
+        [0, 0, 8, 1 | 3] => no_data("it is one of the four IDX files of a data set; choose the folder they are in"),
+        [b'P', b'K', 3, 4] => no_data("it is a zip archive; unpack it and choose the folder"),
         _ if named_like_a_table(path) => table::read(path, progress),
         _ => ink_set::read(path, progress),
     }

@@ -48,7 +48,7 @@ pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Re
         }
     }
     if split.is_empty() {
-        return Err(malformed(path, "it holds no rows"));
+        return Err(malformed(path, "it contains no rows"));
     }
     Ok(split)
 }
@@ -73,16 +73,16 @@ fn is_header(record: &ByteRecord) -> bool {
 
 fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> Result<(), DataError> {
     if record.len() != PIXELS + 1 {
-        return Err(malformed(path, format!("line {line} has {} values, a label and {PIXELS} pixels are {}", record.len(), PIXELS + 1)));
+        return Err(malformed(path, format!("line {line} has {} values; a label and {PIXELS} pixels make {}", record.len(), PIXELS + 1)));
     }
     let number = |index: usize| -> Option<u8> { std::str::from_utf8(record.get(index)?).ok()?.trim().parse().ok() };
     let Some(label @ 0..=9) = number(0) else {
         let found = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
-        return Err(malformed(path, format!("line {line}: \"{found}\" is no digit")));
+        return Err(malformed(path, format!("line {line}: \"{found}\" is not a digit")));
     };
     split.labels.push(label);
     for index in 1..=PIXELS {
-        let pixel = number(index).ok_or_else(|| malformed(path, format!("line {line}: pixel {} is no number from 0 to 255", index - 1)))?;
+        let pixel = number(index).ok_or_else(|| malformed(path, format!("line {line}: pixel {} is not a number from 0 to 255", index - 1)))?;
         split.images.push(pixel);
     }
     Ok(())

@@ -58,7 +58,7 @@ pub fn missing(libraries: &[Library]) -> Option<String> {
     let names = absent.iter().map(|library| library.name).collect::<Vec<_>>();
     if absent.iter().any(|library| library.package == Package::Driver) {
         return Some(format!(
-            "NVIDIA's driver is not installed ({} was not found). Install the driver your system offers.",
+            "The NVIDIA driver is not installed ({} was not found). Install the driver your system offers.",
             names.first()?
         ));
     }
@@ -71,8 +71,8 @@ pub fn missing(libraries: &[Library]) -> Option<String> {
         [names @ .., last] => (format!("{} and {last}", names.join(", ")), "are"),
     };
     Some(format!(
-        "{names} {are} not installed. Install NVIDIA's CUDA 13, or type `pip install {}`, or name the folder they are in: under Hardware in the \
-         window, or by {FOLDER_VARIABLE}.",
+        "{names} {are} not installed. Install NVIDIA's CUDA 13 or run `pip install {}`. If they are installed in another folder, choose it under \
+         Hardware in the window or set {FOLDER_VARIABLE}.",
         packages.join(" ")
     ))
 }

@@ -33,9 +33,9 @@ pub fn open_device(choice: DeviceChoice) -> Result<Place, ConfigProblem> {
             Some(missing) => Err(missing),
             None => guarded(cuda::open),
         },
-        DeviceChoice::Cuda => Err("This Inkling was built without CUDA.".to_owned()),
+        DeviceChoice::Cuda => Err("This build of Inkling does not include CUDA.".to_owned()),
         DeviceChoice::Metal if cfg!(target_os = "macos") => guarded(|| Device::new_metal(0)),
-        DeviceChoice::Metal => Err("Metal is Apple's; this machine has no Apple GPU.".to_owned()),
+        DeviceChoice::Metal => Err("Metal needs an Apple GPU, and this machine has none.".to_owned()),
     };
     opened.map(Place::of).map_err(|reason| ConfigProblem::DeviceUnavailable { device: choice, reason })
 }
@@ -44,7 +44,7 @@ pub fn open_device(choice: DeviceChoice) -> Result<Place, ConfigProblem> {
 fn guarded(open: impl FnOnce() -> candle_core::Result<Device>) -> Result<Device, String> {
     match catch_unwind(AssertUnwindSafe(open)) {
         Ok(opened) => opened.map_err(|error| words(&error)),
-        Err(_) => Err("The system's library for it broke.".to_owned()),
+        Err(_) => Err("The system library for this device crashed.".to_owned()),
     }
 }
 

@@ -10,9 +10,9 @@ const LITTLE_DATA: u64 = 10_000;
 /// Where a run is usually faster that was not measured anywhere yet.
 pub fn first_guess(config: &RunConfig, images: Option<u64>) -> &'static str {
     if config.batch_size <= SMALL_BATCH || images.is_some_and(|images| images < LITTLE_DATA) {
-        "Not measured yet. Little data or small batches: try the processor first."
+        "Not measured yet. With little data or small batches, try the CPU first."
     } else {
-        "Not measured yet. Much data in large batches: try the GPU first."
+        "Not measured yet. With a lot of data and large batches, try the GPU first."
     }
 }
 
@@ -22,13 +22,13 @@ pub fn recommend(hardware: &Hardware, have_mnist: bool) -> (RunConfig, String) {
     let vectors = hardware.cpu.simd.iter().any(|simd| simd == "AVX2" || simd == "NEON");
     let cores_text = if cores == 1 { "one core".to_owned() } else { format!("{cores} cores") };
     let (preset, reason) = match (cores, vectors) {
-        (4.., true) => (Preset::Balanced, format!("With {cores_text} an accurate network trains within a minute.")),
+        (4.., true) => (Preset::Balanced, format!("With {cores_text}, an accurate network trains within a minute.")),
         (2.., true) => {
-            (Preset::Speedrun, format!("With {cores_text} one pass over the images gives nearly the same accuracy in a few seconds."))
+            (Preset::Speedrun, format!("With {cores_text}, a single epoch gives nearly the same accuracy in a few seconds."))
         }
         _ => (
             Preset::QuickLook,
-            format!("With {cores_text} and no wide vector instructions the smallest network is the pleasant one to watch."),
+            format!("With {cores_text} and no wide vector instructions, the smallest network is the best one to start with."),
         ),
     };
     let mut config = RunConfig::preset(preset);

@@ -10,7 +10,7 @@ pub fn probe() -> Cpu {
     let brand = system.as_ref().and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned())).filter(|brand| !brand.is_empty());
     let (performance_cores, efficiency_cores) = core_kinds().unzip();
     Cpu {
-        brand: brand.unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH)),
+        brand: brand.unwrap_or_else(|| format!("{} CPU", std::env::consts::ARCH)),
         physical_cores: System::physical_core_count().ok().map(|count| count as u32),
         usable_cores: usable_cores(),
         performance_cores,

@@ -7,7 +7,7 @@ use crate::text::format::{memory as bytes, percent};
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// What it is about: "Processor".
+    /// What it is about: "CPU".
     pub label: String,
     /// What was found.
     pub value: String,
@@ -20,22 +20,22 @@ pub fn lines(hardware: &Hardware) -> Vec<Line> {
     let mut lines = vec![processor(hardware), vectors(hardware), memory(hardware)];
     lines.extend(gpus(hardware));
     if let Some(metal) = &hardware.metal {
-        let memory = if metal.unified_memory { "shared memory" } else { "own memory" };
-        let value = format!("{}, {memory}, up to {} for work", metal.name, bytes(metal.working_set));
+        let memory = if metal.unified_memory { "shared memory" } else { "dedicated memory" };
+        let value = format!("{}, {memory}, up to {} usable", metal.name, bytes(metal.working_set));
         lines.push(line(
             "Apple GPU",
             value,
-            "Models read on it once it has shown that it reads as the processor does; training uses the processor.",
+            "Used for recognition once its results match the CPU's; training runs on the CPU.",
         ));
     }
     lines.push(match hardware.disk_free {
         Some(free) if free < 200 << 20 => {
-            line("Free disk", bytes(free), "Little room: a finished run takes a few megabytes. Free some before training.")
+            line("Free disk space", bytes(free), "Low: a finished run takes a few megabytes. Free some space before training.")
         }
-        Some(free) => line("Free disk", bytes(free), "Plenty: a finished run takes a few megabytes."),
-        None => line("Free disk", "unknown".to_owned(), "A finished run takes a few megabytes."),
+        Some(free) => line("Free disk space", bytes(free), "Plenty: a finished run takes a few megabytes."),
+        None => line("Free disk space", "unknown".to_owned(), "A finished run takes a few megabytes."),
     });
-    lines.push(line("System", hardware.system.clone(), "Everything stays on this machine; no network is needed."));
+    lines.push(line("System", hardware.system.clone(), "Everything stays on this machine; no internet connection is needed."));
     lines
 }
 
@@ -48,35 +48,35 @@ fn processor(hardware: &Hardware) -> Line {
         _ => format!("{} cores", cpu.usable_cores),
     };
     let meaning = match cpu.usable_cores {
-        1 => "Training works, one step after the other.",
+        1 => "Training works, but on a single core.",
         2..=3 => "Good for small networks: an epoch takes seconds.",
-        _ => "Training uses all of them at once.",
+        _ => "Training uses all of them.",
     };
-    line("Processor", format!("{}, {cores}", cpu.brand), meaning)
+    line("CPU", format!("{}, {cores}", cpu.brand), meaning)
 }
 
 fn vectors(hardware: &Hardware) -> Line {
     let simd = &hardware.cpu.simd;
     let has = |name: &str| simd.iter().any(|known| known == name);
     let meaning = if has("AVX-512 BF16") {
-        "The widest vectors there are: 16 numbers at a time, with instructions for bf16."
+        "512-bit vectors (16 numbers at a time) and bf16 instructions."
     } else if has("AVX-512") {
-        "The widest vectors there are: 16 numbers at a time."
+        "512-bit vectors: 16 numbers at a time."
     } else if has("AVX2") {
-        "Wide vectors: 8 numbers at a time."
+        "256-bit vectors: 8 numbers at a time."
     } else if has("NEON") {
-        "Vectors of 4 numbers at a time."
+        "128-bit vectors: 4 numbers at a time."
     } else {
-        "No wide vectors: training works, but slowly."
+        "Without them training works, but slowly."
     };
-    let value = if simd.is_empty() { "none that Inkling uses".to_owned() } else { simd.join(", ") };
+    let value = if simd.is_empty() { "none that Inkling can use".to_owned() } else { simd.join(", ") };
     line("Vector instructions", value, meaning)
 }
 
 fn memory(hardware: &Hardware) -> Line {
     let value = format!("{}, {} free", bytes(hardware.memory_total), bytes(hardware.memory_available));
     let meaning = if hardware.memory_available < 600 << 20 {
-        "Tight: training takes about 300 MB. Close something large first."
+        "Low: training takes about 300 MB. Close other programs first."
     } else {
         "Plenty: training takes about 300 MB."
     };
@@ -88,7 +88,7 @@ fn gpus(hardware: &Hardware) -> Vec<Line> {
         return vec![line("NVIDIA GPU", "not usable".to_owned(), finding)];
     }
     if hardware.gpus.is_empty() {
-        return vec![line("NVIDIA GPU", "none".to_owned(), "Not needed: these networks are small enough for the processor.")];
+        return vec![line("NVIDIA GPU", "none".to_owned(), "Not needed: these networks are small enough for the CPU.")];
     }
     let meaning = hardware.cuda_finding.as_deref().unwrap_or("Inkling can train on it.");
     let describe = |gpu: &super::Gpu| {

@@ -18,8 +18,8 @@ pub(super) fn probe() -> (Vec<Gpu>, Option<String>) {
         Err(NvmlError::LibloadingError(_)) => (Vec::new(), card_without_driver()),
         Err(error) => {
             let finding = format!(
-                "NVIDIA's driver is installed but does not answer ({error}). Reboot if it was updated lately, otherwise reinstall it; \
-                 training uses the processor meanwhile."
+                "The NVIDIA driver is installed but does not respond ({error}). Restart the computer if the driver was updated recently; otherwise \
+                 reinstall it. Until then, training runs on the CPU."
             );
             (Vec::new(), Some(finding))
         }
@@ -43,7 +43,7 @@ impl Driver {
 
 /// What is said when the driver did not answer in time.
 pub(super) fn silent() -> String {
-    "NVIDIA's driver did not answer within two seconds. Training uses the processor meanwhile.".to_owned()
+    "The NVIDIA driver did not respond within two seconds, so training runs on the CPU. If this keeps happening, restart the computer.".to_owned()
 }
 
 /// What stands against computing on these GPUs with `libraries`, the most basic thing first; a sentence or two.
@@ -52,7 +52,7 @@ pub fn cuda_finding(gpus: &[Gpu], libraries: &[Library]) -> Option<String> {
     let major = first.cuda.split('.').next().and_then(|major| major.parse::<u32>().ok()).unwrap_or(0);
     if major < CUDA {
         return Some(format!(
-            "Its driver {} takes CUDA {}, but Inkling needs CUDA {CUDA}: install driver 580 or newer.",
+            "Driver {} supports CUDA {}, but Inkling needs CUDA {CUDA}. Install driver 580 or newer.",
             first.driver, first.cuda
         ));
     }
@@ -61,7 +61,7 @@ pub fn cuda_finding(gpus: &[Gpu], libraries: &[Library]) -> Option<String> {
 
 /// What is said when the process that asked the driver broke.
 pub(super) fn broken(how: &str) -> String {
-    format!("Looking at this machine's drivers broke: {how}. Reinstall the graphics driver; training uses the processor meanwhile.")
+    format!("Probing the graphics driver failed: {how}. Reinstall the driver; until then, training runs on the CPU.")
 }
 
 fn list(nvml: &Nvml) -> Result<Vec<Gpu>, NvmlError> {
@@ -94,8 +94,8 @@ fn card_without_driver() -> Option<String> {
         read("vendor").trim() == "0x10de" && read("class").starts_with("0x03")
     };
     std::fs::read_dir("/sys/bus/pci/devices").ok()?.filter_map(Result::ok).any(|entry| is_nvidia_display(&entry.path())).then(|| {
-        "There is an NVIDIA graphics card, but not NVIDIA's driver. Install the driver your system offers for it to have the card listed \
-         here; training uses the processor meanwhile."
+        "This machine has an NVIDIA graphics card but no NVIDIA driver. Install the driver your system offers to use the card; until then, \
+         training runs on the CPU."
             .to_owned()
     })
 }

@@ -18,7 +18,7 @@ pub enum ImportError {
         reason: String,
     },
     /// The file holds no weights that Inkling can read, or is damaged.
-    #[error("{path} holds no weights: {reason}")]
+    #[error("{path} contains no usable weights: {reason}")]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -26,7 +26,7 @@ pub enum ImportError {
         reason: String,
     },
     /// Its weights are those of no network known here.
-    #[error("{path} fits none of the networks; {} is closest", mismatch.closest)]
+    #[error("{path} matches none of the supported networks; {} is closest", mismatch.closest)]
     Mismatch {
         /// The file.
         path: PathBuf,

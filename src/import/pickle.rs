@@ -174,13 +174,13 @@ impl Machine<'_> {
                     let slot = u32::from_le_bytes(self.take()?) as usize;
                     self.get(slot)?;
                 }
-                other => return Err(format!("its pickle holds the instruction {other:#04x}, which no state dict needs")),
+                other => return Err(format!("its pickle contains opcode {other:#04x}, which state dicts do not use")),
             }
         }
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
-        let taken = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<N>()).ok_or("its pickle breaks off")?;
+        let taken = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<N>()).ok_or("its pickle is truncated")?;
         self.at += N;
         Ok(*taken)
     }
@@ -194,13 +194,13 @@ impl Machine<'_> {
         // What lies below a mark belongs to whoever set it.
         let floor = self.marks.last().copied().unwrap_or(0);
         if self.stack.len() <= floor {
-            return Err("its pickle takes what it did not give".to_owned());
+            return Err("its pickle pops past a mark".to_owned());
         }
         self.stack.pop().ok_or_else(|| "its pickle is empty".to_owned())
     }
 
     fn pop_to_mark(&mut self) -> Result<Vec<Id>, String> {
-        let mark = self.marks.pop().ok_or("its pickle lacks a mark")?;
+        let mark = self.marks.pop().ok_or("its pickle has no matching mark")?;
         Ok(self.stack.split_off(mark.min(self.stack.len())))
     }
 
@@ -208,12 +208,12 @@ impl Machine<'_> {
         let id = self.pop()?;
         match self.values.get(id) {
             Some(Value::Text(text)) => Ok(text.clone()),
-            _ => Err("its pickle names a class by something that is no text".to_owned()),
+            _ => Err("its pickle names a class with something other than a string".to_owned()),
         }
     }
 
     fn text(&mut self, length: usize) -> Result<(), String> {
-        let bytes = self.bytes.get(self.at..).and_then(|rest| rest.get(..length)).ok_or("its pickle breaks off in a text")?;
+        let bytes = self.bytes.get(self.at..).and_then(|rest| rest.get(..length)).ok_or("its pickle ends in the middle of a string")?;
         self.at += length;
         let text = String::from_utf8_lossy(bytes).into_owned();
         self.push(Value::Text(text));
@@ -222,7 +222,7 @@ impl Machine<'_> {
 
     fn line(&mut self) -> Result<String, String> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let length = rest.iter().position(|&byte| byte == b'\n').ok_or("its pickle breaks off in a name")?;
+        let length = rest.iter().position(|&byte| byte == b'\n').ok_or("its pickle ends in the middle of a name")?;
         self.at += length + 1;
         Ok(String::from_utf8_lossy(&rest[..length]).into_owned())
     }
@@ -230,7 +230,7 @@ impl Machine<'_> {
     /// An integer of any length; longer ones than fit are no lengths of ours.
     fn long(&mut self) -> Result<(), String> {
         let [length] = self.take()?;
-        let bytes = self.bytes.get(self.at..).and_then(|rest| rest.get(..usize::from(length))).ok_or("its pickle breaks off")?;
+        let bytes = self.bytes.get(self.at..).and_then(|rest| rest.get(..usize::from(length))).ok_or("its pickle is truncated")?;
         self.at += usize::from(length);
         let negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
         let mut wide = [if negative { 0xFF } else { 0 }; 8];
@@ -262,7 +262,7 @@ impl Machine<'_> {
     }
 
     fn top(&mut self) -> Result<Option<&mut Value>, String> {
-        let top = self.stack.last().copied().ok_or("its pickle fills what is not there")?;
+        let top = self.stack.last().copied().ok_or("its pickle adds items to a missing container")?;
         Ok(self.values.get_mut(top))
     }
 
@@ -274,13 +274,13 @@ impl Machine<'_> {
     }
 
     fn put(&mut self, slot: usize) -> Result<(), String> {
-        let top = self.stack.last().copied().ok_or("its pickle remembers what is not there")?;
+        let top = self.stack.last().copied().ok_or("its pickle memoises a missing value")?;
         self.memo.insert(slot, top);
         Ok(())
     }
 
     fn get(&mut self, slot: usize) -> Result<(), String> {
-        let id = self.memo.get(&slot).copied().ok_or("its pickle recalls what it never said")?;
+        let id = self.memo.get(&slot).copied().ok_or("its pickle reads an empty memo slot")?;
         self.stack.push(id);
         Ok(())
     }

@@ -21,7 +21,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
     let mut archive = Archive::open(bytes)?;
     let pickle = Pickle::read(&archive.entry("data.pkl")?)?;
     if archive.has("byteorder") && archive.entry("byteorder")?.trim_ascii() != b"little" {
-        return Err("its numbers were written by a big-endian machine".to_owned());
+        return Err("its numbers are big-endian".to_owned());
     }
     let mut tensors = Vec::new();
     let mut numbers = 0_usize;
@@ -40,7 +40,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
 /// The dict with the weights: the whole, or one of those known names in it.
 fn state_dict(pickle: &Pickle) -> Result<Vec<(Id, Id)>, String> {
     let Value::Dict(whole) = pickle.value(pickle.root()) else {
-        return Err("it holds a whole Python object and not a state dict; save model.state_dict() instead".to_owned());
+        return Err("it holds a whole Python object instead of a state dict; save model.state_dict() instead".to_owned());
     };
     let has_tensors = |dict: &[(Id, Id)]| dict.iter().any(|(_, value)| Found::of(pickle, *value).is_some());
     if has_tensors(whole) {
@@ -51,7 +51,7 @@ fn state_dict(pickle: &Pickle) -> Result<Vec<(Id, Id)>, String> {
         if let Value::Dict(dict) = pickle.value(found.1) { Some(dict) } else { None }
     };
     let nested = NESTED.into_iter().filter_map(named).find(|dict| has_tensors(dict));
-    nested.cloned().ok_or_else(|| "it holds no tensors by name".to_owned())
+    nested.cloned().ok_or_else(|| "it contains no named tensors".to_owned())
 }
 
 /// A tensor as the pickle describes it.
@@ -111,7 +111,7 @@ impl<'a> Archive<'a> {
         let is_pickle = |name: &str| name.ends_with("/data.pkl") || name == "data.pkl";
         let pickle = zip.file_names().filter_map(Result::ok).find(|name| is_pickle(name)).map(std::borrow::Cow::into_owned);
         let Some(folder) = pickle.as_deref().and_then(|pickle| pickle.strip_suffix("data.pkl")).map(str::to_owned) else {
-            return Err("it is a zip archive, but not one that torch.save wrote".to_owned());
+            return Err("it is a zip archive, but was not written by torch.save".to_owned());
         };
         Ok(Self { zip, folder, storages: HashMap::new(), read: 0 })
     }
@@ -122,11 +122,11 @@ impl<'a> Archive<'a> {
 
     fn entry(&mut self, name: &str) -> Result<Vec<u8>, String> {
         let path = format!("{}{name}", self.folder);
-        let file = self.zip.by_name(&path).map_err(|error| format!("{name} in it cannot be read ({error})"))?;
+        let file = self.zip.by_name(&path).map_err(|error| format!("its entry {name} cannot be read ({error})"))?;
         // What is packed small may unpack large.
         let room = MAX_FILE_BYTES - self.read;
         let mut bytes = Vec::new();
-        let read = file.take(room + 1).read_to_end(&mut bytes).map_err(|error| format!("{name} in it cannot be read ({error})"))?;
+        let read = file.take(room + 1).read_to_end(&mut bytes).map_err(|error| format!("its entry {name} cannot be read ({error})"))?;
         self.read += read as u64;
         if self.read > MAX_FILE_BYTES { Err(format!("it unpacks to more than {} MB", MAX_FILE_BYTES >> 20)) } else { Ok(bytes) }
     }
@@ -136,7 +136,7 @@ impl<'a> Archive<'a> {
         let Found { storage, class, offset, shape, strides } = found;
         if !self.storages.contains_key(storage) {
             if storage.contains(['/', '\\', '.']) {
-                return Err("its storage has no plain name".to_owned());
+                return Err("a storage has an invalid name".to_owned());
             }
             let bytes = self.entry(&format!("data/{storage}"))?;
             let Some(values) = floats(class, &bytes) else { return Ok(None) };
@@ -144,7 +144,7 @@ impl<'a> Archive<'a> {
         }
         let numbers = self.storages.get(storage).map_or(&[][..], Vec::as_slice);
         if shape.len() != strides.len() || shape.len() > 8 {
-            return Err("its shape makes no sense".to_owned());
+            return Err("its shape is invalid".to_owned());
         }
         let mut values = Vec::new();
         let count: usize = shape.iter().product();
@@ -154,7 +154,7 @@ impl<'a> Archive<'a> {
         for index in 0..count {
             let (mut rest, mut place) = (index, *offset);
             for (&length, &stride) in shape.iter().zip(strides).rev() {
-                place = (rest % length).checked_mul(stride).and_then(|step| place.checked_add(step)).ok_or("its strides make no sense")?;
+                place = (rest % length).checked_mul(stride).and_then(|step| place.checked_add(step)).ok_or("its strides are invalid")?;
                 rest /= length;
             }
             values.push(*numbers.get(place).ok_or("its storage is too short")?);

@@ -60,15 +60,15 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
     let tensors = match bytes {
         [b'P', b'K', 3, 4, ..] => state_dict::read(bytes)?,
         [0x80, 2..=5, ..] => {
-            return Err("PyTorch before 1.6 saved like this; load it there and save its state_dict() again".to_owned());
+            return Err("it has the format of PyTorch before 1.6; load it in PyTorch and save its state_dict() again".to_owned());
         }
-        [0x08, _, 0x12 | 0x1A, ..] => return Err("it is an ONNX file; those are written but not read".to_owned()),
+        [0x08, _, 0x12 | 0x1A, ..] => return Err("it is an ONNX file, which Inkling can export but not import".to_owned()),
         [0x89, b'H', b'D', b'F', ..] => return Err("it is a Keras or HDF5 file".to_owned()),
-        [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => return Err("it is a picture".to_owned()),
+        [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => return Err("it is an image".to_owned()),
         _ => from_safetensors(bytes)?,
     };
     if tensors.is_empty() {
-        return Err("there is no tensor in it".to_owned());
+        return Err("it contains no tensors".to_owned());
     }
     Ok(tensors)
 }
@@ -77,7 +77,7 @@ fn from_safetensors(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
     let file =
         SafeTensors::deserialize(bytes).map_err(|error| format!("it is neither a safetensors file ({error}) nor a PyTorch state dict"))?;
     if file.len() > MAX_TENSORS {
-        return Err(format!("it holds {} tensors", file.len()));
+        return Err(format!("it contains {} tensors, more than any supported network has", file.len()));
     }
     let mut tensors = Vec::new();
     for (name, view) in file.iter() {

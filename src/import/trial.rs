@@ -65,7 +65,7 @@ pub fn try_out(
     } else {
         let (activation, normalization) = (activation.unwrap_or_default(), normalization.unwrap_or(Normalization::MNIST));
         let net = net_of(model, activation, normalization, values)?;
-        let broken_off = || Problem::Compute { message: "the trial was broken off".to_owned() };
+        let broken_off = || Problem::Compute { message: "the import was cancelled".to_owned() };
         let measured = measure(&net, &digits, &mut |_| ControlFlow::Continue(()))?.ok_or_else(broken_off)?;
         (activation, net, measured)
     };

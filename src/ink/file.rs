@@ -75,8 +75,8 @@ impl InkFile {
     fn next_entry(&mut self) -> Result<Option<InkEntry>, InkError> {
         if !self.skip_blank()? {
             return match (self.entries, self.bytes.get_ref().limit()) {
-                (_, 0) => Err(self.malformed(self.line, format!("it holds more than {LARGEST} bytes"))),
-                (0, _) => Err(InkError::Malformed { path: self.path.clone(), reason: "it holds no drawing".to_owned() }),
+                (_, 0) => Err(self.malformed(self.line, format!("it is larger than {LARGEST} bytes"))),
+                (0, _) => Err(InkError::Malformed { path: self.path.clone(), reason: "it contains no drawing".to_owned() }),
                 _ => Ok(None),
             };
         }
@@ -108,7 +108,7 @@ impl InkFile {
             }
         }
         self.lost = true;
-        Err(self.malformed(self.line, format!("nothing follows for {LONGEST} bytes")))
+        Err(self.malformed(self.line, format!("it has {LONGEST} bytes of white space in a row")))
     }
 
     /// Goes to the beginning of the next line; false where there is none.
@@ -134,7 +134,7 @@ impl InkFile {
             }
             if text.len() >= LONGEST {
                 self.lost = true;
-                return Err(self.malformed(begin, format!("its drawing is longer than {LONGEST} bytes")));
+                return Err(self.malformed(begin, format!("a drawing is larger than {LONGEST} bytes")));
             }
             // What a line leaves open must not swallow those after it.
             if byte == b'\n' && line_by_line {
@@ -154,7 +154,7 @@ impl InkFile {
                 return Ok(text);
             }
         }
-        Err(self.malformed(begin, "its drawing breaks off".to_owned()))
+        Err(self.malformed(begin, "a drawing is incomplete".to_owned()))
     }
 
     fn peek(&mut self) -> Result<Option<u8>, InkError> {
@@ -207,7 +207,7 @@ impl Label {
         let mut characters = text.chars();
         match (characters.next(), characters.next()) {
             (Some(character), None) => Ok(character),
-            _ => Err(format!("the label {text:?} is not one character")),
+            _ => Err(format!("the label {text:?} is not a single character")),
         }
     }
 }

@@ -28,7 +28,7 @@ pub enum InkError {
         reason: String,
     },
     /// The file is not what it should be.
-    #[error("{path} is not a picture or an ink file: {reason}")]
+    #[error("{path} is not an image or ink file: {reason}")]
     Malformed {
         /// The file, with `:LINE` for JSON lines.
         path: std::path::PathBuf,

@@ -41,7 +41,7 @@ impl From<Picture> for Vec<u8> {
 
 /// A picture needs exactly 784 pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a picture has {PIXELS} pixels, not {0}")]
+#[error("an image has {PIXELS} pixels, not {0}")]
 pub struct WrongPixelCount(pub usize);
 
 impl TryFrom<Vec<u8>> for Picture {

@@ -129,13 +129,13 @@ fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(format!("it is larger than {} MB", MAX_FILE_BYTES >> 20));
     }
-    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| format!("not a safetensors file ({error})"))?;
-    let tensors = SafeTensors::deserialize(bytes).map_err(|error| format!("not a safetensors file ({error})"))?;
-    let card = metadata.metadata().as_ref().and_then(|entries| entries.get(CARD_KEY)).ok_or("Inkling's description is missing")?;
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| format!("it is not a safetensors file ({error})"))?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(|error| format!("it is not a safetensors file ({error})"))?;
+    let card = metadata.metadata().as_ref().and_then(|entries| entries.get(CARD_KEY)).ok_or("it has no Inkling metadata")?;
     let card = read_card(card)?;
     let expected = parameter_specs(card.model);
     if tensors.len() != expected.len() {
-        return Err(format!("{} weights where {} has {}", tensors.len(), card.model, expected.len()));
+        return Err(format!("it has {} weights, but {} has {}", tensors.len(), card.model, expected.len()));
     }
     let parameters = expected
         .into_iter()
@@ -154,36 +154,36 @@ fn read_card(text: &str) -> Result<ModelCard, String> {
     struct Version {
         version: u32,
     }
-    let damaged = |error: serde_json::Error| format!("Inkling's description in it is damaged ({error})");
+    let damaged = |error: serde_json::Error| format!("its Inkling metadata is damaged ({error})");
     let Version { version } = serde_json::from_str(text).map_err(damaged)?;
     if version > FORMAT_VERSION {
-        return Err(format!("its format {version} is newer than this program's {FORMAT_VERSION}"));
+        return Err(format!("it has format version {version}, but this version of Inkling supports up to {FORMAT_VERSION}"));
     }
     let card: ModelCard = serde_json::from_str(text).map_err(damaged)?;
     let Normalization { mean, std } = card.normalization;
     if !(mean.is_finite() && std.is_finite() && std > 0.0 && card.digit_threshold.is_finite()) {
-        return Err("its normalisation or its threshold is not a usable number".to_owned());
+        return Err("its normalisation or its digit threshold is invalid".to_owned());
     }
     if card.labels != ModelCard::digit_labels() {
-        return Err(format!("it answers {} and not the digits 0 to 9", card.labels.join(", ")));
+        return Err(format!("its classes are {}, not the digits 0 to 9", card.labels.join(", ")));
     }
     Ok(card)
 }
 
 fn read_values(name: &str, shape: &[usize], view: &TensorView<'_>) -> Result<Vec<f32>, String> {
     if view.shape() != shape {
-        return Err(format!("the weight {name} has shape {:?} and not {shape:?}", view.shape()));
+        return Err(format!("the weight {name} has shape {:?} instead of {shape:?}", view.shape()));
     }
     let dtype = match view.dtype() {
         Dtype::F32 => DType::F32,
         Dtype::F16 => DType::F16,
-        other => return Err(format!("the weight {name} has the number format {other:?}")),
+        other => return Err(format!("the weight {name} is stored as {other:?}, which is not supported")),
     };
     let values = Tensor::from_raw_buffer(view.data(), dtype, shape, &Device::Cpu)
         .and_then(|tensor| tensor.to_dtype(DType::F32)?.flatten_all()?.to_vec1::<f32>())
         .map_err(|error| format!("the weight {name}: {error}"))?;
     if values.iter().any(|value| !value.is_finite()) {
-        return Err(format!("the weight {name} holds numbers that are not finite"));
+        return Err(format!("the weight {name} contains NaN or infinite values"));
     }
     Ok(values)
 }

@@ -39,14 +39,14 @@ pub fn read_card(bytes: &mut impl Read) -> Result<CheckpointCard, String> {
     let [v0, v1, v2, v3, l0, l1, l2, l3] = field("its version")?;
     let (version, len) = (u32::from_le_bytes([v0, v1, v2, v3]), u32::from_le_bytes([l0, l1, l2, l3]));
     if version != VERSION {
-        return Err(format!("its format {version} is not this program's {VERSION}"));
+        return Err(format!("it has format version {version}, but this version of Inkling uses {VERSION}"));
     }
     if len > MAX_CARD_BYTES {
         return Err("its description is too long".to_owned());
     }
     let mut card = vec![0; len as usize];
     bytes.read_exact(&mut card).map_err(|error| in_words(&error, "its description"))?;
-    rmp_serde::from_slice(&card).map_err(|error| format!("its description makes no sense ({error})"))
+    rmp_serde::from_slice(&card).map_err(|error| format!("its description is invalid ({error})"))
 }
 
 /// The whole checkpoint.
@@ -56,5 +56,5 @@ pub fn read(bytes: &mut impl Read) -> Result<Checkpoint, String> {
 }
 
 fn in_words(error: &io::Error, part: &str) -> String {
-    if error.kind() == io::ErrorKind::UnexpectedEof { format!("it ends within {part}") } else { error.to_string() }
+    if error.kind() == io::ErrorKind::UnexpectedEof { format!("it ends in the middle of {part}") } else { error.to_string() }
 }

@@ -95,7 +95,7 @@ impl CheckpointWriter {
             // Nobody waits for it where the run broke.
             let _ = done.send(place);
         };
-        let gone = |_| Problem::Compute { message: "the thread that writes checkpoints is gone".to_owned() };
+        let gone = |_| Problem::Compute { message: "the checkpoint thread has stopped".to_owned() };
         scribe.0.send(Box::new(write)).map_err(gone)?;
         Ok(Self { next, bell, place: Mutex::new(written), folder })
     }

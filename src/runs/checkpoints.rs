@@ -57,7 +57,7 @@ impl Checkpoints {
     pub fn take_up(folder: &Path) -> Result<(Place, Checkpoint), RunError> {
         let mut place = Place { folder: folder.to_owned(), lock: None };
         if !folder.is_dir() {
-            return Err(malformed(folder, "there is no such folder any more"));
+            return Err(malformed(folder, "the folder no longer exists"));
         }
         place.lock().map_err(|error| match error {
             TryLockError::WouldBlock => RunError::InUse { folder: folder.to_owned() },
@@ -92,7 +92,7 @@ impl Checkpoints {
     /// Forgets an interrupted run. Only the folder of one, directly in this one, is ever removed.
     pub fn delete(&self, folder: &Path) -> Result<(), RunError> {
         if folder.parent() != Some(&self.root) {
-            return Err(malformed(folder, "it is not among the checkpoints"));
+            return Err(malformed(folder, "it is not in the checkpoints folder"));
         }
         let (place, _) = Self::take_up(folder)?;
         place.clear().map_err(|error| unreadable(folder, &error))

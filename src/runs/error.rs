@@ -16,7 +16,7 @@ pub enum RunError {
         reason: String,
     },
     /// What it holds is no run of Inkling's, or is damaged.
-    #[error("{folder} does not hold a run of Inkling's: {reason}")]
+    #[error("{folder} does not contain an Inkling run: {reason}")]
     Malformed {
         /// The folder.
         folder: PathBuf,
@@ -24,13 +24,13 @@ pub enum RunError {
         reason: String,
     },
     /// The run goes on there already, in this or another Inkling.
-    #[error("the run in {folder} is under way")]
+    #[error("the run in {folder} is in progress")]
     InUse {
         /// The folder.
         folder: PathBuf,
     },
     /// A run was to be written there, but something else is.
-    #[error("{folder} is not empty and holds something other than a run of Inkling's")]
+    #[error("{folder} contains something other than an Inkling run")]
     Occupied {
         /// The folder.
         folder: PathBuf,

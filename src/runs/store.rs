@@ -79,14 +79,14 @@ impl Store {
         let malformed = |reason: &str| RunError::Malformed { folder: folder.to_owned(), reason: reason.to_owned() };
         let root = self.root.canonicalize().map_err(unreadable)?;
         if folder.symlink_metadata().map_err(unreadable)?.is_symlink() {
-            return Err(malformed("it is a link"));
+            return Err(malformed("it is a symbolic link"));
         }
         let inside = folder.canonicalize().map_err(unreadable)?;
         if inside.parent() != Some(root.as_path()) {
-            return Err(malformed("it is not in the folder runs are kept in"));
+            return Err(malformed("it is not in the runs folder"));
         }
         if load(&inside).is_err() && !holds_only_ours(&inside).map_err(unreadable)? {
-            return Err(malformed("other things lie there, so it was left alone"));
+            return Err(malformed("it contains other files, so it was not deleted"));
         }
         std::fs::remove_dir_all(&inside).map_err(unreadable)
     }

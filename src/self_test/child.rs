@@ -32,5 +32,5 @@ pub fn check_apart(device: DeviceChoice, cuda_folder: Option<&Path>) -> Result<R
 pub fn in_child(program: Command, limit: Duration) -> Result<Report, Problem> {
     let said = run_within(program, limit).map_err(|reason| Problem::SelfTest { reason })?;
     let printed = said.output.lines().find_map(|line| serde_json::from_str::<Printed>(line).ok());
-    printed.map(|printed| printed.self_test).ok_or_else(|| Problem::SelfTest { reason: format!("it ended with {}", said.end) })
+    printed.map(|printed| printed.self_test).ok_or_else(|| Problem::SelfTest { reason: format!("its process ended with {}", said.end) })
 }

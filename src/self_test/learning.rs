@@ -32,8 +32,8 @@ pub fn learns(device: DeviceChoice, place: &Place, precision: Precision) -> Chec
     let check = |found, detail: String| Check { subject: Subject::Training, precision, found, tolerance: LEFT, detail };
     match (trained, losses.0.first(), losses.0.last()) {
         (Err(problem), ..) => check(None, problem.to_string()),
-        (Ok(_), Some(first), Some(last)) => check(Some(last / first), format!("a loss of {last:.3} after {first:.3}")),
-        _ => check(None, "it took no step".to_owned()),
+        (Ok(_), Some(first), Some(last)) => check(Some(last / first), format!("loss fell from {first:.3} to {last:.3}")),
+        _ => check(None, "no step was completed".to_owned()),
     }
 }
 
@@ -42,7 +42,7 @@ pub fn reads(place: &Place) -> Check {
     let check = |found, detail| Check { subject: Subject::Reading, precision: Precision::F32, found, tolerance: APART, detail };
     match agreement(place) {
         Ok(Agreement { pictures, alike, largest_difference }) => {
-            check(Some(largest_difference), format!("{alike} of {pictures} pictures are read alike"))
+            check(Some(largest_difference), format!("same digit on {alike} of {pictures} images"))
         }
         Err(problem) => check(None, problem.to_string()),
     }

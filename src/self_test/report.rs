@@ -41,12 +41,12 @@ impl Check {
         self.found.is_some_and(|found| found <= self.tolerance)
     }
 
-    /// "Convolution in bf16: 3e-2 where at most 2e-2 is right (its result)."
+    /// "Convolution in bf16: 3.0e-2, at most 2.0e-2 allowed (output)."
     fn in_words(&self) -> String {
         let (subject, precision) = (self.subject.label(), self.precision.name());
         match self.found {
             Some(found) => {
-                format!("{subject} in {precision}: {found:.1e} where at most {:.1e} is right ({}).", self.tolerance, self.detail)
+                format!("{subject} in {precision}: {found:.1e}, at most {:.1e} allowed ({}).", self.tolerance, self.detail)
             }
             None => format!("{subject} in {precision} failed: {}.", self.detail.trim_end_matches('.')),
         }
@@ -58,8 +58,8 @@ impl Subject {
     pub fn label(&self) -> &str {
         match self {
             Self::Op(name) => name,
-            Self::Training => "Short training",
-            Self::Reading => "Reading",
+            Self::Training => "Short training run",
+            Self::Reading => "Recognition",
         }
     }
 }
@@ -99,16 +99,16 @@ impl Report {
         self.checks.iter().filter(|check| !check.passed()).count()
     }
 
-    /// "All 31 checks passed in 1.2 s.", or "1 of 31 checks failed: only f32 and bf16 are used here."
+    /// "All 31 checks passed in 1.2 s.", or "1 of 31 checks failed, so only f32 and bf16 will be used on this device."
     pub fn verdict(&self) -> String {
         let sound: Vec<_> = Precision::on(self.device).filter(|&precision| self.passed(precision).is_ok()).map(Precision::name).collect();
         let count = self.checks.len();
         match (self.failed(), sound.as_slice()) {
             (0, _) => format!("All {count} checks passed in {:.1} s.", self.seconds),
-            (failed, []) => format!("{failed} of {count} checks failed: this device is not used."),
-            (failed, [one]) => format!("{failed} of {count} checks failed: only {one} is used here."),
+            (failed, []) => format!("{failed} of {count} checks failed, so this device will not be used."),
+            (failed, [one]) => format!("{failed} of {count} checks failed, so only {one} will be used on this device."),
             (failed, [others @ .., last]) => {
-                format!("{failed} of {count} checks failed: only {} and {last} are used here.", others.join(", "))
+                format!("{failed} of {count} checks failed, so only {} and {last} will be used on this device.", others.join(", "))
             }
         }
     }
@@ -141,8 +141,8 @@ pub fn sections(report: &Report) -> Vec<Section> {
     };
     vec![Section {
         title: "Checks",
-        about: "for an op the largest difference from another way to compute it and its gradients, relative to the largest number; for the training \
-                what is left of its first loss; for the reading the largest difference of a probability"
+        about: "ops: largest relative error of output and gradients against a reference implementation; training: final loss as a share of the \
+                initial loss; recognition: largest difference of a probability from the CPU's"
             .to_owned(),
         columns: std::iter::once(report.device.label().to_owned()).chain(Precision::on(report.device).map(|p| p.name().to_owned())).collect(),
         lines: subjects.into_iter().map(line).collect(),

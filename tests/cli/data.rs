@@ -61,5 +61,5 @@ fn the_machine_is_described() {
     let [machine] = &objects(&output)[..] else { panic!("one object: {}", stdout(&output)) };
     assert!(machine["cpu"]["usable_cores"].as_u64().unwrap() > 0, "{machine}");
     assert!(machine["memory_total"].as_u64().unwrap() > 0, "{machine}");
-    assert!(stdout(&run(home.path(), &["hardware"])).contains("Processor"));
+    assert!(stdout(&run(home.path(), &["hardware"])).contains("CPU"));
 }

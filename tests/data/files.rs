@@ -114,15 +114,15 @@ fn a_damaged_idx_file_is_named_with_what_is_wrong() {
             bytes
         }
     };
-    assert_malformed(spoiled(IMAGES, |bytes| bytes[..bytes.len() / 2].to_vec()), "cut short");
+    assert_malformed(spoiled(IMAGES, |bytes| bytes[..bytes.len() / 2].to_vec()), "truncated");
     assert_malformed(spoiled(IMAGES, |bytes| bytes[..9].to_vec()), "header");
     assert_malformed(spoiled(IMAGES, |_| Vec::new()), "empty");
     assert_malformed(spoiled(LABELS, |_| Vec::new()), "empty");
-    assert_malformed(spoiled(IMAGES, with(0, 0x0801)), "it holds labels, not pictures");
-    assert_malformed(spoiled(IMAGES, with(4, 71)), "cannot be in");
+    assert_malformed(spoiled(IMAGES, with(0, 0x0801)), "it holds labels, not images");
+    assert_malformed(spoiled(IMAGES, with(4, 71)), "cannot hold");
     assert_malformed(spoiled(LABELS, with(0, 77)), "magic number");
     assert_malformed(spoiled(IMAGES, with(8, 280)), "280x28");
-    assert_malformed(spoiled(IMAGES, with(4, 69)), "69 pictures");
+    assert_malformed(spoiled(IMAGES, with(4, 69)), "69 images");
     assert_malformed(spoiled(LABELS, with(4, 69)), "goes on");
     assert_malformed(
         spoiled(LABELS, |mut bytes| {

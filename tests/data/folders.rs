@@ -97,7 +97,7 @@ fn a_packed_file_that_claims_more_than_can_be_in_it_is_not_unpacked() {
     fs::write(&path, packer.finish().unwrap()).unwrap();
     let DataError::Malformed { path: named, reason } = read_path(root.path()).unwrap_err() else { panic!() };
     assert_eq!(named, path);
-    assert!(reason.contains("cannot be in"), "{reason}");
+    assert!(reason.contains("cannot hold"), "{reason}");
 }
 
 fn table(label: impl Fn(usize) -> String, rows: usize) -> String {
@@ -144,7 +144,7 @@ fn files_that_hold_no_labelled_pictures_say_what_to_name_instead() {
     write_idx_set(root.path(), 20, 10);
     let archive = root.path().join("digits.zip");
     fs::write(&archive, b"PK\x03\x04 and so on").unwrap();
-    for (path, word) in [(root.path().join(FILES[0]), "name the folder"), (archive, "unpack it")] {
+    for (path, word) in [(root.path().join(FILES[0]), "choose the folder"), (archive, "unpack it")] {
         let DataError::NoData { path: named, reason } = read_path(&path).unwrap_err() else { panic!() };
         assert_eq!(named, path);
         assert!(reason.contains(word), "{reason}");

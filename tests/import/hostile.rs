@@ -135,7 +135,7 @@ fn other_files_are_called_what_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let cases: [(&[u8], &str); 6] = [
         (b"\x80\x02\x8a\x0alF\xf9 old torch", "before 1.6"),
-        (b"\x89PNG\r\n\x1a\n", "picture"),
+        (b"\x89PNG\r\n\x1a\n", "image"),
         (b"\x89HDF\r\n\x1a\n", "Keras"),
         (b"", "neither"),
         (b"PK\x03\x04 no archive", "zip"),

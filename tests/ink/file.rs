@@ -91,8 +91,8 @@ fn damage_is_told_with_file_and_line() {
         ("{\"stroke\": []}", "missing field `strokes`"),
         ("[1, 2]", "not a JSON object"),
         ("junk", "not a JSON object"),
-        ("{\"strokes\": [], \"label\": \"seven\"}", "not one character"),
-        ("{\"strokes\": [], \"label\": 12}", "not one character"),
+        ("{\"strokes\": [], \"label\": \"seven\"}", "not a single character"),
+        ("{\"strokes\": [], \"label\": 12}", "not a single character"),
         ("{\"strokes\": [[[1, 2]", "breaks off"),
         ("\u{0}\u{1}", "not a JSON object"),
     ] {

@@ -118,7 +118,7 @@ fn every_claim_is_checked() {
     assert!(reason(&changed(|_, tensors| tensors[0].1 = vec![6, 1, 25])).contains("shape"));
     assert!(reason(&changed(|_, tensors| tensors[3].2[0] = f32::NAN)).contains("finite"));
     let plain = safetensors::serialize(Vec::<(String, TensorView<'_>)>::new(), None).unwrap();
-    assert!(reason(&plain).contains("description is missing"));
+    assert!(reason(&plain).contains("no Inkling metadata"));
 }
 
 #[test]

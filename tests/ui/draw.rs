@@ -174,7 +174,7 @@ fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
     assert!(harness.query_by_label_contains("same 256 pictures").is_some());
     // What cannot be chosen says why.
     assert!(harness.get_by_label("CUDA (NVIDIA GPU)").accesskit_node().is_disabled());
-    assert!(harness.query_by_label_contains("No NVIDIA GPU that answers was found").is_some());
+    assert!(harness.query_by_label_contains("No working NVIDIA GPU was found").is_some());
     harness.state_mut().engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
     harness.get_by_role_and_label(Role::RadioButton, "CPU").click();
     serve(&mut harness);

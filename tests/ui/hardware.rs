@@ -111,7 +111,7 @@ fn a_check_of_the_machine_shows_its_verdict_and_each_check() {
     window.get_by_label_contains("All 3 checks passed in 1.0 s");
     window.get_by_label("Each check").click();
     window.run_steps(20);
-    window.get_by_label("Short training");
+    window.get_by_label("Short training run");
     window.get_by_label("Check again");
 }
 

@@ -39,7 +39,7 @@ fn about_shows_versions_machine_and_licences() {
     window.run_steps(3);
     window.get_by_label("About Inkling").click();
     window.run_steps(3);
-    window.get_by_label("Processor");
+    window.get_by_label("CPU");
     window.get_by_label("Copy").click();
     window.run_steps(3);
     window.get_by_label("Copied");
@@ -56,7 +56,7 @@ fn what_is_copied_helps_whoever_is_asked_for_help() {
     let (mut window, _engine) = usual();
     until(&mut window, "the machine was looked at", |app| app.hardware.is_some());
     let text = about::text(window.state().app().hardware.as_ref());
-    for word in [env!("CARGO_PKG_VERSION"), "rustc", "Processor: ", "Memory: ", "System: "] {
+    for word in [env!("CARGO_PKG_VERSION"), "rustc", "CPU: ", "Memory: ", "System: "] {
         assert!(text.contains(word), "{word} is not in {text}");
     }
 }

@@ -50,7 +50,7 @@ with Program(path, home=home) as program:
     for number, title in enumerate(titles):
         program.find(title)
         if number == 1:
-            wait(lambda: program.shows("Processor") and program.shows("checks passed"), 100, "the processor, checked", program)
+            wait(lambda: program.shows("Vector instructions") and program.shows("checks passed"), 100, "the processor, checked", program)
         picture(program, f"wizard-{number + 1}")
         if number == 3:
             program.click("Speedrun")

@@ -132,7 +132,7 @@ def where_it_reads(program):
     program.key("ctrl+2")
     line = program.find("Reading on the processor: ", seconds=30).name
     program.click(line, role="push button")
-    program.find("99 % within")
+    program.find("99th percentile")
     program.find("Fastest measured", role="radio button")
     program.key("Escape")
     say(f"where drawings are read is said and can be chosen ({line})")

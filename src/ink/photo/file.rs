@@ -26,7 +26,7 @@ pub(super) fn read(path: &Path) -> Result<Grey, InkError> {
     let file = File::open(path).map_err(unreadable)?;
     let size = file.metadata().map_err(unreadable)?.len();
     if size > LARGEST_FILE {
-        return Err(malformed(format!("{size} bytes are more than the {LARGEST_FILE} a picture may have")));
+        return Err(malformed(format!("it has {size} bytes, but the limit for an image is {LARGEST_FILE}")));
     }
     let mut reader = ImageReader::new(BufReader::new(file)).with_guessed_format().map_err(unreadable)?;
     if reader.format().is_none() {
