@@ -11,7 +11,7 @@
 //!
 //! | room | owns |
 //! |---|---|
-//! | [`ink`] | strokes, their rasteriser, their normalisation to 28x28 |
+//! | [`ink`] | strokes, ink and image files, and the 28x28 image that models take as input |
 //! | [`data`] | data sets: IDX, folders, CSV, ink files, the built-in writer; how pictures are changed in training |
 //! | [`nn`] | ops with their gradients, models, model files |
 //! | [`optim`] | optimisers, schedules, clipping, loss scaling, weight averaging |

@@ -9,7 +9,7 @@ use crate::bench::{Extent, Report, Row, Saved, Side, Subject};
 use crate::export::{ExportSpec, FileInfo, QuantizedAccuracy};
 use crate::import::{ImportFinding, ImportSpec};
 use crate::infer::ReadingReport;
-use crate::ink::{Ink, Picture};
+use crate::ink::{Image, Ink};
 use crate::problem::{EngineLoss, Problem};
 use crate::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, ReadingChoice, RunConfig};
 
@@ -526,7 +526,7 @@ pub struct Mistake {
     /// Position in the split.
     pub index: u64,
     /// What the model saw.
-    pub picture: Picture,
+    pub picture: Image,
     /// The right digit.
     pub label: u8,
     /// The model's answer.
@@ -541,7 +541,7 @@ pub struct Mistake {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// What the model saw.
-    pub picture: Picture,
+    pub picture: Image,
     /// A probability per digit; they sum to 1.
     pub probabilities: [f32; CLASSES],
     /// The likeliest digit.

@@ -8,7 +8,7 @@ use candle_core::Device;
 use inkling::device::{Kernels, Place};
 use inkling::engine::Devices;
 use inkling::infer::{Classifier, Classify};
-use inkling::ink::Picture;
+use inkling::ink::Image;
 use inkling::problem::Problem;
 use inkling::protocol::Prediction;
 use inkling::run_config::{ConfigProblem, DeviceChoice};
@@ -78,7 +78,7 @@ struct Scripted {
 }
 
 impl Classify for Scripted {
-    fn classify(&self, picture: Picture) -> Result<Prediction, Problem> {
+    fn classify(&self, picture: Image) -> Result<Prediction, Problem> {
         self.readings.set(self.readings.get() + 1);
         match self.script {
             Script::Slow(by) => std::thread::sleep(by),

@@ -17,7 +17,7 @@ use inkling::export::{FileInfo, TensorFormat, TensorInfo};
 use inkling::hardware::{Gpu, Hardware, Reading as LiveReading, Watched};
 use inkling::import::ImportFinding;
 use inkling::infer::{Agreement, DeviceReading, ReadingFigures, ReadingReport};
-use inkling::ink::{Ink, Picture};
+use inkling::ink::{Image, Ink};
 use inkling::problem::Problem;
 use inkling::protocol::{
     CLASSES, Command, EpochRecord, Evaluation, Event, ExportReport, Mistake, ModelInfo, ModelRef, Prediction, RunId, RunPlan, RunSummary,
@@ -509,7 +509,7 @@ pub fn reading(ink: &Ink) -> Prediction {
     let mut probabilities = [0.005; CLASSES];
     probabilities[usize::from(digit)] = 0.955;
     Prediction {
-        picture: Picture::BLANK,
+        picture: Image::BLANK,
         probabilities,
         digit,
         confidence: 0.955,
@@ -528,7 +528,7 @@ pub fn evaluation() -> Evaluation {
         row[digit] = 10;
     }
     (confusion[4][4], confusion[4][9]) = (9, 1);
-    let mistake = Mistake { index: 44, picture: Picture::BLANK, label: 4, answer: 9, confidence: 0.93, label_probability: 0.05 };
+    let mistake = Mistake { index: 44, picture: Image::BLANK, label: 4, answer: 9, confidence: 0.93, label_probability: 0.05 };
     Evaluation { images: 100, accuracy: 0.99, loss: 0.04, confusion, mistakes: vec![mistake] }
 }
 

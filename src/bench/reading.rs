@@ -9,7 +9,7 @@ use super::report::{Row, Subject};
 use super::rounds::{Side, take, timed};
 use crate::data::Split;
 use crate::infer::{Classifier, Classify, measure};
-use crate::ink::Picture;
+use crate::ink::Image;
 use crate::math::quantiles::{median, quantile};
 use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
@@ -58,7 +58,7 @@ fn one(clock: &mut Clock<'_>, time: std::time::Duration, model: ModelKind, digit
         validation_accuracy: None,
     };
     let classifier = Classifier::new(Net::new(model, Activation::default(), 1)?, DeviceChoice::Cpu, info, f32::NEG_INFINITY);
-    let pictures: Vec<Picture> = (0..digits.len()).filter_map(|index| Picture::try_from(digits.image(index)).ok()).collect();
+    let pictures: Vec<Image> = (0..digits.len()).filter_map(|index| Image::try_from(digits.image(index)).ok()).collect();
     let mut pictures = pictures.iter().cycle();
     let mut seconds = Vec::new();
     let mut burst = || -> Result<f64, Ended> {

@@ -209,7 +209,8 @@ fn reading(rows: &[Row]) -> Section {
             let cells = vec![model.label().to_owned(), micros(median), micros(p99), many.map_or_else(String::new, rate)];
             lines.push(Line {
                 cells,
-                detail: "From pixels to probabilities: one drawing at a time as on the canvas, and many images as in an evaluation.".to_owned(),
+                detail: "From pixels to probabilities: one drawing at a time as on the canvas, and many images as in an evaluation."
+                    .to_owned(),
             });
         }
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::source::{malformed, too_large, unreadable};
 use super::{DataError, DataSet, Split};
-use crate::ink::{InkError, picture_from_image_file};
+use crate::ink::{InkError, read_image_file};
 
 /// Pictures taken at most.
 const MOST: usize = 2_000_000;
@@ -59,8 +59,7 @@ fn read_split(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -
         if progress((index * CHUNK) as f32 / files.len() as f32).is_break() {
             return Err(DataError::Cancelled);
         }
-        let pictures: Vec<_> =
-            chunk.par_iter().map(|(path, label)| picture_from_image_file(path).map(|picture| (picture, *label))).collect();
+        let pictures: Vec<_> = chunk.par_iter().map(|(path, label)| read_image_file(path).map(|picture| (picture, *label))).collect();
         for read in pictures {
             let (picture, label) = read.map_err(as_data_error)?;
             split.images.extend_from_slice(picture.pixels());

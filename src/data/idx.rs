@@ -80,7 +80,10 @@ pub fn read(path: &Path, kind: Kind, progress: &mut dyn FnMut(f32) -> ControlFlo
     }
     let there = items.len() as u64;
     if there < expected {
-        return Err(malformed(path, format!("it is truncated: it should hold {count} {} but has only {}", kind.name(), there / kind.item())));
+        return Err(malformed(
+            path,
+            format!("it is truncated: it should hold {count} {} but has only {}", kind.name(), there / kind.item()),
+        ));
     }
     if kind == Kind::Labels
         && let Some((position, label)) = items.iter().enumerate().find(|(_, label)| **label > 9)

@@ -21,7 +21,7 @@ pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Re
         let line = entry.line.unwrap_or(1);
         let label = entry.label.ok_or_else(|| malformed(path, format!("line {line} has no label")))?;
         let digit = label.to_digit(10).ok_or_else(|| malformed(path, format!("line {line}: \"{label}\" is not a digit")))?;
-        split.images.extend_from_slice(ink::picture(&entry.ink).pixels());
+        split.images.extend_from_slice(ink::rasterize(&entry.ink).pixels());
         split.labels.push(digit as u8);
         if split.len() > MOST {
             return Err(super::source::too_large(path, format!("it has more than {MOST} drawings")));

@@ -82,7 +82,8 @@ fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> R
     };
     split.labels.push(label);
     for index in 1..=PIXELS {
-        let pixel = number(index).ok_or_else(|| malformed(path, format!("line {line}: pixel {} is not a number from 0 to 255", index - 1)))?;
+        let pixel =
+            number(index).ok_or_else(|| malformed(path, format!("line {line}: pixel {} is not a number from 0 to 255", index - 1)))?;
         split.images.push(pixel);
     }
     Ok(())

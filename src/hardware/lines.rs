@@ -22,11 +22,7 @@ pub fn lines(hardware: &Hardware) -> Vec<Line> {
     if let Some(metal) = &hardware.metal {
         let memory = if metal.unified_memory { "shared memory" } else { "dedicated memory" };
         let value = format!("{}, {memory}, up to {} usable", metal.name, bytes(metal.working_set));
-        lines.push(line(
-            "Apple GPU",
-            value,
-            "Used for recognition once its results match the CPU's; training runs on the CPU.",
-        ));
+        lines.push(line("Apple GPU", value, "Used for recognition once its results match the CPU's; training runs on the CPU."));
     }
     lines.push(match hardware.disk_free {
         Some(free) if free < 200 << 20 => {

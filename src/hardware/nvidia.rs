@@ -43,7 +43,8 @@ impl Driver {
 
 /// What is said when the driver did not answer in time.
 pub(super) fn silent() -> String {
-    "The NVIDIA driver did not respond within two seconds, so training runs on the CPU. If this keeps happening, restart the computer.".to_owned()
+    "The NVIDIA driver did not respond within two seconds, so training runs on the CPU. If this keeps happening, restart the computer."
+        .to_owned()
 }
 
 /// What stands against computing on these GPUs with `libraries`, the most basic thing first; a sentence or two.

@@ -6,7 +6,7 @@ use super::measure::measure;
 use super::scores::Scores;
 use crate::data::Split;
 use crate::device::Place;
-use crate::ink::{self, Ink, Picture};
+use crate::ink::{self, Image, Ink};
 use crate::nn::{ModelError, ModelFile, Net, Pass, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{Evaluation, ModelInfo, ModelRef, Prediction};
@@ -20,12 +20,12 @@ pub fn starter_file() -> Result<ModelFile, ModelError> {
 /// Recognises digits with one model, on whichever device the model is.
 pub trait Classify: Send {
     /// Classifies an image as models see it: 28x28 and normalised.
-    fn classify(&self, picture: Picture) -> Result<Prediction, Problem>;
+    fn classify(&self, picture: Image) -> Result<Prediction, Problem>;
 
     /// Turns a drawing into an image and classifies it; the time in the prediction includes both.
     fn classify_drawing(&self, drawing: &Ink) -> Result<Prediction, Problem> {
         let start = Instant::now();
-        let prediction = self.classify(ink::picture(drawing))?;
+        let prediction = self.classify(ink::rasterize(drawing))?;
         Ok(Prediction { micros: start.elapsed().as_micros() as u32, ..prediction })
     }
 }
@@ -93,7 +93,7 @@ impl Classifier {
 }
 
 impl Classify for Classifier {
-    fn classify(&self, picture: Picture) -> Result<Prediction, Problem> {
+    fn classify(&self, picture: Image) -> Result<Prediction, Problem> {
         let start = Instant::now();
         let logits = self.net.forward(picture.pixels(), Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;
         let Some(Scores { probabilities, digit, energy_score }) = Scores::of_rows(&logits).next() else {

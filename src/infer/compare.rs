@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::classifier::{Classifier, Classify};
 use super::findings::{Agreement, DeviceReading, ReadingFigures, ReadingFlaw};
 use crate::data::builtin;
-use crate::ink::Picture;
+use crate::ink::Image;
 use crate::math::quantiles::{median, quantile};
 use crate::problem::Problem;
 use crate::protocol::Prediction;
@@ -38,7 +38,7 @@ pub fn compare(
     let mut there: Vec<_> = candidates.into_iter().map(|(device, classifier)| Side::new(device, classifier)).collect();
     for turn in 0..WARM_UP + PICTURES {
         let index = turn.checked_sub(WARM_UP);
-        let Ok(picture) = Picture::try_from(pictures.image(index.unwrap_or(turn))) else { continue };
+        let Ok(picture) = Image::try_from(pictures.image(index.unwrap_or(turn))) else { continue };
         let reading = here.classify(processor, picture.clone(), index.is_some())?;
         for side in &mut there {
             side.read(&picture, &reading, index.is_some(), patience);
@@ -62,7 +62,7 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<T, Proble
 struct Times(Vec<f64>);
 
 impl Times {
-    fn classify(&mut self, classifier: &dyn Classify, picture: Picture, timed: bool) -> Result<Prediction, Problem> {
+    fn classify(&mut self, classifier: &dyn Classify, picture: Image, timed: bool) -> Result<Prediction, Problem> {
         let start = Instant::now();
         let reading = guarded(|| classifier.classify(picture))?;
         if timed {
@@ -90,7 +90,7 @@ impl Side {
         Self { device, classifier: classifier.map_err(ReadingFlaw::Failed), times: Times::default(), agreement: Agreement::default() }
     }
 
-    fn read(&mut self, picture: &Picture, here: &Prediction, timed: bool, patience: Duration) {
+    fn read(&mut self, picture: &Image, here: &Prediction, timed: bool, patience: Duration) {
         let Ok(classifier) = &self.classifier else { return };
         match self.times.classify(classifier.as_ref(), picture.clone(), timed) {
             Ok(there) if timed => self.agreement.add(&here.probabilities, &there.probabilities),

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::scores::Scores;
 use crate::data::Split;
 use crate::device::Kernels;
-use crate::ink::{PIXELS, Picture};
+use crate::ink::{Image, PIXELS};
 use crate::nn::{Net, Pass};
 use crate::problem::Problem;
 use crate::protocol::{CLASSES, Evaluation, Mistake};
@@ -123,7 +123,7 @@ impl Figures {
             .wrong
             .iter()
             .filter_map(|wrong| {
-                let picture = Picture::try_from(split.image(wrong.index)).ok()?;
+                let picture = Image::try_from(split.image(wrong.index)).ok()?;
                 let Wrong { index, label, answer, confidence, label_probability } = *wrong;
                 Some(Mistake { index: index as u64, picture, label, answer, confidence, label_probability })
             })

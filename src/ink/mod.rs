@@ -1,22 +1,22 @@
-//! Owns ink: strokes, their rasteriser and their normalisation to the 28x28 picture every model reads.
-//! Canvas, `predict` and the built-in data set all go through here, so what a model was trained on and what a person
-//! draws are made by the same code. Must not know tensors, models or windows.
+//! Owns ink: strokes, their rasteriser and the normalisation to the 28x28 image that every model takes as input.
+//! The canvas, `predict` and the built-in data set all go through here, so training images and drawings are made by the
+//! same code. Depends on no tensors, models or windows.
 
-mod file;
-mod normalise;
-mod photo;
-mod picture;
-mod render;
+mod image;
+mod image_file;
+mod ink_file;
+mod mnist_frame;
+mod rasterize;
 mod strokes;
 
-pub use file::{InkEntry, InkFile, read_ink_file};
-pub use photo::picture_from_image_file;
-pub use picture::{PIXELS, Picture, SIDE};
-pub use render::picture;
-pub(crate) use render::picture_as_scanned;
-pub use strokes::{Ink, Stroke};
+pub use self::image::{Image, PIXELS, SIDE};
+pub use self::image_file::read_image_file;
+pub use self::ink_file::{InkEntry, InkFile, read_ink_file};
+pub use self::rasterize::rasterize;
+pub(crate) use self::rasterize::rasterize_as_scanned;
+pub use self::strokes::{Ink, Stroke};
 
-/// Why a picture or an ink file could not be read.
+/// Why an image or an ink file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, thiserror::Error)]
 pub enum InkError {
     /// The file could not be opened or read.

@@ -1,6 +1,3 @@
-//! Owns the ink type: what a pen left on paper, in order of time.
-//! Must not know how ink becomes pixels.
-
 use serde::{Deserialize, Serialize};
 
 /// One pen-down to pen-up movement: points `[x, y]` in order of time, any unit, y down.
@@ -17,12 +14,12 @@ pub struct Ink {
 }
 
 impl Ink {
-    /// True when there is nothing to read: no stroke holds a finite point.
+    /// True when nothing is drawn: no stroke holds a finite point.
     pub fn is_empty(&self) -> bool {
         !self.strokes.iter().flatten().any(|[x, y]| x.is_finite() && y.is_finite())
     }
 
-    /// It as an ink file; `None` where there is nothing to read.
+    /// The content of an ink file; `None` when nothing is drawn.
     pub fn json(&self) -> Option<String> {
         serde_json::to_string(self).ok().filter(|_| !self.is_empty())
     }

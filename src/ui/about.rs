@@ -3,7 +3,7 @@
 
 use eframe::egui::{Grid, Id, Label, Modal, RichText, ScrollArea, Sense, Ui, vec2};
 
-use super::{signs, style};
+use super::{icons, style};
 use crate::app::{App, about};
 use crate::text::licences;
 
@@ -50,7 +50,7 @@ pub fn show(ui: &Ui, app: &App, about: &mut About) {
 fn heading(ui: &mut Ui) {
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(30.0, 40.0), Sense::hover());
-        signs::drop(ui.painter(), rect.center(), 38.0, style::palette(ui).accent);
+        icons::drop(ui.painter(), rect.center(), 38.0, style::palette(ui).accent);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 1.0;
             ui.label(RichText::new("About Inkling").heading());

@@ -65,7 +65,7 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
             if !files.is_empty() {
                 app.apply(Action::Open(files));
             }
-            Ok(Box::new(Inkling::new(app, &cc.egui_ctx).hearing(brought)))
+            Ok(Box::new(Inkling::new(app, &cc.egui_ctx).with_open_requests(brought)))
         }),
     )
 }

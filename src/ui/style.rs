@@ -6,7 +6,7 @@ use eframe::egui::{
     Response, RichText, Sense, Shadow, Stroke, StrokeKind, TextStyle, Theme, Ui, Visuals, WidgetText, style::WidgetVisuals, vec2,
 };
 
-use super::signs::{Sign, sign};
+use super::icons::{Icon, icon};
 
 /// The distance things are laid out by, in points.
 pub const GAP: f32 = 12.0;
@@ -256,7 +256,7 @@ pub fn invalid(ui: &mut Ui, reason: &str) -> Response {
     let color = palette(ui).bad;
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = GAP / 2.0;
-        sign(ui, Sign::Problem);
+        icon(ui, Icon::Problem);
         ui.add(Label::new(RichText::new(reason).small().color(color)).wrap())
     })
     .inner

@@ -67,7 +67,7 @@ impl Inkling {
 
     /// The same, which takes what later starts of the program bring.
     #[must_use]
-    pub fn hearing(self, brought: Receiver<Vec<PathBuf>>) -> Self {
+    pub fn with_open_requests(self, brought: Receiver<Vec<PathBuf>>) -> Self {
         Self { brought: Some(brought), ..self }
     }
 
@@ -165,7 +165,7 @@ impl Inkling {
             self.views.closing = Closing::No;
             return;
         }
-        match shell::before_closing(ui) {
+        match shell::confirm_close(ui) {
             Some(true) => {
                 self.views.closing = Closing::Yes;
                 self.app.apply(Action::Stop);

@@ -2,7 +2,7 @@
 
 use inkling::app::verdict::{Verdict, latency, reader_sentence, whole_percent};
 use inkling::app::{Phase, RunView};
-use inkling::ink::Picture;
+use inkling::ink::Image;
 use inkling::protocol::{ModelInfo, ModelRef, Prediction, RunId};
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, RunConfig};
 
@@ -16,7 +16,7 @@ fn reading(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
         probabilities[digit] = probability;
     }
     Prediction {
-        picture: Picture::BLANK,
+        picture: Image::BLANK,
         probabilities,
         digit: likely[0].0 as u8,
         confidence: likely[0].1,

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use inkling::data::{DataError, DataSet, builtin};
-use inkling::ink::{PIXELS, picture};
+use inkling::ink::{PIXELS, rasterize};
 
 fn written(seed: u64, train: usize, test: usize) -> DataSet {
     builtin::write(seed, train, test, &mut |_| ControlFlow::Continue(())).unwrap()
@@ -60,7 +60,7 @@ fn every_form_of_every_digit_is_drawn_inside_the_box() {
             for index in 0..40 {
                 let ink = builtin::ink(digit, Some(form), 9, index);
                 assert!(ink.strokes.iter().flatten().flatten().all(|coordinate| coordinate.is_finite()));
-                assert!(!picture(&ink).is_blank(), "digit {digit}, form {form}, sample {index}");
+                assert!(!rasterize(&ink).is_blank(), "digit {digit}, form {form}, sample {index}");
             }
         }
     }

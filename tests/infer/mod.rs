@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use inkling::data::Split;
 use inkling::infer::{Classifier, Classify, measure};
-use inkling::ink::{Ink, Picture};
+use inkling::ink::{Image, Ink};
 use inkling::nn::{Net, Pass};
 use inkling::protocol::{ModelInfo, ModelRef};
 use inkling::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, RunConfig};
@@ -23,8 +23,8 @@ fn classifier(threshold: f32) -> Classifier {
     Classifier::new(Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap(), DeviceChoice::Cpu, info(ModelKind::LeNet), threshold)
 }
 
-fn picture(index: usize) -> Picture {
-    Picture::try_from(squares(index + 1, 1).image(index)).unwrap()
+fn picture(index: usize) -> Image {
+    Image::try_from(squares(index + 1, 1).image(index)).unwrap()
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The ink room: pictures from strokes, from files of strokes and from files of pictures.
+//! The ink room: images from strokes, from ink files and from image files.
 
-mod file;
-mod photo;
-mod render;
+mod image_file;
+mod ink_file;
+mod rasterize;

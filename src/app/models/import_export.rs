@@ -156,7 +156,7 @@ impl App {
             match Dropped::of(&file) {
                 Dropped::Data => self.use_data_folder(file),
                 Dropped::Ink => self.draw_file(file),
-                Dropped::Picture => self.tell(Severity::Info, Message::picture_dropped(&file)),
+                Dropped::Image => self.tell(Severity::Info, Message::picture_dropped(&file)),
                 Dropped::Weights => self.import(file),
             }
         }
@@ -191,7 +191,7 @@ pub enum Dropped {
     /// A data set to train on.
     Data,
     /// A picture of a digit, which the window does not read.
-    Picture,
+    Image,
 }
 
 impl Dropped {
@@ -204,7 +204,7 @@ impl Dropped {
         } else if is(&[".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz", ".ink"]) {
             Self::Ink
         } else if is(&[".png", ".jpg", ".jpeg"]) {
-            Self::Picture
+            Self::Image
         } else {
             Self::Weights
         }
@@ -216,7 +216,7 @@ impl Dropped {
             Self::Weights => "Let go to import this model",
             Self::Ink => "Let go to put this drawing on the canvas",
             Self::Data => "Let go to train on this data",
-            Self::Picture => "Single pictures are read in the terminal",
+            Self::Image => "Single pictures are read in the terminal",
         }
     }
 }

@@ -13,7 +13,7 @@ use super::output::{Output, note};
 use crate::app::messages::Message;
 use crate::app::verdict::Verdict;
 use crate::infer::{Classifier, Classify};
-use crate::ink::{picture_from_image_file, read_ink_file};
+use crate::ink::{read_image_file, read_ink_file};
 use crate::problem::Problem;
 use crate::protocol::{CLASSES, Prediction};
 
@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn read(classifier: &Classifier, file: &Path, output: &mut Output, complain: &mut impl FnMut(&Problem)) -> Result<(), Failure> {
     let name = file.display().to_string();
     if !is_ink(file) {
-        match picture_from_image_file(file).map_err(Problem::from).and_then(|picture| classifier.classify(picture)) {
+        match read_image_file(file).map_err(Problem::from).and_then(|picture| classifier.classify(picture)) {
             Ok(reading) => print(&name, &reading, output)?,
             Err(problem) => complain(&problem),
         }

@@ -5,7 +5,7 @@ use std::f32::consts::TAU;
 
 use super::forms::{self, Form};
 use super::spline;
-use crate::ink::{Ink, Picture, Stroke, picture_as_scanned};
+use crate::ink::{Image, Ink, Stroke, rasterize_as_scanned};
 use crate::math::random::Random;
 
 /// A digit, written.
@@ -17,11 +17,11 @@ pub(super) struct Written {
 
 impl Written {
     /// The digit as a scanner of some quality sees what a pen with some flow of ink left.
-    pub fn picture(&self, random: &mut Random) -> Picture {
+    pub fn picture(&self, random: &mut Random) -> Image {
         let edge = random.range(0.7, 1.5);
         let roughness = random.range(0.0, 0.2);
         let flow = Warp::new(random.range(0.0, 0.25) * self.pen, random);
-        picture_as_scanned(&self.ink, edge, |x, y| {
+        rasterize_as_scanned(&self.ink, edge, |x, y| {
             let [along, _] = flow.offset([x / 14.0, y / 14.0]);
             // The line may thin, but not break: half the radius stays.
             along.max(-0.25 * self.pen) + roughness * random.normal()

@@ -1,20 +1,20 @@
 //! Owns the draw screen: the canvas on one side, what the model makes of the drawing on the other.
 //! Must not read drawings: the engine does, and [`App`] holds its answer.
 
-mod answer;
 pub mod bars;
 pub mod canvas;
-mod place;
+mod device;
 pub mod stroke;
 mod tools;
+mod verdict;
 
 use eframe::egui::{Align, Layout, RichText, Ui, vec2};
 
 use super::help::{self, Topic};
-use super::pictures::Sheet;
+use super::image_sheet::ImageSheet;
 use super::style;
 use crate::app::{Action, App};
-use crate::ink::Picture;
+use crate::ink::Image;
 use crate::protocol::Prediction;
 use crate::text::format::capitalised;
 
@@ -22,7 +22,7 @@ use crate::text::format::capitalised;
 #[derive(Debug, Default)]
 pub struct DrawView {
     pen: canvas::Pen,
-    seen: Option<(Picture, Sheet)>,
+    seen: Option<(Image, ImageSheet)>,
 }
 
 /// The largest canvas; beyond it a hand has to travel too far.
@@ -65,7 +65,7 @@ pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut V
     let side = ui.available_width().min(ui.available_height() - rest).clamp(120.0, 360.0).floor();
     tools::show(ui, app, true, actions);
     canvas::show(ui, app, &mut view.pen, side, actions);
-    answer::verdict(ui, reading, style::VERDICT_SMALL);
+    verdict::verdict(ui, reading, style::VERDICT_SMALL);
     bars::standing(ui, reading, bars);
     if let Some(reader) = &app.reader {
         let line = capitalised(&crate::app::verdict::reader_sentence(reader, app.run.as_ref()));
@@ -75,15 +75,15 @@ pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut V
 
 fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Prediction>, actions: &mut Vec<Action>) {
     let tall = ui.available_height() > 560.0;
-    answer::verdict(ui, reading, if tall { style::VERDICT_LARGE } else { style::VERDICT_MEDIUM });
+    verdict::verdict(ui, reading, if tall { style::VERDICT_LARGE } else { style::VERDICT_MEDIUM });
     ui.add_space(style::GAP / 2.0);
     ui.horizontal_top(|ui| {
-        answer::seen(ui, view, reading, if tall { 140.0 } else { 96.0 });
+        verdict::seen(ui, view, reading, if tall { 140.0 } else { 96.0 });
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| {
             help::beside(ui, Topic::Draw, |ui| _ = ui.label(RichText::new("What the model sees").strong()));
             ui.label(RichText::new("28 × 28 pixels").weak());
-            answer::timing(ui, reading);
+            verdict::timing(ui, reading);
         });
     });
     ui.add_space(style::GAP / 2.0);
@@ -97,6 +97,6 @@ fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Pre
         },
     );
     ui.add_space(style::GAP / 2.0);
-    answer::reader(ui, app, actions);
-    place::show(ui, app, actions);
+    verdict::reader(ui, app, actions);
+    device::show(ui, app, actions);
 }

@@ -2,8 +2,8 @@
 //! Must not measure or probe anything: [`App`] holds what was found.
 
 mod benchmark;
-mod check;
 pub mod libraries;
+mod self_test;
 mod table;
 
 use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
@@ -23,7 +23,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.available_width() < TWO_COLUMNS {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width() - style::GAP);
-            check::show(ui, app, actions);
+            self_test::show(ui, app, actions);
             ui.add_space(style::GAP);
             benchmark::show(ui, app, actions);
             ui.add_space(style::GAP * 2.0);
@@ -43,7 +43,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.vertical(|ui| {
             ScrollArea::vertical().id_salt("benchmark").auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width((ui.available_width() - style::GAP).min(1000.0));
-                check::show(ui, app, actions);
+                self_test::show(ui, app, actions);
                 ui.add_space(style::GAP);
                 benchmark::show(ui, app, actions);
             });
@@ -53,7 +53,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// Whether this machine computes rightly, and what it has.
 pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    check::show(ui, app, actions);
+    self_test::show(ui, app, actions);
     findings(ui, app);
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use eframe::egui::{Button, Grid, Label, RichText, Ui, vec2};
 
-use super::{card, confirm, export, history};
+use super::{accuracy_plot, card, confirm_delete, export};
 use crate::app::messages::Message;
 use crate::app::{Action, App, Screen};
 use crate::math::statistics::wilson_interval;
@@ -77,7 +77,7 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
     ui.add_space(style::GAP);
     figures(ui, summary);
     ui.add_space(style::GAP);
-    history::show(ui, summary);
+    accuracy_plot::show(ui, summary);
     // Of weights from elsewhere nobody knows how they were trained.
     if !summary.epochs.is_empty() {
         ui.add_space(style::GAP / 2.0);
@@ -137,7 +137,7 @@ fn before_deleting(ui: &mut Ui, entry: &RunEntry, question: &str, confirming: &m
     style::card(ui).show(ui, |ui| {
         ui.label(question);
         ui.horizontal(|ui| {
-            if confirm::answers(ui, "Delete for good", confirming) {
+            if confirm_delete::buttons(ui, "Delete for good", confirming) {
                 actions.push(Action::DeleteRun(entry.folder.clone()));
             }
         });

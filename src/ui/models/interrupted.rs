@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use eframe::egui::{Label, RichText, Ui};
 
 use super::card::title;
-use super::confirm;
+use super::confirm_delete;
 use crate::app::{Action, App};
 use crate::runs::InterruptedRun;
 use crate::text::format::{local_time, percent};
-use crate::ui::{signs, style};
+use crate::ui::{icons, style};
 
 /// Draws a card for each.
 pub fn show(ui: &mut Ui, app: &App, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
@@ -24,7 +24,7 @@ fn card(ui: &mut Ui, app: &App, run: &InterruptedRun, confirming: &mut Option<Pa
     style::card(ui).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.horizontal(|ui| {
-            signs::sign(ui, signs::Sign::Note);
+            icons::icon(ui, icons::Icon::Note);
             ui.add(Label::new(RichText::new(title(&card.config)).strong()).truncate());
         });
         let validation = card.epochs.last().map_or(0.0, |record| f64::from(record.validation_accuracy));
@@ -43,7 +43,7 @@ fn card(ui: &mut Ui, app: &App, run: &InterruptedRun, confirming: &mut Option<Pa
                 }
                 return;
             }
-            if confirm::answers(ui, "Forget for good", confirming) {
+            if confirm_delete::buttons(ui, "Forget for good", confirming) {
                 actions.push(Action::ForgetInterrupted(run.folder.clone()));
             }
         });

@@ -1,11 +1,11 @@
 //! Owns the models screen: the starter model, every finished run and those that broke off, and what can be done with each.
 //! Must not read or delete folders: it returns actions.
 
+mod accuracy_plot;
 mod card;
-mod confirm;
+mod confirm_delete;
 mod details;
 mod export;
-mod history;
 mod interrupted;
 
 use std::path::PathBuf;

@@ -3,20 +3,20 @@
 
 mod chart;
 pub mod curves;
-pub mod picture;
 pub mod pyramid;
 pub mod readout;
 pub mod scale;
+pub mod screenshot;
 mod toolbar;
 
 use eframe::egui::{self, Label, RichText, Ui};
 
 use self::chart::{Chart, Look, Shown, Trace};
 use self::curves::{Curves, Measured};
-use self::picture::Pending;
 use self::pyramid::Pyramid;
 use self::readout::{Readout, megabytes, percents};
 use self::scale::{XAxis, XUnit, YAxis, significant};
+use self::screenshot::Pending;
 use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App, Phase, RunView};

@@ -8,7 +8,7 @@ use super::confusion::Cell;
 use crate::app::verdict::whole_percent;
 use crate::math::statistics::cell_sentence;
 use crate::protocol::Mistake;
-use crate::ui::pictures::Sheet;
+use crate::ui::image_sheet::ImageSheet;
 use crate::ui::style;
 
 /// The side of a picture: three points to a pixel.
@@ -18,7 +18,7 @@ const PICTURE: f32 = 84.0;
 #[derive(Debug, Default)]
 pub struct Gallery {
     mistakes: Vec<Mistake>,
-    sheet: Option<Sheet>,
+    sheet: Option<ImageSheet>,
 }
 
 impl Gallery {
@@ -28,7 +28,7 @@ impl Gallery {
             return false;
         }
         self.mistakes = mistakes.to_vec();
-        self.sheet = Some(Sheet::new(ctx, "mistakes", self.mistakes.iter().map(|mistake| &mistake.picture)));
+        self.sheet = Some(ImageSheet::new(ctx, "mistakes", self.mistakes.iter().map(|mistake| &mistake.picture)));
         true
     }
 
@@ -80,7 +80,7 @@ impl Gallery {
         let spoken = format!("A {} read as {}, {} sure", mistake.label, mistake.answer, whole_percent(mistake.confidence));
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &spoken));
         response.on_hover_text(format!(
-            "Picture {} of the test split: a {}, read as {} with {} and as {} with {}",
+            "Image {} of the test split: a {}, read as {} with {} and as {} with {}",
             mistake.index,
             mistake.label,
             mistake.answer,

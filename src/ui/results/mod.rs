@@ -1,10 +1,10 @@
 //! Owns the results screen: what a model gets right and wrong on a test split.
 //! Must not measure anything: [`App`] holds the evaluation, `statistics` what follows from it.
 
-mod choose;
-mod classes;
 pub mod confusion;
 mod mistakes;
+mod per_digit;
+mod selection;
 
 use eframe::egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 
@@ -32,7 +32,7 @@ const TWO_COLUMNS: f32 = 700.0;
 
 /// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
-    choose::show(ui, app, view, actions);
+    selection::show(ui, app, view, actions);
     ui.add_space(style::GAP / 2.0);
     let Some(results) = &app.results else {
         let body = "Finish a run, or choose a model and data above and press Evaluate. Then you see here which digits are confused, \
@@ -97,7 +97,7 @@ fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: 
 
 fn per_class(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
     ui.label(RichText::new("Accuracy for each digit").strong());
-    classes::show(ui, evaluation, height);
+    per_digit::show(ui, evaluation, height);
 }
 
 fn worst(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {

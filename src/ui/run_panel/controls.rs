@@ -6,7 +6,7 @@ use eframe::egui::{Button, Frame, KeyboardShortcut, Label, Margin, Panel, Respon
 use crate::app::messages::Message;
 use crate::app::{Action, App, Phase, RunView};
 use crate::text::format::{percent, remaining};
-use crate::ui::{shortcuts, signs, style};
+use crate::ui::{icons, shortcuts, style};
 
 /// Draws the controls at the foot, and above them, in a panel of its own, how far the run is: lines that come and go there must not move
 /// a button under the pointer.
@@ -108,7 +108,7 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
     for intervention in &run.interventions {
         let message = Message::intervened(intervention);
         ui.horizontal_top(|ui| {
-            signs::sign(ui, signs::Sign::Note);
+            icons::icon(ui, icons::Icon::Note);
             ui.add(Label::new(style::hint(message.what)).wrap()).on_hover_text(message.remedy);
         });
     }

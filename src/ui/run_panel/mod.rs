@@ -3,9 +3,9 @@
 
 mod comparisons;
 mod controls;
+pub(super) mod descriptions;
 mod fields;
-mod more;
-pub(super) mod words;
+mod more_settings;
 
 use eframe::egui::{Label, ScrollArea, Ui};
 
@@ -35,12 +35,12 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut config = app.config.clone();
     ui.vertical(|ui| fields::initial_weights(ui, app, &mut config));
     fields::choice(ui, "Model", &mut config.model, ModelKind::ALL, ModelKind::label, |_| None)
-        .on_hover_text(words::model(app.config.model));
+        .on_hover_text(descriptions::model(app.config.model));
     fields::number(ui, app, Field::Epochs, "Epochs", "How often every training picture is looked at.", actions);
     fields::number(ui, app, Field::BatchSize, "Batch size", "Pictures looked at between two corrections of the weights.", actions);
     ui.vertical(|ui| comparisons::show(ui, app, actions));
     fields::choice(ui, "Vary pictures", &mut config.augmentation, Augmentation::ALL, Augmentation::label, |_| None)
-        .on_hover_text(format!("Augmentation. {}", words::augmentation(app.config.augmentation)));
+        .on_hover_text(format!("Augmentation. {}", descriptions::augmentation(app.config.augmentation)));
     let offered = app.precisions();
     fields::choice(ui, "Precision", &mut config.precision, &offered, Precision::label, |precision| app.why_not_precision(precision))
         .on_hover_text("The number format products are computed in; weights, sums and the loss are f32 in each.");
@@ -50,7 +50,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.add(Label::new(style::hint(note)).wrap());
         }
     });
-    more::show(ui, app, &mut config, actions);
+    more_settings::show(ui, app, &mut config, actions);
     ui.add_space(style::GAP / 2.0);
     if config != app.config {
         actions.push(Action::Configure(Box::new(config)));
@@ -65,7 +65,7 @@ fn presets(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             for &preset in row {
                 let chosen = app.config.preset == Some(preset);
                 let response = ui.add(style::toggle(ui, preset.label(), chosen).min_size([width, 30.0].into()));
-                if response.on_hover_text(words::preset(preset)).clicked() {
+                if response.on_hover_text(descriptions::preset(preset)).clicked() {
                     actions.push(Action::ApplyPreset(preset));
                 }
             }
@@ -73,7 +73,7 @@ fn presets(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     // In a box of their own: what comes and goes here must not change which field the keyboard is on.
     ui.vertical(|ui| {
-        let words = app.config.preset.map_or("Settings of your own; no preset has them.".to_owned(), words::preset);
+        let words = app.config.preset.map_or("Settings of your own; no preset has them.".to_owned(), descriptions::preset);
         ui.label(style::hint(words));
         if let Some(time) = app.expected_time() {
             ui.label(style::hint(time)).on_hover_text("From what was measured on this machine, the epochs and the pictures to learn from");

@@ -1,8 +1,8 @@
 //! Owns what surrounds every screen: which panels stand where in how wide a window.
 //! Must not know what a screen shows.
 
+mod confirm_close;
 mod notices;
-mod question;
 mod status_bar;
 mod top_bar;
 
@@ -12,7 +12,7 @@ use super::window::Views;
 use super::{draw, hardware, models, monitor, plots, results, run_panel, style};
 use crate::app::{Action, App, Screen};
 
-pub use question::before_closing;
+pub use confirm_close::confirm_close;
 
 /// From this width on there is room to draw beside the plots.
 const ROOM_TO_DRAW: f32 = 1300.0;

@@ -4,7 +4,7 @@
 use eframe::egui::{Align, Frame, Label, Layout, Margin, RichText, Stroke, Ui};
 
 use crate::app::{Action, App, Notice, Severity};
-use crate::ui::{signs, style};
+use crate::ui::{icons, style};
 
 /// Draws them, the newest first.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -16,8 +16,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
     let palette = style::palette(ui);
     let (sign, color) = match notice.severity {
-        Severity::Info => (signs::Sign::Note, palette.accent),
-        Severity::Error => (signs::Sign::Problem, palette.bad),
+        Severity::Info => (icons::Icon::Note, palette.accent),
+        Severity::Error => (icons::Icon::Problem, palette.bad),
     };
     let frame = Frame::new()
         .fill(palette.paper)
@@ -26,7 +26,7 @@ fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
         .inner_margin(Margin::symmetric(12, 8));
     frame.show(ui, |ui| {
         ui.horizontal_top(|ui| {
-            signs::sign(ui, sign);
+            icons::icon(ui, sign);
             ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
                 if ui.button("Dismiss").clicked() {
                     actions.push(Action::Dismiss(notice.id));

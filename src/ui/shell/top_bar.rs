@@ -6,14 +6,14 @@ use eframe::egui::{Align, Button, Layout, RichText, Sense, Stroke, Ui, container
 use crate::app::{Action, App, Screen, Theme, WizardStep};
 use crate::ui::about::About;
 use crate::ui::window::Views;
-use crate::ui::{shortcuts, signs, style};
+use crate::ui::{icons, shortcuts, style};
 
 /// Draws the bar.
 pub(in crate::ui) fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let palette = style::palette(ui);
         let (rect, _) = ui.allocate_exact_size(vec2(20.0, 30.0), Sense::hover());
-        signs::drop(ui.painter(), rect.center(), 22.0, palette.accent);
+        icons::drop(ui.painter(), rect.center(), 22.0, palette.accent);
         ui.label(RichText::new("Inkling").size(18.0).strong());
         ui.add_space(style::GAP);
         for (screen, shortcut) in Screen::ALL.into_iter().zip(&shortcuts::SCREENS) {

@@ -8,7 +8,7 @@ use crate::data::builtin;
 use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
 use crate::text::format::grouped;
-use crate::ui::{hardware, run_panel, signs, style};
+use crate::ui::{hardware, icons, run_panel, style};
 
 /// The hand the welcome page is written in.
 const HAND: u64 = 7;
@@ -100,7 +100,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     for &preset in Preset::ALL {
         let best = recommended.as_ref().is_some_and(|(recommended, _)| *recommended == Some(preset));
         let title = if best { format!("{} (recommended)", preset.label()) } else { preset.label().to_owned() };
-        if option(ui, app.config.preset == Some(preset), true, &title, &run_panel::words::preset(preset)) {
+        if option(ui, app.config.preset == Some(preset), true, &title, &run_panel::descriptions::preset(preset)) {
             actions.push(Action::ApplyPreset(preset));
         }
     }
@@ -112,7 +112,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn done(ui: &mut Ui, app: &App) {
     ui.horizontal(|ui| {
-        signs::sign(ui, signs::Sign::Done);
+        icons::icon(ui, icons::Icon::Done);
         let preset = app.config.preset.map_or("your own settings".to_owned(), |preset| format!("the preset “{}”", preset.label()));
         ui.label(format!("The next run learns from {} with {preset}.", app.config.data.label()));
     });

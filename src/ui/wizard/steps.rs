@@ -4,7 +4,7 @@
 use eframe::egui::{Button, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, vec2};
 
 use crate::app::{Action, WizardStep};
-use crate::ui::{signs, style};
+use crate::ui::{icons, style};
 
 /// Draws the list.
 pub fn show(ui: &mut Ui, step: WizardStep, actions: &mut Vec<Action>) {
@@ -13,7 +13,7 @@ pub fn show(ui: &mut Ui, step: WizardStep, actions: &mut Vec<Action>) {
         let palette = style::palette(ui);
         ui.horizontal(|ui| {
             let (rect, _) = ui.allocate_exact_size(vec2(28.0, 40.0), Sense::hover());
-            signs::drop(ui.painter(), rect.center(), 34.0, palette.accent);
+            icons::drop(ui.painter(), rect.center(), 34.0, palette.accent);
             ui.label(RichText::new("Inkling").size(24.0).strong());
         });
         ui.add_space(style::GAP * 2.0);
@@ -30,7 +30,7 @@ fn entry(ui: &mut Ui, index: usize, here: usize, page: WizardStep, actions: &mut
         let (rect, _) = ui.allocate_exact_size(vec2(22.0, 30.0), Sense::hover());
         let place = eframe::egui::Rect::from_center_size(rect.center(), vec2(18.0, 18.0));
         if index < here {
-            signs::tick(ui.painter(), place.shrink(2.0), palette.good);
+            icons::tick(ui.painter(), place.shrink(2.0), palette.good);
         } else {
             let color = if index == here { palette.accent } else { palette.line };
             ui.painter().circle_stroke(place.center(), 7.0, Stroke::new(2.0, color));

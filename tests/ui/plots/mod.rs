@@ -2,6 +2,6 @@
 
 mod curves;
 mod panel;
-mod picture;
 mod pyramid;
 mod scale;
+mod screenshot;

@@ -1,7 +1,7 @@
 //! The plots as a PNG file.
 
 use eframe::egui::{Color32, ColorImage, Rect, pos2};
-use inkling::ui::plots::picture::png;
+use inkling::ui::plots::screenshot::png;
 
 #[test]
 fn the_picture_is_the_part_of_the_screenshot_that_was_asked_for() {

@@ -7,7 +7,7 @@ use eframe::egui::{Button, RichText, Ui};
 use crate::ui::style;
 
 /// The two answers, in a row of the caller's; true when it is to go. Either ends the question.
-pub fn answers(ui: &mut Ui, for_good: &str, confirming: &mut Option<PathBuf>) -> bool {
+pub fn buttons(ui: &mut Ui, for_good: &str, confirming: &mut Option<PathBuf>) -> bool {
     let goes = ui.add(Button::new(RichText::new(for_good).color(style::palette(ui).bad))).clicked();
     if ui.button("Keep it").clicked() || goes {
         *confirming = None;

@@ -1,40 +1,40 @@
-//! Owns telling ink from the paper it is on: polarity, uneven light, noise, specks.
-//! Must not know the frame that ink is brought into.
+//! Separates ink from the paper it is on: polarity, uneven light, noise, specks.
 
-use super::Grey;
+use super::GrayImage;
 
-/// Less contrast than this (of the way from black to white) is an empty picture.
-const FAINTEST: f32 = 0.06;
-/// Pictures with a shorter side than this are screenshots and scans: their paper is even.
+/// An image with less contrast than this, as a share of the range from black to white, is taken to be empty.
+const MIN_CONTRAST: f32 = 0.06;
+/// Images with a shorter side than this are taken to be screenshots or scans, which are evenly lit.
 const PHOTOGRAPH: usize = 64;
-/// A piece smaller than this, relative to the largest, is a speck.
+/// A connected component smaller than this, relative to the largest, is a speck.
 const SPECK: f32 = 0.04;
 
-/// Ink from 0 to 1 where there is any; `None` when nothing stands out from the paper.
-pub(super) fn find_ink(grey: &Grey) -> Option<Grey> {
-    let (over_paper, noise) = lift(grey)?;
+/// The ink, from 0 to 1 per pixel; `None` when nothing stands out from the paper.
+pub(super) fn find_ink(grey: &GrayImage) -> Option<GrayImage> {
+    let (over_paper, noise) = contrast(grey)?;
     // Full ink: what the darkest few pixels have, whatever the size of the digit.
     let few = (over_paper.len() / 2000).clamp(4.min(over_paper.len() - 1), 200);
     let full = quantile(&over_paper, 1.0 - few as f32 / over_paper.len() as f32);
-    if full < FAINTEST.max(5.0 * noise) {
+    if full < MIN_CONTRAST.max(5.0 * noise) {
         return None;
     }
     let threshold = (0.4 * full).max(4.0 * noise).min(0.8 * full);
-    let kept = main_pieces(grey, over_paper.iter().map(|&value| value > threshold).collect());
+    let kept = main_components(grey, over_paper.iter().map(|&value| value > threshold).collect());
     let near_kept = |index: usize| {
-        let (x, y) = grey.place(index);
+        let (x, y) = grey.position(index);
         let rows = y.saturating_sub(1)..(y + 2).min(grey.height);
         rows.into_iter().any(|row| (x.saturating_sub(1)..(x + 2).min(grey.width)).any(|column| kept[row * grey.width + column]))
     };
     let stretch = |value: f32| ((value / full - 0.15) / 0.7).clamp(0.0, 1.0);
     let values = over_paper.iter().enumerate().map(|(index, &value)| if near_kept(index) { stretch(value) } else { 0.0 });
-    Some(Grey { width: grey.width, height: grey.height, values: values.collect() })
+    Some(GrayImage { width: grey.width, height: grey.height, values: values.collect() })
 }
 
 /// How far each pixel stands out from the paper towards the ink, and the paper's noise (a standard deviation).
-fn lift(grey: &Grey) -> Option<(Vec<f32>, f32)> {
+fn contrast(grey: &GrayImage) -> Option<(Vec<f32>, f32)> {
     let frame = 1 + grey.width.min(grey.height) / 20;
-    let border: Vec<f32> = (0..grey.values.len()).filter(|&index| grey.inset(index) < frame).map(|index| grey.values[index]).collect();
+    let border: Vec<f32> =
+        (0..grey.values.len()).filter(|&index| grey.distance_to_edge(index) < frame).map(|index| grey.values[index]).collect();
     if border.is_empty() {
         return None;
     }
@@ -42,16 +42,16 @@ fn lift(grey: &Grey) -> Option<(Vec<f32>, f32)> {
     let (darkest, lightest) = (quantile(&grey.values, 0.002), quantile(&grey.values, 0.998));
     let sign = if paper - darkest >= lightest - paper { -1.0 } else { 1.0 };
     let towards_ink: Vec<f32> = grey.values.iter().map(|value| sign * (value - paper)).collect();
-    let light = if grey.width.min(grey.height) < PHOTOGRAPH { [0.0; 6] } else { light_fall(grey, &towards_ink) };
+    let light = if grey.width.min(grey.height) < PHOTOGRAPH { [0.0; 6] } else { fit_lighting(grey, &towards_ink) };
     let over_paper: Vec<f32> = towards_ink.iter().enumerate().map(|(index, value)| value - dot(light, terms(grey, index))).collect();
     let half = 0.5 * quantile(&over_paper, 0.998);
-    let noise = spread(over_paper.iter().copied().filter(|value| *value <= half));
+    let noise = robust_deviation(over_paper.iter().copied().filter(|value| *value <= half));
     Some((over_paper, noise))
 }
 
-/// The paper's own brightness as a quadratic surface, fitted by least squares to what is not ink: from round to round the
-/// pixels that stand out most are left aside.
-fn light_fall(grey: &Grey, towards_ink: &[f32]) -> [f64; 6] {
+/// The paper's brightness as a quadratic surface, fitted by least squares to the pixels that are not ink: each round leaves out
+/// those that stand out most.
+fn fit_lighting(grey: &GrayImage, towards_ink: &[f32]) -> [f64; 6] {
     let stride = (towards_ink.len() / 20_000).max(1);
     let sample: Vec<(f32, [f64; 6])> =
         (0..towards_ink.len()).step_by(stride).map(|index| (towards_ink[index], terms(grey, index))).collect();
@@ -62,14 +62,14 @@ fn light_fall(grey: &Grey, towards_ink: &[f32]) -> [f64; 6] {
     for _ in 0..6 {
         let paper: Vec<_> = sample.iter().filter(|(value, terms)| value - dot(surface, *terms) <= limit).collect();
         surface = least_squares(&paper).unwrap_or(surface);
-        limit = (2.5 * spread(paper.iter().map(|(value, terms)| value - dot(surface, *terms)))).max(0.02);
+        limit = (2.5 * robust_deviation(paper.iter().map(|(value, terms)| value - dot(surface, *terms)))).max(0.02);
     }
     surface
 }
 
 /// The terms of the surface at a pixel, with coordinates from -1 to 1.
-fn terms(grey: &Grey, index: usize) -> [f64; 6] {
-    let (x, y) = grey.place(index);
+fn terms(grey: &GrayImage, index: usize) -> [f64; 6] {
+    let (x, y) = grey.position(index);
     let x = 2.0 * (x as f64 + 0.5) / grey.width as f64 - 1.0;
     let y = 2.0 * (y as f64 + 0.5) / grey.height as f64 - 1.0;
     [1.0, x, y, x * x, x * y, y * y]
@@ -79,7 +79,7 @@ fn dot(a: [f64; 6], b: [f64; 6]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() as f32
 }
 
-/// Solves the normal equations by Gauss-Jordan elimination; `None` when the points do not settle the surface.
+/// Solves the normal equations by Gauss-Jordan elimination; `None` when the points do not determine the surface.
 fn least_squares(points: &[&(f32, [f64; 6])]) -> Option<[f64; 6]> {
     let mut rows = [[0.0_f64; 7]; 6];
     for (value, terms) in points {
@@ -108,11 +108,11 @@ fn least_squares(points: &[&(f32, [f64; 6])]) -> Option<[f64; 6]> {
     Some(rows.map(|row| row[6]))
 }
 
-/// Leaves of a mask the pieces that make the digit: no specks, and nothing that runs off the picture (the edge of the
+/// Keeps the connected components of a mask that make up the digit: no specks, and nothing that runs off the image (the edge of the
 /// paper, a ruled line) beside something of a digit's size that does not.
-fn main_pieces(grey: &Grey, mask: Vec<bool>) -> Vec<bool> {
+fn main_components(grey: &GrayImage, mask: Vec<bool>) -> Vec<bool> {
     let mut left = mask;
-    let mut pieces: Vec<(bool, Vec<usize>)> = Vec::new();
+    let mut components: Vec<(bool, Vec<usize>)> = Vec::new();
     for start in 0..left.len() {
         if !std::mem::take(&mut left[start]) {
             continue;
@@ -120,8 +120,8 @@ fn main_pieces(grey: &Grey, mask: Vec<bool>) -> Vec<bool> {
         let (mut members, mut next, mut runs_off) = (vec![start], 0, false);
         while let Some(&index) = members.get(next) {
             next += 1;
-            runs_off |= grey.inset(index) == 0;
-            let (x, y) = grey.place(index);
+            runs_off |= grey.distance_to_edge(index) == 0;
+            let (x, y) = grey.position(index);
             for row in y.saturating_sub(1)..(y + 2).min(grey.height) {
                 for column in x.saturating_sub(1)..(x + 2).min(grey.width) {
                     let neighbour = row * grey.width + column;
@@ -131,13 +131,15 @@ fn main_pieces(grey: &Grey, mask: Vec<bool>) -> Vec<bool> {
                 }
             }
         }
-        pieces.push((runs_off, members));
+        components.push((runs_off, members));
     }
-    let largest = |runs_off: bool| pieces.iter().filter(|piece| piece.0 == runs_off).map(|piece| piece.1.len()).max().unwrap_or(0) as f32;
+    let largest = |runs_off: bool| {
+        components.iter().filter(|component| component.0 == runs_off).map(|component| component.1.len()).max().unwrap_or(0) as f32
+    };
     let (inner, outer) = (largest(false), largest(true));
     let drop_outer = inner >= 0.3 * outer;
     let speck = SPECK * if drop_outer { inner } else { inner.max(outer) };
-    for (_, members) in pieces.iter().filter(|(runs_off, members)| !(*runs_off && drop_outer) && members.len() as f32 >= speck) {
+    for (_, members) in components.iter().filter(|(runs_off, members)| !(*runs_off && drop_outer) && members.len() as f32 >= speck) {
         for &index in members {
             left[index] = true;
         }
@@ -145,12 +147,12 @@ fn main_pieces(grey: &Grey, mask: Vec<bool>) -> Vec<bool> {
     left
 }
 
-/// A standard deviation about 0 that outliers hardly change: from the median of absolute values.
-fn spread(values: impl Iterator<Item = f32>) -> f32 {
+/// A robust standard deviation about 0, from the median of absolute values.
+fn robust_deviation(values: impl Iterator<Item = f32>) -> f32 {
     1.4826 * quantile(&values.map(f32::abs).collect::<Vec<_>>(), 0.5)
 }
 
-/// The value below which this share of the values lies; 0 of none.
+/// The value below which this share of the values lies; 0 without values.
 fn quantile(values: &[f32], share: f32) -> f32 {
     let mut values = values.to_vec();
     let rank = ((values.len() as f32 * share) as usize).min(values.len().saturating_sub(1));

@@ -1,5 +1,4 @@
-//! Owns reading ink files: JSON, JSON lines, gzipped or not, told apart by content.
-//! Must not know what becomes of the ink, nor pictures.
+//! Reads ink files: JSON or JSON lines, gzipped or not, told apart by content.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -11,10 +10,10 @@ use serde::Deserialize;
 use super::InkError;
 use super::strokes::{Ink, Stroke};
 
-/// The longest drawing, and the longest gap between two, in bytes of JSON: some hundred thousand points.
-const LONGEST: usize = 4 << 20;
-/// The most a file may hold after unpacking, in bytes: millions of digits.
-const LARGEST: u64 = 4 << 30;
+/// The longest drawing, and the longest gap between two, in bytes of JSON: a few hundred thousand points.
+const MAX_DRAWING_BYTES: usize = 4 << 20;
+/// The largest file after decompression, in bytes: millions of digits.
+const MAX_FILE_BYTES: u64 = 4 << 30;
 
 /// One drawing of an ink file.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,8 +26,8 @@ pub struct InkEntry {
     pub line: Option<u64>,
 }
 
-/// The drawings of an ink file in order; one at a time is in memory. In a file named as JSON lines a line that makes no sense is an error of
-/// its own, and the next line follows; elsewhere they end after the first error.
+/// The drawings of an ink file in order; one at a time is in memory. In a file named as JSON lines, a line that cannot be parsed is an error of
+/// its own and the next line follows; elsewhere iteration ends after the first error.
 ///
 /// A drawing is `{"strokes": [[[x, y], …], …]}`, optionally with `pen` (its diameter, in the points' unit) and `label` (one
 /// character, or a digit as a number); anything else in it is skipped. A file holds one, laid out in any way, or several,
@@ -38,7 +37,14 @@ pub fn read_ink_file(path: &Path) -> Result<InkFile, InkError> {
     let mut raw = BufReader::new(File::open(path).map_err(unreadable)?);
     let gzipped = raw.fill_buf().map_err(unreadable)?.starts_with(&[0x1F, 0x8B]);
     let unpacked: Box<dyn Read + Send> = if gzipped { Box::new(MultiGzDecoder::new(raw)) } else { Box::new(raw) };
-    Ok(InkFile { path: path.to_owned(), bytes: BufReader::new(unpacked.take(LARGEST)), line: 1, entries: 0, lost: false, ended: false })
+    Ok(InkFile {
+        path: path.to_owned(),
+        bytes: BufReader::new(unpacked.take(MAX_FILE_BYTES)),
+        line: 1,
+        entries: 0,
+        lost: false,
+        ended: false,
+    })
 }
 
 /// See [`read_ink_file`].
@@ -47,9 +53,9 @@ pub struct InkFile {
     bytes: BufReader<io::Take<Box<dyn Read + Send>>>,
     /// The line the next byte is on.
     line: u64,
-    /// Drawings handed out, and those that made no sense.
+    /// Drawings returned so far, including those that could not be parsed.
     entries: u64,
-    /// Nothing that follows can be made sense of.
+    /// The position in the file is lost: nothing after it can be parsed.
     lost: bool,
     ended: bool,
 }
@@ -75,7 +81,7 @@ impl InkFile {
     fn next_entry(&mut self) -> Result<Option<InkEntry>, InkError> {
         if !self.skip_blank()? {
             return match (self.entries, self.bytes.get_ref().limit()) {
-                (_, 0) => Err(self.malformed(self.line, format!("it is larger than {LARGEST} bytes"))),
+                (_, 0) => Err(self.malformed(self.line, format!("it is larger than {MAX_FILE_BYTES} bytes"))),
                 (0, _) => Err(InkError::Malformed { path: self.path.clone(), reason: "it contains no drawing".to_owned() }),
                 _ => Ok(None),
             };
@@ -84,8 +90,8 @@ impl InkFile {
         self.entries += 1;
         let text = self.object()?;
         let record: Record = serde_json::from_slice(&text).map_err(|error| {
-            let words = error.to_string();
-            let reason = words.split(" at line ").next().unwrap_or_default().to_owned();
+            let message = error.to_string();
+            let reason = message.split(" at line ").next().unwrap_or_default().to_owned();
             self.malformed(begin + error.line().saturating_sub(1) as u64, reason)
         })?;
         let label = record.label.map(Label::character).transpose().map_err(|reason| self.malformed(begin, reason))?;
@@ -98,9 +104,9 @@ impl InkFile {
         [".jsonl", ".ndjson"].iter().any(|ending| name.trim_end_matches(".gz").ends_with(ending))
     }
 
-    /// Goes to the next byte that is not blank; false at the end.
+    /// Skips white space; false at the end of the file.
     fn skip_blank(&mut self) -> Result<bool, InkError> {
-        for _ in 0..LONGEST {
+        for _ in 0..MAX_DRAWING_BYTES {
             match self.peek()? {
                 None => return Ok(false),
                 Some(byte) if byte.is_ascii_whitespace() => self.advance(byte),
@@ -108,12 +114,12 @@ impl InkFile {
             }
         }
         self.lost = true;
-        Err(self.malformed(self.line, format!("it has {LONGEST} bytes of white space in a row")))
+        Err(self.malformed(self.line, format!("it has {MAX_DRAWING_BYTES} bytes of white space in a row")))
     }
 
-    /// Goes to the beginning of the next line; false where there is none.
+    /// Skips to the beginning of the next line; false where there is none.
     fn skip_line(&mut self) -> bool {
-        for _ in 0..LONGEST {
+        for _ in 0..MAX_DRAWING_BYTES {
             let Ok(Some(byte)) = self.peek() else { return false };
             self.advance(byte);
             if byte == b'\n' {
@@ -132,11 +138,11 @@ impl InkFile {
             if text.is_empty() && byte != b'{' {
                 return Err(self.malformed(begin, "it is not a JSON object".to_owned()));
             }
-            if text.len() >= LONGEST {
+            if text.len() >= MAX_DRAWING_BYTES {
                 self.lost = true;
-                return Err(self.malformed(begin, format!("a drawing is larger than {LONGEST} bytes")));
+                return Err(self.malformed(begin, format!("a drawing is larger than {MAX_DRAWING_BYTES} bytes")));
             }
-            // What a line leaves open must not swallow those after it.
+            // An unclosed brace must not swallow the lines after it.
             if byte == b'\n' && line_by_line {
                 break;
             }
@@ -161,7 +167,7 @@ impl InkFile {
         let line = self.line;
         match self.bytes.fill_buf() {
             Ok(buffer) => Ok(buffer.first().copied()),
-            // The words of the unpacker: what was read is not gzip, or breaks off.
+            // The decompressor's error: the data is not gzip, or is cut short.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) =>
             {
@@ -183,7 +189,7 @@ impl InkFile {
     }
 }
 
-/// A drawing as files hold it.
+/// A drawing as stored in a file.
 #[derive(Deserialize)]
 struct Record {
     strokes: Vec<Stroke>,

@@ -7,11 +7,11 @@ use eframe::egui::{self, Align, ComboBox, Layout, Rect, RichText, Role, Sense, S
 use super::DrawView;
 use crate::app::verdict::{Verdict, latency, reader_sentence};
 use crate::app::{Action, App, Screen};
-use crate::ink::Picture;
+use crate::ink::Image;
 use crate::protocol::Prediction;
 use crate::text::format::{capitalised, percent};
-use crate::ui::pictures::Sheet;
-use crate::ui::{names, style};
+use crate::ui::image_sheet::ImageSheet;
+use crate::ui::{model_names, style};
 
 /// The verdict, as large as `size`; screen readers hear it when it changes.
 pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
@@ -63,10 +63,10 @@ fn words(ui: &mut Ui, confidence: &str, detail: &str) {
 
 /// The picture the model saw, each of its 28x28 pixels a square.
 pub fn seen(ui: &mut Ui, view: &mut DrawView, reading: Option<&Prediction>, side: f32) {
-    let picture = reading.map_or(&Picture::BLANK, |reading| &reading.picture);
+    let picture = reading.map_or(&Image::BLANK, |reading| &reading.picture);
     let stale = view.seen.as_ref().is_none_or(|(shown, _)| shown != picture);
     if stale {
-        view.seen = Some((picture.clone(), Sheet::new(ui.ctx(), "what the model sees", std::iter::once(picture))));
+        view.seen = Some((picture.clone(), ImageSheet::new(ui.ctx(), "what the model sees", std::iter::once(picture))));
     }
     // A whole number of device pixels for each pixel of the picture keeps all squares equal.
     let scale = ui.pixels_per_point();
@@ -91,10 +91,10 @@ pub fn reader(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let label = ui.label("Read by");
         let current = app.reader.as_ref().map(|reader| &reader.reference);
-        let shown = current.map_or_else(|| "no model yet".to_owned(), |reference| names::model(app, reference));
+        let shown = current.map_or_else(|| "no model yet".to_owned(), |reference| model_names::model(app, reference));
         let choice = ComboBox::from_id_salt("reader").width(190.0).truncate().selected_text(shown.clone()).show_ui(ui, |ui| {
-            for reference in names::models(app, 8) {
-                if ui.selectable_label(current == Some(&reference), names::model(app, &reference)).clicked() {
+            for reference in model_names::models(app, 8) {
+                if ui.selectable_label(current == Some(&reference), model_names::model(app, &reference)).clicked() {
                     actions.push(Action::ReadWith(reference));
                 }
             }

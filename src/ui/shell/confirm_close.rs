@@ -6,7 +6,7 @@ use eframe::egui::{Id, Modal, RichText, Ui};
 use crate::ui::style;
 
 /// Asks whether to stop the run and close; `None` while there is no answer. Escape means going on.
-pub fn before_closing(ui: &Ui) -> Option<bool> {
+pub fn confirm_close(ui: &Ui) -> Option<bool> {
     let modal = Modal::new(Id::unique("before closing")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
         ui.set_width(420.0);
         ui.label(RichText::new("A run is under way").heading());

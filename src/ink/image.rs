@@ -1,23 +1,20 @@
-//! Owns the picture type: what every model sees.
-//! Must not know strokes or tensors.
-
 use serde::{Deserialize, Serialize};
 
-/// Pixels along one side of a picture.
+/// Pixels along one side of an image.
 pub const SIDE: usize = 28;
-/// Pixels of a picture.
+/// Pixels of an image.
 pub const PIXELS: usize = SIDE * SIDE;
 
-/// A 28x28 grey picture in rows from the top left; 0 is paper, 255 is full ink (MNIST's polarity).
+/// A 28x28 grey image in rows from the top left; 0 is paper, 255 is full ink (MNIST's polarity).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
-pub struct Picture([u8; PIXELS]);
+pub struct Image([u8; PIXELS]);
 
-impl Picture {
-    /// A picture without ink.
+impl Image {
+    /// An image without ink.
     pub const BLANK: Self = Self([0; PIXELS]);
 
-    /// The picture of these pixels.
+    /// An image from its pixels, in rows from the top left.
     pub const fn new(pixels: [u8; PIXELS]) -> Self {
         Self(pixels)
     }
@@ -33,25 +30,25 @@ impl Picture {
     }
 }
 
-impl From<Picture> for Vec<u8> {
-    fn from(picture: Picture) -> Self {
-        picture.0.to_vec()
+impl From<Image> for Vec<u8> {
+    fn from(image: Image) -> Self {
+        image.0.to_vec()
     }
 }
 
-/// A picture needs exactly 784 pixels.
+/// An image needs exactly 784 pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an image has {PIXELS} pixels, not {0}")]
 pub struct WrongPixelCount(pub usize);
 
-impl TryFrom<Vec<u8>> for Picture {
+impl TryFrom<Vec<u8>> for Image {
     type Error = WrongPixelCount;
     fn try_from(pixels: Vec<u8>) -> Result<Self, WrongPixelCount> {
         <[u8; PIXELS]>::try_from(pixels).map(Self).map_err(|pixels| WrongPixelCount(pixels.len()))
     }
 }
 
-impl TryFrom<&[u8]> for Picture {
+impl TryFrom<&[u8]> for Image {
     type Error = WrongPixelCount;
     fn try_from(pixels: &[u8]) -> Result<Self, WrongPixelCount> {
         <[u8; PIXELS]>::try_from(pixels).map(Self).map_err(|_| WrongPixelCount(pixels.len()))

@@ -1,11 +1,10 @@
-//! Owns the way from ink to picture: scale to MNIST's 20x20 box, draw with a round pen, centre.
-//! Must not know files, nor which digit it draws.
+//! Turns ink into an image: scales it to MNIST's 20x20 box, draws it with a round pen and centres it by mass.
 
-use super::normalise::{BOX, Field};
-use super::picture::{Picture, SIDE};
+use super::image::{Image, SIDE};
+use super::mnist_frame::{BOX, Coverage};
 use super::strokes::Ink;
 
-/// Pen diameter in picture pixels when the ink does not say its own: MNIST's median (measured on its training images).
+/// Pen diameter in image pixels when the ink does not say its own: MNIST's median (measured on its training images).
 pub(super) const PEN: f32 = 2.4;
 /// Thinner pens are drawn as if they were this wide, so that a hairline stays readable.
 pub(super) const THINNEST: f32 = 1.3;
@@ -13,25 +12,25 @@ pub(super) const THINNEST: f32 = 1.3;
 pub(super) const THICKEST: f32 = 5.4;
 /// Pixels over which an edge fades from ink to paper, as MNIST's resampling left it.
 const EDGE: f32 = 1.1;
-/// Points nearer than this to the last one drawn, in picture pixels, add nothing to see.
+/// Points nearer than this to the last one drawn, in image pixels, are skipped.
 const NEGLIGIBLE: f32 = 0.2;
 
-/// The picture every model reads: MNIST's conventions (`LeCun` et al. 1998), whatever the ink's unit, place and size.
+/// The image that models take as input: MNIST's conventions (`LeCun` et al. 1998), whatever the ink's unit, position and size.
 ///
 /// The ink's bounding box, pen included, fits 20x20 pixels with its proportions kept; its centre of mass comes to the
-/// centre of the field, to the nearest pixel. Points that are not finite are skipped; ink without points gives
-/// [`Picture::BLANK`].
-pub fn picture(ink: &Ink) -> Picture {
-    picture_as_scanned(ink, EDGE, |_, _| 0.0)
+/// centre of the image, to the nearest pixel. Points that are not finite are skipped; ink without points gives
+/// [`Image::BLANK`].
+pub fn rasterize(ink: &Ink) -> Image {
+    rasterize_as_scanned(ink, EDGE, |_, _| 0.0)
 }
 
-/// [`picture`], as another scanner or pen might give it: edges fade over `edge` pixels, and the outline lies `bulge(x, y)`
+/// [`rasterize`], as another scanner or pen might render it: edges fade over `edge` pixels, and the outline lies `bulge(x, y)`
 /// pixels further out there.
-pub(crate) fn picture_as_scanned(ink: &Ink, edge: f32, bulge: impl FnMut(f32, f32) -> f32) -> Picture {
-    let Some(frame) = Frame::around(ink, edge) else { return Picture::BLANK };
+pub(crate) fn rasterize_as_scanned(ink: &Ink, edge: f32, bulge: impl FnMut(f32, f32) -> f32) -> Image {
+    let Some(frame) = Frame::around(ink, edge) else { return Image::BLANK };
     let mut canvas = Canvas::new(frame.pen / 2.0, edge);
     for stroke in &ink.strokes {
-        let mut points = stroke.iter().copied().filter(|point| finite(*point)).map(|point| frame.place(point)).peekable();
+        let mut points = stroke.iter().copied().filter(|point| finite(*point)).map(|point| frame.to_pixels(point)).peekable();
         let Some(first) = points.next() else { continue };
         let mut last = first;
         canvas.line(first, first);
@@ -43,18 +42,18 @@ pub(crate) fn picture_as_scanned(ink: &Ink, edge: f32, bulge: impl FnMut(f32, f3
             }
         }
     }
-    canvas.field(bulge).centred()
+    canvas.coverage(bulge).centered()
 }
 
 fn finite([x, y]: [f32; 2]) -> bool {
     x.is_finite() && y.is_finite()
 }
 
-/// How ink coordinates become picture coordinates.
+/// The transformation from ink coordinates to pixel coordinates.
 struct Frame {
     middle: [f64; 2],
     scale: f64,
-    /// Pen diameter, in picture pixels.
+    /// Pen diameter, in image pixels.
     pen: f32,
 }
 
@@ -78,7 +77,7 @@ impl Frame {
         let pen = own.map_or(PEN, |own| (own * room / (extent + own)) as f32).clamp(THINNEST, THICKEST);
         let fitting = (room - f64::from(pen)) / extent;
         let scale = match own {
-            // No larger than its pen: a dot, whose tremor must not fill the picture.
+            // No larger than its pen: a dot, whose tremor must not fill the image.
             Some(own) if extent < own => f64::from(pen) / own,
             _ if extent <= 0.0 => 0.0,
             _ => fitting,
@@ -86,14 +85,14 @@ impl Frame {
         Some(Self { middle: [f64::midpoint(low[0], high[0]), f64::midpoint(low[1], high[1])], scale, pen })
     }
 
-    fn place(&self, [x, y]: [f32; 2]) -> [f32; 2] {
+    fn to_pixels(&self, [x, y]: [f32; 2]) -> [f32; 2] {
         let centre = SIDE as f64 / 2.0;
         let [mx, my] = self.middle;
         [((f64::from(x) - mx) * self.scale + centre) as f32, ((f64::from(y) - my) * self.scale + centre) as f32]
     }
 }
 
-/// Keeps for each pixel the squared distance from its centre to the nearest pen path, as far as the pen reaches.
+/// For each pixel, the squared distance from its centre to the nearest pen path within the pen's reach.
 struct Canvas {
     nearest: [f32; SIDE * SIDE],
     radius: f32,
@@ -105,7 +104,7 @@ impl Canvas {
         Self { nearest: [f32::INFINITY; SIDE * SIDE], radius, edge }
     }
 
-    /// Draws a straight piece of pen path; equal ends make a dot.
+    /// Draws a straight segment of the pen's path; a segment of length zero makes a dot.
     fn line(&mut self, from: [f32; 2], to: [f32; 2]) {
         let reach = self.radius + self.edge / 2.0;
         let span = |a: f32, b: f32| {
@@ -130,15 +129,15 @@ impl Canvas {
         }
     }
 
-    /// The share of ink in each pixel.
-    fn field(&self, mut bulge: impl FnMut(f32, f32) -> f32) -> Field {
-        let mut field = Field::default();
-        for (index, (value, &squared)) in field.0.iter_mut().zip(&self.nearest).enumerate() {
+    /// The ink coverage of each pixel.
+    fn coverage(&self, mut bulge: impl FnMut(f32, f32) -> f32) -> Coverage {
+        let mut coverage = Coverage::default();
+        for (index, (value, &squared)) in coverage.0.iter_mut().zip(&self.nearest).enumerate() {
             if squared.is_finite() {
                 let outside = squared.sqrt() - self.radius - bulge((index % SIDE) as f32, (index / SIDE) as f32);
                 *value = (0.5 - outside / self.edge).clamp(0.0, 1.0);
             }
         }
-        field
+        coverage
     }
 }

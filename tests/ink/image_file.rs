@@ -4,14 +4,14 @@ use std::io::Cursor;
 
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgba, RgbaImage};
 use inkling::data::builtin;
-use inkling::ink::{Ink, InkError, PIXELS, Picture, SIDE, picture, picture_from_image_file};
+use inkling::ink::{Image, Ink, InkError, PIXELS, SIDE, rasterize, read_image_file};
 use inkling::math::random::Random;
 
-fn read(name: &str, bytes: &[u8]) -> Result<Picture, InkError> {
+fn read(name: &str, bytes: &[u8]) -> Result<Image, InkError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
-    picture_from_image_file(&path)
+    read_image_file(&path)
 }
 
 fn encoded(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
@@ -20,7 +20,7 @@ fn encoded(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
     bytes.into_inner()
 }
 
-fn read_png(image: impl Into<DynamicImage>) -> Picture {
+fn read_png(image: impl Into<DynamicImage>) -> Image {
     read("a.png", &encoded(image, ImageFormat::Png)).unwrap()
 }
 
@@ -59,7 +59,7 @@ fn dark_on_light(_: f32, _: f32, ink: f32) -> f32 {
 }
 
 /// How alike two pictures are: the correlation of their pixels, the best of moving one by a pixel at most.
-fn likeness(a: &Picture, b: &Picture) -> f32 {
+fn likeness(a: &Image, b: &Image) -> f32 {
     let shifted = |dx: i32, dy: i32| {
         let [mut ab, mut aa, mut bb] = [0.0; 3];
         for index in 0..PIXELS {
@@ -77,12 +77,12 @@ fn likeness(a: &Picture, b: &Picture) -> f32 {
 }
 
 #[track_caller]
-fn assert_alike(ink: &Ink, read: &Picture) {
-    let likeness = likeness(&picture(ink), read);
+fn assert_alike(ink: &Ink, read: &Image) {
+    let likeness = likeness(&rasterize(ink), read);
     assert!(likeness > 0.85, "likeness {likeness}\n{}", drawn(read));
 }
 
-fn drawn(picture: &Picture) -> String {
+fn drawn(picture: &Image) -> String {
     let row = |row: &[u8]| row.iter().map(|pixel| [' ', '.', '+', '#'][usize::from(pixel / 64)]).collect::<String>();
     picture.pixels().chunks(SIDE).map(row).collect::<Vec<_>>().join("\n")
 }
@@ -156,7 +156,7 @@ fn thin_and_thick_strokes_come_out_readable() {
     for factor in [0.15, 1.7] {
         let pen = ink.pen.unwrap() * factor;
         let read = read_png(sheet(&Ink { pen: Some(pen), ..ink.clone() }, 500, 500, 0.7, [0.5, 0.5], dark_on_light));
-        let likeness = likeness(&picture(&Ink { pen: Some(pen), ..ink.clone() }), &read);
+        let likeness = likeness(&rasterize(&Ink { pen: Some(pen), ..ink.clone() }), &read);
         assert!(likeness > 0.8, "pen x {factor}: likeness {likeness}\n{}", drawn(&read));
         assert!(read.pixels().iter().any(|&pixel| pixel > 200));
     }
@@ -165,7 +165,7 @@ fn thin_and_thick_strokes_come_out_readable() {
 #[test]
 fn a_picture_in_mnists_frame_is_taken_as_it_is_in_either_polarity() {
     for digit in 0..10 {
-        let original = picture(&builtin::ink(digit, None, 4, 0));
+        let original = rasterize(&builtin::ink(digit, None, 4, 0));
         let image = GrayImage::from_raw(28, 28, original.pixels().to_vec()).unwrap();
         let mut negative = image.clone();
         image::imageops::invert(&mut negative);
@@ -214,6 +214,6 @@ fn files_that_are_no_pictures_are_told() {
         );
     }
     let folder = tempfile::tempdir().unwrap();
-    assert!(matches!(picture_from_image_file(&folder.path().join("absent.png")), Err(InkError::Unreadable { .. })));
-    assert!(picture_from_image_file(folder.path()).is_err());
+    assert!(matches!(read_image_file(&folder.path().join("absent.png")), Err(InkError::Unreadable { .. })));
+    assert!(read_image_file(folder.path()).is_err());
 }

@@ -1,6 +1,6 @@
 //! From ink to picture: MNIST's conventions, whatever the ink's unit, place, size and oddities.
 
-use inkling::ink::{Ink, Picture, SIDE, picture};
+use inkling::ink::{Image, Ink, SIDE, rasterize};
 
 fn ink(strokes: &[&[[f32; 2]]]) -> Ink {
     Ink { strokes: strokes.iter().map(|stroke| stroke.to_vec()).collect(), pen: None }
@@ -16,7 +16,7 @@ fn mapped(ink: &Ink, map: impl Fn([f32; 2]) -> [f32; 2]) -> Ink {
 }
 
 /// Width and height of what holds ink.
-fn extent(picture: &Picture) -> (usize, usize) {
+fn extent(picture: &Image) -> (usize, usize) {
     let inked = |x: usize, y: usize| picture.pixels()[y * SIDE + x] > 0;
     let columns: Vec<usize> = (0..SIDE).filter(|&x| (0..SIDE).any(|y| inked(x, y))).collect();
     let rows: Vec<usize> = (0..SIDE).filter(|&y| (0..SIDE).any(|x| inked(x, y))).collect();
@@ -24,7 +24,7 @@ fn extent(picture: &Picture) -> (usize, usize) {
     (span(&columns), span(&rows))
 }
 
-fn centre_of_mass(picture: &Picture) -> [f32; 2] {
+fn centre_of_mass(picture: &Image) -> [f32; 2] {
     let [mut mass, mut x, mut y] = [0.0; 3];
     for (index, &pixel) in picture.pixels().iter().enumerate() {
         mass += f32::from(pixel);
@@ -35,7 +35,7 @@ fn centre_of_mass(picture: &Picture) -> [f32; 2] {
 }
 
 /// Area over half the outline's length: the mean width of strokes, in pixels.
-fn stroke_width(picture: &Picture) -> f32 {
+fn stroke_width(picture: &Image) -> f32 {
     let at = |x: usize, y: usize| f32::from(picture.pixels()[y * SIDE + x]) / 255.0;
     let area: f32 = picture.pixels().iter().map(|&pixel| f32::from(pixel) / 255.0).sum();
     let outline: f32 = (0..SIDE - 1)
@@ -45,7 +45,7 @@ fn stroke_width(picture: &Picture) -> f32 {
     2.0 * area / outline
 }
 
-fn largest_difference(a: &Picture, b: &Picture) -> u8 {
+fn largest_difference(a: &Image, b: &Image) -> u8 {
     a.pixels().iter().zip(b.pixels()).map(|(a, b)| a.abs_diff(*b)).max().unwrap()
 }
 
@@ -53,7 +53,7 @@ fn largest_difference(a: &Picture, b: &Picture) -> u8 {
 fn ink_fills_the_box_and_its_mass_is_centred() {
     let zigzag = ink(&[&[[0.0, 0.0], [300.0, 40.0], [10.0, 70.0], [290.0, 120.0]]]);
     for (drawing, tall) in [(four(), true), (zigzag, false)] {
-        let picture = picture(&drawing);
+        let picture = rasterize(&drawing);
         let (width, height) = extent(&picture);
         assert_eq!(if tall { height } else { width }, 20);
         assert!(width <= 20 && height <= 20);
@@ -64,19 +64,19 @@ fn ink_fills_the_box_and_its_mass_is_centred() {
 
 #[test]
 fn place_and_size_of_the_ink_do_not_matter() {
-    let original = picture(&four());
+    let original = rasterize(&four());
     for (scale, dx, dy) in [(1.0, 500.0, -900.0), (0.001, 0.0, 0.0), (3.7, 1.0, 1.0), (1e30, 0.0, 0.0), (1e-30, 0.0, 0.0)] {
-        let moved = picture(&mapped(&four(), |[x, y]| [x * scale + dx, y * scale + dy]));
+        let moved = rasterize(&mapped(&four(), |[x, y]| [x * scale + dx, y * scale + dy]));
         assert!(largest_difference(&original, &moved) <= 2, "scale {scale}");
     }
     // So does the pen, which is in the ink's unit.
-    let thick = |scale: f32| picture(&Ink { pen: Some(20.0 * scale), ..mapped(&four(), |[x, y]| [x * scale, y * scale]) });
+    let thick = |scale: f32| rasterize(&Ink { pen: Some(20.0 * scale), ..mapped(&four(), |[x, y]| [x * scale, y * scale]) });
     assert!(largest_difference(&thick(1.0), &thick(64.0)) <= 2);
 }
 
 #[test]
 fn pens_keep_their_width_within_what_stays_readable() {
-    let width = |pen| stroke_width(&picture(&Ink { pen, ..four() }));
+    let width = |pen| stroke_width(&rasterize(&Ink { pen, ..four() }));
     // MNIST's training images: median 2.36 by this measure, the middle 90 % from 1.6 to 3.6.
     assert!((2.0..2.8).contains(&width(None)), "{}", width(None));
     assert!(width(Some(8.0)) < width(Some(16.0)) && width(Some(16.0)) < width(Some(24.0)));
@@ -89,13 +89,13 @@ fn pens_keep_their_width_within_what_stays_readable() {
 
 #[test]
 fn a_straight_line_is_a_line_and_a_dot_a_dot() {
-    let line = picture(&ink(&[&[[5.0, 0.0], [5.0, 400.0]]]));
+    let line = rasterize(&ink(&[&[[5.0, 0.0], [5.0, 400.0]]]));
     let (width, height) = extent(&line);
     assert_eq!(height, 20);
     assert!((2..=5).contains(&width), "{width}");
 
     for drawing in [ink(&[&[[7.0, 7.0]]]), ink(&[&[[7.0, 7.0], [7.0, 7.0]]]), Ink { pen: Some(9.0), ..ink(&[&[[7.0, 7.0], [7.5, 6.0]]]) }] {
-        let dot = picture(&drawing);
+        let dot = rasterize(&drawing);
         let (width, height) = extent(&dot);
         assert!((2..=8).contains(&width) && (2..=8).contains(&height), "{width}x{height}");
         assert!(centre_of_mass(&dot).iter().all(|axis| (axis - 14.0).abs() <= 0.51));
@@ -106,7 +106,7 @@ fn a_straight_line_is_a_line_and_a_dot_a_dot() {
 fn ink_without_points_is_a_blank_picture() {
     for drawing in [Ink::default(), ink(&[&[], &[]]), ink(&[&[[f32::NAN, 1.0], [1.0, f32::INFINITY]]])] {
         assert!(drawing.is_empty());
-        assert!(picture(&drawing).is_blank());
+        assert!(rasterize(&drawing).is_blank());
     }
 }
 
@@ -116,21 +116,21 @@ fn points_that_are_not_finite_are_skipped() {
     broken.strokes[0].insert(1, [f32::NAN, 3.0]);
     broken.strokes[1].insert(0, [0.0, f32::NEG_INFINITY]);
     broken.strokes.push(vec![[f32::NAN, f32::NAN]]);
-    assert_eq!(picture(&broken), picture(&four()));
+    assert_eq!(rasterize(&broken), rasterize(&four()));
 }
 
 #[test]
 fn the_widest_coordinates_still_make_a_picture() {
     let far = f32::MAX;
-    let drawing = picture(&ink(&[&[[-far, -far], [far, far]], &[[far, -far], [-far, far]]]));
+    let drawing = rasterize(&ink(&[&[[-far, -far], [far, far]], &[[far, -far], [-far, far]]]));
     assert_eq!(extent(&drawing), (20, 20));
 }
 
 #[test]
 fn many_points_draw_what_few_do() {
-    let few = picture(&ink(&[&[[0.0, 0.0], [100.0, 150.0]]]));
+    let few = rasterize(&ink(&[&[[0.0, 0.0], [100.0, 150.0]]]));
     let dense = (0..=50_000).map(|i| [i as f32 / 500.0, i as f32 * 1.5 / 500.0]).collect();
-    assert!(largest_difference(&few, &picture(&Ink { strokes: vec![dense], pen: None })) <= 2);
+    assert!(largest_difference(&few, &rasterize(&Ink { strokes: vec![dense], pen: None })) <= 2);
 }
 
 #[test]
@@ -138,5 +138,5 @@ fn a_line_as_fine_strokes_is_the_same_line() {
     // The lifted pen changes nothing, nor does the order of strokes.
     let whole = ink(&[&[[0.0, 0.0], [30.0, 80.0], [60.0, 0.0]]]);
     let parts = ink(&[&[[60.0, 0.0], [30.0, 80.0]], &[[30.0, 80.0], [0.0, 0.0]]]);
-    assert!(largest_difference(&picture(&whole), &picture(&parts)) <= 1);
+    assert!(largest_difference(&rasterize(&whole), &rasterize(&parts)) <= 1);
 }

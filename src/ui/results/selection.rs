@@ -10,11 +10,11 @@ use crate::app::{Action, App};
 use crate::protocol::ModelRef;
 use crate::run_config::{DataSource, DataSpec};
 use crate::ui::help::{self, Topic};
-use crate::ui::{names, style};
+use crate::ui::{model_names, style};
 
 /// Draws the row.
 pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
-    let models = names::models(app, usize::MAX);
+    let models = model_names::models(app, usize::MAX);
     let data = data_sets(app);
     // What was measured last, unless something else was chosen and is still there.
     let measured = app.results.as_ref().map(|results| (results.model.reference.clone(), results.data.clone()));
@@ -23,10 +23,10 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     let set = view.data.clone().filter(|set| data.contains(set)).or_else(|| measured.map(|(_, set)| set)).unwrap_or_else(DataSpec::builtin);
     ui.horizontal_wrapped(|ui| {
         let label = ui.label("Measure");
-        let chosen = ComboBox::from_id_salt("model to measure").width(220.0).truncate().selected_text(names::model(app, &model));
+        let chosen = ComboBox::from_id_salt("model to measure").width(220.0).truncate().selected_text(model_names::model(app, &model));
         let chosen = chosen.show_ui(ui, |ui| {
             for candidate in models {
-                if ui.selectable_label(candidate == model, names::model(app, &candidate)).clicked() {
+                if ui.selectable_label(candidate == model, model_names::model(app, &candidate)).clicked() {
                     view.model = Some(candidate);
                 }
             }

@@ -1,4 +1,4 @@
-//! Owns the small painted signs that stand beside words, so that colour never says it alone.
+//! Owns the small painted icons that stand beside words, so that colour never says it alone.
 //! Painted, because the bundled fonts have no such letters. Must not know what the words are.
 
 use eframe::egui::{Color32, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
@@ -7,7 +7,7 @@ use super::style;
 
 /// What a sign says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
+pub enum Icon {
     /// Something is wrong: a triangle with an exclamation mark.
     Problem,
     /// Good to know: a filled dot in a ring.
@@ -17,18 +17,18 @@ pub enum Sign {
 }
 
 /// Paints a sign as high as a line of text.
-pub fn sign(ui: &mut Ui, sign: Sign) -> Response {
+pub fn icon(ui: &mut Ui, icon: Icon) -> Response {
     let side = ui.text_style_height(&eframe::egui::TextStyle::Body);
     let (rect, response) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
     let palette = style::palette(ui);
     let painter = ui.painter();
-    match sign {
-        Sign::Problem => problem(painter, rect, palette.bad, palette.background),
-        Sign::Note => {
+    match icon {
+        Icon::Problem => problem(painter, rect, palette.bad, palette.background),
+        Icon::Note => {
             painter.circle_stroke(rect.center(), side * 0.40, Stroke::new(1.5, palette.accent));
             painter.circle_filled(rect.center(), side * 0.17, palette.accent);
         }
-        Sign::Done => tick(painter, rect, palette.good),
+        Icon::Done => tick(painter, rect, palette.good),
     }
     response
 }

@@ -8,7 +8,7 @@ use crate::app::messages::Message;
 use crate::app::{Action, App, Checked};
 use crate::run_config::{DeviceChoice, Precision};
 use crate::self_test::{Report, sections};
-use crate::ui::{signs, style};
+use crate::ui::{icons, style};
 
 /// Draws it: the processor, and every other device that was checked.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -84,7 +84,7 @@ const SOUND: &str = "Every operation and its gradient, a short training and a re
 
 fn verdict(ui: &mut Ui, sound: bool, words: &str) {
     ui.horizontal_top(|ui| {
-        signs::sign(ui, if sound { signs::Sign::Done } else { signs::Sign::Problem });
+        icons::icon(ui, if sound { icons::Icon::Done } else { icons::Icon::Problem });
         ui.add(Label::new(RichText::new(words).strong()).wrap());
     });
 }

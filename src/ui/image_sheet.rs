@@ -4,27 +4,27 @@
 use eframe::egui::{Color32, ColorImage, Context, CornerRadius, Painter, Rect, TextureHandle, TextureOptions, pos2};
 
 use super::style;
-use crate::ink::{Picture, SIDE};
+use crate::ink::{Image, SIDE};
 
 /// Pictures in a row of the texture.
 const COLUMNS: usize = 10;
 
 /// Pictures on the graphics device.
 #[derive(Clone)]
-pub struct Sheet {
+pub struct ImageSheet {
     texture: TextureHandle,
     rows: usize,
 }
 
-impl std::fmt::Debug for Sheet {
+impl std::fmt::Debug for ImageSheet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sheet").field("rows", &self.rows).finish_non_exhaustive()
+        f.debug_struct("ImageSheet").field("rows", &self.rows).finish_non_exhaustive()
     }
 }
 
-impl Sheet {
+impl ImageSheet {
     /// Uploads the pictures; ink is white with the pixel's strength as alpha, so that any theme can tint it.
-    pub fn new<'a>(ctx: &Context, name: &str, pictures: impl ExactSizeIterator<Item = &'a Picture>) -> Self {
+    pub fn new<'a>(ctx: &Context, name: &str, pictures: impl ExactSizeIterator<Item = &'a Image>) -> Self {
         let rows = pictures.len().div_ceil(COLUMNS).max(1);
         let mut image = ColorImage::filled([COLUMNS * SIDE, rows * SIDE], Color32::TRANSPARENT);
         for (index, picture) in pictures.enumerate() {

@@ -1,49 +1,49 @@
-//! Owns reading a picture file: a photograph, scan or screenshot of one digit becomes what ink becomes.
-//! [`file`] decodes, [`paper`] tells ink from background, [`fit`] brings the ink into MNIST's frame. Must not know strokes.
+//! Reads image files: a photograph, scan or screenshot of one digit becomes the same 28x28 image as ink would.
+//! [`decode`] reads the file, [`segment`] separates ink from paper, [`reframe`] brings the ink into MNIST's frame.
 
-mod file;
-mod fit;
-mod paper;
+mod decode;
+mod reframe;
+mod segment;
 
 use std::path::Path;
 
 use super::InkError;
-use super::picture::{PIXELS, Picture, SIDE};
+use super::image::{Image, PIXELS, SIDE};
 
-/// The picture in a PNG or JPEG file, brought into MNIST's frame as ink is: dark on light or light on dark, with or
+/// The image in a PNG or JPEG file, brought into MNIST's frame as ink is: dark on light or light on dark, with or
 /// without transparency, of any size, unevenly lit. A file that follows MNIST's conventions already is taken as it is. A
-/// file without anything on it gives [`Picture::BLANK`].
-pub fn picture_from_image_file(path: &Path) -> Result<Picture, InkError> {
-    let grey = file::read(path)?;
-    Ok(grey.as_mnist().unwrap_or_else(|| paper::find_ink(&grey).map_or(Picture::BLANK, |ink| fit::picture(&ink))))
+/// file without anything on it gives [`Image::BLANK`].
+pub fn read_image_file(path: &Path) -> Result<Image, InkError> {
+    let grey = decode::read(path)?;
+    Ok(grey.as_mnist().unwrap_or_else(|| segment::find_ink(&grey).map_or(Image::BLANK, |ink| reframe::reframe(&ink))))
 }
 
-/// A grey picture of any size, in rows from the top left; what a value means is its holder's to say.
-struct Grey {
+/// A grey image of any size, in rows from the top left: brightness from 0 (black) to 1 (white), or ink from 0 to 1.
+struct GrayImage {
     width: usize,
     height: usize,
     values: Vec<f32>,
 }
 
-impl Grey {
+impl GrayImage {
     fn at(&self, x: usize, y: usize) -> f32 {
         self.values[y * self.width + x]
     }
 
-    /// The coordinates of value `index`.
-    fn place(&self, index: usize) -> (usize, usize) {
+    /// Column and row of value `index`.
+    fn position(&self, index: usize) -> (usize, usize) {
         (index % self.width, index / self.width)
     }
 
-    /// How near to the edge `index` lies; 0 is on it.
-    fn inset(&self, index: usize) -> usize {
-        let (x, y) = self.place(index);
+    /// The distance of pixel `index` from the nearest edge of the image; 0 is on it.
+    fn distance_to_edge(&self, index: usize) -> usize {
+        let (x, y) = self.position(index);
         x.min(y).min(self.width - 1 - x).min(self.height - 1 - y)
     }
 
-    /// The picture itself (or its negative) when it is in MNIST's frame: 28x28, dark margin, ink 20 pixels long and
+    /// The image itself (or its negative) when it is in MNIST's frame: 28x28, dark margin, ink 20 pixels long and
     /// centred by mass.
-    fn as_mnist(&self) -> Option<Picture> {
+    fn as_mnist(&self) -> Option<Image> {
         if (self.width, self.height) != (SIDE, SIDE) {
             return None;
         }
@@ -51,12 +51,12 @@ impl Grey {
         for (pixel, value) in pixels.iter_mut().zip(&self.values) {
             *pixel = (value * 255.0).round() as u8;
         }
-        [pixels, pixels.map(|pixel| 255 - pixel)].into_iter().find(follows_mnist).map(Picture::new)
+        [pixels, pixels.map(|pixel| 255 - pixel)].into_iter().find(follows_mnist).map(Image::new)
     }
 }
 
 fn follows_mnist(pixels: &[u8; PIXELS]) -> bool {
-    /// Darker is no ink, but what a lossy file makes of none.
+    /// Darker pixels are compression artefacts rather than ink.
     const INK: u8 = 40;
     let mut low = [SIDE; 2];
     let mut high = [0; 2];

@@ -1,49 +1,48 @@
-//! Owns bringing found ink into MNIST's frame: cropped, scaled to the box, strokes of readable width, centred.
-//! Must not know paper or files.
+//! Brings the ink found in an image file into MNIST's frame: cropped, scaled to the box, strokes of a usual width, centred.
 
-use super::Grey;
-use crate::ink::normalise::{BOX, Field};
-use crate::ink::picture::{Picture, SIDE};
-use crate::ink::render::{PEN, THICKEST, THINNEST};
+use super::GrayImage;
+use crate::ink::image::{Image, SIDE};
+use crate::ink::mnist_frame::{BOX, Coverage};
+use crate::ink::rasterize::{PEN, THICKEST, THINNEST};
 
-/// Subdivisions of a picture pixel that strokes are measured and widened at.
+/// Subpixels along a pixel's side: the resolution at which strokes are measured and widened.
 const FINE: usize = 8;
-/// Side of the fine field.
+/// Side of the subdivided image, in subpixels.
 const FINE_SIDE: usize = SIDE * FINE;
 
-/// The picture of this ink (0 to 1).
-pub(super) fn picture(ink: &Grey) -> Picture {
-    let Some(crop) = Crop::around(ink) else { return Picture::BLANK };
+/// The image of this ink, whose values go from 0 to 1.
+pub(super) fn reframe(ink: &GrayImage) -> Image {
+    let Some(crop) = Crop::around(ink) else { return Image::BLANK };
     let mut fine = crop.scaled(ink, BOX as f32);
     let width = stroke_width(&fine);
     if !(THINNEST..=THICKEST).contains(&width) {
-        // Thin strokes vanish when the picture is reduced and thick ones close loops: go to the nearest width that reads
-        // well, but never so far that parts thinner than the rest get lost.
+        // Thin strokes vanish when the image is reduced and thick ones close loops: go to the nearest usual
+        // width, but never so far that parts thinner than the rest get lost.
         let wanted = if width < THINNEST { PEN } else { THICKEST };
         let growth = ((wanted - width) / 2.0).max(-0.25 * width);
         fine = crop.scaled(ink, BOX as f32 - 2.0 * growth);
         widen(&mut fine, growth * FINE as f32);
     }
-    let mut field = Field::default();
+    let mut coverage = Coverage::default();
     for (index, value) in fine.iter().enumerate() {
         let (x, y) = (index % FINE_SIDE / FINE, index / FINE_SIDE / FINE);
-        field.0[y * SIDE + x] += value / (FINE * FINE) as f32;
+        coverage.0[y * SIDE + x] += value / (FINE * FINE) as f32;
     }
-    field.centred()
+    coverage.centered()
 }
 
-/// The rectangle that holds the ink, in pixels of its picture.
+/// The square around the ink, in pixels of the file's image.
 struct Crop {
     middle: [f32; 2],
     longest: f32,
 }
 
 impl Crop {
-    fn around(ink: &Grey) -> Option<Self> {
+    fn around(ink: &GrayImage) -> Option<Self> {
         let mut low = [f32::INFINITY; 2];
         let mut high = [f32::NEG_INFINITY; 2];
         for (index, _) in ink.values.iter().enumerate().filter(|(_, value)| **value > 0.25) {
-            let (x, y) = ink.place(index);
+            let (x, y) = ink.position(index);
             for (axis, place) in [x as f32, y as f32].into_iter().enumerate() {
                 low[axis] = low[axis].min(place);
                 high[axis] = high[axis].max(place + 1.0);
@@ -53,8 +52,8 @@ impl Crop {
         longest.is_finite().then(|| Self { middle: [f32::midpoint(low[0], high[0]), f32::midpoint(low[1], high[1])], longest })
     }
 
-    /// The ink on the fine field, its longer side `side` picture pixels long, averaged where it shrinks.
-    fn scaled(&self, ink: &Grey, side: f32) -> Vec<f32> {
+    /// The ink on the subdivided image, its longer side `side` image pixels long, averaged where it shrinks.
+    fn scaled(&self, ink: &GrayImage, side: f32) -> Vec<f32> {
         let step = self.longest / (side * FINE as f32);
         let samples = step.ceil().clamp(1.0, 8.0) as usize;
         let along = |fine: usize, sample: usize, middle: f32| {
@@ -71,8 +70,8 @@ impl Crop {
     }
 }
 
-/// The value at a place between pixel centres, bilinearly; nothing outside.
-fn interpolated(ink: &Grey, x: f32, y: f32) -> f32 {
+/// Bilinear interpolation between pixel centres; 0 outside.
+fn interpolated(ink: &GrayImage, x: f32, y: f32) -> f32 {
     let (x, y) = (x - 0.5, y - 0.5);
     let (left, top) = (x.floor(), y.floor());
     let value = |column: f32, row: f32| {
@@ -85,14 +84,14 @@ fn interpolated(ink: &Grey, x: f32, y: f32) -> f32 {
     upper * (1.0 - down) + lower * down
 }
 
-/// Mean width of the strokes, in picture pixels: inside a long stroke the distance to its edge averages a quarter of its width.
+/// Mean width of the strokes, in image pixels: the mean distance to the edge inside a long stroke is a quarter of its width.
 fn stroke_width(fine: &[f32]) -> f32 {
     let depth = distances(fine, |value| value < 0.5);
     let inside = || depth.iter().filter(|&&depth| depth > 0.0);
     4.0 * inside().map(|depth| depth - 0.5).sum::<f32>() / inside().count().max(1) as f32 / FINE as f32
 }
 
-/// Moves the edge of the ink outwards by `growth` fine pixels (inwards if negative).
+/// Moves the edge of the ink outwards by `growth` subpixels (inwards if negative).
 fn widen(fine: &mut [f32], growth: f32) {
     let outside = distances(fine, |value| value >= 0.5);
     let inside = distances(fine, |value| value < 0.5);

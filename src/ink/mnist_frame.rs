@@ -1,31 +1,30 @@
-//! Owns MNIST's frame: a 20x20 box in a 28x28 field, and the centring by mass.
-//! Must not know where the ink came from (strokes, photographs).
+//! MNIST's frame: a 20x20 box in a 28x28 image, centred by mass. Strokes and photographs both end here.
 
-use super::picture::{PIXELS, Picture, SIDE};
+use super::image::{Image, PIXELS, SIDE};
 
 /// Side of the box that ink is scaled to, in pixels.
 pub(super) const BOX: usize = 20;
-/// Pixels between the box and the picture's edge.
+/// Pixels between the box and the image's edge.
 pub(super) const MARGIN: usize = (SIDE - BOX) / 2;
-/// Where the centre of mass comes to lie on both axes, as a pixel index: MNIST's training images average 14.0.
+/// The centre of mass on both axes after centring, as a pixel index: MNIST's training images average 14.0.
 const CENTRE: f32 = (SIDE / 2) as f32;
 
 /// Symmetric ink balances exactly between two pixels; this settles which of them, against rounding errors.
 const TIE: f32 = 0.01;
 
-/// Share of ink per pixel, from 0 to 1, drawn into the box in the field's middle.
-pub(super) struct Field(pub [f32; PIXELS]);
+/// The ink coverage of each pixel, from 0 to 1, drawn into the box in the middle of the image.
+pub(super) struct Coverage(pub [f32; PIXELS]);
 
-impl Default for Field {
+impl Default for Coverage {
     fn default() -> Self {
         Self([0.0; PIXELS])
     }
 }
 
-impl Field {
-    /// Moves the centre of mass to the centre of the field, by whole pixels as MNIST does (no second resampling), and
-    /// never so far that ink leaves the field.
-    pub fn centred(&self) -> Picture {
+impl Coverage {
+    /// Moves the centre of mass to the centre of the image, by whole pixels as MNIST does (no second resampling), and
+    /// never so far that ink leaves the image.
+    pub fn centered(&self) -> Image {
         let [mut mass, mut mass_x, mut mass_y] = [0.0_f32; 3];
         for (index, &value) in self.0.iter().enumerate() {
             mass += value;
@@ -33,7 +32,7 @@ impl Field {
             mass_y += value * (index / SIDE) as f32;
         }
         if mass <= 0.0 {
-            return Picture::BLANK;
+            return Image::BLANK;
         }
         let shift = |moment: f32| (CENTRE - moment / mass + TIE).round().clamp(-(MARGIN as f32), MARGIN as f32) as isize;
         let (right, down) = (shift(mass_x), shift(mass_y));
@@ -45,6 +44,6 @@ impl Field {
                 *pixel = (self.0[y * SIDE + x] * 255.0).round() as u8;
             }
         }
-        Picture::new(pixels)
+        Image::new(pixels)
     }
 }

@@ -5,7 +5,7 @@ use eframe::egui::{Grid, Label, Popup, PopupCloseBehavior, RichText, Ui, vec2};
 
 use crate::app::{Action, App, about_comparison, reading_row};
 use crate::run_config::ReadingChoice;
-use crate::ui::{signs, style};
+use crate::ui::{icons, style};
 
 /// Wide enough for the table of figures.
 const WIDTH: f32 = 400.0;
@@ -15,7 +15,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let flawed = !app.reading_flaws().is_empty();
     ui.horizontal(|ui| {
         if flawed {
-            signs::sign(ui, signs::Sign::Problem);
+            icons::icon(ui, icons::Icon::Problem);
         }
         let line = RichText::new(app.reading_line());
         let response =

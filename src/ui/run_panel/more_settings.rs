@@ -3,7 +3,7 @@
 
 use eframe::egui::{CollapsingHeader, Ui};
 
-use super::{fields, words};
+use super::{descriptions, fields};
 use crate::app::{Action, App, Field, device_name};
 use crate::run_config::{Activation, DeviceChoice, OptimizerKind, RunConfig, ScheduleKind};
 use crate::ui::style;
@@ -41,11 +41,11 @@ fn learning(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Ac
     fields::choice(ui, "Activation", &mut config.activation, Activation::ALL, Activation::label, |_| None)
         .on_hover_text("What bends the sums between two layers: without it, many layers could do no more than one.");
     fields::choice(ui, "Optimiser", &mut config.optimizer, OptimizerKind::ALL, OptimizerKind::label, |_| None)
-        .on_hover_text(format!("How the weights follow the gradients. {}", words::optimizer(app.config.optimizer)));
+        .on_hover_text(format!("How the weights follow the gradients. {}", descriptions::optimizer(app.config.optimizer)));
     let about = "How far the weights move along the gradient, at most. Too large and learning goes astray, too small and it crawls.";
     fields::number(ui, app, Field::LearningRate, "Learning rate", about, actions);
     fields::choice(ui, "Schedule", &mut config.schedule, ScheduleKind::ALL, ScheduleKind::label, |_| None)
-        .on_hover_text(format!("How the learning rate moves over the run. {}", words::schedule(app.config.schedule)));
+        .on_hover_text(format!("How the learning rate moves over the run. {}", descriptions::schedule(app.config.schedule)));
     if app.config.optimizer == OptimizerKind::Sgd {
         let about = "The share of its speed that a weight keeps from step to step, as a rolling ball does; 0.9 is usual.";
         fields::number(ui, app, Field::Momentum, "Momentum", about, actions);
