@@ -59,6 +59,7 @@ pub mod nn;
 pub mod optim;
 pub mod problem;
 pub mod protocol;
+pub mod records;
 pub mod run_config;
 pub mod runs;
 pub mod self_test;

@@ -10,7 +10,7 @@ use inkling::engine::Devices;
 use inkling::infer::{Classifier, Classify};
 use inkling::ink::Image;
 use inkling::problem::Problem;
-use inkling::protocol::Prediction;
+use inkling::records::Prediction;
 use inkling::run_config::{ConfigProblem, DeviceChoice};
 
 /// How the fake device behaves.

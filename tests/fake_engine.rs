@@ -11,17 +11,17 @@ use std::sync::{Arc, Mutex};
 
 use inkling::app::messages::Message;
 use inkling::app::{App, Choice, Desktop, Dialogs, ReadLive, Settings, Surroundings, Wake};
-use inkling::bench::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
+use inkling::bench::{BATCH_SIZES, side_of};
 use inkling::engine::{EngineHandle, EngineSettings, EngineSide, Host};
-use inkling::export::{FileInfo, TensorFormat, TensorInfo};
 use inkling::hardware::{Gpu, Hardware, Reading as LiveReading, Watched};
-use inkling::import::ImportFinding;
 use inkling::infer::{Agreement, DeviceReading, ReadingFigures, ReadingReport};
 use inkling::ink::{Image, Ink};
 use inkling::problem::Problem;
-use inkling::protocol::{
-    CLASSES, Command, EpochRecord, Evaluation, Event, ExportReport, Mistake, ModelInfo, ModelRef, Prediction, RunId, RunPlan, RunSummary,
-    StepPoint, Task, Telemetry,
+use inkling::protocol::{Command, Event, ExportReport, Task};
+use inkling::records::benchmark::{Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
+use inkling::records::{
+    CLASSES, EpochRecord, Evaluation, FileInfo, ImportFinding, Mistake, ModelInfo, ModelRef, Prediction, RunId, RunPlan, RunSummary,
+    StepPoint, Telemetry, TensorFormat, TensorInfo,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 use inkling::system::paths::Paths;
@@ -321,7 +321,7 @@ impl FakeEngine {
 
     /// The comparison of batch sizes comes to its end: 64 is as good as any larger one.
     pub fn finish_batch_sizes(&mut self) {
-        let sides = BATCH_SIZES.map(|batch_size| Side { batch_size, ..Side::of(&RunConfig::default()) });
+        let sides = BATCH_SIZES.map(|batch_size| Side { batch_size, ..side_of(&RunConfig::default()) });
         self.finish_comparison(&sides.into_iter().zip([3000.0, 4800.0, 4900.0, 5000.0, 4950.0, 4700.0]).collect::<Vec<_>>(), Vec::new());
     }
 

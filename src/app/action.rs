@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use super::machine::What;
 use super::settings::{Settings, Theme};
 use super::setup::Field;
-use crate::bench::Extent;
-use crate::export::ExportSpec;
-use crate::protocol::ModelRef;
+use crate::records::benchmark::Extent;
+use crate::records::{ExportSpec, ModelRef};
 use crate::run_config::{DataSpec, DeviceChoice, Preset, ReadingChoice, RunConfig};
 
 /// The screens behind the tabs.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::bench::{self, Saved};
 use crate::hardware::{Hardware, Reading};
 use crate::ink::Ink;
 use crate::problem::{EngineLoss, Problem};
+use crate::records::benchmark::{self, Saved};
 use crate::run_config::DeviceChoice;
 use crate::runs::{InterruptedRun, RunEntry};
 use crate::self_test::Report;
@@ -51,7 +51,7 @@ pub enum Finding {
         folder: Option<PathBuf>,
     },
     /// The newest benchmark that was kept, if there is one.
-    Benchmark(Option<Box<(bench::Report, Saved)>>),
+    Benchmark(Option<Box<(benchmark::Report, Saved)>>),
     /// How busy this machine is.
     Reading(Reading),
     /// A folder was chosen in a dialog.

@@ -11,7 +11,8 @@ use super::notice::{Notice, Severity};
 use super::run::{LastCheckpoint, Phase, RunView};
 use super::state::App;
 use crate::problem::Problem;
-use crate::protocol::{Event, Intervention, ModelRef, RunId, Task};
+use crate::protocol::{Event, Task};
+use crate::records::{Intervention, ModelRef, RunId};
 use crate::run_config::DeviceChoice;
 
 /// A drawing left alone is read again this often while the weights that read it are being trained, in seconds.

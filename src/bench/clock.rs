@@ -4,8 +4,8 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::report::{Extent, Row, Subject};
 use crate::problem::Problem;
+use crate::records::benchmark::{Extent, Row, Subject};
 
 /// How far a benchmark is.
 #[derive(Clone, Copy, Debug, PartialEq)]

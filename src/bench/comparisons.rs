@@ -2,10 +2,11 @@
 //! every device in every number format; and which of them is enough. Must not know what a person makes of it.
 
 use super::clock::{Clock, Ended, Listener};
-use super::report::{Extent, Row, Side};
 use super::{pictures, products, steps, unless_broken_off};
 use crate::device::Place;
+use crate::hardware::usable_cores;
 use crate::problem::Problem;
+use crate::records::benchmark::{Extent, Row, Side};
 use crate::run_config::{ConfigProblem, DeviceChoice, Precision, RunConfig};
 
 /// The batch sizes compared.
@@ -28,9 +29,15 @@ pub struct Compared {
     pub failed: Vec<(Side, Problem)>,
 }
 
+/// The side that these settings train on.
+pub fn side_of(config: &RunConfig) -> Side {
+    let RunConfig { device, precision, threads, batch_size, .. } = *config;
+    Side { device: device.resolved(), precision, threads: threads.unwrap_or_else(usable_cores), batch_size }
+}
+
 /// A side for each batch size.
 pub fn batch_sizes(config: &RunConfig) -> Vec<Side> {
-    BATCH_SIZES.map(|batch_size| Side { batch_size, ..Side::of(config) }).to_vec()
+    BATCH_SIZES.map(|batch_size| Side { batch_size, ..side_of(config) }).to_vec()
 }
 
 /// A side for each device, the processor first, and number format that may be used there. With the processor alone also one on half of the
@@ -38,10 +45,10 @@ pub fn batch_sizes(config: &RunConfig) -> Vec<Side> {
 pub fn devices(config: &RunConfig, usable: &[(DeviceChoice, Vec<Precision>)]) -> Vec<Side> {
     let of = |(device, precisions): &(DeviceChoice, Vec<Precision>)| {
         let device = *device;
-        precisions.iter().map(move |&precision| Side { device, precision, ..Side::of(config) }).collect::<Vec<_>>()
+        precisions.iter().map(move |&precision| Side { device, precision, ..side_of(config) }).collect::<Vec<_>>()
     };
     let mut sides: Vec<Side> = usable.iter().flat_map(of).collect();
-    let all = Side::of(config);
+    let all = side_of(config);
     if usable.iter().all(|(device, _)| *device == DeviceChoice::Cpu) && all.threads > 1 {
         sides.push(Side { device: DeviceChoice::Cpu, threads: all.threads.div_ceil(2).min(all.threads - 1), ..all });
     }

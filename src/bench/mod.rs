@@ -8,7 +8,6 @@ mod pipeline;
 mod pools;
 mod products;
 mod reading;
-mod report;
 mod rounds;
 mod steps;
 mod store;
@@ -18,9 +17,8 @@ mod words;
 use std::ops::ControlFlow;
 
 pub use clock::{Listener, Progress};
-pub use comparisons::{BATCH_SIZES, Compared, Open, batch_sizes, compare, devices, fastest, rates, sweet_spot};
-pub use report::{Extent, Machine, Report, Row, Side, Subject, VERSION};
-pub use store::{Saved, latest, save};
+pub use comparisons::{BATCH_SIZES, Compared, Open, batch_sizes, compare, devices, fastest, rates, side_of, sweet_spot};
+pub use store::{latest, save};
 pub use words::{heading, sections, subject, text};
 
 use self::clock::{Clock, Ended};
@@ -28,6 +26,7 @@ use crate::data::{DataError, DataSet, builtin};
 use crate::device::open_device;
 use crate::hardware;
 use crate::problem::Problem;
+use crate::records::benchmark::{Extent, Machine, Report, Row, Side, VERSION};
 use crate::run_config::{DeviceChoice, ModelKind, Precision};
 
 /// Images that steps are made on and that are read: enough that no run comes to its first epoch's end too soon.

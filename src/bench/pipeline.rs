@@ -1,12 +1,12 @@
 //! Owns measuring how fast training images are got ready. Must not do it itself: the training loop's loader does.
 
 use super::clock::{Clock, Ended};
-use super::report::{Row, Subject};
 use super::rounds::{Side, take, timed};
 use super::steps;
 use crate::data::Split;
 use crate::math::quantiles::median;
 use crate::problem::Problem;
+use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{Augmentation, ModelKind, RunConfig};
 use crate::train::{Loader, Shuffle};
 

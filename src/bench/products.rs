@@ -7,10 +7,10 @@ use rayon::prelude::*;
 
 use super::clock::{Clock, Ended};
 use super::pools::Pool;
-use super::report::{Row, Subject};
 use super::rounds::{Side, take, timed};
 use crate::math::quantiles::median;
 use crate::nn::ops::LargeProduct;
+use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{DeviceChoice, Precision};
 
 /// The size that is usually fastest.

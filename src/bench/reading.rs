@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 
 use super::clock::{Clock, Ended};
 use super::pools::Pool;
-use super::report::{Row, Subject};
 use super::rounds::{Side, take, timed};
 use crate::data::Split;
 use crate::infer::{Classifier, Classify, measure};
@@ -13,7 +12,8 @@ use crate::ink::Image;
 use crate::math::quantiles::{median, quantile};
 use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
-use crate::protocol::{ModelInfo, ModelRef};
+use crate::records::benchmark::{Row, Subject};
+use crate::records::{ModelInfo, ModelRef};
 use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind};
 
 /// Digits read between two looks at whoever waits.

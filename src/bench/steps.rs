@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use super::clock::{Clock, Ended};
 use super::comparisons::Open;
-use super::report::{Row, Side, Subject};
 use super::rounds::timed;
 use crate::data::DataSet;
 use crate::device::{Kernels, Place};
@@ -16,7 +15,8 @@ use crate::math::quantiles::median;
 use crate::nn::ops::LargeProduct;
 use crate::nn::{Net, flops};
 use crate::problem::Problem;
-use crate::protocol::{EpochRecord, StepPoint, Telemetry};
+use crate::records::benchmark::{Row, Side, Subject};
+use crate::records::{EpochRecord, StepPoint, Telemetry};
 use crate::run_config::{Augmentation, ConfigProblem, ModelKind, OptimizerKind, Precision, RunConfig};
 use crate::train::{self, Checkpoint, Flow, Observer};
 

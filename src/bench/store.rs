@@ -1,26 +1,15 @@
 //! Owns the folder that reports are kept in: a file for programs and one for people each. Must not know how a report came about.
 
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
-use super::report::{Report, VERSION};
 use super::words::text;
 use crate::problem::Problem;
+use crate::records::benchmark::{Report, Saved, VERSION};
 use crate::system::files::write_whole;
 
 /// Larger files are no reports of ours.
 const MAX_BYTES: u64 = 1 << 20;
-
-/// Where a report was saved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Saved {
-    /// For programs.
-    pub json: PathBuf,
-    /// For people.
-    pub text: PathBuf,
-}
 
 /// Writes a report to new files in `folder`, named after its time.
 pub fn save(folder: &Path, report: &Report) -> Result<Saved, Problem> {

@@ -2,11 +2,11 @@
 
 use super::clock::{Clock, Ended};
 use super::pools::Pool;
-use super::report::{Row, Subject};
 use super::rounds::{Side, take, timed};
 use crate::math::quantiles::median;
 use crate::nn::{Net, parameter_count};
 use crate::optim::{Optimizer, OptimizerConfig};
+use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{Activation, ModelKind, OptimizerKind, RunConfig};
 
 /// The network whose weights are updated: the one with the most of them.

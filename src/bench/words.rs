@@ -1,7 +1,7 @@
 //! Owns the words and the table of a report: the same in the window, in the terminal and in its file.
 //! Must not know where they are shown.
 
-use super::report::{Extent, Machine, Report, Row, Subject};
+use crate::records::benchmark::{Extent, Machine, Report, Row, Subject};
 use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision};
 use crate::text::format::{duration, grouped, local_time, significant};
 use crate::text::table::{self, Line, Section};

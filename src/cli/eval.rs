@@ -11,7 +11,8 @@ use super::output::Output;
 use super::progress::Progress;
 use crate::math::statistics::class_scores;
 use crate::problem::Problem;
-use crate::protocol::{CLASSES, Command, Evaluation, Event, ModelInfo, ModelRef, Task};
+use crate::protocol::{Command, Event, Task};
+use crate::records::{CLASSES, Evaluation, ModelInfo, ModelRef};
 use crate::run_config::{DataSpec, WeightFormat};
 use crate::text::format::{grouped, percent};
 

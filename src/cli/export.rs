@@ -10,9 +10,9 @@ use super::failure::Failure;
 use super::output::{Output, note};
 use super::progress::Progress;
 use crate::app::messages::Message;
-use crate::export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy};
 use crate::problem::Problem;
-use crate::protocol::{Command, Event, ExportReport, ModelRef, Task};
+use crate::protocol::{Command, Event, ExportReport, Task};
+use crate::records::{ExportSpec, FileInfo, ModelRef, OPSETS, QuantizedAccuracy};
 use crate::run_config::{ExportFormat, WeightFormat};
 use crate::text::format::file_size;
 

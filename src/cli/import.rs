@@ -11,10 +11,9 @@ use super::format::quoted;
 use super::output::Output;
 use crate::app::messages::Message;
 use crate::engine::RunsTarget;
-use crate::import::{ImportFinding, ImportSpec};
-use crate::nn::Normalization;
 use crate::problem::Problem;
-use crate::protocol::{Command, Event, RunSummary, Task};
+use crate::protocol::{Command, Event, Task};
+use crate::records::{ImportFinding, ImportSpec, Normalization, RunSummary};
 use crate::run_config::{Activation, DataSpec, ModelKind, WeightFormat};
 
 /// The options of `inkling import`.

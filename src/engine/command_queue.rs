@@ -12,13 +12,12 @@ use super::event_sink::EventSink;
 use super::inference_device::ReadingPlace;
 use super::jobs::export;
 use super::supervisor::Bench;
-use crate::bench::{Extent, Side};
-use crate::export::ExportSpec;
-use crate::import::ImportSpec;
 use crate::infer::{Classifier, Classify};
 use crate::ink::Ink;
 use crate::problem::Problem;
-use crate::protocol::{Command, Event, ModelRef, RunId, Task};
+use crate::protocol::{Command, Event, Task};
+use crate::records::benchmark::{Extent, Side};
+use crate::records::{ExportSpec, ImportSpec, ModelRef, RunId};
 use crate::run_config::{DataSpec, RunConfig};
 
 /// How often the comparison of reading devices is looked at while nothing else is asked.

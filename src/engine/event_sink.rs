@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use crate::protocol::{Event, RunId, StepPoint, Telemetry};
+use crate::protocol::Event;
+use crate::records::{RunId, StepPoint, Telemetry};
 
 /// Telemetry is sent at most this often: each makes the window draw, and the pointer should seldom have to wait for that.
 const INTERVAL: Duration = Duration::from_millis(50);

@@ -13,7 +13,7 @@ use super::devices::Devices;
 use crate::infer::{Classifier, Classify, DeviceReading, ReadingFlaw, ReadingReport, Tried, candidates, choose, compare, guarded};
 use crate::ink::Ink;
 use crate::problem::Problem;
-use crate::protocol::Prediction;
+use crate::records::Prediction;
 use crate::run_config::{DeviceChoice, ReadingChoice};
 
 /// A device that takes longer than this for the pictures it is compared on, some 20 ms each, makes drawing sticky.

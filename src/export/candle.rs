@@ -4,8 +4,8 @@
 use super::Subject;
 use super::code::Indented;
 use crate::ink::SIDE;
-use crate::nn::{Layer, Normalization, layers, ops::Kernel};
-use crate::protocol::CLASSES;
+use crate::nn::{Layer, layers, ops::Kernel};
+use crate::records::{CLASSES, Normalization};
 use crate::run_config::Activation;
 
 /// `Cargo.toml` of a program in this file.

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::{ExportError, ExportSpec, FileInfo, Subject, TensorInfo, candle, card, onnx, pytorch, report};
+use super::{ExportError, Subject, candle, card, onnx, pytorch, report};
 use crate::nn::parameter_specs;
 use crate::problem::Problem;
+use crate::records::{ExportSpec, FileInfo, TensorInfo};
 use crate::run_config::{ExportFormat, WeightFormat};
 use crate::system::files::write_whole;
 

@@ -11,11 +11,8 @@ pub mod onnx;
 mod pytorch;
 pub mod quantize;
 mod report;
-mod spec;
 mod subject;
 
 pub use error::ExportError;
 pub use files::{Export, ExportedFile, export};
-pub use onnx::OPSETS;
-pub use spec::{ExportSpec, FileInfo, QuantizedAccuracy, TensorFormat, TensorInfo};
 pub use subject::{RUN_KEY, Subject};

@@ -2,11 +2,10 @@
 
 use serde_json::json;
 
-use super::QuantizedAccuracy;
 use crate::ink::SIDE;
 use crate::math::statistics::wilson_interval;
-use crate::nn::{ModelFile, Normalization, parameter_count};
-use crate::protocol::{Evaluation, RunSummary};
+use crate::nn::{ModelFile, parameter_count};
+use crate::records::{Evaluation, Normalization, QuantizedAccuracy, RunSummary};
 use crate::run_config::{DataSource, WeightFormat};
 use crate::text::format::{grouped, percent};
 

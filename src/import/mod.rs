@@ -10,38 +10,14 @@ mod trial;
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 pub use error::{ImportError, Mismatch, WrongShape};
 pub use fit::{Fit, fit};
 pub use tensors::NamedTensor;
 
-use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net, Normalization, parameter_count};
+use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net, parameter_count};
 use crate::problem::Problem;
-use crate::protocol::{RunPlan, RunSummary};
+use crate::records::{ImportFinding, ImportSpec, Normalization, RunPlan, RunSummary};
 use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
-
-/// What is to be imported, and what is known of it. What is left out is found out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ImportSpec {
-    /// A safetensors file or a `PyTorch` state dict.
-    pub path: PathBuf,
-    /// The network.
-    pub model: Option<ModelKind>,
-    /// The nonlinearity between its layers.
-    pub activation: Option<Activation>,
-    /// How it normalises pixels.
-    pub normalization: Option<Normalization>,
-    /// What it was trained on.
-    pub data: Option<DataSpec>,
-}
-
-impl ImportSpec {
-    /// A file, and nothing known of it.
-    pub const fn of(path: PathBuf) -> Self {
-        Self { path, model: None, activation: None, normalization: None, data: None }
-    }
-}
 
 /// A model that was imported.
 #[derive(Clone, Debug)]
@@ -52,25 +28,6 @@ pub struct Imported {
     pub summary: RunSummary,
     /// How it was found out what the weights are.
     pub finding: ImportFinding,
-}
-
-/// How it was found out what the weights are.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum ImportFinding {
-    /// The file says it itself: Inkling wrote it.
-    Described,
-    /// The names and shapes of its weights say it.
-    Recognised {
-        /// Weights that go by another name here: theirs and ours.
-        renamed: Vec<(String, String)>,
-        /// Share of digits written by Inkling that it reads rightly, with this activation and this normalisation.
-        accuracy: f64,
-        /// How many digits.
-        images: u64,
-        /// False where it reads so badly that activation and normalisation are a mere guess, and nobody named them.
-        sure: bool,
-    },
 }
 
 /// Reads a file of weights.

@@ -10,7 +10,7 @@ use super::ImportError;
 use super::state_dict;
 use crate::export::RUN_KEY;
 use crate::nn::MAX_FILE_BYTES;
-use crate::protocol::RunSummary;
+use crate::records::RunSummary;
 
 /// Where Inkling's own description lies in a safetensors file's metadata.
 const CARD_KEY: &str = "inkling";

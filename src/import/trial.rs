@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 use super::net_of;
 use crate::data::builtin;
 use crate::infer::{Measurement, measure};
-use crate::nn::{Net, Normalization};
+use crate::nn::Net;
 use crate::problem::Problem;
+use crate::records::Normalization;
 use crate::run_config::{Activation, ModelKind};
 
 /// Digits read for each trial.

@@ -9,7 +9,7 @@ use crate::device::Place;
 use crate::ink::{self, Image, Ink};
 use crate::nn::{ModelError, ModelFile, Net, Pass, parameter_count};
 use crate::problem::Problem;
-use crate::protocol::{Evaluation, ModelInfo, ModelRef, Prediction};
+use crate::records::{Evaluation, ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
 
 /// The small model that comes with Inkling.

@@ -11,7 +11,7 @@ use crate::data::builtin;
 use crate::ink::Image;
 use crate::math::quantiles::{median, quantile};
 use crate::problem::Problem;
-use crate::protocol::Prediction;
+use crate::records::Prediction;
 use crate::run_config::DeviceChoice;
 
 /// Pictures that devices are compared on.

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
-use crate::protocol::{CLASSES, ModelRef};
+use crate::records::{CLASSES, ModelRef};
 use crate::run_config::{DeviceChoice, ReadingChoice};
 
 /// Two orders of summing leave a probability this much apart at most; a device that reads further off is not used.

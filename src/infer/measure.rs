@@ -8,7 +8,7 @@ use crate::device::Kernels;
 use crate::ink::{Image, PIXELS};
 use crate::nn::{Net, Pass};
 use crate::problem::Problem;
-use crate::protocol::{CLASSES, Evaluation, Mistake};
+use crate::records::{CLASSES, Evaluation, Mistake};
 
 /// Images read between two looks at whoever waits, on the processor.
 const CHUNK: usize = 128;

@@ -1,4 +1,4 @@
-use crate::protocol::CLASSES;
+use crate::records::CLASSES;
 
 /// What the ten logits of one image say.
 pub struct Scores {

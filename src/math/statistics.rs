@@ -1,7 +1,7 @@
 //! Owns the statistics of a measurement that people read: intervals, accuracy per class, a cell of the confusion matrix in words.
 //! Must not know how any of it is drawn.
 
-use crate::protocol::{CLASSES, Evaluation};
+use crate::records::{CLASSES, Evaluation};
 use crate::text::format::{capitalised, grouped};
 
 /// The standard normal quantile of a two-sided 95 % interval.

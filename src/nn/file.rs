@@ -10,8 +10,9 @@ use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
-use super::{ModelError, Net, Normalization, Parameter, ParameterSpec, parameter_specs};
+use super::{ModelError, Net, Parameter, ParameterSpec, parameter_specs};
 use crate::problem::Problem;
+use crate::records::Normalization;
 use crate::run_config::{DataSpec, ModelKind, RunConfig, WeightFormat};
 
 /// The version written into model files; newer ones are refused. Version 1 knew no activation but `ReLU`, which is what its
@@ -50,7 +51,7 @@ pub struct ModelCard {
 impl ModelCard {
     /// What the logits of every model of ours stand for.
     pub fn digit_labels() -> Vec<String> {
-        (0..crate::protocol::CLASSES).map(|digit| digit.to_string()).collect()
+        (0..crate::records::CLASSES).map(|digit| digit.to_string()).collect()
     }
 }
 

@@ -16,5 +16,5 @@ pub use error::ModelError;
 pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};
 pub use layer::{Layer, ParameterSpec};
 pub use models::{layers, parameter_count, parameter_specs};
-pub use net::{Net, Normalization, Pass, Pixels, backward};
+pub use net::{Net, Pass, Pixels, backward};
 pub use parameter::{Parameter, Role};

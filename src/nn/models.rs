@@ -7,7 +7,7 @@ mod tiny;
 
 use super::ops::Kernel;
 use super::{Layer, ParameterSpec};
-use crate::protocol::CLASSES;
+use crate::records::CLASSES;
 use crate::run_config::{Activation, ModelKind};
 
 /// The layers of a model, from the 28x28 picture to ten logits.

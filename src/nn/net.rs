@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::layer::Start;
 use super::ops::{self, Labels};
@@ -14,21 +13,8 @@ use super::{Layer, Parameter, ParameterSpec, layers, parameter_specs};
 use crate::device::{Kernels, Place};
 use crate::ink::{PIXELS, SIDE};
 use crate::math::random::Random;
+use crate::records::Normalization;
 use crate::run_config::{Activation, ModelKind, Precision};
-
-/// What turns a pixel into the network's input: `(pixel / 255 - mean) / std`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Normalization {
-    /// Mean of the pixels, from 0 to 1.
-    pub mean: f32,
-    /// Their standard deviation.
-    pub std: f32,
-}
-
-impl Normalization {
-    /// Mean and standard deviation of MNIST's training images, as commonly used.
-    pub const MNIST: Self = Self { mean: 0.1307, std: 0.3081 };
-}
 
 /// What a forward pass is for.
 #[derive(Debug)]

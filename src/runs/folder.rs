@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::RunError;
 use crate::nn::ModelFile;
 use crate::problem::Problem;
-use crate::protocol::RunSummary;
+use crate::records::RunSummary;
 use crate::run_config::WeightFormat;
 use crate::system::files::{folder_beside, write_whole};
 use crate::train::TrainedModel;

@@ -6,7 +6,7 @@ use super::RunError;
 use super::folder::{check_writable, holds_only_ours, load, unwritable, write_beside};
 use crate::nn::ModelFile;
 use crate::problem::Problem;
-use crate::protocol::RunSummary;
+use crate::records::RunSummary;
 use crate::run_config::WeightFormat;
 use crate::run_config::{DataSource, DataSpec};
 use crate::train::TrainedModel;

@@ -10,7 +10,7 @@ use crate::infer::{APART, Agreement, Classifier, PICTURES, Scores};
 use crate::ink::PIXELS;
 use crate::nn::{Net, Pass};
 use crate::problem::Problem;
-use crate::protocol::{StepPoint, Telemetry};
+use crate::records::{StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use crate::train::{Flow, Observer, train};
 

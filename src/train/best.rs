@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::nn::Net;
-use crate::protocol::EpochRecord;
+use crate::records::EpochRecord;
 
 /// The state after an epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

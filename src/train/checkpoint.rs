@@ -11,7 +11,7 @@ use crate::math::random::Random;
 use crate::nn::Net;
 use crate::optim::{Optimizer, OptimizerConfig};
 use crate::problem::Problem;
-use crate::protocol::{EpochRecord, RunPlan};
+use crate::records::{EpochRecord, RunPlan};
 use crate::run_config::RunConfig;
 
 /// What a checkpoint is of.

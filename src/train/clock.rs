@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::device::ProcessMemory;
-use crate::protocol::{EpochRecord, RunPlan, Telemetry};
+use crate::records::{EpochRecord, RunPlan, Telemetry};
 
 /// Throughput is smoothed over about this many seconds.
 const SMOOTHING: f64 = 2.0;

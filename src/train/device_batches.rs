@@ -17,7 +17,7 @@ use crate::ink::{PIXELS, SIDE};
 #[cfg(feature = "cuda")]
 use crate::nn::ops::cuda;
 use crate::nn::ops::one_hot;
-use crate::protocol::CLASSES;
+use crate::records::CLASSES;
 use crate::run_config::RunConfig;
 
 /// Numbers that a variation is sent over as: its map, its shift, its thickness, its knots.

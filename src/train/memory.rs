@@ -7,7 +7,7 @@ use crate::device::Kernels;
 use crate::infer::DEVICE_CHUNK;
 use crate::ink::PIXELS;
 use crate::nn::{activations, numbers_on_a_gpu, numbers_read_on_a_gpu, parameter_count};
-use crate::protocol::CLASSES;
+use crate::records::CLASSES;
 use crate::run_config::{Augmentation, OptimizerKind, RunConfig};
 
 /// The program at work without a window, and what reading a set of data leaves behind.

@@ -8,7 +8,7 @@ use super::observer::Observer;
 use crate::device::Place;
 use crate::nn::ops::forget;
 use crate::problem::Problem;
-use crate::protocol::{Intervention, RunPlan};
+use crate::records::{Intervention, RunPlan};
 use crate::run_config::RunConfig;
 
 /// The parts a batch is computed in.

@@ -2,7 +2,7 @@
 
 use super::checkpoint::Checkpoint;
 use crate::nn::Net;
-use crate::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
+use crate::records::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 
 /// Whether a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

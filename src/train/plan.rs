@@ -4,7 +4,7 @@
 use crate::hardware;
 use crate::nn::{ModelFile, Net, parameter_count};
 use crate::problem::Problem;
-use crate::protocol::RunPlan;
+use crate::records::RunPlan;
 use crate::run_config::{ConfigProblem, RunConfig};
 
 /// Whether `train` takes this configuration, to be asked before its data is read.

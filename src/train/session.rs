@@ -29,7 +29,7 @@ use crate::math::random::Random;
 use crate::nn::{Net, Pass, flops};
 use crate::optim::Schedule;
 use crate::problem::Problem;
-use crate::protocol::{EpochRecord, Evaluation, Intervention, RunSummary, StepPoint, Telemetry};
+use crate::records::{EpochRecord, Evaluation, Intervention, RunSummary, StepPoint, Telemetry};
 use crate::run_config::{ModelKind, RunConfig};
 
 /// Images per forward and backward pass of a model: the time between two looks at the observer, and the most activations held

@@ -16,7 +16,7 @@ use super::rollback::{Attempts, Rollback, State, is_finite};
 use crate::nn::Net;
 use crate::optim::{Descent, LazyScalar, LossScale, OptimizerConfig};
 use crate::problem::Problem;
-use crate::protocol::Intervention;
+use crate::records::Intervention;
 use crate::run_config::{Precision, RunConfig};
 
 /// All that stepper have come to: what an interrupted run needs to go on with them.

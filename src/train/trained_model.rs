@@ -1,7 +1,7 @@
 //! Owns what a run leaves behind. Must not know where it is kept.
 
 use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
-use crate::protocol::RunSummary;
+use crate::records::RunSummary;
 
 /// A run that completed at least one epoch.
 #[derive(Clone, Debug)]

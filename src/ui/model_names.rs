@@ -2,7 +2,7 @@
 //! Must not know what is done with the choice.
 
 use crate::app::App;
-use crate::protocol::ModelRef;
+use crate::records::ModelRef;
 use crate::text::format::local_time;
 
 /// The models there are: the run under way, the starter model, and the newest finished runs, at most `runs` of them.

@@ -2,7 +2,8 @@
 
 use inkling::app::{Action, App, Phase, Screen};
 use inkling::problem::{EngineLoss, Problem};
-use inkling::protocol::{Command, Event, ModelRef};
+use inkling::protocol::{Command, Event};
+use inkling::records::ModelRef;
 use inkling::run_config::{DeviceChoice, ModelKind, RunConfig};
 use inkling::runs::Checkpoints;
 

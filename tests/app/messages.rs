@@ -7,7 +7,7 @@ use inkling::data::DataError;
 use inkling::ink::InkError;
 use inkling::nn::ModelError;
 use inkling::problem::Problem;
-use inkling::protocol::Intervention;
+use inkling::records::Intervention;
 use inkling::run_config::{ConfigProblem, DeviceChoice, Precision};
 use inkling::runs::RunError;
 

@@ -4,7 +4,8 @@ use std::fs;
 
 use inkling::app::{Action, CANVAS, Screen, Settings, Wants};
 use inkling::ink::{Ink, read_ink_file};
-use inkling::protocol::{Command, ModelRef};
+use inkling::protocol::Command;
+use inkling::records::ModelRef;
 
 use super::wait_for;
 use crate::fake_engine::{Answers, app, app_with};

@@ -4,7 +4,8 @@ use inkling::app::{Action, App, Checked};
 use inkling::hardware::{Hardware, Metal};
 use inkling::infer::{Agreement, DeviceReading, ReadingFlaw};
 use inkling::problem::{EngineLoss, Problem};
-use inkling::protocol::{Command, Event, ModelRef};
+use inkling::protocol::{Command, Event};
+use inkling::records::ModelRef;
 use inkling::run_config::{DeviceChoice, Precision, ReadingChoice};
 
 use super::wait_for;

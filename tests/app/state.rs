@@ -2,7 +2,8 @@
 
 use inkling::app::{Action, Phase, Screen};
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event, ModelRef, RunId, Task, Telemetry};
+use inkling::protocol::{Command, Event, Task};
+use inkling::records::{ModelRef, RunId, Telemetry};
 use inkling::run_config::{DeviceChoice, RunConfig};
 
 use crate::fake_engine::{app, evaluation, starter, summary};

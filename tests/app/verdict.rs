@@ -3,7 +3,7 @@
 use inkling::app::verdict::{Verdict, latency, reader_sentence, whole_percent};
 use inkling::app::{Phase, RunView};
 use inkling::ink::Image;
-use inkling::protocol::{ModelInfo, ModelRef, Prediction, RunId};
+use inkling::records::{ModelInfo, ModelRef, Prediction, RunId};
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, RunConfig};
 
 fn info(reference: ModelRef) -> ModelInfo {

@@ -3,10 +3,11 @@
 use std::ops::ControlFlow;
 
 use inkling::bench::{
-    BATCH_SIZES, Extent, Listener, Progress, Row, batch_sizes, compare, devices, fastest, heading, latest, measure, rates, save, sections,
-    sweet_spot, text,
+    BATCH_SIZES, Listener, Progress, batch_sizes, compare, devices, fastest, heading, latest, measure, rates, save, sections, sweet_spot,
+    text,
 };
 use inkling::device::Place;
+use inkling::records::benchmark::{Extent, Row};
 use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, Precision, RunConfig};
 
 use crate::fake_device::candle;

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use inkling::engine::{EngineHandle, EngineSettings, RunsTarget, greet, this_machine};
 use inkling::ink::Ink;
 use inkling::problem::EngineLoss;
-use inkling::protocol::{Command, Event, ModelRef, RunId};
+use inkling::protocol::{Command, Event};
+use inkling::records::{ModelRef, RunId};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
 

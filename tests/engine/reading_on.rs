@@ -7,7 +7,8 @@ use std::time::Duration;
 use inkling::engine::Devices;
 use inkling::infer::{APART, PICTURES, ReadingFlaw, ReadingReport};
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event, ModelRef, Prediction, RunId};
+use inkling::protocol::{Command, Event};
+use inkling::records::{ModelRef, Prediction, RunId};
 use inkling::run_config::{ConfigProblem, DeviceChoice, ReadingChoice, RunConfig};
 
 use super::work::{Bench, a_stroke, bench_with};

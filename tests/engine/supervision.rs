@@ -2,7 +2,8 @@
 
 use inkling::engine::{EngineHandle, supervise};
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event, RunId, Task};
+use inkling::protocol::{Command, Event, Task};
+use inkling::records::RunId;
 
 #[test]
 fn a_panic_becomes_a_message_and_a_fresh_start() {

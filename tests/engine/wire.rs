@@ -3,15 +3,14 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use inkling::bench::Side;
+use inkling::bench::side_of;
 use inkling::data::DataError;
 use inkling::engine::{Greeting, be_greeted, greet, read, write};
-use inkling::export::ExportSpec;
-use inkling::import::{ImportFinding, ImportSpec};
 use inkling::infer::{Agreement, DeviceReading, ReadingFlaw, ReadingReport};
 use inkling::ink::Ink;
 use inkling::problem::{EngineLoss, Problem};
-use inkling::protocol::{Command, Event, Intervention, ModelRef, RunId, StepPoint, Task, Telemetry};
+use inkling::protocol::{Command, Event, Task};
+use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Intervention, ModelRef, RunId, StepPoint, Telemetry};
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, ModelKind, NamedSet, Preset, ReadingChoice, RunConfig,
 };
@@ -52,7 +51,7 @@ fn every_command_arrives_as_it_left() {
         Command::Evaluate { request: 6, model: ModelRef::Starter, data: named },
         Command::CancelEvaluation(6),
         Command::Benchmark { request: 7, extent: report().extent },
-        Command::Compare { request: 8, config: RunConfig::default(), sides: vec![Side::of(&RunConfig::default())] },
+        Command::Compare { request: 8, config: RunConfig::default(), sides: vec![side_of(&RunConfig::default())] },
         Command::CancelBenchmark(7),
         Command::Export { request: 9, model: ModelRef::Starter, spec: ExportSpec::new(ExportFormat::Zip), to: Some("a.zip".into()) },
         Command::CancelExport(9),
@@ -111,7 +110,7 @@ fn every_event_arrives_as_it_left() {
         Event::EvaluationCancelled(1),
         Event::BenchmarkRow { request: 1, row: report().rows[0] },
         Event::Benchmarked { request: 1, report: Box::new(report()), saved: Err(Problem::Busy) },
-        Event::Compared { request: 1, failed: vec![(Side::of(&config), Problem::Busy)] },
+        Event::Compared { request: 1, failed: vec![(side_of(&config), Problem::Busy)] },
         Event::BenchmarkCancelled(1),
         Event::Exporting { request: 1, fraction: 0.5 },
         Event::Exported { request: 1, export: Box::new(exported(Some("a.onnx".into()))) },

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use inkling::bench::Extent;
 use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
-use inkling::export::ExportSpec;
-use inkling::import::{ImportFinding, ImportSpec};
 use inkling::ink::Ink;
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event, ModelRef, RunId, RunSummary, Task};
+use inkling::protocol::{Command, Event, Task};
+use inkling::records::benchmark::Extent;
+use inkling::records::{ExportSpec, ImportFinding, ImportSpec, ModelRef, RunId, RunSummary};
 use inkling::run_config::{ConfigProblem, DataSource, DataSpec, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
 use tempfile::TempDir;
 

@@ -1,6 +1,7 @@
 //! Card and report: what is known of a model, in words.
 
-use inkling::export::{ExportSpec, QuantizedAccuracy, Subject};
+use inkling::export::Subject;
+use inkling::records::{ExportSpec, QuantizedAccuracy};
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
 
 use super::{file, subject};
@@ -9,7 +10,7 @@ use crate::fake_engine::summary;
 /// A model with a run of two epochs and a test.
 fn trained() -> Subject {
     let mut subject = subject(ModelKind::LeNet, Activation::Relu);
-    let record = |epoch| inkling::protocol::EpochRecord {
+    let record = |epoch| inkling::records::EpochRecord {
         epoch,
         step: 70 * u64::from(epoch),
         train_loss: 0.3,

@@ -5,7 +5,8 @@ mod onnx;
 mod pytorch;
 mod saving;
 
-use inkling::export::{ExportSpec, Subject, export};
+use inkling::export::{Subject, export};
+use inkling::records::ExportSpec;
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
 
 use crate::support::model_file;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use inkling::export::onnx::proto::{GraphProto, ModelProto, TensorProto, data_type};
-use inkling::export::{ExportSpec, OPSETS};
 use inkling::nn::parameter_specs;
+use inkling::records::{ExportSpec, OPSETS};
 use inkling::run_config::{Activation, ExportFormat, ModelKind, WeightFormat};
 use prost::Message;
 

@@ -1,8 +1,8 @@
 //! State dicts, read back by candle's reader, and the module beside them.
 
 use candle_core::DType;
-use inkling::export::ExportSpec;
 use inkling::nn::parameter_specs;
+use inkling::records::ExportSpec;
 use inkling::run_config::{Activation, ExportFormat, ModelKind, WeightFormat};
 
 use super::{file, subject};

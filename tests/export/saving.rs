@@ -3,9 +3,10 @@
 use std::io::Read;
 use std::path::Path;
 
-use inkling::export::{ExportError, ExportSpec, export};
+use inkling::export::{ExportError, export};
 use inkling::nn::ModelFile;
 use inkling::problem::Problem;
+use inkling::records::ExportSpec;
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
 
 use super::subject;

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use inkling::export::ExportSpec;
-use inkling::import::{ImportError, ImportSpec, import};
+use inkling::import::{ImportError, import};
 use inkling::problem::Problem;
+use inkling::records::{ExportSpec, ImportSpec};
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
 use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;

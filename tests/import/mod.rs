@@ -4,10 +4,11 @@ mod hostile;
 
 use std::path::{Path, PathBuf};
 
-use inkling::export::{ExportSpec, export};
-use inkling::import::{ImportError, ImportFinding, ImportSpec, Imported, Mismatch, NamedTensor, fit, import};
-use inkling::nn::{Net, Normalization, Pass};
+use inkling::export::export;
+use inkling::import::{ImportError, Imported, Mismatch, NamedTensor, fit, import};
+use inkling::nn::{Net, Pass};
 use inkling::problem::Problem;
+use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Normalization};
 use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;

@@ -9,7 +9,7 @@ use inkling::data::Split;
 use inkling::infer::{Classifier, Classify, measure};
 use inkling::ink::{Image, Ink};
 use inkling::nn::{Net, Pass};
-use inkling::protocol::{ModelInfo, ModelRef};
+use inkling::records::{ModelInfo, ModelRef};
 use inkling::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, RunConfig};
 
 use crate::synthetic::{square_set, squares, train};

@@ -1,7 +1,7 @@
 //! The figures people read about a measurement.
 
 use inkling::math::statistics::{cell_sentence, class_scores, error_count, wilson_interval};
-use inkling::protocol::Evaluation;
+use inkling::records::Evaluation;
 use inkling::text::format::{duration, file_size, grouped, percent};
 
 fn evaluation(cells: &[(usize, usize, u32)]) -> Evaluation {

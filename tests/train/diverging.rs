@@ -1,7 +1,7 @@
 //! Numbers that are numbers no more: the run steps back at half its rate, and gives up after three times.
 
 use inkling::problem::Problem;
-use inkling::protocol::Intervention;
+use inkling::records::Intervention;
 use inkling::run_config::{ModelKind, OptimizerKind, RunConfig, ScheduleKind};
 
 use super::watcher::{Watcher, config};

@@ -2,7 +2,7 @@
 
 use inkling::data::DataSet;
 use inkling::math::random::Random;
-use inkling::protocol::Intervention;
+use inkling::records::Intervention;
 use inkling::run_config::{ModelKind, RunConfig};
 
 use super::watcher::{Watcher, config};

@@ -7,7 +7,7 @@ use candle_core::Device;
 use inkling::device::{Kernels, Place};
 use inkling::nn::Net;
 use inkling::problem::Problem;
-use inkling::protocol::Intervention;
+use inkling::records::Intervention;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
 use inkling::train::{TrainedModel, memory_needed, train};
 

@@ -1,7 +1,7 @@
 //! Half the bits in products: as accurate, and overflows are skipped, shown and survived.
 
 use inkling::math::random::Random;
-use inkling::protocol::Intervention;
+use inkling::records::Intervention;
 use inkling::run_config::{ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
 
 use super::watcher::{Watcher, config};

@@ -1,7 +1,7 @@
 //! Owns an observer that writes everything down and stops when told.
 
 use inkling::nn::Net;
-use inkling::protocol::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
+use inkling::records::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
 use inkling::train::{Checkpoint, Flow, Observer};
 

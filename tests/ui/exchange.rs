@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use egui_kittest::kittest::Queryable;
 use inkling::app::Action;
-use inkling::protocol::{Command, ModelRef, RunSummary};
+use inkling::protocol::Command;
+use inkling::records::{ModelRef, RunSummary};
 use inkling::run_config::{ExportFormat, RunConfig};
 use inkling::runs::RunEntry;
 

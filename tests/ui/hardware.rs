@@ -4,9 +4,9 @@ use eframe::egui;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, App, Settings};
-use inkling::bench::Extent;
 use inkling::device::HAS_CUDA;
 use inkling::protocol::Command;
+use inkling::records::benchmark::Extent;
 use inkling::ui::{Inkling, hardware, style};
 
 use super::window::{sized, usual};

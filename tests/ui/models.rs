@@ -6,7 +6,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Screen};
 use inkling::problem::Problem;
-use inkling::protocol::{EpochRecord, ModelRef, RunSummary};
+use inkling::records::{EpochRecord, ModelRef, RunSummary};
 use inkling::run_config::RunConfig;
 use inkling::runs::RunEntry;
 

@@ -4,9 +4,11 @@ use eframe::egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, Phase};
-use inkling::bench::{Extent, Side};
+use inkling::bench::side_of;
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event, Intervention, Telemetry};
+use inkling::protocol::{Command, Event};
+use inkling::records::benchmark::{Extent, Side};
+use inkling::records::{Intervention, Telemetry};
 use inkling::run_config::{Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
 use inkling::ui::Inkling;
 
@@ -335,9 +337,9 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     window.get_by_label_contains("Timing a few steps of this run, 6 s left");
     let Some(Command::Compare { config, sides, .. }) = engine.heard.last().cloned() else { panic!("{:?}", engine.heard) };
     assert_eq!(config, window.state().app().config);
-    let of = |precision| Side { precision, ..Side::of(&config) };
+    let of = |precision| Side { precision, ..side_of(&config) };
     assert_eq!(sides[..3], Precision::on(DeviceChoice::Cpu).map(of).collect::<Vec<_>>()[..], "the processor is all there is");
-    let gpu = Side { device: DeviceChoice::Cuda, ..Side::of(&config) };
+    let gpu = Side { device: DeviceChoice::Cuda, ..side_of(&config) };
     let lost = Problem::Compute { message: "the driver is gone".to_owned() };
     engine
         .finish_comparison(&[(of(Precision::F32), 4000.0), (of(Precision::Bf16), 8000.0), (of(Precision::F16), 1000.0)], vec![(gpu, lost)]);

@@ -9,7 +9,7 @@ use crate::app::background::Finding;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::ink::{Ink, InkError, read_ink_file};
-use crate::protocol::ModelRef;
+use crate::records::ModelRef;
 
 impl App {
     /// Opens each as what it is; the last of a kind is what is seen.

@@ -8,7 +8,8 @@ use crate::app::notice::Severity;
 use crate::engine::Host;
 use crate::hardware::reading_availability;
 use crate::infer::{APART, DeviceReading, PICTURES, ReadingFigures, ReadingReport};
-use crate::protocol::{Command, ModelRef};
+use crate::protocol::Command;
+use crate::records::ModelRef;
 use crate::run_config::{DeviceChoice, ReadingChoice};
 use crate::text::format::milliseconds;
 

@@ -1,7 +1,7 @@
 //! Owns which reading belongs to which drawing: one request at a time, the newest drawing next, stale answers dropped.
 //! Must not know the engine: it says what to send.
 
-use crate::protocol::Prediction;
+use crate::records::Prediction;
 
 /// The line of drawings waiting to be read.
 #[derive(Clone, Debug, Default)]

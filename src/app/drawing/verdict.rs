@@ -2,7 +2,7 @@
 //! Must not know how they are shown.
 
 use crate::app::run::RunView;
-use crate::protocol::{ModelInfo, ModelRef, Prediction};
+use crate::records::{ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
 use crate::text::format::milliseconds;
 

@@ -4,10 +4,11 @@
 use crate::app::App;
 use crate::app::drawing::device_name;
 use crate::app::messages::Message;
-use crate::bench::{self, Extent, Report, Row, Saved, Side, Subject, rates};
+use crate::bench::{self, rates};
 use crate::hardware::first_guess;
 use crate::problem::Problem;
 use crate::protocol::Command;
+use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::text::format::duration;
 
@@ -136,7 +137,7 @@ impl App {
     /// A side of these settings as short as it goes: "CPU bf16", "1 thread".
     pub fn side_name(&self, side: Side) -> String {
         match side.threads {
-            fewer if fewer != Side::of(&self.config).threads => {
+            fewer if fewer != bench::side_of(&self.config).threads => {
                 if fewer == 1 {
                     "1 thread".to_owned()
                 } else {
@@ -151,7 +152,7 @@ impl App {
     pub fn on_side(&self, side: Side) -> RunConfig {
         let config = &self.config;
         let stays = self.device_for(config.device, side.precision) == side.device;
-        let threads = if side.threads == Side::of(config).threads { config.threads } else { Some(side.threads) };
+        let threads = if side.threads == bench::side_of(config).threads { config.threads } else { Some(side.threads) };
         let device = if stays { config.device } else { side.device };
         RunConfig { device, precision: side.precision, threads, ..config.clone() }
     }
@@ -172,7 +173,7 @@ impl App {
 
     /// Images a second that these settings learn from here, as it was measured.
     pub(in crate::app) fn measured_rate(&self, config: &RunConfig) -> Option<f64> {
-        let side = Side { device: self.device_for(config.device, config.precision), ..Side::of(config) };
+        let side = Side { device: self.device_for(config.device, config.precision), ..bench::side_of(config) };
         let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes].into_iter().flatten();
         compared.filter(|comparison| comparison.holds_for(config)).find_map(|comparison| comparison.rate(side))
     }

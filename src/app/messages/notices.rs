@@ -5,11 +5,10 @@ use std::path::Path;
 
 use super::Message;
 use crate::app::device_name;
-use crate::export::QuantizedAccuracy;
-use crate::import::ImportFinding;
 use crate::infer::ReadingFlaw;
 use crate::problem::Problem;
-use crate::protocol::{ExportReport, Intervention, RunSummary};
+use crate::protocol::ExportReport;
+use crate::records::{ImportFinding, Intervention, QuantizedAccuracy, RunSummary};
 use crate::run_config::{DataSpec, DeviceChoice};
 use crate::text::format::{capitalised, grouped, percent};
 

@@ -8,10 +8,9 @@ use crate::app::action::Screen;
 use crate::app::background::Finding;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
-use crate::export::ExportSpec;
-use crate::import::{ImportFinding, ImportSpec};
 use crate::problem::Problem;
-use crate::protocol::{Command, ExportReport, ModelRef, RunSummary};
+use crate::protocol::{Command, ExportReport};
+use crate::records::{ExportSpec, ImportFinding, ImportSpec, ModelRef, RunSummary};
 use crate::run_config::ExportFormat;
 use crate::text::format::local_time;
 

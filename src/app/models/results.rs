@@ -1,7 +1,7 @@
 //! Owns what the results screen shows: one evaluation and whose it is.
 //! Must not know how it is drawn.
 
-use crate::protocol::{Evaluation, ModelInfo};
+use crate::records::{Evaluation, ModelInfo};
 use crate::run_config::DataSpec;
 
 /// A model, measured.

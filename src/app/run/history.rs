@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::protocol::{EpochRecord, StepPoint, Telemetry};
+use crate::records::{EpochRecord, StepPoint, Telemetry};
 
 /// Everything plotted about one run.
 #[derive(Clone, Debug, Default)]

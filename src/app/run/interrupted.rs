@@ -9,7 +9,8 @@ use crate::app::background::Finding;
 use crate::app::run::{LastCheckpoint, Phase, RunView};
 use crate::engine::Host;
 use crate::problem::{EngineLoss, Problem};
-use crate::protocol::{Command, ModelRef, RunId};
+use crate::protocol::Command;
+use crate::records::{ModelRef, RunId};
 use crate::run_config::{DeviceChoice, RunConfig};
 use crate::runs::{Checkpoints, InterruptedRun};
 

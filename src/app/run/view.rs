@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::app::run::History;
-use crate::protocol::{Intervention, RunId, RunPlan, RunSummary, Telemetry};
+use crate::records::{Intervention, RunId, RunPlan, RunSummary, Telemetry};
 use crate::run_config::RunConfig;
 
 /// Where a run stands.

@@ -15,7 +15,7 @@ use crate::app::verdict::Verdict;
 use crate::infer::{Classifier, Classify};
 use crate::ink::{read_image_file, read_ink_file};
 use crate::problem::Problem;
-use crate::protocol::{CLASSES, Prediction};
+use crate::records::{CLASSES, Prediction};
 
 /// The options of `inkling predict`.
 #[derive(Debug, clap::Args)]

@@ -14,7 +14,8 @@ use super::interrupt;
 use super::output::Output;
 use crate::engine::RunsTarget;
 use crate::nn::ModelFile;
-use crate::protocol::{Command, RunId};
+use crate::protocol::Command;
+use crate::records::RunId;
 use crate::run_config::{
     Activation, Augmentation, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, WeightFormat,
 };

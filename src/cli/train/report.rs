@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::cli::failure::Failure;
 use crate::cli::format::{clock, count, quoted};
 use crate::cli::output::Output;
-use crate::protocol::{EpochRecord, Intervention, RunPlan, RunSummary};
+use crate::records::{EpochRecord, Intervention, RunPlan, RunSummary};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, percent};
 

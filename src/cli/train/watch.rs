@@ -9,7 +9,8 @@ use crate::cli::interrupt;
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::problem::Problem;
-use crate::protocol::{Command, Event, RunId, RunPlan, RunSummary, StepPoint, Task, Telemetry};
+use crate::protocol::{Command, Event, Task};
+use crate::records::{RunId, RunPlan, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 use crate::text::format::grouped;
 

@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use crate::bench::{self, Extent, Listener, Progress, Row, Side};
+use crate::bench::{self, Listener, Progress};
 use crate::engine::command_queue::{Desk, Order};
 use crate::engine::handle::EngineSettings;
 use crate::protocol::{Event, Task};
+use crate::records::benchmark::{Extent, Row, Side};
 use crate::run_config::RunConfig;
 use crate::train;
 

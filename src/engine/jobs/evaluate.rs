@@ -9,7 +9,8 @@ use crate::engine::dataset_cache::Shelf;
 use crate::engine::handle::EngineSettings;
 use crate::infer::Classifier;
 use crate::problem::Problem;
-use crate::protocol::{Evaluation, Event, ModelInfo, ModelRef, Task};
+use crate::protocol::{Event, Task};
+use crate::records::{Evaluation, ModelInfo, ModelRef};
 use crate::run_config::DataSpec;
 
 /// Measures `model` on the test split of `data`.

@@ -9,11 +9,12 @@ use crate::engine::command_queue::{Desk, Order};
 use crate::engine::dataset_cache::Shelf;
 use crate::engine::handle::EngineSettings;
 use crate::export::quantize::quantized;
-use crate::export::{ExportSpec, QuantizedAccuracy, Subject, export};
+use crate::export::{Subject, export};
 use crate::infer::{measure, starter_file};
 use crate::nn::ModelFile;
 use crate::problem::Problem;
-use crate::protocol::{Event, ExportReport, ModelRef, Task};
+use crate::protocol::{Event, ExportReport, Task};
+use crate::records::{ExportSpec, ModelRef, QuantizedAccuracy};
 use crate::runs;
 
 /// Exports with 8-bit weights, whose accuracy is measured first.

@@ -2,9 +2,10 @@
 
 use crate::engine::command_queue::Desk;
 use crate::engine::handle::{EngineSettings, RunsTarget};
-use crate::import::{ImportFinding, ImportSpec, Imported, import};
+use crate::import::{Imported, import};
 use crate::problem::Problem;
-use crate::protocol::{Event, RunSummary, Task};
+use crate::protocol::{Event, Task};
+use crate::records::{ImportFinding, ImportSpec, RunSummary};
 use crate::runs::{Store, keep_in};
 
 /// Imports a file.

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::LIMITS;
-use crate::export::{FileInfo, Subject, facts};
+use crate::export::{Subject, facts};
 use crate::math::statistics::class_scores;
-use crate::protocol::Evaluation;
+use crate::records::{Evaluation, FileInfo};
 
 /// The card as Markdown; `files` are those that stand beside it.
 pub fn markdown(subject: &Subject, files: &[FileInfo]) -> String {

@@ -13,13 +13,10 @@ use self::proto::{
     ValueInfoProto, data_type,
 };
 use self::weights::Weights;
-use super::{ExportError, ExportSpec, Subject, TensorInfo};
+use super::{ExportError, Subject};
 use crate::ink::SIDE;
 use crate::nn::{Net, layers};
-use crate::protocol::CLASSES;
-
-/// The operator sets a file can be written for: what is used means the same in all of them. The newest is the newest that onnxruntime reads.
-pub const OPSETS: std::ops::RangeInclusive<u32> = 20..=26;
+use crate::records::{CLASSES, ExportSpec, TensorInfo};
 
 /// The name of the input and of the output: of raw pixels and probabilities, or of normalised numbers and logits.
 pub const fn names(preprocessing: bool) -> [&'static str; 2] {

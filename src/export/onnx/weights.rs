@@ -5,9 +5,10 @@ use half::f16;
 
 use super::graph::int;
 use super::proto::{NodeProto, TensorProto, data_type};
+use crate::export::ExportError;
 use crate::export::quantize::{Quantized, quantizes};
-use crate::export::{ExportError, TensorFormat, TensorInfo};
 use crate::nn::{Net, Parameter};
+use crate::records::{TensorFormat, TensorInfo};
 use crate::run_config::WeightFormat;
 
 /// The weights and constants of a graph.

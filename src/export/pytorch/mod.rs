@@ -13,7 +13,8 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use self::pickle::{Pickler, Storage};
-use super::{ExportError, Subject, TensorInfo};
+use super::{ExportError, Subject};
+use crate::records::TensorInfo;
 use crate::run_config::WeightFormat;
 
 pub use source::model_py;

@@ -2,7 +2,7 @@
 
 use super::source::activated;
 use crate::nn::Layer;
-use crate::protocol::CLASSES;
+use crate::records::CLASSES;
 use crate::run_config::Activation;
 
 /// The module: a stem, stages of blocks, and a linear layer on the mean over all places.

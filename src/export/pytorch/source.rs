@@ -4,7 +4,8 @@ use super::{residual, transformer};
 use crate::export::Subject;
 use crate::export::code::Indented;
 use crate::ink::SIDE;
-use crate::nn::{Layer, Normalization, layers, ops::Kernel};
+use crate::nn::{Layer, layers, ops::Kernel};
+use crate::records::Normalization;
 use crate::run_config::{Activation, ModelKind};
 
 /// The Python file `stem.py`, beside `weights`, a file of this name.

@@ -2,7 +2,7 @@
 
 use super::source::activated;
 use crate::nn::Layer;
-use crate::protocol::CLASSES;
+use crate::records::CLASSES;
 use crate::run_config::Activation;
 
 /// The module: a convolutional stem, patches as tokens, blocks, and a linear layer on the mean of the tokens.

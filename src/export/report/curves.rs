@@ -1,6 +1,6 @@
 //! Owns the curves of a run as SVG. Must not know the page around them.
 
-use crate::protocol::EpochRecord;
+use crate::records::EpochRecord;
 
 const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 260.0;

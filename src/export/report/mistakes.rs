@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
 
 use crate::ink::SIDE;
-use crate::protocol::{Evaluation, Mistake};
+use crate::records::{Evaluation, Mistake};
 use crate::text::format::percent;
 
 /// Pictures shown.

@@ -6,7 +6,7 @@ mod mistakes;
 use super::card::LIMITS;
 use super::{Subject, facts};
 use crate::math::statistics::class_scores;
-use crate::protocol::Evaluation;
+use crate::records::Evaluation;
 
 const STYLE: &str = include_str!("../../../assets/export/report.css");
 

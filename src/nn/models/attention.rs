@@ -3,7 +3,7 @@
 use super::{batch_norm, conv, conv_pool, linear};
 use crate::nn::Layer;
 use crate::nn::ops::Kernel;
-use crate::protocol::CLASSES;
+use crate::records::CLASSES;
 use crate::run_config::Activation;
 
 /// Features of a token.

@@ -2,7 +2,7 @@
 
 use super::{batch_norm, conv, linear};
 use crate::nn::Layer;
-use crate::protocol::CLASSES;
+use crate::records::CLASSES;
 use crate::run_config::Activation;
 
 /// Channels of the three stages, each of half the height and width of the one before: 28, 14, 7.

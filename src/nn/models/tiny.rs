@@ -2,7 +2,7 @@
 
 use super::{batch_norm, conv, conv_pool, linear};
 use crate::nn::Layer;
-use crate::protocol::CLASSES;
+use crate::records::CLASSES;
 use crate::run_config::Activation;
 
 /// Few channels, each normalised, and a mean over all places instead of a large layer: weights are spent on shapes, not on where they are.

@@ -3,7 +3,7 @@
 
 use eframe::egui::{self, Align2, Color32, Id, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
-use crate::protocol::{CLASSES, Prediction};
+use crate::records::{CLASSES, Prediction};
 use crate::ui::style;
 
 /// Seconds a bar takes to its new length; repainting stops when it is there.

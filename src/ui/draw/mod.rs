@@ -15,7 +15,7 @@ use super::image_sheet::ImageSheet;
 use super::style;
 use crate::app::{Action, App};
 use crate::ink::Image;
-use crate::protocol::Prediction;
+use crate::records::Prediction;
 use crate::text::format::capitalised;
 
 /// What is seen of the draw screen and not part of the application's state.

@@ -8,7 +8,7 @@ use super::DrawView;
 use crate::app::verdict::{Verdict, latency, reader_sentence};
 use crate::app::{Action, App, Screen};
 use crate::ink::Image;
-use crate::protocol::Prediction;
+use crate::records::Prediction;
 use crate::text::format::{capitalised, percent};
 use crate::ui::image_sheet::ImageSheet;
 use crate::ui::{model_names, style};

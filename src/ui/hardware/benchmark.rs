@@ -5,7 +5,8 @@ use eframe::egui::{Label, RichText, Ui};
 
 use super::table;
 use crate::app::{Action, App, BenchmarkUnderWay};
-use crate::bench::{Extent, Report, Saved, heading, sections, subject, text};
+use crate::bench::{heading, sections, subject, text};
+use crate::records::benchmark::{Extent, Report, Saved};
 use crate::text::format::remaining;
 use crate::ui::style;
 

@@ -4,7 +4,7 @@
 use eframe::egui::{Rangef, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use egui_plot::{Line, LineStyle, MarkerShape, Plot, PlotPoints, Points};
 
-use crate::protocol::{EpochRecord, RunSummary};
+use crate::records::{EpochRecord, RunSummary};
 use crate::ui::plots::scale::{GRID, marks};
 use crate::ui::style;
 

@@ -4,7 +4,7 @@
 use eframe::egui::{self, Align2, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::App;
-use crate::protocol::{ModelRef, RunSummary};
+use crate::records::{ModelRef, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
 use crate::text::format::local_time;

@@ -10,7 +10,7 @@ use crate::app::messages::Message;
 use crate::app::{Action, App, Screen};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
-use crate::protocol::{ModelRef, RunSummary};
+use crate::records::{ModelRef, RunSummary};
 use crate::run_config::{OptimizerKind, RunConfig};
 use crate::runs::RunEntry;
 use crate::text::format::local_time;

@@ -4,8 +4,8 @@
 use eframe::egui::{Checkbox, CollapsingHeader, Grid, Label, RichText, Ui, vec2};
 
 use crate::app::{Action, App, ExportView};
-use crate::export::{ExportSpec, FileInfo};
-use crate::protocol::{ExportReport, ModelRef};
+use crate::protocol::ExportReport;
+use crate::records::{ExportSpec, FileInfo, ModelRef};
 use crate::run_config::{ExportFormat, WeightFormat};
 use crate::text::format::{file_size, grouped};
 use crate::ui::style;

@@ -3,7 +3,7 @@
 
 use super::pyramid::Pyramid;
 use crate::app::{RunView, RunningMean};
-use crate::protocol::RunId;
+use crate::records::RunId;
 
 /// Bytes of a mebibyte, the unit memory is plotted in.
 const MIB: f64 = 1024.0 * 1024.0;

@@ -6,7 +6,7 @@ use eframe::egui::{
 };
 
 use crate::math::statistics::{cell_sentence, error_count};
-use crate::protocol::{CLASSES, Evaluation};
+use crate::records::{CLASSES, Evaluation};
 use crate::ui::style::{self, Palette};
 
 /// A cell: the right digit and the answer.

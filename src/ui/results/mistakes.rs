@@ -7,7 +7,7 @@ use eframe::egui::{self, Align2, Rect, RichText, Role, Sense, Stroke, StrokeKind
 use super::confusion::Cell;
 use crate::app::verdict::whole_percent;
 use crate::math::statistics::cell_sentence;
-use crate::protocol::Mistake;
+use crate::records::Mistake;
 use crate::ui::image_sheet::ImageSheet;
 use crate::ui::style;
 

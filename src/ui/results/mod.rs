@@ -13,7 +13,7 @@ use self::mistakes::Gallery;
 use super::style;
 use crate::app::{Action, App, ResultsView};
 use crate::math::statistics::{cell_sentence, error_count, wilson_interval};
-use crate::protocol::{Evaluation, ModelRef};
+use crate::records::{Evaluation, ModelRef};
 use crate::run_config::DataSpec;
 use crate::text::format::{grouped, percent};
 

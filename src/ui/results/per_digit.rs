@@ -4,7 +4,7 @@
 use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::math::statistics::class_scores;
-use crate::protocol::Evaluation;
+use crate::records::Evaluation;
 use crate::text::format::{grouped, percent};
 use crate::ui::style;
 

@@ -7,7 +7,7 @@ use eframe::egui::{ComboBox, ProgressBar, RichText, Ui};
 
 use super::ResultsScreen;
 use crate::app::{Action, App};
-use crate::protocol::ModelRef;
+use crate::records::ModelRef;
 use crate::run_config::{DataSource, DataSpec};
 use crate::ui::help::{self, Topic};
 use crate::ui::{model_names, style};

@@ -4,7 +4,8 @@
 use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::{Action, App, Comparison, What};
-use crate::bench::{Side, fastest, rates, sweet_spot};
+use crate::bench::{fastest, rates, sweet_spot};
+use crate::records::benchmark::Side;
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, memory, remaining};
 use crate::ui::style;

@@ -1,7 +1,7 @@
 //! The curves of a run and what the crosshair reads from them.
 
 use inkling::app::RunView;
-use inkling::protocol::{EpochRecord, RunId, StepPoint, Telemetry};
+use inkling::records::{EpochRecord, RunId, StepPoint, Telemetry};
 use inkling::run_config::RunConfig;
 use inkling::ui::plots::curves::Curves;
 use inkling::ui::plots::readout::Readout;

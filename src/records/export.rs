@@ -1,8 +1,11 @@
-//! Owns what an export is asked for and what it holds, as plain data. Must not know how any of it is made.
+//! An export: what is asked for, and what its files hold.
 
 use serde::{Deserialize, Serialize};
 
 use crate::run_config::{ExportFormat, WeightFormat};
+
+/// The ONNX operator sets that can be asked for.
+pub const OPSETS: std::ops::RangeInclusive<u32> = 20..=26;
 
 /// What a model is exported as.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +25,7 @@ pub struct ExportSpec {
 impl ExportSpec {
     /// A format as it is usually wanted.
     pub const fn new(format: ExportFormat) -> Self {
-        Self { format, weights: WeightFormat::F32, preprocessing: true, quantize: false, opset: *super::OPSETS.end() }
+        Self { format, weights: WeightFormat::F32, preprocessing: true, quantize: false, opset: *OPSETS.end() }
     }
 
     /// True where some of the weights are stored as 8-bit integers, whose accuracy is then measured.

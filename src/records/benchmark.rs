@@ -1,9 +1,10 @@
-//! Owns what a benchmark gives, as plain data that is stored and crosses pipes. Must not know how it was measured nor how it is worded.
+//! A benchmark: what is measured, with what, and the figures found.
+
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hardware::usable_cores;
-use crate::run_config::{Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, RunConfig};
+use crate::run_config::{Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision};
 
 /// The version written into stored reports; newer ones are refused.
 pub const VERSION: u32 = 1;
@@ -80,14 +81,6 @@ pub struct Side {
     pub threads: u32,
     /// Images per step.
     pub batch_size: u32,
-}
-
-impl Side {
-    /// That of these settings.
-    pub fn of(config: &RunConfig) -> Self {
-        let RunConfig { device, precision, threads, batch_size, .. } = *config;
-        Self { device: device.resolved(), precision, threads: threads.unwrap_or_else(usable_cores), batch_size }
-    }
 }
 
 const fn processor() -> DeviceChoice {
@@ -209,4 +202,13 @@ impl Report {
         let ratios: Vec<f64> = ModelKind::ALL.iter().filter_map(ratio).collect();
         (!ratios.is_empty()).then(|| (ratios.iter().sum::<f64>() / ratios.len() as f64).exp())
     }
+}
+
+/// Where a report was saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Saved {
+    /// For programs.
+    pub json: PathBuf,
+    /// For people.
+    pub text: PathBuf,
 }

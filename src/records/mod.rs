@@ -1,0 +1,13 @@
+//! Owns the records that several rooms share, as plain data that is saved in files and crosses pipes: runs, models, and what benchmarks,
+//! exports and imports are asked for and find. Knows settings and drawings, and no room that computes.
+
+pub mod benchmark;
+mod export;
+mod import;
+mod model;
+mod run;
+
+pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, TensorFormat, TensorInfo};
+pub use import::{ImportFinding, ImportSpec};
+pub use model::{CLASSES, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
+pub use run::{EpochRecord, Intervention, RunId, RunPlan, RunSummary, StepPoint, Telemetry};

@@ -1,0 +1,109 @@
+//! A model: which one, what is known of it, how it fares on a data set, and what it makes of one drawing.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::RunId;
+use crate::ink::Image;
+use crate::run_config::{DataSpec, DeviceChoice, ModelKind};
+
+/// Digit classes.
+pub const CLASSES: usize = 10;
+
+/// Which model is meant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ModelRef {
+    /// The small model that comes with Inkling.
+    Starter,
+    /// A model file written by a run.
+    File(PathBuf),
+    /// The newest weights of the run that is under way or was last.
+    Training(RunId),
+}
+
+/// A model in a sentence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// Which one.
+    pub reference: ModelRef,
+    /// Its network.
+    pub kind: ModelKind,
+    /// Trainable numbers.
+    pub parameters: u64,
+    /// What it was trained on.
+    pub data: DataSpec,
+    /// Epochs of training behind it.
+    pub epochs: u32,
+    /// Its accuracy on the validation split, where known.
+    pub validation_accuracy: Option<f32>,
+}
+
+/// What turns a pixel into the network's input: `(pixel / 255 - mean) / std`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Normalization {
+    /// Mean of the pixels, from 0 to 1.
+    pub mean: f32,
+    /// Their standard deviation.
+    pub std: f32,
+}
+
+impl Normalization {
+    /// Mean and standard deviation of MNIST's training images, as commonly used.
+    pub const MNIST: Self = Self { mean: 0.1307, std: 0.3081 };
+}
+
+/// A model measured on a split.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// Images read.
+    pub images: u64,
+    /// Share read rightly.
+    pub accuracy: f64,
+    /// Mean cross-entropy, in nats.
+    pub loss: f64,
+    /// `confusion[truth][answer]`, in images.
+    pub confusion: [[u32; CLASSES]; CLASSES],
+    /// The most confident wrong answers, worst first, at most 60.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// An image read wrongly.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mistake {
+    /// Position in the split.
+    pub index: u64,
+    /// What the model saw.
+    pub picture: Image,
+    /// The right digit.
+    pub label: u8,
+    /// The model's answer.
+    pub answer: u8,
+    /// The probability it gave its answer.
+    pub confidence: f32,
+    /// The probability it gave the right digit.
+    pub label_probability: f32,
+}
+
+/// A drawing, read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// What the model saw.
+    pub picture: Image,
+    /// A probability per digit; they sum to 1.
+    pub probabilities: [f32; CLASSES],
+    /// The likeliest digit.
+    pub digit: u8,
+    /// Its probability.
+    pub confidence: f32,
+    /// Higher: more like a digit (the log of the summed exponentials of the logits; Liu et al. 2020).
+    pub energy_score: f32,
+    /// False when the drawing does not look like any digit the model knows.
+    pub is_digit: bool,
+    /// From ink to probabilities, in microseconds.
+    pub micros: u32,
+    /// Where it was read (never `Auto`).
+    pub device: DeviceChoice,
+    /// Who read it.
+    pub model: ModelInfo,
+}

@@ -1,0 +1,187 @@
+//! A training run: its plan, its steps and epochs as they come, and what is saved of it.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::Evaluation;
+use crate::run_config::{DeviceChoice, Precision, RunConfig};
+
+/// Names one training run of this session, so that stale events can be told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RunId(pub u64);
+
+/// What a run is about to compute.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunPlan {
+    /// Images the weights learn from.
+    pub train_images: u64,
+    /// Images held back from training, chosen by seed.
+    pub validation_images: u64,
+    /// Images of the test split, read once at the end.
+    pub test_images: u64,
+    /// Trainable numbers.
+    pub parameters: u64,
+    /// Optimiser steps in one epoch.
+    pub steps_per_epoch: u64,
+    /// Optimiser steps in all.
+    pub total_steps: u64,
+    /// Where it trains (never `Auto`).
+    pub device: DeviceChoice,
+    /// Number format of the products.
+    pub precision: Precision,
+    /// Worker threads.
+    pub threads: u32,
+}
+
+/// One optimiser step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepPoint {
+    /// Steps done, from 1.
+    pub step: u64,
+    /// Mean cross-entropy of the batch, in nats, before the update.
+    pub loss: f32,
+    /// Share of the batch read rightly, before the update.
+    pub accuracy: f32,
+    /// The learning rate of the update.
+    pub learning_rate: f32,
+}
+
+/// The state of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Telemetry {
+    /// Steps done.
+    pub step: u64,
+    /// The current epoch, from 1.
+    pub epoch: u32,
+    /// Training images per second, lately.
+    pub images_per_second: f32,
+    /// Seconds of training so far, pauses excluded.
+    pub elapsed_seconds: f32,
+    /// Estimated seconds until the last step is done.
+    pub remaining_seconds: f32,
+    /// Resident memory of the process, in bytes.
+    pub memory_bytes: u64,
+    /// What the loss is multiplied by so that small gradients survive f16; `None` in other precisions.
+    #[serde(default)]
+    pub loss_scale: Option<f32>,
+    /// Steps skipped so far because their gradients overflowed in f16.
+    #[serde(default)]
+    pub skipped_steps: u64,
+}
+
+/// What a run does by itself to come to a good end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Intervention {
+    /// Gradients overflowed in f16: their step was skipped and the loss scale halved.
+    SkippedStep {
+        /// The step, from 1.
+        step: u64,
+        /// The scale from here on.
+        loss_scale: f32,
+    },
+    /// The loss or its gradients were no longer numbers: the run goes on from an earlier state, at half its learning rate.
+    SteppedBack {
+        /// The step it happened at, from 1.
+        step: u64,
+        /// The step whose state the run goes on from; 0 is the start.
+        to_step: u64,
+        /// What every learning rate is multiplied by from here on.
+        rate_factor: f32,
+        /// How often the run will step back again before it gives up.
+        left: u32,
+    },
+    /// Memory ran short: batches are computed in smaller parts, whose gradients add up to the same.
+    SmallerParts {
+        /// The step it happened at, from 1.
+        step: u64,
+        /// Images of a part from here on.
+        images: u32,
+    },
+    /// Validation did not get better for as long as the configuration allows: the run is over.
+    StoppedEarly {
+        /// The last epoch trained.
+        epoch: u32,
+        /// The one whose weights are kept.
+        best_epoch: u32,
+    },
+}
+
+/// One epoch, as it is kept with the run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EpochRecord {
+    /// From 1.
+    pub epoch: u32,
+    /// Steps done at its end.
+    pub step: u64,
+    /// Mean of the epoch's batch losses, in nats.
+    pub train_loss: f32,
+    /// Share of training images read rightly, as they passed.
+    pub train_accuracy: f32,
+    /// Mean cross-entropy on the validation split, in nats.
+    pub validation_loss: f32,
+    /// Share of the validation split read rightly.
+    pub validation_accuracy: f32,
+    /// Seconds of training, without validation and pauses.
+    pub seconds: f32,
+}
+
+/// What came of a run; also what its folder's `run.json` holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// What was asked.
+    pub config: RunConfig,
+    /// What was computed.
+    pub plan: RunPlan,
+    /// The run's folder.
+    #[serde(default)]
+    pub folder: PathBuf,
+    /// The model file in it.
+    #[serde(default)]
+    pub model_path: PathBuf,
+    /// When it ended, RFC 3339 in UTC.
+    pub finished_at: String,
+    /// True when it was stopped before its last epoch by whoever watched it.
+    pub stopped: bool,
+    /// True when it ended before its last epoch because validation did not get better any more.
+    #[serde(default)]
+    pub stopped_early: bool,
+    /// The epoch whose weights are kept, from 1; `None` in runs of older versions, which kept the last.
+    #[serde(default)]
+    pub kept_epoch: Option<u32>,
+    /// Every completed epoch.
+    pub epochs: Vec<EpochRecord>,
+    /// Seconds of training alone.
+    pub train_seconds: f64,
+    /// Training images per second over the whole run.
+    pub images_per_second: f64,
+    /// The test split, read once; `None` when the run was stopped.
+    pub test: Option<Evaluation>,
+    /// The machine it was computed on, in words; empty in runs of older versions.
+    #[serde(default)]
+    pub machine: String,
+    /// The file it came from, where it was not trained here.
+    #[serde(default)]
+    pub imported: Option<String>,
+}
+
+impl RunSummary {
+    /// The same without the pictures that were read wrongly, which take most of its room, nor where it lies.
+    #[must_use]
+    pub fn without_pictures(&self) -> Self {
+        let mut summary = Self { folder: PathBuf::new(), model_path: PathBuf::new(), ..self.clone() };
+        if let Some(test) = &mut summary.test {
+            test.mistakes.clear();
+        }
+        summary
+    }
+
+    /// The record of the epoch whose weights are kept.
+    pub fn kept(&self) -> Option<&EpochRecord> {
+        match self.kept_epoch {
+            Some(kept) => self.epochs.iter().find(|record| record.epoch == kept),
+            None => self.epochs.last(),
+        }
+    }
+}
