@@ -30,16 +30,16 @@ enum What {
 /// The options of `inkling bench`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Measure for some ten seconds instead of less than a minute; the figures scatter more
+    /// Finish in about ten seconds instead of a minute; results are noisier
     #[arg(long)]
     quick: bool,
-    /// Instead, time a few steps of a preset with every batch size, or on every device in every number format
+    /// Instead, time a few training steps at every batch size, or on every device at every precision
     #[arg(long, value_name = "WHAT", conflicts_with = "quick")]
     compare: Option<What>,
-    /// Whose steps are compared
+    /// Preset whose training steps are compared
     #[arg(long, value_name = "NAME", default_value = "balanced", requires = "compare", ignore_case = true, value_parser = choice::<Preset>(Preset::ALL.iter().map(|c| c.name())))]
     preset: Preset,
-    /// Print one JSON object a line on standard output
+    /// Print one JSON object per line to standard output
     #[arg(long)]
     json: bool,
 }
@@ -137,14 +137,14 @@ fn section(what: What, rows: &[Row]) -> Section {
     };
     let first = bench::rates(rows).next().map_or(f64::NAN, |(_, rate)| rate);
     let line = |(side, rate): (Side, f64)| {
-        let mark = if best(side) { "enough" } else { "" };
+        let mark = if best(side) { "recommended" } else { "" };
         let cells = vec![name(side), grouped(rate.round() as u64), format!("{:.2}x", rate / first), mark.to_owned()];
         Line { cells, detail: String::new() }
     };
     Section {
-        title: "Steps of this run",
-        about: "images a second that a few steps learn from, and how many times as many as the first; the smallest or simplest that is within a \
-                twentieth of the fastest is enough"
+        title: "Training steps",
+        about: "throughput over a few steps, also relative to the first row; recommended is the smallest batch size or the simplest device within \
+                5 % of the fastest"
             .to_owned(),
         columns: ["", "images/s", "", ""].map(str::to_owned).to_vec(),
         lines: bench::rates(rows).map(line).collect(),
@@ -159,7 +159,7 @@ fn name(side: Side) -> String {
 
 fn until_over(engine: &Engine, output: &mut Output) -> Result<Over, Failure> {
     let progress = Progress::new();
-    progress.note("Measuring this machine; the figures are best when nothing else runs.");
+    progress.note("Measuring this machine. Results are best when nothing else is running.");
     let mut stopping = false;
     let mut rows = Vec::new();
     loop {
@@ -178,7 +178,7 @@ fn until_over(engine: &Engine, output: &mut Output) -> Result<Over, Failure> {
             Some(Event::Benchmarked { report, saved, .. }) => return Ok(Over::Benchmarked(report, saved)),
             Some(Event::Compared { failed, .. }) => return Ok(Over::Compared(rows, failed)),
             Some(Event::BenchmarkCancelled(_)) => {
-                progress.note("Stopped; nothing was kept.");
+                progress.note("Cancelled; nothing was saved.");
                 return Err(Failure::Interrupted);
             }
             Some(Event::Failed { what: Task::Benchmark(_), problem }) => return Err(problem.into()),

@@ -34,7 +34,7 @@ fn automatic(precision: Precision) -> DeviceChoice {
     match usable {
         Ok(()) => DeviceChoice::Cuda,
         Err(problem) => {
-            note(&format!("Training on the processor. {}", Message::from(&problem).what));
+            note(&format!("Training on the CPU. {}", Message::from(&problem).what));
             DeviceChoice::Auto
         }
     }
@@ -74,6 +74,6 @@ fn vouched_for(device: DeviceChoice, precision: Precision) -> Result<(), Problem
 /// What the self-test of a device finds.
 fn checked(device: DeviceChoice) -> Result<Report, Problem> {
     device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
-    note("Checking that this device computes rightly.");
+    note("Running the self-test of this device.");
     check_apart(device, None)
 }

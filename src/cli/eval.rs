@@ -19,16 +19,16 @@ use crate::text::format::{grouped, percent};
 /// The options of `inkling eval`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The model to measure
+    /// Model file to evaluate
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Whose test split to measure it on: builtin, mnist, fashion-mnist, kmnist, emnist-digits or a path
+    /// Data set whose test set to use: builtin, mnist, fashion-mnist, kmnist, emnist-digits or a path
     #[arg(long, value_name = "DATA")]
     data: DataSpec,
-    /// A folder to look for data sets in before the usual ones
+    /// Folder to search for data sets before the usual ones
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Print one JSON object on standard output
+    /// Print one JSON object to standard output
     #[arg(long)]
     json: bool,
 }
@@ -55,7 +55,7 @@ fn measured(engine: &Engine) -> Result<(ModelInfo, Evaluation), Failure> {
     let progress = Progress::new();
     loop {
         match engine.next()? {
-            Some(Event::Evaluating { fraction, .. }) => progress.show(fraction, "Measuring"),
+            Some(Event::Evaluating { fraction, .. }) => progress.show(fraction, "Evaluating"),
             Some(Event::Evaluated { model, evaluation, .. }) => return Ok((model, *evaluation)),
             Some(Event::Failed { what: Task::Evaluation(_), problem }) => return Err(problem.into()),
             // Whatever was measured, a fresh engine does not know of it; nobody breaks a measurement off here.
@@ -66,10 +66,10 @@ fn measured(engine: &Engine) -> Result<(ModelInfo, Evaluation), Failure> {
     }
 }
 
-/// The figures, then what was read as what.
+/// Accuracy and loss, then the confusion matrix.
 fn table(model: &ModelInfo, data: &DataSpec, evaluation: &Evaluation) -> String {
     let figures = format!(
-        "{} ({} parameters, trained on {}) reads {} of {} test images of {} rightly; mean loss {:.4}.",
+        "{} ({} parameters, trained on {}): accuracy {} on {} test images of {}, mean loss {:.4}.",
         model.kind.label(),
         grouped(model.parameters),
         model.data.label(),
@@ -78,11 +78,11 @@ fn table(model: &ModelInfo, data: &DataSpec, evaluation: &Evaluation) -> String 
         data.label(),
         evaluation.loss
     );
-    let answers = (0..CLASSES).map(|answer| format!("{answer:>7}")).collect::<Vec<_>>().concat();
+    let predictions = (0..CLASSES).map(|digit| format!("{digit:>6}")).collect::<Vec<_>>().concat();
     let rows = class_scores(evaluation).into_iter().zip(&evaluation.confusion).map(|(score, counts)| {
-        let counts = counts.iter().map(|count| format!("{count:>7}")).collect::<Vec<_>>().concat();
+        let counts = counts.iter().map(|count| format!("{count:>6}")).collect::<Vec<_>>().concat();
         let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| percent(share, 1));
-        format!("{:>7} {counts}{share:>9}", score.digit)
+        format!("{:>9}{counts}{share:>10}", score.digit)
     });
-    [figures, String::new(), format!("read as {answers}    right")].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+    [figures, String::new(), format!("true\\pred{predictions}  accuracy")].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }

@@ -19,34 +19,34 @@ use crate::text::format::file_size;
 /// The options of `inkling export`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The model to export
+    /// Model file to export
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// As what: weights, a whole model, a program, words about it, or all of that
+    /// Output format
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ExportFormat>(ExportFormat::ALL.iter().map(|c| c.name())))]
     format: ExportFormat,
-    /// The file to write; what belongs to it (model.py, predict.py …) is written beside it
+    /// File to write; accompanying files (model.py, predict.py …) are written next to it
     #[arg(long, value_name = "FILE", required_unless_present = "preview")]
     out: Option<PathBuf>,
-    /// How weights are stored; f16 takes half the space
+    /// Number format of the stored weights; f16 halves the size
     #[arg(long, value_name = "NAME", default_value = "f32", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
     weights: WeightFormat,
-    /// ONNX: store matrices and kernels as 8-bit integers, and measure what that costs (with zip: as a file besides)
+    /// ONNX: store weights as 8-bit integers and measure the loss in accuracy (with zip: as an additional file)
     #[arg(long)]
     quantize: bool,
-    /// ONNX: raw 28x28 pictures in, probabilities out; off: normalised numbers in, logits out
+    /// ONNX: take raw 28x28 images and return probabilities; if off, take normalised values and return logits [default: on]
     #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on", value_parser = switch)]
     preprocessing: Option<bool>,
-    /// ONNX: the operator set, 20 to 26; older programs want a lower one
+    /// ONNX operator set, 20 to 26 [default: 26]; older runtimes need a lower one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*OPSETS.start())..=i64::from(*OPSETS.end())))]
     opset: Option<u32>,
-    /// A folder to look for data sets in before the usual ones, for measuring
+    /// Folder to search for data sets before the usual ones
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Write nothing, only say what the files would hold
+    /// Write nothing; only list what the files would contain
     #[arg(long)]
     preview: bool,
-    /// Print one JSON object on standard output
+    /// Print one JSON object to standard output
     #[arg(long)]
     json: bool,
 }
@@ -55,7 +55,7 @@ fn switch(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err("say on or off".to_owned()),
+        _ => Err("expected on or off".to_owned()),
     }
 }
 
@@ -79,7 +79,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     output.json(&Exported { format: spec.format.name(), paths, files: &report.files, quantized: report.quantized })?;
     output.text(&words(&report, &spec))?;
     if let Some(problem) = &report.unmeasured {
-        note(&format!("What the 8-bit weights cost could not be measured. {}", Message::from(problem)));
+        note(&format!("The accuracy of the 8-bit weights could not be measured. {}", Message::from(problem)));
     }
     Ok(())
 }
@@ -96,13 +96,13 @@ fn spec(arguments: &Arguments) -> Result<ExportSpec, Failure> {
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !has_onnx) {
         let format = arguments.format;
         return Err(Failure::Usage(format!(
-            "{option} is for ONNX files, and {format} holds none. Leave it out, or choose the format onnx or zip."
+            "{option} applies only to ONNX, which the format {format} does not include. Leave it out, or choose the format onnx or zip."
         )));
     }
     let has_weights = !matches!(arguments.format, ExportFormat::Card | ExportFormat::Report);
     if arguments.weights != WeightFormat::F32 && !has_weights {
         let format = arguments.format;
-        return Err(Failure::Usage(format!("--weights says how weights are stored, and {format} holds none. Leave it out.")));
+        return Err(Failure::Usage(format!("--weights sets how weights are stored, but the format {format} contains none. Leave it out.")));
     }
     Ok(ExportSpec {
         weights: arguments.weights,
@@ -117,7 +117,7 @@ fn exported(engine: &Engine) -> Result<ExportReport, Failure> {
     let progress = Progress::new();
     loop {
         match engine.next()? {
-            Some(Event::Exporting { fraction, .. }) => progress.show(fraction, "Measuring the 8-bit weights"),
+            Some(Event::Exporting { fraction, .. }) => progress.show(fraction, "Evaluating the 8-bit weights"),
             Some(Event::Exported { export, .. }) => return Ok(*export),
             Some(Event::Failed { what: Task::Export(_), problem }) => return Err(problem.into()),
             // Whatever was exported, a fresh engine does not know of it; nobody breaks an export off here.
@@ -133,7 +133,7 @@ fn words(report: &ExportReport, spec: &ExportSpec) -> String {
     let mut lines = Vec::new();
     let packed = spec.format == ExportFormat::Zip;
     if let (true, Some(path)) = (packed, report.paths.first()) {
-        lines.push(format!("Wrote {}, which holds:", path.display()));
+        lines.push(format!("Wrote {}, which contains:", path.display()));
     }
     for (index, file) in report.files.iter().enumerate() {
         let size = file_size(file.bytes);

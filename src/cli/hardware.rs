@@ -22,16 +22,16 @@ const EVERY: Duration = Duration::from_secs(1);
 /// The options of `inkling hardware`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Check that every op, its gradients, a short training and a reading come out right
+    /// Verify every op and its gradients, a short training run, and recognition
     #[arg(long)]
     self_test: bool,
-    /// Where to check
+    /// Device to test
     #[arg(long, value_name = "NAME", default_value = "cpu", requires = "self_test", ignore_case = true, value_parser = choice::<DeviceChoice>(DeviceChoice::ALL.iter().map(|c| c.name())))]
     device: DeviceChoice,
-    /// Go on showing how busy processor, memory and GPUs are, once a second
+    /// Keep showing the load of CPU, memory and GPUs, once a second
     #[arg(long, conflicts_with = "self_test")]
     watch: bool,
-    /// Print one JSON object on standard output, with --watch one a line
+    /// Print one JSON object to standard output (with --watch, one per line)
     #[arg(long)]
     json: bool,
 }
@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn check(device: DeviceChoice) -> Result<Report, Failure> {
     let progress = Progress::new();
-    progress.note("Checking that this device computes rightly.");
+    progress.note("Running the self-test of this device.");
     let mut done = 0.0_f32;
     // How many there will be is not known before; the bar only says that it goes on.
     let report = self_test(device, &mut |check| {
@@ -98,7 +98,7 @@ fn watch(mut output: Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// "processor 43 %, memory 3.2 GB of 15.6 GB; NVIDIA H200: 87 %, 12.0 GB of 139.8 GB, 41 °C, 320 W"
+/// "CPU 43 %, memory 3.2 GB of 15.6 GB; NVIDIA H200: 87 %, 12.0 GB of 139.8 GB, 41 °C, 320 W"
 fn words(reading: &Reading) -> String {
     let of = |used: u64, total: u64| format!("{} of {}", memory(used), memory(total));
     let share = |share: f32| percent(f64::from(share), 0);
@@ -113,6 +113,6 @@ fn words(reading: &Reading) -> String {
         format!("; {}: {}", gpu.name, figures.into_iter().flatten().collect::<Vec<_>>().join(", "))
     };
     let used = of(reading.memory_total.saturating_sub(reading.memory_available), reading.memory_total);
-    let machine = format!("processor {}, memory {used}", share(reading.processor));
+    let machine = format!("CPU {}, memory {used}", share(reading.processor));
     reading.gpus.iter().map(gpu).fold(machine, |line, gpu| line + &gpu)
 }

@@ -19,28 +19,28 @@ use crate::run_config::{Activation, DataSpec, ModelKind, WeightFormat};
 /// The options of `inkling import`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// A safetensors file or what torch.save wrote of a state dict
+    /// A safetensors file, or a state dict written by torch.save
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The network, where the file does not say it; found out by the shapes of its weights by default
+    /// Network [default: inferred from the shapes of the weights]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
     model: Option<ModelKind>,
-    /// The nonlinearity between its layers; found out by trying by default
+    /// Activation between its layers [default: found by trying each]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Activation>(Activation::ALL.iter().map(|c| c.name())))]
     activation: Option<Activation>,
-    /// Pixels are taken from 0 to 1, less this; found out by trying by default
+    /// Mean subtracted from pixel values (0 to 1) in training [default: found by trying]
     #[arg(long, value_name = "X", requires = "std", allow_negative_numbers = true)]
     mean: Option<f32>,
-    /// … and divided by this
+    /// Standard deviation that pixel values were divided by [default: found by trying]
     #[arg(long, value_name = "X", requires = "mean", allow_negative_numbers = true)]
     std: Option<f32>,
-    /// What it was trained on
+    /// Data set it was trained on
     #[arg(long, value_name = "DATA")]
     data: Option<DataSpec>,
-    /// The folder to keep it in; by default a new one where Inkling keeps its runs
+    /// Folder to save the model in [default: a new folder among Inkling's runs]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Print one JSON object on standard output
+    /// Print one JSON object to standard output
     #[arg(long)]
     json: bool,
 }
@@ -62,7 +62,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(Normalization { mean, std }) = normalization
         && !(mean.is_finite() && std.is_finite() && std > 0.0)
     {
-        return Err(Failure::Usage("--mean takes a number and --std one above 0; 0.1307 and 0.3081 are usual for MNIST.".to_owned()));
+        return Err(Failure::Usage("--mean must be a number and --std a number above 0; 0.1307 and 0.3081 are usual for MNIST.".to_owned()));
     }
     let Arguments { file: path, model, activation, data, .. } = arguments;
     let engine = Engine::start(None, arguments.out.map(RunsTarget::Folder), WeightFormat::F32)?;
@@ -79,8 +79,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         finding: &finding,
     })?;
     output.text(&Message::imported(&summary, &finding).to_string())?;
-    output.text(&format!("The model is in {}", summary.model_path.display()))?;
-    output.text(&format!("Try it on a picture of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
+    output.text(&format!("Model saved as {}", summary.model_path.display()))?;
+    output.text(&format!("Try it on an image of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
 }
 
 fn imported(engine: &Engine) -> Result<(RunSummary, ImportFinding), Failure> {

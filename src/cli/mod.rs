@@ -35,7 +35,7 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(name = "inkling", version, about, disable_help_subcommand = true)]
 #[command(
-    after_help = "Without a command, the window opens; with model or ink files instead of one, it opens with them. Exit status: 0 done, 1 it failed, 2 bad usage."
+    after_help = "Without a command, the window opens; model and ink files given instead of a command are opened in it. Exit status: 0 success, 1 failure, 2 invalid usage, 130 interrupted."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -44,26 +44,26 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Train a model; without options, on the built-in digits.
+    /// Train a model (by default on the built-in digits)
     Train(train::Arguments),
-    /// Measure a model on the test split of a data set.
+    /// Evaluate a model on a test set
     Eval(eval::Arguments),
-    /// Read digits from pictures and ink files.
+    /// Recognise digits in images and ink files
     Predict(predict::Arguments),
-    /// Take a model along: as weights, as a whole model, as a program, as words about it, or all of that.
+    /// Export a model as weights, ONNX, source code, a report, or all of these
     Export(export::Arguments),
-    /// Bring weights in from elsewhere.
+    /// Import weights that were trained elsewhere
     Import(import::Arguments),
-    /// List data sets, or look at one.
+    /// List data sets, or show sample images of one
     #[command(subcommand)]
     Data(data::Command),
-    /// Show what this machine has and what that means for training.
+    /// Show the hardware of this machine, test it, or monitor its load
     Hardware(hardware::Arguments),
-    /// Measure this machine: matrix products, training steps, data, reading.
+    /// Benchmark this machine: matrix products, training, data pipeline, recognition
     Bench(bench::Arguments),
-    /// Show the licences of everything that is built into this program.
+    /// Show the licences of all software built into Inkling
     Licences,
-    /// Be an engine on standard input and output, for Inkling's window
+    /// Run the engine on stdin/stdout (used by the GUI)
     Engine,
 }
 

@@ -65,7 +65,7 @@ impl Output {
 }
 
 fn unwritable(reason: &str) -> Failure {
-    Failure::Failed(format!("Standard output could not be written: {reason}."))
+    Failure::Failed(format!("Could not write to standard output: {reason}."))
 }
 
 /// Says something to people on standard error.

@@ -11,7 +11,7 @@ use crate::engine::{Unserved, serve};
 pub fn run() -> Result<(), Failure> {
     take_standard_output().map_err(Unserved::Pipe).and_then(|output| serve(io::stdin(), output)).map_err(|error| match error {
         Unserved::NoCaller => Failure::Usage(sentence(&error)),
-        Unserved::Version { .. } => Failure::Failed(format!("{} Start Inkling again to use the same version for both.", sentence(&error))),
+        Unserved::Version { .. } => Failure::Failed(format!("{} Restart Inkling so that both have the same version.", sentence(&error))),
         Unserved::Pipe(_) => Failure::Failed(sentence(&error)),
     })
 }

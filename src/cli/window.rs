@@ -31,7 +31,7 @@ pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
     let opened = crate::ui::run(paths, post, files.to_vec()).map_err(|error| match error {
         eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_) => {
             tracing::info!(%error, "no display");
-            no_display("The display could not be reached")
+            no_display("Inkling could not connect to the display")
         }
         error => Failure::Failed(format!(
             "The window could not be opened: {error}. Inkling draws with OpenGL; update the graphics driver, or use the command line (`inkling train`)."
@@ -46,7 +46,7 @@ pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
 #[cfg(feature = "gui")]
 fn no_display(why: &str) -> Failure {
     Failure::Usage(format!(
-        "{why}, so the window cannot be opened; to train in the terminal, type `inkling train` (`inkling --help` shows all commands)."
+        "{why}, so the window cannot be opened. To train in the terminal, run `inkling train`; `inkling --help` lists all commands."
     ))
 }
 
@@ -55,7 +55,7 @@ fn no_display(why: &str) -> Failure {
 pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
     there_are(files)?;
     Err(Failure::Usage(
-        "This build of Inkling has no window; to train, type `inkling train` (`inkling --help` shows all commands).".to_owned(),
+        "This build of Inkling has no window. To train, run `inkling train`; `inkling --help` lists all commands.".to_owned(),
     ))
 }
 
@@ -63,7 +63,7 @@ pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
 fn there_are(files: &[PathBuf]) -> Result<(), Failure> {
     let missing = |file: &&PathBuf| !Path::exists(file);
     files.iter().find(missing).map_or(Ok(()), |file| {
-        Err(Failure::Usage(format!("There is no file {}. Check its name; `inkling --help` shows all commands.", file.display())))
+        Err(Failure::Usage(format!("The file {} does not exist. Check its name; `inkling --help` lists all commands.", file.display())))
     })
 }
 

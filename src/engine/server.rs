@@ -10,10 +10,10 @@ use super::wire::{self, Greeting};
 #[derive(Debug, thiserror::Error)]
 pub enum Unserved {
     /// It ended, or never was one.
-    #[error("nobody asks anything here: this command is how Inkling's window reaches an engine in a process of its own")]
+    #[error("no client connected; this command is used internally by the GUI")]
     NoCaller,
     /// It speaks another version.
-    #[error("the caller is Inkling {theirs}, but this engine is {ours}")]
+    #[error("the client is Inkling {theirs}, but this engine is Inkling {ours}")]
     Version {
         /// This program's.
         ours: String,
@@ -21,7 +21,7 @@ pub enum Unserved {
         theirs: String,
     },
     /// What it says makes no sense, or a pipe broke.
-    #[error("the caller cannot be understood: {0}")]
+    #[error("the client sent an invalid message: {0}")]
     Pipe(#[from] io::Error),
 }
 

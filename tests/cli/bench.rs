@@ -37,7 +37,7 @@ fn the_steps_of_a_preset_are_compared() {
         assert!(steps.iter().any(|step| step["precision"] == precision && step["images_per_second"].as_f64() > Some(1.0)), "{precision}");
     }
     assert_eq!(lines.last().unwrap()["event"], "finished");
-    assert!(stderr(&output).contains("enough"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("recommended"), "{}", stderr(&output));
     assert_eq!(run(home.path(), &["bench", "--preset", "quick"]).status.code(), Some(2), "nothing is compared");
     assert_eq!(run(home.path(), &["bench", "--compare", "planets"]).status.code(), Some(2));
 }

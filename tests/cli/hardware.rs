@@ -31,7 +31,7 @@ fn how_busy_it_is_is_said_again_and_again_while_somebody_listens() {
                 assert!((0.0..=1.0).contains(&reading.processor) && reading.memory_available < reading.memory_total, "{line}");
                 assert_eq!(keys(&line)[..3], ["processor", "memory_total", "memory_available"]);
             } else {
-                assert!(line.starts_with("processor ") && line.contains(" %, memory ") && line.contains(" of "), "{line}");
+                assert!(line.starts_with("CPU ") && line.contains(" %, memory ") && line.contains(" of "), "{line}");
             }
         }
         drop(lines);

@@ -37,7 +37,7 @@ fn completed_epochs_are_kept() {
     let last = events.last().unwrap();
     assert_eq!((&last["event"], &last["stopped"], &last["test_accuracy"]), (&"finished".into(), &true.into(), &serde_json::Value::Null));
     assert!(Path::new(last["model_path"].as_str().unwrap()).is_file());
-    assert!(stderr(&output).contains("kept"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("saved"), "{}", stderr(&output));
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn an_unfinished_first_epoch_is_not_kept() {
     let output = interrupted_after("started", home.path(), "convnet");
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert_eq!(objects(&output).last().unwrap()["event"], "discarded");
-    assert!(stderr(&output).contains("nothing was kept"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("nothing was saved"), "{}", stderr(&output));
     let kept = std::fs::read_dir(home.path().join("runs")).map_or(0, Iterator::count);
     assert_eq!(kept, 0);
 }
@@ -58,6 +58,6 @@ fn a_benchmark_broken_off_keeps_nothing() {
     let output = interrupted(&["bench", "--json"], "figure", home.path());
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(objects(&output).iter().all(|object| object["event"] == "figure"));
-    assert!(stderr(&output).contains("nothing was kept"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("nothing was saved"), "{}", stderr(&output));
     assert!(!home.path().join("bench").exists());
 }

@@ -120,5 +120,5 @@ fn a_full_disk_under_standard_output_is_said() {
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = inkling(home.path()).args(["predict", "--json", "one.png"]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("Standard output"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("standard output"), "{}", stderr(&output));
 }

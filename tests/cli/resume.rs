@@ -35,7 +35,7 @@ fn a_killed_run_goes_on_to_the_same_weights() {
     child.wait().unwrap();
     let resumed = run(home.path(), &["train", "--resume", "--json", "--out", "resumed"]);
     assert!(resumed.status.success(), "{}", stderr(&resumed));
-    assert!(stderr(&resumed).contains("Going on after epoch"), "{}", stderr(&resumed));
+    assert!(stderr(&resumed).contains("Resuming after epoch"), "{}", stderr(&resumed));
     let weights = |name: &str| {
         let file = std::fs::read(home.path().join(name).join("model.safetensors")).unwrap();
         let header = u64::from_le_bytes(file[..8].try_into().unwrap()) as usize;

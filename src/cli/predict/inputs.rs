@@ -24,7 +24,7 @@ pub fn files_of(input: &Path) -> Result<Vec<PathBuf>, InkError> {
         }
     }
     if files.is_empty() {
-        return Err(InkError::Malformed { path: input.to_owned(), reason: "the folder holds neither pictures nor ink files".to_owned() });
+        return Err(InkError::Malformed { path: input.to_owned(), reason: "the folder contains no images or ink files".to_owned() });
     }
     files.sort();
     Ok(files)

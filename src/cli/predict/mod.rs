@@ -20,13 +20,13 @@ use crate::records::{CLASSES, Prediction};
 /// The options of `inkling predict`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The model that reads; the starter model by default
+    /// Model file [default: the built-in starter model]
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// PNG or JPEG pictures, ink files (JSON, JSON lines, gzipped or not), or folders of them
+    /// PNG or JPEG images, ink files (JSON or JSON Lines, optionally gzipped), or folders of these
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// Print one JSON object a line on standard output
+    /// Print one JSON object per line to standard output
     #[arg(long)]
     json: bool,
 }

@@ -25,95 +25,95 @@ use crate::system::paths::Paths;
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// What to learn from: builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined by +
+    /// Training data: builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
     #[arg(long, value_name = "DATA", default_value = "builtin")]
     data: DataSpec,
-    /// A folder to look for data sets in before the usual ones
+    /// Folder to search for data sets before the usual ones
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Where to start from; every other option overrides it
+    /// Base settings; all other options override them
     #[arg(long, value_name = "NAME", default_value = "balanced", ignore_case = true, value_parser = choice::<Preset>(Preset::ALL.iter().map(|c| c.name())))]
     preset: Preset,
-    /// The network
+    /// Network to train
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
     model: Option<ModelKind>,
-    /// The model file whose weights to start from; network and activation are then its own
+    /// Model file to start from: its weights, network and activation are used
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// The nonlinearity between layers
+    /// Activation function between layers
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Activation>(Activation::ALL.iter().map(|c| c.name())))]
     activation: Option<Activation>,
-    /// Passes over the training images
+    /// Passes over the training set
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     epochs: Option<u32>,
-    /// Images per optimiser step
+    /// Images per batch
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     batch_size: Option<u32>,
-    /// Number format of the products
+    /// Number format of matrix products
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Precision>(Precision::ALL.iter().map(|c| c.name())))]
     precision: Option<Precision>,
-    /// Where to train
+    /// Device to train on
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<DeviceChoice>(DeviceChoice::ALL.iter().map(|c| c.name())))]
     device: Option<DeviceChoice>,
-    /// How weights follow gradients
+    /// Optimiser
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<OptimizerKind>(OptimizerKind::ALL.iter().map(|c| c.name())))]
     optimizer: Option<OptimizerKind>,
     /// Peak learning rate
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     lr: Option<f64>,
-    /// How the learning rate moves
+    /// Learning-rate schedule
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ScheduleKind>(ScheduleKind::ALL.iter().map(|c| c.name())))]
     schedule: Option<ScheduleKind>,
     /// Weight decay per step, scaled by the learning rate
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     weight_decay: Option<f64>,
-    /// The share of SGD's velocity that is kept from step to step
+    /// Momentum (SGD)
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     momentum: Option<f64>,
     /// Use plain instead of Nesterov momentum (SGD)
     #[arg(long)]
     no_nesterov: bool,
-    /// The probability that the loss spreads evenly over all digits
+    /// Share of the target probability that is spread over all digits
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     label_smoothing: Option<f64>,
-    /// The norm gradients are scaled down to when it is exceeded
+    /// Clip gradients to this global norm
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     clip_norm: Option<f64>,
-    /// Batches whose gradients are gathered before one step
+    /// Batches whose gradients are accumulated before each optimiser step
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     accumulation: Option<u32>,
-    /// Keep a running average of the weights with this decay per step, such as 0.999
+    /// Average the weights over steps with this decay per step, such as 0.999
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     weight_averaging: Option<f64>,
-    /// Stop after so many epochs without a better validation, and keep the best
+    /// Stop after N epochs without a better validation result, and keep the best weights
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     early_stopping: Option<u32>,
-    /// How training pictures are changed each time they are seen
+    /// How strongly training images are augmented
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Augmentation>(Augmentation::ALL.iter().map(|c| c.name())))]
     augmentation: Option<Augmentation>,
-    /// Where all randomness comes from
+    /// Random seed
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Worker threads; one per core by default
+    /// Worker threads [default: one per core]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     threads: Option<u32>,
-    /// The most memory to hold, in MB; batches are computed in smaller parts to keep to it
+    /// Memory limit in MB; batches are split into micro-batches to stay below it
     #[arg(long, value_name = "MB")]
     memory_limit: Option<u32>,
-    /// Go on with a run that was interrupted: the newest, or the one whose checkpoint is in this folder
+    /// Resume an interrupted run: the latest, or the one whose checkpoint is in DIR
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "data", "preset", "model", "from", "activation", "epochs", "batch_size", "precision", "optimizer", "lr", "schedule", "weight_decay",
         "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging", "early_stopping", "augmentation", "seed",
     ])]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
     resume: Option<Option<PathBuf>>,
-    /// The folder to keep the run in; by default a new one where Inkling keeps its runs
+    /// Folder to save the run in [default: a new folder among Inkling's runs]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How the model file stores the weights; f16 takes half the space
+    /// Number format of the weights in the model file; f16 halves the size
     #[arg(long, value_name = "NAME", default_value = "f32", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
     weights: WeightFormat,
-    /// Print one JSON object a line on standard output
+    /// Print one JSON object per line to standard output
     #[arg(long)]
     json: bool,
 }
@@ -191,5 +191,5 @@ fn interrupted(folder: Option<&Path>) -> Result<InterruptedRun, Failure> {
         return Ok(Checkpoints::look_at(folder)?);
     }
     let newest = Checkpoints::new(Paths::find().checkpoints).list().into_iter().next();
-    newest.ok_or_else(|| Failure::Usage("There is no interrupted run to go on with. Leave --resume out to train anew.".to_owned()))
+    newest.ok_or_else(|| Failure::Usage("There is no interrupted run to resume. Leave out --resume to start a new one.".to_owned()))
 }

@@ -83,7 +83,7 @@ struct Discarded {
 /// What is about to be computed.
 pub fn plan(config: &RunConfig, plan: &RunPlan) -> String {
     format!(
-        "Training {} ({} parameters) on {} images of {}, {} more for validation: {} of {} in {} on {} ({}), seed {}.",
+        "Training {} ({} parameters) on {} images of {} ({} more for validation): {} of {}, {}, {}, {}, seed {}.",
         config.model.label(),
         grouped(plan.parameters),
         grouped(plan.train_images),
@@ -142,26 +142,26 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
     let validated = percent(f64::from(validation_accuracy.unwrap_or_default()), 2);
     output.text(&match &summary.test {
         Some(test) => format!(
-            "Done: {} of {} test images read rightly (validation: {validated}), after {} of training at {} images/s.",
+            "Done. Test accuracy: {} on {} images (validation: {validated}). Training took {} at {} images/s.",
             percent(test.accuracy, 2),
             grouped(test.images),
             clock(summary.train_seconds),
             grouped(summary.images_per_second.round() as u64)
         ),
         None if is_complete(summary) => {
-            format!("Done: {validated} of the validation images read rightly, after {} of training.", clock(summary.train_seconds))
+            format!("Done. Validation accuracy: {validated}. Training took {}.", clock(summary.train_seconds))
         }
         None => format!(
-            "Stopped: {epochs} of {} completed and kept (validation: {validated}).",
+            "Stopped after {epochs} of {}; the model was saved (validation accuracy: {validated}).",
             count(u64::from(summary.config.epochs), "epoch")
         ),
     })?;
-    output.text(&format!("The model is in {}", summary.model_path.display()))?;
-    output.text(&format!("Try it on a picture of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
+    output.text(&format!("Model saved as {}", summary.model_path.display()))?;
+    output.text(&format!("Try it on an image of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
 }
 
 /// The run ended before anything was worth keeping.
 pub fn discarded(output: &mut Output) -> Result<(), Failure> {
     output.json(&Discarded { event: "discarded" })?;
-    output.text("Stopped before the first epoch was complete; nothing was kept.")
+    output.text("Stopped before the first epoch was complete; nothing was saved.")
 }

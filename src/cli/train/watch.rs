@@ -24,17 +24,17 @@ pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> R
     loop {
         if interrupt::asked() && !stopping {
             stopping = true;
-            progress.note("Stopping. Press Ctrl-C again to end at once; `inkling train --resume` then goes on from the last full epoch.");
+            progress.note("Stopping. Press Ctrl-C again to quit immediately; `inkling train --resume` then resumes from the last completed epoch.");
             engine.send(Command::Stop(RunId(1)))?;
         }
         match engine.next()? {
-            Some(Event::Preparing { fraction, .. }) => progress.show(fraction, "Preparing the data"),
+            Some(Event::Preparing { fraction, .. }) => progress.show(fraction, "Preparing data"),
             Some(Event::Started { plan: started, before, .. }) => {
                 output.json(&report::Started::new(config, &started))?;
                 progress = Progress::new();
                 progress.note(&report::plan(config, &started));
                 if let Some(last) = before.last() {
-                    progress.note(&format!("Going on after epoch {} of {}.", last.epoch, config.epochs));
+                    progress.note(&format!("Resuming after epoch {} of {}.", last.epoch, config.epochs));
                 }
                 plan = Some(started);
             }
