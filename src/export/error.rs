@@ -10,13 +10,13 @@ use crate::problem::Problem;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ExportError {
     /// A file that has to stand beside the exported one would overwrite another.
-    #[error("{path} is there already and is not of this export")]
+    #[error("{path} already exists and is not part of this export")]
     InTheWay {
         /// The file.
         path: PathBuf,
     },
     /// The network lacks a weight its layers name: a mistake of ours.
-    #[error("the network has no {parameter}")]
+    #[error("the network has no weights named {parameter}")]
     Lacks {
         /// The weight.
         parameter: String,

@@ -20,9 +20,9 @@ pub fn groups(subject: &Subject) -> Vec<Group> {
 fn signature(subject: &Subject) -> Vec<(&'static str, String)> {
     let card = &subject.file.card;
     vec![
-        ("Picture", subject.preprocessing()),
-        ("Answer", format!("a logit for each of {}; softmax makes probabilities of them", card.labels.join(", "))),
-        ("No digit", format!("where the log of the summed exponentials of the logits is below {:.3}", card.digit_threshold)),
+        ("Input", subject.preprocessing()),
+        ("Output", format!("one logit for each of {}; softmax turns them into probabilities", card.labels.join(", "))),
+        ("Not a digit", format!("if the log-sum-exp of the logits is below {:.3}", card.digit_threshold)),
         ("Parameters", grouped(parameter_count(card.model))),
     ]
 }
@@ -36,14 +36,15 @@ fn training(subject: &Subject) -> Vec<(&'static str, String)> {
         }
         if !run.epochs.is_empty() {
             let plan = &run.plan;
-            let images = format!("{} to learn from, {} for validation", grouped(plan.train_images), grouped(plan.validation_images));
+            let images = format!("{} for training, {} for validation", grouped(plan.train_images), grouped(plan.validation_images));
             facts.push(("Images", images));
-            facts.push(("Epochs", format!("{} of {}, weights of epoch {}", run.epochs.len(), run.config.epochs, card.epochs)));
-            facts.push(("Time", format!("{} ({} images/s)", duration(run.train_seconds), grouped(run.images_per_second.round() as u64))));
+            facts.push(("Epochs", format!("{} of {}; weights from epoch {}", run.epochs.len(), run.config.epochs, card.epochs)));
+            facts.push(("Training time", format!("{} ({} images/s)", duration(run.train_seconds), grouped(run.images_per_second.round() as u64))));
             if !run.machine.is_empty() {
                 facts.push(("Machine", run.machine.clone()));
             }
-            facts.push(("Device", format!("{}, {} threads, {}", plan.device.label(), plan.threads, plan.precision.name())));
+            let threads = if plan.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", plan.threads) };
+            facts.push(("Device", format!("{}, {threads}, {}", plan.device.label(), plan.precision.name())));
             facts.push(("Finished", local_time(&run.finished_at)));
         }
     }
@@ -56,21 +57,21 @@ fn training(subject: &Subject) -> Vec<(&'static str, String)> {
 fn configuration(subject: &Subject) -> Vec<(&'static str, String)> {
     let config = &subject.file.card.config;
     let optimizer = match config.optimizer {
-        OptimizerKind::Sgd => format!("{}, {}", config.optimizer.label(), config.momentum),
+        OptimizerKind::Sgd => format!("{} {}", config.optimizer.label(), config.momentum),
         _ => config.optimizer.label().to_owned(),
     };
     let optional = |value: Option<String>| value.unwrap_or_else(|| "off".to_owned());
     vec![
         ("Network", format!("{}, {}", config.model.label(), config.activation.label())),
-        ("Preset", config.preset.map_or_else(|| "own settings".to_owned(), |preset| preset.label().to_owned())),
+        ("Preset", config.preset.map_or_else(|| "custom settings".to_owned(), |preset| preset.label().to_owned())),
         ("Batch size", grouped(u64::from(config.batch_size) * u64::from(config.accumulation))),
         ("Optimiser", optimizer),
         ("Learning rate", format!("{} ({})", config.learning_rate, config.schedule.label())),
         ("Weight decay", config.weight_decay.to_string()),
         ("Label smoothing", config.label_smoothing.to_string()),
-        ("Gradients clipped", optional(config.clip_norm.map(|norm| format!("to a norm of {norm}")))),
-        ("Weights averaged", optional(config.weight_averaging.map(|decay| format!("with a decay of {decay} per step")))),
-        ("Pictures varied", config.augmentation.label().to_owned()),
+        ("Gradient clipping", optional(config.clip_norm.map(|norm| format!("global norm {norm}")))),
+        ("Weight averaging", optional(config.weight_averaging.map(|decay| format!("decay {decay} per step")))),
+        ("Augmentation", config.augmentation.label().to_owned()),
         ("Seed", config.seed.to_string()),
     ]
 }

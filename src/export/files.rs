@@ -42,11 +42,11 @@ pub fn export(subject: &Subject, spec: &ExportSpec, name: &str) -> Result<Export
         ExportFormat::Onnx => vec![of_onnx(subject, spec, name, spec.quantize)?, predict_py()],
         ExportFormat::PyTorch => vec![state_dict(subject, spec.weights, name)?, model_py(subject, name, "model")],
         ExportFormat::Candle => {
-            let program = text(name, "A Rust program that reads pictures with candle", candle::main_rs(subject, weights));
+            let program = text(name, "Rust program that recognises digits with candle", candle::main_rs(subject, weights));
             vec![program, manifest(subject, name), safetensors(subject, spec.weights, weights)?]
         }
         ExportFormat::Card => {
-            let words = text(name, "What the model is, for people", card::markdown(subject, &[]));
+            let words = text(name, "Model card", card::markdown(subject, &[]));
             vec![words, card_json(subject, &beside("json"))]
         }
         ExportFormat::Report => vec![report_html(subject, name)],
@@ -66,10 +66,10 @@ fn everything(subject: &Subject, spec: &ExportSpec) -> Result<Vec<ExportedFile>,
         files.push(of_onnx(subject, spec, "model-int8.onnx", true)?);
     }
     files.extend([predict_py(), state_dict(subject, spec.weights, state)?, model_py(subject, state, "model")]);
-    let program = text("main.rs", "A Rust program that reads pictures with candle", candle::main_rs(subject, weights));
+    let program = text("main.rs", "Rust program that recognises digits with candle", candle::main_rs(subject, weights));
     files.extend([program, manifest(subject, "main.rs"), report_html(subject, "report.html"), card_json(subject, "model-card.json")]);
     let listed: Vec<FileInfo> = files.iter().map(|file| file.info.clone()).collect();
-    files.insert(0, text("README.md", "What the model is, for people", card::markdown(subject, &listed)));
+    files.insert(0, text("README.md", "Model card", card::markdown(subject, &listed)));
     Ok(files)
 }
 
@@ -79,42 +79,42 @@ fn safetensors(subject: &Subject, weights: WeightFormat, name: &str) -> Result<E
         shape: spec.shape.into_iter().map(|length| length as u64).collect(),
         format: weights.into(),
     });
-    let about = "The weights with a description, for candle, PyTorch and Inkling";
+    let about = "Weights and metadata for candle, PyTorch and Inkling";
     Ok(file(name, about, subject.safetensors(weights)?, tensors.collect()))
 }
 
 fn of_onnx(subject: &Subject, spec: &ExportSpec, name: &str, quantize: bool) -> Result<ExportedFile, ExportError> {
     let (bytes, tensors) = onnx::write(subject, spec, quantize)?;
-    let kind = if quantize { "The whole model with 8-bit weights" } else { "The whole model" };
-    let [takes, gives] = if spec.preprocessing { ["raw 28x28 pictures", "probabilities"] } else { ["normalised pictures", "logits"] };
-    Ok(file(name, &format!("{kind} for onnxruntime, tract and others: {takes} in, {gives} out"), bytes, tensors))
+    let kind = if quantize { "Complete model with 8-bit weights" } else { "Complete model" };
+    let [takes, gives] = if spec.preprocessing { ["raw 28x28 images", "probabilities"] } else { ["normalised images", "logits"] };
+    Ok(file(name, &format!("{kind} for ONNX Runtime, tract and others: takes {takes}, returns {gives}"), bytes, tensors))
 }
 
 fn state_dict(subject: &Subject, weights: WeightFormat, name: &str) -> Result<ExportedFile, ExportError> {
     let (bytes, tensors) = pytorch::write(subject, weights)?;
-    Ok(file(name, "The weights for PyTorch, as a state dict", bytes, tensors))
+    Ok(file(name, "Weights for PyTorch, as a state dict", bytes, tensors))
 }
 
 fn model_py(subject: &Subject, weights: &str, module: &str) -> ExportedFile {
     let source = pytorch::model_py(subject, weights, module);
-    text(&format!("{module}.py"), "The network as a PyTorch module, and how to load it", source)
+    text(&format!("{module}.py"), "PyTorch module that loads the weights", source)
 }
 
 /// The same for every model: the ONNX file says itself what it takes.
 fn predict_py() -> ExportedFile {
-    text("predict.py", "Reads pictures with the ONNX file", include_str!("../../assets/export/predict.py").to_owned())
+    text("predict.py", "Recognises digits in images with the ONNX file", include_str!("../../assets/export/predict.py").to_owned())
 }
 
 fn manifest(subject: &Subject, program: &str) -> ExportedFile {
-    text("Cargo.toml", "What the Rust program is built from", candle::manifest(subject, program))
+    text("Cargo.toml", "Cargo manifest of the Rust program", candle::manifest(subject, program))
 }
 
 fn report_html(subject: &Subject, name: &str) -> ExportedFile {
-    text(name, "One page with curves, confusion matrix and mistakes", report::html(subject))
+    text(name, "Web page with learning curves, confusion matrix and misclassified images", report::html(subject))
 }
 
 fn card_json(subject: &Subject, name: &str) -> ExportedFile {
-    text(name, "What the model is, for programs", format!("{:#}\n", card::json(subject)))
+    text(name, "Model card as JSON", format!("{:#}\n", card::json(subject)))
 }
 
 fn text(name: &str, about: &str, text: String) -> ExportedFile {

@@ -52,7 +52,7 @@ impl Subject {
     pub fn sentence(&self) -> String {
         let card = &self.file.card;
         format!(
-            "Reads a handwritten digit, 0 to 9, from a picture of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
+            "Recognises a handwritten digit, 0 to 9, in an image of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
             card.model.label(),
             grouped(parameter_count(card.model)),
             card.data.label()
@@ -62,7 +62,7 @@ impl Subject {
     /// How a pixel becomes a number that the network takes.
     pub fn preprocessing(&self) -> String {
         let Normalization { mean, std } = self.file.card.normalization;
-        format!("{SIDE}x{SIDE} greyscale, light ink on dark ground; x = (pixel / 255 - {mean}) / {std} for pixels from 0 to 255")
+        format!("{SIDE}x{SIDE} greyscale, light ink on a dark background; x = (pixel / 255 - {mean}) / {std} for pixels from 0 to 255")
     }
 
     /// What goes into an ONNX file and what comes out of it.
@@ -70,11 +70,11 @@ impl Subject {
         let labels = self.file.card.labels.join(", ");
         if preprocessing {
             let pixels = format!(
-                "Raw {SIDE}x{SIDE} greyscale pictures, a byte a pixel: light ink on dark ground, the digit 20 pixels tall and centred by mass, as in MNIST"
+                "Raw {SIDE}x{SIDE} greyscale images, one byte per pixel: light ink on a dark background, the digit 20 pixels tall and centred by mass, as in MNIST"
             );
-            [pixels, format!("A probability for each of {labels}; they sum to 1")]
+            [pixels, format!("One probability for each of {labels}; they sum to 1")]
         } else {
-            [self.preprocessing(), format!("A logit for each of {labels}; softmax makes probabilities of them")]
+            [self.preprocessing(), format!("One logit for each of {labels}; softmax turns them into probabilities")]
         }
     }
 
@@ -89,7 +89,7 @@ impl Subject {
         let right = (test.accuracy * test.images as f64).round() as u64;
         let (low, high) = wilson_interval(right, test.images);
         Some(format!(
-            "{} of {} test images (95 % interval {} to {})",
+            "{} on {} test images (95 % confidence interval: {} to {})",
             percent(test.accuracy, 2),
             grouped(test.images),
             percent(low, 2),
@@ -101,7 +101,7 @@ impl Subject {
     pub fn quantization(&self) -> Option<String> {
         let QuantizedAccuracy { images, original, quantized } = self.quantized?;
         Some(format!(
-            "8-bit integers, a scale for each output channel: {} of {} test images, {} before",
+            "8-bit integers with one scale per output channel: accuracy {} on {} test images, {} before quantisation",
             percent(quantized, 2),
             grouped(images),
             percent(original, 2)

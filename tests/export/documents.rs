@@ -34,7 +34,7 @@ fn the_card_says_what_there_is_to_know() {
     let words = text(&subject, ExportFormat::Card, "model");
     for part in [
         "LeNet-5 on Built-in digits",
-        "99.00 % of 100 test images (95 % interval",
+        "99.00 % on 100 test images (95 % confidence interval",
         "98.00 %",
         "A processor, 2 cores",
         "20 s",
@@ -55,7 +55,7 @@ fn the_card_says_what_there_is_to_know() {
 #[test]
 fn the_report_needs_nothing_beside_it() {
     let page = text(&trained(), ExportFormat::Report, "model");
-    for part in ["<svg", "polyline", "What was read as what", "99.00 %", "Learning rate"] {
+    for part in ["<svg", "polyline", "Confusion matrix", "99.00 %", "Learning rate"] {
         assert!(page.contains(part), "{part} is missing");
     }
     for outside in ["http://", "https://", "<script", "<link", "@import", "url("] {
@@ -66,9 +66,9 @@ fn the_report_needs_nothing_beside_it() {
 #[test]
 fn without_a_run_neither_claims_one() {
     let subject = subject(ModelKind::Tiny, Activation::Relu);
-    assert!(text(&subject, ExportFormat::Card, "model").contains("not measured"));
+    assert!(text(&subject, ExportFormat::Card, "model").contains("Not evaluated"));
     let page = text(&subject, ExportFormat::Report, "model");
-    assert!(!page.contains("<svg") && page.contains("Not measured"));
+    assert!(!page.contains("<svg") && page.contains("Not evaluated"));
 }
 
 #[test]

@@ -13,11 +13,11 @@ pub use markdown::markdown;
 
 /// What such a model must not be trusted with.
 pub const LIMITS: [&str; 5] = [
-    "It reads one digit at a time, 0 to 9, and nothing else: letters, several digits or no digit at all are answered with a digit as well, unless their digit score is looked at (the log of the summed exponentials of the logits, compared with digit_threshold).",
-    "It expects pictures as in MNIST: light ink on dark ground, the digit 20 pixels tall and centred by its mass in 28x28. Pictures that were not brought into that frame are read far worse.",
-    "The accuracy is that on the test split named here. Other people's hands, pens and cameras give another, mostly a lower one.",
-    "Its probabilities are no guarantee: a model can be sure and wrong.",
-    "It is meant for learning, teaching and trying out; do not let it decide alone where a mistake costs something.",
+    "It recognises one digit at a time, 0 to 9, and nothing else. For a letter, several digits or no digit at all it still answers with a digit, unless you compare the digit score (the log-sum-exp of the logits) with digit_threshold.",
+    "It expects images like those of MNIST: light ink on a dark background, the digit 20 pixels tall and centred by mass in 28x28 pixels. Accuracy is much lower on images in any other form.",
+    "The accuracy was measured on the test set named here. With other people's handwriting, pens and cameras it is usually lower.",
+    "Its probabilities are not guarantees: a model can be confident and wrong.",
+    "It is meant for learning, teaching and experimenting. Do not rely on it alone where mistakes are costly.",
 ];
 
 /// The card as JSON.

@@ -36,7 +36,7 @@ pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
     let [inner, outer, first] = [act("self.bn1(self.conv1(x))"), act("y + self.downsample(x)"), act("self.bn1(self.conv1(x))")];
     format!(
         r#"class Block(nn.Module):
-    """Two convolutions, and their input added to what they make of it (He et al. 2016)."""
+    """Two convolutions with a skip connection (He et al. 2016)."""
 
     def __init__(self, inputs, outputs, stride):
         super().__init__()

@@ -33,7 +33,7 @@ pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
     let [stem1, stem2, mlp] = [act("self.bn1(F.max_pool2d(self.conv1(x), 2))"), act("self.bn2(self.conv2(x))"), act("self.fc1(x)")];
     format!(
         r#"class Stem(nn.Module):
-    """Two small convolutions (Xiao et al. 2021)."""
+    """Convolutional stem (Xiao et al. 2021)."""
 
     def __init__(self):
         super().__init__()
@@ -48,7 +48,7 @@ pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
 
 
 class PatchEmbed(nn.Module):
-    """From a picture to a token for every 2x2 pixels."""
+    """One token for every 2x2 patch of the feature map."""
 
     def __init__(self):
         super().__init__()
@@ -59,7 +59,7 @@ class PatchEmbed(nn.Module):
 
 
 class SelfAttention(nn.Module):
-    """Every token looks at all tokens, in {heads} ways at once (Vaswani et al. 2017)."""
+    """Self-attention with {heads} heads (Vaswani et al. 2017)."""
 
     def __init__(self):
         super().__init__()

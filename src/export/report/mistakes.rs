@@ -17,7 +17,7 @@ pub fn show(test: &Evaluation) -> String {
     if figures.is_empty() {
         return String::new();
     }
-    format!("<h2>Its worst mistakes</h2>\n<p>Wrong answers that it was surest of.</p>\n<div class=mistakes>\n{figures}</div>\n")
+    format!("<h2>Most confident errors</h2>\n<p>Misclassified test images with the highest probability for the wrong digit.</p>\n<div class=mistakes>\n{figures}</div>\n")
 }
 
 fn figure(mistake: &Mistake) -> String {
@@ -31,7 +31,7 @@ fn figure(mistake: &Mistake) -> String {
     }
     let confidence = percent(f64::from(*confidence), 1);
     format!(
-        "<figure><img alt=\"a {label}\" width=56 height=56 src=\"data:image/png;base64,{}\"><figcaption>{label}, read as {answer}<br>{confidence} sure</figcaption></figure>\n",
+        "<figure><img alt=\"a {label}\" width=56 height=56 src=\"data:image/png;base64,{}\"><figcaption>{label}, predicted {answer}<br>{confidence}</figcaption></figure>\n",
         STANDARD.encode(&png)
     )
 }
