@@ -91,7 +91,7 @@ pub enum Problem {
     },
     /// The process the engine was in is gone.
     #[error(transparent)]
-    EngineLost(#[from] EngineLoss),
+    EngineExited(#[from] EngineExit),
     /// The engine is gone and did not come back.
     #[error("the engine is gone")]
     EngineGone,
@@ -99,7 +99,7 @@ pub enum Problem {
 
 /// How an engine in a process of its own was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum EngineLoss {
+pub enum EngineExit {
     /// Its process could not be started.
     #[error("the engine could not be started: {reason}")]
     NotStarted {

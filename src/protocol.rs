@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::infer::ReadingReport;
 use crate::ink::Ink;
-use crate::problem::{EngineLoss, Problem};
+use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
     EpochRecord, Evaluation, ExportSpec, FileInfo, ImportFinding, ImportSpec, Intervention, ModelInfo, ModelRef, Prediction,
@@ -35,10 +35,10 @@ pub enum Command {
     /// End the run now; what it learned so far is kept if an epoch was completed.
     Stop(RunId),
     /// Choose the model that reads drawings.
-    ReadWith(ModelRef),
+    UseModel(ModelRef),
     /// Choose where models read that do not learn any more: the processor, or one of these devices, best first. They are compared with the
     /// processor now and for every model that comes, whenever nothing else is under way; until then the processor reads.
-    ReadOn {
+    ChooseInferenceDevice {
         /// Which of them.
         choice: ReadingChoice,
         /// Those that may be used beside the processor.
@@ -183,15 +183,15 @@ pub enum Event {
         problem: Problem,
     },
     /// From now on this model reads drawings.
-    Reader(ModelInfo),
+    ModelInUse(ModelInfo),
     /// Where the model reads from now on, and what that rests on.
-    ReadingOn(ReadingReport),
+    InferenceDevice(ReadingReport),
     /// A drawing was read.
-    Read {
+    Classified {
         /// From the command.
         request: u64,
         /// What was read.
-        reading: Box<Prediction>,
+        prediction: Box<Prediction>,
     },
     /// A measurement is under way.
     Evaluating {
@@ -279,7 +279,7 @@ pub enum Event {
     /// The engine broke and was started afresh; readings and runs work again.
     Restarted,
     /// The process the engine was in is gone, and with it the engine: nothing comes after this.
-    Lost(EngineLoss),
+    EngineExited(EngineExit),
 }
 
 /// What a failure belongs to.
@@ -288,7 +288,7 @@ pub enum Task {
     /// A training run.
     Run(RunId),
     /// Reading drawing number `n`.
-    Reading(u64),
+    Classify(u64),
     /// Loading a model to read with.
     Model,
     /// Evaluation number `n`.

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use inkling::app::messages::Message;
-use inkling::app::{App, Choice, Desktop, Dialogs, ReadLive, Settings, Surroundings, Wake};
+use inkling::app::{App, AppDeps, Choice, Desktop, Dialogs, SampleLoad, Settings, Wake};
 use inkling::bench::{BATCH_SIZES, side_of};
-use inkling::engine::{EngineHandle, EngineSettings, EngineSide, Host};
+use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide};
 use inkling::hardware::{Gpu, Hardware, Reading as LiveReading, Watched};
 use inkling::infer::{Agreement, DeviceReading, ReadingFigures, ReadingReport};
 use inkling::ink::{Image, Ink};
@@ -35,7 +35,7 @@ pub struct FakeEngine {
     lines: Rc<RefCell<Vec<Option<EngineSide>>>>,
     /// What each engine was told when it was started.
     pub settings_of: Rc<RefCell<Vec<EngineSettings>>>,
-    /// The desktop around the window.
+    /// The desktop deps the window.
     pub desktop: Arc<FakeDesktop>,
     /// Everything that was asked, oldest first.
     pub heard: Vec<Command>,
@@ -183,11 +183,11 @@ pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
 }
 
 /// An app that reads the machine this way.
-pub fn app_reading_live(read_live: ReadLive) -> (App, FakeEngine) {
-    app_around(Settings { wizard_done: true, ..Settings::default() }, Answers::default(), read_live)
+pub fn app_sampling_load(sample_load: SampleLoad) -> (App, FakeEngine) {
+    app_around(Settings { wizard_done: true, ..Settings::default() }, Answers::default(), sample_load)
 }
 
-fn app_around(settings: Settings, dialogs: Answers, read_live: ReadLive) -> (App, FakeEngine) {
+fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> (App, FakeEngine) {
     let home = tempfile::tempdir().unwrap();
     let at = |name| home.path().join(name);
     let paths = Paths {
@@ -204,24 +204,24 @@ fn app_around(settings: Settings, dialogs: Answers, read_live: ReadLive) -> (App
     let asked_for = Rc::clone(&lines);
     let settings_of = Rc::new(RefCell::new(Vec::new()));
     let started = Rc::clone(&settings_of);
-    let around = Surroundings {
+    let deps = AppDeps {
         paths,
-        host: Host::Thread,
+        host: EngineHost::Thread,
         connect: Box::new(move |_host, settings, wake| {
             let (handle, side) = EngineHandle::pair(move || wake());
-            side.events.send(Event::Reader(starter()));
+            side.events.send(Event::ModelInUse(starter()));
             asked_for.borrow_mut().push(Some(side));
             started.borrow_mut().push(settings);
             handle
         }),
         probe: Arc::new(probed),
-        read_live,
+        sample_load,
         self_test: Arc::new(|device, _folder| Ok(checked(device))),
         dialogs: Box::new(dialogs),
         desktop: Arc::clone(&desktop) as Arc<dyn Desktop>,
         wake: Arc::new(|| {}),
     };
-    let mut app = App::new(settings, None, around);
+    let mut app = App::new(settings, None, deps);
     let mut engine = FakeEngine {
         lines,
         desktop,
@@ -298,7 +298,7 @@ impl FakeEngine {
             self.send(Event::Progress { run: id, steps: vec![point], now });
             if let Some(record) = record {
                 self.send(Event::Epoch { run: id, record });
-                self.send(Event::Reader(ModelInfo { reference: ModelRef::Training(id), epochs: record.epoch, ..starter() }));
+                self.send(Event::ModelInUse(ModelInfo { reference: ModelRef::Training(id), epochs: record.epoch, ..starter() }));
             }
         }
     }
@@ -380,9 +380,9 @@ impl FakeEngine {
                     self.end(true);
                 }
             }
-            Command::ReadWith(reference) => self.send(Event::Reader(ModelInfo { reference, ..starter() })),
-            Command::ReadOn { .. } => self.send(Event::ReadingOn(self.reads.clone())),
-            Command::Classify { request, ink } => self.send(Event::Read { request, reading: Box::new(reading(&ink)) }),
+            Command::UseModel(reference) => self.send(Event::ModelInUse(ModelInfo { reference, ..starter() })),
+            Command::ChooseInferenceDevice { .. } => self.send(Event::InferenceDevice(self.reads.clone())),
+            Command::Classify { request, ink } => self.send(Event::Classified { request, prediction: Box::new(prediction(&ink)) }),
             Command::Evaluate { request, model, data } => {
                 self.send(Event::Evaluating { request, fraction: 0.5 });
                 let model = ModelInfo { reference: model, ..starter() };
@@ -504,7 +504,7 @@ pub fn checked(device: DeviceChoice) -> inkling::self_test::Report {
 }
 
 /// As many strokes, that digit, nearly sure.
-pub fn reading(ink: &Ink) -> Prediction {
+pub fn prediction(ink: &Ink) -> Prediction {
     let digit = (ink.strokes.len() % CLASSES) as u8;
     let mut probabilities = [0.005; CLASSES];
     probabilities[usize::from(digit)] = 0.955;

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::machine::What;
+use super::machine::ComparisonKind;
 use super::settings::{Settings, Theme};
 use super::setup::Field;
 use crate::records::benchmark::Extent;
@@ -86,15 +86,15 @@ pub enum Action {
     /// Set the pen's diameter, in canvas units.
     SetPen(f32),
     /// Read drawings with this model.
-    ReadWith(ModelRef),
+    UseModel(ModelRef),
     /// Read drawings with this model and go to the canvas.
     DrawWith(ModelRef),
     /// Read drawings there.
-    ReadOn(ReadingChoice),
+    ChooseInferenceDevice(ReadingChoice),
     /// Look at the folders of finished runs again.
     RefreshRuns,
     /// Go on with an interrupted run from the checkpoint in this folder.
-    GoOn(PathBuf),
+    ResumeInterrupted(PathBuf),
     /// Forget an interrupted run: delete its checkpoint.
     ForgetInterrupted(PathBuf),
     /// Delete a run's folder.
@@ -133,7 +133,7 @@ pub enum Action {
     /// Measure this machine.
     Benchmark(Extent),
     /// Measure the settings as they stand with every batch size, or on every device.
-    Compare(What),
+    Compare(ComparisonKind),
     /// Break off the benchmark or comparison under way.
     CancelBenchmark,
     /// Open files that came from outside: a double click, another start of the program.
@@ -164,7 +164,7 @@ pub enum Action {
     /// Show or hide the monitor.
     ShowMonitor(bool),
     /// Change remembered settings.
-    Remember(Box<Settings>),
+    ChangeSettings(Box<Settings>),
     /// Take a notice away.
     Dismiss(u64),
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::action::{Action, Screen, WizardStep};
-use super::background::Finding;
+use super::background::BackgroundResult;
 use super::messages::Message;
 use super::models::ResultsView;
 use super::notice::Severity;
@@ -24,7 +24,7 @@ impl App {
             Action::Show(screen) => self.show(screen),
             Action::Wizard(step) => {
                 self.wizard = Some(step);
-                self.look_around();
+                self.start_discovery();
                 if step == WizardStep::Hardware && !self.checks.contains_key(&DeviceChoice::Cpu) {
                     self.check_device(DeviceChoice::Cpu);
                 }
@@ -60,8 +60,8 @@ impl App {
                 }
             }
             Action::Start => self.start(),
-            Action::Pause => self.ask_the_run(Command::Pause, &[Phase::Training]),
-            Action::Resume => self.ask_the_run(Command::Resume, &[Phase::Paused]),
+            Action::Pause => self.send_to_run(Command::Pause, &[Phase::Training]),
+            Action::Resume => self.send_to_run(Command::Resume, &[Phase::Paused]),
             Action::Stop => self.stop(),
             Action::PenDown(point) => {
                 self.drawing.begin(point);
@@ -89,21 +89,21 @@ impl App {
                 self.drawing.pen = pen;
                 self.drawing_changed();
             }
-            Action::ReadWith(model) => self.read_with(model),
+            Action::UseModel(model) => self.use_model(model),
             Action::DrawWith(model) => {
-                self.read_with(model);
+                self.use_model(model);
                 self.show(Screen::Draw);
             }
-            Action::ReadOn(choice) => self.choose_reading(choice),
+            Action::ChooseInferenceDevice(choice) => self.choose_reading(choice),
             Action::RefreshRuns => self.list_runs(),
-            Action::GoOn(folder) => self.go_on(&folder),
+            Action::ResumeInterrupted(folder) => self.resume_interrupted(&folder),
             Action::ForgetInterrupted(folder) => self.forget_interrupted(folder),
             Action::DeleteRun(folder) => self.delete_run(folder),
             Action::ShowResults(folder) => self.show_results(&folder),
             Action::Evaluate { model, data } => self.evaluate(model, data),
             Action::CancelEvaluation => {
                 if let Some(request) = self.evaluation {
-                    self.ask(Command::CancelEvaluation(request));
+                    self.send(Command::CancelEvaluation(request));
                 }
             }
             Action::OpenExport(model) => self.open_export(model),
@@ -124,8 +124,8 @@ impl App {
             Action::CancelBenchmark => self.cancel_benchmark(),
             Action::Open(files) => self.open(files),
             Action::ChooseDataFolder => {
-                let choice = self.around.dialogs.folder("Choose a folder with pictures of digits");
-                self.background.run(move || choice().map(Finding::DataFolder));
+                let choice = self.deps.dialogs.folder("Choose a folder with pictures of digits");
+                self.background.run(move || choice().map(BackgroundResult::DataFolder));
             }
             Action::UseDataFolder(folder) => self.use_data_folder(folder),
             Action::ChooseCudaFolder => self.choose_cuda_folder(),
@@ -144,12 +144,12 @@ impl App {
             }
             Action::SavePng { name, bytes } => self.save_as("Save the picture", &name, bytes),
             Action::OpenFolder(folder) => {
-                let desktop = Arc::clone(&self.around.desktop);
-                self.background.run(move || desktop.show_folder(&folder).err().map(Finding::Failed));
+                let desktop = Arc::clone(&self.deps.desktop);
+                self.background.run(move || desktop.show_folder(&folder).err().map(BackgroundResult::Failed));
             }
             Action::SetTheme(theme) => self.settings.theme = theme,
             Action::ShowMonitor(shown) => self.settings.monitor = shown,
-            Action::Remember(settings) => self.settings = *settings,
+            Action::ChangeSettings(settings) => self.settings = *settings,
             Action::Dismiss(id) => self.notices.retain(|notice| notice.id != id),
         }
     }
@@ -162,7 +162,7 @@ impl App {
     }
 
     fn start(&mut self) {
-        if self.is_training() || !self.obstacles().is_empty() {
+        if self.is_training() || !self.validation_errors().is_empty() {
             return;
         }
         let id = RunId(self.next_id());
@@ -171,54 +171,54 @@ impl App {
         self.screen = Screen::Train;
         self.reread_at = 0.0;
         self.move_to_host_for(config.device);
-        if !self.ask(Command::Start { run: id, config, from: None }) {
+        if !self.send(Command::Start { run: id, config, from: None }) {
             self.engine_is_gone();
         }
     }
 
     fn stop(&mut self) {
-        self.ask_the_run(Command::Stop, &[Phase::Preparing(0.0), Phase::Training, Phase::Paused]);
+        self.send_to_run(Command::Stop, &[Phase::Preparing(0.0), Phase::Training, Phase::Paused]);
         if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
             run.phase = Phase::Stopping;
         }
     }
 
     /// Sends the command for the run, if it stands in one of these phases.
-    fn ask_the_run(&mut self, command: impl FnOnce(RunId) -> Command, phases: &[Phase]) {
+    fn send_to_run(&mut self, command: impl FnOnce(RunId) -> Command, phases: &[Phase]) {
         let fits = |run: &&RunView| phases.iter().any(|phase| std::mem::discriminant(phase) == std::mem::discriminant(&run.phase));
         if let Some(id) = self.run.as_ref().filter(fits).map(|run| run.id) {
-            self.ask(command(id));
+            self.send(command(id));
         }
     }
 
     pub(super) fn drawing_changed(&mut self) {
         let empty = self.drawing.strokes().is_empty();
-        if let Some(request) = self.line.changed(empty) {
+        if let Some(request) = self.predictions.changed(empty) {
             self.classify(request);
         }
     }
 
     pub(super) fn classify(&mut self, request: u64) {
         let ink = self.drawing.ink();
-        self.ask(Command::Classify { request, ink });
+        self.send(Command::Classify { request, ink });
     }
 
-    fn read_with(&mut self, model: ModelRef) {
-        self.ask(Command::ReadWith(model));
+    fn use_model(&mut self, model: ModelRef) {
+        self.send(Command::UseModel(model));
     }
 
     pub(super) fn list_runs(&self) {
-        let store = Store::new(&self.around.paths.runs);
-        self.background.run(move || Some(Finding::Runs(store.list())));
+        let store = Store::new(&self.deps.paths.runs);
+        self.background.run(move || Some(BackgroundResult::Runs(store.list())));
         self.list_interrupted();
     }
 
     fn delete_run(&mut self, folder: PathBuf) {
-        let store = Store::new(&self.around.paths.runs);
+        let store = Store::new(&self.deps.paths.runs);
         self.background.run(move || {
             Some(match store.delete(&folder) {
-                Ok(()) => Finding::Runs(store.list()),
-                Err(error) => Finding::Failed(error.into()),
+                Ok(()) => BackgroundResult::Runs(store.list()),
+                Err(error) => BackgroundResult::Failed(error.into()),
             })
         });
     }
@@ -254,12 +254,12 @@ impl App {
 
     fn evaluate(&mut self, model: ModelRef, data: DataSpec) {
         if self.is_training() {
-            self.complain(&Problem::Busy);
+            self.show_problem(&Problem::Busy);
             return;
         }
         let request = self.next_id();
         (self.evaluation, self.evaluating) = (Some(request), Some(0.0));
-        if !self.ask(Command::Evaluate { request, model, data }) {
+        if !self.send(Command::Evaluate { request, model, data }) {
             self.engine_is_gone();
         }
     }
@@ -274,18 +274,18 @@ impl App {
     }
 
     fn save_as(&self, title: &str, name: &str, bytes: Vec<u8>) {
-        let choice = self.around.dialogs.save(title, name);
+        let choice = self.deps.dialogs.save(title, name);
         self.background.run(move || {
             let path = choice()?;
             Some(match files::write_whole(&path, &bytes) {
-                Ok(()) => Finding::Written(path),
-                Err(problem) => Finding::Failed(problem),
+                Ok(()) => BackgroundResult::Written(path),
+                Err(problem) => BackgroundResult::Failed(problem),
             })
         });
     }
 
     /// Says what went wrong and what to do.
-    pub(super) fn complain(&mut self, problem: &Problem) {
-        self.tell(Severity::Error, Message::from(problem));
+    pub(super) fn show_problem(&mut self, problem: &Problem) {
+        self.show_notice(Severity::Error, Message::from(problem));
     }
 }

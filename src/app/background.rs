@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::hardware::{Hardware, Reading};
 use crate::ink::Ink;
-use crate::problem::{EngineLoss, Problem};
+use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{self, Saved};
 use crate::run_config::DeviceChoice;
 use crate::runs::{InterruptedRun, RunEntry};
@@ -18,7 +18,7 @@ pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// What a job came back with.
 #[derive(Debug)]
-pub enum Finding {
+pub enum BackgroundResult {
     /// This machine.
     Hardware {
         /// What was found.
@@ -33,9 +33,9 @@ pub enum Finding {
     /// Runs that were interrupted, newest first.
     Interrupted(Vec<InterruptedRun>),
     /// The engine's process is gone, and this is left.
-    EngineLost {
+    EngineExited {
         /// How it went.
-        loss: EngineLoss,
+        loss: EngineExit,
         /// True when that broke a run off.
         was_training: bool,
         /// Runs that were interrupted, newest first.
@@ -53,7 +53,7 @@ pub enum Finding {
     /// The newest benchmark that was kept, if there is one.
     Benchmark(Option<Box<(benchmark::Report, Saved)>>),
     /// How busy this machine is.
-    Reading(Reading),
+    Load(Reading),
     /// A folder was chosen in a dialog.
     DataFolder(PathBuf),
     /// A folder with NVIDIA's libraries was chosen in a dialog.
@@ -70,7 +70,7 @@ pub enum Finding {
     /// The machine stays awake, or cannot be asked to.
     StaysAwake(bool),
     /// A notification was chosen: the window is asked for.
-    Chosen,
+    NotificationClicked,
     /// A file to export to was chosen in a dialog.
     ExportTo(PathBuf),
     /// A file to import was chosen in a dialog.
@@ -78,36 +78,36 @@ pub enum Finding {
     /// A file was written.
     Written(PathBuf),
     /// The settings were written, or not.
-    Remembered(Result<(), Problem>),
+    SettingsSaved(Result<(), Problem>),
     /// Something went wrong.
     Failed(Problem),
 }
 
 /// Starts jobs and collects what they bring.
-pub struct Background {
-    sender: Sender<Finding>,
-    findings: Receiver<Finding>,
+pub struct BackgroundTasks {
+    sender: Sender<BackgroundResult>,
+    results: Receiver<BackgroundResult>,
     wake: Wake,
 }
 
-impl Background {
+impl BackgroundTasks {
     /// `wake` is called when a job brings something.
     pub fn new(wake: Wake) -> Self {
-        let (sender, findings) = channel();
-        Self { sender, findings, wake }
+        let (sender, results) = channel();
+        Self { sender, results, wake }
     }
 
     /// Runs a job; `None` brings nothing (a cancelled dialog).
-    pub fn run(&self, job: impl FnOnce() -> Option<Finding> + Send + 'static) {
-        self.run_telling(|tell| {
-            if let Some(finding) = job() {
-                tell(finding);
+    pub fn run(&self, job: impl FnOnce() -> Option<BackgroundResult> + Send + 'static) {
+        self.run_with_updates(|report| {
+            if let Some(result) = job() {
+                report(result);
             }
         });
     }
 
     /// Runs a job that says what it finds as it goes.
-    pub fn run_telling(&self, job: impl FnOnce(&dyn Fn(Finding)) + Send + 'static) {
+    pub fn run_with_updates(&self, job: impl FnOnce(&dyn Fn(BackgroundResult)) + Send + 'static) {
         let sender = self.sender();
         let spawned = std::thread::Builder::new().name("inkling-job".to_owned()).spawn(move || job(&sender));
         if let Err(error) = spawned {
@@ -115,24 +115,24 @@ impl Background {
         }
     }
 
-    /// A way to bring findings from elsewhere.
-    pub fn sender(&self) -> impl Fn(Finding) + Send + Sync + use<> {
+    /// A way to bring results from elsewhere.
+    pub fn sender(&self) -> impl Fn(BackgroundResult) + Send + Sync + use<> {
         let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
-        move |finding| {
-            if sender.send(finding).is_ok() {
+        move |result| {
+            if sender.send(result).is_ok() {
                 wake();
             }
         }
     }
 
-    /// The next finding that is there already.
-    pub fn next(&self) -> Option<Finding> {
-        self.findings.try_recv().ok()
+    /// The next result that is there already.
+    pub fn next(&self) -> Option<BackgroundResult> {
+        self.results.try_recv().ok()
     }
 }
 
-impl std::fmt::Debug for Background {
+impl std::fmt::Debug for BackgroundTasks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Background").finish_non_exhaustive()
+        f.debug_struct("BackgroundTasks").finish_non_exhaustive()
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::background::Finding;
+use super::background::BackgroundResult;
 use super::machine::Checked;
 use super::messages::Message;
 use super::models::ResultsView;
@@ -24,7 +24,7 @@ impl App {
         while self.engine_alive {
             match self.engine.try_recv() {
                 Ok(Some(event)) => {
-                    self.engine_heard = true;
+                    self.engine_responded = true;
                     self.on_event(event);
                 }
                 Ok(None) => break,
@@ -35,10 +35,10 @@ impl App {
             self.on_finding(finding);
         }
         self.catch_up_on_reading();
-        self.mind_manners();
-        self.watch();
+        self.update_desktop();
+        self.sample_monitor();
         let expiry = self.expire_notices();
-        [self.remember(), expiry].into_iter().flatten().min()
+        [self.autosave_settings(), expiry].into_iter().flatten().min()
     }
 
     /// Takes in one event of the engine.
@@ -83,7 +83,7 @@ impl App {
                     run.interventions.push(intervention);
                 }
                 if news {
-                    self.tell(Severity::Info, Message::intervened(&intervention));
+                    self.show_notice(Severity::Info, Message::intervened(&intervention));
                 }
             }
             Event::Checkpoint { run, folder, epochs, kept } => self.on_checkpoint(run, LastCheckpoint { folder, epochs }, kept),
@@ -92,7 +92,7 @@ impl App {
             Event::Finished { run, summary } => {
                 if self.current(run).is_some() {
                     self.show_test(&summary);
-                    self.tell(Severity::Info, Message::run_finished(&summary));
+                    self.show_notice(Severity::Info, Message::run_finished(&summary));
                     self.end(run, Phase::Finished(summary));
                 }
                 self.list_runs();
@@ -104,16 +104,17 @@ impl App {
                 self.arrange_reading();
             }
             Event::Failed { what, problem } => self.on_failure(what, &problem),
-            Event::Reader(model) => {
-                let other = self.reader.as_ref().is_none_or(|reader| reader.reference != model.reference || reader.epochs != model.epochs);
-                self.reader = Some(model);
+            Event::ModelInUse(model) => {
+                let other =
+                    self.model_in_use.as_ref().is_none_or(|model| model.reference != model.reference || model.epochs != model.epochs);
+                self.model_in_use = Some(model);
                 if other && !self.drawing.strokes().is_empty() {
                     self.drawing_changed();
                 }
             }
-            Event::ReadingOn(report) => self.on_reading_report(report),
-            Event::Read { request, reading } => {
-                if let Some(next) = self.line.answered(request, *reading) {
+            Event::InferenceDevice(report) => self.on_reading_report(report),
+            Event::Classified { request, prediction } => {
+                if let Some(next) = self.predictions.answered(request, *prediction) {
                     self.classify(next);
                 }
             }
@@ -145,7 +146,7 @@ impl App {
                     let complaint = saved.as_ref().err().cloned();
                     self.benchmark.last = Some((*report, saved.ok()));
                     if let Some(problem) = complaint {
-                        self.complain(&problem);
+                        self.show_problem(&problem);
                     }
                 }
             }
@@ -160,11 +161,11 @@ impl App {
             }
             Event::Imported { request, summary, finding } => self.imported(request, &summary, &finding),
             Event::Pong => {}
-            Event::Lost(loss) => self.engine_is_lost(loss),
+            Event::EngineExited(loss) => self.engine_is_lost(loss),
             Event::Restarted => {
                 self.engine_lost_everything();
                 self.list_interrupted();
-                self.tell(Severity::Error, Message::engine_restarted());
+                self.show_notice(Severity::Error, Message::engine_restarted());
             }
         }
     }
@@ -188,8 +189,8 @@ impl App {
             Task::Benchmark(request) => self.benchmark.ended(request),
             Task::Export(request) => self.export_ended(request),
             Task::Import(request) => self.import_ended(request),
-            Task::Reading(request) => {
-                if let Some(next) = self.line.failed(request) {
+            Task::Classify(request) => {
+                if let Some(next) = self.predictions.failed(request) {
                     self.classify(next);
                 }
                 true
@@ -197,7 +198,7 @@ impl App {
             Task::Model => true,
         };
         if ours {
-            self.complain(problem);
+            self.show_problem(problem);
         }
     }
 
@@ -208,71 +209,71 @@ impl App {
             // Once is enough: a full disk does not empty by itself.
             Err(problem) => {
                 if !std::mem::replace(&mut run.complained, true) {
-                    self.tell(Severity::Info, Message::checkpoint_not_kept(&problem));
+                    self.show_notice(Severity::Info, Message::checkpoint_not_kept(&problem));
                 }
             }
         }
     }
 
-    fn on_finding(&mut self, finding: Finding) {
+    fn on_finding(&mut self, finding: BackgroundResult) {
         match finding {
             // What was found while the libraries were looked for elsewhere is overtaken.
-            Finding::Hardware { folder, .. } | Finding::Checked { folder, device: DeviceChoice::Cuda, .. }
+            BackgroundResult::Hardware { folder, .. } | BackgroundResult::Checked { folder, device: DeviceChoice::Cuda, .. }
                 if folder != self.settings.cuda_folder => {}
-            Finding::Hardware { hardware, .. } => {
+            BackgroundResult::Hardware { hardware, .. } => {
                 self.looking_for_cuda = false;
                 self.hardware = Some(*hardware);
                 self.check_gpu();
                 self.follow_recommendation();
             }
-            Finding::Data(found) => {
+            BackgroundResult::Data(found) => {
                 self.found = Some(found);
                 self.follow_recommendation();
             }
-            Finding::Runs(runs) => self.runs = Some(runs),
-            Finding::Checked { device, found, .. } => {
+            BackgroundResult::Runs(runs) => self.runs = Some(runs),
+            BackgroundResult::Checked { device, found, .. } => {
                 self.checks.insert(device, Checked::Done(found));
                 self.arrange_reading();
             }
-            Finding::Interrupted(runs) => self.on_interrupted(runs),
-            Finding::EngineLost { loss, was_training, interrupted } => {
-                self.on_interrupted(interrupted);
-                let left = self.broken_off().map(|last| last.epochs).filter(|_| was_training);
-                self.tell(Severity::Error, Message::engine_lost(&Problem::EngineLost(loss), was_training, left));
+            BackgroundResult::Interrupted(runs) => self.set_interrupted(runs),
+            BackgroundResult::EngineExited { loss, was_training, interrupted } => {
+                self.set_interrupted(interrupted);
+                let left = self.interrupted_checkpoint().map(|last| last.epochs).filter(|_| was_training);
+                self.show_notice(Severity::Error, Message::engine_exited(&Problem::EngineExited(loss), was_training, left));
             }
-            Finding::Benchmark(kept) => {
+            BackgroundResult::Benchmark(kept) => {
                 if let (None, Some(kept)) = (&self.benchmark.last, kept) {
                     let (report, saved) = *kept;
                     self.benchmark.last = Some((report, Some(saved)));
                 }
             }
-            Finding::Reading(reading) => self.monitor.take(reading),
-            Finding::DataFolder(folder) => self.use_data_folder(folder),
-            Finding::CudaFolder(folder) => self.use_cuda_folder(Some(folder)),
-            Finding::Ink { file, ink, only } => self.on_ink(&file, &ink, only),
-            Finding::StaysAwake(awake) => self.on_awake(awake),
-            Finding::Chosen => self.ask_for_window(),
-            Finding::ExportTo(path) => self.export_to(path),
-            Finding::ImportFrom(path) => self.import(path),
-            Finding::Written(path) => self.tell(Severity::Info, Message::written(&path)),
-            Finding::Remembered(outcome) => {
-                if let Some(problem) = self.memory.wrote(outcome) {
-                    self.tell(Severity::Info, Message::settings_not_saved(&problem));
+            BackgroundResult::Load(reading) => self.monitor.take(reading),
+            BackgroundResult::DataFolder(folder) => self.use_data_folder(folder),
+            BackgroundResult::CudaFolder(folder) => self.use_cuda_folder(Some(folder)),
+            BackgroundResult::Ink { file, ink, only } => self.on_ink(&file, &ink, only),
+            BackgroundResult::StaysAwake(awake) => self.on_awake(awake),
+            BackgroundResult::NotificationClicked => self.raise_window(),
+            BackgroundResult::ExportTo(path) => self.export_to(path),
+            BackgroundResult::ImportFrom(path) => self.import(path),
+            BackgroundResult::Written(path) => self.show_notice(Severity::Info, Message::written(&path)),
+            BackgroundResult::SettingsSaved(outcome) => {
+                if let Some(problem) = self.autosave.wrote(outcome) {
+                    self.show_notice(Severity::Info, Message::settings_not_saved(&problem));
                 }
             }
-            Finding::Failed(problem) => self.complain(&problem),
+            BackgroundResult::Failed(problem) => self.show_problem(&problem),
         }
     }
 
     /// The engine is gone: what it was doing is over; a fresh one takes its place, unless this one never worked.
     pub(super) fn engine_is_gone(&mut self) {
         self.engine_lost_everything();
-        if self.engine_heard {
+        if self.engine_responded {
             self.reconnect();
-            self.tell(Severity::Error, Message::engine_restarted());
+            self.show_notice(Severity::Error, Message::engine_restarted());
         } else {
             self.engine_alive = false;
-            self.complain(&Problem::EngineGone);
+            self.show_problem(&Problem::EngineGone);
         }
     }
 
@@ -284,7 +285,7 @@ impl App {
         self.benchmark.under_way = None;
         self.importing = None;
         self.export = None;
-        self.line.forget_request();
+        self.predictions.forget_request();
     }
 
     /// The run with this name, if it is under way.
@@ -318,8 +319,8 @@ impl App {
 
     /// Reads the drawing again with the weights as they are now, so that one sees them learn.
     fn reread(&mut self, run: RunId, elapsed: f32) {
-        let learning = self.reader.as_ref().is_some_and(|reader| reader.reference == ModelRef::Training(run));
-        if learning && !self.drawing.strokes().is_empty() && !self.line.is_behind() && elapsed - self.reread_at >= REREAD {
+        let learning = self.model_in_use.as_ref().is_some_and(|model| model.reference == ModelRef::Training(run));
+        if learning && !self.drawing.strokes().is_empty() && !self.predictions.is_behind() && elapsed - self.reread_at >= REREAD {
             self.reread_at = elapsed;
             self.drawing_changed();
         }

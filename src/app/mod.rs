@@ -17,13 +17,15 @@ mod setup;
 mod state;
 
 pub use action::{Action, Screen, WizardStep};
-pub use background::{Background, Finding, Wake};
-pub use desktop::{Choice, Desktop, Dialogs, Wants};
-pub use drawing::{CANVAS, Drawing, ReadingLine, ReadingPlace, about_comparison, device_name, reading_row, verdict};
-pub use machine::{BenchmarkUnderWay, BenchmarkView, Checked, Checks, Comparison, Monitor, ReadLive, SelfTest, What, about, automatic};
+pub use background::{BackgroundResult, BackgroundTasks, Wake};
+pub use desktop::{Choice, Desktop, Dialogs, WindowRequest};
+pub use drawing::{CANVAS, Drawing, InferenceDevice, PredictionQueue, about_inference_comparison, device_name, inference_row, verdict};
+pub use machine::{
+    BenchmarkView, Checked, Checks, Comparison, ComparisonKind, Monitor, RunningBenchmark, SampleLoad, SelfTest, about, automatic,
+};
 pub use models::{Dropped, ExportView, ResultsView};
 pub use notice::{Notice, Severity};
 pub use run::{History, LastCheckpoint, Phase, RunView, RunningMean, progress};
-pub use settings::{PEN, Settings, Theme, WindowPlace, ZOOM};
-pub use setup::{Field, Obstacle};
-pub use state::{App, Surroundings};
+pub use settings::{PEN, Settings, Theme, WindowGeometry, ZOOM};
+pub use setup::{Field, ValidationError};
+pub use state::{App, AppDeps};

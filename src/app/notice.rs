@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::messages::Message;
 
 /// How long good news stays.
-const INFO_STAYS: Duration = Duration::from_secs(12);
+const INFO_DURATION: Duration = Duration::from_secs(12);
 
 /// How much a notice matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,6 @@ pub struct Notice {
 impl Notice {
     /// When it goes by itself; errors stay until they are dismissed.
     pub fn expires(&self) -> Option<Instant> {
-        (self.severity == Severity::Info).then(|| self.since + INFO_STAYS)
+        (self.severity == Severity::Info).then(|| self.since + INFO_DURATION)
     }
 }

@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use super::WizardStep;
 use super::action::Screen;
-use super::background::{Background, Wake};
-use super::desktop::{Desktop, Dialogs, Manners};
-use super::drawing::{Drawing, ReadingLine, ReadingPlace};
-use super::machine::{BenchmarkView, Checks, Monitor, ReadLive, SelfTest};
+use super::background::{BackgroundTasks, Wake};
+use super::desktop::{Desktop, DesktopState, Dialogs};
+use super::drawing::{Drawing, InferenceDevice, PredictionQueue};
+use super::machine::{BenchmarkView, Checks, Monitor, SampleLoad, SelfTest};
 use super::messages::Message;
 use super::models::{ExportView, ResultsView};
 use super::notice::{Notice, Severity};
@@ -18,7 +18,7 @@ use super::run::RunView;
 use super::settings::Settings;
 use super::setup::Form;
 use crate::data::Found;
-use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget, this_machine};
+use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
 use crate::hardware::Hardware;
 use crate::protocol::Command;
 use crate::records::{ModelInfo, Prediction};
@@ -33,17 +33,17 @@ const NOTICES: usize = 4;
 pub type Probe = Arc<dyn Fn(Option<&Path>) -> Hardware + Send + Sync>;
 
 /// What the app stands on, given from outside so that tests can put something else in its place.
-pub struct Surroundings {
+pub struct AppDeps {
     /// The folders of this installation.
     pub paths: Paths,
     /// Where engines live at first.
-    pub host: Host,
+    pub host: EngineHost,
     /// Starts an engine; called again when one is gone.
-    pub connect: Box<dyn Fn(Host, EngineSettings, Wake) -> EngineHandle>,
+    pub connect: Box<dyn Fn(EngineHost, EngineSettings, Wake) -> EngineHandle>,
     /// Looks at this machine, for NVIDIA's libraries in this folder first; blocks until it is done.
     pub probe: Probe,
     /// Takes a reading of how busy it is; blocks until that is done.
-    pub read_live: ReadLive,
+    pub sample_load: SampleLoad,
     /// Checks that a device of it computes rightly.
     pub self_test: SelfTest,
     /// Asks for file names.
@@ -74,7 +74,7 @@ pub struct App {
     /// The canvas.
     pub drawing: Drawing,
     /// Who reads.
-    pub reader: Option<ModelInfo>,
+    pub model_in_use: Option<ModelInfo>,
     /// Runs that were interrupted and can go on, newest first.
     pub interrupted: Vec<InterruptedRun>,
     /// Finished runs, newest first, once listed.
@@ -97,19 +97,19 @@ pub struct App {
     pub notices: Vec<Notice>,
     /// True while the person works in the window; the window says so.
     pub focused: bool,
-    pub(super) reading_place: ReadingPlace,
-    pub(super) line: ReadingLine,
+    pub(super) inference: InferenceDevice,
+    pub(super) predictions: PredictionQueue,
     pub(super) engine: EngineHandle,
     /// Where the engine lives.
-    pub(super) host: Host,
+    pub(super) host: EngineHost,
     /// False once the engine is gone and a fresh one could not be had.
     pub(super) engine_alive: bool,
     /// True once the engine said something; one that never did is not started again and again.
-    pub(super) engine_heard: bool,
+    pub(super) engine_responded: bool,
     /// The data folders the engine was started with.
     pub(super) engine_folders: Vec<PathBuf>,
-    pub(super) background: Background,
-    pub(super) around: Surroundings,
+    pub(super) background: BackgroundTasks,
+    pub(super) deps: AppDeps,
     pub(super) last_id: u64,
     pub(super) evaluation: Option<u64>,
     /// The import under way.
@@ -119,32 +119,32 @@ pub struct App {
     pub(super) form: Form,
     /// True once a person chose a setting.
     pub(super) chosen: bool,
-    pub(super) probing: bool,
+    pub(super) discovery_started: bool,
     /// True while NVIDIA's libraries are looked for in another place.
     pub looking_for_cuda: bool,
-    pub(super) manners: Manners,
-    pub(super) memory: super::settings::Memory,
+    pub(super) desktop_state: DesktopState,
+    pub(super) autosave: super::settings::Autosave,
 }
 
 impl App {
-    /// The state at launch. Nothing is looked for yet: [`App::look_around`] does that, after the first frame.
+    /// The state at launch. Nothing is looked for yet: [`App::start_discovery`] does that, after the first frame.
     ///
     /// `set_aside` is where a settings file that could not be read was kept.
-    pub fn new(settings: Settings, set_aside: Option<PathBuf>, around: Surroundings) -> Self {
-        let (engine, engine_folders) = connect(&around, around.host, &settings);
+    pub fn new(settings: Settings, set_aside: Option<PathBuf>, deps: AppDeps) -> Self {
+        let (engine, engine_folders) = connect(&deps, deps.host, &settings);
         let mut drawing = Drawing::default();
         drawing.pen = settings.pen;
         let mut app = Self {
             screen: Screen::Train,
             wizard: (!settings.wizard_done).then_some(WizardStep::Welcome),
             config: settings.config.clone(),
-            memory: super::settings::Memory::new(settings.clone()),
+            autosave: super::settings::Autosave::new(settings.clone()),
             settings,
             hardware: None,
             found: None,
             run: None,
             drawing,
-            reader: None,
+            model_in_use: None,
             interrupted: Vec::new(),
             runs: None,
             results: None,
@@ -157,39 +157,39 @@ impl App {
             monitor: Monitor::default(),
             notices: Vec::new(),
             focused: true,
-            reading_place: ReadingPlace::default(),
-            line: ReadingLine::default(),
+            inference: InferenceDevice::default(),
+            predictions: PredictionQueue::default(),
             engine,
-            host: around.host,
+            host: deps.host,
             engine_alive: true,
-            engine_heard: false,
+            engine_responded: false,
             engine_folders,
-            background: Background::new(Arc::clone(&around.wake)),
-            around,
+            background: BackgroundTasks::new(Arc::clone(&deps.wake)),
+            deps,
             last_id: 0,
             evaluation: None,
             reread_at: 0.0,
             form: Form::default(),
             chosen: false,
-            probing: false,
+            discovery_started: false,
             looking_for_cuda: false,
-            manners: Manners::default(),
+            desktop_state: DesktopState::default(),
         };
         if let Some(aside) = set_aside {
-            app.tell(Severity::Info, Message::settings_set_aside(&aside));
+            app.show_notice(Severity::Info, Message::settings_set_aside(&aside));
         }
         app.tell_where_to_read();
         app
     }
 
     /// The newest reading of the drawing on the canvas; see [`App::reading_is_behind`].
-    pub fn reading(&self) -> Option<&Prediction> {
-        self.line.reading()
+    pub fn prediction(&self) -> Option<&Prediction> {
+        self.predictions.prediction()
     }
 
     /// True while the drawing has changed since [`App::reading`].
     pub fn reading_is_behind(&self) -> bool {
-        self.line.is_behind()
+        self.predictions.is_behind()
     }
 
     /// True while a run is under way.
@@ -214,7 +214,7 @@ impl App {
 
     /// The folder that holds the run folders.
     pub fn runs_folder(&self) -> &Path {
-        &self.around.paths.runs
+        &self.deps.paths.runs
     }
 
     pub(super) fn next_id(&mut self) -> u64 {
@@ -223,7 +223,7 @@ impl App {
     }
 
     /// Shows a notice, unless the same one is being shown.
-    pub(super) fn tell(&mut self, severity: Severity, message: Message) {
+    pub(super) fn show_notice(&mut self, severity: Severity, message: Message) {
         self.notices.retain(|notice| notice.message != message);
         let id = self.next_id();
         if self.notices.len() >= NOTICES {
@@ -233,7 +233,7 @@ impl App {
     }
 
     /// Asks the engine, starting a fresh one if it is gone. False when none can be had.
-    pub(super) fn ask(&mut self, command: Command) -> bool {
+    pub(super) fn send(&mut self, command: Command) -> bool {
         if self.engine_alive && self.engine.send(command.clone()) {
             return true;
         }
@@ -242,10 +242,10 @@ impl App {
     }
 
     pub(super) fn reconnect(&mut self) {
-        let (engine, folders) = connect(&self.around, self.host, &self.settings);
+        let (engine, folders) = connect(&self.deps, self.host, &self.settings);
         (self.engine, self.engine_folders) = (engine, folders);
-        (self.engine_alive, self.engine_heard) = (true, false);
-        self.line.forget_request();
+        (self.engine_alive, self.engine_responded) = (true, false);
+        self.predictions.forget_request();
         self.tell_anew_where_to_read();
     }
 }
@@ -256,17 +256,17 @@ impl std::fmt::Debug for App {
     }
 }
 
-fn connect(around: &Surroundings, host: Host, settings: &Settings) -> (EngineHandle, Vec<PathBuf>) {
-    let folders: Vec<_> = around.paths.data.iter().chain(&settings.data_folders).cloned().collect();
+fn connect(deps: &AppDeps, host: EngineHost, settings: &Settings) -> (EngineHandle, Vec<PathBuf>) {
+    let folders: Vec<_> = deps.paths.data.iter().chain(&settings.data_folders).cloned().collect();
     let engine = EngineSettings {
         data_folders: folders.clone(),
-        runs: RunsTarget::Store(around.paths.runs.clone()),
-        checkpoints: around.paths.checkpoints.clone(),
-        benchmarks: around.paths.benchmarks.clone(),
+        runs: RunsTarget::Store(deps.paths.runs.clone()),
+        checkpoints: deps.paths.checkpoints.clone(),
+        benchmarks: deps.paths.benchmarks.clone(),
         weights: WeightFormat::F32,
         cuda_folder: settings.cuda_folder.clone(),
-        gives_way: true,
+        background_priority: true,
         devices: this_machine(),
     };
-    ((around.connect)(host, engine, Arc::clone(&around.wake)), folders)
+    ((deps.connect)(host, engine, Arc::clone(&deps.wake)), folders)
 }

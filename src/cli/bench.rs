@@ -184,7 +184,7 @@ fn until_over(engine: &Engine, output: &mut Output) -> Result<Over, Failure> {
             Some(Event::Failed { what: Task::Benchmark(_), problem }) => return Err(problem.into()),
             // Whatever was measured, a fresh engine does not know of it.
             Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
-            Some(Event::Lost(loss)) => return Err(loss.into()),
+            Some(Event::EngineExited(loss)) => return Err(loss.into()),
             // The rest concerns reading, which nobody asked for here.
             Some(_) | None => {}
         }

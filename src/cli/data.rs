@@ -125,7 +125,8 @@ fn run_list(list: List) -> Result<(), Failure> {
         }
     }
     if !all && !output.is_json() {
-        output.text(&format!("\nTo add a data set, put its four IDX files into a folder of that name in one of these folders: {searched}"))?;
+        output
+            .text(&format!("\nTo add a data set, put its four IDX files into a folder of that name in one of these folders: {searched}"))?;
     }
     Ok(())
 }

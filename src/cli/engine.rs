@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use crate::data::DataError;
-use crate::engine::{EngineHandle, EngineSettings, Host, RunsTarget, this_machine};
+use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
 use crate::problem::Problem;
 use crate::protocol::{Command, Event};
 use crate::run_config::{DeviceChoice, WeightFormat};
@@ -44,12 +44,12 @@ impl Engine {
             benchmarks: paths.benchmarks,
             weights,
             cuda_folder: None,
-            gives_way: false,
+            background_priority: false,
             devices: this_machine(),
         };
         // One waiting wake-up is enough: whoever is woken takes every event there is.
         let (wake, woken) = sync_channel(1);
-        let handle = EngineHandle::start(Host::usual().for_device(device), settings, move || {
+        let handle = EngineHandle::start(EngineHost::usual().for_device(device), settings, move || {
             let _ = wake.try_send(());
         });
         Ok(Self { handle, woken })

@@ -62,7 +62,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(Normalization { mean, std }) = normalization
         && !(mean.is_finite() && std.is_finite() && std > 0.0)
     {
-        return Err(Failure::Usage("--mean must be a number and --std a number above 0; 0.1307 and 0.3081 are usual for MNIST.".to_owned()));
+        return Err(Failure::Usage(
+            "--mean must be a number and --std a number above 0; 0.1307 and 0.3081 are usual for MNIST.".to_owned(),
+        ));
     }
     let Arguments { file: path, model, activation, data, .. } = arguments;
     let engine = Engine::start(None, arguments.out.map(RunsTarget::Folder), WeightFormat::F32)?;

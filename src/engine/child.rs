@@ -15,50 +15,50 @@ use std::time::Duration;
 
 use super::event_sink::EventSink;
 use super::handle::{EngineHandle, EngineSettings, EngineSide};
-use super::wire::{self, Greeting};
-use crate::problem::EngineLoss;
+use super::wire::{self, Handshake};
+use crate::problem::EngineExit;
 use crate::protocol::{Command, Event};
 use crate::system::process;
 
 /// How long an engine may be silent before it counts as hung: longer than anything it does between two looks at its commands.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const HANG_TIMEOUT: Duration = Duration::from_secs(30);
 /// Looks at the engine within that time. Counted instead of the clock: a machine that slept has not waited.
-const LOOKS: u32 = 8;
+const PINGS: u32 = 8;
 /// Lines of its standard error that are kept.
-const LAST_WORDS: usize = 8;
+const STDERR_LINES: usize = 8;
 /// How long an engine that was told to end, or has closed its line, may take to be gone.
 const GRACE: Duration = Duration::from_secs(10);
 
 impl EngineHandle {
     /// Starts an engine as a child process: `program` is `inkling engine`, or whatever speaks like it. Where that fails, or ends in any
-    /// way that was not asked for, [`Event::Lost`] is the last event. `patience` is how long it may be silent.
+    /// way that was not asked for, [`Event::EngineExited`] is the last event. `patience` is how long it may be silent.
     pub fn child(program: Program, settings: EngineSettings, patience: Duration, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (handle, side) = Self::pair(wake);
-        let events = side.events.another();
+        let events = side.events.fork();
         let number = Arc::clone(&handle.process);
-        let open = move || Line::open(program, &settings, side, &number).watch(patience);
+        let open = move || ChildEngine::open(program, &settings, side, &number).watch(patience);
         let spawned = Builder::new().name("inkling-child".to_owned()).spawn(open);
         if let Err(error) = spawned {
             let reason = error.to_string();
-            events.send(Event::Lost(EngineLoss::NotStarted { reason }));
+            events.send(Event::EngineExited(EngineExit::NotStarted { reason }));
         }
         handle
     }
 }
 
 /// What is shared by the threads around one child.
-struct Line {
+struct ChildEngine {
     events: EventSink,
     child: io::Result<Child>,
     stdin: Arc<Mutex<Option<ChildStdin>>>,
-    heard: Arc<AtomicBool>,
+    alive: Arc<AtomicBool>,
     /// True once the caller asked for the end, or dropped its handle.
     ending: Arc<AtomicBool>,
-    ended: Receiver<Option<EngineLoss>>,
-    last_words: Option<JoinHandle<String>>,
+    ended: Receiver<Option<EngineExit>>,
+    stderr_tail: Option<JoinHandle<String>>,
 }
 
-impl Line {
+impl ChildEngine {
     /// Starts the child and the threads that write and read.
     fn open(mut program: Program, settings: &EngineSettings, side: EngineSide, number: &OnceLock<u32>) -> Self {
         let EngineSide { commands, events } = side;
@@ -68,7 +68,7 @@ impl Line {
         }
         let (over, ended) = channel();
         let mut line =
-            Self { events, child, stdin: Arc::default(), heard: Arc::default(), ending: Arc::default(), ended, last_words: None };
+            Self { events, child, stdin: Arc::default(), alive: Arc::default(), ending: Arc::default(), ended, stderr_tail: None };
         if let Err(error) = line.start_threads(settings, commands, over)
             && line.child.is_ok()
         {
@@ -82,25 +82,25 @@ impl Line {
         &mut self,
         settings: &EngineSettings,
         commands: Receiver<Command>,
-        over: Sender<Option<EngineLoss>>,
+        over: Sender<Option<EngineExit>>,
     ) -> io::Result<()> {
         let Ok(child) = &mut self.child else { return Ok(()) };
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let thread = |name: &str| Builder::new().name(format!("inkling-child-{name}"));
         if let Some(stderr) = stderr {
-            self.last_words = Some(thread("words").spawn(move || last_words(stderr))?);
+            self.stderr_tail = Some(thread("words").spawn(move || stderr_tail(stderr))?);
         }
         if let Some(stdout) = stdout {
-            let (events, heard) = (self.events.another(), Arc::clone(&self.heard));
+            let (events, alive) = (self.events.fork(), Arc::clone(&self.alive));
             thread("events").spawn(move || {
                 // A receiver that is gone has seen the end by itself.
-                let _ = over.send(take_events(stdout, &events, &heard));
+                let _ = over.send(take_events(stdout, &events, &alive));
             })?;
         }
         *self.stdin.lock().unwrap_or_else(PoisonError::into_inner) = stdin;
         let (stdin, ending, settings) = (Arc::clone(&self.stdin), Arc::clone(&self.ending), settings.clone());
         thread("commands").spawn(move || {
-            let mut open = with(&stdin, |pipe| wire::greet(pipe).and_then(|()| wire::write(pipe, &settings)));
+            let mut open = with(&stdin, |pipe| wire::send_handshake(pipe).and_then(|()| wire::write(pipe, &settings)));
             while let Ok(command) = commands.recv() {
                 ending.fetch_or(command == Command::Shutdown, Ordering::Relaxed);
                 // To an engine that is gone nothing can be said; the thread that reads finds out why.
@@ -116,18 +116,18 @@ impl Line {
     /// Waits for the end, whichever way it comes, and reports it.
     fn watch(mut self, patience: Duration) {
         if let Err(error) = &self.child {
-            return self.events.send(Event::Lost(EngineLoss::NotStarted { reason: error.to_string() }));
+            return self.events.send(Event::EngineExited(EngineExit::NotStarted { reason: error.to_string() }));
         }
         let mut silent = 0;
         let mut hung = false;
         let loss = loop {
-            match self.ended.recv_timeout(patience / LOOKS) {
+            match self.ended.recv_timeout(patience / PINGS) {
                 Ok(loss) => break loss,
                 Err(RecvTimeoutError::Disconnected) => break None,
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            silent = if self.heard.swap(false, Ordering::Relaxed) { 0 } else { silent + 1 };
-            if silent >= LOOKS {
+            silent = if self.alive.swap(false, Ordering::Relaxed) { 0 } else { silent + 1 };
+            if silent >= PINGS {
                 hung = true;
                 self.kill();
             } else {
@@ -139,14 +139,14 @@ impl Line {
             self.kill();
         }
         let status = self.reap();
-        let words = self.last_words.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let words = self.stderr_tail.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
         if self.ending.load(Ordering::Relaxed) {
             return;
         }
-        self.events.send(Event::Lost(match loss {
-            _ if hung => EngineLoss::Hung { seconds: patience.as_secs() as u32 },
+        self.events.send(Event::EngineExited(match loss {
+            _ if hung => EngineExit::Hung { seconds: patience.as_secs() as u32 },
             Some(loss) => loss,
-            None => EngineLoss::Ended { status: status.map_or_else(|| "no status".to_owned(), |status| status.to_string()), words },
+            None => EngineExit::Ended { status: status.map_or_else(|| "no status".to_owned(), |status| status.to_string()), words },
         }));
     }
 
@@ -182,22 +182,22 @@ fn with(stdin: &Mutex<Option<ChildStdin>>, write: impl FnOnce(&mut ChildStdin) -
 }
 
 /// Passes events on until there are no more; gives what was wrong, if it was something else than the end of the process.
-fn take_events(stdout: impl Read, events: &EventSink, heard: &AtomicBool) -> Option<EngineLoss> {
+fn take_events(stdout: impl Read, events: &EventSink, alive: &AtomicBool) -> Option<EngineExit> {
     let mut stdout = BufReader::new(stdout);
     let garbled =
-        |error: io::Error| (error.kind() == io::ErrorKind::InvalidData).then(|| EngineLoss::Garbled { reason: error.to_string() });
-    match wire::be_greeted(&mut stdout) {
-        Ok(Some(theirs)) if theirs != Greeting::ours() => {
-            return Some(EngineLoss::Version { ours: Greeting::ours().program, theirs: theirs.program });
+        |error: io::Error| (error.kind() == io::ErrorKind::InvalidData).then(|| EngineExit::Garbled { reason: error.to_string() });
+    match wire::recv_handshake(&mut stdout) {
+        Ok(Some(theirs)) if theirs != Handshake::ours() => {
+            return Some(EngineExit::Version { ours: Handshake::ours().program, theirs: theirs.program });
         }
-        Ok(Some(_)) => heard.store(true, Ordering::Relaxed),
+        Ok(Some(_)) => alive.store(true, Ordering::Relaxed),
         Ok(None) => return None,
         Err(error) => return garbled(error),
     }
     loop {
         match wire::read(&mut stdout) {
             Ok(Some(event)) => {
-                heard.store(true, Ordering::Relaxed);
+                alive.store(true, Ordering::Relaxed);
                 if event != Event::Pong {
                     events.send(event);
                 }
@@ -209,12 +209,12 @@ fn take_events(stdout: impl Read, events: &EventSink, heard: &AtomicBool) -> Opt
 }
 
 /// The last lines of what was said.
-fn last_words(stderr: impl Read) -> String {
+fn stderr_tail(stderr: impl Read) -> String {
     let mut lines = VecDeque::new();
     for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line).into_owned();
         tracing::info!(target: "inkling::engine::child", "{line}");
-        if lines.len() == LAST_WORDS {
+        if lines.len() == STDERR_LINES {
             lines.pop_front();
         }
         lines.push_back(line);

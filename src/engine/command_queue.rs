@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use super::devices::Devices;
 use super::event_sink::EventSink;
-use super::inference_device::ReadingPlace;
+use super::inference_device::InferenceDevice;
 use super::jobs::export;
-use super::supervisor::Bench;
+use super::supervisor::WorkerContext;
 use crate::infer::{Classifier, Classify};
 use crate::ink::Ink;
 use crate::problem::Problem;
@@ -21,7 +21,7 @@ use crate::records::{ExportSpec, ImportSpec, ModelRef, RunId};
 use crate::run_config::{DataSpec, RunConfig};
 
 /// How often the comparison of reading devices is looked at while nothing else is asked.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A command that changes what the engine works on.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ pub(super) enum Order {
 
 impl Order {
     /// True for what breaks a measurement off: what a person asked for last goes first.
-    pub const fn comes_first(&self) -> bool {
+    pub const fn preempts(&self) -> bool {
         matches!(
             self,
             Self::Start { .. }
@@ -81,8 +81,8 @@ impl Order {
     }
 }
 
-/// The engine's front desk.
-pub(super) struct Desk<'a> {
+/// The engine's command queue.
+pub(super) struct CommandQueue<'a> {
     commands: &'a mut Receiver<Command>,
     pub events: &'a mut EventSink,
     current: &'a mut Option<Task>,
@@ -91,21 +91,21 @@ pub(super) struct Desk<'a> {
     /// The model that reads, on the processor.
     classifier: Option<Classifier>,
     /// Where it reads.
-    place: ReadingPlace,
+    place: InferenceDevice,
     /// Reads with the newest weights of the run that is under way.
     learning: Option<(RunId, Classifier)>,
     /// True while the learning classifier reads.
     following: bool,
 }
 
-impl<'a> Desk<'a> {
-    pub fn open(bench: Bench<'a>, devices: Arc<dyn Devices>) -> Self {
-        let Bench { commands, events, current } = bench;
-        let place = ReadingPlace::new(devices);
+impl<'a> CommandQueue<'a> {
+    pub fn open(context: WorkerContext<'a>, devices: Arc<dyn Devices>) -> Self {
+        let WorkerContext { commands, events, current } = context;
+        let place = InferenceDevice::new(devices);
         let (orders, drawing) = (VecDeque::new(), None);
-        let mut desk = Self { commands, events, current, orders, drawing, classifier: None, place, learning: None, following: false };
-        desk.read_with(&ModelRef::Starter);
-        desk
+        let mut queue = Self { commands, events, current, orders, drawing, classifier: None, place, learning: None, following: false };
+        queue.read_with(&ModelRef::Starter);
+        queue
     }
 
     /// Notes what the engine is busy with.
@@ -143,9 +143,9 @@ impl<'a> Desk<'a> {
                 && let Some(classifier) = &self.classifier
                 && let Some(report) = self.place.attend(classifier)
             {
-                self.events.send(Event::ReadingOn(report));
+                self.events.send(Event::InferenceDevice(report));
             }
-            let patience = if self.place.is_comparing() { GLANCE } else { Duration::MAX };
+            let patience = if self.place.is_comparing() { POLL_INTERVAL } else { Duration::MAX };
             match self.commands.recv_timeout(patience) {
                 Ok(command) => self.take(command),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -155,7 +155,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Puts an order back, to be given next.
-    pub fn put_back(&mut self, order: Order) {
+    pub fn requeue(&mut self, order: Order) {
         self.orders.push_front(order);
     }
 
@@ -163,7 +163,7 @@ impl<'a> Desk<'a> {
     pub fn learned(&mut self, run: RunId, classifier: Classifier, follow: bool) {
         self.following |= follow;
         if self.following {
-            self.events.send(Event::Reader(classifier.info().clone()));
+            self.events.send(Event::ModelInUse(classifier.info().clone()));
         }
         self.learning = Some((run, classifier));
     }
@@ -177,7 +177,7 @@ impl<'a> Desk<'a> {
                 self.place.start_over();
             }
             if let Some(classifier) = &self.classifier {
-                self.events.send(Event::Reader(classifier.info().clone()));
+                self.events.send(Event::ModelInUse(classifier.info().clone()));
             }
         }
     }
@@ -199,8 +199,8 @@ impl<'a> Desk<'a> {
             Command::Import { request, spec } => Order::Import { request, spec: Box::new(spec) },
             Command::Shutdown => Order::Shutdown,
             Command::Ping => return self.events.send(Event::Pong),
-            Command::ReadWith(model) => return self.read_with(&model),
-            Command::ReadOn { choice, usable } => return self.place.ask(choice, usable),
+            Command::UseModel(model) => return self.read_with(&model),
+            Command::ChooseInferenceDevice { choice, usable } => return self.place.ask(choice, usable),
             Command::Classify { request, ink } => {
                 self.drawing = Some((request, ink));
                 return;
@@ -214,7 +214,7 @@ impl<'a> Desk<'a> {
             ModelRef::Training(run) => match &self.learning {
                 Some((learning, classifier)) if learning == run => {
                     self.following = true;
-                    self.events.send(Event::Reader(classifier.info().clone()));
+                    self.events.send(Event::ModelInUse(classifier.info().clone()));
                     return;
                 }
                 _ => Err(Problem::NoSuchRun),
@@ -224,7 +224,7 @@ impl<'a> Desk<'a> {
         };
         match loaded {
             Ok(classifier) => {
-                self.events.send(Event::Reader(classifier.info().clone()));
+                self.events.send(Event::ModelInUse(classifier.info().clone()));
                 self.classifier = Some(classifier);
                 self.place.start_over();
                 self.following = false;
@@ -245,19 +245,19 @@ impl<'a> Desk<'a> {
 
     fn read(&mut self) {
         let Some((request, ink)) = self.drawing.take() else { return };
-        let before = self.current.replace(Task::Reading(request));
+        let before = self.current.replace(Task::Classify(request));
         let learning = self.learning.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier);
-        let (reading, report) = match (learning, &self.classifier) {
+        let (prediction, report) = match (learning, &self.classifier) {
             (Some(learning), _) => (learning.classify_drawing(&ink), None),
             (None, Some(classifier)) => self.place.read(classifier, &ink),
             (None, None) => (Err(Problem::NoSuchRun), None),
         };
         if let Some(report) = report {
-            self.events.send(Event::ReadingOn(report));
+            self.events.send(Event::InferenceDevice(report));
         }
-        self.events.send(match reading {
-            Ok(reading) => Event::Read { request, reading: Box::new(reading) },
-            Err(problem) => Event::Failed { what: Task::Reading(request), problem },
+        self.events.send(match prediction {
+            Ok(prediction) => Event::Classified { request, prediction: Box::new(prediction) },
+            Err(problem) => Event::Failed { what: Task::Classify(request), problem },
         });
         *self.current = before;
     }

@@ -9,13 +9,13 @@ use crate::run_config::DataSpec;
 
 /// Room for one data set.
 #[derive(Default)]
-pub(super) struct Shelf {
+pub(super) struct DatasetCache {
     builtin: Option<DataSet>,
     other: Option<DataSet>,
 }
 
-impl Shelf {
-    /// The data set, from the shelf or read; `attend` is asked while it is being read.
+impl DatasetCache {
+    /// The data set, cached or read; `attend` is asked while it is being read.
     pub fn get(
         &mut self,
         folders: &[PathBuf],

@@ -26,7 +26,7 @@ impl EventSink {
     }
 
     /// Another way to the same caller, for the thread that watches over this one.
-    pub(super) fn another(&self) -> Self {
+    pub(super) fn fork(&self) -> Self {
         Self { sender: self.sender.clone(), wake: Arc::clone(&self.wake), last_telemetry: None, waiting: Vec::new() }
     }
 

@@ -41,7 +41,7 @@ pub struct EngineSettings {
     #[serde(default)]
     pub cuda_folder: Option<PathBuf>,
     /// True where a window has to stay quick: training then gives way to it when both want the processor.
-    pub gives_way: bool,
+    pub background_priority: bool,
     /// The devices of the machine it is on.
     #[serde(skip, default = "this_machine")]
     pub devices: Arc<dyn Devices>,
@@ -74,8 +74,8 @@ impl EngineHandle {
     pub fn spawn(settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (handle, side) = Self::pair(wake);
         // Here, where threads begin with the usual priority.
-        let scribe = Scribe::start(settings.gives_way);
-        supervise(side, move |bench| worker::work(&settings, &scribe, bench));
+        let scribe = Scribe::start(settings.background_priority);
+        supervise(side, move |context| worker::work(&settings, &scribe, context));
         handle
     }
 

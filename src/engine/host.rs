@@ -1,6 +1,6 @@
 //! Owns where an engine lives, and starting one there. Must not know what it will be asked for.
 
-use super::child::PATIENCE;
+use super::child::HANG_TIMEOUT;
 use super::handle::{EngineHandle, EngineSettings};
 use crate::device::look_for_cuda_in;
 use crate::run_config::DeviceChoice;
@@ -8,7 +8,7 @@ use crate::system::process;
 
 /// Where an engine lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Host {
+pub enum EngineHost {
     /// On a thread of this process.
     #[default]
     Thread,
@@ -16,7 +16,7 @@ pub enum Host {
     Process,
 }
 
-impl Host {
+impl EngineHost {
     /// Where this installation's engines live: on a thread, unless the environment says `INKLING_ENGINE=process`.
     pub fn usual() -> Self {
         let process = std::env::var_os("INKLING_ENGINE").is_some_and(|host| host.eq_ignore_ascii_case("process"));
@@ -32,12 +32,12 @@ impl Host {
 
 impl EngineHandle {
     /// Starts an engine there. `wake` is called after each event, from another thread.
-    pub fn start(host: Host, settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    pub fn start(host: EngineHost, settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
         match host {
-            Host::Thread => Self::spawn(settings, wake),
-            Host::Process => {
+            EngineHost::Thread => Self::spawn(settings, wake),
+            EngineHost::Process => {
                 let program = look_for_cuda_in(settings.cuda_folder.as_deref(), process::this(&["engine"]));
-                Self::child(program, settings, PATIENCE, wake)
+                Self::child(program, settings, HANG_TIMEOUT, wake)
             }
         }
     }

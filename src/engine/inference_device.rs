@@ -17,10 +17,10 @@ use crate::records::Prediction;
 use crate::run_config::{DeviceChoice, ReadingChoice};
 
 /// A device that takes longer than this for the pictures it is compared on, some 20 ms each, makes drawing sticky.
-const PATIENCE: Duration = Duration::from_secs(5);
+const HANG_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where the model reads.
-pub(super) struct ReadingPlace {
+pub(super) struct InferenceDevice {
     devices: Arc<dyn Devices>,
     /// What was asked for, and the devices that may be used for it; nothing is compared before.
     asked: Option<(ReadingChoice, Vec<DeviceChoice>)>,
@@ -38,7 +38,7 @@ enum Message {
     Done(Vec<Tried>),
 }
 
-impl ReadingPlace {
+impl InferenceDevice {
     pub fn new(devices: Arc<dyn Devices>) -> Self {
         Self { devices, asked: None, due: false, comparing: None, there: None, report: None }
     }
@@ -60,7 +60,7 @@ impl ReadingPlace {
         self.due |= self.comparing.take().is_some();
     }
 
-    /// True while devices are being compared, and [`ReadingPlace::attend`] wants to be called now and then.
+    /// True while devices are being compared, and [`InferenceDevice::attend`] wants to be called now and then.
     pub const fn is_comparing(&self) -> bool {
         self.comparing.is_some()
     }
@@ -96,7 +96,7 @@ impl ReadingPlace {
     pub fn read(&mut self, model: &Classifier, ink: &Ink) -> (Result<Prediction, Problem>, Option<ReadingReport>) {
         let Some(there) = &self.there else { return (model.classify_drawing(ink), None) };
         match guarded(|| there.classify_drawing(ink)) {
-            Ok(reading) => (Ok(reading), None),
+            Ok(prediction) => (Ok(prediction), None),
             Err(problem) => {
                 self.there = None;
                 if let Some(report) = &mut self.report {
@@ -144,5 +144,5 @@ fn compare_on(
             return Ok(None);
         }
     }
-    compare(model, loaded, PATIENCE, &mut { goes_on })
+    compare(model, loaded, HANG_TIMEOUT, &mut { goes_on })
 }

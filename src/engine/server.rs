@@ -4,11 +4,11 @@
 use std::io::{self, Read, Write};
 
 use super::handle::{EngineHandle, EngineSettings};
-use super::wire::{self, Greeting};
+use super::wire::{self, Handshake};
 
 /// Why a caller is not served.
 #[derive(Debug, thiserror::Error)]
-pub enum Unserved {
+pub enum ServeError {
     /// It ended, or never was one.
     #[error("no client connected; this command is used internally by the GUI")]
     NoCaller,
@@ -26,14 +26,14 @@ pub enum Unserved {
 }
 
 /// Serves until the caller ends or asks for the end. What a run has learned by then is kept.
-pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write) -> Result<(), Unserved> {
-    let theirs = wire::be_greeted(&mut input)?.ok_or(Unserved::NoCaller)?;
-    let ours = Greeting::ours();
-    wire::greet(&mut output)?;
+pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write) -> Result<(), ServeError> {
+    let theirs = wire::recv_handshake(&mut input)?.ok_or(ServeError::NoCaller)?;
+    let ours = Handshake::ours();
+    wire::send_handshake(&mut output)?;
     if theirs != ours {
-        return Err(Unserved::Version { ours: ours.program, theirs: theirs.program });
+        return Err(ServeError::Version { ours: ours.program, theirs: theirs.program });
     }
-    let settings: EngineSettings = wire::read(&mut input)?.ok_or(Unserved::NoCaller)?;
+    let settings: EngineSettings = wire::read(&mut input)?.ok_or(ServeError::NoCaller)?;
     let EngineHandle { commands, events, .. } = EngineHandle::spawn(settings, || {});
     std::thread::Builder::new().name("inkling-caller".to_owned()).spawn(move || {
         loop {
@@ -49,10 +49,10 @@ pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write) -> R
             }
         }
     })?;
-    let mut heard = true;
+    let mut alive = true;
     // Also with nobody to hear it, the engine comes to its end by itself.
     while let Ok(event) = events.recv() {
-        heard = heard && wire::write(&mut output, &event).inspect_err(|error| tracing::info!(%error, "the caller is gone")).is_ok();
+        alive = alive && wire::write(&mut output, &event).inspect_err(|error| tracing::info!(%error, "the caller is gone")).is_ok();
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::protocol::{Command, Event, Task};
 /// What work is given: its commands, its way out, and a place to note what it is busy with, so that a panic can be laid at
 /// the right door.
 #[derive(Debug)]
-pub struct Bench<'a> {
+pub struct WorkerContext<'a> {
     /// What is asked, in order.
     pub commands: &'a mut Receiver<Command>,
     /// Where events go.
@@ -23,14 +23,14 @@ pub struct Bench<'a> {
 }
 
 /// Runs `work` on a thread of its own until it returns, again after each panic.
-pub fn supervise(side: EngineSide, mut work: impl FnMut(Bench<'_>) + Send + 'static) {
+pub fn supervise(side: EngineSide, mut work: impl FnMut(WorkerContext<'_>) + Send + 'static) {
     let spawned = std::thread::Builder::new().name("inkling-engine".to_owned()).spawn(move || {
         let EngineSide { mut commands, events } = side;
         loop {
-            let (mut sink, mut current) = (events.another(), None);
+            let (mut sink, mut current) = (events.fork(), None);
             // Nothing the work owned outlives a panic: its state, its models and its half-sent telemetry are dropped here.
-            let bench = Bench { commands: &mut commands, events: &mut sink, current: &mut current };
-            let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(bench))) else { return };
+            let context = WorkerContext { commands: &mut commands, events: &mut sink, current: &mut current };
+            let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(context))) else { return };
             let message = panic_message(panic.as_ref());
             tracing::error!(%message, "the engine panicked");
             events.send(Event::Failed { what: current.unwrap_or(Task::Model), problem: Problem::Panicked { message } });

@@ -16,14 +16,14 @@ const MAX_FRAME: usize = 64 << 20;
 
 /// Who is at an end of the pipe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Greeting {
+pub struct Handshake {
     /// Version of the language.
     pub protocol: u32,
     /// Version of the program.
     pub program: String,
 }
 
-impl Greeting {
+impl Handshake {
     /// This program's.
     pub fn ours() -> Self {
         Self { protocol: PROTOCOL, program: env!("CARGO_PKG_VERSION").to_owned() }
@@ -31,13 +31,13 @@ impl Greeting {
 }
 
 /// Greets.
-pub fn greet(to: &mut impl Write) -> io::Result<()> {
+pub fn send_handshake(to: &mut impl Write) -> io::Result<()> {
     to.write_all(&MAGIC)?;
-    write(to, &Greeting::ours())
+    write(to, &Handshake::ours())
 }
 
 /// Hears the other side's greeting; `None` where it ended without one.
-pub fn be_greeted(from: &mut impl Read) -> io::Result<Option<Greeting>> {
+pub fn recv_handshake(from: &mut impl Read) -> io::Result<Option<Handshake>> {
     let mut magic = [0; MAGIC.len()];
     match from.read_exact(&mut magic) {
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),

@@ -7,46 +7,46 @@ use thread_priority::ThreadPriority;
 #[cfg(target_os = "linux")]
 use thread_priority::unix::{NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id};
 
-use super::command_queue::{Desk, Order};
-use super::dataset_cache::Shelf;
+use super::command_queue::{CommandQueue, Order};
+use super::dataset_cache::DatasetCache;
 use super::handle::EngineSettings;
 use super::jobs::{benchmark, evaluate, export, import, train};
-use super::supervisor::Bench;
+use super::supervisor::WorkerContext;
 use crate::protocol::Task;
 use crate::runs::Scribe;
 
 /// Works until shutdown.
-pub(super) fn work(settings: &EngineSettings, scribe: &Scribe, bench: Bench<'_>) {
-    if settings.gives_way {
-        give_way();
+pub(super) fn work(settings: &EngineSettings, scribe: &Scribe, context: WorkerContext<'_>) {
+    if settings.background_priority {
+        lower_priority();
     }
-    let mut desk = Desk::open(bench, Arc::clone(&settings.devices));
-    let mut shelf = Shelf::default();
+    let mut queue = CommandQueue::open(context, Arc::clone(&settings.devices));
+    let mut datasets = DatasetCache::default();
     loop {
-        match desk.wait() {
+        match queue.wait() {
             Order::Start { run, config, from } => {
-                desk.busy_with(Some(Task::Run(run)));
-                train::carry_out(settings, scribe, &mut desk, &mut shelf, run, &config, from.as_deref());
+                queue.busy_with(Some(Task::Run(run)));
+                train::carry_out(settings, scribe, &mut queue, &mut datasets, run, &config, from.as_deref());
             }
             Order::Evaluate { request, model, data } => {
-                desk.busy_with(Some(Task::Evaluation(request)));
-                evaluate::carry_out(settings, &mut desk, &mut shelf, request, &model, data);
+                queue.busy_with(Some(Task::Evaluation(request)));
+                evaluate::carry_out(settings, &mut queue, &mut datasets, request, &model, data);
             }
             Order::Benchmark { request, extent } => {
-                desk.busy_with(Some(Task::Benchmark(request)));
-                benchmark::carry_out(settings, &mut desk, request, extent);
+                queue.busy_with(Some(Task::Benchmark(request)));
+                benchmark::carry_out(settings, &mut queue, request, extent);
             }
             Order::Compare { request, config, sides } => {
-                desk.busy_with(Some(Task::Benchmark(request)));
-                benchmark::compare(settings, &mut desk, request, &config, &sides);
+                queue.busy_with(Some(Task::Benchmark(request)));
+                benchmark::compare(settings, &mut queue, request, &config, &sides);
             }
             Order::Export { request, model, spec, to } => {
-                desk.busy_with(Some(Task::Export(request)));
-                export::carry_out(settings, &mut desk, &mut shelf, request, &model, &spec, &to);
+                queue.busy_with(Some(Task::Export(request)));
+                export::carry_out(settings, &mut queue, &mut datasets, request, &model, &spec, &to);
             }
             Order::Import { request, spec } => {
-                desk.busy_with(Some(Task::Import(request)));
-                import::carry_out(settings, &desk, request, &spec);
+                queue.busy_with(Some(Task::Import(request)));
+                import::carry_out(settings, &queue, request, &spec);
             }
             // What they name is over already.
             Order::Pause(_)
@@ -57,13 +57,13 @@ pub(super) fn work(settings: &EngineSettings, scribe: &Scribe, bench: Bench<'_>)
             | Order::CancelExport(_) => {}
             Order::Shutdown => return,
         }
-        desk.busy_with(None);
+        queue.busy_with(None);
     }
 }
 
 /// Has this thread, and on Linux those it starts, take only what nobody else wants of the processor. Alone on the machine,
 /// training is as fast as ever.
-fn give_way() {
+fn lower_priority() {
     // Idle scheduling beats the lowest nice value: a thread that draws never waits for the end of a training thread's slice.
     #[cfg(target_os = "linux")]
     let lowered = set_thread_priority_and_policy(

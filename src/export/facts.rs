@@ -39,7 +39,10 @@ fn training(subject: &Subject) -> Vec<(&'static str, String)> {
             let images = format!("{} for training, {} for validation", grouped(plan.train_images), grouped(plan.validation_images));
             facts.push(("Images", images));
             facts.push(("Epochs", format!("{} of {}; weights from epoch {}", run.epochs.len(), run.config.epochs, card.epochs)));
-            facts.push(("Training time", format!("{} ({} images/s)", duration(run.train_seconds), grouped(run.images_per_second.round() as u64))));
+            facts.push((
+                "Training time",
+                format!("{} ({} images/s)", duration(run.train_seconds), grouped(run.images_per_second.round() as u64)),
+            ));
             if !run.machine.is_empty() {
                 facts.push(("Machine", run.machine.clone()));
             }

@@ -64,7 +64,7 @@ impl Topic {
                  The interval says how far the accuracy may be off because there are only so many test pictures."
             }
             Self::Hardware => {
-                "What training can use here, and whether it computes rightly: the check compares every operation and its gradient with \
+                "ComparisonKind training can use here, and whether it computes rightly: the check compares every operation and its gradient with \
                  results that are known. The benchmark measures how fast it is; afterwards the run panel can say how long a run will take."
             }
         }

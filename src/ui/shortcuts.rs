@@ -41,7 +41,7 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
     }
     if pressed(&START) {
         actions.push(match app.run.as_ref().filter(|run| run.is_active()).map(|run| &run.phase) {
-            None => app.broken_off().map_or(Action::Start, |last| Action::GoOn(last.folder.clone())),
+            None => app.interrupted_checkpoint().map_or(Action::Start, |last| Action::ResumeInterrupted(last.folder.clone())),
             Some(Phase::Paused) => Action::Resume,
             Some(_) => Action::Pause,
         });

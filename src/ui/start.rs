@@ -10,9 +10,9 @@ use eframe::egui::{IconData, ViewportBuilder, pos2, vec2};
 use super::desktop::SystemDesktop;
 use super::dialogs::SystemDialogs;
 use super::window::Inkling;
-use crate::app::{Action, App, Settings, Surroundings};
+use crate::app::{Action, App, AppDeps, Settings};
 use crate::device::look_for_cuda_in;
-use crate::engine::{EngineHandle, Host};
+use crate::engine::{EngineHandle, EngineHost};
 use crate::hardware::{Meter, probe_apart};
 use crate::self_test::check_apart;
 use crate::system::paths::Paths;
@@ -47,14 +47,14 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
             });
             let kept_in = paths.runs.clone();
             let meter = Mutex::new(Meter::with_drivers_apart(|| process::this(&["hardware", "--watch", "--json"])));
-            let around = Surroundings {
+            let around = AppDeps {
                 paths,
                 probe: Arc::new(move |folder| {
                     let program = process::this(&["hardware", "--json"]);
                     probe_apart(look_for_cuda_in(folder, program), &kept_in)
                 }),
-                read_live: Arc::new(move |watched| meter.lock().unwrap_or_else(PoisonError::into_inner).read(watched)),
-                host: Host::usual(),
+                sample_load: Arc::new(move |watched| meter.lock().unwrap_or_else(PoisonError::into_inner).read(watched)),
+                host: EngineHost::usual(),
                 connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
                 self_test: Arc::new(check_apart),
                 dialogs: Box::new(SystemDialogs),

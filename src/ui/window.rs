@@ -12,7 +12,7 @@ use super::models::ModelsView;
 use super::plots::PlotsView;
 use super::results::ResultsScreen;
 use super::{about, drop_zone, shell, shortcuts, style, wizard};
-use crate::app::{Action, App, Theme, Wants, WindowPlace, ZOOM};
+use crate::app::{Action, App, Theme, WindowGeometry, WindowRequest, ZOOM};
 
 /// What the window is called when nothing is under way.
 const TITLE: &str = "Inkling";
@@ -94,7 +94,7 @@ impl Inkling {
         self.frames += 1;
         if self.frames == 2 {
             // The first frame is on the screen: now there is time to look at the machine.
-            self.app.look_around();
+            self.app.start_discovery();
         } else if self.frames == 1 {
             ctx.request_repaint();
         }
@@ -137,9 +137,11 @@ impl Inkling {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
             self.title = title;
         }
-        match self.app.take_wants() {
-            Some(Wants::Attention) => ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational)),
-            Some(Wants::Front) => {
+        match self.app.take_window_request() {
+            Some(WindowRequest::Attention) => {
+                ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational))
+            }
+            Some(WindowRequest::Front) => {
                 ctx.send_viewport_cmd(ViewportCommand::Minimized(false));
                 ctx.send_viewport_cmd(ViewportCommand::Focus);
                 // Where a program may not put itself in front (Wayland), it can still call.
@@ -190,7 +192,7 @@ impl Inkling {
         let Some(inner) = inner.filter(|_| !minimized) else { return };
         // Rectangles are in points as zoomed; the window is made before there is a zoom.
         let before = self.app.settings.window;
-        self.app.settings.window = Some(WindowPlace {
+        self.app.settings.window = Some(WindowGeometry {
             // While maximised, the size to go back to is the one before.
             size: before.filter(|_| maximized).map_or([inner.width() * zoom, inner.height() * zoom], |place| place.size),
             position: if maximized {

@@ -1,7 +1,7 @@
 //! Runs that broke off: offered, gone on with, forgotten; and an engine that is lost costs a message.
 
 use inkling::app::{Action, App, Phase, Screen};
-use inkling::problem::{EngineLoss, Problem};
+use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event};
 use inkling::records::ModelRef;
 use inkling::run_config::{DeviceChoice, ModelKind, RunConfig};
@@ -13,11 +13,11 @@ use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config, record};
 
 fn killed() -> Event {
-    Event::Lost(EngineLoss::Ended { status: "signal: 9 (SIGKILL)".to_owned(), words: String::new() })
+    Event::EngineExited(EngineExit::Ended { status: "signal: 9 (SIGKILL)".to_owned(), words: String::new() })
 }
 
 /// A run of 3 epochs whose engine is lost in the second, with a checkpoint after the first.
-fn broken_off() -> (App, FakeEngine) {
+fn interrupted_checkpoint() -> (App, FakeEngine) {
     let (mut app, mut engine) = app();
     app.apply(Action::Configure(Box::new(RunConfig { epochs: 3, ..RunConfig::default() })));
     app.apply(Action::Start);
@@ -34,16 +34,16 @@ fn broken_off() -> (App, FakeEngine) {
 
 #[test]
 fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
-    let (mut app, mut engine) = broken_off();
+    let (mut app, mut engine) = interrupted_checkpoint();
     let run = app.run.as_ref().unwrap();
     assert_eq!(run.phase, Phase::Failed);
     assert_eq!(run.state(), "Broke off; 1 of 3 epochs are safe");
-    assert_eq!(app.broken_off().map(|last| last.epochs), Some(1));
+    assert_eq!(app.interrupted_checkpoint().map(|last| last.epochs), Some(1));
     let said = &app.notices.last().unwrap().message;
     assert!(said.what.contains("SIGKILL") && said.remedy.contains("Continue"), "{said:?}");
     assert_eq!(engine.engines(), 2, "another engine has taken its place");
 
-    app.apply(Action::GoOn("kept".into()));
+    app.apply(Action::ResumeInterrupted("kept".into()));
     let id = app.run.as_ref().unwrap().id;
     let asked = engine.listen();
     let Some(Command::Start { run, config, from }) = asked.last() else { panic!("{asked:?}") };
@@ -53,7 +53,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     let run = app.run.as_ref().unwrap();
     assert_eq!((run.history.steps.len(), run.history.epochs.len()), (10, 1));
     assert_eq!(run.phase, Phase::Training);
-    assert!(app.broken_off().is_none());
+    assert!(app.interrupted_checkpoint().is_none());
 }
 
 #[test]
@@ -64,9 +64,9 @@ fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
     engine.train(3);
     engine.send(killed());
     wait_for(&mut app, |app| !app.notices.is_empty());
-    assert!(app.broken_off().is_none());
+    assert!(app.interrupted_checkpoint().is_none());
     assert!(app.notices.last().unwrap().message.remedy.contains("before its first epoch"));
-    app.apply(Action::GoOn("nothing".into()));
+    app.apply(Action::ResumeInterrupted("nothing".into()));
     assert!(engine.listen().iter().all(|command| !matches!(command, Command::Start { .. })));
 }
 
@@ -86,25 +86,25 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     drop(place);
     engine.send(killed());
     wait_for(&mut app, |app| !app.notices.is_empty());
-    assert_eq!(app.broken_off().map(|last| (last.folder.clone(), last.epochs)), Some((folder.clone(), 2)));
+    assert_eq!(app.interrupted_checkpoint().map(|last| (last.folder.clone(), last.epochs)), Some((folder.clone(), 2)));
     assert!(app.notices[0].message.remedy.contains("its first 2 epochs are safe"), "{:?}", app.notices);
     assert_eq!(app.interrupted.len(), 1);
     app.apply(Action::ForgetInterrupted(folder));
     wait_for(&mut app, |app| app.interrupted.is_empty());
-    assert!(app.broken_off().is_none(), "what is forgotten does not come back");
+    assert!(app.interrupted_checkpoint().is_none(), "what is forgotten does not come back");
 }
 
 #[test]
 fn the_model_that_read_reads_again_with_the_next_engine() {
     let (mut app, mut engine) = app();
     let model = ModelRef::File("a/model.safetensors".into());
-    app.apply(Action::ReadWith(model.clone()));
+    app.apply(Action::UseModel(model.clone()));
     engine.serve();
     app.poll();
     engine.send(killed());
     wait_for(&mut app, |app| !app.notices.is_empty());
     let told = engine.listen();
-    assert!(matches!(&told[..], [Command::ReadOn { .. }, Command::ReadWith(again)] if *again == model), "{told:?}");
+    assert!(matches!(&told[..], [Command::ChooseInferenceDevice { .. }, Command::UseModel(again)] if *again == model), "{told:?}");
     assert!(app.notices.last().unwrap().message.remedy.contains("nothing was lost"));
 }
 
@@ -121,7 +121,7 @@ fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_i
         engine.send(Event::Checkpoint { run, folder: "kept".into(), epochs: 1, kept: Ok(()) });
         engine.fail(problem);
         app.poll();
-        assert_eq!(app.broken_off().is_some(), offered);
+        assert_eq!(app.interrupted_checkpoint().is_some(), offered);
     }
 }
 
@@ -160,7 +160,7 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
 
     app.apply(Action::ForgetInterrupted(second));
     wait_for(&mut app, |app| app.interrupted.len() == 1);
-    app.apply(Action::GoOn(first.clone()));
+    app.apply(Action::ResumeInterrupted(first.clone()));
     assert_eq!(app.screen, Screen::Train);
     let Some(Command::Start { config, from, .. }) = engine.listen().pop() else { panic!("nothing was started") };
     // The device it trained on is not there any more.

@@ -1,15 +1,15 @@
 //! What the window shows, as data.
 
-mod checking;
+mod cuda_libraries;
+mod desktop_integration;
+mod device_check;
 mod drawing;
 mod history;
+mod inference_device;
 mod interrupted;
-mod libraries;
-mod manners;
 mod messages;
 mod monitor;
 mod opening;
-mod reading_place;
 mod settings;
 mod state;
 mod verdict;

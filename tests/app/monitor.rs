@@ -20,7 +20,7 @@ fn poll_for(app: &mut App, time: Duration) {
 }
 
 fn processors(app: &App) -> Vec<f32> {
-    app.monitor.readings().iter().map(|reading| reading.processor).collect()
+    app.monitor.readings().iter().map(|prediction| prediction.processor).collect()
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_reading_that_hangs_costs_the_figures_and_nothing_else() {
     let held = Mutex::new(held);
     let asked = Arc::new(Mutex::new(0));
     let count = Arc::clone(&asked);
-    let (mut app, _engine) = crate::fake_engine::app_reading_live(Arc::new(move |_| {
+    let (mut app, _engine) = crate::fake_engine::app_sampling_load(Arc::new(move |_| {
         *count.lock().unwrap() += 1;
         // As a driver that does not answer; the test lets go of it in the end.
         let _ = held.lock().unwrap().recv();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use inkling::app::{Action, CANVAS, Screen, Settings, Wants};
+use inkling::app::{Action, CANVAS, Screen, Settings, WindowRequest};
 use inkling::ink::{Ink, read_ink_file};
 use inkling::protocol::Command;
 use inkling::records::ModelRef;
@@ -21,8 +21,8 @@ fn a_model_or_its_run_folder_is_drawn_with() {
         app.apply(Action::Show(Screen::Train));
         app.apply(Action::Open(vec![opened]));
         assert_eq!(app.screen, Screen::Draw);
-        assert!(engine.listen().contains(&Command::ReadWith(ModelRef::File(model.clone()))));
-        assert_eq!(app.take_wants(), Some(Wants::Front));
+        assert!(engine.listen().contains(&Command::UseModel(ModelRef::File(model.clone()))));
+        assert_eq!(app.take_window_request(), Some(WindowRequest::Front));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use inkling::app::{Action, Settings, Theme, WindowPlace};
+use inkling::app::{Action, Settings, Theme, WindowGeometry};
 use inkling::run_config::{ModelKind, ReadingChoice, RunConfig};
 
 use crate::fake_engine::{Answers, app_with};
@@ -13,7 +13,7 @@ fn unusual() -> Settings {
         wizard_done: true,
         theme: Theme::Dark,
         zoom: 1.3,
-        window: Some(WindowPlace { position: Some([30.0, 40.0]), size: [1000.0, 700.0], maximized: false }),
+        window: Some(WindowGeometry { position: Some([30.0, 40.0]), size: [1000.0, 700.0], maximized: false }),
         config: RunConfig { model: ModelKind::LeNet, epochs: 7, ..RunConfig::default() },
         data_folders: vec!["some/where".into()],
         cuda_folder: Some("some/where/else".into()),

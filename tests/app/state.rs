@@ -32,7 +32,7 @@ fn a_run_goes_from_start_to_results() {
     app.poll();
     let run = app.run.as_ref().unwrap();
     assert_eq!((run.history.steps.len(), run.history.epochs.len(), run.now.epoch), (12, 1, 2));
-    assert_eq!(app.reader.as_ref().unwrap().reference, ModelRef::Training(run.id));
+    assert_eq!(app.model_in_use.as_ref().unwrap().reference, ModelRef::Training(run.id));
     engine.finish();
     app.poll();
     assert!(matches!(app.run.as_ref().unwrap().phase, Phase::Finished(_)));
@@ -124,12 +124,12 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
     let asked = classified(&engine.listen());
     assert_eq!(asked.len(), 1, "only the first goes out while nothing is answered");
     let ink = app.drawing.ink();
-    app.on_event(Event::Read { request: asked[0].0, reading: Box::new(crate::fake_engine::reading(&ink)) });
-    assert!(app.reading().is_some() && app.reading_is_behind());
+    app.on_event(Event::Classified { request: asked[0].0, prediction: Box::new(crate::fake_engine::prediction(&ink)) });
+    assert!(app.prediction().is_some() && app.reading_is_behind());
     let next = classified(&engine.listen());
     assert_eq!(next.len(), 1);
     assert_eq!(next[0].1, 20, "all points, not those in between");
-    app.on_event(Event::Read { request: next[0].0, reading: Box::new(crate::fake_engine::reading(&ink)) });
+    app.on_event(Event::Classified { request: next[0].0, prediction: Box::new(crate::fake_engine::prediction(&ink)) });
     assert!(!app.reading_is_behind());
     assert!(engine.listen().is_empty());
 }
@@ -142,13 +142,13 @@ fn a_reading_that_comes_after_clearing_is_not_shown() {
     app.apply(Action::ClearDrawing);
     engine.serve();
     app.poll();
-    assert!(app.reading().is_none());
+    assert!(app.prediction().is_none());
     app.apply(Action::Undo);
     engine.serve();
     app.poll();
-    assert_eq!(app.reading().unwrap().digit, 1, "the stroke is back, and read");
+    assert_eq!(app.prediction().unwrap().digit, 1, "the stroke is back, and read");
     app.apply(Action::Undo);
-    assert!(app.reading().is_none(), "nothing is on the canvas");
+    assert!(app.prediction().is_none(), "nothing is on the canvas");
 }
 
 #[test]
@@ -156,11 +156,11 @@ fn answers_to_requests_never_made_are_dropped() {
     let (mut app, mut engine) = app();
     app.apply(Action::PenDown([10.0, 10.0]));
     let ink = app.drawing.ink();
-    app.on_event(Event::Read { request: 4711, reading: Box::new(crate::fake_engine::reading(&ink)) });
-    assert!(app.reading().is_none());
+    app.on_event(Event::Classified { request: 4711, prediction: Box::new(crate::fake_engine::prediction(&ink)) });
+    assert!(app.prediction().is_none());
     engine.serve();
     app.poll();
-    assert!(app.reading().is_some());
+    assert!(app.prediction().is_some());
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn another_reader_reads_the_drawing_again() {
     engine.serve();
     app.poll();
     engine.listen();
-    app.apply(Action::ReadWith(ModelRef::File("a.safetensors".into())));
+    app.apply(Action::UseModel(ModelRef::File("a.safetensors".into())));
     engine.serve();
     app.poll();
     assert_eq!(classified(&engine.listen()).len(), 1);
@@ -205,7 +205,7 @@ fn a_broken_engine_costs_the_run_and_a_sentence() {
     let id = app.run.as_ref().unwrap().id;
     engine.send(Event::Failed { what: Task::Run(id), problem: Problem::Panicked { message: "index 3".to_owned() } });
     engine.send(Event::Restarted);
-    engine.send(Event::Reader(starter()));
+    engine.send(Event::ModelInUse(starter()));
     app.poll();
     assert_eq!(app.run.as_ref().unwrap().phase, Phase::Failed);
     assert!(app.notices.iter().any(|notice| notice.message.what.contains("index 3")));
@@ -228,7 +228,7 @@ fn an_engine_that_is_gone_is_replaced() {
     app.apply(Action::PenMove([20.0, 10.0]));
     engine.serve();
     app.poll();
-    assert!(app.reading().is_some(), "the fresh engine reads");
+    assert!(app.prediction().is_some(), "the fresh engine reads");
     app.apply(Action::Start);
     engine.serve();
     app.poll();

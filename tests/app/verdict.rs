@@ -1,6 +1,6 @@
 //! The words for a reading.
 
-use inkling::app::verdict::{Verdict, latency, reader_sentence, whole_percent};
+use inkling::app::verdict::{Verdict, latency, model_sentence, whole_percent};
 use inkling::app::{Phase, RunView};
 use inkling::ink::Image;
 use inkling::records::{ModelInfo, ModelRef, Prediction, RunId};
@@ -10,7 +10,7 @@ fn info(reference: ModelRef) -> ModelInfo {
     ModelInfo { reference, kind: ModelKind::ConvNet, parameters: 10, data: DataSpec::builtin(), epochs: 2, validation_accuracy: None }
 }
 
-fn reading(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
+fn prediction(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
     let mut probabilities = [0.0; 10];
     for &(digit, probability) in likely {
         probabilities[digit] = probability;
@@ -30,25 +30,25 @@ fn reading(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
 
 #[test]
 fn a_sure_reading_names_one_digit() {
-    let verdict = Verdict::of(&reading(&[(7, 0.98), (1, 0.02)], true));
+    let verdict = Verdict::of(&prediction(&[(7, 0.98), (1, 0.02)], true));
     assert_eq!((verdict.digits.as_slice(), verdict.sentence.as_str()), ([7].as_slice(), "7 — 98 % sure"));
 }
 
 #[test]
 fn a_torn_reading_names_two() {
-    let verdict = Verdict::of(&reading(&[(9, 0.40), (4, 0.55)], true));
+    let verdict = Verdict::of(&prediction(&[(9, 0.40), (4, 0.55)], true));
     assert_eq!((verdict.digits.as_slice(), verdict.sentence.as_str()), ([4, 9].as_slice(), "could be 4 or 9"));
 }
 
 #[test]
 fn a_hesitant_reading_says_probably() {
-    let verdict = Verdict::of(&reading(&[(7, 0.7), (1, 0.1), (2, 0.1), (3, 0.1)], true));
+    let verdict = Verdict::of(&prediction(&[(7, 0.7), (1, 0.1), (2, 0.1), (3, 0.1)], true));
     assert_eq!(verdict.sentence, "probably 7 — 70 % sure");
 }
 
 #[test]
 fn scribble_is_no_digit_however_sure_the_probabilities_look() {
-    let verdict = Verdict::of(&reading(&[(8, 0.99), (3, 0.01)], false));
+    let verdict = Verdict::of(&prediction(&[(8, 0.99), (3, 0.01)], false));
     assert_eq!((verdict.digits.len(), verdict.sentence.as_str()), (0, "does not look like a digit"));
     assert!(verdict.detail.contains('8'));
 }
@@ -64,13 +64,13 @@ fn the_reader_is_named_and_the_run_under_way_with_its_epoch() {
     run.phase = Phase::Training;
     run.now.epoch = 2;
     let training = info(ModelRef::Training(RunId(3)));
-    assert_eq!(reader_sentence(&training, Some(&run)), "reads with the run under way, epoch 2");
+    assert_eq!(model_sentence(&training, Some(&run)), "reads with the run under way, epoch 2");
     run.phase = Phase::Discarded;
-    assert!(reader_sentence(&training, Some(&run)).contains("last run"));
-    assert!(reader_sentence(&info(ModelRef::Starter), None).contains("starter model"));
+    assert!(model_sentence(&training, Some(&run)).contains("last run"));
+    assert!(model_sentence(&info(ModelRef::Starter), None).contains("starter model"));
 }
 
 #[test]
 fn latency_states_unit_and_device() {
-    assert_eq!(latency(&reading(&[(7, 0.98)], true)), "0.8 ms on the CPU");
+    assert_eq!(latency(&prediction(&[(7, 0.98)], true)), "0.8 ms on the CPU");
 }

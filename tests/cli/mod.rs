@@ -2,8 +2,8 @@
 
 mod bench;
 mod data;
-mod exchange;
 mod hardware;
+mod import_export;
 #[cfg(unix)]
 mod interrupt;
 mod predict;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
-use inkling::engine::{EngineHandle, EngineSettings, RunsTarget, greet, this_machine};
+use inkling::engine::{EngineHandle, EngineSettings, RunsTarget, send_handshake, this_machine};
 use inkling::ink::Ink;
-use inkling::problem::EngineLoss;
+use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event};
 use inkling::records::{ModelRef, RunId};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig, WeightFormat};
@@ -31,7 +31,7 @@ fn settings(folder: &Path) -> EngineSettings {
         benchmarks: folder.join("bench"),
         weights: WeightFormat::F32,
         cuda_folder: None,
-        gives_way: false,
+        background_priority: false,
         devices: this_machine(),
     }
 }
@@ -58,15 +58,15 @@ fn until<T>(handle: &EngineHandle, mut pick: impl FnMut(Event) -> Option<T>) -> 
     }
 }
 
-fn lost(event: Event) -> Option<EngineLoss> {
-    if let Event::Lost(loss) = event { Some(loss) } else { None }
+fn lost(event: Event) -> Option<EngineExit> {
+    if let Event::EngineExited(loss) = event { Some(loss) } else { None }
 }
 
 #[test]
 fn it_trains_reads_and_ends_like_one_on_a_thread() {
     let folder = tempfile::tempdir().unwrap();
     let handle = start(folder.path());
-    assert!(matches!(handle.recv(), Some(Event::Reader(model)) if model.reference == ModelRef::Starter));
+    assert!(matches!(handle.recv(), Some(Event::ModelInUse(model)) if model.reference == ModelRef::Starter));
     let config = config(folder.path(), 2);
     handle.send(Command::Start { run: RunId(1), config: config.clone(), from: None });
     let summary = until(&handle, |event| if let Event::Finished { summary, .. } = event { Some(summary) } else { None });
@@ -74,7 +74,7 @@ fn it_trains_reads_and_ends_like_one_on_a_thread() {
     assert!(summary.model_path.is_file());
     assert!(Checkpoints::new(folder.path().join("checkpoints")).list().is_empty(), "a run that is over leaves no checkpoint");
     handle.send(Command::Classify { request: 7, ink: Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]], ..Ink::default() } });
-    until(&handle, |event| matches!(event, Event::Read { request: 7, .. }).then_some(()));
+    until(&handle, |event| matches!(event, Event::Classified { request: 7, .. }).then_some(()));
     handle.send(Command::Shutdown);
     assert_eq!(handle.recv(), None, "an end that was asked for needs no words");
 }
@@ -105,17 +105,17 @@ fn an_engine_that_cannot_be_started_or_is_none_is_called_that() {
         loss
     };
     let loss = try_it(Program::new(folder.path().join("not there")));
-    assert!(matches!(loss, EngineLoss::NotStarted { .. }), "{loss:?}");
+    assert!(matches!(loss, EngineExit::NotStarted { .. }), "{loss:?}");
     // A program that is no engine, and complains about how it was called.
     let mut other = Program::new(env!("CARGO_BIN_EXE_inkling"));
     other.args(["train", "--epochs", "no"]);
     let loss = try_it(other);
-    assert!(matches!(&loss, EngineLoss::Ended { status, words } if status.contains('2') && words.contains("--epochs")), "{loss:?}");
+    assert!(matches!(&loss, EngineExit::Ended { status, words } if status.contains('2') && words.contains("--epochs")), "{loss:?}");
     // One that says something else on its standard output.
     let mut other = Program::new(env!("CARGO_BIN_EXE_inkling"));
     other.arg("--help");
     let loss = try_it(other);
-    assert!(matches!(loss, EngineLoss::Garbled { .. }), "{loss:?}");
+    assert!(matches!(loss, EngineExit::Garbled { .. }), "{loss:?}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn an_engine_refuses_callers_it_does_not_understand() {
     assert_eq!(status, Some(1));
     assert!(said.contains("understood"), "{said}");
     let mut older = Vec::new();
-    greet(&mut older).unwrap();
+    send_handshake(&mut older).unwrap();
     let at = older.windows(5).position(|bytes| bytes == b"0.1.0").unwrap();
     older[at] = b'9';
     let (status, said) = try_it(&older);
@@ -205,7 +205,7 @@ mod killed {
                         to_come = if after_checkpoints { to_come.saturating_sub(1) } else { to_come };
                     }
                     Event::Epoch { .. } if !after_checkpoints => to_come = to_come.saturating_sub(1),
-                    Event::Lost(EngineLoss::Ended { status, .. }) => {
+                    Event::EngineExited(EngineExit::Ended { status, .. }) => {
                         assert!(!alive && status.contains("signal: 9"), "round {round}: {status}");
                         break;
                     }
@@ -230,17 +230,17 @@ mod killed {
     fn what_is_written_to_its_standard_output_besides_is_no_part_of_the_frames() {
         let folder = tempfile::tempdir().unwrap();
         let handle = marked(folder.path(), PATIENT);
-        until(&handle, |event| matches!(event, Event::Reader(_)).then_some(()));
+        until(&handle, |event| matches!(event, Event::ModelInUse(_)).then_some(()));
         let pids = engines(folder.path());
         assert_eq!(handle.process(), Some(pids[0]));
         // As a driver within that process would, which knows nothing but descriptor 1.
         let mut stdout = std::fs::File::options().write(true).open(format!("/proc/{}/fd/1", pids[0])).unwrap();
         writeln!(stdout, "a driver says something").unwrap();
         handle.send(Command::Classify { request: 3, ink: Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]], ..Ink::default() } });
-        until(&handle, |event| matches!(event, Event::Read { request: 3, .. }).then_some(()));
+        until(&handle, |event| matches!(event, Event::Classified { request: 3, .. }).then_some(()));
         drop(stdout);
         signal("KILL", folder.path());
-        let EngineLoss::Ended { words, .. } = until(&handle, lost) else { panic!("garbled") };
+        let EngineExit::Ended { words, .. } = until(&handle, lost) else { panic!("garbled") };
         assert!(words.contains("a driver says something"), "it is among the last words: {words}");
     }
 
@@ -248,12 +248,12 @@ mod killed {
     fn one_that_hangs_is_ended_and_called_that() {
         let folder = tempfile::tempdir().unwrap();
         let handle = marked(folder.path(), Duration::from_secs(2));
-        until(&handle, |event| matches!(event, Event::Reader(_)).then_some(()));
+        until(&handle, |event| matches!(event, Event::ModelInUse(_)).then_some(()));
         // Silence that is answered for is no hanging: nothing is asked for longer than the patience lasts.
         std::thread::sleep(Duration::from_secs(3));
         assert_eq!(handle.try_recv(), Ok(None));
         signal("STOP", folder.path());
-        assert_eq!(until(&handle, lost), EngineLoss::Hung { seconds: 2 });
+        assert_eq!(until(&handle, lost), EngineExit::Hung { seconds: 2 });
         assert!(engines(folder.path()).is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! The engine through its line: what is asked, what comes back.
 
 mod child;
-mod reading_on;
+mod inference_device;
 mod supervision;
 mod wire;
 mod work;

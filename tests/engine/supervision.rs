@@ -8,15 +8,15 @@ use inkling::records::RunId;
 #[test]
 fn a_panic_becomes_a_message_and_a_fresh_start() {
     let (handle, side) = EngineHandle::pair(|| {});
-    supervise(side, |bench| {
-        *bench.current = None;
-        while let Ok(command) = bench.commands.recv() {
+    supervise(side, |context| {
+        *context.current = None;
+        while let Ok(command) = context.commands.recv() {
             match command {
                 Command::Pause(run) => {
-                    *bench.current = Some(Task::Run(run));
+                    *context.current = Some(Task::Run(run));
                     panic!("tensor shapes {run:?} disagree");
                 }
-                Command::Resume(run) => bench.events.send(Event::Resumed(run)),
+                Command::Resume(run) => context.events.send(Event::Resumed(run)),
                 _ => return,
             }
         }

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 
 use inkling::bench::side_of;
 use inkling::data::DataError;
-use inkling::engine::{Greeting, be_greeted, greet, read, write};
+use inkling::engine::{Handshake, read, recv_handshake, send_handshake, write};
 use inkling::infer::{Agreement, DeviceReading, ReadingFlaw, ReadingReport};
 use inkling::ink::Ink;
-use inkling::problem::{EngineLoss, Problem};
+use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Task};
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Intervention, ModelRef, RunId, StepPoint, Telemetry};
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, ModelKind, NamedSet, Preset, ReadingChoice, RunConfig,
 };
 
-use crate::fake_engine::{evaluation, exported, plan, reading, reads, report, starter, summary};
+use crate::fake_engine::{evaluation, exported, plan, prediction, reads, report, starter, summary};
 
 fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T {
     let mut pipe = Vec::new();
@@ -43,10 +43,10 @@ fn every_command_arrives_as_it_left() {
         Command::Pause(RunId(1)),
         Command::Resume(RunId(2)),
         Command::Stop(RunId(3)),
-        Command::ReadWith(ModelRef::Starter),
-        Command::ReadWith(ModelRef::File("a/b c/model.safetensors".into())),
-        Command::ReadWith(ModelRef::Training(RunId(4))),
-        Command::ReadOn { choice: ReadingChoice::Fastest, usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal] },
+        Command::UseModel(ModelRef::Starter),
+        Command::UseModel(ModelRef::File("a/b c/model.safetensors".into())),
+        Command::UseModel(ModelRef::Training(RunId(4))),
+        Command::ChooseInferenceDevice { choice: ReadingChoice::Fastest, usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal] },
         Command::Classify { request: 5, ink },
         Command::Evaluate { request: 6, model: ModelRef::Starter, data: named },
         Command::CancelEvaluation(6),
@@ -79,7 +79,7 @@ fn every_event_arrives_as_it_left() {
         Problem::Config(ConfigProblem::Epochs { given: 0 }),
         Problem::Config(ConfigProblem::LearningRate { given: "NaN".to_owned() }),
         Problem::Data(DataError::Missing { path: "gone".into() }),
-        Problem::EngineLost(EngineLoss::Hung { seconds: 30 }),
+        Problem::EngineExited(EngineExit::Hung { seconds: 30 }),
     ];
     let flaws = [
         ReadingFlaw::Failed(Problem::Busy),
@@ -101,10 +101,10 @@ fn every_event_arrives_as_it_left() {
         Event::Finished { run, summary: Box::new(summary(&config, vec![record], false)) },
         Event::Finished { run, summary: Box::new(summary(&config, vec![record], true)) },
         Event::Discarded(run),
-        Event::Reader(starter()),
-        Event::ReadingOn(reads(&[(DeviceChoice::Cpu, 50.0), (DeviceChoice::Metal, 900.0)])),
-        Event::ReadingOn(ReadingReport { tried: flaws, ..reads(&[(DeviceChoice::Cpu, 50.0)]) }),
-        Event::Read { request: 1, reading: Box::new(reading(&Ink::default())) },
+        Event::ModelInUse(starter()),
+        Event::InferenceDevice(reads(&[(DeviceChoice::Cpu, 50.0), (DeviceChoice::Metal, 900.0)])),
+        Event::InferenceDevice(ReadingReport { tried: flaws, ..reads(&[(DeviceChoice::Cpu, 50.0)]) }),
+        Event::Classified { request: 1, prediction: Box::new(prediction(&Ink::default())) },
         Event::Evaluating { request: 1, fraction: 0.5 },
         Event::Evaluated { request: 1, model: starter(), data: config.data.clone(), evaluation: Box::new(evaluation()) },
         Event::EvaluationCancelled(1),
@@ -123,7 +123,7 @@ fn every_event_arrives_as_it_left() {
         },
         Event::Pong,
         Event::Restarted,
-        Event::Lost(EngineLoss::Ended { status: "signal: 9".to_owned(), words: "CUDA\nerror".to_owned() }),
+        Event::EngineExited(EngineExit::Ended { status: "signal: 9".to_owned(), words: "CUDA\nerror".to_owned() }),
     ];
     for event in events.into_iter().chain(problems.map(|problem| Event::Failed { what: Task::Run(run), problem })) {
         assert_eq!(through(&event), event);
@@ -143,10 +143,10 @@ fn numbers_that_are_none_arrive_too() {
 #[test]
 fn each_side_greets_and_nonsense_is_called_that() {
     let mut pipe = Vec::new();
-    greet(&mut pipe).unwrap();
-    assert_eq!(be_greeted(&mut pipe.as_slice()).unwrap(), Some(Greeting::ours()));
-    assert_eq!(be_greeted(&mut [0_u8; 0].as_slice()).unwrap(), None);
-    let kind = |bytes: &[u8]| be_greeted(&mut &*bytes).unwrap_err().kind();
+    send_handshake(&mut pipe).unwrap();
+    assert_eq!(recv_handshake(&mut pipe.as_slice()).unwrap(), Some(Handshake::ours()));
+    assert_eq!(recv_handshake(&mut [0_u8; 0].as_slice()).unwrap(), None);
+    let kind = |bytes: &[u8]| recv_handshake(&mut &*bytes).unwrap_err().kind();
     assert_eq!(kind(b"Segmentation fault"), ErrorKind::InvalidData);
     assert_eq!(kind(&pipe[..pipe.len() - 1]), ErrorKind::UnexpectedEof);
 

@@ -36,7 +36,7 @@ pub fn bench_with(steps: usize, epochs: u32, devices: Arc<dyn Devices>) -> Bench
         benchmarks: folder.path().join("bench"),
         weights: WeightFormat::F32,
         cuda_folder: None,
-        gives_way: false,
+        background_priority: false,
         devices,
     };
     let config = RunConfig {
@@ -49,7 +49,7 @@ pub fn bench_with(steps: usize, epochs: u32, devices: Arc<dyn Devices>) -> Bench
         ..RunConfig::default()
     };
     let bench = Bench { handle: EngineHandle::spawn(settings, || {}), config, folder };
-    assert!(matches!(bench.handle.recv(), Some(Event::Reader(model)) if model.reference == ModelRef::Starter));
+    assert!(matches!(bench.handle.recv(), Some(Event::ModelInUse(model)) if model.reference == ModelRef::Starter));
     bench
 }
 
@@ -117,17 +117,17 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
 
     // Whoever followed the run reads with what it left.
     let left = bench.until(|event| match event {
-        Event::Reader(model) => Some(model),
+        Event::ModelInUse(model) => Some(model),
         _ => None,
     });
     assert_eq!(left.reference, ModelRef::File(summary.model_path.clone()));
     bench.handle.send(Command::Classify { request: 7, ink: a_stroke() });
-    let reading = bench.until(|event| match event {
-        Event::Read { request: 7, reading } => Some(reading),
+    let prediction = bench.until(|event| match event {
+        Event::Classified { request: 7, prediction } => Some(prediction),
         _ => None,
     });
-    assert_eq!(reading.model, left);
-    assert!((reading.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    assert_eq!(prediction.model, left);
+    assert!((prediction.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-5);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_paused_run_holds_still_reads_drawings_and_goes_on() {
     for request in 1..=20 {
         bench.handle.send(Command::Classify { request, ink: a_stroke() });
         let event = bench.handle.recv();
-        assert!(matches!(event, Some(Event::Read { request: answered, .. }) if answered == request), "{event:?}");
+        assert!(matches!(event, Some(Event::Classified { request: answered, .. }) if answered == request), "{event:?}");
     }
     bench.handle.send(Command::Resume(run));
     assert_eq!(bench.handle.recv(), Some(Event::Resumed(run)));
@@ -185,9 +185,9 @@ fn the_latest_of_many_drawings_is_read() {
     }
     let mut read = 0;
     let last = bench.until(|event| match event {
-        Event::Read { request, reading } => {
+        Event::Classified { request, prediction } => {
             read += 1;
-            (request == 2000).then_some(reading)
+            (request == 2000).then_some(prediction)
         }
         _ => None,
     });
@@ -281,14 +281,14 @@ fn the_real_mnist_is_learned() {
 #[test]
 fn a_missing_model_is_said_and_the_reader_stays() {
     let bench = bench(1, 1);
-    bench.handle.send(Command::ReadWith(ModelRef::File("no/such/model.safetensors".into())));
+    bench.handle.send(Command::UseModel(ModelRef::File("no/such/model.safetensors".into())));
     bench.until(|event| matches!(event, Event::Failed { what: Task::Model, problem: Problem::Model(_) }).then_some(()));
     bench.handle.send(Command::Classify { request: 1, ink: a_stroke() });
-    let reading = bench.until(|event| match event {
-        Event::Read { reading, .. } => Some(reading),
+    let prediction = bench.until(|event| match event {
+        Event::Classified { prediction, .. } => Some(prediction),
         _ => None,
     });
-    assert_eq!(reading.model.reference, ModelRef::Starter);
+    assert_eq!(prediction.model.reference, ModelRef::Starter);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use inkling::infer::{Agreement, DeviceReading, ReadingFlaw, ReadingReport};
 use inkling::protocol::{Command, Event};
 use inkling::run_config::{DeviceChoice, ReadingChoice};
 
-use crate::fake_engine::{checked, reading, reads};
+use crate::fake_engine::{checked, prediction, reads};
 use crate::ui::stage::{Panel, Stage, press, serve, stage, stroke, value};
 
 const CANVAS_NAME: &str = "Drawing canvas";
@@ -113,9 +113,9 @@ fn what_is_no_digit_is_called_so() {
     stroke(&mut harness, &points, true);
     for command in harness.state_mut().engine.listen() {
         if let Command::Classify { request, ink } = command {
-            let mut scribble = reading(&ink);
+            let mut scribble = prediction(&ink);
             scribble.is_digit = false;
-            harness.state_mut().engine.send(Event::Read { request, reading: Box::new(scribble) });
+            harness.state_mut().engine.send(Event::Classified { request, prediction: Box::new(scribble) });
         }
     }
     harness.run();
@@ -158,7 +158,7 @@ fn on_a_mac(found: ReadingReport) -> Harness<'static, Stage> {
     stage.app.hardware = Some(Hardware { metal: Some(Metal::default()), ..Hardware::default() });
     stage.app.checks.insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(checked(DeviceChoice::Metal)))));
     stage.engine.reads = found;
-    stage.app.apply(Action::ReadOn(ReadingChoice::Fastest));
+    stage.app.apply(Action::ChooseInferenceDevice(ReadingChoice::Fastest));
     serve(&mut harness);
     harness
 }
@@ -179,7 +179,7 @@ fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
     harness.get_by_role_and_label(Role::RadioButton, "CPU").click();
     serve(&mut harness);
     assert_eq!(harness.state().app.settings.reading, ReadingChoice::Cpu);
-    assert!(matches!(harness.state().engine.heard.last(), Some(Command::ReadOn { choice: ReadingChoice::Cpu, .. })));
+    assert!(matches!(harness.state().engine.heard.last(), Some(Command::ChooseInferenceDevice { choice: ReadingChoice::Cpu, .. })));
     assert!(harness.query_by_label("Reading on the processor: 0.1 ms").is_some());
 }
 

@@ -1,9 +1,9 @@
 //! The window's panels, through what they tell assistive technology.
 
+mod desktop_integration;
 mod draw;
-mod exchange;
 mod hardware;
-mod manners;
+mod import_export;
 mod models;
 mod monitor;
 mod plots;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use crate::app::App;
-use crate::app::background::Finding;
+use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
 use crate::app::run::{Phase, RunView};
 
 /// What the app wants of its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wants {
+pub enum WindowRequest {
     /// A sign that something has happened: a bouncing icon, a marked entry in the taskbar.
     Attention,
     /// To be in front of the others.
@@ -20,7 +20,7 @@ pub enum Wants {
 
 /// What was noticed so far.
 #[derive(Debug, Default)]
-pub struct Manners {
+pub struct DesktopState {
     /// Kept while the machine is to stay awake: dropping it ends that.
     until: Option<Sender<()>>,
     /// True once the machine said that it stays awake.
@@ -28,35 +28,35 @@ pub struct Manners {
     /// True while a run was under way when it was last looked.
     was_training: bool,
     /// What the window is to do about not being looked at.
-    wants: Option<Wants>,
+    wants: Option<WindowRequest>,
 }
 
 impl App {
     /// True while this machine is kept from falling asleep.
     pub const fn stays_awake(&self) -> bool {
-        self.manners.awake && self.manners.until.is_some()
+        self.desktop_state.awake && self.desktop_state.until.is_some()
     }
 
     /// What the window is to do, once.
-    pub const fn take_wants(&mut self) -> Option<Wants> {
-        self.manners.wants.take()
+    pub const fn take_window_request(&mut self) -> Option<WindowRequest> {
+        self.desktop_state.wants.take()
     }
 
     /// Asks for the window to come to the front.
-    pub(in crate::app) const fn ask_for_window(&mut self) {
-        self.manners.wants = Some(Wants::Front);
+    pub(in crate::app) const fn raise_window(&mut self) {
+        self.desktop_state.wants = Some(WindowRequest::Front);
     }
 
     /// Looks whether a run began, holds or ended.
-    pub(in crate::app) fn mind_manners(&mut self) {
+    pub(in crate::app) fn update_desktop(&mut self) {
         let works = self.run.as_ref().is_some_and(|run| run.is_active() && run.phase != Phase::Paused);
-        match (works, self.manners.until.is_some()) {
+        match (works, self.desktop_state.until.is_some()) {
             (true, false) => self.stay_awake(),
-            (false, true) => (self.manners.until, self.manners.awake) = (None, false),
+            (false, true) => (self.desktop_state.until, self.desktop_state.awake) = (None, false),
             _ => {}
         }
         let training = self.is_training();
-        if std::mem::replace(&mut self.manners.was_training, training) && !training && !self.focused {
+        if std::mem::replace(&mut self.desktop_state.was_training, training) && !training && !self.focused {
             self.call();
         }
     }
@@ -64,27 +64,27 @@ impl App {
     /// A system that cannot be asked to stay awake is no concern of the person's.
     fn stay_awake(&mut self) {
         let (until, over) = channel();
-        let desktop = Arc::clone(&self.around.desktop);
-        self.background.run_telling(move |tell| {
+        let desktop = Arc::clone(&self.deps.desktop);
+        self.background.run_with_updates(move |tell| {
             let kept = desktop.keep_awake();
-            tell(Finding::StaysAwake(kept.is_some()));
+            tell(BackgroundResult::StaysAwake(kept.is_some()));
             // Ends when the other side is dropped; only then is what was kept.
             let _ = over.recv();
         });
-        self.manners.until = Some(until);
+        self.desktop_state.until = Some(until);
     }
 
     pub(in crate::app) fn on_awake(&mut self, awake: bool) {
-        self.manners.awake = awake;
+        self.desktop_state.awake = awake;
     }
 
     /// Says to somebody who looks elsewhere how the run ended.
     fn call(&mut self) {
         let Some(message) = self.run.as_ref().and_then(ending) else { return };
-        self.manners.wants = Some(Wants::Attention);
-        let (desktop, sender) = (Arc::clone(&self.around.desktop), self.background.sender());
+        self.desktop_state.wants = Some(WindowRequest::Attention);
+        let (desktop, sender) = (Arc::clone(&self.deps.desktop), self.background.sender());
         self.background.run(move || {
-            desktop.notify(&message, Arc::new(move || sender(Finding::Chosen)));
+            desktop.notify(&message, Arc::new(move || sender(BackgroundResult::NotificationClicked)));
             None
         });
     }
@@ -94,7 +94,7 @@ impl App {
 fn ending(run: &RunView) -> Option<Message> {
     match &run.phase {
         Phase::Finished(summary) => Some(Message::run_finished(summary)),
-        Phase::Failed => Some(Message::run_broke_off()),
+        Phase::Failed => Some(Message::run_interrupted()),
         _ => None,
     }
 }

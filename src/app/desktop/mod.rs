@@ -13,7 +13,7 @@ use crate::app::messages::Message;
 use crate::problem::Problem;
 
 pub use dialogs::{Choice, Dialogs};
-pub use integration::{Manners, Wants};
+pub use integration::{DesktopState, WindowRequest};
 
 /// The desktop. Called on threads that may wait, never on the window's.
 pub trait Desktop: Send + Sync {

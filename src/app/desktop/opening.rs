@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::app::action::{Action, Screen};
-use crate::app::background::Finding;
+use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::ink::{Ink, InkError, read_ink_file};
@@ -16,7 +16,7 @@ impl App {
     pub(in crate::app) fn open(&mut self, files: Vec<PathBuf>) {
         // Whoever opens a file knows what to do next; the wizard comes back at the next launch.
         self.wizard = None;
-        self.ask_for_window();
+        self.raise_window();
         for file in files {
             if let Some(model) = model(&file) {
                 self.apply(Action::DrawWith(ModelRef::File(model)));
@@ -30,8 +30,8 @@ impl App {
     pub(in crate::app) fn draw_file(&self, file: PathBuf) {
         self.background.run(move || {
             Some(match first_drawing(&file) {
-                Ok((ink, only)) => Finding::Ink { file, ink, only },
-                Err(error) => Finding::Failed(error.into()),
+                Ok((ink, only)) => BackgroundResult::Ink { file, ink, only },
+                Err(error) => BackgroundResult::Failed(error.into()),
             })
         });
     }
@@ -41,7 +41,7 @@ impl App {
         self.drawing_changed();
         self.screen = Screen::Draw;
         if !only {
-            self.tell(Severity::Info, Message::first_of_several(file));
+            self.show_notice(Severity::Info, Message::first_of_several(file));
         }
     }
 }

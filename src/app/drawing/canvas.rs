@@ -40,7 +40,7 @@ impl Drawing {
 
     /// Begins a stroke.
     pub fn begin(&mut self, point: [f32; 2]) {
-        self.remember();
+        self.push_undo();
         self.strokes.push(vec![point]);
         self.pen_down = true;
     }
@@ -78,7 +78,7 @@ impl Drawing {
         };
         let fits = |point: &&[f32; 2]| point.iter().all(|value| value.is_finite());
         let strokes = ink.strokes.iter().map(|stroke| stroke.iter().filter(fits).map(place).collect::<Stroke>());
-        self.remember();
+        self.push_undo();
         self.strokes = strokes.filter(|stroke| !stroke.is_empty()).collect();
         self.pen_down = false;
         if let Some(pen) = ink.pen.filter(|pen| pen.is_finite()) {
@@ -105,7 +105,7 @@ impl Drawing {
     /// Empties the canvas; `undo` brings the strokes back.
     pub fn clear(&mut self) {
         if !self.strokes.is_empty() {
-            self.remember();
+            self.push_undo();
             self.strokes.clear();
             self.pen_down = false;
         }
@@ -126,7 +126,7 @@ impl Drawing {
         Ink { strokes: self.strokes.clone(), pen: Some(self.pen) }
     }
 
-    fn remember(&mut self) {
+    fn push_undo(&mut self) {
         self.past.push(self.strokes.clone());
         self.future.clear();
     }

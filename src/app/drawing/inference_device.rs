@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::app::machine::Checked;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
-use crate::engine::Host;
+use crate::engine::EngineHost;
 use crate::hardware::reading_availability;
 use crate::infer::{APART, DeviceReading, PICTURES, ReadingFigures, ReadingReport};
 use crate::protocol::Command;
@@ -15,7 +15,7 @@ use crate::text::format::milliseconds;
 
 /// What is known of where drawings are read.
 #[derive(Clone, Debug, Default)]
-pub struct ReadingPlace {
+pub struct InferenceDevice {
     /// What the engine was last told.
     told: Option<(ReadingChoice, Vec<DeviceChoice>)>,
     /// What it found last.
@@ -28,19 +28,19 @@ pub struct ReadingPlace {
 
 impl App {
     /// What was found of the model that reads, once it was compared.
-    pub fn reading_report(&self) -> Option<&ReadingReport> {
-        let reader = &self.reader.as_ref()?.reference;
-        self.reading_place.report.as_ref().filter(|report| report.model == *reader)
+    pub fn inference_report(&self) -> Option<&ReadingReport> {
+        let model = &self.model_in_use.as_ref()?.reference;
+        self.inference.report.as_ref().filter(|report| report.model == *model)
     }
 
     /// Where drawings are read and how fast: "Reading on Metal: 0.9 ms (CPU 0.1 ms)".
-    pub fn reading_line(&self) -> String {
+    pub fn device_summary(&self) -> String {
         let training =
-            self.run.as_ref().filter(|run| self.reader.as_ref().is_some_and(|reader| reader.reference == ModelRef::Training(run.id)));
+            self.run.as_ref().filter(|run| self.model_in_use.as_ref().is_some_and(|model| model.reference == ModelRef::Training(run.id)));
         if let Some(device) = training.and_then(|run| run.plan.as_ref()).map(|plan| plan.device) {
             return format!("Reading where the run trains, on {}", device_name(device, true));
         }
-        let Some(report) = self.reading_report() else { return "Reading on the processor".to_owned() };
+        let Some(report) = self.inference_report() else { return "Reading on the processor".to_owned() };
         let figures = |wanted: &DeviceReading| wanted.outcome.as_ref().ok().map(|figures| milliseconds(figures.median_microseconds));
         let here = report.tried.iter().find(|tried| tried.device == report.device).and_then(figures);
         let others = report.tried.iter().filter(|tried| tried.device != report.device);
@@ -56,23 +56,23 @@ impl App {
     }
 
     /// Why drawings are not read on a device that was tried, a sentence each.
-    pub fn reading_flaws(&self) -> Vec<String> {
-        let tried = self.reading_report().map_or(&[][..], |report| &report.tried);
+    pub fn inference_flaws(&self) -> Vec<String> {
+        let tried = self.inference_report().map_or(&[][..], |report| &report.tried);
         tried.iter().filter_map(|tried| Some(Message::reading_flaw(tried.device, tried.outcome.as_ref().err()?).what)).collect()
     }
 
     /// Why drawings cannot be read so here, if they cannot.
-    pub fn why_not_reading(&self, choice: ReadingChoice) -> Option<String> {
-        choice.device().and_then(|device| self.why_not_reading_on(device))
+    pub fn why_not_inference(&self, choice: ReadingChoice) -> Option<String> {
+        choice.device().and_then(|device| self.why_not_inference_on(device))
     }
 
-    fn why_not_reading_on(&self, device: DeviceChoice) -> Option<String> {
+    fn why_not_inference_on(&self, device: DeviceChoice) -> Option<String> {
         if let Err(reason) = reading_availability(device, &self.machine()) {
             return Some(reason);
         }
         match self.checks.get(&device) {
             _ if device == DeviceChoice::Cpu => None,
-            None | Some(Checked::UnderWay) => Some("It is being checked first.".to_owned()),
+            None | Some(Checked::Running) => Some("It is being checked first.".to_owned()),
             Some(Checked::Done(found)) => match &**found {
                 Ok(report) => report.passed_inference().err(),
                 Err(problem) => Some(Message::from(problem).what),
@@ -82,7 +82,7 @@ impl App {
 
     pub(in crate::app) fn choose_reading(&mut self, choice: ReadingChoice) {
         self.settings.reading = choice;
-        self.reading_place.given_up = false;
+        self.inference.given_up = false;
         self.arrange_reading();
     }
 
@@ -91,11 +91,11 @@ impl App {
         let gpu = DeviceChoice::Cuda;
         let takes_gpu = !matches!(self.settings.reading, ReadingChoice::Cpu | ReadingChoice::Metal);
         let moves = takes_gpu
-            && !self.reading_place.given_up
-            && self.host != self.around.host.for_device(gpu)
-            && self.why_not_reading_on(gpu).is_none();
-        self.reading_place.move_due = moves && self.is_at_work();
-        if moves && !self.reading_place.move_due {
+            && !self.inference.given_up
+            && self.host != self.deps.host.for_device(gpu)
+            && self.why_not_inference_on(gpu).is_none();
+        self.inference.move_due = moves && self.is_at_work();
+        if moves && !self.inference.move_due {
             self.move_to_host_for(gpu);
         }
         self.tell_where_to_read();
@@ -103,40 +103,40 @@ impl App {
 
     /// Has the engine move where that was put off and nothing stands against it any more.
     pub(in crate::app) fn catch_up_on_reading(&mut self) {
-        if self.reading_place.move_due && !self.is_at_work() {
+        if self.inference.move_due && !self.is_at_work() {
             self.arrange_reading();
         }
     }
 
     /// Tells the engine where to read, if that is news to it.
     pub(in crate::app) fn tell_where_to_read(&mut self) {
-        let fits = |device: &DeviceChoice| *device != DeviceChoice::Cuda || self.host == Host::Process;
+        let fits = |device: &DeviceChoice| *device != DeviceChoice::Cuda || self.host == EngineHost::Process;
         let others = [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
-        let usable: Vec<_> = others.filter(|device| fits(device) && self.why_not_reading_on(*device).is_none()).collect();
+        let usable: Vec<_> = others.filter(|device| fits(device) && self.why_not_inference_on(*device).is_none()).collect();
         let choice = self.settings.reading;
         let told = Some((choice, usable.clone()));
-        if self.reading_place.told != told {
-            self.reading_place.told = told;
+        if self.inference.told != told {
+            self.inference.told = told;
             // An engine that is gone says so by itself.
-            self.engine.send(Command::ReadOn { choice, usable });
+            self.engine.send(Command::ChooseInferenceDevice { choice, usable });
         }
     }
 
     /// The engine is another one, which knows nothing yet.
     pub(in crate::app) fn tell_anew_where_to_read(&mut self) {
-        (self.reading_place.told, self.reading_place.report) = (None, None);
+        (self.inference.told, self.inference.report) = (None, None);
         self.tell_where_to_read();
     }
 
     /// The process that reads on a driver's device was lost: nobody moves there again without being told to.
     pub(in crate::app) fn give_reading_up(&mut self) {
-        self.reading_place.given_up = true;
+        self.inference.given_up = true;
     }
 
     /// The engine found out where to read; what went wrong is said once.
     pub(in crate::app) fn on_reading_report(&mut self, report: ReadingReport) {
         let known = |device| {
-            let last = self.reading_place.report.iter().flat_map(|report| &report.tried);
+            let last = self.inference.report.iter().flat_map(|report| &report.tried);
             last.filter(|tried| tried.device == device).any(|tried| tried.outcome.is_err())
         };
         let news: Vec<_> = report
@@ -146,15 +146,15 @@ impl App {
             .filter(|(device, _)| !known(*device))
             .map(|(device, flaw)| Message::reading_flaw(device, flaw))
             .collect();
-        self.reading_place.report = Some(report);
+        self.inference.report = Some(report);
         for message in news {
-            self.tell(Severity::Info, message);
+            self.show_notice(Severity::Info, message);
         }
     }
 }
 
 /// A device's figures as the columns of a table: where, half within, 99 % within, largest difference, read alike.
-pub fn reading_row(device: DeviceChoice, figures: &ReadingFigures) -> [String; 5] {
+pub fn inference_row(device: DeviceChoice, figures: &ReadingFigures) -> [String; 5] {
     let ReadingFigures { median_microseconds, p99_microseconds, agreement } = *figures;
     let (apart, alike) = match device {
         DeviceChoice::Cpu => ("–".to_owned(), "–".to_owned()),
@@ -164,7 +164,7 @@ pub fn reading_row(device: DeviceChoice, figures: &ReadingFigures) -> [String; 5
 }
 
 /// What the table of a comparison is about.
-pub fn about_comparison() -> String {
+pub fn about_inference_comparison() -> String {
     format!(
         "The same {PICTURES} pictures, one at a time, on each: half of them took at most the first time, 99 % the second. A device is used only if \
          every probability is within {APART} of the processor's."

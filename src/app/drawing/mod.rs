@@ -6,5 +6,5 @@ mod prediction_queue;
 pub mod verdict;
 
 pub use canvas::{CANVAS, Drawing};
-pub use inference_device::{ReadingPlace, about_comparison, device_name, reading_row};
-pub use prediction_queue::ReadingLine;
+pub use inference_device::{InferenceDevice, about_inference_comparison, device_name, inference_row};
+pub use prediction_queue::PredictionQueue;

@@ -25,11 +25,11 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The verdict of a reading.
-    pub fn of(reading: &Prediction) -> Self {
-        let [first, second] = two_likeliest(&reading.probabilities);
+    /// The verdict of a prediction.
+    pub fn of(prediction: &Prediction) -> Self {
+        let [first, second] = two_likeliest(&prediction.probabilities);
         let sure = sureness(first.1);
-        if !reading.is_digit {
+        if !prediction.is_digit {
             return Self {
                 digits: Vec::new(),
                 sentence: "does not look like a digit".to_owned(),
@@ -58,7 +58,7 @@ impl Verdict {
 }
 
 /// Who reads, in a sentence: "Starter model, trained on Built-in digits"; for a run that is under way "the run under way, epoch 2".
-pub fn reader_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
+pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
     match (&reader.reference, run) {
         (ModelRef::Training(id), Some(run)) if run.id == *id && run.is_active() => {
             format!("reads with the run under way, epoch {}", run.now.epoch.max(1))
@@ -69,14 +69,14 @@ pub fn reader_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
     }
 }
 
-/// How long a reading took and where: "0.8 ms on CPU".
-pub fn latency(reading: &Prediction) -> String {
-    let device = match reading.device {
+/// How long a prediction took and where: "0.8 ms on CPU".
+pub fn latency(prediction: &Prediction) -> String {
+    let device = match prediction.device {
         DeviceChoice::Auto | DeviceChoice::Cpu => "the CPU",
         DeviceChoice::Cuda => "the NVIDIA GPU",
         DeviceChoice::Metal => "the Apple GPU",
     };
-    format!("{} on {device}", milliseconds(reading.micros as f32))
+    format!("{} on {device}", milliseconds(prediction.micros as f32))
 }
 
 /// A probability in whole percent, never rounded to certainty: 0.9997 is "over 99 %", 0.002 is "under 1 %".

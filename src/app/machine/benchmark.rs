@@ -16,7 +16,7 @@ use crate::text::format::duration;
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkView {
     /// The benchmark under way.
-    pub under_way: Option<BenchmarkUnderWay>,
+    pub under_way: Option<RunningBenchmark>,
     /// The newest report and, where it could be written, its files.
     pub last: Option<(Report, Option<Saved>)>,
     /// How fast the settings they were compared for are with each batch size.
@@ -27,7 +27,7 @@ pub struct BenchmarkView {
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ComparisonKind {
     /// Batch sizes.
     BatchSizes,
     /// Devices, number formats and, where there is only the processor, threads.
@@ -38,7 +38,7 @@ pub enum What {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// What was compared.
-    pub what: What,
+    pub what: ComparisonKind,
     /// The settings, with what they had of it.
     pub config: RunConfig,
     /// A figure for each side that could be measured.
@@ -54,8 +54,8 @@ impl Comparison {
         let (here, there) = (&self.config, config);
         alike(here) == alike(there)
             && match self.what {
-                What::BatchSizes => (here.precision, here.threads, here.device) == (there.precision, there.threads, there.device),
-                What::Devices => here.batch_size == there.batch_size,
+                ComparisonKind::BatchSizes => (here.precision, here.threads, here.device) == (there.precision, there.threads, there.device),
+                ComparisonKind::Devices => here.batch_size == there.batch_size,
             }
     }
 
@@ -75,7 +75,7 @@ impl Comparison {
 
 /// A benchmark under way.
 #[derive(Clone, Debug)]
-pub struct BenchmarkUnderWay {
+pub struct RunningBenchmark {
     pub(in crate::app) request: u64,
     /// What is being measured, once that is known.
     pub subject: Option<Subject>,
@@ -88,12 +88,12 @@ pub struct BenchmarkUnderWay {
     /// True once it was asked to end.
     pub stopping: bool,
     /// What is compared of which settings, where it is that.
-    pub comparing: Option<(What, RunConfig)>,
+    pub comparing: Option<(ComparisonKind, RunConfig)>,
 }
 
 impl BenchmarkView {
     /// The benchmark with this number, while it is under way.
-    pub(in crate::app) fn current(&mut self, request: u64) -> Option<&mut BenchmarkUnderWay> {
+    pub(in crate::app) fn current(&mut self, request: u64) -> Option<&mut RunningBenchmark> {
         self.under_way.as_mut().filter(|under_way| under_way.request == request)
     }
 
@@ -112,11 +112,11 @@ impl App {
         self.measure(None, |request| Command::Benchmark { request, extent });
     }
 
-    pub(in crate::app) fn compare(&mut self, what: What) {
+    pub(in crate::app) fn compare(&mut self, what: ComparisonKind) {
         let config = self.with_device(&self.config);
         let sides = match what {
-            What::BatchSizes => bench::batch_sizes(&config),
-            What::Devices => bench::devices(&config, &self.usable_for_training()),
+            ComparisonKind::BatchSizes => bench::batch_sizes(&config),
+            ComparisonKind::Devices => bench::devices(&config, &self.usable_for_training()),
         };
         if sides.iter().any(|side| side.device == DeviceChoice::Cuda) && !self.is_training() {
             self.move_to_host_for(DeviceChoice::Cuda);
@@ -184,9 +184,9 @@ impl App {
         Some(duration(images / rate))
     }
 
-    fn measure(&mut self, comparing: Option<(What, RunConfig)>, command: impl FnOnce(u64) -> Command) {
+    fn measure(&mut self, comparing: Option<(ComparisonKind, RunConfig)>, command: impl FnOnce(u64) -> Command) {
         if self.is_training() {
-            self.complain(&Problem::Busy);
+            self.show_problem(&Problem::Busy);
             return;
         }
         if self.benchmark.under_way.is_some() {
@@ -195,8 +195,8 @@ impl App {
         let request = self.next_id();
         let (fraction, remaining_seconds) = (0.0, 0.0);
         self.benchmark.under_way =
-            Some(BenchmarkUnderWay { request, subject: None, fraction, remaining_seconds, rows: Vec::new(), stopping: false, comparing });
-        if !self.ask(command(request)) {
+            Some(RunningBenchmark { request, subject: None, fraction, remaining_seconds, rows: Vec::new(), stopping: false, comparing });
+        if !self.send(command(request)) {
             self.engine_is_gone();
         }
     }
@@ -207,8 +207,8 @@ impl App {
         {
             let comparison = Some(Comparison { what, config, rows: under_way.rows, failed });
             match what {
-                What::BatchSizes => self.benchmark.batch_sizes = comparison,
-                What::Devices => self.benchmark.devices = comparison,
+                ComparisonKind::BatchSizes => self.benchmark.batch_sizes = comparison,
+                ComparisonKind::Devices => self.benchmark.devices = comparison,
             }
         }
     }
@@ -217,7 +217,7 @@ impl App {
         if let Some(under_way) = &mut self.benchmark.under_way {
             under_way.stopping = true;
             let request = under_way.request;
-            self.ask(Command::CancelBenchmark(request));
+            self.send(Command::CancelBenchmark(request));
         }
     }
 }

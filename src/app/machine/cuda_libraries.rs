@@ -4,14 +4,14 @@
 use std::path::PathBuf;
 
 use crate::app::App;
-use crate::app::background::Finding;
-use crate::engine::Host;
+use crate::app::background::BackgroundResult;
+use crate::engine::EngineHost;
 use crate::run_config::DeviceChoice;
 
 impl App {
     pub(in crate::app) fn choose_cuda_folder(&self) {
-        let choice = self.around.dialogs.folder("Choose the folder that holds NVIDIA's libraries");
-        self.background.run(move || choice().map(Finding::CudaFolder));
+        let choice = self.deps.dialogs.folder("Choose the folder that holds NVIDIA's libraries");
+        self.background.run(move || choice().map(BackgroundResult::CudaFolder));
     }
 
     /// The same folder again is looked at again: something may have been put there.
@@ -22,7 +22,7 @@ impl App {
         self.looking_for_cuda = true;
         self.probe();
         // A process that has looked for its libraries once does not look again; one that computes with them has all it needs.
-        if self.host == Host::Process && !self.is_training() {
+        if self.host == EngineHost::Process && !self.is_training() {
             self.start_engine_anew();
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::App;
-use crate::app::background::Finding;
+use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
 use crate::hardware::{device_availability, reading_availability};
 use crate::problem::Problem;
@@ -20,7 +20,7 @@ pub type SelfTest = Arc<dyn Fn(DeviceChoice, Option<&Path>) -> Result<Report, Pr
 #[derive(Clone, Debug, PartialEq)]
 pub enum Checked {
     /// A check is under way.
-    UnderWay,
+    Running,
     /// What the last one found, or why it found nothing.
     Done(Box<Result<Report, Problem>>),
 }
@@ -31,14 +31,14 @@ pub type Checks = HashMap<DeviceChoice, Checked>;
 impl App {
     /// Checks a device, unless it is being checked.
     pub(in crate::app) fn check_device(&mut self, device: DeviceChoice) {
-        if self.checks.insert(device, Checked::UnderWay) == Some(Checked::UnderWay) {
+        if self.checks.insert(device, Checked::Running) == Some(Checked::Running) {
             return;
         }
-        let check = Arc::clone(&self.around.self_test);
+        let check = Arc::clone(&self.deps.self_test);
         let folder = self.settings.cuda_folder.clone();
         self.background.run(move || {
             let found = Box::new(check(device, folder.as_deref()));
-            Some(Finding::Checked { device, found, folder })
+            Some(BackgroundResult::Checked { device, found, folder })
         });
     }
 
@@ -60,7 +60,7 @@ impl App {
         }
         match (device, self.checks.get(&device)) {
             (DeviceChoice::Auto | DeviceChoice::Cpu, _) => None,
-            (_, None | Some(Checked::UnderWay)) => Some("It is being checked first.".to_owned()),
+            (_, None | Some(Checked::Running)) => Some("It is being checked first.".to_owned()),
             (_, Some(Checked::Done(found))) => match &**found {
                 Ok(report) => report.passed(Precision::F32).err(),
                 Err(problem) => Some(Message::from(problem).what),

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::app::App;
-use crate::app::background::Finding;
+use crate::app::background::BackgroundResult;
 use crate::hardware::{Reading, Watched};
 
 /// Takes a reading; blocks until it is taken.
-pub type ReadLive = Arc<dyn Fn(&Watched) -> Reading + Send + Sync>;
+pub type SampleLoad = Arc<dyn Fn(&Watched) -> Reading + Send + Sync>;
 
 /// The time between two readings.
-const EVERY: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 /// Readings that are kept.
-const KEPT: usize = 120;
+const CAPACITY: usize = 120;
 /// After a longer gap than this (the window was out of sight) older readings are no part of the same curve.
 const GAP: Duration = Duration::from_secs(5);
 
@@ -24,9 +24,9 @@ const GAP: Duration = Duration::from_secs(5);
 pub struct Monitor {
     readings: VecDeque<Reading>,
     /// When the last one came.
-    came: Option<Instant>,
+    last_at: Option<Instant>,
     /// One is asked for.
-    waiting: bool,
+    pending: bool,
 }
 
 impl Monitor {
@@ -42,11 +42,11 @@ impl Monitor {
 
     /// Takes in the next one.
     pub fn take(&mut self, reading: Reading) {
-        self.waiting = false;
-        if self.came.replace(Instant::now()).is_some_and(|came| came.elapsed() > GAP) {
+        self.pending = false;
+        if self.last_at.replace(Instant::now()).is_some_and(|last_at| last_at.elapsed() > GAP) {
             self.readings.clear();
         }
-        if self.readings.len() == KEPT {
+        if self.readings.len() == CAPACITY {
             self.readings.pop_front();
         }
         self.readings.push_back(reading);
@@ -61,24 +61,24 @@ impl App {
 
     /// Asks for the next reading, in its time, if somebody looks. Called by what is about to draw: a window out of sight asks for nothing
     /// after the reading that is under way, and each reading is one frame.
-    pub(in crate::app) fn watch(&mut self) {
+    pub(in crate::app) fn sample_monitor(&mut self) {
         if !self.monitor_is_shown() {
             self.monitor.readings.clear();
             return;
         }
         // One that hangs is not asked for again.
-        if std::mem::replace(&mut self.monitor.waiting, true) {
+        if std::mem::replace(&mut self.monitor.pending, true) {
             return;
         }
-        let wait = self.monitor.came.map_or(Duration::ZERO, |came| EVERY.saturating_sub(came.elapsed()));
+        let wait = self.monitor.last_at.map_or(Duration::ZERO, |last_at| INTERVAL.saturating_sub(last_at.elapsed()));
         let watched = Watched {
             processes: std::iter::once(std::process::id()).chain(self.engine.process()).collect(),
             gpus: self.hardware.as_ref().is_some_and(|hardware| !hardware.gpus.is_empty()),
         };
-        let read = Arc::clone(&self.around.read_live);
+        let read = Arc::clone(&self.deps.sample_load);
         self.background.run(move || {
             std::thread::sleep(wait);
-            Some(Finding::Reading(read(&watched)))
+            Some(BackgroundResult::Load(read(&watched)))
         });
     }
 }

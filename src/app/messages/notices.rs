@@ -25,7 +25,7 @@ impl Message {
     }
 
     /// A run ended without being finished, while nobody looked.
-    pub(in crate::app) fn run_broke_off() -> Self {
+    pub(in crate::app) fn run_interrupted() -> Self {
         Self::new("The run broke off.", "Inkling's window says why, and how to go on.")
     }
 
@@ -61,7 +61,7 @@ impl Message {
                 )
             }
             Intervention::SmallerParts { step, images } => Self::new(
-                format!("Memory ran short at step {}: batches are now computed {images} pictures at a time.", grouped(step)),
+                format!("Autosave ran short at step {}: batches are now computed {images} pictures at a time.", grouped(step)),
                 "The batch size stays what it is: gradients of the parts add up to those of the batch. It takes a little longer.",
             ),
             Intervention::StoppedEarly { epoch, best_epoch } => Self::new(
@@ -80,7 +80,7 @@ impl Message {
     }
 
     /// The engine's process is gone; `left` is the number of epochs that a run under way can go on from.
-    pub fn engine_lost(problem: &Problem, was_training: bool, left: Option<u32>) -> Self {
+    pub fn engine_exited(problem: &Problem, was_training: bool, left: Option<u32>) -> Self {
         let what = Self::from(problem).what;
         let remedy = match (was_training, left) {
             (true, Some(epochs)) => {

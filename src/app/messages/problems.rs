@@ -9,7 +9,7 @@ use crate::export::ExportError;
 use crate::import::{ImportError, Mismatch};
 use crate::ink::InkError;
 use crate::nn::ModelError;
-use crate::problem::{EngineLoss, Problem};
+use crate::problem::{EngineExit, Problem};
 use crate::run_config::{ConfigProblem, ModelKind, Precision};
 use crate::runs::RunError;
 
@@ -59,7 +59,7 @@ impl From<&Problem> for Message {
                 format!("The check of this machine's arithmetic came to no result: {}", sentence(reason)),
                 "Check again. If it fails again, the processor, its memory or a driver may be faulty.",
             ),
-            Problem::EngineLost(loss) => of_loss(loss),
+            Problem::EngineExited(loss) => of_loss(loss),
             Problem::EngineGone => {
                 Self::new("Inkling's engine has ended and cannot be reached.", "Models that were kept are safe. Start Inkling again.")
             }
@@ -67,27 +67,27 @@ impl From<&Problem> for Message {
     }
 }
 
-fn of_loss(loss: &EngineLoss) -> Message {
+fn of_loss(loss: &EngineExit) -> Message {
     let safe = "Models that were kept are safe. An interrupted run can go on from its last epoch.";
     match loss {
-        EngineLoss::NotStarted { reason } => {
+        EngineExit::NotStarted { reason } => {
             Message::new(format!("The process of Inkling's engine could not be started: {}", sentence(reason)), "Start Inkling again.")
         }
-        EngineLoss::Ended { status, words } if words.is_empty() => {
+        EngineExit::Ended { status, words } if words.is_empty() => {
             Message::new(format!("The process of Inkling's engine ended unexpectedly ({status})."), safe)
         }
-        EngineLoss::Ended { status, words } => Message::new(
+        EngineExit::Ended { status, words } => Message::new(
             format!("The process of Inkling's engine ended unexpectedly ({status}). Its last words: {}", sentence(words)),
             safe,
         ),
-        EngineLoss::Hung { seconds } => {
+        EngineExit::Hung { seconds } => {
             Message::new(format!("The process of Inkling's engine gave no sign of life for {seconds} s and was ended."), safe)
         }
-        EngineLoss::Version { ours, theirs } => Message::new(
+        EngineExit::Version { ours, theirs } => Message::new(
             format!("The engine is of Inkling {theirs}, the window of Inkling {ours}; they do not understand each other."),
             "Start Inkling again: it was probably updated meanwhile.",
         ),
-        EngineLoss::Garbled { reason } => {
+        EngineExit::Garbled { reason } => {
             Message::new(format!("What Inkling's engine says cannot be understood: {}", sentence(reason)), safe)
         }
     }

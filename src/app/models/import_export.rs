@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::app::action::Screen;
-use crate::app::background::Finding;
+use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::problem::Problem;
@@ -53,14 +53,14 @@ impl App {
         let Some(view) = &mut self.export else { return };
         view.asked = request;
         let (model, spec) = (view.model.clone(), view.spec.clone());
-        self.ask(Command::Export { request, model, spec, to: None });
+        self.send(Command::Export { request, model, spec, to: None });
     }
 
     /// Asks for the file's name.
     pub(in crate::app) fn choose_export_file(&mut self) {
         let Some(view) = self.export.as_ref().filter(|view| view.under_way.is_none()) else { return };
-        let choice = self.around.dialogs.save("Export the model", view.spec.format.file_name());
-        self.background.run(move || choice().map(Finding::ExportTo));
+        let choice = self.deps.dialogs.save("Export the model", view.spec.format.file_name());
+        self.background.run(move || choice().map(BackgroundResult::ExportTo));
     }
 
     pub(in crate::app) fn export_to(&mut self, to: PathBuf) {
@@ -74,14 +74,14 @@ impl App {
         };
         (view.under_way, view.writing, view.written) = (Some(request), Some(0.0), None);
         let (model, spec) = (view.model.clone(), view.spec.clone());
-        if !self.ask(Command::Export { request, model, spec, to: Some(to) }) {
+        if !self.send(Command::Export { request, model, spec, to: Some(to) }) {
             self.engine_is_gone();
         }
     }
 
     pub(in crate::app) fn cancel_export(&mut self) {
         if let Some(request) = self.export.as_ref().and_then(|view| view.under_way) {
-            self.ask(Command::CancelExport(request));
+            self.send(Command::CancelExport(request));
         }
     }
 
@@ -99,7 +99,7 @@ impl App {
             (view.under_way, view.writing) = (None, None);
             let message = Message::exported(&report);
             view.written = Some(report);
-            self.tell(Severity::Info, message);
+            self.show_notice(Severity::Info, message);
         }
     }
 
@@ -115,19 +115,19 @@ impl App {
     /// Asks for a file of weights.
     pub(in crate::app) fn choose_import_file(&self) {
         let endings = ["safetensors", "pt", "pth", "bin", "ckpt"];
-        let choice = self.around.dialogs.open("Import a model", "Weights (safetensors, PyTorch)", &endings);
-        self.background.run(move || choice().map(Finding::ImportFrom));
+        let choice = self.deps.dialogs.open("Import a model", "Weights (safetensors, PyTorch)", &endings);
+        self.background.run(move || choice().map(BackgroundResult::ImportFrom));
     }
 
     pub(in crate::app) fn import(&mut self, path: PathBuf) {
         if self.is_training() {
-            self.complain(&Problem::Busy);
+            self.show_problem(&Problem::Busy);
             return;
         }
         let request = self.next_id();
         self.importing = Some(request);
         self.show(Screen::Models);
-        if !self.ask(Command::Import { request, spec: ImportSpec::of(path) }) {
+        if !self.send(Command::Import { request, spec: ImportSpec::of(path) }) {
             self.engine_is_gone();
         }
     }
@@ -141,7 +141,7 @@ impl App {
         self.list_runs();
         if self.import_ended(request) {
             self.just_imported = Some(summary.folder.clone());
-            self.tell(Severity::Info, Message::imported(summary, finding));
+            self.show_notice(Severity::Info, Message::imported(summary, finding));
         }
     }
 
@@ -155,7 +155,7 @@ impl App {
             match Dropped::of(&file) {
                 Dropped::Data => self.use_data_folder(file),
                 Dropped::Ink => self.draw_file(file),
-                Dropped::Image => self.tell(Severity::Info, Message::picture_dropped(&file)),
+                Dropped::Image => self.show_notice(Severity::Info, Message::picture_dropped(&file)),
                 Dropped::Weights => self.import(file),
             }
         }

@@ -32,7 +32,7 @@ impl RunView {
             }
             Phase::Finished(_) => "Finished".to_owned(),
             Phase::Discarded => "Stopped before the first epoch was complete; nothing was kept".to_owned(),
-            Phase::Failed => match self.can_go_on_from() {
+            Phase::Failed => match self.resumable_checkpoint() {
                 Some(last) => format!("Broke off; {} of {} epochs are safe", last.epochs, self.config.epochs),
                 None => "Failed".to_owned(),
             },

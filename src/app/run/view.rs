@@ -78,12 +78,12 @@ impl RunView {
     }
 
     /// The same run, going on under another name; its curves stay.
-    pub(in crate::app) fn again(self, id: RunId) -> Self {
+    pub(in crate::app) fn resumed_as(self, id: RunId) -> Self {
         Self { id, phase: Phase::Preparing(0.0), plan: None, complained: false, ..self }
     }
 
     /// What it can go on from, if it broke off.
-    pub fn can_go_on_from(&self) -> Option<&LastCheckpoint> {
+    pub fn resumable_checkpoint(&self) -> Option<&LastCheckpoint> {
         self.checkpoint.as_ref().filter(|_| self.phase == Phase::Failed)
     }
 

@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::background::{Background, Finding};
+use crate::app::background::{BackgroundResult, BackgroundTasks};
 use crate::app::settings::Settings;
 use crate::problem::Problem;
 use crate::protocol::Command;
 
 /// Settings are written once nothing changed for this long.
-const CALM: Duration = Duration::from_millis(800);
+const QUIET: Duration = Duration::from_millis(800);
 /// At the end, what is under way is waited for at most this long.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What of the settings is on disk.
 #[derive(Debug)]
-pub struct Memory {
+pub struct Autosave {
     written: Settings,
     seen: Settings,
     changed: Instant,
@@ -26,27 +26,27 @@ pub struct Memory {
     failed: bool,
 }
 
-impl Memory {
+impl Autosave {
     /// `settings` are what was read at launch.
     pub fn new(settings: Settings) -> Self {
         Self { written: settings.clone(), seen: settings, changed: Instant::now(), writing: None, failed: false }
     }
 
     /// Writes what changed when it is time; gives how long to wait otherwise.
-    fn poll(&mut self, now: Settings, path: &Path, background: &Background) -> Option<Duration> {
+    fn poll(&mut self, now: Settings, path: &Path, background: &BackgroundTasks) -> Option<Duration> {
         if now != self.seen {
             (self.seen, self.changed) = (now, Instant::now());
         }
         if self.failed || self.writing.is_some() || self.seen == self.written {
             return None;
         }
-        let wait = CALM.saturating_sub(self.changed.elapsed());
+        let wait = QUIET.saturating_sub(self.changed.elapsed());
         if !wait.is_zero() {
             return Some(wait);
         }
         let (settings, path) = (self.seen.clone(), path.to_owned());
         self.writing = Some(settings.clone());
-        background.run(move || Some(Finding::Remembered(settings.save(&path))));
+        background.run(move || Some(BackgroundResult::SettingsSaved(settings.save(&path))));
         None
     }
 
@@ -65,13 +65,13 @@ impl Memory {
 
 impl App {
     /// The settings as they should be found at the next launch.
-    pub fn to_remember(&self) -> Settings {
+    pub fn settings_to_save(&self) -> Settings {
         Settings { config: self.config.clone(), pen: self.drawing.pen, ..self.settings.clone() }
     }
 
-    pub(in crate::app) fn remember(&mut self) -> Option<Duration> {
-        let now = self.to_remember();
-        self.memory.poll(now, &self.around.paths.settings, &self.background)
+    pub(in crate::app) fn autosave_settings(&mut self) -> Option<Duration> {
+        let now = self.settings_to_save();
+        self.autosave.poll(now, &self.deps.paths.settings, &self.background)
     }
 
     /// Ends what is under way and writes what is not written yet; the last thing before the window goes.
@@ -79,13 +79,13 @@ impl App {
         self.apply(Action::Stop);
         let start = Instant::now();
         // A run that is stopped keeps its last full epoch, if it is given the time to write it.
-        while (self.is_training() || self.memory.writing.is_some()) && start.elapsed() < PATIENCE {
+        while (self.is_training() || self.autosave.writing.is_some()) && start.elapsed() < CLOSE_TIMEOUT {
             self.poll();
             std::thread::sleep(Duration::from_millis(5));
         }
-        let settings = self.to_remember();
-        if settings != self.memory.written
-            && let Err(problem) = settings.save(&self.around.paths.settings)
+        let settings = self.settings_to_save();
+        if settings != self.autosave.written
+            && let Err(problem) = settings.save(&self.deps.paths.settings)
         {
             tracing::warn!(%problem, "settings were not written");
         }

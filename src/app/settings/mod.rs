@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::run_config::{ReadingChoice, RunConfig};
 use crate::system::files;
 
-pub use autosave::Memory;
+pub use autosave::Autosave;
 
 /// Light or dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,13 +29,13 @@ pub enum Theme {
 /// Where the window was, in points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct WindowPlace {
+pub struct WindowGeometry {
     pub position: Option<[f32; 2]>,
     pub size: [f32; 2],
     pub maximized: bool,
 }
 
-impl WindowPlace {
+impl WindowGeometry {
     /// True for a window that could be seen on some screen.
     fn is_sane(&self) -> bool {
         let [width, height] = self.size;
@@ -60,7 +60,7 @@ pub struct Settings {
     /// Size of everything, 1 is the system's.
     pub zoom: f32,
     /// Where the window was.
-    pub window: Option<WindowPlace>,
+    pub window: Option<WindowGeometry>,
     /// The configuration of the last run.
     pub config: RunConfig,
     /// Folders the person chose for data.
@@ -126,7 +126,7 @@ impl Settings {
         self.zoom = if self.zoom.is_finite() { self.zoom.clamp(*ZOOM.start(), *ZOOM.end()) } else { usual.zoom };
         self.pen = if self.pen.is_finite() { self.pen.clamp(*PEN.start(), *PEN.end()) } else { usual.pen };
         self.smoothing = if self.smoothing.is_finite() { self.smoothing.clamp(0.0, 0.999) } else { usual.smoothing };
-        self.window = self.window.filter(WindowPlace::is_sane);
+        self.window = self.window.filter(WindowGeometry::is_sane);
         self
     }
 }

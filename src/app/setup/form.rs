@@ -132,7 +132,7 @@ fn open<T>(text: &str, number: impl FnOnce() -> Option<T>) -> Option<Option<T>> 
 
 /// Something that keeps the configuration from being run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Obstacle {
+pub struct ValidationError {
     /// The field it is about.
     pub field: Field,
     /// What is wrong and what to do.
@@ -165,16 +165,16 @@ impl App {
     }
 
     /// Everything that keeps the configuration from being run; empty means Start works.
-    pub fn obstacles(&self) -> Vec<Obstacle> {
+    pub fn validation_errors(&self) -> Vec<ValidationError> {
         let unreadable = self.form.0.iter().filter(|(field, text)| field.typed(text, &self.config).is_none());
-        let unreadable = unreadable.map(|(&field, text)| Obstacle { field, message: Message::not_a_number(text, field.range()) });
-        let mut obstacles: Vec<Obstacle> = unreadable.collect();
+        let unreadable = unreadable.map(|(&field, text)| ValidationError { field, message: Message::not_a_number(text, field.range()) });
+        let mut validation_errors: Vec<ValidationError> = unreadable.collect();
         for problem in self.config_problems() {
             let field = Field::of(&problem);
-            if obstacles.iter().all(|known| known.field != field) {
-                obstacles.push(Obstacle { field, message: Message::from(&Problem::Config(problem)) });
+            if validation_errors.iter().all(|known| known.field != field) {
+                validation_errors.push(ValidationError { field, message: Message::from(&Problem::Config(problem)) });
             }
         }
-        obstacles
+        validation_errors
     }
 }

@@ -3,4 +3,4 @@
 mod form;
 mod recommendation;
 
-pub use form::{Field, Form, Obstacle};
+pub use form::{Field, Form, ValidationError};

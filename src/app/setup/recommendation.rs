@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::app::App;
-use crate::app::background::Finding;
+use crate::app::background::BackgroundResult;
 use crate::data::builtin;
 use crate::data::validation_size;
 use crate::hardware::{Hardware, precision_note, recommend};
@@ -114,28 +114,28 @@ impl App {
     }
 
     /// Finds out about machine, data and runs in the background; the first call does, later ones are free.
-    pub fn look_around(&mut self) {
-        if std::mem::replace(&mut self.probing, true) {
+    pub fn start_discovery(&mut self) {
+        if std::mem::replace(&mut self.discovery_started, true) {
             return;
         }
         self.probe();
-        let benchmarks = self.around.paths.benchmarks.clone();
-        self.background.run(move || Some(Finding::Benchmark(crate::bench::latest(&benchmarks).map(Box::new))));
+        let benchmarks = self.deps.paths.benchmarks.clone();
+        self.background.run(move || Some(BackgroundResult::Benchmark(crate::bench::latest(&benchmarks).map(Box::new))));
         self.find_data();
         self.list_runs();
     }
 
     pub(in crate::app) fn probe(&self) {
-        let (probe, folder) = (Arc::clone(&self.around.probe), self.settings.cuda_folder.clone());
+        let (probe, folder) = (Arc::clone(&self.deps.probe), self.settings.cuda_folder.clone());
         self.background.run(move || {
             let hardware = Box::new(probe(folder.as_deref()));
-            Some(Finding::Hardware { hardware, folder })
+            Some(BackgroundResult::Hardware { hardware, folder })
         });
     }
 
     pub(in crate::app) fn find_data(&self) {
-        let folders: Vec<_> = self.around.paths.data.iter().chain(&self.settings.data_folders).cloned().collect();
-        self.background.run(move || Some(Finding::Data(crate::data::find(&folders))));
+        let folders: Vec<_> = self.deps.paths.data.iter().chain(&self.settings.data_folders).cloned().collect();
+        self.background.run(move || Some(BackgroundResult::Data(crate::data::find(&folders))));
     }
 
     /// This machine; one with nothing but a processor until it was probed.

@@ -24,7 +24,9 @@ pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> R
     loop {
         if interrupt::asked() && !stopping {
             stopping = true;
-            progress.note("Stopping. Press Ctrl-C again to quit immediately; `inkling train --resume` then resumes from the last completed epoch.");
+            progress.note(
+                "Stopping. Press Ctrl-C again to quit immediately; `inkling train --resume` then resumes from the last completed epoch.",
+            );
             engine.send(Command::Stop(RunId(1)))?;
         }
         match engine.next()? {
@@ -55,7 +57,7 @@ pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> R
             Some(Event::Discarded(_)) => return Ok(None),
             Some(Event::Failed { what: Task::Run(_), problem }) => return Err(problem.into()),
             // Whatever the run was doing, a fresh engine does not know of it.
-            Some(Event::Lost(loss)) => return Err(loss.into()),
+            Some(Event::EngineExited(loss)) => return Err(loss.into()),
             Some(Event::Checkpoint { kept: Err(problem), .. }) if !complained => {
                 complained = true;
                 progress.note(&Message::checkpoint_not_kept(&problem).to_string());

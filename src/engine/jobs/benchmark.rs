@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::bench::{self, Listener, Progress};
-use crate::engine::command_queue::{Desk, Order};
+use crate::engine::command_queue::{CommandQueue, Order};
 use crate::engine::handle::EngineSettings;
 use crate::protocol::{Event, Task};
 use crate::records::benchmark::{Extent, Row, Side};
@@ -11,21 +11,27 @@ use crate::run_config::RunConfig;
 use crate::train;
 
 /// Measures this machine.
-pub(in crate::engine) fn carry_out(settings: &EngineSettings, desk: &mut Desk<'_>, request: u64, extent: Extent) {
-    let mut job = Job { desk, request };
+pub(in crate::engine) fn carry_out(settings: &EngineSettings, queue: &mut CommandQueue<'_>, request: u64, extent: Extent) {
+    let mut job = Job { queue, request };
     let event = match bench::measure(extent, &mut job) {
         Ok(Some(report)) => Event::Benchmarked { request, saved: bench::save(&settings.benchmarks, &report), report: Box::new(report) },
         Ok(None) => Event::BenchmarkCancelled(request),
         Err(problem) => Event::Failed { what: Task::Benchmark(request), problem },
     };
-    desk.events.send(event);
+    queue.events.send(event);
 }
 
 /// Measures a configuration's steps on several sides.
-pub(in crate::engine) fn compare(settings: &EngineSettings, desk: &mut Desk<'_>, request: u64, config: &RunConfig, sides: &[Side]) {
+pub(in crate::engine) fn compare(
+    settings: &EngineSettings,
+    queue: &mut CommandQueue<'_>,
+    request: u64,
+    config: &RunConfig,
+    sides: &[Side],
+) {
     let open = |device| settings.devices.open(device);
-    let compared = train::check(config).and_then(|()| bench::compare(config, sides, &open, &mut Job { desk, request }));
-    desk.events.send(match compared {
+    let compared = train::check(config).and_then(|()| bench::compare(config, sides, &open, &mut Job { queue, request }));
+    queue.events.send(match compared {
         Ok(Some(compared)) => Event::Compared { request, failed: compared.failed },
         Ok(None) => Event::BenchmarkCancelled(request),
         Err(problem) => Event::Failed { what: Task::Benchmark(request), problem },
@@ -34,18 +40,18 @@ pub(in crate::engine) fn compare(settings: &EngineSettings, desk: &mut Desk<'_>,
 
 /// What the benchmark tells the engine, and asks it.
 struct Job<'d, 'a> {
-    desk: &'d mut Desk<'a>,
+    queue: &'d mut CommandQueue<'a>,
     request: u64,
 }
 
 impl Listener for Job<'_, '_> {
     fn attend(&mut self, Progress { subject, fraction, remaining_seconds }: Progress) -> ControlFlow<()> {
         let request = self.request;
-        self.desk.events.telemetry(|| Event::Benchmarking { request, subject, fraction, remaining_seconds });
-        match self.desk.poll() {
+        self.queue.events.telemetry(|| Event::Benchmarking { request, subject, fraction, remaining_seconds });
+        match self.queue.poll() {
             Some(Order::CancelBenchmark(named)) if named == request => ControlFlow::Break(()),
-            Some(order) if order.comes_first() => {
-                self.desk.put_back(order);
+            Some(order) if order.preempts() => {
+                self.queue.requeue(order);
                 ControlFlow::Break(())
             }
             _ => ControlFlow::Continue(()),
@@ -53,6 +59,6 @@ impl Listener for Job<'_, '_> {
     }
 
     fn found(&mut self, row: &Row) {
-        self.desk.events.send(Event::BenchmarkRow { request: self.request, row: *row });
+        self.queue.events.send(Event::BenchmarkRow { request: self.request, row: *row });
     }
 }

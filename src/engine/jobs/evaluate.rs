@@ -4,8 +4,8 @@
 use std::ops::ControlFlow;
 
 use crate::data::DataError;
-use crate::engine::command_queue::{Desk, Order};
-use crate::engine::dataset_cache::Shelf;
+use crate::engine::command_queue::{CommandQueue, Order};
+use crate::engine::dataset_cache::DatasetCache;
 use crate::engine::handle::EngineSettings;
 use crate::infer::Classifier;
 use crate::problem::Problem;
@@ -16,25 +16,25 @@ use crate::run_config::DataSpec;
 /// Measures `model` on the test split of `data`.
 pub(in crate::engine) fn carry_out(
     settings: &EngineSettings,
-    desk: &mut Desk<'_>,
-    shelf: &mut Shelf,
+    queue: &mut CommandQueue<'_>,
+    datasets: &mut DatasetCache,
     request: u64,
     model: &ModelRef,
     data: DataSpec,
 ) {
-    let event = match measure(settings, desk, shelf, request, model, &data) {
+    let event = match measure(settings, queue, datasets, request, model, &data) {
         Ok(Some((model, evaluation))) => Event::Evaluated { request, model, data, evaluation: Box::new(evaluation) },
         Ok(None) | Err(Problem::Data(DataError::Cancelled)) => Event::EvaluationCancelled(request),
         Err(problem) => Event::Failed { what: Task::Evaluation(request), problem },
     };
-    desk.events.send(event);
+    queue.events.send(event);
 }
 
 /// `None` when it was broken off.
 fn measure(
     settings: &EngineSettings,
-    desk: &mut Desk<'_>,
-    shelf: &mut Shelf,
+    queue: &mut CommandQueue<'_>,
+    datasets: &mut DatasetCache,
     request: u64,
     model: &ModelRef,
     data: &DataSpec,
@@ -45,18 +45,18 @@ fn measure(
         ModelRef::Training(_) => return Err(Problem::NoSuchRun),
     };
     let mut attend = |fraction: f32| {
-        desk.events.telemetry(|| Event::Evaluating { request, fraction });
-        match desk.poll() {
+        queue.events.telemetry(|| Event::Evaluating { request, fraction });
+        match queue.poll() {
             Some(Order::CancelEvaluation(named)) if named == request => ControlFlow::Break(()),
-            Some(order) if order.comes_first() => {
-                desk.put_back(order);
+            Some(order) if order.preempts() => {
+                queue.requeue(order);
                 ControlFlow::Break(())
             }
             _ => ControlFlow::Continue(()),
         }
     };
     // Reading the data is the first half of the bar, reading its images the second.
-    let set = shelf.get(&settings.data_folders, data, &mut |fraction| attend(fraction / 2.0))?;
+    let set = datasets.get(&settings.data_folders, data, &mut |fraction| attend(fraction / 2.0))?;
     let evaluation = classifier.evaluate(&set.test, &mut |fraction| attend(0.5 + fraction / 2.0))?;
     Ok(evaluation.map(|evaluation| (classifier.info().clone(), evaluation)))
 }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::data::DataError;
-use crate::engine::command_queue::{Desk, Order};
-use crate::engine::dataset_cache::Shelf;
+use crate::engine::command_queue::{CommandQueue, Order};
+use crate::engine::dataset_cache::DatasetCache;
 use crate::engine::handle::EngineSettings;
 use crate::export::quantize::quantized;
 use crate::export::{Subject, export};
@@ -20,8 +20,8 @@ use crate::runs;
 /// Exports with 8-bit weights, whose accuracy is measured first.
 pub(in crate::engine) fn carry_out(
     settings: &EngineSettings,
-    desk: &mut Desk<'_>,
-    shelf: &mut Shelf,
+    queue: &mut CommandQueue<'_>,
+    datasets: &mut DatasetCache,
     request: u64,
     model: &ModelRef,
     spec: &ExportSpec,
@@ -29,7 +29,7 @@ pub(in crate::engine) fn carry_out(
 ) {
     let exported = subject(model).and_then(|mut subject| {
         // That the data cannot be had is no reason to have nothing.
-        let unmeasured = match measure_quantized(settings, desk, shelf, request, &subject) {
+        let unmeasured = match measure_quantized(settings, queue, datasets, request, &subject) {
             Ok(Some(accuracy)) => {
                 subject.quantized = Some(accuracy);
                 None
@@ -39,7 +39,7 @@ pub(in crate::engine) fn carry_out(
         };
         Ok(Some(ExportReport { unmeasured, ..write(subject, spec, Some(to))? }))
     });
-    desk.events.send(match exported {
+    queue.events.send(match exported {
         Ok(Some(export)) => Event::Exported { request, export: Box::new(export) },
         Ok(None) => Event::ExportCancelled(request),
         Err(problem) => Event::Failed { what: Task::Export(request), problem },
@@ -73,24 +73,24 @@ pub(in crate::engine) fn write(subject: Subject, spec: &ExportSpec, to: Option<&
 /// The test split of the model's data, read with its weights and with what quantising leaves of them; `None` when it was broken off.
 fn measure_quantized(
     settings: &EngineSettings,
-    desk: &mut Desk<'_>,
-    shelf: &mut Shelf,
+    queue: &mut CommandQueue<'_>,
+    datasets: &mut DatasetCache,
     request: u64,
     subject: &Subject,
 ) -> Result<Option<QuantizedAccuracy>, Problem> {
     let mut attend = |fraction: f32| {
-        desk.events.telemetry(|| Event::Exporting { request, fraction });
-        match desk.poll() {
+        queue.events.telemetry(|| Event::Exporting { request, fraction });
+        match queue.poll() {
             Some(Order::CancelExport(named)) if named == request => ControlFlow::Break(()),
-            Some(order) if order.comes_first() => {
-                desk.put_back(order);
+            Some(order) if order.preempts() => {
+                queue.requeue(order);
                 ControlFlow::Break(())
             }
             _ => ControlFlow::Continue(()),
         }
     };
     let data = &subject.file.card.data;
-    let test = &shelf.get(&settings.data_folders, data, &mut |fraction| attend(fraction / 3.0))?.test;
+    let test = &datasets.get(&settings.data_folders, data, &mut |fraction| attend(fraction / 3.0))?.test;
     let net = &subject.file.net;
     let Some(original) = measure(net, test, &mut |fraction| attend((1.0 + fraction) / 3.0))? else { return Ok(None) };
     let Some(rounded) = measure(&quantized(net)?, test, &mut |fraction| attend((2.0 + fraction) / 3.0))? else { return Ok(None) };

@@ -1,6 +1,6 @@
 //! Owns one import as the engine sees it: a file in, a model among the runs out. Must not know formats.
 
-use crate::engine::command_queue::Desk;
+use crate::engine::command_queue::CommandQueue;
 use crate::engine::handle::{EngineSettings, RunsTarget};
 use crate::import::{Imported, import};
 use crate::problem::Problem;
@@ -9,8 +9,8 @@ use crate::records::{ImportFinding, ImportSpec, RunSummary};
 use crate::runs::{Store, keep_in};
 
 /// Imports a file.
-pub(in crate::engine) fn carry_out(settings: &EngineSettings, desk: &Desk<'_>, request: u64, spec: &ImportSpec) {
-    desk.events.send(match imported(settings, spec) {
+pub(in crate::engine) fn carry_out(settings: &EngineSettings, queue: &CommandQueue<'_>, request: u64, spec: &ImportSpec) {
+    queue.events.send(match imported(settings, spec) {
         Ok((summary, finding)) => Event::Imported { request, summary: Box::new(summary), finding },
         Err(problem) => Event::Failed { what: Task::Import(request), problem },
     });

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::data::DataError;
 use crate::device::Place;
-use crate::engine::command_queue::{Desk, Order};
-use crate::engine::dataset_cache::Shelf;
+use crate::engine::command_queue::{CommandQueue, Order};
+use crate::engine::dataset_cache::DatasetCache;
 use crate::engine::handle::{EngineSettings, RunsTarget};
 use crate::infer::Classifier;
 use crate::nn::{ModelFile, Net, parameter_count};
@@ -22,14 +22,14 @@ use crate::train::{self, Checkpoint, Flow, Observer, TrainedModel};
 pub(in crate::engine) fn carry_out(
     settings: &EngineSettings,
     scribe: &Scribe,
-    desk: &mut Desk<'_>,
-    shelf: &mut Shelf,
+    queue: &mut CommandQueue<'_>,
+    datasets: &mut DatasetCache,
     run: RunId,
     config: &RunConfig,
     from: Option<&Path>,
 ) {
-    let trained = begin(settings, scribe, desk, run, from).and_then(|(writer, checkpoint)| {
-        let outcome = train_from(settings, desk, shelf, run, config, checkpoint, &writer);
+    let trained = begin(settings, scribe, queue, run, from).and_then(|(writer, checkpoint)| {
+        let outcome = train_from(settings, queue, datasets, run, config, checkpoint, &writer);
         let kept = outcome.and_then(|outcome| outcome.map(|outcome| Ok((keep(settings, &outcome), outcome))).transpose());
         let over = match &kept {
             Ok(Some((saved, _))) => saved.is_ok(),
@@ -56,8 +56,8 @@ pub(in crate::engine) fn carry_out(
         Ok(None) | Err(Problem::Data(DataError::Cancelled)) => (Event::Discarded(run), None),
         Err(problem) => (failed(problem), None),
     };
-    desk.events.send(event);
-    desk.run_ended(left);
+    queue.events.send(event);
+    queue.run_ended(left);
 }
 
 /// A classifier with what the run has learned: on the processor, from where it may go elsewhere.
@@ -72,7 +72,7 @@ fn left_by(outcome: &TrainedModel, reference: ModelRef) -> Option<Classifier> {
 fn begin(
     settings: &EngineSettings,
     scribe: &Scribe,
-    desk: &Desk<'_>,
+    queue: &CommandQueue<'_>,
     run: RunId,
     from: Option<&Path>,
 ) -> Result<(CheckpointWriter, Option<Checkpoint>), Problem> {
@@ -80,7 +80,7 @@ fn begin(
         None => (Checkpoints::new(&settings.checkpoints).begin(), None),
         Some(folder) => Checkpoints::take_up(folder).map(|(place, checkpoint)| (place, Some(checkpoint)))?,
     };
-    let events = desk.events.another();
+    let events = queue.events.fork();
     let told = move |folder: &Path, epochs, kept| events.send(Event::Checkpoint { run, folder: folder.to_owned(), epochs, kept });
     Ok((CheckpointWriter::start(scribe, place, Box::new(told))?, checkpoint))
 }
@@ -88,8 +88,8 @@ fn begin(
 /// `None` when it was stopped with nothing worth keeping.
 fn train_from(
     settings: &EngineSettings,
-    desk: &mut Desk<'_>,
-    shelf: &mut Shelf,
+    queue: &mut CommandQueue<'_>,
+    datasets: &mut DatasetCache,
     run: RunId,
     config: &RunConfig,
     checkpoint: Option<Checkpoint>,
@@ -101,9 +101,9 @@ fn train_from(
         RunsTarget::Store(root) => Store::new(root).check()?,
         RunsTarget::Folder(folder) => check_target(folder)?,
     }
-    let mut job = Job { desk, run, config, writer, before: 0, now: Telemetry::default() };
-    let set = shelf.get(&settings.data_folders, &config.data, &mut |fraction| {
-        job.desk.events.telemetry(|| Event::Preparing { run, fraction });
+    let mut job = Job { queue, run, config, writer, before: 0, now: Telemetry::default() };
+    let set = datasets.get(&settings.data_folders, &config.data, &mut |fraction| {
+        job.queue.events.telemetry(|| Event::Preparing { run, fraction });
         match job.attend() {
             Flow::Continue => ControlFlow::Continue(()),
             Flow::Stop => ControlFlow::Break(()),
@@ -111,7 +111,7 @@ fn train_from(
     })?;
     let outcome = train::train(config, set, &settings.devices.open(config.device)?, checkpoint, &mut job)?;
     let now = job.now;
-    desk.events.flush(run, now);
+    queue.events.flush(run, now);
     Ok(outcome)
 }
 
@@ -124,7 +124,7 @@ fn keep(settings: &EngineSettings, outcome: &TrainedModel) -> Result<RunSummary,
 
 /// What the run tells the engine, and asks it.
 struct Job<'d, 'a, 'c> {
-    desk: &'d mut Desk<'a>,
+    queue: &'d mut CommandQueue<'a>,
     run: RunId,
     config: &'c RunConfig,
     writer: &'c CheckpointWriter,
@@ -138,21 +138,21 @@ impl Job<'_, '_, '_> {
     fn attend(&mut self) -> Flow {
         let mut paused = false;
         loop {
-            let order = if paused { Some(self.desk.wait()) } else { self.desk.poll() };
+            let order = if paused { Some(self.queue.wait()) } else { self.queue.poll() };
             match order {
                 None => return Flow::Continue,
                 Some(Order::Pause(run)) if run == self.run && !paused => {
                     paused = true;
-                    self.desk.events.flush(run, self.now);
-                    self.desk.events.send(Event::Paused(run));
+                    self.queue.events.flush(run, self.now);
+                    self.queue.events.send(Event::Paused(run));
                 }
                 Some(Order::Resume(run)) if run == self.run && paused => {
                     paused = false;
-                    self.desk.events.send(Event::Resumed(run));
+                    self.queue.events.send(Event::Resumed(run));
                 }
                 Some(Order::Stop(run)) if run == self.run => return Flow::Stop,
                 Some(order @ Order::Shutdown) => {
-                    self.desk.put_back(order);
+                    self.queue.requeue(order);
                     return Flow::Stop;
                 }
                 Some(Order::Start { run, .. }) => self.refuse(Task::Run(run)),
@@ -173,7 +173,7 @@ impl Job<'_, '_, '_> {
     }
 
     fn refuse(&self, what: Task) {
-        self.desk.events.send(Event::Failed { what, problem: Problem::Busy });
+        self.queue.events.send(Event::Failed { what, problem: Problem::Busy });
     }
 
     /// A classifier with the run's weights, as they are now and as they go on.
@@ -194,10 +194,10 @@ impl Observer for Job<'_, '_, '_> {
     fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord]) {
         self.before = before.len() as u32;
         let folder = self.writer.folder().to_owned();
-        self.desk.events.send(Event::Started { run: self.run, plan: plan.clone(), before: before.to_vec(), folder });
+        self.queue.events.send(Event::Started { run: self.run, plan: plan.clone(), before: before.to_vec(), folder });
         // Nothing was learned yet, or not this time: whoever wants to may read with it, nobody has to.
         let classifier = self.classifier(net, before.last(), f32::NEG_INFINITY);
-        self.desk.learned(self.run, classifier, false);
+        self.queue.learned(self.run, classifier, false);
     }
 
     fn between(&mut self, _net: &Net) -> Flow {
@@ -206,21 +206,21 @@ impl Observer for Job<'_, '_, '_> {
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {
         self.now = now;
-        self.desk.events.step(self.run, point, now);
+        self.queue.events.step(self.run, point, now);
     }
 
     fn intervened(&mut self, intervention: Intervention) {
         // What led to it is shown before it.
-        self.desk.events.flush(self.run, self.now);
-        self.desk.events.send(Event::Intervened { run: self.run, intervention });
+        self.queue.events.flush(self.run, self.now);
+        self.queue.events.send(Event::Intervened { run: self.run, intervention });
     }
 
     fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) {
-        self.desk.events.flush(self.run, self.now);
-        self.desk.events.send(Event::Epoch { run: self.run, record: *record });
+        self.queue.events.flush(self.run, self.now);
+        self.queue.events.send(Event::Epoch { run: self.run, record: *record });
         // After the first epoch the newest weights read by themselves, until somebody chooses another model.
         let classifier = self.classifier(net, Some(record), digit_threshold);
-        self.desk.learned(self.run, classifier, record.epoch == self.before + 1);
+        self.queue.learned(self.run, classifier, record.epoch == self.before + 1);
     }
 
     fn checkpoint(&mut self, checkpoint: Checkpoint) {

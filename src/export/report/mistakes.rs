@@ -17,7 +17,9 @@ pub fn show(test: &Evaluation) -> String {
     if figures.is_empty() {
         return String::new();
     }
-    format!("<h2>Most confident errors</h2>\n<p>Misclassified test images with the highest probability for the wrong digit.</p>\n<div class=mistakes>\n{figures}</div>\n")
+    format!(
+        "<h2>Most confident errors</h2>\n<p>Misclassified test images with the highest probability for the wrong digit.</p>\n<div class=mistakes>\n{figures}</div>\n"
+    )
 }
 
 fn figure(mistake: &Mistake) -> String {

@@ -56,7 +56,8 @@ fn headline(subject: &Subject) -> String {
 
 /// One row per true digit, one column per prediction; larger counts have a darker background.
 fn confusion(test: &Evaluation) -> String {
-    let mut table = "<h2>Confusion matrix</h2>\n<p>Rows: true digit. Columns: prediction.</p>\n<table class=confusion>\n<tr><td></td>".to_owned();
+    let mut table =
+        "<h2>Confusion matrix</h2>\n<p>Rows: true digit. Columns: prediction.</p>\n<table class=confusion>\n<tr><td></td>".to_owned();
     table += &(0..test.confusion.len()).map(|digit| format!("<th scope=col>{digit}</th>")).collect::<String>();
     table += "<th scope=col>accuracy</th></tr>\n";
     for (score, row) in class_scores(test).into_iter().zip(&test.confusion) {

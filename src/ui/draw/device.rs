@@ -3,7 +3,7 @@
 
 use eframe::egui::{Grid, Label, Popup, PopupCloseBehavior, RichText, Ui, vec2};
 
-use crate::app::{Action, App, about_comparison, reading_row};
+use crate::app::{Action, App, about_inference_comparison, inference_row};
 use crate::run_config::ReadingChoice;
 use crate::ui::{icons, style};
 
@@ -12,12 +12,12 @@ const WIDTH: f32 = 400.0;
 
 /// Draws the line.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let flawed = !app.reading_flaws().is_empty();
+    let flawed = !app.inference_flaws().is_empty();
     ui.horizontal(|ui| {
         if flawed {
             icons::icon(ui, icons::Icon::Problem);
         }
-        let line = RichText::new(app.reading_line());
+        let line = RichText::new(app.device_summary());
         let response =
             ui.add(style::small_button(line).truncate()).on_hover_text("Where drawings are read: click for the figures and to choose");
         // Not a menu's: that has no rings around what can be chosen, and its text is justified.
@@ -33,11 +33,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.label(RichText::new("Where drawings are read").strong());
     for &choice in ReadingChoice::ALL {
-        let why_not = app.why_not_reading(choice);
+        let why_not = app.why_not_inference(choice);
         let chosen = app.settings.reading == choice;
         ui.add_enabled_ui(why_not.is_none(), |ui| {
             if ui.radio(chosen, choice.label()).clicked() && !chosen {
-                actions.push(Action::ReadOn(choice));
+                actions.push(Action::ChooseInferenceDevice(choice));
             }
         });
         if let Some(reason) = why_not {
@@ -51,7 +51,7 @@ fn choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn figures(ui: &mut Ui, app: &App) {
     ui.separator();
-    let Some(report) = app.reading_report() else {
+    let Some(report) = app.inference_report() else {
         ui.add(Label::new(style::hint("The model that reads is measured on each device once nothing else is under way.")).wrap());
         return;
     };
@@ -62,15 +62,15 @@ fn figures(ui: &mut Ui, app: &App) {
         ui.end_row();
         for tried in &report.tried {
             let Ok(figures) = &tried.outcome else { continue };
-            for (column, text) in reading_row(tried.device, figures).into_iter().enumerate() {
+            for (column, text) in inference_row(tried.device, figures).into_iter().enumerate() {
                 let text = RichText::new(text);
                 ui.label(if column == 0 { text } else { text.monospace() });
             }
             ui.end_row();
         }
     });
-    for flaw in app.reading_flaws() {
+    for flaw in app.inference_flaws() {
         style::invalid(ui, &flaw);
     }
-    ui.add(Label::new(style::hint(about_comparison())).wrap());
+    ui.add(Label::new(style::hint(about_inference_comparison())).wrap());
 }

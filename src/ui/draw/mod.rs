@@ -38,7 +38,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
     let tools_height = ui.spacing().interact_size.y + ui.spacing().item_spacing.y * 2.0;
     let answer_width = (room.x * 0.36).clamp(*ANSWER_WIDTH.start(), *ANSWER_WIDTH.end());
     let side = (room.x - answer_width - gap).min(room.y - tools_height).clamp(160.0, CANVAS_MAX).floor();
-    let reading = app.reading();
+    let reading = app.prediction();
     let used = side + gap + answer_width;
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
@@ -59,7 +59,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
 /// Canvas, verdict and bars in a narrow column, to stand beside the plots.
 pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
     tools::shortcuts(ui, actions);
-    let reading = app.reading();
+    let reading = app.prediction();
     let bars = 74.0;
     let rest = style::VERDICT_SMALL * 1.25 + bars + 3.0 * ui.spacing().interact_size.y;
     let side = ui.available_width().min(ui.available_height() - rest).clamp(120.0, 360.0).floor();
@@ -67,8 +67,8 @@ pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut V
     canvas::show(ui, app, &mut view.pen, side, actions);
     verdict::verdict(ui, reading, style::VERDICT_SMALL);
     bars::standing(ui, reading, bars);
-    if let Some(reader) = &app.reader {
-        let line = capitalised(&crate::app::verdict::reader_sentence(reader, app.run.as_ref()));
+    if let Some(reader) = &app.model_in_use {
+        let line = capitalised(&crate::app::verdict::model_sentence(reader, app.run.as_ref()));
         ui.label(RichText::new(line).weak().small());
     }
 }

@@ -5,7 +5,7 @@ use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Align, ComboBox, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, accesskit, vec2};
 
 use super::DrawView;
-use crate::app::verdict::{Verdict, latency, reader_sentence};
+use crate::app::verdict::{Verdict, latency, model_sentence};
 use crate::app::{Action, App, Screen};
 use crate::ink::Image;
 use crate::records::Prediction;
@@ -90,12 +90,12 @@ pub fn seen(ui: &mut Ui, view: &mut DrawView, reading: Option<&Prediction>, side
 pub fn reader(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let label = ui.label("Read by");
-        let current = app.reader.as_ref().map(|reader| &reader.reference);
+        let current = app.model_in_use.as_ref().map(|reader| &reader.reference);
         let shown = current.map_or_else(|| "no model yet".to_owned(), |reference| model_names::model(app, reference));
         let choice = ComboBox::from_id_salt("reader").width(190.0).truncate().selected_text(shown.clone()).show_ui(ui, |ui| {
             for reference in model_names::models(app, 8) {
                 if ui.selectable_label(current == Some(&reference), model_names::model(app, &reference)).clicked() {
-                    actions.push(Action::ReadWith(reference));
+                    actions.push(Action::UseModel(reference));
                 }
             }
             ui.separator();
@@ -105,8 +105,8 @@ pub fn reader(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         });
         choice.response.labelled_by(label.id);
     });
-    if let Some(reader) = &app.reader {
-        let sentence = ui.label(RichText::new(capitalised(&reader_sentence(reader, app.run.as_ref()))).weak());
+    if let Some(reader) = &app.model_in_use {
+        let sentence = ui.label(RichText::new(capitalised(&model_sentence(reader, app.run.as_ref()))).weak());
         if let Some(accuracy) = reader.validation_accuracy {
             sentence.on_hover_text(format!("{} of its validation pictures are read rightly", percent(f64::from(accuracy), 1)));
         }

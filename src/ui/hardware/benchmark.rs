@@ -4,7 +4,7 @@
 use eframe::egui::{Label, RichText, Ui};
 
 use super::table;
-use crate::app::{Action, App, BenchmarkUnderWay};
+use crate::app::{Action, App, RunningBenchmark};
 use crate::bench::{heading, sections, subject, text};
 use crate::records::benchmark::{Extent, Report, Saved};
 use crate::text::format::remaining;
@@ -50,7 +50,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-fn progress(ui: &mut Ui, under_way: &BenchmarkUnderWay, actions: &mut Vec<Action>) {
+fn progress(ui: &mut Ui, under_way: &RunningBenchmark, actions: &mut Vec<Action>) {
     let what = match (under_way.stopping, under_way.subject) {
         (true, _) => "Stopping".to_owned(),
         (false, None) => "Beginning".to_owned(),

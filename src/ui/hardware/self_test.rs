@@ -30,7 +30,7 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
             format!("Correctness of {}", device.label())
         }));
         let report = match checked {
-            Some(Checked::UnderWay) => {
+            Some(Checked::Running) => {
                 ui.horizontal(|ui| {
                     ui.spinner();
                     ui.label(RichText::new("Checking every calculation that training uses…").strong());

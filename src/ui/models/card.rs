@@ -38,7 +38,7 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response
                 title: title(&summary.config),
                 line,
                 accuracy: best_accuracy(summary),
-                reads: app.reader.as_ref().is_some_and(|reader| reader.reference == reference),
+                reads: app.model_in_use.as_ref().is_some_and(|reader| reader.reference == reference),
                 broken: false,
             }
         }
@@ -55,7 +55,7 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response
 
 /// The model that comes with Inkling.
 pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
-    let reads = app.reader.as_ref().is_some_and(|reader| reader.reference == ModelRef::Starter);
+    let reads = app.model_in_use.as_ref().is_some_and(|reader| reader.reference == ModelRef::Starter);
     let card = Card { title: "Starter model".to_owned(), line: "Comes with Inkling".to_owned(), accuracy: None, reads, broken: false };
     card.show(ui, selected)
 }

@@ -25,7 +25,7 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading("Starter model");
     ui.label("A small model that Inkling's makers trained on the built-in digits, so that drawing works before you have trained anything.");
     ui.add_space(style::GAP / 2.0);
-    if let Some(reader) = app.reader.as_ref().filter(|reader| reader.reference == ModelRef::Starter) {
+    if let Some(reader) = app.model_in_use.as_ref().filter(|reader| reader.reference == ModelRef::Starter) {
         facts(ui, "starter facts", |fact| {
             fact("Network", reader.kind.label().to_owned());
             fact("Learned from", reader.data.label());

@@ -35,7 +35,7 @@ fn card(ui: &mut Ui, app: &App, run: &InterruptedRun, confirming: &mut Option<Pa
             let go_on = ui.add_enabled(!app.is_training(), style::primary_button(ui, "Continue"));
             let about = "Goes on after its last full epoch, and comes to the same weights as if it had not been interrupted";
             if go_on.on_hover_text(about).on_disabled_hover_text("Another run is under way").clicked() {
-                actions.push(Action::GoOn(run.folder.clone()));
+                actions.push(Action::ResumeInterrupted(run.folder.clone()));
             }
             if confirming.as_ref() != Some(&run.folder) {
                 if ui.button("Forget…").clicked() {

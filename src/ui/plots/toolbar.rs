@@ -35,7 +35,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
         log.on_hover_text("Loss on a logarithmic axis, which shows small differences near the end of a run");
         if settings != app.settings {
             asked.fit |= settings.log_loss != app.settings.log_loss;
-            actions.push(Action::Remember(Box::new(settings)));
+            actions.push(Action::ChangeSettings(Box::new(settings)));
         }
         style::divider(ui);
         asked.fit |= ui.button("Fit").on_hover_text("Show the whole run again (or double-click a plot)").clicked();

@@ -3,7 +3,7 @@
 
 use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
-use crate::app::{Action, App, Comparison, What};
+use crate::app::{Action, App, Comparison, ComparisonKind};
 use crate::bench::{fastest, rates, sweet_spot};
 use crate::records::benchmark::Side;
 use crate::run_config::RunConfig;
@@ -23,8 +23,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         && let Some((what, _)) = under_way.comparing
     {
         let doing = match what {
-            What::BatchSizes => "Comparing batch sizes",
-            What::Devices => "Timing a few steps of this run",
+            ComparisonKind::BatchSizes => "Comparing batch sizes",
+            ComparisonKind::Devices => "Timing a few steps of this run",
         };
         ui.horizontal(|ui| {
             if ui.add_enabled(!under_way.stopping, style::secondary_button("Cancel")).clicked() {
@@ -46,7 +46,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         sides(ui, app, found, actions);
     }
     ui.horizontal_wrapped(|ui| {
-        let can = app.benchmark.under_way.is_none() && app.obstacles().is_empty();
+        let can = app.benchmark.under_way.is_none() && app.validation_errors().is_empty();
         let mut ask = |text: &str, about: &str, what| {
             let response = ui.add_enabled(can, style::small_button(text));
             if response.on_hover_text(about).on_disabled_hover_text("A benchmark is under way, or a setting cannot be").clicked() {
@@ -54,9 +54,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             }
         };
         let about = "Measures how many pictures a second each size learns from, with the settings as they stand; some fifteen seconds";
-        ask(if sizes.is_some() { "Compare again" } else { "Compare batch sizes" }, about, What::BatchSizes);
+        ask(if sizes.is_some() { "Compare again" } else { "Compare batch sizes" }, about, ComparisonKind::BatchSizes);
         let about = "Times a few steps of this run on each device, in each number format that can be used there; a few seconds for each";
-        ask("Which is faster for this run?", about, What::Devices);
+        ask("Which is faster for this run?", about, ComparisonKind::Devices);
     });
     if let Some(words) = app.first_guess() {
         ui.label(style::hint(words));

@@ -19,7 +19,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             state(ui, app, run);
         }
         if !app.run.as_ref().is_some_and(RunView::is_active)
-            && let Some(first) = app.obstacles().first()
+            && let Some(first) = app.validation_errors().first()
         {
             style::invalid(ui, &format!("Cannot start: {}", first.message.what));
         }
@@ -53,12 +53,12 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let startable = app.obstacles().is_empty();
+    let startable = app.validation_errors().is_empty();
     let size = [ui.available_width(), 40.0];
     // In a row the label stands in the middle of its button.
     let button =
         |ui: &mut Ui, enabled, button: Button<'static>| ui.horizontal(|ui| ui.add_enabled(enabled, button.min_size(size.into()))).inner;
-    let start = match app.broken_off() {
+    let start = match app.interrupted_checkpoint() {
         None => {
             let response = button(ui, startable, style::primary_button(ui, "Start"));
             with_keys(ui, response, shortcuts::START)
@@ -66,7 +66,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         Some(last) => {
             let response = button(ui, true, style::primary_button(ui, format!("Continue after epoch {}", last.epochs)));
             if with_keys(ui, response, shortcuts::START).clicked() {
-                actions.push(Action::GoOn(last.folder.clone()));
+                actions.push(Action::ResumeInterrupted(last.folder.clone()));
             }
             button(ui, startable, style::secondary_button("Start anew"))
         }

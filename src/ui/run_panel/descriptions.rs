@@ -49,7 +49,9 @@ pub const fn augmentation(augmentation: Augmentation) -> &'static str {
 pub const fn optimizer(optimizer: OptimizerKind) -> &'static str {
     match optimizer {
         OptimizerKind::AdamW => "Adam with weight decay of its own (Loshchilov & Hutter 2019): a good choice nearly always.",
-        OptimizerKind::Sgd => "Plain steps along the gradient, with momentum. Wants a well-chosen, larger learning rate, such as 0.05.",
+        OptimizerKind::Sgd => {
+            "Plain steps along the gradient, with momentum. WindowRequest a well-chosen, larger learning rate, such as 0.05."
+        }
         OptimizerKind::Adam => "Steps scaled for each weight by its past gradients (Kingma & Ba 2015).",
         OptimizerKind::Sgld => "Steps with noise, so that the weights wander among all that fit the data (Welling & Teh 2011).",
         OptimizerKind::Psgld => "SGLD with steps scaled for each weight by its past gradients (Li et al. 2016).",

@@ -85,7 +85,7 @@ pub fn check(ui: &mut Ui, label: &str, ticked: &mut bool) -> Response {
 
 /// Why the field's value cannot be, if it cannot.
 pub fn obstacle(ui: &mut Ui, app: &App, field: Field) {
-    for obstacle in app.obstacles().iter().filter(|obstacle| obstacle.field == field) {
+    for obstacle in app.validation_errors().iter().filter(|obstacle| obstacle.field == field) {
         style::invalid(ui, &obstacle.message.to_string());
     }
 }

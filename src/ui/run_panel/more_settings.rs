@@ -26,7 +26,7 @@ const FIELDS: [Field; 12] = [
 
 /// Draws them, closed at first; something wrong in there opens them.
 pub fn show(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {
-    let wrong = app.obstacles().iter().any(|obstacle| FIELDS.contains(&obstacle.field));
+    let wrong = app.validation_errors().iter().any(|obstacle| FIELDS.contains(&obstacle.field));
     CollapsingHeader::new("More settings").open(wrong.then_some(true)).show_unindented(ui, |ui| {
         style::section(ui, "How it learns");
         learning(ui, app, config, actions);

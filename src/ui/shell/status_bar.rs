@@ -3,7 +3,7 @@
 
 use eframe::egui::{Button, Label, RichText, Sense, Ui, vec2};
 
-use crate::app::verdict::reader_sentence;
+use crate::app::verdict::model_sentence;
 use crate::app::{Action, App, Screen};
 use crate::run_config::DeviceChoice;
 use crate::text::format::capitalised;
@@ -22,9 +22,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn reader(ui: &mut Ui, app: &App) {
-    let sentence =
-        app.reader.as_ref().map_or_else(|| "Loading the model that reads".to_owned(), |reader| reader_sentence(reader, app.run.as_ref()));
-    let device = app.reading().map(|reading| reading.device).or_else(|| app.run.as_ref()?.plan.as_ref().map(|plan| plan.device));
+    let sentence = app
+        .model_in_use
+        .as_ref()
+        .map_or_else(|| "Loading the model that reads".to_owned(), |reader| model_sentence(reader, app.run.as_ref()));
+    let device = app.prediction().map(|reading| reading.device).or_else(|| app.run.as_ref()?.plan.as_ref().map(|plan| plan.device));
     let device = match device.unwrap_or(DeviceChoice::Cpu) {
         DeviceChoice::Auto | DeviceChoice::Cpu => "on the CPU",
         DeviceChoice::Cuda => "on the NVIDIA GPU",

@@ -55,7 +55,7 @@ fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
                     actions.push(Action::CloseWizard);
                 }
             } else if ui
-                .add_enabled(app.obstacles().is_empty(), style::secondary_button("Start training"))
+                .add_enabled(app.validation_errors().is_empty(), style::secondary_button("Start training"))
                 .on_hover_text("With these settings, now")
                 .clicked()
             {

@@ -116,7 +116,7 @@ fn done(ui: &mut Ui, app: &App) {
         let preset = app.config.preset.map_or("your own settings".to_owned(), |preset| format!("the preset “{}”", preset.label()));
         ui.label(format!("The next run learns from {} with {preset}.", app.config.data.label()));
     });
-    for obstacle in app.obstacles() {
+    for obstacle in app.validation_errors() {
         style::invalid(ui, &obstacle.message.to_string());
     }
     ui.add_space(style::GAP);

@@ -81,7 +81,7 @@ fn smoothing_scale_and_unit_can_be_chosen() {
     let before = value(&harness, "Loss plot");
     let mut settings = harness.state().app.settings.clone();
     settings.smoothing = 0.0;
-    harness.state_mut().app.apply(Action::Remember(Box::new(settings)));
+    harness.state_mut().app.apply(Action::ChangeSettings(Box::new(settings)));
     harness.run();
     let after = value(&harness, "Loss plot");
     assert_ne!(before, after);

@@ -14,31 +14,34 @@ fn the_wizard_checks_the_processor_by_itself_and_only_once() {
     let (mut app, _engine) = app();
     assert!(app.checks.is_empty());
     app.apply(Action::Wizard(WizardStep::Hardware));
-    assert_eq!(app.checks[&DeviceChoice::Cpu], Checked::UnderWay);
+    assert_eq!(app.checks[&DeviceChoice::Cpu], Checked::Running);
     let done = Checked::Done(Box::new(Ok(checked(DeviceChoice::Cpu))));
     wait_for(&mut app, |app| app.checks[&DeviceChoice::Cpu] == done);
     app.apply(Action::Wizard(WizardStep::Data));
     app.apply(Action::Wizard(WizardStep::Hardware));
     assert_eq!(app.checks[&DeviceChoice::Cpu], done);
     app.apply(Action::CheckDevice(DeviceChoice::Cpu));
-    assert_eq!(app.checks[&DeviceChoice::Cpu], Checked::UnderWay, "asked for again, it is made again");
+    assert_eq!(app.checks[&DeviceChoice::Cpu], Checked::Running, "asked for again, it is made again");
 }
 
 #[test]
 fn a_precision_that_failed_is_not_offered() {
     let (mut app, _engine) = app();
     app.apply(Action::Configure(Box::new(RunConfig { precision: Precision::Bf16, ..RunConfig::default() })));
-    assert!(app.obstacles().is_empty());
+    assert!(app.validation_errors().is_empty());
     let mut report: Report = checked(DeviceChoice::Cpu);
     for check in report.checks.iter_mut().filter(|check| check.precision == Precision::Bf16) {
         check.found = Some(0.9);
     }
     app.checks.insert(DeviceChoice::Cpu, Checked::Done(Box::new(Ok(report))));
-    let obstacles = app.obstacles();
-    assert!(obstacles[0].message.what.contains("bf16") && obstacles[0].message.what.contains("Short training"), "{obstacles:?}");
+    let validation_errors = app.validation_errors();
+    assert!(
+        validation_errors[0].message.what.contains("bf16") && validation_errors[0].message.what.contains("Short training"),
+        "{validation_errors:?}"
+    );
     assert!(app.why_not_precision(Precision::F32).is_none());
     app.apply(Action::Configure(Box::new(RunConfig { precision: Precision::F32, ..RunConfig::default() })));
-    assert!(app.obstacles().is_empty());
+    assert!(app.validation_errors().is_empty());
     // A check that came to no result takes nothing away.
     app.checks
         .insert(DeviceChoice::Cpu, Checked::Done(Box::new(Err(Problem::SelfTest { reason: "it took longer than 180 s".to_owned() }))));
@@ -49,7 +52,7 @@ fn a_precision_that_failed_is_not_offered() {
 fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
     let (mut app, _engine) = app();
     assert_eq!(app.expected_memory(), None, "not before the machine was looked at");
-    app.look_around();
+    app.start_discovery();
     wait_for(&mut app, |app| app.hardware.is_some());
     let (text, fits) = app.expected_memory().unwrap();
     assert!(fits && text.starts_with("Takes about 1") && text.contains("MB of memory") && text.ends_with("free."), "{text}");
@@ -61,7 +64,7 @@ fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
 #[test]
 fn on_a_gpu_it_is_the_gpus_memory_that_counts() {
     let (mut app, _engine) = app();
-    app.look_around();
+    app.start_discovery();
     wait_for(&mut app, |app| app.hardware.is_some());
     let hardware = app.hardware.as_mut().unwrap();
     (hardware.gpus, hardware.cuda_finding) = (vec![Gpu { memory_total: 8 << 30, memory_free: 7 << 30, ..gpu() }], None);
@@ -81,7 +84,7 @@ fn automatic_is_the_gpu_only_for_what_was_found_right_there() {
     for &precision in Precision::ALL {
         assert_eq!(automatic(Some(&sound), precision), DeviceChoice::Cuda);
         let unknown = found(Err(Problem::SelfTest { reason: "it crashed".to_owned() }));
-        for gpu in [None, Some(&Checked::UnderWay), Some(&unknown)] {
+        for gpu in [None, Some(&Checked::Running), Some(&unknown)] {
             assert_eq!(automatic(gpu, precision), DeviceChoice::Cpu);
         }
     }

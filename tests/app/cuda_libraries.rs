@@ -19,13 +19,13 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     let folder = tempfile::tempdir().unwrap();
     let answers = Answers { folder: Some(folder.path().to_owned()), ..Answers::default() };
     let (mut app, engine) = app_with(Settings { wizard_done: true, ..Settings::default() }, answers);
-    app.look_around();
+    app.start_discovery();
     wait_for(&mut app, |app| app.hardware.is_some());
     assert_eq!(finding(app.hardware.as_ref()), None);
     app.apply(Action::ChooseCudaFolder);
     wait_for(&mut app, |app| finding(app.hardware.as_ref()).is_some());
     assert!(!app.looking_for_cuda);
-    assert_eq!(app.to_remember().cuda_folder.as_deref(), Some(folder.path()));
+    assert_eq!(app.settings_to_save().cuda_folder.as_deref(), Some(folder.path()));
     // What was missing is put there, and it is chosen once more.
     std::fs::write(folder.path().join("all of them"), "").unwrap();
     app.apply(Action::ChooseCudaFolder);
@@ -34,7 +34,7 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     app.apply(Action::UseCudaFolder(None));
     assert!(app.looking_for_cuda);
     wait_for(&mut app, |app| app.hardware.as_ref().unwrap().gpus.is_empty());
-    assert_eq!(app.to_remember().cuda_folder, None);
+    assert_eq!(app.settings_to_save().cuda_folder, None);
     assert_eq!(engine.engines(), 1, "an engine without a driver goes on");
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use inkling::app::{Action, App, Wants};
+use inkling::app::{Action, App, WindowRequest};
 use inkling::problem::Problem;
 
 use super::wait_for;
@@ -39,19 +39,19 @@ fn the_end_of_a_run_is_told_to_somebody_who_looks_elsewhere() {
     app.focused = false;
     engine.finish();
     app.poll();
-    assert_eq!(app.take_wants(), Some(Wants::Attention));
+    assert_eq!(app.take_window_request(), Some(WindowRequest::Attention));
     // Whoever goes for the notification gets the window.
     wait_for(&mut app, |app| !engine.desktop.shown.lock().unwrap().is_empty() && app.run.is_some());
     let mut wants = None;
     for _ in 0..2000 {
         app.poll();
-        wants = app.take_wants();
+        wants = app.take_window_request();
         if wants.is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    assert_eq!(wants, Some(Wants::Front));
+    assert_eq!(wants, Some(WindowRequest::Front));
     assert!(engine.desktop.shown.lock().unwrap()[0].what.contains("The run has finished"));
 }
 
@@ -70,7 +70,7 @@ fn who_looks_needs_no_notification() {
     let (mut app, mut engine) = started();
     engine.finish();
     app.poll();
-    assert_eq!(app.take_wants(), None);
+    assert_eq!(app.take_window_request(), None);
     assert!(engine.desktop.shown.lock().unwrap().is_empty());
 }
 

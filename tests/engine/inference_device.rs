@@ -20,17 +20,17 @@ fn engine(devices: FakeDevices) -> Bench {
 }
 
 fn ask(bench: &Bench, choice: ReadingChoice) {
-    bench.handle.send(Command::ReadOn { choice, usable: vec![DeviceChoice::Cuda] });
+    bench.handle.send(Command::ChooseInferenceDevice { choice, usable: vec![DeviceChoice::Cuda] });
 }
 
 fn reported(bench: &Bench) -> ReadingReport {
-    bench.until(|event| if let Event::ReadingOn(report) = event { Some(report) } else { None })
+    bench.until(|event| if let Event::InferenceDevice(report) = event { Some(report) } else { None })
 }
 
 fn read(bench: &Bench, wanted: u64) -> Prediction {
     bench.handle.send(Command::Classify { request: wanted, ink: a_stroke() });
     bench.until(|event| match event {
-        Event::Read { request, reading } if request == wanted => Some(*reading),
+        Event::Classified { request, prediction } if request == wanted => Some(*prediction),
         Event::Failed { problem, .. } => panic!("{problem}"),
         _ => None,
     })
@@ -47,7 +47,7 @@ fn found(script: Script, choice: ReadingChoice) -> (Bench, ReadingReport) {
 #[test]
 fn with_nothing_but_a_processor_its_speed_is_measured() {
     let bench = engine(FakeDevices::new(Script::Absent));
-    bench.handle.send(Command::ReadOn { choice: ReadingChoice::Automatic, usable: Vec::new() });
+    bench.handle.send(Command::ChooseInferenceDevice { choice: ReadingChoice::Automatic, usable: Vec::new() });
     let report = reported(&bench);
     assert_eq!((&report.model, report.device, report.tried.len()), (&ModelRef::Starter, DeviceChoice::Cpu, 1));
     let figures = report.tried[0].outcome.as_ref().unwrap();
@@ -110,20 +110,20 @@ fn a_device_that_fails_later_costs_no_drawing() {
         let (bench, report) = found(script, ReadingChoice::Automatic);
         assert_eq!(report.device, DeviceChoice::Cuda);
         let (mut there, mut request) = (0, 0);
-        let (said, reading) = loop {
+        let (said, prediction) = loop {
             request += 1;
             bench.handle.send(Command::Classify { request, ink: a_stroke() });
             match bench.handle.recv().unwrap() {
-                Event::Read { reading, .. } if reading.device == DeviceChoice::Cuda => there += 1,
-                Event::ReadingOn(report) => match bench.handle.recv().unwrap() {
-                    Event::Read { request: answered, reading } if answered == request => break (report, reading),
+                Event::Classified { prediction, .. } if prediction.device == DeviceChoice::Cuda => there += 1,
+                Event::InferenceDevice(report) => match bench.handle.recv().unwrap() {
+                    Event::Classified { request: answered, prediction } if answered == request => break (report, prediction),
                     other => panic!("{other:?}"),
                 },
                 other => panic!("{other:?}"),
             }
         };
         assert!(there > 0 && there < 20, "{there}");
-        assert_eq!((said.device, reading.device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
+        assert_eq!((said.device, prediction.device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
         assert!(matches!(said.tried[1].outcome, Err(ReadingFlaw::Failed(_))), "{said:?}");
         assert_eq!(read(&bench, 1000).device, DeviceChoice::Cpu);
     }
@@ -152,7 +152,7 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
     let mut told = Vec::new();
     let summary = bench.until(|event| match event {
         Event::Finished { summary, .. } => Some(summary),
-        Event::ReadingOn(report) => {
+        Event::InferenceDevice(report) => {
             told.push(report);
             None
         }
@@ -160,8 +160,8 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
             bench.handle.send(Command::Classify { request: 2, ink: a_stroke() });
             None
         }
-        Event::Read { reading, .. } => {
-            assert_eq!((&reading.model.reference, reading.device), (&ModelRef::Training(run), DeviceChoice::Cpu));
+        Event::Classified { prediction, .. } => {
+            assert_eq!((&prediction.model.reference, prediction.device), (&ModelRef::Training(run), DeviceChoice::Cpu));
             None
         }
         _ => None,
@@ -175,7 +175,7 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
     assert_eq!(read(&bench, 3).device, DeviceChoice::Cuda);
     // And at every load.
     open.send(()).unwrap();
-    bench.handle.send(Command::ReadWith(ModelRef::Starter));
+    bench.handle.send(Command::UseModel(ModelRef::Starter));
     assert_eq!(reported(&bench).model, ModelRef::Starter);
 }
 
@@ -192,8 +192,8 @@ fn a_run_on_a_device_leaves_a_model_that_reads_there() {
             bench.handle.send(Command::Classify { request: 7, ink: a_stroke() });
             None
         }
-        Event::Read { reading, .. } if reading.model.reference == ModelRef::Training(RunId(1)) => {
-            following = Some(reading.device);
+        Event::Classified { prediction, .. } if prediction.model.reference == ModelRef::Training(RunId(1)) => {
+            following = Some(prediction.device);
             None
         }
         Event::Failed { problem, .. } => panic!("{problem}"),
@@ -202,7 +202,7 @@ fn a_run_on_a_device_leaves_a_model_that_reads_there() {
     assert_eq!(summary.plan.device, DeviceChoice::Cuda);
     assert_eq!(following, Some(DeviceChoice::Cuda), "the newest weights are where they learn");
     let report = bench.until(|event| match event {
-        Event::ReadingOn(report) if report.model != ModelRef::Starter => Some(report),
+        Event::InferenceDevice(report) if report.model != ModelRef::Starter => Some(report),
         _ => None,
     });
     assert_eq!((report.model, report.device), (ModelRef::File(summary.model_path), DeviceChoice::Cuda));

@@ -3,7 +3,7 @@
 use inkling::app::{Action, App, Checked};
 use inkling::hardware::{Hardware, Metal};
 use inkling::infer::{Agreement, DeviceReading, ReadingFlaw};
-use inkling::problem::{EngineLoss, Problem};
+use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event};
 use inkling::records::ModelRef;
 use inkling::run_config::{DeviceChoice, Precision, ReadingChoice};
@@ -25,7 +25,7 @@ fn on_a_mac() -> (App, FakeEngine) {
 
 fn told(engine: &FakeEngine) -> Vec<(ReadingChoice, Vec<DeviceChoice>)> {
     let of = |command: &Command| match command {
-        Command::ReadOn { choice, usable } => Some((*choice, usable.clone())),
+        Command::ChooseInferenceDevice { choice, usable } => Some((*choice, usable.clone())),
         _ => None,
     };
     engine.heard.iter().filter_map(of).collect()
@@ -34,12 +34,12 @@ fn told(engine: &FakeEngine) -> Vec<(ReadingChoice, Vec<DeviceChoice>)> {
 #[test]
 fn on_a_processor_alone_the_line_is_calm() {
     let (app, _engine) = app();
-    assert_eq!(app.reading_line(), "Reading on the processor: 0.05 ms");
-    assert!(app.reading_flaws().is_empty() && app.notices.is_empty());
-    let reason = app.why_not_reading(ReadingChoice::Cuda).unwrap();
+    assert_eq!(app.device_summary(), "Reading on the processor: 0.05 ms");
+    assert!(app.inference_flaws().is_empty() && app.notices.is_empty());
+    let reason = app.why_not_inference(ReadingChoice::Cuda).unwrap();
     assert!(reason.contains("NVIDIA"), "{reason}");
     for choice in [ReadingChoice::Automatic, ReadingChoice::Fastest, ReadingChoice::Cpu] {
-        assert_eq!(app.why_not_reading(choice), None);
+        assert_eq!(app.why_not_inference(choice), None);
     }
 }
 
@@ -47,7 +47,7 @@ fn on_a_processor_alone_the_line_is_calm() {
 fn a_device_that_passed_its_check_is_offered_to_the_engine() {
     let (app, engine) = on_a_mac();
     assert_eq!(told(&engine), [(ReadingChoice::Automatic, vec![DeviceChoice::Metal])]);
-    assert_eq!(app.reading_line(), "Reading on Metal: 0.9 ms (CPU 0.1 ms)");
+    assert_eq!(app.device_summary(), "Reading on Metal: 0.9 ms (CPU 0.1 ms)");
     assert!(app.why_not_device(DeviceChoice::Metal).is_some(), "but not for training");
 }
 
@@ -60,24 +60,24 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
     assert!(inkling::self_test::Report { device: DeviceChoice::Cuda, ..report.clone() }.passed_inference().is_err());
     report.checks[0].subject = inkling::self_test::Subject::Reading;
     app.checks.insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(report))));
-    app.apply(Action::ReadOn(ReadingChoice::Fastest));
+    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Fastest));
     engine.serve();
     assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Fastest, Vec::new())));
-    assert!(app.why_not_reading(ReadingChoice::Metal).unwrap().contains("Reading"));
+    assert!(app.why_not_inference(ReadingChoice::Metal).unwrap().contains("Reading"));
 }
 
 #[test]
 fn the_choice_is_told_and_remembered() {
     let (mut app, mut engine) = on_a_mac();
-    app.apply(Action::ReadOn(ReadingChoice::Cpu));
-    assert_eq!(app.to_remember().reading, ReadingChoice::Cpu);
+    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cpu));
+    assert_eq!(app.settings_to_save().reading, ReadingChoice::Cpu);
     engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
     engine.serve();
     app.poll();
     assert_eq!(told(&engine).last().map(|told| told.0), Some(ReadingChoice::Cpu));
-    assert_eq!(app.reading_line(), "Reading on the processor: 0.1 ms");
+    assert_eq!(app.device_summary(), "Reading on the processor: 0.1 ms");
     // Said once; said again to an engine that knows nothing yet.
-    app.apply(Action::ReadOn(ReadingChoice::Cpu));
+    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cpu));
     engine.serve();
     assert_eq!(told(&engine).len(), 2);
     engine.die();
@@ -89,11 +89,11 @@ fn the_choice_is_told_and_remembered() {
 #[test]
 fn figures_of_another_model_are_not_shown() {
     let (mut app, mut engine) = on_a_mac();
-    app.apply(Action::ReadWith(ModelRef::File("another.safetensors".into())));
+    app.apply(Action::UseModel(ModelRef::File("another.safetensors".into())));
     engine.serve();
     app.poll();
-    assert_eq!(app.reading_line(), "Reading on the processor");
-    assert!(app.reading_report().is_none());
+    assert_eq!(app.device_summary(), "Reading on the processor");
+    assert!(app.inference_report().is_none());
 }
 
 #[test]
@@ -107,17 +107,17 @@ fn a_device_that_is_not_used_says_why_and_only_once() {
     ];
     for (flaw, words) in flaws {
         let mut report = reads(&[(DeviceChoice::Cpu, 100.0)]);
-        app.on_event(Event::ReadingOn(report.clone()));
+        app.on_event(Event::InferenceDevice(report.clone()));
         report.tried.push(DeviceReading { device: DeviceChoice::Metal, outcome: Err(flaw) });
-        app.on_event(Event::ReadingOn(report.clone()));
-        assert_eq!(app.reading_line(), "Reading on the processor: 0.1 ms");
-        let said = app.reading_flaws();
+        app.on_event(Event::InferenceDevice(report.clone()));
+        assert_eq!(app.device_summary(), "Reading on the processor: 0.1 ms");
+        let said = app.inference_flaws();
         assert!(said.len() == 1 && said[0].starts_with("Metal is not used") && said[0].contains(words), "{said:?}");
         let notice = app.notices.last().unwrap();
         assert_eq!(notice.message.what, said[0]);
         let id = notice.id;
         app.apply(Action::Dismiss(id));
-        app.on_event(Event::ReadingOn(report));
+        app.on_event(Event::InferenceDevice(report));
         assert!(app.notices.is_empty(), "it is known");
     }
 }
@@ -129,7 +129,7 @@ fn while_a_run_is_followed_its_own_device_is_named() {
     engine.serve();
     engine.train(10);
     app.poll();
-    assert_eq!(app.reading_line(), "Reading where the run trains, on the processor");
+    assert_eq!(app.device_summary(), "Reading where the run trains, on the processor");
 }
 
 /// On this app's machine, an NVIDIA GPU is found that everything is there for, and it passes its check.
@@ -160,7 +160,7 @@ fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
     app.poll();
     assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Automatic, vec![DeviceChoice::Cuda])));
     assert!(!app.reading_is_behind(), "the second read what the first had not");
-    app.apply(Action::ReadOn(ReadingChoice::Cpu));
+    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cpu));
     assert_eq!(engine.engines(), 2, "nothing is gained by moving back");
 }
 
@@ -192,16 +192,16 @@ fn automatic_means_the_gpu_that_passed_its_check() {
 #[test]
 fn a_process_that_was_lost_is_not_moved_to_again_by_itself() {
     let (mut app, mut engine) = with_a_gpu();
-    app.apply(Action::ReadOn(ReadingChoice::Cuda));
+    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cuda));
     engine.serve();
     assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Cuda, vec![DeviceChoice::Cuda])));
     let engines = engine.engines();
-    engine.send(Event::Lost(EngineLoss::Hung { seconds: 30 }));
+    engine.send(Event::EngineExited(EngineExit::Hung { seconds: 30 }));
     app.poll();
     engine.serve();
     assert_eq!(engine.engines(), engines + 1);
     assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Cuda, Vec::new())));
-    app.apply(Action::ReadOn(ReadingChoice::Cuda));
+    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cuda));
     engine.serve();
     assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Cuda, vec![DeviceChoice::Cuda])), "told to, it is");
 }
