@@ -1,5 +1,5 @@
-"""Owns what every package is made from: what Cargo.toml says, the icons in every size and container, templates, and archives
-that come out the same for the same commit. Must not know any one system's packages."""
+"""Shared by all packages: metadata from Cargo.toml, icons in every size and container, templates, and archives that are
+byte for byte the same for the same commit."""
 
 import gzip
 import io
@@ -26,7 +26,7 @@ METADATA = _metadata()
 
 
 def commit_time():
-    """Seconds since 1970 of the commit this is made from; what is packed twice is the same, byte for byte."""
+    """The time of the current commit in seconds since 1970, used for all timestamps so that builds are reproducible."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
     if given:
         return int(given)
@@ -35,7 +35,7 @@ def commit_time():
 
 
 def fill(template, **more):
-    """The template of this name in packaging/, its `@NAME@`s replaced by what Cargo.toml says and by `more`."""
+    """The template packaging/`template`, with each `@NAME@` replaced from Cargo.toml's metadata or from `more`."""
     class Template(string.Template):
         delimiter = "@"
         pattern = r"@(?:(?P<named>[A-Z_]+)@|(?P<braced>\b\B)|(?P<escaped>\b\B)|(?P<invalid>\b\B))"
@@ -51,18 +51,18 @@ def png(size, svg=None):
 
 
 def ico(sizes=(16, 24, 32, 48, 256)):
-    """A Windows icon: a directory of pictures, each a PNG (Windows Vista and later)."""
+    """A Windows icon: a directory of PNG images (Windows Vista and later)."""
     pictures = [png(size) for size in sizes]
     directory, offset = struct.pack("<HHH", 0, 1, len(sizes)), 6 + 16 * len(sizes)
     for size, picture in zip(sizes, pictures):
-        side = size % 256  # 0 stands for 256
+        side = size % 256  # 0 means 256
         directory += struct.pack("<BBBBHHII", side, side, 0, 0, 1, 32, len(picture), offset)
         offset += len(picture)
     return directory + b"".join(pictures)
 
 
 def icns(svg):
-    """A macOS icon: PNGs of the sizes that systems since 10.7 ask for; `ic11` to `ic14` and `ic10` are for two pixels a point."""
+    """A macOS icon: PNGs in the sizes used since 10.7; `ic11` to `ic14` and `ic10` are for two pixels per point."""
     kinds = {"icp4": 16, "icp5": 32, "ic07": 128, "ic08": 256, "ic09": 512, "ic10": 1024, "ic11": 32, "ic12": 64, "ic13": 256, "ic14": 512}
     drawn = {size: png(size, svg) for size in set(kinds.values())}
     entries = b"".join(kind.encode() + struct.pack(">I", 8 + len(drawn[size])) + drawn[size] for kind, size in kinds.items())
@@ -70,14 +70,14 @@ def icns(svg):
 
 
 def write(path, content, mode=0o644):
-    """Writes text or bytes, and the folders above."""
+    """Writes text or bytes and creates the parent folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     path.chmod(mode)
 
 
 def files_below(folder):
-    """Every file and folder below, sorted, with its name from there."""
+    """Every file and folder below, sorted, with its relative path."""
     return [(path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*"))]
 
 

@@ -1,4 +1,4 @@
-; The installer: for one person, without administrator. makensis fills nothing in; packaging/windows does.
+; The installer: per user, without administrator rights. packaging/windows fills in the placeholders.
 Unicode true
 Target amd64-unicode
 SetCompressor /SOLID lzma
@@ -46,7 +46,7 @@ Section
   WriteUninstaller "$INSTDIR\uninstall.exe"
   CreateShortCut "$SMPROGRAMS\@TITLE@.lnk" "$INSTDIR\inkling.exe" "" "$INSTDIR\inkling.exe" 0 SW_SHOWNORMAL "" "@DESCRIPTION@"
 
-  ; What "Open with" offers, and a double click does where nothing else has claimed the type.
+  ; Offered under "Open with", and opened by a double click where no other program has claimed the type.
   WriteRegStr HKCU "${CLASSES}\@TITLE@.Model" "" "Model weights"
   WriteRegStr HKCU "${CLASSES}\@TITLE@.Model\DefaultIcon" "" "$INSTDIR\inkling.exe,0"
   WriteRegStr HKCU "${CLASSES}\@TITLE@.Model\shell\open\command" "" '"$INSTDIR\inkling.exe" "%1"'
@@ -57,11 +57,11 @@ Section
   WriteRegStr HKCU "${CLASSES}\.ink\OpenWithProgids" "@TITLE@.Ink" ""
   WriteRegStr HKCU "${CLASSES}\.json\OpenWithProgids" "@TITLE@.Ink" ""
 
-  ; Whom notifications come from.
+  ; The sender shown on notifications.
   WriteRegStr HKCU "${CLASSES}\AppUserModelId\@IDENTIFIER@" "DisplayName" "@TITLE@"
   WriteRegStr HKCU "${CLASSES}\AppUserModelId\@IDENTIFIER@" "IconUri" "$INSTDIR\inkling.exe"
 
-  ; `inkling` in a terminal. A PATH that does not fit into this installer's strings cannot be read, and is left alone.
+  ; For `inkling` in a terminal. A PATH longer than the strings of NSIS cannot be read and is left unchanged.
   ClearErrors
   ReadRegStr $0 HKCU "Environment" "Path"
   ${Unless} ${Errors}
@@ -86,11 +86,11 @@ Section
   WriteRegDWORD HKCU "${UNINSTALL}" "NoRepair" 1
   ${GetSize} "$INSTDIR" "/S=0K" $0 $1 $2
   WriteRegDWORD HKCU "${UNINSTALL}" "EstimatedSize" $0
-  ; Tells the Explorer that types have changed.
+  ; Tells Explorer that file types have changed.
   System::Call 'shell32::SHChangeNotify(i 0x08000000, i 0, p 0, p 0)'
 SectionEnd
 
-; Runs and settings stay: they are the person's, not the program's.
+; Runs and settings stay: they belong to the user.
 Section "Uninstall"
   SetShellVarContext current
   Delete "$INSTDIR\inkling.exe"
