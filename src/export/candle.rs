@@ -1,15 +1,14 @@
-//! Owns a small Rust program that reads pictures with the model through candle: its source and its manifest.
-//! Must not know where they are written.
+//! A small Rust program that recognises digits with the model through candle: its source and its manifest.
 
-use super::Subject;
-use super::code::Indented;
+use super::ExportedModel;
+use super::source_writer::SourceWriter;
 use crate::ink::SIDE;
 use crate::nn::{Layer, layers, ops::Kernel};
 use crate::records::{CLASSES, Normalization};
 use crate::run_config::Activation;
 
-/// `Cargo.toml` of a program in this file.
-pub fn manifest(subject: &Subject, program: &str) -> String {
+/// `Cargo.toml` for the source file `program`.
+pub fn manifest(model: &ExportedModel, program: &str) -> String {
     format!(
         r#"[package]
 name = "{}"
@@ -26,26 +25,26 @@ candle-core = "0.11"
 candle-nn = "0.11"
 image = {{ version = "0.25", default-features = false, features = ["jpeg", "png"] }}
 "#,
-        subject.name(),
+        model.name(),
     )
 }
 
-/// `main.rs`, beside `weights`, a safetensors file of this name.
-pub fn main_rs(subject: &Subject, weights: &str) -> String {
-    let card = &subject.file.card;
+/// `main.rs`, which loads the safetensors file `weights` from the current folder.
+pub fn main_rs(model: &ExportedModel, weights: &str) -> String {
+    let card = &model.file.card;
     let Normalization { mean, std } = card.normalization;
     let layers = layers(card.model, card.config.activation);
-    let mut body = Indented::default();
-    let mut uses = Uses::default();
-    through(&layers, 1, &mut body, &mut uses);
-    let attention = if uses.attention { ATTENTION } else { "" };
+    let mut body = SourceWriter::default();
+    let mut imports = Imports::default();
+    write_layers(&layers, 1, &mut body, &mut imports);
+    let attention = if imports.attention { ATTENTION } else { "" };
     let mut from_nn = vec!["Module", "VarBuilder"];
-    from_nn.extend(uses.conv.then_some("Conv2dConfig"));
-    from_nn.extend(uses.batch_norm.then_some("ModuleT"));
-    from_nn.extend(uses.batch_norm.then_some("batch_norm"));
-    from_nn.extend(uses.conv_bias.then_some("conv2d"));
-    from_nn.extend(uses.conv_plain.then_some("conv2d_no_bias"));
-    from_nn.extend(uses.layer_norm.then_some("layer_norm"));
+    from_nn.extend(imports.conv.then_some("Conv2dConfig"));
+    from_nn.extend(imports.batch_norm.then_some("ModuleT"));
+    from_nn.extend(imports.batch_norm.then_some("batch_norm"));
+    from_nn.extend(imports.conv_bias.then_some("conv2d"));
+    from_nn.extend(imports.conv_plain.then_some("conv2d_no_bias"));
+    from_nn.extend(imports.layer_norm.then_some("layer_norm"));
     from_nn.extend(["linear", "ops"]);
     from_nn.sort_unstable();
     format!(
@@ -89,11 +88,11 @@ fn network(x: Tensor, w: &VarBuilder) -> Result<Tensor> {{
 {body}    Ok(x)
 }}
 {attention}"##,
-        title = subject.title(),
-        sentence = subject.sentence(),
+        title = model.title(),
+        sentence = model.description(),
         version = env!("CARGO_PKG_VERSION"),
         from_nn = from_nn.join(", "),
-        labels = super::code::list(&card.labels),
+        labels = super::source_writer::string_list(&card.labels),
         body = body.finish(),
     )
 }
@@ -111,10 +110,10 @@ fn attention(qkv: &Tensor, heads: usize) -> Result<Tensor> {
 }
 ";
 
-/// Which of candle's functions the program needs.
+/// Which functions of candle the program needs to import.
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "one for each function")]
-struct Uses {
+#[expect(clippy::struct_excessive_bools, reason = "one per function")]
+struct Imports {
     conv: bool,
     conv_bias: bool,
     conv_plain: bool,
@@ -125,81 +124,81 @@ struct Uses {
     sequence: bool,
 }
 
-fn through(layers: &[Layer], steps: usize, text: &mut Indented, uses: &mut Uses) {
+fn write_layers(layers: &[Layer], indent: usize, text: &mut SourceWriter, imports: &mut Imports) {
     for layer in layers {
         match layer {
             Layer::ConvPool { name, inputs, outputs, kernel, padding, bias, activation } => {
                 let kernel = Kernel { size: *kernel, stride: 1, padding: *padding };
-                text.line(steps, &convolution(name, *inputs, *outputs, kernel, *bias, uses));
-                text.line(steps, "let x = x.max_pool2d(2)?;");
-                activate(*activation, steps, text);
+                text.line(indent, &convolution(name, *inputs, *outputs, kernel, *bias, imports));
+                text.line(indent, "let x = x.max_pool2d(2)?;");
+                activate(*activation, indent, text);
             }
             Layer::Conv { name, inputs, outputs, kernel, bias } => {
-                text.line(steps, &convolution(name, *inputs, *outputs, *kernel, *bias, uses));
+                text.line(indent, &convolution(name, *inputs, *outputs, *kernel, *bias, imports));
             }
             Layer::BatchNorm { name, channels, activation, .. } => {
-                uses.batch_norm = true;
-                text.line(steps, &format!("let x = batch_norm({channels}, 1e-5, w.pp(\"{name}\"))?.forward_t(&x, false)?;"));
-                activate(*activation, steps, text);
+                imports.batch_norm = true;
+                text.line(indent, &format!("let x = batch_norm({channels}, 1e-5, w.pp(\"{name}\"))?.forward_t(&x, false)?;"));
+                activate(*activation, indent, text);
             }
             Layer::GlobalAveragePool => {
-                text.line(steps, if uses.sequence { "let x = x.mean(1)?;" } else { "let x = x.mean((2, 3))?;" });
-                uses.sequence = false;
+                text.line(indent, if imports.sequence { "let x = x.mean(1)?;" } else { "let x = x.mean((2, 3))?;" });
+                imports.sequence = false;
             }
             Layer::Residual { body, shortcut, activation } => {
-                text.line(steps, "let y = x.clone();");
-                through(body, steps, text, uses);
+                text.line(indent, "let y = x.clone();");
+                write_layers(body, indent, text, imports);
                 if shortcut.is_empty() {
-                    text.line(steps, "let x = (x + y)?;");
+                    text.line(indent, "let x = (x + y)?;");
                 } else {
-                    text.line(steps, "let y = {");
-                    text.line(steps + 1, "let x = y;");
-                    through(shortcut, steps + 1, text, uses);
-                    text.line(steps + 1, "x");
-                    text.line(steps, "};");
-                    text.line(steps, "let x = (x + y)?;");
+                    text.line(indent, "let y = {");
+                    text.line(indent + 1, "let x = y;");
+                    write_layers(shortcut, indent + 1, text, imports);
+                    text.line(indent + 1, "x");
+                    text.line(indent, "};");
+                    text.line(indent, "let x = (x + y)?;");
                 }
-                activate(*activation, steps, text);
+                activate(*activation, indent, text);
             }
             Layer::Tokens => {
-                uses.sequence = true;
-                text.line(steps, "let x = x.flatten_from(2)?.transpose(1, 2)?.contiguous()?;");
+                imports.sequence = true;
+                text.line(indent, "let x = x.flatten_from(2)?.transpose(1, 2)?.contiguous()?;");
             }
             Layer::Positions { name, tokens, features } => {
-                text.line(steps, &format!("let x = x.broadcast_add(&w.get((1, {tokens}, {features}), \"{name}\")?)?;"));
+                text.line(indent, &format!("let x = x.broadcast_add(&w.get((1, {tokens}, {features}), \"{name}\")?)?;"));
             }
             Layer::LayerNorm { name, features } => {
-                uses.layer_norm = true;
-                text.line(steps, &format!("let x = layer_norm({features}, 1e-5, w.pp(\"{name}\"))?.forward(&x)?;"));
+                imports.layer_norm = true;
+                text.line(indent, &format!("let x = layer_norm({features}, 1e-5, w.pp(\"{name}\"))?.forward(&x)?;"));
             }
             Layer::Attention { heads, .. } => {
-                uses.attention = true;
-                text.line(steps, &format!("let x = attention(&x, {heads})?;"));
+                imports.attention = true;
+                text.line(indent, &format!("let x = attention(&x, {heads})?;"));
             }
-            Layer::Flatten => text.line(steps, "let x = x.flatten_from(1)?;"),
+            Layer::Flatten => text.line(indent, "let x = x.flatten_from(1)?;"),
             Layer::Linear { name, inputs, outputs, activation } => {
-                text.line(steps, &format!("let x = linear({inputs}, {outputs}, w.pp(\"{name}\"))?.forward(&x)?;"));
-                activate(*activation, steps, text);
+                text.line(indent, &format!("let x = linear({inputs}, {outputs}, w.pp(\"{name}\"))?.forward(&x)?;"));
+                activate(*activation, indent, text);
             }
-            // It does nothing when a network reads.
+            // Dropout is inactive outside training.
             Layer::Dropout(_) => {}
         }
     }
 }
 
-fn convolution(name: &str, inputs: usize, outputs: usize, kernel: Kernel, bias: bool, uses: &mut Uses) -> String {
+fn convolution(name: &str, inputs: usize, outputs: usize, kernel: Kernel, bias: bool, imports: &mut Imports) -> String {
     let Kernel { size, stride, padding } = kernel;
-    uses.conv = true;
-    (uses.conv_bias, uses.conv_plain) = (uses.conv_bias || bias, uses.conv_plain || !bias);
+    imports.conv = true;
+    (imports.conv_bias, imports.conv_plain) = (imports.conv_bias || bias, imports.conv_plain || !bias);
     let function = if bias { "conv2d" } else { "conv2d_no_bias" };
     let how = format!("Conv2dConfig {{ stride: {stride}, padding: {padding}, ..Default::default() }}");
     format!("let x = {function}({inputs}, {outputs}, {size}, {how}, w.pp(\"{name}\"))?.forward(&x)?;")
 }
 
-fn activate(activation: Option<Activation>, steps: usize, text: &mut Indented) {
+fn activate(activation: Option<Activation>, indent: usize, text: &mut SourceWriter) {
     let Some(activation) = activation else { return };
     text.line(
-        steps,
+        indent,
         match activation {
             Activation::Relu => "let x = x.relu()?;",
             Activation::LeakyRelu => "let x = ops::leaky_relu(&x, 0.01)?;",

@@ -1,5 +1,3 @@
-//! Owns what can be wrong with an export, as data. Must not hold prose for people: `app::messages` does.
-
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -9,22 +7,22 @@ use crate::problem::Problem;
 /// Why a model cannot be exported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ExportError {
-    /// A file that has to stand beside the exported one would overwrite another.
+    /// An accompanying file would overwrite a different file of the same name.
     #[error("{path} already exists and is not part of this export")]
     InTheWay {
         /// The file.
         path: PathBuf,
     },
-    /// The network lacks a weight its layers name: a mistake of ours.
+    /// The network has no weight of a name that its layers use: a bug in Inkling.
     #[error("the network has no weights named {parameter}")]
     Lacks {
         /// The weight.
         parameter: String,
     },
-    /// A weight could not be read from the device, or a file not be put together.
+    /// A weight could not be read from the device, or a file could not be encoded.
     #[error("the export failed: {message}")]
     Failed {
-        /// The library's words.
+        /// The library's error message.
         message: String,
     },
 }
@@ -36,7 +34,7 @@ impl From<candle_core::Error> for ExportError {
 }
 
 impl ExportError {
-    /// What a library said.
+    /// An error of a library.
     pub(super) fn of(error: &dyn std::fmt::Display) -> Self {
         Self::Failed { message: error.to_string() }
     }

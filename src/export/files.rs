@@ -1,4 +1,4 @@
-//! Owns which files each format is made of, what they are called and how they come to lie on a disk. Must not know what is in them.
+//! Which files each export format consists of, how they are named, and how they are saved.
 
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -6,115 +6,115 @@ use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::{ExportError, Subject, candle, card, onnx, pytorch, report};
+use super::{ExportError, ExportedModel, candle, model_card, onnx, pytorch, report};
 use crate::nn::parameter_specs;
 use crate::problem::Problem;
 use crate::records::{ExportSpec, FileInfo, TensorInfo};
 use crate::run_config::{ExportFormat, WeightFormat};
 use crate::system::files::write_whole;
 
-/// One file, ready to be written.
+/// One file of an export, ready to be written.
 #[derive(Clone, Debug)]
 pub struct ExportedFile {
-    /// What it is.
+    /// Its name, description and tensors.
     pub info: FileInfo,
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
-/// Every file of an export, the one that was asked for first.
+/// All files of an export, the requested one first.
 #[derive(Clone, Debug)]
 pub struct Export {
     files: Vec<ExportedFile>,
-    /// What takes the place of the last file where another of that name is in its way.
-    instead: Option<ExportedFile>,
-    /// The name they share: the zip archive's, and that of the folder in it.
+    /// Written instead of the last file if a different file of that name exists.
+    fallback: Option<ExportedFile>,
+    /// The name of the folder in the zip archive.
     name: String,
-    packed: bool,
+    is_zip: bool,
 }
 
-/// Puts together what `spec` asks for; the file asked for is called `name`, those beside it as their kind is.
-pub fn export(subject: &Subject, spec: &ExportSpec, name: &str) -> Result<Export, ExportError> {
+/// Creates the files that `spec` asks for. The requested file is called `name`; accompanying files have fixed names.
+pub fn export(model: &ExportedModel, spec: &ExportSpec, name: &str) -> Result<Export, ExportError> {
     let weights = "model.safetensors";
     let beside = |ending: &str| Path::new(name).with_extension(ending).to_string_lossy().into_owned();
     let files = match spec.format {
-        ExportFormat::Safetensors => vec![safetensors(subject, spec.weights, name)?],
-        ExportFormat::Onnx => vec![of_onnx(subject, spec, name, spec.quantize)?, predict_py()],
-        ExportFormat::PyTorch => vec![state_dict(subject, spec.weights, name)?, model_py(subject, name, "model")],
+        ExportFormat::Safetensors => vec![safetensors(model, spec.weights, name)?],
+        ExportFormat::Onnx => vec![onnx_file(model, spec, name, spec.quantize)?, predict_py()],
+        ExportFormat::PyTorch => vec![state_dict_file(model, spec.weights, name)?, model_py(model, name, "model")],
         ExportFormat::Candle => {
-            let program = text(name, "Rust program that recognises digits with candle", candle::main_rs(subject, weights));
-            vec![program, manifest(subject, name), safetensors(subject, spec.weights, weights)?]
+            let program = text(name, "Rust program that recognises digits with candle", candle::main_rs(model, weights));
+            vec![program, manifest(model, name), safetensors(model, spec.weights, weights)?]
         }
         ExportFormat::Card => {
-            let words = text(name, "Model card", card::markdown(subject, &[]));
-            vec![words, card_json(subject, &beside("json"))]
+            let words = text(name, "Model card", model_card::markdown(model, &[]));
+            vec![words, card_json(model, &beside("json"))]
         }
-        ExportFormat::Report => vec![report_html(subject, name)],
-        ExportFormat::Zip => everything(subject, spec)?,
+        ExportFormat::Report => vec![report_html(model, name)],
+        ExportFormat::Zip => everything(model, spec)?,
     };
-    let stem = Path::new(name).file_stem().map_or_else(|| subject.name(), |stem| stem.to_string_lossy().into_owned());
-    // A folder may hold several models, each with a module of its own.
-    let instead = (spec.format == ExportFormat::PyTorch).then(|| model_py(subject, name, &stem));
-    Ok(Export { files, instead, name: stem, packed: spec.format == ExportFormat::Zip })
+    let stem = Path::new(name).file_stem().map_or_else(|| model.name(), |stem| stem.to_string_lossy().into_owned());
+    // Several models exported to one folder each get a module of their own.
+    let fallback = (spec.format == ExportFormat::PyTorch).then(|| model_py(model, name, &stem));
+    Ok(Export { files, fallback, name: stem, is_zip: spec.format == ExportFormat::Zip })
 }
 
-/// All there is, by names that find one another in one folder.
-fn everything(subject: &Subject, spec: &ExportSpec) -> Result<Vec<ExportedFile>, ExportError> {
+/// The files of every format, named so that they find each other in one folder.
+fn everything(model: &ExportedModel, spec: &ExportSpec) -> Result<Vec<ExportedFile>, ExportError> {
     let [weights, onnx, state] = ["model.safetensors", "model.onnx", "model.pt"];
-    let mut files = vec![safetensors(subject, spec.weights, weights)?, of_onnx(subject, spec, onnx, false)?];
+    let mut files = vec![safetensors(model, spec.weights, weights)?, onnx_file(model, spec, onnx, false)?];
     if spec.quantize {
-        files.push(of_onnx(subject, spec, "model-int8.onnx", true)?);
+        files.push(onnx_file(model, spec, "model-int8.onnx", true)?);
     }
-    files.extend([predict_py(), state_dict(subject, spec.weights, state)?, model_py(subject, state, "model")]);
-    let program = text("main.rs", "Rust program that recognises digits with candle", candle::main_rs(subject, weights));
-    files.extend([program, manifest(subject, "main.rs"), report_html(subject, "report.html"), card_json(subject, "model-card.json")]);
+    files.extend([predict_py(), state_dict_file(model, spec.weights, state)?, model_py(model, state, "model")]);
+    let program = text("main.rs", "Rust program that recognises digits with candle", candle::main_rs(model, weights));
+    files.extend([program, manifest(model, "main.rs"), report_html(model, "report.html"), card_json(model, "model-card.json")]);
     let listed: Vec<FileInfo> = files.iter().map(|file| file.info.clone()).collect();
-    files.insert(0, text("README.md", "Model card", card::markdown(subject, &listed)));
+    files.insert(0, text("README.md", "Model card", model_card::markdown(model, &listed)));
     Ok(files)
 }
 
-fn safetensors(subject: &Subject, weights: WeightFormat, name: &str) -> Result<ExportedFile, ExportError> {
-    let tensors = parameter_specs(subject.file.card.model).into_iter().map(|spec| TensorInfo {
+fn safetensors(model: &ExportedModel, weights: WeightFormat, name: &str) -> Result<ExportedFile, ExportError> {
+    let tensors = parameter_specs(model.file.card.model).into_iter().map(|spec| TensorInfo {
         name: spec.name,
         shape: spec.shape.into_iter().map(|length| length as u64).collect(),
         format: weights.into(),
     });
     let about = "Weights and metadata for candle, PyTorch and Inkling";
-    Ok(file(name, about, subject.safetensors(weights)?, tensors.collect()))
+    Ok(file(name, about, model.safetensors(weights)?, tensors.collect()))
 }
 
-fn of_onnx(subject: &Subject, spec: &ExportSpec, name: &str, quantize: bool) -> Result<ExportedFile, ExportError> {
-    let (bytes, tensors) = onnx::write(subject, spec, quantize)?;
+fn onnx_file(model: &ExportedModel, spec: &ExportSpec, name: &str, quantize: bool) -> Result<ExportedFile, ExportError> {
+    let (bytes, tensors) = onnx::write(model, spec, quantize)?;
     let kind = if quantize { "Complete model with 8-bit weights" } else { "Complete model" };
     let [takes, gives] = if spec.preprocessing { ["raw 28x28 images", "probabilities"] } else { ["normalised images", "logits"] };
     Ok(file(name, &format!("{kind} for ONNX Runtime, tract and others: takes {takes}, returns {gives}"), bytes, tensors))
 }
 
-fn state_dict(subject: &Subject, weights: WeightFormat, name: &str) -> Result<ExportedFile, ExportError> {
-    let (bytes, tensors) = pytorch::write(subject, weights)?;
+fn state_dict_file(model: &ExportedModel, weights: WeightFormat, name: &str) -> Result<ExportedFile, ExportError> {
+    let (bytes, tensors) = pytorch::write(model, weights)?;
     Ok(file(name, "Weights for PyTorch, as a state dict", bytes, tensors))
 }
 
-fn model_py(subject: &Subject, weights: &str, module: &str) -> ExportedFile {
-    let source = pytorch::model_py(subject, weights, module);
+fn model_py(model: &ExportedModel, weights: &str, module: &str) -> ExportedFile {
+    let source = pytorch::model_py(model, weights, module);
     text(&format!("{module}.py"), "PyTorch module that loads the weights", source)
 }
 
-/// The same for every model: the ONNX file says itself what it takes.
+/// The same for every model, because the ONNX file describes its own input.
 fn predict_py() -> ExportedFile {
     text("predict.py", "Recognises digits in images with the ONNX file", include_str!("../../assets/export/predict.py").to_owned())
 }
 
-fn manifest(subject: &Subject, program: &str) -> ExportedFile {
-    text("Cargo.toml", "Cargo manifest of the Rust program", candle::manifest(subject, program))
+fn manifest(model: &ExportedModel, program: &str) -> ExportedFile {
+    text("Cargo.toml", "Cargo manifest of the Rust program", candle::manifest(model, program))
 }
 
-fn report_html(subject: &Subject, name: &str) -> ExportedFile {
-    text(name, "Web page with learning curves, confusion matrix and misclassified images", report::html(subject))
+fn report_html(model: &ExportedModel, name: &str) -> ExportedFile {
+    text(name, "Web page with learning curves, confusion matrix and misclassified images", report::html(model))
 }
 
-fn card_json(subject: &Subject, name: &str) -> ExportedFile {
-    text(name, "Model card as JSON", format!("{:#}\n", card::json(subject)))
+fn card_json(model: &ExportedModel, name: &str) -> ExportedFile {
+    text(name, "Model card as JSON", format!("{:#}\n", model_card::json(model)))
 }
 
 fn text(name: &str, about: &str, text: String) -> ExportedFile {
@@ -126,41 +126,41 @@ fn file(name: &str, about: &str, bytes: Vec<u8>, tensors: Vec<TensorInfo>) -> Ex
 }
 
 impl Export {
-    /// The files it is made of.
+    /// Its files, the requested one first.
     pub fn files(&self) -> &[ExportedFile] {
         &self.files
     }
 
-    /// What they are.
+    /// The descriptions of its files.
     pub fn infos(&self) -> Vec<FileInfo> {
         self.files.iter().map(|file| file.info.clone()).collect()
     }
 
-    /// Writes the file asked for to `path`, and what belongs to it beside it; gives every path written. Nothing else that lies beside
-    /// it is overwritten.
+    /// Writes the requested file to `path` and the accompanying files next to it; returns all paths written. Never overwrites an unrelated
+    /// file next to it.
     pub fn save(&self, path: &Path) -> Result<Vec<PathBuf>, Problem> {
-        if self.packed {
+        if self.is_zip {
             write_whole(path, &self.zipped()?)?;
             return Ok(vec![path.to_owned()]);
         }
-        let mut places = Vec::new();
+        let mut targets = Vec::new();
         for (index, file) in self.files.iter().enumerate() {
             let beside = |file: &ExportedFile| path.with_file_name(&file.info.name);
-            let free = |file: &ExportedFile| loses_nothing(&beside(file), file);
-            places.push(match (&self.instead, index) {
+            let free = |file: &ExportedFile| can_write(&beside(file), file);
+            targets.push(match (&self.fallback, index) {
                 (_, 0) => (path.to_owned(), file),
                 _ if free(file) => (beside(file), file),
-                (Some(instead), _) if free(instead) => (beside(instead), instead),
+                (Some(fallback), _) if free(fallback) => (beside(fallback), fallback),
                 _ => return Err(ExportError::InTheWay { path: beside(file) }.into()),
             });
         }
-        for (path, file) in &places {
+        for (path, file) in &targets {
             write_whole(path, &file.bytes)?;
         }
-        Ok(places.into_iter().map(|(path, _)| path).collect())
+        Ok(targets.into_iter().map(|(path, _)| path).collect())
     }
 
-    /// A zip archive of all files in one folder. Weights do not get smaller by packing; text does.
+    /// A zip archive of all files in one folder. Weights are stored uncompressed, since compression gains next to nothing on them.
     fn zipped(&self) -> Result<Vec<u8>, ExportError> {
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         for file in &self.files {
@@ -174,7 +174,7 @@ impl Export {
 }
 
 /// True where nothing is lost by writing this file there: nothing is there, or the very same.
-fn loses_nothing(path: &Path, file: &ExportedFile) -> bool {
+fn can_write(path: &Path, file: &ExportedFile) -> bool {
     let Ok(there) = std::fs::File::open(path) else { return !path.exists() };
     let mut bytes = Vec::new();
     there.take(file.info.bytes + 1).read_to_end(&mut bytes).is_ok() && bytes == file.bytes

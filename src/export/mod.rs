@@ -1,18 +1,18 @@
-//! Owns what leaves Inkling: a trained model as safetensors, ONNX, `PyTorch` or a candle program, and what is to be said of it. The same
-//! model and the same wishes give the same bytes. Must not know windows, runs' folders or how a model was trained.
+//! Exports a trained model: safetensors, ONNX, a `PyTorch` module, a candle program, a model card and an HTML report. The same model and
+//! options always give the same bytes. Knows neither windows, run folders nor how a model is trained.
 
 mod candle;
-mod card;
-mod code;
+mod details;
 mod error;
-mod facts;
+mod exported_model;
 mod files;
+mod model_card;
 pub mod onnx;
 mod pytorch;
 pub mod quantize;
 mod report;
-mod subject;
+mod source_writer;
 
 pub use error::ExportError;
+pub use exported_model::{ExportedModel, RUN_KEY};
 pub use files::{Export, ExportedFile, export};
-pub use subject::{RUN_KEY, Subject};

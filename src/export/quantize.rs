@@ -1,33 +1,32 @@
-//! Owns weights as 8-bit integers: one scale for each output channel, symmetric about zero (Jacob et al. 2018; Nagel et al. 2021).
-//! Must not know which file they go to.
+//! Quantisation of weights to 8-bit integers: symmetric, with one scale per output channel (Jacob et al. 2018; Nagel et al. 2021).
 
 use crate::device::Place;
 use crate::nn::{Net, Parameter, Role};
 use crate::problem::Problem;
 
-/// The largest of the 8-bit integers used; -128 is not, so that they are symmetric.
+/// The largest integer used; -128 is left out to keep the range symmetric.
 const LARGEST: f32 = 127.0;
 
-/// Numbers as integers times a scale for each channel.
+/// A tensor as integers and one scale per channel.
 pub struct Quantized {
-    /// From -127 to 127, in the order of the numbers they stand for.
+    /// From -127 to 127, in the order of the original values.
     pub values: Vec<i8>,
-    /// One for each channel.
+    /// One per channel.
     pub scales: Vec<f32>,
 }
 
-/// True for what is stored as integers: the operands of products. Biases and norms are few, and stay as they are.
-pub fn quantizes(parameter: &Parameter) -> bool {
+/// Whether a parameter is quantised: only weights are; biases and normalisation parameters are few and stay in floating point.
+pub fn is_quantized(parameter: &Parameter) -> bool {
     parameter.role() == Role::Weight
 }
 
 impl Quantized {
-    /// The nearest integers; `values` are those of so many channels, one after the other.
+    /// Rounds to the nearest integers. `values` holds `channels` channels of equal size, one after the other.
     pub fn of(values: &[f32], channels: usize) -> Self {
         let size = values.len() / channels.max(1);
         let scale = |channel: &[f32]| {
             let largest = channel.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
-            // A channel of zeros has any scale but zero.
+            // For a channel of zeros any scale but zero will do.
             if largest > 0.0 { largest / LARGEST } else { 1.0 }
         };
         let scales: Vec<f32> = values.chunks(size.max(1)).map(scale).collect();
@@ -37,7 +36,7 @@ impl Quantized {
         Self { values: values.chunks(size.max(1)).zip(&scales).flat_map(round).collect(), scales }
     }
 
-    /// The numbers that come back.
+    /// The floating-point values that the integers stand for.
     pub fn dequantized(&self) -> Vec<f32> {
         let size = self.values.len() / self.scales.len().max(1);
         let widen = |(channel, scale): (&[i8], &f32)| -> Vec<f32> { channel.iter().map(|&value| f32::from(value) * scale).collect() };
@@ -45,13 +44,13 @@ impl Quantized {
     }
 }
 
-/// A copy of the network that computes with what quantising leaves of its weights.
+/// A copy of the network with quantised and dequantised weights, on the CPU: what its accuracy is after quantisation.
 pub fn quantized(net: &Net) -> Result<Net, Problem> {
     let copy = net.to_place(&Place::CPU)?;
     let weights = copy.parameters().iter().map(|parameter| {
         let values = parameter.values()?;
         let channels = parameter.tensor().dims().first().copied().unwrap_or(1);
-        Ok(if quantizes(parameter) { Quantized::of(&values, channels).dequantized() } else { values })
+        Ok(if is_quantized(parameter) { Quantized::of(&values, channels).dequantized() } else { values })
     });
     copy.set_weights(&weights.collect::<candle_core::Result<Vec<_>>>()?)?;
     Ok(copy)

@@ -1,15 +1,15 @@
 //! Card and report: what is known of a model, in words.
 
-use inkling::export::Subject;
+use inkling::export::ExportedModel;
 use inkling::records::{ExportSpec, QuantizedAccuracy};
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
 
-use super::{file, subject};
+use super::{file, untrained_model};
 use crate::fake_engine::summary;
 
 /// A model with a run of two epochs and a test.
-fn trained() -> Subject {
-    let mut subject = subject(ModelKind::LeNet, Activation::Relu);
+fn trained() -> ExportedModel {
+    let mut exported = untrained_model(ModelKind::LeNet, Activation::Relu);
     let record = |epoch| inkling::records::EpochRecord {
         epoch,
         step: 70 * u64::from(epoch),
@@ -19,19 +19,19 @@ fn trained() -> Subject {
         validation_accuracy: 0.92,
         seconds: 10.0,
     };
-    subject.run = Some(summary(&subject.file.card.config, vec![record(1), record(2)], false));
-    subject.quantized = Some(QuantizedAccuracy { images: 100, original: 0.99, quantized: 0.98 });
-    subject
+    exported.run = Some(summary(&exported.file.card.config, vec![record(1), record(2)], false));
+    exported.quantized = Some(QuantizedAccuracy { images: 100, original: 0.99, quantized: 0.98 });
+    exported
 }
 
-fn text(subject: &Subject, format: ExportFormat, name: &str) -> String {
-    String::from_utf8(file(subject, &ExportSpec::new(format), name)).unwrap()
+fn text(exported: &ExportedModel, format: ExportFormat, name: &str) -> String {
+    String::from_utf8(file(exported, &ExportSpec::new(format), name)).unwrap()
 }
 
 #[test]
 fn the_card_says_what_there_is_to_know() {
-    let subject = trained();
-    let words = text(&subject, ExportFormat::Card, "model");
+    let exported = trained();
+    let words = text(&exported, ExportFormat::Card, "model");
     for part in [
         "LeNet-5 on Built-in digits",
         "99.00 % on 100 test images (95 % confidence interval",
@@ -43,7 +43,7 @@ fn the_card_says_what_there_is_to_know() {
     ] {
         assert!(words.contains(part), "{part} is missing:\n{words}");
     }
-    let json: serde_json::Value = serde_json::from_str(&text(&subject, ExportFormat::Card, "model.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text(&exported, ExportFormat::Card, "model.json")).unwrap();
     assert_eq!(json["test"]["images"], 100);
     let interval = &json["test"]["accuracy_interval_95"];
     assert!(interval[0].as_f64().unwrap() < 0.99 && interval[1].as_f64().unwrap() > 0.99, "{interval}");
@@ -65,15 +65,15 @@ fn the_report_needs_nothing_beside_it() {
 
 #[test]
 fn without_a_run_neither_claims_one() {
-    let subject = subject(ModelKind::Tiny, Activation::Relu);
-    assert!(text(&subject, ExportFormat::Card, "model").contains("Not evaluated"));
-    let page = text(&subject, ExportFormat::Report, "model");
+    let exported = untrained_model(ModelKind::Tiny, Activation::Relu);
+    assert!(text(&exported, ExportFormat::Card, "model").contains("Not evaluated"));
+    let page = text(&exported, ExportFormat::Report, "model");
     assert!(!page.contains("<svg") && page.contains("Not evaluated"));
 }
 
 #[test]
 fn what_people_name_their_data_does_not_become_markup() {
-    let mut subject = trained();
-    subject.file.card.data = "/tmp/<b>\"x\"&.csv".parse().unwrap();
-    assert!(!text(&subject, ExportFormat::Report, "model").contains("<b>"));
+    let mut exported = trained();
+    exported.file.card.data = "/tmp/<b>\"x\"&.csv".parse().unwrap();
+    assert!(!text(&exported, ExportFormat::Report, "model").contains("<b>"));
 }

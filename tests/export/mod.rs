@@ -5,20 +5,20 @@ mod onnx;
 mod pytorch;
 mod saving;
 
-use inkling::export::{Subject, export};
+use inkling::export::{ExportedModel, export};
 use inkling::records::ExportSpec;
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
 
 use crate::support::model_file;
 
-/// A model that has learned nothing, and no run.
-pub fn subject(model: ModelKind, activation: Activation) -> Subject {
-    Subject { file: model_file(model, activation), run: None, quantized: None }
+/// An untrained model without a run.
+pub fn untrained_model(model: ModelKind, activation: Activation) -> ExportedModel {
+    ExportedModel { file: model_file(model, activation), run: None, quantized: None }
 }
 
 /// The bytes of the export's file of this name.
-pub fn file(subject: &Subject, spec: &ExportSpec, name: &str) -> Vec<u8> {
-    let export = export(subject, spec, "model").unwrap();
+pub fn file(exported: &ExportedModel, spec: &ExportSpec, name: &str) -> Vec<u8> {
+    let export = export(exported, spec, "model").unwrap();
     export.files().iter().find(|file| file.info.name == name).unwrap_or_else(|| panic!("no {name}")).bytes.clone()
 }
 
@@ -26,10 +26,10 @@ pub fn file(subject: &Subject, spec: &ExportSpec, name: &str) -> Vec<u8> {
 fn every_network_exports_in_every_format_and_twice_the_same() {
     for &model in ModelKind::ALL {
         for &activation in Activation::ALL {
-            let subject = subject(model, activation);
+            let exported = untrained_model(model, activation);
             for &format in ExportFormat::ALL {
                 let spec = ExportSpec { quantize: true, ..ExportSpec::new(format) };
-                let [one, other] = [(), ()].map(|()| export(&subject, &spec, format.file_name()).unwrap());
+                let [one, other] = [(), ()].map(|()| export(&exported, &spec, format.file_name()).unwrap());
                 assert!(one.files().iter().all(|file| !file.bytes.is_empty() && file.info.bytes == file.bytes.len() as u64));
                 for (one, other) in one.files().iter().zip(other.files()) {
                     assert!(one.bytes == other.bytes, "{} of {model} differs from one time to the next", one.info.name);

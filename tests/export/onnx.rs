@@ -8,12 +8,12 @@ use inkling::records::{ExportSpec, OPSETS};
 use inkling::run_config::{Activation, ExportFormat, ModelKind, WeightFormat};
 use prost::Message;
 
-use super::{file, subject};
+use super::{file, untrained_model};
 
 fn model(kind: ModelKind, activation: Activation, change: impl FnOnce(&mut ExportSpec)) -> ModelProto {
     let mut spec = ExportSpec::new(ExportFormat::Onnx);
     change(&mut spec);
-    ModelProto::decode(file(&subject(kind, activation), &spec, "model").as_slice()).unwrap()
+    ModelProto::decode(file(&untrained_model(kind, activation), &spec, "model").as_slice()).unwrap()
 }
 
 fn graph(model: &ModelProto) -> &GraphProto {
@@ -108,8 +108,8 @@ fn the_operator_set_is_the_one_asked_for() {
 
 #[test]
 fn weights_are_stored_as_asked_for() {
-    let subject = subject(ModelKind::LeNet, Activation::Relu);
-    let values = subject.file.net.parameters().iter().find(|parameter| parameter.name() == "fc1.weight").unwrap().values().unwrap();
+    let exported = untrained_model(ModelKind::LeNet, Activation::Relu);
+    let values = exported.file.net.parameters().iter().find(|parameter| parameter.name() == "fc1.weight").unwrap().values().unwrap();
     let whole = model(ModelKind::LeNet, Activation::Relu, |_| ());
     let stored: Vec<f32> =
         initializer(&whole, "fc1.weight").raw_data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();

@@ -5,19 +5,19 @@ use inkling::nn::parameter_specs;
 use inkling::records::ExportSpec;
 use inkling::run_config::{Activation, ExportFormat, ModelKind, WeightFormat};
 
-use super::{file, subject};
+use super::{file, untrained_model};
 
 #[test]
 fn candle_reads_every_state_dict() {
     let folder = tempfile::tempdir().unwrap();
     for &kind in ModelKind::ALL {
-        let subject = subject(kind, Activation::Relu);
+        let exported = untrained_model(kind, Activation::Relu);
         for (weights, dtype) in [(WeightFormat::F32, DType::F32), (WeightFormat::F16, DType::F16)] {
             let path = folder.path().join(format!("{kind}-{weights}.pt"));
-            std::fs::write(&path, file(&subject, &ExportSpec { weights, ..ExportSpec::new(ExportFormat::PyTorch) }, "model")).unwrap();
+            std::fs::write(&path, file(&exported, &ExportSpec { weights, ..ExportSpec::new(ExportFormat::PyTorch) }, "model")).unwrap();
             let tensors = candle_core::pickle::read_all(&path).unwrap();
             assert_eq!(tensors.len(), parameter_specs(kind).len());
-            for parameter in subject.file.net.parameters() {
+            for parameter in exported.file.net.parameters() {
                 let name = parameter.name();
                 let (_, tensor) = tensors.iter().find(|(found, _)| found == name).unwrap();
                 assert_eq!((tensor.dtype(), tensor.dims()), (dtype, parameter.tensor().dims()), "{name}");
@@ -34,7 +34,7 @@ fn candle_reads_every_state_dict() {
 fn the_module_has_every_layer_of_the_network() {
     for &kind in ModelKind::ALL {
         let source =
-            String::from_utf8(file(&subject(kind, Activation::Silu), &ExportSpec::new(ExportFormat::PyTorch), "model.py")).unwrap();
+            String::from_utf8(file(&untrained_model(kind, Activation::Silu), &ExportSpec::new(ExportFormat::PyTorch), "model.py")).unwrap();
         for spec in parameter_specs(kind) {
             // Numbers in a name count the places in a sequence; all others are attributes.
             let parts = spec.name.split('.').filter(|part| part.parse::<u32>().is_err());
@@ -50,7 +50,7 @@ fn the_module_has_every_layer_of_the_network() {
 fn no_two_classes_of_a_module_share_a_name() {
     for &kind in ModelKind::ALL {
         let source =
-            String::from_utf8(file(&subject(kind, Activation::Relu), &ExportSpec::new(ExportFormat::PyTorch), "model.py")).unwrap();
+            String::from_utf8(file(&untrained_model(kind, Activation::Relu), &ExportSpec::new(ExportFormat::PyTorch), "model.py")).unwrap();
         let mut names: Vec<&str> = source.lines().filter_map(|line| line.strip_prefix("class ")).collect();
         names.sort_unstable();
         let all = names.len();

@@ -9,7 +9,7 @@ use inkling::problem::Problem;
 use inkling::records::ExportSpec;
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
 
-use super::subject;
+use super::untrained_model;
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> =
@@ -20,7 +20,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 fn save(model: ModelKind, format: ExportFormat, path: &Path) -> Result<(), Problem> {
     let name = path.file_name().unwrap().to_str().unwrap();
-    export(&subject(model, Activation::Relu), &ExportSpec::new(format), name).unwrap().save(path).map(drop)
+    export(&untrained_model(model, Activation::Relu), &ExportSpec::new(format), name).unwrap().save(path).map(drop)
 }
 
 #[test]

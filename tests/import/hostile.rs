@@ -10,7 +10,7 @@ use inkling::run_config::{Activation, ExportFormat, ModelKind};
 use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
 
-use crate::export::{file, subject};
+use crate::export::{file, untrained_model};
 
 fn refused(folder: &Path, bytes: &[u8]) -> String {
     let path = folder.join("given.pt");
@@ -59,7 +59,7 @@ fn pickle(offset: i32, shape: &[i32], strides: &[i32]) -> Vec<u8> {
 #[test]
 fn state_dicts_that_break_off_are_refused_wherever_they_do() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = file(&subject(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::PyTorch), "model");
+    let whole = file(&untrained_model(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::PyTorch), "model");
     for cut in [4, 30, 100, 1000, whole.len() / 2, whole.len() - 100, whole.len() - 1] {
         refused(folder.path(), &whole[..cut]);
     }
@@ -145,8 +145,8 @@ fn other_files_are_called_what_they_are() {
         let reason = refused(folder.path(), bytes);
         assert!(reason.contains(word), "{word}: {reason}");
     }
-    let onnx = file(&subject(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::Onnx), "model");
+    let onnx = file(&untrained_model(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::Onnx), "model");
     assert!(refused(folder.path(), &onnx).contains("ONNX"));
-    let zip = file(&subject(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::Safetensors), "model");
+    let zip = file(&untrained_model(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::Safetensors), "model");
     assert!(refused(folder.path(), &zip[..zip.len() - 1]).contains("safetensors"));
 }

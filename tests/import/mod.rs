@@ -13,7 +13,7 @@ use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
-use crate::export::subject;
+use crate::export::untrained_model;
 
 /// A network's weights by these names.
 fn tensors(kind: ModelKind, rename: impl Fn(&str) -> String) -> Vec<NamedTensor> {
@@ -100,7 +100,7 @@ fn what_does_not_fit_is_listed() {
 #[test]
 fn what_inkling_exported_comes_back_with_its_history() {
     let folder = tempfile::tempdir().unwrap();
-    let mut exported = subject(ModelKind::Attention, Activation::Gelu);
+    let mut exported = untrained_model(ModelKind::Attention, Activation::Gelu);
     exported.run = Some(crate::fake_engine::summary(&exported.file.card.config, Vec::new(), false));
     let path = folder.path().join("mine.safetensors");
     export(&exported, &ExportSpec::new(ExportFormat::Safetensors), "mine.safetensors").unwrap().save(&path).unwrap();

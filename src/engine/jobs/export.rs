@@ -9,7 +9,7 @@ use crate::engine::command_queue::{CommandQueue, Order};
 use crate::engine::dataset_cache::DatasetCache;
 use crate::engine::handle::EngineSettings;
 use crate::export::quantize::quantized;
-use crate::export::{Subject, export};
+use crate::export::{ExportedModel, export};
 use crate::infer::{measure, starter_file};
 use crate::nn::ModelFile;
 use crate::problem::Problem;
@@ -47,7 +47,7 @@ pub(in crate::engine) fn carry_out(
 }
 
 /// The model, and its run where that lies beside it.
-pub(in crate::engine) fn subject(model: &ModelRef) -> Result<Subject, Problem> {
+pub(in crate::engine) fn subject(model: &ModelRef) -> Result<ExportedModel, Problem> {
     let (file, run) = match model {
         ModelRef::Starter => (starter_file()?, None),
         ModelRef::File(path) => {
@@ -58,11 +58,11 @@ pub(in crate::engine) fn subject(model: &ModelRef) -> Result<Subject, Problem> {
         }
         ModelRef::Training(_) => return Err(Problem::NoSuchRun),
     };
-    Ok(Subject { file, run, quantized: None })
+    Ok(ExportedModel { file, run, quantized: None })
 }
 
 /// Puts the export together and writes it, where it is to be written.
-pub(in crate::engine) fn write(subject: Subject, spec: &ExportSpec, to: Option<&Path>) -> Result<ExportReport, Problem> {
+pub(in crate::engine) fn write(subject: ExportedModel, spec: &ExportSpec, to: Option<&Path>) -> Result<ExportReport, Problem> {
     let subject = subject.without_folders();
     let name = to.and_then(Path::file_name).map_or_else(|| spec.format.file_name().to_owned(), |name| name.to_string_lossy().into_owned());
     let export = export(&subject, spec, &name)?;
@@ -76,7 +76,7 @@ fn measure_quantized(
     queue: &mut CommandQueue<'_>,
     datasets: &mut DatasetCache,
     request: u64,
-    subject: &Subject,
+    subject: &ExportedModel,
 ) -> Result<Option<QuantizedAccuracy>, Problem> {
     let mut attend = |fraction: f32| {
         queue.events.telemetry(|| Event::Exporting { request, fraction });

@@ -1,4 +1,4 @@
-//! Owns how a network's layers become ONNX operators, each named after the layer it computes. Must not know how weights are stored.
+//! Turns a network's layers into ONNX operators, each named after its layer.
 
 use super::proto::{AttributeProto, NodeProto, attribute_type};
 use super::weights::Weights;
@@ -11,32 +11,32 @@ const LEAK: f32 = 0.01;
 /// What is added to variances, as in `nn::ops`.
 const EPSILON: f32 = 1e-5;
 
-/// A graph that grows: every operator takes the value that the one before it gave.
+/// A graph under construction: each operator takes the output of the previous one.
 pub struct Graph<'a> {
-    /// The operators so far, in the order in which they compute.
+    /// The operators so far, in the order of execution.
     pub nodes: Vec<NodeProto>,
     /// The weights and constants so far.
     pub weights: Weights<'a>,
-    /// The value that the next layer takes.
+    /// The name of the value that the next layer takes.
     value: String,
-    /// True between `Tokens` and `GlobalAveragePool`, where values are `[batch, tokens, features]`.
+    /// True between `Tokens` and `GlobalAveragePool`, where values have the shape `[batch, tokens, features]`.
     is_sequence: bool,
-    /// The last layer with a name.
+    /// The name of the last layer that has one.
     last: String,
 }
 
 impl<'a> Graph<'a> {
-    /// A graph whose first layer takes `value`.
+    /// An empty graph with the input `value`.
     pub fn new(value: &str, weights: Weights<'a>) -> Self {
         Self { nodes: Vec::new(), weights, value: value.to_owned(), is_sequence: false, last: String::new() }
     }
 
-    /// Adds these layers.
-    pub fn through(&mut self, layers: &[Layer]) -> Result<(), ExportError> {
-        layers.iter().try_for_each(|layer| self.layer(layer))
+    /// Adds the operators of these layers.
+    pub fn add_layers(&mut self, layers: &[Layer]) -> Result<(), ExportError> {
+        layers.iter().try_for_each(|layer| self.add_layer(layer))
     }
 
-    fn layer(&mut self, layer: &Layer) -> Result<(), ExportError> {
+    fn add_layer(&mut self, layer: &Layer) -> Result<(), ExportError> {
         match layer {
             Layer::ConvPool { name, kernel, padding, bias, activation, .. } => {
                 self.convolution(name, Kernel { size: *kernel, stride: 1, padding: *padding }, *bias)?;
@@ -62,15 +62,15 @@ impl<'a> Graph<'a> {
             }
             Layer::Residual { body, shortcut, activation } => self.residual(body, shortcut, *activation)?,
             Layer::Tokens => {
-                // Nought keeps a length as it is: [batch, channels, height, width] becomes [batch, channels, places].
+                // 0 keeps a dimension: [batch, channels, height, width] becomes [batch, channels, height * width].
                 let shape = self.weights.integers("tokens.shape", &[0, 0, -1]);
                 self.op("Reshape", "tokens.flatten", &[shape], Vec::new());
                 self.op("Transpose", "tokens", &[], vec![ints("perm", &[0, 2, 1])]);
                 self.is_sequence = true;
             }
             Layer::Positions { name, .. } => {
-                let places = self.weights.parameter(name)?;
-                self.op("Add", &format!("{name}.add"), &[places], Vec::new());
+                let positions = self.weights.parameter(name)?;
+                self.op("Add", &format!("{name}.add"), &[positions], Vec::new());
             }
             Layer::LayerNorm { name, .. } => {
                 let [weight, bias] = [format!("{name}.weight"), format!("{name}.bias")];
@@ -84,7 +84,7 @@ impl<'a> Graph<'a> {
                 self.linear(name)?;
                 self.activate(name, *activation);
             }
-            // It does nothing when a network reads.
+            // Dropout is inactive outside training.
             Layer::Dropout(_) => {}
         }
         Ok(())
@@ -120,11 +120,11 @@ impl<'a> Graph<'a> {
 
     fn residual(&mut self, body: &[Layer], shortcut: &[Layer], activation: Option<Activation>) -> Result<(), ExportError> {
         let input = self.value.clone();
-        self.through(body)?;
+        self.add_layers(body)?;
         let block = parent(&self.last).to_owned();
-        let learned = std::mem::replace(&mut self.value, input);
-        self.through(shortcut)?;
-        self.op("Add", &format!("{block}.add"), &[learned], Vec::new());
+        let residual = std::mem::replace(&mut self.value, input);
+        self.add_layers(shortcut)?;
+        self.op("Add", &format!("{block}.add"), &[residual], Vec::new());
         self.activate(&block, activation);
         Ok(())
     }
@@ -146,7 +146,7 @@ impl<'a> Graph<'a> {
             op_type: "Split".to_owned(),
             attribute: vec![int("axis", -1)],
         });
-        // Keys with their features before their tokens: transposed already for the product.
+        // Keys are transposed here for the matrix product with the queries.
         let [query, key, value] = [[0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]];
         let heads = parts.into_iter().zip([query, key, value]).map(|(part, order)| {
             self.value.clone_from(&part);
@@ -171,7 +171,7 @@ impl<'a> Graph<'a> {
         match activation {
             Activation::Relu => self.op("Relu", &named, &[], Vec::new()),
             Activation::LeakyRelu => self.op("LeakyRelu", &named, &[], vec![float("alpha", LEAK)]),
-            // Without an attribute it is the exact form, by the error function.
+            // Without an attribute ONNX uses the exact form, with the error function.
             Activation::Gelu => self.op("Gelu", &named, &[], Vec::new()),
             Activation::Silu => {
                 let x = self.value.clone();
@@ -182,14 +182,14 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Adds an operator that takes the value there is, and these; its result, named like it, is the next value.
+    /// Adds an operator that takes the current value and `inputs`; its output has its name and becomes the current value.
     pub fn op(&mut self, op_type: &str, name: &str, inputs: &[String], attribute: Vec<AttributeProto>) {
         let input = std::iter::once(self.value.clone()).chain(inputs.iter().cloned()).collect();
         self.nodes.push(NodeProto { input, output: vec![name.to_owned()], name: name.to_owned(), op_type: op_type.to_owned(), attribute });
         name.clone_into(&mut self.value);
     }
 
-    /// Gives the value there is this name, and ends.
+    /// Renames the current value to `output` and returns the finished nodes and weights.
     pub fn finish(mut self, output: &str) -> (Vec<NodeProto>, Weights<'a>) {
         for node in &mut self.nodes {
             node.output.iter_mut().filter(|name| **name == self.value).for_each(|name| output.clone_into(name));
@@ -198,12 +198,12 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The module a layer is in: `layer1.0` of `layer1.0.bn2`.
+/// The module that contains a layer: `layer1.0` for `layer1.0.bn2`.
 fn parent(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(parent, _)| parent)
 }
 
-/// An attribute that is one integer.
+/// An integer attribute.
 pub fn int(name: &str, value: i64) -> AttributeProto {
     AttributeProto { name: name.to_owned(), i: Some(value), r#type: attribute_type::INT, ..AttributeProto::default() }
 }

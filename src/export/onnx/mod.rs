@@ -1,5 +1,5 @@
-//! Owns ONNX files: the whole model as operators that onnxruntime, tract and other programs compute, with dynamic batch, and if asked
-//! for with everything from raw pixels to probabilities inside. Must not know where they are written.
+//! ONNX files: the complete model as standard operators with a dynamic batch size, optionally including everything from raw pixels to
+//! probabilities.
 
 mod graph;
 pub mod proto;
@@ -13,61 +13,61 @@ use self::proto::{
     ValueInfoProto, data_type,
 };
 use self::weights::Weights;
-use super::{ExportError, Subject};
+use super::{ExportError, ExportedModel};
 use crate::ink::SIDE;
 use crate::nn::{Net, layers};
 use crate::records::{CLASSES, ExportSpec, TensorInfo};
 
-/// The name of the input and of the output: of raw pixels and probabilities, or of normalised numbers and logits.
-pub const fn names(preprocessing: bool) -> [&'static str; 2] {
+/// The names of the input and the output: raw pixels and probabilities, or normalised values and logits.
+pub const fn io_names(preprocessing: bool) -> [&'static str; 2] {
     if preprocessing { ["image", "probabilities"] } else { ["input", "logits"] }
 }
 
-/// A file's bytes, and the weights in it.
-pub fn write(subject: &Subject, spec: &ExportSpec, quantize: bool) -> Result<(Vec<u8>, Vec<TensorInfo>), ExportError> {
-    let net = &subject.file.net;
-    let [input, output] = names(spec.preprocessing);
+/// Encodes the file; returns its bytes and the weights in it.
+pub fn write(model: &ExportedModel, spec: &ExportSpec, quantize: bool) -> Result<(Vec<u8>, Vec<TensorInfo>), ExportError> {
+    let net = &model.file.net;
+    let [input, output] = io_names(spec.preprocessing);
     let mut graph = Graph::new(input, Weights::new(net, spec.weights, quantize));
     if spec.preprocessing {
         normalise(&mut graph, net);
     }
-    graph.through(&layers(net.model(), subject.file.card.config.activation))?;
+    graph.add_layers(&layers(net.model(), model.file.card.config.activation))?;
     if spec.preprocessing {
         graph.op("Softmax", "softmax", &[], vec![int("axis", -1)]);
     }
-    let (nodes, Weights { initializers, widening, listed, .. }) = graph.finish(output);
+    let (nodes, Weights { initializers, conversions, infos, .. }) = graph.finish(output);
     let side = Dimension::Of(SIDE);
-    let (given, format): (&[Dimension], i32) = if spec.preprocessing {
+    let (input_shape, format): (&[Dimension], i32) = if spec.preprocessing {
         (&[Dimension::Batch, side, side], data_type::UINT8)
     } else {
         (&[Dimension::Batch, Dimension::Of(1), side, side], data_type::FLOAT)
     };
-    let answers = [Dimension::Batch, Dimension::Of(CLASSES)];
-    let [input_says, output_says] = subject.signature(spec.preprocessing);
+    let output_shape = [Dimension::Batch, Dimension::Of(CLASSES)];
+    let [input_doc, output_doc] = model.signature(spec.preprocessing);
     let graph = GraphProto {
-        node: widening.into_iter().chain(nodes).collect(),
-        name: subject.name(),
+        node: conversions.into_iter().chain(nodes).collect(),
+        name: model.name(),
         initializer: initializers,
-        doc_string: subject.sentence(),
-        input: vec![value(input, given, format, input_says)],
-        output: vec![value(output, &answers, data_type::FLOAT, output_says)],
+        doc_string: model.description(),
+        input: vec![value(input, input_shape, format, input_doc)],
+        output: vec![value(output, &output_shape, data_type::FLOAT, output_doc)],
     };
-    let metadata = subject.metadata().into_iter().map(|(key, value)| StringStringEntryProto { key: key.to_owned(), value });
+    let metadata = model.metadata().into_iter().map(|(key, value)| StringStringEntryProto { key: key.to_owned(), value });
     let model = ModelProto {
         ir_version: ir_version(spec.opset),
         producer_name: "Inkling".to_owned(),
         producer_version: env!("CARGO_PKG_VERSION").to_owned(),
         domain: String::new(),
         model_version: 1,
-        doc_string: subject.sentence(),
+        doc_string: model.description(),
         graph: Some(graph),
         opset_import: vec![OperatorSetIdProto { domain: String::new(), version: i64::from(spec.opset) }],
         metadata_props: metadata.collect(),
     };
-    Ok((model.encode_to_vec(), listed))
+    Ok((model.encode_to_vec(), infos))
 }
 
-/// From bytes to what the network takes, in the order in which Inkling itself computes it, so that not a bit differs.
+/// Adds the normalisation of pixels, with the same operations in the same order as in Inkling, so that results are bit-identical.
 fn normalise(graph: &mut Graph<'_>, net: &Net) {
     let normalization = net.normalization();
     let channel = graph.weights.integers("preprocess.channel_axis", &[1]);
@@ -80,7 +80,7 @@ fn normalise(graph: &mut Graph<'_>, net: &Net) {
     graph.op("Div", "preprocess.normalize", &[std], Vec::new());
 }
 
-/// The file format that came with an operator set (onnx's table of versions).
+/// The IR version released with an operator set (onnx's table of versions).
 const fn ir_version(opset: u32) -> i64 {
     match opset {
         ..=20 => 9,
@@ -93,7 +93,7 @@ const fn ir_version(opset: u32) -> i64 {
 
 #[derive(Clone, Copy)]
 enum Dimension {
-    /// As many pictures as are given at a time.
+    /// The batch size, which is dynamic.
     Batch,
     Of(usize),
 }

@@ -1,4 +1,4 @@
-//! Owns the part of ONNX's protocol buffers (onnx.proto3 of onnx 1.x) that Inkling writes, field by field. Must not know networks.
+//! The messages of ONNX's protocol buffers (onnx.proto3 of onnx 1.x) that Inkling writes.
 
 use prost::Message;
 
@@ -50,7 +50,7 @@ pub struct ModelProto {
     pub metadata_props: Vec<StringStringEntryProto>,
 }
 
-/// Which operators a file speaks of.
+/// A version of the operator set.
 #[derive(Clone, PartialEq, Message)]
 #[expect(missing_docs, reason = "ONNX's own names")]
 pub struct OperatorSetIdProto {

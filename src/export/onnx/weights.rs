@@ -1,12 +1,11 @@
-//! Owns how weights stand in an ONNX file: as f32, as f16 that is widened, or as 8-bit integers that are scaled. Whatever the file holds,
-//! computation is in f32. Must not know which operator takes them.
+//! How weights are stored in an ONNX file: as f32, as f16 with a cast, or as 8-bit integers with scales. Computation is always in f32.
 
 use half::f16;
 
 use super::graph::int;
 use super::proto::{NodeProto, TensorProto, data_type};
 use crate::export::ExportError;
-use crate::export::quantize::{Quantized, quantizes};
+use crate::export::quantize::{Quantized, is_quantized};
 use crate::nn::{Net, Parameter};
 use crate::records::{TensorFormat, TensorInfo};
 use crate::run_config::WeightFormat;
@@ -16,26 +15,26 @@ pub struct Weights<'a> {
     net: &'a Net,
     format: WeightFormat,
     quantize: bool,
-    /// In the order in which they were asked for.
+    /// In the order of their first use.
     pub initializers: Vec<TensorProto>,
-    /// What turns them into f32; comes before all that takes them.
-    pub widening: Vec<NodeProto>,
-    /// What a person sees of them.
-    pub listed: Vec<TensorInfo>,
+    /// The nodes that convert them to f32; these come first in the graph.
+    pub conversions: Vec<NodeProto>,
+    /// Name, shape and format of each weight, for display.
+    pub infos: Vec<TensorInfo>,
 }
 
 impl<'a> Weights<'a> {
-    /// Those of this network: matrices and kernels as 8-bit integers where they are to be quantised, the rest in this format.
+    /// The weights of `net` in this format; with `quantize`, matrices and kernels as 8-bit integers instead.
     pub const fn new(net: &'a Net, format: WeightFormat, quantize: bool) -> Self {
-        Self { net, format, quantize, initializers: Vec::new(), widening: Vec::new(), listed: Vec::new() }
+        Self { net, format, quantize, initializers: Vec::new(), conversions: Vec::new(), infos: Vec::new() }
     }
 
-    /// The name of a value that holds this parameter as f32, in `PyTorch`'s layout.
+    /// Adds a parameter and returns the name of its f32 value, in `PyTorch`'s layout.
     pub fn parameter(&mut self, name: &str) -> Result<String, ExportError> {
         self.add(name, false)
     }
 
-    /// The same with the two axes of a matrix exchanged: `[in, out]`.
+    /// The same for a transposed matrix: `[in, out]`.
     pub fn transposed(&mut self, name: &str) -> Result<String, ExportError> {
         self.add(name, true)
     }
@@ -46,7 +45,7 @@ impl<'a> Weights<'a> {
         let shape = parameter.tensor().dims().to_vec();
         let values = parameter.values()?;
         let dims = if transpose { shape.iter().rev().copied().collect() } else { shape.clone() };
-        if self.quantize && quantizes(parameter) {
+        if self.quantize && is_quantized(parameter) {
             let Quantized { values, scales } = Quantized::of(&values, shape.first().copied().unwrap_or(1));
             let values = if transpose { transposed(&values, &shape) } else { values };
             let bytes = values.iter().map(|value| value.cast_unsigned()).collect();
@@ -56,7 +55,7 @@ impl<'a> Weights<'a> {
             self.constant(&stored, &dims, data_type::INT8, bytes);
             self.constant(&scale, &[scales.len()], data_type::FLOAT, le_bytes(&scales, f32::to_le_bytes));
             let axis = int("axis", i64::from(transpose));
-            self.widen("DequantizeLinear", &[&stored, &scale], name, "dequantize", axis);
+            self.convert("DequantizeLinear", &[&stored, &scale], name, "dequantize", axis);
             return Ok(name.to_owned());
         }
         let values = if transpose { transposed(&values, &shape) } else { values };
@@ -70,19 +69,19 @@ impl<'a> Weights<'a> {
                 let bytes = le_bytes(&values, |value| f16::from_f32(value).to_le_bytes());
                 self.list(name, &dims, TensorFormat::F16);
                 self.constant(&stored, &dims, data_type::FLOAT16, bytes);
-                self.widen("Cast", &[&stored], name, "widen", int("to", i64::from(data_type::FLOAT)));
+                self.convert("Cast", &[&stored], name, "widen", int("to", i64::from(data_type::FLOAT)));
             }
         }
         Ok(name.to_owned())
     }
 
-    /// A list of integers, such as a shape.
+    /// Adds a one-dimensional integer constant, such as a shape, and returns its name.
     pub fn integers(&mut self, name: &str, values: &[i64]) -> String {
         self.constant(name, &[values.len()], data_type::INT64, values.iter().flat_map(|value| value.to_le_bytes()).collect());
         name.to_owned()
     }
 
-    /// One number.
+    /// Adds a scalar constant and returns its name.
     pub fn scalar(&mut self, name: &str, value: f32) -> String {
         self.constant(name, &[], data_type::FLOAT, value.to_le_bytes().to_vec());
         name.to_owned()
@@ -93,8 +92,8 @@ impl<'a> Weights<'a> {
         self.initializers.push(TensorProto { dims, data_type, name: name.to_owned(), raw_data });
     }
 
-    fn widen(&mut self, op_type: &str, inputs: &[&str], output: &str, how: &str, attribute: super::proto::AttributeProto) {
-        self.widening.push(NodeProto {
+    fn convert(&mut self, op_type: &str, inputs: &[&str], output: &str, how: &str, attribute: super::proto::AttributeProto) {
+        self.conversions.push(NodeProto {
             input: inputs.iter().map(|&input| input.to_owned()).collect(),
             output: vec![output.to_owned()],
             name: format!("{output}.{how}"),
@@ -104,7 +103,7 @@ impl<'a> Weights<'a> {
     }
 
     fn list(&mut self, name: &str, shape: &[usize], format: TensorFormat) {
-        self.listed.push(TensorInfo { name: name.to_owned(), shape: shape.iter().map(|&length| length as u64).collect(), format });
+        self.infos.push(TensorInfo { name: name.to_owned(), shape: shape.iter().map(|&length| length as u64).collect(), format });
     }
 }
 
@@ -112,7 +111,7 @@ fn le_bytes<const N: usize>(values: &[f32], bytes: impl Fn(f32) -> [u8; N]) -> V
     values.iter().flat_map(|&value| bytes(value)).collect()
 }
 
-/// A matrix of this shape, row by row, as its columns one after the other.
+/// The transpose of a row-major matrix of this shape.
 fn transposed<T: Copy>(values: &[T], shape: &[usize]) -> Vec<T> {
     let columns = shape.get(1).copied().unwrap_or(1).max(1);
     (0..columns).flat_map(|column| values.iter().skip(column).step_by(columns).copied()).collect()

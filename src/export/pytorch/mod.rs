@@ -1,9 +1,8 @@
-//! Owns `PyTorch` files: a state dict that `torch.load(weights_only=True)` takes, and the module it belongs to.
-//! Must not know where they are written.
+//! `PyTorch` files: a state dict that `torch.load(weights_only=True)` accepts, and the module it belongs to.
 
+mod model_py;
 mod pickle;
 mod residual;
-mod source;
 mod transformer;
 
 use std::io::{Cursor, Write};
@@ -13,25 +12,25 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use self::pickle::{Pickler, Storage};
-use super::{ExportError, Subject};
+use super::{ExportError, ExportedModel};
 use crate::records::TensorInfo;
 use crate::run_config::WeightFormat;
 
-pub use source::model_py;
+pub use model_py::model_py;
 
-/// Storages begin at multiples of this many bytes, as torch's own do, so that they can be mapped into memory.
+/// Alignment of storages in bytes, as torch has it, so that they can be memory-mapped.
 const ALIGNMENT: u16 = 64;
 
-/// The state dict: a zip archive with a pickle that names the tensors, and a file of raw numbers for each.
-pub fn write(subject: &Subject, format: WeightFormat) -> Result<(Vec<u8>, Vec<TensorInfo>), ExportError> {
-    let (storage, folder) = (if format == WeightFormat::F16 { Storage::Half } else { Storage::Float }, subject.name());
+/// Encodes the state dict: a zip archive with a pickle that describes the tensors and one file of raw values for each.
+pub fn write(model: &ExportedModel, format: WeightFormat) -> Result<(Vec<u8>, Vec<TensorInfo>), ExportError> {
+    let (storage, folder) = (if format == WeightFormat::F16 { Storage::Half } else { Storage::Float }, model.name());
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).with_alignment(ALIGNMENT);
     let mut add = |name: &str, bytes: &[u8]| -> Result<(), ExportError> {
         zip.start_file(format!("{folder}/{name}"), stored).map_err(|error| ExportError::of(&error))?;
         zip.write_all(bytes).map_err(|error| ExportError::of(&error))
     };
-    let parameters = subject.file.net.parameters();
+    let parameters = model.file.net.parameters();
     let mut pickler = Pickler::new(parameters.len());
     let mut listed = Vec::new();
     for (index, parameter) in parameters.iter().enumerate() {

@@ -1,7 +1,6 @@
-//! Owns the pickle of a state dict: protocol 2, with nothing in it but what `torch.save` itself writes of a dict of tensors.
-//! Must not know where the numbers are.
+//! The pickle of a state dict: protocol 2, with the same opcodes that `torch.save` writes for a dict of tensors.
 
-/// What a tensor's numbers are, as torch names the class.
+/// The storage class of a tensor in torch.
 #[derive(Clone, Copy)]
 pub enum Storage {
     Float,
@@ -17,23 +16,23 @@ impl Storage {
     }
 }
 
-/// A pickle that grows by a tensor at a time.
+/// Writes the pickle, tensor by tensor.
 pub struct Pickler {
     bytes: Vec<u8>,
 }
 
 impl Pickler {
-    /// An ordered dict without tensors.
+    /// Starts an empty ordered dict; `tensors` is the expected number of tensors.
     pub fn new(tensors: usize) -> Self {
         let mut pickler = Self { bytes: Vec::with_capacity(128 * tensors) };
         pickler.op(b"\x80\x02");
         pickler.empty_dict();
-        // Everything between this mark and the end is set in it.
+        // The items between this mark and the final opcode are added to it.
         pickler.op(b"(");
         pickler
     }
 
-    /// Adds `name` with the numbers of storage `index`, of this shape, row by row.
+    /// Adds the tensor `name` of this shape, whose values are in storage `index` in row-major order.
     pub fn tensor(&mut self, name: &str, index: usize, storage: Storage, shape: &[usize]) {
         let count: usize = shape.iter().product();
         self.text(name);
@@ -45,19 +44,19 @@ impl Pickler {
         self.text(&index.to_string());
         self.text("cpu");
         self.integer(count);
-        // A tuple of these five, by which torch finds the storage.
+        // A tuple of these five is the persistent id by which torch finds the storage.
         self.op(b"tQ");
         self.integer(0);
         self.integers(shape);
         let strides: Vec<usize> = (0..shape.len()).map(|axis| shape.iter().skip(axis + 1).product()).collect();
         self.integers(&strides);
-        // It needs no gradient and has no hooks.
+        // requires_grad is false, and there are no hooks.
         self.op(b"\x89");
         self.empty_dict();
         self.op(b"tR");
     }
 
-    /// The whole pickle.
+    /// The finished pickle.
     pub fn finish(mut self) -> Vec<u8> {
         self.op(b"u.");
         self.bytes

@@ -1,14 +1,14 @@
-//! Owns the module of a residual network, with torchvision's names. Must not know other networks.
+//! The module of a residual network, with the names of torchvision.
 
-use super::source::activated;
+use super::model_py::activated;
 use crate::nn::Layer;
 use crate::records::CLASSES;
 use crate::run_config::Activation;
 
-/// The module: a stem, stages of blocks, and a linear layer on the mean over all places.
+/// The source: a stem, stages of blocks, global average pooling and a linear layer.
 pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
     let act = |x: &str| activated(x, Some(activation));
-    // Every block, by its stage: what its first convolution takes, gives and steps by.
+    // The blocks of each stage, with the inputs, outputs and stride of their first convolution.
     let mut stages: Vec<Vec<String>> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let (mut stem, mut features) = (0, 0);

@@ -1,11 +1,11 @@
-//! Owns the module of the small vision transformer, with timm's names. Must not know other networks.
+//! The module of the small vision transformer, with the names of timm.
 
-use super::source::activated;
+use super::model_py::activated;
 use crate::nn::Layer;
 use crate::records::CLASSES;
 use crate::run_config::Activation;
 
-/// The module: a convolutional stem, patches as tokens, blocks, and a linear layer on the mean of the tokens.
+/// The source: a convolutional stem, patches as tokens, blocks, and a linear layer on the mean of the tokens.
 pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
     let act = |x: &str| activated(x, Some(activation));
     let (mut tokens, mut features, mut heads, mut hidden, mut blocks) = (0, 0, 1, 0, 0);

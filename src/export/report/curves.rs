@@ -1,13 +1,13 @@
-//! Owns the curves of a run as SVG. Must not know the page around them.
+//! The learning curves of a run as SVG.
 
 use crate::records::EpochRecord;
 
 const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 260.0;
-/// Room for the axes: left, right, top, bottom.
+/// Space for the axes: left, right, top, bottom.
 const MARGIN: [f64; 4] = [56.0, 16.0, 34.0, 38.0];
-/// Marks along an axis, about.
-const MARKS: f64 = 5.0;
+/// The approximate number of ticks per axis.
+const TICKS: f64 = 5.0;
 
 /// Accuracy by epoch, in percent.
 pub fn accuracy(epochs: &[EpochRecord]) -> String {
@@ -25,7 +25,7 @@ fn points(epochs: &[EpochRecord], value: impl Fn(&EpochRecord) -> f64) -> Vec<[f
     epochs.iter().map(|record| [f64::from(record.epoch), value(record)]).filter(|[_, y]| y.is_finite()).collect()
 }
 
-/// Two curves told apart by their line and their marks, not by colour alone.
+/// Two curves that differ in line style and markers, not only in colour.
 fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String {
     let both = || training.iter().chain(validation);
     let range =
@@ -38,23 +38,23 @@ fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String 
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=img aria-label=\"{title}\">\n<title>{title}</title>\n<text class=title x={left} y=18>{title}</text>\n"
     );
     svg += &legend();
-    for mark in marks(y_low, y_high) {
-        let at = y(mark);
+    for tick in ticks(y_low, y_high) {
+        let at = y(tick);
         svg += &format!(
             "<line class=grid x1={left} x2={:.1} y1={at:.1} y2={at:.1} /><text class=y x={:.1} y={:.1}>{}</text>\n",
             WIDTH - right,
             left - 8.0,
             at + 4.0,
-            tidy(mark)
+            tick_label(tick)
         );
     }
-    for mark in marks(x_low, x_high).into_iter().filter(|mark| mark.fract() == 0.0) {
-        svg += &format!("<text class=x x={:.1} y={:.1}>{mark}</text>\n", x(mark), HEIGHT - bottom + 20.0);
+    for tick in ticks(x_low, x_high).into_iter().filter(|tick| tick.fract() == 0.0) {
+        svg += &format!("<text class=x x={:.1} y={:.1}>{tick}</text>\n", x(tick), HEIGHT - bottom + 20.0);
     }
     for (class, curve) in [("training", training), ("validation", validation)] {
         let line: Vec<String> = curve.iter().map(|&[epoch, value]| format!("{:.1},{:.1}", x(epoch), y(value))).collect();
         svg += &format!("<polyline class={class} points=\"{}\" />\n", line.join(" "));
-        // Every point has a mark while there is room for them.
+        // Points have markers as long as there is space for them.
         let few = curve.len() <= 40;
         for &[epoch, value] in curve.iter().filter(|_| few) {
             let (x, y) = (x(epoch), y(value));
@@ -71,10 +71,10 @@ fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String 
     svg + "\n</svg>\n"
 }
 
-/// Which line is which.
+/// The legend.
 fn legend() -> String {
     let (x, y) = (WIDTH - 196.0, HEIGHT - 8.0);
-    let mark = format!(
+    let marker = format!(
         "<rect class=validation x={:.1} y={:.1} width=6 height=6 transform=\"rotate(45 {:.1} {:.1})\" />",
         x + 100.0,
         y - 7.0,
@@ -82,14 +82,14 @@ fn legend() -> String {
         y - 4.0
     );
     format!(
-        "<circle class=training cx={x:.1} cy={:.1} r=2.5 /><text x={:.1} y={y:.1}>training</text>{mark}<text x={:.1} y={y:.1}>validation</text>\n",
+        "<circle class=training cx={x:.1} cy={:.1} r=2.5 /><text x={:.1} y={y:.1}>training</text>{marker}<text x={:.1} y={y:.1}>validation</text>\n",
         y - 4.0,
         x + 8.0,
         x + 113.0
     )
 }
 
-/// A range that is not empty, with room at both ends.
+/// A range that is never empty, extended by `share` of its length at both ends.
 fn padded([low, high]: [f64; 2], share: f64) -> [f64; 2] {
     if !(low.is_finite() && high.is_finite()) {
         return [0.0, 1.0];
@@ -98,9 +98,9 @@ fn padded([low, high]: [f64; 2], share: f64) -> [f64; 2] {
     if high > low { [low - room, high + room] } else { [low - 0.5, high + 0.5] }
 }
 
-/// Round numbers within the range: 1, 2 or 5 times a power of ten apart.
-fn marks(low: f64, high: f64) -> Vec<f64> {
-    let rough = (high - low) / MARKS;
+/// Ticks within the range, spaced by 1, 2 or 5 times a power of ten.
+fn ticks(low: f64, high: f64) -> Vec<f64> {
+    let rough = (high - low) / TICKS;
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| *step >= rough).unwrap_or(10.0 * power);
     let first = (low / step).ceil() as i64;
@@ -108,8 +108,8 @@ fn marks(low: f64, high: f64) -> Vec<f64> {
     (first..=last).map(|count| count as f64 * step).collect()
 }
 
-/// A mark without the digits that rounding leaves.
-fn tidy(mark: f64) -> String {
-    let text = format!("{mark:.4}");
+/// A tick without trailing zeros.
+fn tick_label(tick: f64) -> String {
+    let text = format!("{tick:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

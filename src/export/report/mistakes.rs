@@ -1,5 +1,3 @@
-//! Owns the worst mistakes as pictures within the page. Must not know the rest of the page.
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
@@ -8,11 +6,11 @@ use crate::ink::SIDE;
 use crate::records::{Evaluation, Mistake};
 use crate::text::format::percent;
 
-/// Pictures shown.
+/// The number of images shown.
 const SHOWN: usize = 20;
 
-/// The most confident wrong answers; nothing without any.
-pub fn show(test: &Evaluation) -> String {
+/// The most confident errors as embedded images; empty if there are none.
+pub fn html(test: &Evaluation) -> String {
     let figures: String = test.mistakes.iter().take(SHOWN).map(figure).collect();
     if figures.is_empty() {
         return String::new();
@@ -24,7 +22,7 @@ pub fn show(test: &Evaluation) -> String {
 
 fn figure(mistake: &Mistake) -> String {
     let Mistake { picture, label, answer, confidence, .. } = mistake;
-    // Dark ink on light paper, as people write.
+    // Inverted: dark ink on light paper.
     let pixels: Vec<u8> = picture.pixels().iter().map(|&pixel| 255 - pixel).collect();
     let mut png = Vec::new();
     let written = PngEncoder::new(&mut png).write_image(&pixels, SIDE as u32, SIDE as u32, ExtendedColorType::L8);

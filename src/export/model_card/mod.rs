@@ -1,17 +1,17 @@
-//! Owns the model card (Mitchell et al. 2019): what the model is, what it learned from, how well it reads and where it fails, as Markdown
-//! and as JSON. Must not know where they are written.
+//! The model card (Mitchell et al. 2019): what the model is, what it was trained on, how accurate it is and where it fails, as Markdown
+//! and as JSON.
 
 mod markdown;
 
 use serde_json::{Value, json};
 
-use super::Subject;
+use super::ExportedModel;
 use crate::math::statistics::{ClassScore, class_scores, wilson_interval};
 use crate::nn::parameter_count;
 
 pub use markdown::markdown;
 
-/// What such a model must not be trusted with.
+/// The limits of such a model, for its users.
 pub const LIMITS: [&str; 5] = [
     "It recognises one digit at a time, 0 to 9, and nothing else. For a letter, several digits or no digit at all it still answers with a digit, unless you compare the digit score (the log-sum-exp of the logits) with digit_threshold.",
     "It expects images like those of MNIST: light ink on a dark background, the digit 20 pixels tall and centred by mass in 28x28 pixels. Accuracy is much lower on images in any other form.",
@@ -21,9 +21,9 @@ pub const LIMITS: [&str; 5] = [
 ];
 
 /// The card as JSON.
-pub fn json(subject: &Subject) -> Value {
-    let card = &subject.file.card;
-    let test = subject.test().map(|test| {
+pub fn json(model: &ExportedModel) -> Value {
+    let card = &model.file.card;
+    let test = model.test().map(|test| {
         let right = (test.accuracy * test.images as f64).round() as u64;
         let (low, high) = wilson_interval(right, test.images);
         json!({
@@ -35,7 +35,7 @@ pub fn json(subject: &Subject) -> Value {
             "confusion": test.confusion,
         })
     });
-    let training = subject.run.as_ref().filter(|run| !run.epochs.is_empty()).map(|run| {
+    let training = model.run.as_ref().filter(|run| !run.epochs.is_empty()).map(|run| {
         json!({
             "finished_at": run.finished_at,
             "machine": run.machine,
@@ -50,21 +50,21 @@ pub fn json(subject: &Subject) -> Value {
         })
     });
     json!({
-        "title": subject.title(),
-        "description": subject.sentence(),
+        "title": model.title(),
+        "description": model.description(),
         "model": card.model,
         "parameters": parameter_count(card.model),
         "labels": card.labels,
-        "input": { "height": 28, "width": 28, "channels": 1, "preprocessing": subject.preprocessing(), "normalization": card.normalization },
+        "input": { "height": 28, "width": 28, "channels": 1, "preprocessing": model.preprocessing(), "normalization": card.normalization },
         "digit_threshold": card.digit_threshold,
         "data": card.data,
         "config": card.config,
         "kept_epoch": card.epochs,
         "validation_accuracy": card.validation_accuracy,
-        "imported_from": subject.run.as_ref().and_then(|run| run.imported.as_ref()),
+        "imported_from": model.run.as_ref().and_then(|run| run.imported.as_ref()),
         "training": training,
         "test": test,
-        "quantization": subject.quantized,
+        "quantization": model.quantized,
         "limits": LIMITS,
         "program": concat!("Inkling ", env!("CARGO_PKG_VERSION")),
     })

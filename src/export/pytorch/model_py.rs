@@ -1,25 +1,25 @@
-//! Owns `model.py`: the network as a module that a person would have written. Must not know how the weights are stored.
+//! `model.py`: the network as a readable `PyTorch` module.
 
 use super::{residual, transformer};
-use crate::export::Subject;
-use crate::export::code::Indented;
+use crate::export::ExportedModel;
+use crate::export::source_writer::SourceWriter;
 use crate::ink::SIDE;
 use crate::nn::{Layer, layers, ops::Kernel};
 use crate::records::Normalization;
 use crate::run_config::{Activation, ModelKind};
 
-/// The Python file `stem.py`, beside `weights`, a file of this name.
-pub fn model_py(subject: &Subject, weights: &str, stem: &str) -> String {
-    let card = &subject.file.card;
+/// The source of `{stem}.py`, which loads the file `weights` from its own folder.
+pub fn model_py(model: &ExportedModel, weights: &str, stem: &str) -> String {
+    let card = &model.file.card;
     let Normalization { mean, std } = card.normalization;
-    let (title, sentence) = (subject.title(), subject.sentence());
+    let (title, sentence) = (model.title(), model.description());
     let layers = layers(card.model, card.config.activation);
     let class = class_name(card.model);
     let module = match card.model {
         ModelKind::ResNet8 | ModelKind::ResNet14 | ModelKind::ResNet20 => residual::module(&class, &layers, card.config.activation),
         ModelKind::Attention => transformer::module(&class, &layers, card.config.activation),
         ModelKind::Mlp | ModelKind::LeNet | ModelKind::ConvNet | ModelKind::Speedrun | ModelKind::ConvNetBn | ModelKind::Tiny => {
-            chain(&class, &layers)
+            sequential_module(&class, &layers)
         }
     };
     format!(
@@ -75,7 +75,7 @@ if __name__ == "__main__":
         print(json.dumps({{"path": path, "digit": LABELS[best], "confidence": probabilities[best], "probabilities": probabilities}}))
 "#,
         version = env!("CARGO_PKG_VERSION"),
-        labels = crate::export::code::list(&card.labels),
+        labels = crate::export::source_writer::string_list(&card.labels),
         title = title.replace('"', "'").replace('\\', "/"),
         sentence = sentence.replace('"', "'").replace('\\', "/"),
     )
@@ -85,26 +85,26 @@ fn class_name(model: ModelKind) -> String {
     model.label().chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-/// A network whose layers follow one another.
-fn chain(class: &str, layers: &[Layer]) -> String {
-    let mut text = Indented::default();
+/// The module of a network without branches.
+fn sequential_module(class: &str, layers: &[Layer]) -> String {
+    let mut text = SourceWriter::default();
     text.line(0, &format!("class {class}(nn.Module):"));
     text.line(1, "def __init__(self):");
     text.line(2, "super().__init__()");
     for layer in layers {
-        if let Some(constructor) = constructor(layer) {
-            text.line(2, &constructor);
+        if let Some(line) = init_line(layer) {
+            text.line(2, &line);
         }
     }
     text.blank();
     text.line(1, "def forward(self, x):");
-    layers.iter().for_each(|layer| text.line(2, &step(layer)));
+    layers.iter().for_each(|layer| text.line(2, &forward_line(layer)));
     text.line(2, "return x");
     text.finish()
 }
 
-/// The line that makes a layer's parameters.
-fn constructor(layer: &Layer) -> Option<String> {
+/// The line in `__init__` that creates a layer.
+fn init_line(layer: &Layer) -> Option<String> {
     match layer {
         Layer::ConvPool { name, inputs, outputs, kernel, padding, bias, .. } => {
             let kernel = Kernel { size: *kernel, stride: 1, padding: *padding };
@@ -122,7 +122,7 @@ fn constructor(layer: &Layer) -> Option<String> {
     }
 }
 
-/// `torch.nn.Conv2d` with what differs from its defaults.
+/// `nn.Conv2d` with the arguments that differ from its defaults.
 pub fn convolution(inputs: usize, outputs: usize, kernel: Kernel, bias: bool) -> String {
     let Kernel { size, stride, padding } = kernel;
     let mut text = format!("nn.Conv2d({inputs}, {outputs}, {size}");
@@ -138,8 +138,8 @@ pub fn convolution(inputs: usize, outputs: usize, kernel: Kernel, bias: bool) ->
     text + ")"
 }
 
-/// The line that carries a layer out.
-fn step(layer: &Layer) -> String {
+/// The line in `forward` that applies a layer.
+fn forward_line(layer: &Layer) -> String {
     match layer {
         Layer::ConvPool { name, activation, .. } => format!("x = {}", activated(&format!("F.max_pool2d(self.{name}(x), 2)"), *activation)),
         Layer::Conv { name, .. } | Layer::LayerNorm { name, .. } => format!("x = self.{name}(x)"),
@@ -151,12 +151,12 @@ fn step(layer: &Layer) -> String {
         Layer::Dropout(_) => "x = self.dropout(x)".to_owned(),
         Layer::Tokens => "x = x.flatten(2).transpose(1, 2)".to_owned(),
         Layer::Positions { name, .. } => format!("x = x + self.{name}"),
-        // Networks with these have a template of their own.
+        // Networks with these layers have their own templates.
         Layer::Residual { .. } | Layer::Attention { .. } => "raise NotImplementedError".to_owned(),
     }
 }
 
-/// An expression with the activation round it.
+/// The expression `x` with the activation applied.
 pub fn activated(x: &str, activation: Option<Activation>) -> String {
     match activation {
         None => x.to_owned(),

@@ -1,64 +1,66 @@
-//! Owns the facts about a model that card and report show alike, in groups. Must not know how they are laid out.
+//! The details of a model that the model card and the report have in common.
 
-use super::Subject;
+use super::ExportedModel;
 use crate::nn::parameter_count;
 use crate::run_config::OptimizerKind;
 use crate::text::format::{duration, grouped, local_time, percent};
 
-/// A group's heading, and names with values.
-pub type Group = (&'static str, Vec<(&'static str, String)>);
+/// A label and its value.
+type Row = (&'static str, String);
+/// A heading and its rows.
+pub type Section = (&'static str, Vec<Row>);
 
-/// Every group, the most important first.
-pub fn groups(subject: &Subject) -> Vec<Group> {
-    let mut groups = vec![("Input and output", signature(subject)), ("Training", training(subject))];
-    if subject.run.as_ref().is_none_or(|run| run.imported.is_none() || !run.epochs.is_empty()) {
-        groups.push(("Configuration", configuration(subject)));
+/// All sections, the most important first.
+pub fn sections(model: &ExportedModel) -> Vec<Section> {
+    let mut sections = vec![("Input and output", signature(model)), ("Training", training(model))];
+    if model.run.as_ref().is_none_or(|run| run.imported.is_none() || !run.epochs.is_empty()) {
+        sections.push(("Configuration", configuration(model)));
     }
-    groups
+    sections
 }
 
-fn signature(subject: &Subject) -> Vec<(&'static str, String)> {
-    let card = &subject.file.card;
+fn signature(model: &ExportedModel) -> Vec<Row> {
+    let card = &model.file.card;
     vec![
-        ("Input", subject.preprocessing()),
+        ("Input", model.preprocessing()),
         ("Output", format!("one logit for each of {}; softmax turns them into probabilities", card.labels.join(", "))),
         ("Not a digit", format!("if the log-sum-exp of the logits is below {:.3}", card.digit_threshold)),
         ("Parameters", grouped(parameter_count(card.model))),
     ]
 }
 
-fn training(subject: &Subject) -> Vec<(&'static str, String)> {
-    let card = &subject.file.card;
-    let mut facts = vec![("Data", card.data.label())];
-    if let Some(run) = &subject.run {
+fn training(model: &ExportedModel) -> Vec<Row> {
+    let card = &model.file.card;
+    let mut rows = vec![("Data", card.data.label())];
+    if let Some(run) = &model.run {
         if let Some(file) = &run.imported {
-            facts.push(("Imported from", file.clone()));
+            rows.push(("Imported from", file.clone()));
         }
         if !run.epochs.is_empty() {
             let plan = &run.plan;
             let images = format!("{} for training, {} for validation", grouped(plan.train_images), grouped(plan.validation_images));
-            facts.push(("Images", images));
-            facts.push(("Epochs", format!("{} of {}; weights from epoch {}", run.epochs.len(), run.config.epochs, card.epochs)));
-            facts.push((
+            rows.push(("Images", images));
+            rows.push(("Epochs", format!("{} of {}; weights from epoch {}", run.epochs.len(), run.config.epochs, card.epochs)));
+            rows.push((
                 "Training time",
                 format!("{} ({} images/s)", duration(run.train_seconds), grouped(run.images_per_second.round() as u64)),
             ));
             if !run.machine.is_empty() {
-                facts.push(("Machine", run.machine.clone()));
+                rows.push(("Machine", run.machine.clone()));
             }
             let threads = if plan.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", plan.threads) };
-            facts.push(("Device", format!("{}, {threads}, {}", plan.device.label(), plan.precision.name())));
-            facts.push(("Finished", local_time(&run.finished_at)));
+            rows.push(("Device", format!("{}, {threads}, {}", plan.device.label(), plan.precision.name())));
+            rows.push(("Finished", local_time(&run.finished_at)));
         }
     }
     if let Some(accuracy) = card.validation_accuracy {
-        facts.push(("Validation accuracy", percent(f64::from(accuracy), 2)));
+        rows.push(("Validation accuracy", percent(f64::from(accuracy), 2)));
     }
-    facts
+    rows
 }
 
-fn configuration(subject: &Subject) -> Vec<(&'static str, String)> {
-    let config = &subject.file.card.config;
+fn configuration(model: &ExportedModel) -> Vec<Row> {
+    let config = &model.file.card.config;
     let optimizer = match config.optimizer {
         OptimizerKind::Sgd => format!("{} {}", config.optimizer.label(), config.momentum),
         _ => config.optimizer.label().to_owned(),

@@ -1,15 +1,13 @@
-//! Owns the model card's words. Must not know the files beside it, but for those it is told of.
-
 use std::fmt::Write as _;
 
 use super::LIMITS;
-use crate::export::{Subject, facts};
+use crate::export::{ExportedModel, details};
 use crate::math::statistics::class_scores;
 use crate::records::{Evaluation, FileInfo};
 
-/// The card as Markdown; `files` are those that stand beside it.
-pub fn markdown(subject: &Subject, files: &[FileInfo]) -> String {
-    let mut text = format!("# {}\n\n{}\n", subject.title(), subject.sentence());
+/// The card as Markdown; `files` lists the other files of the export.
+pub fn markdown(model: &ExportedModel, files: &[FileInfo]) -> String {
+    let mut text = format!("# {}\n\n{}\n", model.title(), model.description());
     if !files.is_empty() {
         text += "\n## Files\n\n| file | what it is |\n|---|---|\n";
         for file in files {
@@ -17,19 +15,19 @@ pub fn markdown(subject: &Subject, files: &[FileInfo]) -> String {
         }
     }
     text += "\n## Accuracy\n\n";
-    match subject.tested() {
-        Some(tested) => line(&mut text, &format!("Test accuracy on {}: {tested}.", subject.file.card.data.label())),
+    match model.test_accuracy() {
+        Some(tested) => line(&mut text, &format!("Test accuracy on {}: {tested}.", model.file.card.data.label())),
         None => line(&mut text, "Not evaluated on a test set."),
     }
-    if let Some(quantization) = subject.quantization() {
+    if let Some(quantization) = model.quantization() {
         line(&mut text, &format!("\nQuantised weights: {quantization}."));
     }
-    if let Some(test) = subject.test() {
+    if let Some(test) = model.test() {
         confusion(&mut text, test);
     }
-    for (heading, facts) in facts::groups(subject) {
+    for (heading, rows) in details::sections(model) {
         let _ = write!(text, "\n## {heading}\n\n| | |\n|---|---|\n");
-        for (name, value) in facts {
+        for (name, value) in rows {
             line(&mut text, &format!("| {name} | {} |", value.replace('|', "\\|")));
         }
     }

@@ -1,5 +1,3 @@
-//! Owns what is known of the model that is exported, in the words that every file of the export shares. Must not know the files.
-
 use serde_json::json;
 
 use crate::ink::SIDE;
@@ -9,19 +7,19 @@ use crate::records::{Evaluation, Normalization, QuantizedAccuracy, RunSummary};
 use crate::run_config::{DataSource, WeightFormat};
 use crate::text::format::{grouped, percent};
 
-/// A model, and the run that made it where that is known.
+/// A model to export with the run that trained it, and the descriptions that all exported files share.
 #[derive(Clone, Debug)]
-pub struct Subject {
-    /// The weights and what they are.
+pub struct ExportedModel {
+    /// The weights and their metadata.
     pub file: ModelFile,
-    /// The run.
+    /// The run that trained it, if known.
     pub run: Option<RunSummary>,
-    /// What quantising costs, where it was measured.
+    /// The accuracy before and after quantisation, if it was measured.
     pub quantized: Option<QuantizedAccuracy>,
 }
 
-impl Subject {
-    /// The same for other people's eyes: where things lie on this machine is nobody's business.
+impl ExportedModel {
+    /// The same without any paths of this machine, which must not leak into shared files.
     #[must_use]
     pub fn without_folders(mut self) -> Self {
         let card = &mut self.file.card;
@@ -32,7 +30,7 @@ impl Subject {
         self
     }
 
-    /// A short name made of harmless characters: `lenet-mnist`.
+    /// A short name of lower-case letters, digits and hyphens: `lenet-mnist`.
     pub fn name(&self) -> String {
         let sources = self.file.card.data.sources().iter().map(|source| match source {
             DataSource::Path(_) => source.label(),
@@ -48,8 +46,8 @@ impl Subject {
         format!("{} on {}", self.file.card.model.label(), self.file.card.data.label())
     }
 
-    /// The model in a sentence.
-    pub fn sentence(&self) -> String {
+    /// The model in one sentence.
+    pub fn description(&self) -> String {
         let card = &self.file.card;
         format!(
             "Recognises a handwritten digit, 0 to 9, in an image of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
@@ -59,13 +57,13 @@ impl Subject {
         )
     }
 
-    /// How a pixel becomes a number that the network takes.
+    /// How pixels are turned into the network's input.
     pub fn preprocessing(&self) -> String {
         let Normalization { mean, std } = self.file.card.normalization;
         format!("{SIDE}x{SIDE} greyscale, light ink on a dark background; x = (pixel / 255 - {mean}) / {std} for pixels from 0 to 255")
     }
 
-    /// What goes into an ONNX file and what comes out of it.
+    /// Descriptions of the input and the output of an ONNX file.
     pub fn signature(&self, preprocessing: bool) -> [String; 2] {
         let labels = self.file.card.labels.join(", ");
         if preprocessing {
@@ -78,13 +76,13 @@ impl Subject {
         }
     }
 
-    /// The test, where the run ended with one.
+    /// The evaluation on the test set, if the run ended with one.
     pub fn test(&self) -> Option<&Evaluation> {
         self.run.as_ref().and_then(|run| run.test.as_ref())
     }
 
-    /// The test's accuracy with its 95 % interval, in words.
-    pub fn tested(&self) -> Option<String> {
+    /// The test accuracy with its 95 % confidence interval, as text.
+    pub fn test_accuracy(&self) -> Option<String> {
         let test = self.test()?;
         let right = (test.accuracy * test.images as f64).round() as u64;
         let (low, high) = wilson_interval(right, test.images);
@@ -97,7 +95,7 @@ impl Subject {
         ))
     }
 
-    /// What quantising costs, in words.
+    /// The accuracy before and after quantisation, as text.
     pub fn quantization(&self) -> Option<String> {
         let QuantizedAccuracy { images, original, quantized } = self.quantized?;
         Some(format!(
@@ -108,12 +106,12 @@ impl Subject {
         ))
     }
 
-    /// What a file says of itself in its own metadata: names and values.
+    /// Names and values for the metadata of a file.
     pub fn metadata(&self) -> Vec<(&'static str, String)> {
         let card = &self.file.card;
         let mut pairs = vec![
             ("title", self.title()),
-            ("description", self.sentence()),
+            ("description", self.description()),
             ("model", card.model.name().to_owned()),
             ("activation", card.config.activation.name().to_owned()),
             ("labels", json!(card.labels).to_string()),
@@ -128,7 +126,7 @@ impl Subject {
         if let Some(accuracy) = card.validation_accuracy {
             pairs.push(("validation_accuracy", accuracy.to_string()));
         }
-        if let Some(accuracy) = self.tested() {
+        if let Some(accuracy) = self.test_accuracy() {
             pairs.push(("test_accuracy", accuracy));
         }
         if let Some(run) = &self.run {
@@ -146,9 +144,9 @@ impl Subject {
         pairs
     }
 
-    /// The safetensors file: Inkling reads it back, with the run's figures.
+    /// A safetensors file that Inkling can import again together with the run's results.
     pub fn safetensors(&self, weights: WeightFormat) -> Result<Vec<u8>, crate::problem::Problem> {
-        // What the format's own readers look for.
+        // Readers of the format look for this key.
         let mut metadata = vec![("format".to_owned(), "pt".to_owned())];
         metadata.extend(self.metadata().into_iter().map(|(key, value)| (key.to_owned(), value)));
         if let Some(run) = self.run.as_ref().and_then(|run| serde_json::to_string(&run.without_pictures()).ok()) {
@@ -158,5 +156,5 @@ impl Subject {
     }
 }
 
-/// Where the run's figures lie in the metadata.
+/// The metadata key of the run's results.
 pub const RUN_KEY: &str = "inkling_run";
