@@ -1,5 +1,4 @@
-//! Owns the About dialog: versions, the machine, and the licences of everything that is built in.
-//! Must not find anything out: `app::about` and `licences` know.
+//! The About dialog: versions, the machine, and the licences of all bundled software.
 
 use eframe::egui::{Grid, Id, Label, Modal, RichText, ScrollArea, Sense, Ui, vec2};
 
@@ -10,16 +9,16 @@ use crate::text::licences;
 /// The dialog's state.
 #[derive(Debug, Default)]
 pub enum About {
-    /// It is closed.
+    /// Not shown.
     #[default]
     Closed,
-    /// Versions and the machine; true once they were copied.
+    /// Versions and the machine; true once they have been copied.
     Facts(bool),
-    /// The licences, a line each: there are ten thousands of them, of which only those seen are laid out.
+    /// The lines of the licence texts: tens of thousands, of which only the visible ones are laid out.
     Licences(Vec<String>),
 }
 
-/// Shows it while it is open.
+/// Shows the dialog while it is open.
 pub fn show(ui: &Ui, app: &App, about: &mut About) {
     if matches!(about, About::Closed) {
         return;
@@ -30,7 +29,7 @@ pub fn show(ui: &Ui, app: &App, about: &mut About) {
         ui.set_width(660.0_f32.min(room.x - 80.0));
         heading(ui);
         ui.add_space(style::GAP / 2.0);
-        // The buttons stand where they stood when what is above them changes.
+        // A fixed height, so that the buttons do not move when the content changes.
         let height = (room.y - 260.0).min(340.0);
         ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
             ui.set_min_height(height);
@@ -73,11 +72,11 @@ fn facts(ui: &mut Ui, app: &App) {
                 ui.end_row();
             }
             ui.label(RichText::new("Licence").weak());
-            ui.label("MIT or Apache-2.0, as you like");
+            ui.label("MIT or Apache-2.0, at your option");
             ui.end_row();
         });
         if app.hardware.is_none() {
-            ui.label(style::hint("Looking at this machine…"));
+            ui.label(style::hint("Detecting hardware…"));
         }
     });
 }
@@ -92,12 +91,13 @@ fn texts(ui: &mut Ui, lines: &[String]) {
     });
 }
 
-/// True when it is to be closed.
+/// Returns true when Close was clicked.
 fn buttons(ui: &mut Ui, app: &App, about: &mut About) -> bool {
     ui.horizontal(|ui| {
         let close = ui.add(style::primary_button(ui, "Close")).clicked();
         let copied = matches!(about, About::Facts(true));
-        let copy = ui.add(style::secondary_button("Copy")).on_hover_text("Versions and machine as text, for whoever helps you");
+        let copy =
+            ui.add(style::secondary_button("Copy")).on_hover_text("Copy versions and hardware as text, for example for a bug report");
         if copy.clicked() {
             ui.ctx().copy_text(about::text(app.hardware.as_ref()));
             *about = About::Facts(true);
@@ -109,7 +109,7 @@ fn buttons(ui: &mut Ui, app: &App, about: &mut About) -> bool {
                 }
             }
             _ => {
-                if ui.add(style::secondary_button("Licences")).on_hover_text("Of everything that is built into Inkling").clicked() {
+                if ui.add(style::secondary_button("Licences")).on_hover_text("Licences of all software bundled with Inkling").clicked() {
                     *about = About::Licences(licences::text().lines().map(str::to_owned).collect());
                 }
             }

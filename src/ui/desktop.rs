@@ -1,5 +1,4 @@
-//! Owns asking the desktop: to keep the machine awake, to show notifications and folders.
-//! Must not know when that is wanted.
+//! Desktop services: keeping the machine awake, notifications, and opening folders.
 
 use std::any::Any;
 use std::path::Path;
@@ -10,16 +9,16 @@ use crate::app::messages::Message;
 use crate::app::{Desktop, Wake};
 use crate::problem::Problem;
 
-/// What the packages register the program under.
+/// The application's identifier, as the packages register it.
 const IDENTIFIER: &str = "app.inkling.Inkling";
 
-/// The system's desktop. Where it has none of this (a bare window manager, a container), nothing is lost.
+/// The system's desktop. Where it lacks a service (a bare window manager, a container), the call does nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemDesktop;
 
 impl Desktop for SystemDesktop {
     fn keep_awake(&self) -> Option<Box<dyn Any>> {
-        // The screen may go dark: training needs none.
+        // Only sleep is prevented; the display may turn off.
         let asked = keepawake::Builder::default()
             .idle(true)
             .sleep(true)
@@ -30,7 +29,7 @@ impl Desktop for SystemDesktop {
         match asked {
             Ok(kept) => Some(Box::new(kept)),
             Err(error) => {
-                tracing::info!(%error, "the machine cannot be asked to stay awake");
+                tracing::info!(%error, "sleep cannot be inhibited");
                 None
             }
         }
@@ -41,7 +40,7 @@ impl Desktop for SystemDesktop {
         notification.appname("Inkling").summary(&message.what).body(&message.remedy);
         #[cfg(all(unix, not(target_os = "macos")))]
         notification.icon("inkling").hint(notify_rust::Hint::DesktopEntry("inkling".to_owned())).action("default", "Show");
-        // Only what is installed has a name to notify under; elsewhere the system picks one, or shows nothing.
+        // Takes effect only for an installed application; otherwise the system picks a name, or shows nothing.
         #[cfg(target_os = "macos")]
         let _ = notify_rust::set_application(IDENTIFIER);
         #[cfg(windows)]
@@ -53,10 +52,10 @@ impl Desktop for SystemDesktop {
                     chosen();
                 }
             }),
-            // Elsewhere the system brings the program to the front by itself.
+            // On other systems a click on the notification brings the application to the front by itself.
             #[cfg(not(all(unix, not(target_os = "macos"))))]
             Ok(_) => drop(chosen),
-            Err(error) => tracing::info!(%error, "no notification"),
+            Err(error) => tracing::info!(%error, "the notification could not be shown"),
         }
     }
 
@@ -71,7 +70,7 @@ impl Desktop for SystemDesktop {
         let problem = |reason: String| Problem::Show { path: folder.to_owned(), reason };
         let mut child = std::process::Command::new(program).arg(folder).spawn().map_err(|error| problem(error.to_string()))?;
         let status = child.wait().map_err(|error| problem(error.to_string()))?;
-        // Windows' explorer ends with 1 when all went well.
-        if status.success() || cfg!(target_os = "windows") { Ok(()) } else { Err(problem(format!("{program} ended with {status}"))) }
+        // Windows' explorer exits with 1 even on success.
+        if status.success() || cfg!(target_os = "windows") { Ok(()) } else { Err(problem(format!("{program} exited with {status}"))) }
     }
 }

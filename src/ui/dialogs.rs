@@ -1,4 +1,4 @@
-//! Owns the system's file dialogs. Must not know what is done with the answer.
+//! The system's file dialogs.
 
 use std::future::Future;
 use std::pin::pin;
@@ -32,7 +32,7 @@ impl Dialogs for SystemDialogs {
     }
 }
 
-/// Wakes the thread that waits for an answer.
+/// Wakes the thread that waits for the dialog.
 struct Unpark(Thread);
 
 impl Wake for Unpark {
@@ -41,7 +41,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits on this thread.
+/// Runs the future to completion, blocking this thread.
 fn wait_for<T>(answer: impl Future<Output = T>) -> T {
     let mut answer = pin!(answer);
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));

@@ -1,5 +1,4 @@
-//! Owns files that are dragged onto the window: what is said while they hover, and taking them when they are let go of.
-//! Must not read them; it returns actions.
+//! Files dragged onto the window: an overlay while they hover, and an action when they are dropped.
 
 use std::path::PathBuf;
 
@@ -8,7 +7,7 @@ use eframe::egui::{Align2, Id, LayerId, Order, Stroke, StrokeKind, TextStyle, Ui
 use super::style;
 use crate::app::{Action, App, Dropped};
 
-/// Takes what was dropped, and draws what will happen over everything while something hovers.
+/// Returns dropped files as an action, and draws an overlay that announces what dropping will do while files hover.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     let ctx = ui.ctx();
     let (hovering, dropped) = ctx.input(|input| {
@@ -29,18 +28,18 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     painter.text(
         area.center(),
         Align2::CENTER_CENTER,
-        words(app, first.as_ref(), hovering.len()),
+        announcement(app, first.as_ref(), hovering.len()),
         TextStyle::Heading.resolve(ui.style()),
         text,
     );
 }
 
-/// What letting go will do; some systems tell the name only then.
-fn words(app: &App, first: Option<&PathBuf>, count: usize) -> String {
-    let Some(path) = first else { return "Let go to bring it in".to_owned() };
+/// What dropping will do. Some systems reveal the file's name only then.
+fn announcement(app: &App, first: Option<&PathBuf>, count: usize) -> String {
+    let Some(path) = first else { return "Drop to open".to_owned() };
     let dropped = Dropped::of(path);
     if dropped == Dropped::Weights && app.is_training() {
-        return "A run is under way: models can be imported when it is over".to_owned();
+        return "Training is in progress: models can be imported when it has finished".to_owned();
     }
     let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };

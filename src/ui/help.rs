@@ -1,14 +1,14 @@
-//! Owns the help in place: beside each panel's heading a question mark that opens two or three sentences on what the panel is for.
-//! Must not explain single controls: hovering them does.
+//! In-place help: a question mark beside each panel's heading opens a few sentences on what the panel is for.
+//! Single controls are explained by their own tooltips.
 
 use eframe::egui::{Align, Button, Label, Layout, RichText, Ui, containers::menu::MenuButton, vec2};
 
 use super::style;
 
-/// Width and height of the question mark.
+/// Width and height of the question mark's button, in points.
 const SIDE: f32 = 24.0;
 
-/// What can be explained.
+/// A panel that has help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// The settings of a run.
@@ -17,11 +17,11 @@ pub enum Topic {
     Plots,
     /// The canvas and the answer.
     Draw,
-    /// What was trained.
+    /// The list of models.
     Models,
-    /// What a model gets wrong.
+    /// The evaluation of a model.
     Results,
-    /// What the machine has.
+    /// Hardware, self-test and benchmark.
     Hardware,
 }
 
@@ -32,7 +32,7 @@ impl Topic {
             Self::Plots => "Reading the curves",
             Self::Draw => "Drawing a digit",
             Self::Models => "Your models",
-            Self::Results => "What a model gets wrong",
+            Self::Results => "Evaluation results",
             Self::Hardware => "Your machine",
         }
     }
@@ -40,41 +40,41 @@ impl Topic {
     const fn text(self) -> &'static str {
         match self {
             Self::Settings => {
-                "Choose pictures to learn from and a preset, and press Start: the network looks at every picture once an epoch, and after each \
-                 batch of them its weights are changed so that it would have been a little less wrong. \
-                 What can be read from the settings before it starts, how long it takes and how much memory, stands below the presets."
+                "Choose a data set and a preset, then press Start. In each epoch the network sees every training image once; after each batch \
+                 the optimiser adjusts the weights to reduce the loss. The estimated training time and memory are shown below the presets."
             }
             Self::Plots => {
-                "The loss says how surprised the network is by the right answers and should fall; the accuracy is the share it reads rightly \
-                 and should rise. Validation pictures are never learned from: when their curve turns while that of training goes on, \
-                 the network begins to learn its pictures by heart. Point at a curve to read its values, drag to move, scroll to come closer."
+                "The loss measures how far the predictions are from the correct answers and should fall; the accuracy is the share of images \
+                 classified correctly and should rise. Validation images are never trained on: if the validation curve gets worse while the \
+                 training curve keeps improving, the network is overfitting. Hover over a plot to read its values, drag to pan, and hold \
+                 Ctrl and scroll to zoom."
             }
             Self::Draw => {
-                "Write a digit from 0 to 9, as large as the canvas, with mouse, finger or pen. The picture of 28 by 28 pixels is what \
-                 the network is shown, and the bars say how likely it takes each digit to be. During a run its newest weights read, \
-                 so you can see them learn."
+                "Draw a digit from 0 to 9 with mouse, finger or pen, filling most of the canvas. The drawing is scaled to an image of 28 × 28 pixels, \
+                 which is all the model sees; the bars show the probability it gives to each digit. While a model is being trained, \
+                 its current weights are used, so you can watch it improve."
             }
             Self::Models => {
-                "Every finished run is kept here with its weights, its settings and its curves. Choose one to see how it learned, \
-                 to draw with it, or to measure it; a run that broke off can go on from its last full epoch."
+                "Every finished run is saved here with its weights, settings and training curves. Select a model to see how it was trained, \
+                 to draw with it, to evaluate it or to export it. An interrupted run can be resumed from its last completed epoch."
             }
             Self::Results => {
-                "A model is measured on pictures it has never seen. Each row of the matrix is a digit, each column an answer: \
-                 what stands beside the diagonal was confused, and choosing such a cell shows those pictures. \
-                 The interval says how far the accuracy may be off because there are only so many test pictures."
+                "A model is evaluated on a test set, images it was not trained on. In the confusion matrix each row is a true digit and each \
+                 column a predicted one: cells off the diagonal are errors, and selecting one shows its images. The 95 % confidence \
+                 interval shows how precisely the accuracy is known from a test set of this size."
             }
             Self::Hardware => {
-                "ComparisonKind training can use here, and whether it computes rightly: the check compares every operation and its gradient with \
-                 results that are known. The benchmark measures how fast it is; afterwards the run panel can say how long a run will take."
+                "What this machine offers for training. The self-test checks that every operation and its gradient are computed correctly. \
+                 The benchmark measures speed; Inkling uses its results to estimate how long a training run takes."
             }
         }
     }
 }
 
-/// A row with the question mark at its right end.
+/// Lays out `start` in a row with the question mark at its right end.
 pub fn beside(ui: &mut Ui, topic: Topic, start: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
-        // The mark has its room before what may be long.
+        // The question mark's space is reserved first: the content may be long.
         let room = ui.available_width() - SIDE - ui.spacing().item_spacing.x;
         ui.scope(|ui| {
             ui.set_max_width(room);
@@ -84,12 +84,12 @@ pub fn beside(ui: &mut Ui, topic: Topic, start: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// The question mark; what it opens goes when something else is clicked, or Escape is pressed.
+/// The question mark; its popup closes on Escape or a click elsewhere.
 pub fn button(ui: &mut Ui, topic: Topic) {
     let button = Button::new(RichText::new("?").strong()).small().min_size(vec2(SIDE, SIDE)).corner_radius(SIDE / 2.0);
     let (response, _) = MenuButton::from_button(button).ui(ui, |ui| {
         ui.set_max_width(style::HELP_WIDTH);
-        // A menu stretches what is in it; text is better ragged.
+        // Menus justify their content; running text is left-aligned.
         ui.with_layout(Layout::top_down(Align::Min), |ui| {
             ui.label(RichText::new(topic.title()).strong());
             ui.add(Label::new(topic.text()).wrap());

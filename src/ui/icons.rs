@@ -1,22 +1,21 @@
-//! Owns the small painted icons that stand beside words, so that colour never says it alone.
-//! Painted, because the bundled fonts have no such letters. Must not know what the words are.
+//! Small icons beside text, so that colour is never the only signal. They are painted because the bundled fonts lack these glyphs.
 
 use eframe::egui::{Color32, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
 
 use super::style;
 
-/// What a sign says.
+/// An icon's meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Icon {
     /// Something is wrong: a triangle with an exclamation mark.
     Problem,
-    /// Good to know: a filled dot in a ring.
+    /// Information: a filled dot in a ring.
     Note,
     /// Done: a tick.
     Done,
 }
 
-/// Paints a sign as high as a line of text.
+/// Paints an icon as high as a line of text.
 pub fn icon(ui: &mut Ui, icon: Icon) -> Response {
     let side = ui.text_style_height(&eframe::egui::TextStyle::Body);
     let (rect, response) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
@@ -40,13 +39,13 @@ fn problem(painter: &Painter, rect: Rect, color: Color32, mark: Color32) {
     painter.circle_filled(at(0.5, 0.78), 1.1, mark);
 }
 
-/// A tick.
+/// Paints a tick into `rect`.
 pub fn tick(painter: &Painter, rect: Rect, color: Color32) {
     let at = |x: f32, y: f32| pos2(rect.left() + x * rect.width(), rect.top() + y * rect.height());
     painter.line(vec![at(0.16, 0.55), at(0.40, 0.80), at(0.86, 0.24)], Stroke::new(2.0, color));
 }
 
-/// Inkling's drop of ink, its tip up.
+/// Paints Inkling's logo, a drop of ink with its tip up.
 pub fn drop(painter: &Painter, center: Pos2, height: f32, color: Color32) {
     let radius = height * 0.34;
     let belly = pos2(center.x, center.y + height * 0.5 - radius);

@@ -1,15 +1,14 @@
-//! Owns showing 28x28 pictures crisply: several in one texture, each pixel a square.
-//! Must not know where the pictures come from.
+//! Shows 28x28 images crisply: several in one texture, sampled without smoothing.
 
 use eframe::egui::{Color32, ColorImage, Context, CornerRadius, Painter, Rect, TextureHandle, TextureOptions, pos2};
 
 use super::style;
 use crate::ink::{Image, SIDE};
 
-/// Pictures in a row of the texture.
+/// Images in a row of the texture.
 const COLUMNS: usize = 10;
 
-/// Pictures on the graphics device.
+/// A texture that holds several images.
 #[derive(Clone)]
 pub struct ImageSheet {
     texture: TextureHandle,
@@ -23,23 +22,23 @@ impl std::fmt::Debug for ImageSheet {
 }
 
 impl ImageSheet {
-    /// Uploads the pictures; ink is white with the pixel's strength as alpha, so that any theme can tint it.
-    pub fn new<'a>(ctx: &Context, name: &str, pictures: impl ExactSizeIterator<Item = &'a Image>) -> Self {
-        let rows = pictures.len().div_ceil(COLUMNS).max(1);
-        let mut image = ColorImage::filled([COLUMNS * SIDE, rows * SIDE], Color32::TRANSPARENT);
-        for (index, picture) in pictures.enumerate() {
+    /// Uploads the images; ink is white with the pixel's value as alpha, so that any theme can tint it.
+    pub fn new<'a>(ctx: &Context, name: &str, images: impl ExactSizeIterator<Item = &'a Image>) -> Self {
+        let rows = images.len().div_ceil(COLUMNS).max(1);
+        let mut sheet = ColorImage::filled([COLUMNS * SIDE, rows * SIDE], Color32::TRANSPARENT);
+        for (index, image) in images.enumerate() {
             let (left, top) = (index % COLUMNS * SIDE, index / COLUMNS * SIDE);
-            for (y, row) in picture.pixels().chunks_exact(SIDE).enumerate() {
+            for (y, row) in image.pixels().chunks_exact(SIDE).enumerate() {
                 let start = (top + y) * COLUMNS * SIDE + left;
-                for (pixel, &ink) in image.pixels.iter_mut().skip(start).zip(row) {
+                for (pixel, &ink) in sheet.pixels.iter_mut().skip(start).zip(row) {
                     *pixel = Color32::from_white_alpha(ink);
                 }
             }
         }
-        Self { texture: ctx.load_texture(name, image, TextureOptions::NEAREST), rows }
+        Self { texture: ctx.load_texture(name, sheet, TextureOptions::NEAREST), rows }
     }
 
-    /// Paints picture `index` as ink on paper.
+    /// Paints image `index` as ink on paper.
     pub fn paint(&self, painter: &Painter, index: usize, rect: Rect, palette: style::Palette) {
         painter.rect_filled(rect, CornerRadius::ZERO, palette.paper);
         let (columns, rows) = (COLUMNS as f32, self.rows as f32);

@@ -1,5 +1,5 @@
-//! Owns the window: the frame loop that polls the app, draws its state and hands it what the person did.
-//! Must not keep state of its own beyond what is seen (scroll places, which plot is zoomed).
+//! The window: a frame loop that polls the app, draws its state and returns what the person did as actions.
+//! Keeps only view state of its own (scroll positions, zoomed plots, open dialogs); everything else belongs to [`crate::app`].
 
 mod about;
 mod desktop;

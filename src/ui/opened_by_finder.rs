@@ -1,8 +1,7 @@
-//! Owns hearing which files macOS wants opened: Finder does not start a program with them but sends it an Apple event, to the one that is
-//! running as well. Must not know what becomes of the files.
+//! Files opened by macOS Finder: they do not arrive as arguments but as an Apple event, also at an application that is already running.
 //!
-//! winit's application takes no such events, and AppKit answers what nobody takes with "cannot open files in this format". A handler of
-//! our own has to be put in place after AppKit's and before the first event, which is when AppKit says that it will finish launching.
+//! winit does not handle this event, and AppKit answers an unhandled one with "cannot open files in this format". Our handler has to be
+//! installed after AppKit's own and before the first event, which is when AppKit announces that it will finish launching.
 
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
@@ -11,7 +10,7 @@ use objc2::rc::{Allocated, Retained};
 use objc2::runtime::{AnyObject, NSObject};
 use objc2::{ClassType, DefinedClass, class, define_class, msg_send, sel};
 
-/// Apple events are named by four letters.
+/// The four-letter code of an Apple event.
 const fn code(letters: [u8; 4]) -> u32 {
     u32::from_be_bytes(letters)
 }
@@ -36,13 +35,13 @@ define_class!(
 
         #[unsafe(method(open:reply:))]
         fn open(&self, event: &AnyObject, _reply: &AnyObject) {
-            // Nobody takes files any more once the window closes.
+            // The receiver is gone once the window closes.
             let _ = self.ivars().send(files(event));
         }
     }
 );
 
-/// The files an event is about.
+/// The files an event lists.
 fn files(event: &AnyObject) -> Vec<PathBuf> {
     // SAFETY: an event is an NSAppleEventDescriptor; its direct object is a list of such, and a list of them counts from 1.
     unsafe {
@@ -67,7 +66,7 @@ fn file(descriptor: Option<Retained<AnyObject>>) -> Option<PathBuf> {
     }
 }
 
-/// Has files that macOS wants opened sent there, from now until the program ends. To be called before the application is launched.
+/// Sends the files that macOS asks to open to `files`, until the program ends. Must be called before the application is launched.
 pub fn send_to(files: Sender<Vec<PathBuf>>) {
     // SAFETY: the methods take these types. The observer is never freed, so it may be called at any time.
     unsafe {

@@ -1,12 +1,11 @@
-//! Owns the keyboard shortcuts and their overview.
-//! Must not do what they stand for: they become actions like any button's.
+//! Keyboard shortcuts and their overview. A shortcut becomes the same action as the button it stands for.
 
 use eframe::egui::{Context, Event, Grid, Id, Key, KeyboardShortcut, Modal, Modifiers, RichText, ScrollArea, Ui};
 
 use super::style;
 use crate::app::{Action, App, Phase, Screen};
 
-/// Starts, holds or goes on with a run.
+/// Starts, pauses or resumes a run.
 pub const START: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
 /// Stops the run.
 pub const STOP: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Enter);
@@ -22,7 +21,7 @@ pub const SCREENS: [KeyboardShortcut; 5] = [
 pub const MONITOR: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
 const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
 
-/// Turns what was pressed into actions; F1 and ? open and close the overview.
+/// Turns key presses into actions; F1 and ? toggle the overview.
 pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>) {
     let ctx = ui.ctx();
     let typing = ctx.text_edit_focused();
@@ -52,7 +51,7 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
     }
 }
 
-/// Every shortcut with what it does, by topic.
+/// All shortcuts with their effects, by topic.
 fn all(ctx: &Context) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
     let keys = |modifiers, key| ctx.format_shortcut(&KeyboardShortcut::new(modifiers, key));
     let command = Modifiers::COMMAND;
@@ -68,24 +67,24 @@ fn all(ctx: &Context) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
                 (ctx.format_shortcut(&MONITOR), "Show or hide the monitor"),
                 (
                     format!("{}, {}, {}", keys(command, Key::Plus), keys(command, Key::Minus), keys(command, Key::Num0)),
-                    "Larger, smaller, usual size",
+                    "Zoom in, zoom out, reset zoom",
                 ),
                 ("Tab, Shift+Tab".to_owned(), "Next and previous control"),
-                ("F1, ?".to_owned(), "This overview"),
+                ("F1, ?".to_owned(), "Show this overview"),
             ],
         ),
-        ("Training", vec![(ctx.format_shortcut(&START), "Start, pause or go on"), (ctx.format_shortcut(&STOP), "Stop")]),
+        ("Training", vec![(ctx.format_shortcut(&START), "Start, pause or resume"), (ctx.format_shortcut(&STOP), "Stop")]),
         (
             "Drawing",
             vec![
-                (keys(command, Key::Z), "Take back the last stroke"),
-                (keys(command.plus(Modifiers::SHIFT), Key::Z), "Bring it back"),
+                (keys(command, Key::Z), "Undo the last stroke"),
+                (keys(command.plus(Modifiers::SHIFT), Key::Z), "Redo it"),
                 ("Delete".to_owned(), "Clear the canvas"),
                 (keys(command, Key::S), "Save the drawing as an ink file"),
-                ("Arrow keys, Space".to_owned(), "Move the pen, put it down or lift it, when the canvas has the keyboard"),
+                ("Arrow keys, Space".to_owned(), "Move the pen, put it down or lift it (canvas focused)"),
             ],
         ),
-        ("Plots", vec![("Arrow keys".to_owned(), "Move the read-out, when a plot has the keyboard")]),
+        ("Plots", vec![("Arrow keys".to_owned(), "Move the crosshair (plot focused)")]),
     ]
 }
 

@@ -1,5 +1,4 @@
-//! Owns opening the window: its size, place, icon and what the app stands on.
-//! Must not know what is in it.
+//! Opens the window: its size, position and icon, and the services the app depends on.
 
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
@@ -19,19 +18,19 @@ use crate::system::paths::Paths;
 use crate::system::process;
 use crate::system::single_instance::Post;
 
-/// The smallest window everything fits in, in points.
+/// The smallest window that everything fits into, in points.
 const MIN_SIZE: [f32; 2] = [900.0, 600.0];
-/// The window at first.
-const USUAL_SIZE: [f32; 2] = [1280.0, 800.0];
+/// The window's initial size, in points.
+const INITIAL_SIZE: [f32; 2] = [1280.0, 800.0];
 
 /// The icon, drawn by `packaging/icons`.
 const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
 
-/// Opens the window with these files and returns when it is closed; what later starts bring comes by `post`.
+/// Opens the window with these files and returns when it is closed. Later starts of the program hand their files over through `post`.
 pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::Error> {
-    let (bring, brought) = channel();
+    let (open, open_requests) = channel();
     #[cfg(target_os = "macos")]
-    super::opened_by_finder::send_to(bring.clone());
+    super::opened_by_finder::send_to(open.clone());
     let (settings, set_aside) = Settings::load(&paths.settings);
     let options = eframe::NativeOptions { viewport: viewport(&settings), persist_window: false, centered: false, ..Default::default() };
     eframe::run_native(
@@ -41,7 +40,7 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
             let ctx = cc.egui_ctx.clone();
             let waken = ctx.clone();
             post.serve(move |files| {
-                let taken = bring.send(files).is_ok();
+                let taken = open.send(files).is_ok();
                 waken.request_repaint();
                 taken
             });
@@ -65,14 +64,14 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
             if !files.is_empty() {
                 app.apply(Action::Open(files));
             }
-            Ok(Box::new(Inkling::new(app, &cc.egui_ctx).with_open_requests(brought)))
+            Ok(Box::new(Inkling::new(app, &cc.egui_ctx).with_open_requests(open_requests)))
         }),
     )
 }
 
 fn viewport(settings: &Settings) -> ViewportBuilder {
     let builder = ViewportBuilder::default().with_title("Inkling").with_app_id("inkling").with_icon(icon()).with_min_inner_size(MIN_SIZE);
-    let Some(place) = settings.window else { return builder.with_inner_size(USUAL_SIZE) };
+    let Some(place) = settings.window else { return builder.with_inner_size(INITIAL_SIZE) };
     let builder = builder.with_inner_size(vec2(place.size[0], place.size[1])).with_maximized(place.maximized);
     match place.position {
         Some([x, y]) => builder.with_position(pos2(x, y)),
@@ -80,7 +79,7 @@ fn viewport(settings: &Settings) -> ViewportBuilder {
     }
 }
 
-/// Without one where it cannot be read: the window matters more.
+/// The window's icon; an empty one if it cannot be decoded.
 fn icon() -> IconData {
     eframe::icon_data::from_png_bytes(ICON).unwrap_or_default()
 }

@@ -1,5 +1,4 @@
-//! Owns the look: the only place with colours, spacings, fonts and radii, and the few shapes every panel shares.
-//! Must not know what is shown with them.
+//! The look: the only file with colours, spacings, fonts and radii, and the few widgets that all panels share.
 
 use eframe::egui::{
     Align, Button, Color32, Context, CornerRadius, FontFamily, FontId, Frame, Label, Layout, Margin, Memory, Painter, ProgressBar, Rect,
@@ -8,65 +7,65 @@ use eframe::egui::{
 
 use super::icons::{Icon, icon};
 
-/// The distance things are laid out by, in points.
+/// The basic distance of the layout, in points.
 pub const GAP: f32 = 12.0;
 /// Corners of cards and the canvas.
 pub const RADIUS: f32 = 10.0;
 /// Corners of bars, fields and buttons.
 pub const RADIUS_SMALL: f32 = 6.0;
-/// Room for the numbers beside a plot, so that plots above each other line up.
+/// Space for the numbers beside a plot, so that plots above each other line up.
 pub const PLOT_AXIS_WIDTH: f32 = 44.0;
-/// A plot lower than this cannot be read.
+/// The smallest useful height of a plot, in points.
 pub const PLOT_MIN_HEIGHT: f32 = 150.0;
-/// The digit that was read, where there is all the room.
+/// Type size of the verdict on a large Draw screen.
 pub const VERDICT_LARGE: f32 = 116.0;
-/// The digit that was read, in a low window.
+/// Type size of the verdict in a low window.
 pub const VERDICT_MEDIUM: f32 = 76.0;
-/// The digit that was read, beside the plots.
+/// Type size of the verdict beside the plots.
 pub const VERDICT_SMALL: f32 = 44.0;
-/// Lines of text are not longer than this, so that the eye finds the next one.
+/// The greatest width of running text, in points.
 pub const TEXT_WIDTH: f32 = 560.0;
-/// The help that a question mark opens.
+/// The width of a help popup, in points.
 pub const HELP_WIDTH: f32 = 340.0;
 
-/// Colours by what they are for.
+/// Colours by purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Palette {
-    /// What asks to be pressed, what is chosen, where the keyboard is.
+    /// Primary buttons, selection and focus.
     pub accent: Color32,
     /// Text on `accent`.
     pub on_accent: Color32,
     /// Text and ink.
     pub ink: Color32,
-    /// Text that matters less; readable all the same.
+    /// Secondary text.
     pub faded: Color32,
-    /// What is drawn on: canvas, plots, fields.
+    /// Canvas, plots and fields.
     pub paper: Color32,
-    /// Behind everything.
+    /// The window's background.
     pub background: Color32,
     /// Cards and side panels.
     pub surface: Color32,
-    /// Buttons at rest.
+    /// Buttons that are not hovered.
     pub control: Color32,
     /// Outlines and separators.
     pub line: Color32,
-    /// What went right.
+    /// Success.
     pub good: Color32,
-    /// What went wrong.
+    /// Errors.
     pub bad: Color32,
     /// Training curves.
     pub train: Color32,
     /// Validation curves.
     pub validation: Color32,
-    /// Throughput and memory.
+    /// Throughput and memory curves.
     pub machine: Color32,
     /// Grid lines of plots.
     pub grid: Color32,
-    /// The line under the pointer in plots.
+    /// The crosshair in plots.
     pub crosshair: Color32,
-    /// The groove a bar lies in, on any ground.
+    /// The track of a bar.
     pub groove: Color32,
-    /// A bar that is not the one that matters.
+    /// Bars that are not highlighted.
     pub bar: Color32,
 }
 
@@ -92,7 +91,7 @@ const LIGHT: Palette = Palette {
     bar: Color32::from_rgb(0x9A, 0x9C, 0xA8),
 };
 
-/// The same ink by night: pale lines on blue-black.
+/// Pale ink on blue-black.
 const DARK: Palette = Palette {
     accent: Color32::from_rgb(0x8F, 0xA6, 0xFF),
     on_accent: Color32::from_rgb(0x10, 0x14, 0x24),
@@ -114,7 +113,7 @@ const DARK: Palette = Palette {
     bar: Color32::from_rgb(0x6B, 0x72, 0x8A),
 };
 
-/// The colours in use.
+/// The current theme's colours.
 pub fn palette(ui: &Ui) -> Palette {
     of(ui.visuals().dark_mode)
 }
@@ -123,7 +122,7 @@ const fn of(dark: bool) -> Palette {
     if dark { DARK } else { LIGHT }
 }
 
-/// Gives the whole window its look, in light and in dark.
+/// Applies the look to the whole window, in light and dark.
 pub fn apply(ctx: &Context) {
     ctx.set_visuals_of(Theme::Light, visuals(LIGHT, Visuals::light()));
     ctx.set_visuals_of(Theme::Dark, visuals(DARK, Visuals::dark()));
@@ -174,7 +173,7 @@ fn visuals(p: Palette, base: Visuals) -> Visuals {
     visuals.widgets.noninteractive = widget(p.surface, outline, p.ink);
     visuals.widgets.inactive = widget(p.control, outline, p.ink);
     visuals.widgets.hovered = widget(p.control.lerp_to_gamma(p.accent, 0.12), Stroke::new(1.0, p.accent), p.ink);
-    // Also what has the keyboard: its outline must be seen at a glance.
+    // Also used for the focused widget, whose outline must stand out.
     visuals.widgets.active = widget(p.control.lerp_to_gamma(p.accent, 0.18), Stroke::new(2.0, p.accent), p.ink);
     visuals.widgets.open = widget(p.control.lerp_to_gamma(p.accent, 0.10), Stroke::new(1.0, p.accent), p.ink);
     visuals.selection.bg_fill = p.control.lerp_to_gamma(p.accent, if dark { 0.35 } else { 0.20 });
@@ -219,39 +218,39 @@ pub fn bar_frame(ui: &Ui) -> Frame {
     Frame::new().fill(palette(ui).surface).inner_margin(Margin::symmetric(14, 6))
 }
 
-/// A card: something that belongs together, set apart from the rest.
+/// The frame of a card.
 pub fn card(ui: &Ui) -> Frame {
     let p = palette(ui);
     Frame::new().fill(p.paper).stroke(Stroke::new(1.0, p.line)).corner_radius(radius(RADIUS)).inner_margin(Margin::same(14))
 }
 
-/// The one button of a panel that most people will press next.
+/// The main button of a panel.
 pub fn primary_button(ui: &Ui, text: impl Into<String>) -> Button<'static> {
     let p = palette(ui);
     Button::new(RichText::new(text).color(p.on_accent).strong()).fill(p.accent).min_size(vec2(96.0, 34.0))
 }
 
-/// A button beside the primary one.
+/// A button beside the main one.
 pub fn secondary_button(text: impl Into<WidgetText>) -> Button<'static> {
     Button::new(text.into()).min_size(vec2(76.0, 34.0))
 }
 
-/// A button within what it belongs to: low, and yet no smaller than a pointer hits with ease (WCAG 2.2, 2.5.8).
+/// A low button within other content, but no smaller than the minimum target size (WCAG 2.2, 2.5.8).
 pub fn small_button(text: impl Into<WidgetText>) -> Button<'static> {
     Button::new(text.into()).small().min_size(vec2(24.0, 24.0))
 }
 
-/// How far something is, from 0 to 1.
+/// A progress bar; `fraction` goes from 0 to 1.
 pub fn progress_bar(ui: &Ui, fraction: f32) -> ProgressBar {
     ProgressBar::new(fraction).fill(palette(ui).accent).corner_radius(RADIUS_SMALL)
 }
 
-/// Text that explains, under or beside what it explains.
+/// Small explanatory text.
 pub fn hint(text: impl Into<String>) -> RichText {
     RichText::new(text).weak().small()
 }
 
-/// Why a value cannot be: a sign and the reason, never colour alone.
+/// The reason why a value is invalid, with an icon as well as a colour.
 pub fn invalid(ui: &mut Ui, reason: &str) -> Response {
     let color = palette(ui).bad;
     ui.horizontal_top(|ui| {
@@ -262,7 +261,7 @@ pub fn invalid(ui: &mut Ui, reason: &str) -> Response {
     .inner
 }
 
-/// A button that is one of several, of which one is chosen.
+/// A button of a group of which one is chosen.
 pub fn toggle(ui: &Ui, text: &str, chosen: bool) -> Button<'static> {
     let p = palette(ui);
     let text = RichText::new(text);
@@ -276,7 +275,7 @@ pub fn toggle(ui: &Ui, text: &str, chosen: bool) -> Button<'static> {
     }
 }
 
-/// The frame of a dialog over everything else.
+/// The frame of a modal dialog.
 pub fn dialog_frame(ui: &Ui) -> Frame {
     let p = palette(ui);
     Frame::new()
@@ -295,7 +294,7 @@ pub fn section(ui: &mut Ui, title: &str) {
     ui.label(RichText::new(title).strong().size(15.5));
 }
 
-/// Where there is nothing to show: what this place is for and what to do next.
+/// The content of an empty screen: what it is for and what to do next.
 pub fn empty_state(ui: &mut Ui, title: &str, body: &str) {
     let height = ui.available_height();
     ui.vertical_centered(|ui| {
@@ -308,18 +307,18 @@ pub fn empty_state(ui: &mut Ui, title: &str, body: &str) {
     });
 }
 
-/// A thin upright line between groups of controls in a row.
+/// A thin vertical line between groups of controls in a row.
 pub fn divider(ui: &mut Ui) {
     let (rect, _) = ui.allocate_exact_size(vec2(9.0, ui.spacing().interact_size.y * 0.7), Sense::hover());
     ui.painter().vline(rect.center().x, rect.y_range(), Stroke::new(1.0, palette(ui).line));
 }
 
-/// Shows that something we paint ourselves has the keyboard.
+/// A focus ring for widgets that we paint ourselves.
 pub fn focus_ring(ui: &Ui, rect: Rect) {
     ui.painter().rect_stroke(rect.expand(2.0), RADIUS_SMALL, Stroke::new(2.0, palette(ui).accent), StrokeKind::Outside);
 }
 
-/// Shows what has the keyboard, whatever it is.
+/// Paints a ring around the focused widget, whatever it is.
 pub fn ring_around_focus(ctx: &Context) {
     let Some(id) = ctx.memory(Memory::focused) else { return };
     if let Some(response) = ctx.read_response(id).filter(|response| response.interact_rect.is_positive()) {
@@ -329,12 +328,12 @@ pub fn ring_around_focus(ctx: &Context) {
     }
 }
 
-/// The ground of a box that floats over a plot.
+/// The background of a box that floats over a plot.
 pub fn floating_box(painter: &Painter, rect: Rect, palette: Palette) {
     painter.rect(rect, RADIUS_SMALL, palette.paper.gamma_multiply(0.95), Stroke::new(1.0, palette.line), StrokeKind::Inside);
 }
 
-/// A row whose second part stands at the right edge.
+/// A row whose second part is right-aligned.
 pub fn row_with_end(ui: &mut Ui, start: impl FnOnce(&mut Ui), end: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
         start(ui);
@@ -342,7 +341,7 @@ pub fn row_with_end(ui: &mut Ui, start: impl FnOnce(&mut Ui), end: impl FnOnce(&
     });
 }
 
-/// A figure that matters: its name, its value in large type, and a word on it.
+/// A key figure: its name, its value in large type, and a short explanation.
 pub fn figure(ui: &mut Ui, name: &str, value: &str, about: &str) -> Response {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
@@ -353,10 +352,10 @@ pub fn figure(ui: &mut Ui, name: &str, value: &str, about: &str) -> Response {
     .response
 }
 
-/// Text on a ground of this colour: dark or light, whichever contrasts more (relative luminance as in WCAG 2.2).
+/// The text colour, dark or light, with more contrast on this background (relative luminance as in WCAG 2.2).
 pub fn readable_on(ground: Color32) -> Color32 {
     let [red, green, blue, _] = eframe::egui::Rgba::from(ground).to_array();
     let luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-    // Where the contrast with black and with white is the same.
+    // At this luminance the contrast with black equals that with white.
     if luminance > 0.179 { LIGHT.ink } else { DARK.ink }
 }

@@ -1,5 +1,4 @@
-//! Owns the frame loop: polls the app, draws its state and hands it what the person did.
-//! Must not decide anything: the app does.
+//! The frame loop: polls the app, draws its state and applies the actions of the frame. Decisions are made in the app.
 
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
@@ -14,78 +13,78 @@ use super::results::ResultsScreen;
 use super::{about, drop_zone, shell, shortcuts, style, wizard};
 use crate::app::{Action, App, Theme, WindowGeometry, WindowRequest, ZOOM};
 
-/// What the window is called when nothing is under way.
+/// The window's title while no run is active.
 const TITLE: &str = "Inkling";
 
-/// The window.
+/// The window's state: the app, and what only the view knows.
 #[derive(Debug)]
 pub struct Inkling {
     app: App,
     pub(super) views: Views,
     actions: Vec<Action>,
     frames: u64,
-    /// What later starts of the program bring; `None` where nobody is listened to.
-    brought: Option<Receiver<Vec<PathBuf>>>,
-    /// What stands in the window's title.
+    /// Files handed over by later starts of the program; `None` while no requests are accepted.
+    open_requests: Option<Receiver<Vec<PathBuf>>>,
+    /// The window's current title.
     title: String,
 }
 
-/// What is seen and not part of the application's state, a part per panel.
+/// View state of each panel: what is shown but is not part of the app's state.
 #[derive(Debug, Default)]
 pub(super) struct Views {
     pub plots: PlotsView,
     pub draw: DrawView,
     pub models: ModelsView,
     pub results: ResultsScreen,
-    /// The overview of shortcuts is open.
+    /// Whether the overview of shortcuts is open.
     pub shortcuts: bool,
-    /// Versions, machine, licences.
+    /// The About dialog.
     pub about: About,
-    /// The window was asked to close while a run is under way.
+    /// Whether the window may close while a run is active.
     pub closing: Closing,
 }
 
-/// Whether the window may go.
+/// Whether the window may close.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Closing {
-    /// It stays.
+    /// Nobody has asked to close it.
     #[default]
     No,
-    /// The person is being asked.
+    /// The confirmation is open.
     Asking,
-    /// The person said yes.
+    /// Confirmed.
     Yes,
 }
 
 impl Inkling {
-    /// The window on this state.
+    /// A window for this app.
     pub fn new(app: App, ctx: &Context) -> Self {
         style::apply(ctx);
         ctx.set_zoom_factor(app.settings.zoom);
-        Self { app, views: Views::default(), actions: Vec::new(), frames: 0, brought: None, title: TITLE.to_owned() }
+        Self { app, views: Views::default(), actions: Vec::new(), frames: 0, open_requests: None, title: TITLE.to_owned() }
     }
 
-    /// The same, which takes what later starts of the program bring.
+    /// Also opens the files that arrive here, sent by later starts of the program.
     #[must_use]
-    pub fn with_open_requests(self, brought: Receiver<Vec<PathBuf>>) -> Self {
-        Self { brought: Some(brought), ..self }
+    pub fn with_open_requests(self, open_requests: Receiver<Vec<PathBuf>>) -> Self {
+        Self { open_requests: Some(open_requests), ..self }
     }
 
-    /// The state, for tests and for whoever embeds the window.
+    /// The app, for tests.
     pub const fn app(&self) -> &App {
         &self.app
     }
 
-    /// Does what the person would have done by other means.
+    /// Applies an action, as if the person had triggered it.
     pub fn apply(&mut self, action: Action) {
         self.app.apply(action);
     }
 
-    /// Draws one frame and carries out what was done in it.
+    /// Draws one frame and applies its actions.
     pub fn frame(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         self.app.focused = ctx.input(|input| input.viewport().focused.unwrap_or(true));
-        while let Some(files) = self.brought.as_ref().and_then(|brought| brought.try_recv().ok()) {
+        while let Some(files) = self.open_requests.as_ref().and_then(|requests| requests.try_recv().ok()) {
             self.app.apply(Action::Open(files));
         }
         if let Some(wait) = self.app.poll() {
@@ -93,7 +92,7 @@ impl Inkling {
         }
         self.frames += 1;
         if self.frames == 2 {
-            // The first frame is on the screen: now there is time to look at the machine.
+            // The first frame is on the screen: hardware detection must not delay it.
             self.app.start_discovery();
         } else if self.frames == 1 {
             ctx.request_repaint();
@@ -118,9 +117,9 @@ impl Inkling {
             for action in std::mem::take(&mut self.actions) {
                 self.app.apply(action);
             }
-            // What was done shows in this frame: it is laid out once more before it is painted.
+            // The frame is laid out again with the new state before it is painted.
             if ctx.current_pass_index() == 0 {
-                ctx.request_discard("something was done");
+                ctx.request_discard("actions were applied");
             } else {
                 ctx.request_repaint();
             }
@@ -129,10 +128,10 @@ impl Inkling {
         self.show_outside(&ctx);
     }
 
-    /// What is seen of the window without looking into it: its title, whether it calls, whether it is in front.
+    /// The title, requests for attention, and bringing the window to the front.
     fn show_outside(&mut self, ctx: &Context) {
         let run = self.app.run.as_ref().filter(|run| run.is_active());
-        let title = run.map_or_else(|| TITLE.to_owned(), |run| format!("{:.0} %, {TITLE}", (run.fraction() * 100.0).floor()));
+        let title = run.map_or_else(|| TITLE.to_owned(), |run| format!("{:.0} % – {TITLE}", (run.fraction() * 100.0).floor()));
         if title != self.title {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
             self.title = title;
@@ -144,7 +143,7 @@ impl Inkling {
             Some(WindowRequest::Front) => {
                 ctx.send_viewport_cmd(ViewportCommand::Minimized(false));
                 ctx.send_viewport_cmd(ViewportCommand::Focus);
-                // Where a program may not put itself in front (Wayland), it can still call.
+                // Wayland does not let a program raise its own window; a request for attention still works.
                 if !self.app.focused {
                     ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
                 }
@@ -178,7 +177,7 @@ impl Inkling {
         }
     }
 
-    /// Keeps size, place and zoom as they are now.
+    /// Stores the window's size, position and zoom in the settings.
     fn remember_window(&mut self, ctx: &Context) {
         let zoom = ctx.zoom_factor().clamp(*ZOOM.start(), *ZOOM.end());
         if zoom != ctx.zoom_factor() {
@@ -190,10 +189,10 @@ impl Inkling {
             (window.inner_rect, window.outer_rect, window.maximized.unwrap_or(false), window.minimized.unwrap_or(false))
         });
         let Some(inner) = inner.filter(|_| !minimized) else { return };
-        // Rectangles are in points as zoomed; the window is made before there is a zoom.
+        // The rectangles are in zoomed points, but the window is created before the zoom is applied.
         let before = self.app.settings.window;
         self.app.settings.window = Some(WindowGeometry {
-            // While maximised, the size to go back to is the one before.
+            // A maximised window keeps the size to restore.
             size: before.filter(|_| maximized).map_or([inner.width() * zoom, inner.height() * zoom], |place| place.size),
             position: if maximized {
                 before.and_then(|place| place.position)
@@ -211,8 +210,8 @@ impl eframe::App for Inkling {
     }
 
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
-        // From now on, another start opens a window of its own.
-        self.brought = None;
+        // From now on, another start of the program opens its own window.
+        self.open_requests = None;
         self.app.close();
     }
 

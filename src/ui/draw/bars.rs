@@ -1,15 +1,14 @@
-//! Owns the ten probability bars, lying for the large view and standing for the compact one.
-//! Must not decide what the drawing is: the winner comes with the reading.
+//! The ten probability bars: horizontal in the large view, vertical in the compact one.
 
 use eframe::egui::{self, Align2, Color32, Id, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use crate::records::{CLASSES, Prediction};
 use crate::ui::style;
 
-/// Seconds a bar takes to its new length; repainting stops when it is there.
-const GLIDE: f32 = 0.12;
+/// Seconds in which a bar grows to its new length; repainting stops afterwards.
+const ANIMATION: f32 = 0.12;
 
-/// A probability as short as it goes without claiming certainty: "98 %", ">99 %", "<1 %"; exactly nothing is "0 %".
+/// A probability in few characters, never rounded up to certainty: "98 %", ">99 %", "<1 %"; only an exact zero is "0 %".
 pub fn short_percent(probability: f32) -> String {
     match (probability * 100.0).round() {
         _ if probability <= 0.0 => "0 %".to_owned(),
@@ -19,8 +18,8 @@ pub fn short_percent(probability: f32) -> String {
     }
 }
 
-/// Ten lying bars, each a row of digit, bar and percentage.
-pub fn lying(ui: &mut Ui, reading: Option<&Prediction>) {
+/// Ten horizontal bars, each a row of digit, bar and percentage.
+pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>) {
     let row_height = (ui.available_height() / CLASSES as f32).clamp(18.0, 30.0);
     let font = egui::TextStyle::Body.resolve(ui.style());
     let palette = style::palette(ui);
@@ -31,7 +30,7 @@ pub fn lying(ui: &mut Ui, reading: Option<&Prediction>) {
         let painter = ui.painter();
         let middle = rect.center().y;
         if bar.winner {
-            // A pointer in front of the winner: colour is not all that marks it.
+            // A triangle as well as a colour marks the winner.
             let tip = pos2(rect.left() + 8.0, middle);
             let triangle = vec![tip, tip + vec2(-7.0, -5.0), tip + vec2(-7.0, 5.0)];
             painter.add(Shape::convex_polygon(triangle, palette.accent, Stroke::NONE));
@@ -49,8 +48,8 @@ pub fn lying(ui: &mut Ui, reading: Option<&Prediction>) {
     }
 }
 
-/// Ten standing bars with their digits below, for little room.
-pub fn standing(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
+/// Ten vertical bars with their digits below, for narrow columns.
+pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
     let palette = style::palette(ui);
     let font = egui::TextStyle::Small.resolve(ui.style());
     let (area, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
@@ -76,11 +75,11 @@ pub fn standing(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
     }
 }
 
-/// One bar.
+/// A digit's bar.
 struct Bar {
     digit: u8,
     probability: f32,
-    /// From 0 to 1, gliding towards the probability.
+    /// From 0 to 1, animated towards the probability.
     length: f32,
     percent: String,
     winner: bool,
@@ -93,7 +92,7 @@ fn bars(ui: &Ui, reading: Option<&Prediction>) -> Vec<Bar> {
             Bar {
                 digit,
                 probability,
-                length: ui.ctx().animate_value_with_time(Id::unique(("probability", digit)), probability, GLIDE),
+                length: ui.ctx().animate_value_with_time(Id::unique(("probability", digit)), probability, ANIMATION),
                 percent: reading.map(|_| short_percent(probability)).unwrap_or_default(),
                 winner: reading.is_some_and(|reading| reading.is_digit && reading.digit == digit),
             }

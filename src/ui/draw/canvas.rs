@@ -1,5 +1,4 @@
-//! Owns the canvas: it turns pointer, touch and keys into pen actions and paints the ink.
-//! Must not keep the drawing, which is [`App`]'s, and must not know what it is read as.
+//! The canvas: turns pointer, touch and keys into pen actions and paints the ink. The drawing itself belongs to [`App`].
 
 use eframe::egui::{
     self, Align2, CursorIcon, Event, EventFilter, Key, PointerButton, Pos2, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui,
@@ -10,22 +9,22 @@ use super::stroke;
 use crate::app::{Action, App, CANVAS};
 use crate::ui::style;
 
-/// How far an arrow key moves the pen, in canvas units: a pixel of the picture.
+/// How far an arrow key moves the pen, in canvas units: about a pixel of the model's image.
 const STRIDE: f32 = 10.0;
-/// The same with Shift held.
+/// The distance with Shift held.
 const FINE_STRIDE: f32 = 2.0;
 
-/// The name in the accessibility tree.
+/// The canvas's name in the accessibility tree.
 pub const NAME: &str = "Drawing canvas";
 
-/// What the canvas remembers between frames.
+/// The pen's state between frames.
 #[derive(Clone, Copy, Debug)]
 pub struct Pen {
-    /// The pointer put the pen down and has not lifted it.
+    /// The pen is down, put down by the pointer.
     by_pointer: bool,
-    /// The space bar put the pen down and has not lifted it.
+    /// The pen is down, put down by the space bar.
     by_key: bool,
-    /// Where the arrow keys moved the pen, in canvas units.
+    /// The keyboard pen's position, in canvas units.
     at: [f32; 2],
 }
 
@@ -35,7 +34,7 @@ impl Default for Pen {
     }
 }
 
-/// Draws the canvas, `side` points wide and high.
+/// Draws a canvas of `side` by `side` points.
 pub fn show(ui: &mut Ui, app: &App, pen: &mut Pen, side: f32, actions: &mut Vec<Action>) -> Response {
     let (rect, response) = ui.allocate_exact_size(egui::Vec2::splat(side), Sense::click_and_drag());
     let scale = side / CANVAS;
@@ -61,14 +60,14 @@ pub fn show(ui: &mut Ui, app: &App, pen: &mut Pen, side: f32, actions: &mut Vec<
     response.on_hover_cursor(CursorIcon::Crosshair)
 }
 
-/// Every position the system reported since the last frame becomes a point, so fast strokes stay smooth. The first finger
-/// or the pen arrives as pointer events too; further fingers and a resting palm draw nothing.
+/// Every pointer position since the last frame becomes a point, so that fast strokes stay smooth. The first finger or the pen
+/// also arrives as pointer events; further fingers and a resting palm draw nothing.
 fn pointer(ui: &Ui, rect: Rect, scale: f32, pen: &mut Pen, actions: &mut Vec<Action>) {
     let layer = ui.layer_id();
     let events = ui.input(|input| input.events.clone());
     for event in events {
         match event {
-            // Not through a menu or a dialog that lies over the canvas.
+            // Not through a menu or a dialog in front of the canvas.
             Event::PointerButton { pos, button: PointerButton::Primary, pressed: true, .. }
                 if rect.contains(pos) && ui.ctx().layer_id_at(pos).is_none_or(|top| top == layer) =>
             {
@@ -123,7 +122,7 @@ fn keys(ui: &Ui, response: &Response, pen: &mut Pen, actions: &mut Vec<Action>) 
     }
 }
 
-/// A stroke that leaves the canvas goes on along its edge.
+/// From screen to canvas units; a stroke that leaves the canvas follows its edge.
 fn to_canvas(pos: Pos2, rect: Rect, scale: f32) -> [f32; 2] {
     let at = (pos - rect.min) / scale;
     [at.x.clamp(0.0, CANVAS), at.y.clamp(0.0, CANVAS)]
@@ -145,7 +144,7 @@ fn paint(ui: &Ui, app: &App, rect: Rect, scale: f32, response: &Response, pen: &
     }
     if response.has_focus() {
         style::focus_ring(ui, rect);
-        // Ring and cross: the pen of the keyboard; the ring is filled while it is down.
+        // The keyboard's pen: a ring with a cross, filled while the pen is down.
         let at = to_screen(pen.at);
         let color = palette.accent;
         if pen.by_key {
@@ -157,7 +156,7 @@ fn paint(ui: &Ui, app: &App, rect: Rect, scale: f32, response: &Response, pen: &
     }
 }
 
-/// What a blank canvas is for.
+/// The prompt on an empty canvas.
 fn hint(ui: &Ui, rect: Rect, palette: style::Palette) {
     let color = palette.ink.gamma_multiply(0.45);
     let painter = ui.painter();

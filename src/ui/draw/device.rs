@@ -1,5 +1,4 @@
-//! Owns the line that says where drawings are read and how fast, and what a click on it opens: the choice, and the figures behind it.
-//! Must not word them: `app::reading_place` does.
+//! The line that says which device recognises drawings and how fast; clicking it opens the choice of device and the measurements.
 
 use eframe::egui::{Grid, Label, Popup, PopupCloseBehavior, RichText, Ui, vec2};
 
@@ -7,7 +6,7 @@ use crate::app::{Action, App, about_inference_comparison, inference_row};
 use crate::run_config::ReadingChoice;
 use crate::ui::{icons, style};
 
-/// Wide enough for the table of figures.
+/// The popup's width, enough for the table of measurements.
 const WIDTH: f32 = 400.0;
 
 /// Draws the line.
@@ -18,9 +17,10 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             icons::icon(ui, icons::Icon::Problem);
         }
         let line = RichText::new(app.device_summary());
-        let response =
-            ui.add(style::small_button(line).truncate()).on_hover_text("Where drawings are read: click for the figures and to choose");
-        // Not a menu's: that has no rings around what can be chosen, and its text is justified.
+        let response = ui
+            .add(style::small_button(line).truncate())
+            .on_hover_text("The device that recognises drawings. Click for measurements and to choose another");
+        // Not a menu popup: that has no focus rings around radio buttons and justifies text.
         let popup = Popup::from_toggle_button_response(&response);
         popup.close_behavior(PopupCloseBehavior::CloseOnClickOutside).width(WIDTH).show(|ui| {
             ui.set_width(WIDTH);
@@ -31,7 +31,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.label(RichText::new("Where drawings are read").strong());
+    ui.label(RichText::new("Device for recognition").strong());
     for &choice in ReadingChoice::ALL {
         let why_not = app.why_not_inference(choice);
         let chosen = app.settings.reading == choice;
@@ -52,11 +52,13 @@ fn choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn figures(ui: &mut Ui, app: &App) {
     ui.separator();
     let Some(report) = app.inference_report() else {
-        ui.add(Label::new(style::hint("The model that reads is measured on each device once nothing else is under way.")).wrap());
+        ui.add(
+            Label::new(style::hint("The current model is measured on every available device as soon as nothing else is running.")).wrap(),
+        );
         return;
     };
-    Grid::new("reading figures").num_columns(5).spacing(vec2(style::GAP * 1.2, 4.0)).show(ui, |ui| {
-        for head in ["One drawing", "half within", "99 % within", "apart", "read alike"] {
+    Grid::new("inference measurements").num_columns(5).spacing(vec2(style::GAP * 1.2, 4.0)).show(ui, |ui| {
+        for head in ["Time per drawing", "Median", "99th pct.", "Max. diff.", "Agreement"] {
             ui.label(style::hint(head));
         }
         ui.end_row();

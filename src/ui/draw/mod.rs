@@ -1,5 +1,4 @@
-//! Owns the draw screen: the canvas on one side, what the model makes of the drawing on the other.
-//! Must not read drawings: the engine does, and [`App`] holds its answer.
+//! The Draw screen: the canvas on one side, the model's prediction on the other. The engine classifies; [`App`] holds its answer.
 
 pub mod bars;
 pub mod canvas;
@@ -18,17 +17,17 @@ use crate::ink::Image;
 use crate::records::Prediction;
 use crate::text::format::capitalised;
 
-/// What is seen of the draw screen and not part of the application's state.
+/// View state of the Draw screen.
 #[derive(Debug, Default)]
 pub struct DrawView {
     pen: canvas::Pen,
-    seen: Option<(Image, ImageSheet)>,
+    shown_image: Option<(Image, ImageSheet)>,
 }
 
-/// The largest canvas; beyond it a hand has to travel too far.
+/// The canvas's largest side, in points: larger ones are tiring to draw on.
 const CANVAS_MAX: f32 = 760.0;
-/// What the answer's side needs at least and takes at most.
-const ANSWER_WIDTH: std::ops::RangeInclusive<f32> = 280.0..=460.0;
+/// Smallest and largest width of the column beside the canvas, in points.
+const COLUMN_WIDTH: std::ops::RangeInclusive<f32> = 280.0..=460.0;
 
 /// Draws the whole screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
@@ -36,10 +35,10 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
     let room = ui.available_size();
     let gap = style::GAP * 2.0;
     let tools_height = ui.spacing().interact_size.y + ui.spacing().item_spacing.y * 2.0;
-    let answer_width = (room.x * 0.36).clamp(*ANSWER_WIDTH.start(), *ANSWER_WIDTH.end());
-    let side = (room.x - answer_width - gap).min(room.y - tools_height).clamp(160.0, CANVAS_MAX).floor();
+    let column_width = (room.x * 0.36).clamp(*COLUMN_WIDTH.start(), *COLUMN_WIDTH.end());
+    let side = (room.x - column_width - gap).min(room.y - tools_height).clamp(160.0, CANVAS_MAX).floor();
     let reading = app.prediction();
-    let used = side + gap + answer_width;
+    let used = side + gap + column_width;
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         ui.add_space(((room.x - used) / 2.0).max(0.0).floor());
@@ -49,14 +48,14 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
             canvas::show(ui, app, &mut view.pen, side, actions);
         });
         ui.add_space(gap);
-        ui.allocate_ui_with_layout(vec2(answer_width, side + tools_height), Layout::top_down(Align::Min), |ui| {
+        ui.allocate_ui_with_layout(vec2(column_width, side + tools_height), Layout::top_down(Align::Min), |ui| {
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
-            answer_side(ui, app, view, reading, actions);
+            prediction_column(ui, app, view, reading, actions);
         });
     });
 }
 
-/// Canvas, verdict and bars in a narrow column, to stand beside the plots.
+/// Canvas, verdict and bars in a narrow column beside the plots.
 pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
     tools::shortcuts(ui, actions);
     let reading = app.prediction();
@@ -66,19 +65,19 @@ pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut V
     tools::show(ui, app, true, actions);
     canvas::show(ui, app, &mut view.pen, side, actions);
     verdict::verdict(ui, reading, style::VERDICT_SMALL);
-    bars::standing(ui, reading, bars);
+    bars::vertical(ui, reading, bars);
     if let Some(reader) = &app.model_in_use {
         let line = capitalised(&crate::app::verdict::model_sentence(reader, app.run.as_ref()));
         ui.label(RichText::new(line).weak().small());
     }
 }
 
-fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Prediction>, actions: &mut Vec<Action>) {
+fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Prediction>, actions: &mut Vec<Action>) {
     let tall = ui.available_height() > 560.0;
     verdict::verdict(ui, reading, if tall { style::VERDICT_LARGE } else { style::VERDICT_MEDIUM });
     ui.add_space(style::GAP / 2.0);
     ui.horizontal_top(|ui| {
-        verdict::seen(ui, view, reading, if tall { 140.0 } else { 96.0 });
+        verdict::model_input(ui, view, reading, if tall { 140.0 } else { 96.0 });
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| {
             help::beside(ui, Topic::Draw, |ui| _ = ui.label(RichText::new("What the model sees").strong()));
@@ -93,10 +92,10 @@ fn answer_side(ui: &mut Ui, app: &App, view: &mut DrawView, reading: Option<&Pre
         Layout::top_down(Align::Min),
         |ui| {
             ui.spacing_mut().item_spacing.y = 3.0;
-            bars::lying(ui, reading);
+            bars::horizontal(ui, reading);
         },
     );
     ui.add_space(style::GAP / 2.0);
-    verdict::reader(ui, app, actions);
+    verdict::model_choice(ui, app, actions);
     device::show(ui, app, actions);
 }

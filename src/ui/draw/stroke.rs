@@ -1,15 +1,14 @@
-//! Owns how a pen stroke looks: a smooth line with round ends and joins.
-//! Must not change what is read: the model sees the points as they came.
+//! How a pen stroke looks on screen: a smooth line with round ends and joins. The model gets the points as they were drawn.
 
 use eframe::egui::{Color32, Pos2, Shape, Stroke, epaint::PathStroke};
 
-/// A turn sharper than this (cosine of the angle) breaks the line; a disc joins the pieces. Thick lines are only drawn well
+/// A turn sharper than this (cosine of the angle) splits the line, with a disc over the joint: egui draws thick lines well only
 /// where they bend little.
-const FLAT: f32 = 0.97;
-/// The curve is sampled about every so many points of the screen.
+const MIN_COSINE: f32 = 0.97;
+/// The distance between samples of the curve, in points on the screen.
 const SAMPLE: f32 = 3.0;
 
-/// The shapes of a stroke through `points`, `width` wide.
+/// The shapes that paint a stroke of this width through `points`.
 pub fn shapes(points: &[Pos2], width: f32, color: Color32) -> Vec<Shape> {
     let curve = smooth(points);
     let disc = |center| Shape::circle_filled(center, width / 2.0, color);
@@ -32,11 +31,10 @@ pub fn shapes(points: &[Pos2], width: f32, color: Color32) -> Vec<Shape> {
 }
 
 fn is_sharp(a: Pos2, b: Pos2, c: Pos2) -> bool {
-    (b - a).normalized().dot((c - b).normalized()) < FLAT
+    (b - a).normalized().dot((c - b).normalized()) < MIN_COSINE
 }
 
-/// A uniform Catmull-Rom curve through the points (Catmull & Rom 1974): it passes through each of them.
-/// Repeated points are one point.
+/// A uniform Catmull-Rom curve that passes through all points (Catmull & Rom 1974). Repeated points are merged.
 pub fn smooth(points: &[Pos2]) -> Vec<Pos2> {
     let mut distinct: Vec<Pos2> = Vec::with_capacity(points.len());
     for &point in points {

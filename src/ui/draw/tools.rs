@@ -1,11 +1,10 @@
-//! Owns the row of tools for the canvas: undo, redo, clear, save, pen width.
-//! Must not know the canvas.
+//! The row of tools for the canvas: undo, redo, clear, save, pen width.
 
 use eframe::egui::{Button, Key, Modifiers, RichText, Slider, Ui};
 
 use crate::app::{Action, App, PEN};
 
-/// Draws the tools; with little room the pen's width is left out.
+/// Draws the tools; the compact row leaves out saving and the pen's width.
 pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let drawing = &app.drawing;
@@ -15,20 +14,20 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             }
         };
         let command = |ui: &Ui, modifiers, key| ui.ctx().format_shortcut(&eframe::egui::KeyboardShortcut::new(modifiers, key));
-        let undo = format!("Take back the last stroke ({})", command(ui, Modifiers::COMMAND, Key::Z));
-        let redo = format!("Bring it back ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
+        let undo = format!("Undo the last stroke ({})", command(ui, Modifiers::COMMAND, Key::Z));
+        let redo = format!("Redo the stroke ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
         tool(ui, "Undo", undo, drawing.can_undo(), Action::Undo);
         tool(ui, "Redo", redo, drawing.can_redo(), Action::Redo);
         tool(
             ui,
             "Clear",
-            "Empty the canvas (Delete); Undo brings the drawing back".to_owned(),
+            "Clear the canvas (Delete); Undo restores the drawing".to_owned(),
             !drawing.strokes().is_empty(),
             Action::ClearDrawing,
         );
         if !compact {
             let save = format!(
-                "Save the drawing as an ink file, to be opened again or read by inkling predict ({})",
+                "Save the drawing as an ink file, which Inkling and the command inkling predict can open ({})",
                 command(ui, Modifiers::COMMAND, Key::S)
             );
             tool(ui, "Save…", save, !drawing.strokes().is_empty(), Action::SaveDrawing);
@@ -37,7 +36,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             let mut width = drawing.pen;
             ui.spacing_mut().slider_width = 110.0;
             let slider = Slider::new(&mut width, PEN).show_value(false).step_by(1.0);
-            let response = ui.add(slider).labelled_by(label.id).on_hover_text("Width of the pen");
+            let response = ui.add(slider).labelled_by(label.id).on_hover_text("Pen width");
             if response.changed() {
                 actions.push(Action::SetPen(width));
             }
@@ -45,7 +44,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
     });
 }
 
-/// Undo, redo, clear and save by keyboard, wherever the focus is, unless a text field wants the keys.
+/// Undo, redo, clear and save by keyboard, unless a text field has the focus.
 pub fn shortcuts(ui: &Ui, actions: &mut Vec<Action>) {
     if ui.ctx().text_edit_focused() {
         return;

@@ -1,5 +1,4 @@
-//! Owns what is said about the drawing: the verdict in large type, what the model saw, who read it and how fast.
-//! Must not word it: `app::verdict` does.
+//! The verdict in large type, the image the model saw, and which model was used. The text comes from `app::drawing::verdict`.
 
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{self, Align, ComboBox, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, accesskit, vec2};
@@ -13,23 +12,23 @@ use crate::text::format::{capitalised, percent};
 use crate::ui::image_sheet::ImageSheet;
 use crate::ui::{model_names, style};
 
-/// The verdict, as large as `size`; screen readers hear it when it changes.
+/// The verdict in type of this `size`; screen readers announce its changes.
 pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
     let verdict = reading.map(Verdict::of);
     let palette = style::palette(ui);
     let frame = ui.allocate_ui_with_layout(vec2(ui.available_width(), size * 1.25), Layout::left_to_right(Align::Center), |ui| {
         ui.set_min_height(size * 1.25);
-        // One node speaks for all of this; its parts would be heard twice.
+        // One accessibility node stands for the whole row; otherwise screen readers would announce its parts twice.
         ui.spacing_mut().item_spacing.x = size * 0.2;
         match &verdict {
             None => {
                 let waiting = RichText::new("?").size(size).color(palette.line);
                 ui.label(waiting);
-                ui.label(RichText::new("Draw something to see it read").weak());
+                ui.label(RichText::new("Draw a digit to see it recognised").weak());
             }
             Some(verdict) if verdict.digits.is_empty() => {
                 ui.label(RichText::new("–").size(size).color(palette.line));
-                words(ui, "Does not look like a digit", &verdict.detail);
+                labels(ui, "Not a digit", &verdict.detail);
             }
             Some(verdict) => {
                 let digits: Vec<String> = verdict.digits.iter().map(u8::to_string).collect();
@@ -39,7 +38,7 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
                         .color(palette.accent)
                         .strong(),
                 );
-                words(ui, &verdict.confidence, &verdict.detail);
+                labels(ui, &verdict.confidence, &verdict.detail);
             }
         }
     });
@@ -50,7 +49,7 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
 }
 
-fn words(ui: &mut Ui, confidence: &str, detail: &str) {
+fn labels(ui: &mut Ui, confidence: &str, detail: &str) {
     ui.with_layout(Layout::top_down(Align::Min), |ui| {
         let lines = if detail.is_empty() { 1.0 } else { 2.0 };
         ui.add_space(((ui.available_height() - lines * 22.0) / 2.0).max(0.0));
@@ -61,38 +60,38 @@ fn words(ui: &mut Ui, confidence: &str, detail: &str) {
     });
 }
 
-/// The picture the model saw, each of its 28x28 pixels a square.
-pub fn seen(ui: &mut Ui, view: &mut DrawView, reading: Option<&Prediction>, side: f32) {
-    let picture = reading.map_or(&Image::BLANK, |reading| &reading.picture);
-    let stale = view.seen.as_ref().is_none_or(|(shown, _)| shown != picture);
+/// The image the model saw, each of its 28x28 pixels a square.
+pub fn model_input(ui: &mut Ui, view: &mut DrawView, reading: Option<&Prediction>, side: f32) {
+    let image = reading.map_or(&Image::BLANK, |reading| &reading.picture);
+    let stale = view.shown_image.as_ref().is_none_or(|(shown, _)| shown != image);
     if stale {
-        view.seen = Some((picture.clone(), ImageSheet::new(ui.ctx(), "what the model sees", std::iter::once(picture))));
+        view.shown_image = Some((image.clone(), ImageSheet::new(ui.ctx(), "what the model sees", std::iter::once(image))));
     }
-    // A whole number of device pixels for each pixel of the picture keeps all squares equal.
+    // A whole number of screen pixels per image pixel keeps all squares equal.
     let scale = ui.pixels_per_point();
     let side = ((side * scale / 28.0).floor().max(1.0) * 28.0) / scale;
     let (rect, response) = ui.allocate_exact_size(egui::Vec2::splat(side), Sense::hover());
     let palette = style::palette(ui);
-    if let Some((_, sheet)) = &view.seen {
+    if let Some((_, sheet)) = &view.shown_image {
         let at = Rect::from_min_size(rect.min.round_to_pixels(ui.pixels_per_point()), rect.size());
         sheet.paint(ui.painter(), 0, at, palette);
         ui.painter().rect_stroke(at.expand(1.0), 0.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
     }
-    let ink = picture.pixels().iter().filter(|&&pixel| pixel > 0).count();
+    let ink = image.pixels().iter().filter(|&&pixel| pixel > 0).count();
     response.widget_info(|| WidgetInfo {
-        current_text_value: Some(if ink == 0 { "blank".to_owned() } else { format!("{ink} of 784 pixels hold ink") }),
-        ..WidgetInfo::labeled(Role::Image, true, "The picture the model sees")
+        current_text_value: Some(if ink == 0 { "blank".to_owned() } else { format!("{ink} of 784 pixels contain ink") }),
+        ..WidgetInfo::labeled(Role::Image, true, "The image the model sees")
     });
-    response.on_hover_text("Your drawing, centred and shrunk to 28 x 28 pixels the way MNIST's digits were: this is all the model sees");
+    response.on_hover_text("Your drawing, centred and scaled to 28 × 28 pixels as in the MNIST data set: this is all the model sees");
 }
 
-/// Who reads, and how to change it.
-pub fn reader(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+/// The model in use, and a list to choose another.
+pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
-        let label = ui.label("Read by");
+        let label = ui.label("Model");
         let current = app.model_in_use.as_ref().map(|reader| &reader.reference);
-        let shown = current.map_or_else(|| "no model yet".to_owned(), |reference| model_names::model(app, reference));
-        let choice = ComboBox::from_id_salt("reader").width(190.0).truncate().selected_text(shown.clone()).show_ui(ui, |ui| {
+        let shown = current.map_or_else(|| "Loading…".to_owned(), |reference| model_names::model(app, reference));
+        let choice = ComboBox::from_id_salt("model").width(190.0).truncate().selected_text(shown.clone()).show_ui(ui, |ui| {
             for reference in model_names::models(app, 8) {
                 if ui.selectable_label(current == Some(&reference), model_names::model(app, &reference)).clicked() {
                     actions.push(Action::UseModel(reference));
@@ -108,14 +107,14 @@ pub fn reader(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(reader) = &app.model_in_use {
         let sentence = ui.label(RichText::new(capitalised(&model_sentence(reader, app.run.as_ref()))).weak());
         if let Some(accuracy) = reader.validation_accuracy {
-            sentence.on_hover_text(format!("{} of its validation pictures are read rightly", percent(f64::from(accuracy), 1)));
+            sentence.on_hover_text(format!("Validation accuracy: {}", percent(f64::from(accuracy), 1)));
         }
     }
 }
 
-/// How long the reading took and where.
+/// How long recognition took and on which device.
 pub fn timing(ui: &mut Ui, reading: Option<&Prediction>) {
     if let Some(reading) = reading {
-        ui.label(RichText::new(format!("Read in {}", latency(reading))).weak());
+        ui.label(RichText::new(format!("Recognised in {}", latency(reading))).weak());
     }
 }

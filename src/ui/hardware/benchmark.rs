@@ -1,5 +1,4 @@
-//! Owns the benchmark's part of the hardware screen: starting it, how far it is, and what it found.
-//! Must not measure; it returns actions.
+//! The benchmark on the Hardware screen: starting it, its progress, and its results.
 
 use eframe::egui::{Label, RichText, Ui};
 
@@ -10,38 +9,38 @@ use crate::records::benchmark::{Extent, Report, Saved};
 use crate::text::format::remaining;
 use crate::ui::style;
 
-/// Draws it.
+/// Draws the section.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.heading("How fast it is");
+    ui.heading("Benchmark");
     if let Some(under_way) = app.benchmark.under_way.as_ref().filter(|under_way| under_way.comparing.is_none()) {
         progress(ui, under_way, actions);
         ui.add_space(style::GAP / 2.0);
         table::show(ui, &sections(&under_way.rows));
         return;
     }
-    let words = "Measures matrix products, the training steps of every network, getting images ready, and reading digits, each with the very \
-                 routines that training uses. The figures are best when nothing else runs.";
-    ui.add(Label::new(RichText::new(words).weak()).wrap());
+    let about = "Measures matrix products, training steps of every network, data loading and recognition, using the same code as \
+                 training does. For reliable results, close other programs first.";
+    ui.add(Label::new(RichText::new(about).weak()).wrap());
     start(ui, app, actions);
     ui.add_space(style::GAP / 2.0);
     if let Some((report, saved)) = &app.benchmark.last {
         last(ui, report, saved.as_ref(), actions);
     } else {
-        ui.label(RichText::new("This machine has not been measured yet.").strong());
-        ui.label(RichText::new("Press Measure: in less than a minute you know what to expect of each network.").weak());
+        ui.label(RichText::new("No benchmark has been run on this machine yet.").strong());
+        ui.label(RichText::new("Run one to see how fast each network trains here. It takes less than a minute.").weak());
     }
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let busy = app.is_training() || app.benchmark.under_way.is_some();
     ui.horizontal_wrapped(|ui| {
-        let why = "Something else needs the processor now. Measure when it is over.";
-        let full = ui.add_enabled(!busy, style::primary_button(ui, "Measure"));
-        if full.on_hover_text("Less than a minute").on_disabled_hover_text(why).clicked() {
+        let why = "Unavailable while training or another benchmark is running.";
+        let full = ui.add_enabled(!busy, style::primary_button(ui, "Run benchmark"));
+        if full.on_hover_text("Takes less than a minute").on_disabled_hover_text(why).clicked() {
             actions.push(Action::Benchmark(Extent::Full));
         }
-        let quick = ui.add_enabled(!busy, style::secondary_button("Measure quickly"));
-        if quick.on_hover_text("Some ten seconds; the figures scatter more").on_disabled_hover_text(why).clicked() {
+        let quick = ui.add_enabled(!busy, style::secondary_button("Quick benchmark"));
+        if quick.on_hover_text("About ten seconds; results are less precise").on_disabled_hover_text(why).clicked() {
             actions.push(Action::Benchmark(Extent::Quick));
         }
         if busy {
@@ -52,13 +51,13 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn progress(ui: &mut Ui, under_way: &RunningBenchmark, actions: &mut Vec<Action>) {
     let what = match (under_way.stopping, under_way.subject) {
-        (true, _) => "Stopping".to_owned(),
-        (false, None) => "Beginning".to_owned(),
+        (true, _) => "Cancelling…".to_owned(),
+        (false, None) => "Starting…".to_owned(),
         (false, Some(now)) => format!("{}, {} left", subject(now), remaining(under_way.remaining_seconds)),
     };
     ui.horizontal(|ui| {
         let cancel = ui.add_enabled(!under_way.stopping, style::secondary_button("Cancel"));
-        if cancel.on_hover_text("What was found so far is not kept").clicked() {
+        if cancel.on_hover_text("Results so far are discarded").clicked() {
             actions.push(Action::CancelBenchmark);
         }
         ui.vertical(|ui| {
@@ -73,7 +72,7 @@ fn last(ui: &mut Ui, report: &Report, saved: Option<&Saved>, actions: &mut Vec<A
     ui.label(RichText::new(when).strong());
     ui.add(Label::new(RichText::new(machine).weak()).wrap());
     ui.horizontal_wrapped(|ui| {
-        if ui.button("Copy as text").on_hover_text("The whole table, to paste into a message").clicked() {
+        if ui.button("Copy as text").on_hover_text("Copy all results as text").clicked() {
             ui.copy_text(text(report));
         }
         if let Some(folder) = saved.and_then(|saved| saved.json.parent())

@@ -1,5 +1,4 @@
-//! Owns the hardware screen: what this machine has, what that means for training, and how fast it is.
-//! Must not measure or probe anything: [`App`] holds what was found.
+//! The Hardware screen: what this machine has, whether it computes correctly, and how fast it is.
 
 mod benchmark;
 pub mod libraries;
@@ -13,10 +12,10 @@ use super::style;
 use crate::app::{Action, App};
 use crate::hardware::{Line, lines};
 
-/// Below this width the parts stand under each other.
+/// Below this width, in points, there is a single column.
 const TWO_COLUMNS: f32 = 1000.0;
-/// The findings' width beside the benchmark.
-const FINDINGS: f32 = 360.0;
+/// The width of the hardware column, in points.
+const HARDWARE_WIDTH: f32 = 360.0;
 
 /// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -33,7 +32,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     let height = ui.available_height();
     ui.horizontal_top(|ui| {
-        ui.allocate_ui_with_layout(vec2(FINDINGS, height), Layout::top_down(Align::Min), |ui| {
+        ui.allocate_ui_with_layout(vec2(HARDWARE_WIDTH, height), Layout::top_down(Align::Min), |ui| {
             ScrollArea::vertical().id_salt("findings").auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width(ui.available_width() - style::GAP);
                 this_machine(ui, app, actions);
@@ -51,34 +50,34 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// Whether this machine computes rightly, and what it has.
+/// The self-test and the hardware, as the wizard shows them.
 pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     self_test::show(ui, app, actions);
-    findings(ui, app);
+    hardware_cards(ui, app);
 }
 
 fn this_machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     help::beside(ui, Topic::Hardware, |ui| _ = ui.heading("This machine"));
-    findings(ui, app);
+    hardware_cards(ui, app);
     libraries::show(ui, app, actions);
 }
 
-/// What was found in this machine.
-fn findings(ui: &mut Ui, app: &App) {
+/// The hardware, a card for each part.
+fn hardware_cards(ui: &mut Ui, app: &App) {
     let Some(hardware) = &app.hardware else {
         ui.horizontal(|ui| {
             ui.spinner();
-            ui.label("Looking at this machine…");
+            ui.label("Detecting hardware…");
         });
         return;
     };
     for line in lines(hardware) {
-        finding(ui, line);
+        hardware_card(ui, line);
     }
 }
 
-/// One finding: what it is about, what was found, what that means.
-fn finding(ui: &mut Ui, line: Line) {
+/// One part: what it is, what was found, and what that means for training.
+fn hardware_card(ui: &mut Ui, line: Line) {
     style::card(ui).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 3.0;

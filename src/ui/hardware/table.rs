@@ -1,5 +1,4 @@
-//! Owns how figures are laid out as tables: names to the left, figures lined up to the right of their columns.
-//! Must not word them.
+//! Tables of figures: names left-aligned, figures right-aligned in their columns.
 
 use eframe::egui::{Align, FontSelection, Label, Layout, Rect, RichText, Sense, TextStyle, Ui, UiBuilder, WidgetText, pos2, vec2};
 
@@ -7,12 +6,12 @@ use crate::text::format::capitalised;
 use crate::text::table::{Line, Section};
 use crate::ui::style;
 
-/// Room between two columns.
-const BETWEEN: f32 = style::GAP * 2.0;
-/// Room at a line's ends.
+/// Space between two columns, in points.
+const COLUMN_GAP: f32 = style::GAP * 2.0;
+/// Space at both ends of a row, in points.
 const MARGIN: f32 = 6.0;
 
-/// Draws the tables under each other.
+/// Draws the sections below each other, each as a table on a card.
 pub fn show(ui: &mut Ui, sections: &[Section]) {
     for section in sections {
         ui.add_space(style::GAP / 2.0);
@@ -42,7 +41,7 @@ fn table(ui: &mut Ui, section: &Section) {
     }
 }
 
-/// How wide each column has to be.
+/// The width of each column, in points.
 fn widths(ui: &Ui, section: &Section) -> Vec<f32> {
     let measured = |text: RichText| {
         let text = WidgetText::from(text).into_galley(ui, None, f32::INFINITY, FontSelection::Default);
@@ -54,22 +53,22 @@ fn widths(ui: &Ui, section: &Section) -> Vec<f32> {
     section.columns.iter().enumerate().map(widest).collect()
 }
 
-/// A line of cells, a little higher than its text; gives where it is.
+/// Lays out a row of cells, a little higher than its text, and returns its rectangle.
 fn row(ui: &mut Ui, widths: &[f32], mut cell: impl FnMut(&mut Ui, usize)) -> Rect {
     let height = ui.text_style_height(&TextStyle::Body) + 9.0;
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let mut left = rect.left() + MARGIN;
     for (column, &width) in widths.iter().enumerate() {
-        // Rounding must not cut off what just fits.
+        // One point more, so that rounding does not cut off text that just fits.
         let place = Rect::from_min_max(pos2(left, rect.top()), pos2(left + width + 1.0, rect.bottom()));
         let layout = if column == 0 { Layout::left_to_right(Align::Center) } else { Layout::right_to_left(Align::Center) };
         ui.scope_builder(UiBuilder::new().max_rect(place).layout(layout), |ui| cell(ui, column));
-        left = place.right() + BETWEEN;
+        left = place.right() + COLUMN_GAP;
     }
     rect
 }
 
-/// A thin line under a row, but not under the last.
+/// A thin line below every row but the last.
 fn separate(ui: &Ui, row: Rect, more: bool) {
     if more {
         ui.painter().hline(row.x_range(), row.bottom(), (1.0, style::palette(ui).grid));

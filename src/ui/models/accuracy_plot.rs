@@ -1,5 +1,4 @@
-//! Owns the small curve of a finished run: accuracy by epoch.
-//! Must not be interactive; the plots of the run under way are.
+//! The small static plot of a finished run: accuracy by epoch.
 
 use eframe::egui::{Rangef, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use egui_plot::{Line, LineStyle, MarkerShape, Plot, PlotPoints, Points};
@@ -8,7 +7,7 @@ use crate::records::{EpochRecord, RunSummary};
 use crate::ui::plots::scale::{GRID, marks};
 use crate::ui::style;
 
-/// Draws the curve; nothing without an epoch.
+/// Draws the plot; nothing for a run without epochs.
 pub fn show(ui: &mut Ui, summary: &RunSummary) {
     let palette = style::palette(ui);
     let curve = |of: fn(&EpochRecord) -> f32| -> Vec<[f64; 2]> {

@@ -1,5 +1,4 @@
-//! Owns one line of the list of models: name, data, date and accuracy at a glance.
-//! Must not show settings or buttons; the details do.
+//! A card in the list of models: network, data, date and accuracy at a glance.
 
 use eframe::egui::{self, Align2, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
@@ -11,24 +10,24 @@ use crate::text::format::local_time;
 use crate::text::format::percent;
 use crate::ui::style;
 
-/// What a card says.
+/// A card's content.
 struct Card {
     title: String,
     line: String,
-    /// The best accuracy known and what it was measured on.
+    /// The accuracy and the set it was measured on.
     accuracy: Option<(String, &'static str)>,
-    /// Reads drawings now.
-    reads: bool,
+    /// Used for drawings at the moment.
+    in_use: bool,
     broken: bool,
 }
 
-/// A finished run.
+/// A finished run's card.
 pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response {
     let card = match &entry.summary {
         Ok(summary) => {
             let mut line = local_time(&summary.finished_at);
             if summary.stopped {
-                line += " · stopped early";
+                line += " · stopped";
             }
             if summary.imported.is_some() {
                 line += " · imported";
@@ -38,34 +37,34 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response
                 title: title(&summary.config),
                 line,
                 accuracy: best_accuracy(summary),
-                reads: app.model_in_use.as_ref().is_some_and(|reader| reader.reference == reference),
+                in_use: app.model_in_use.as_ref().is_some_and(|reader| reader.reference == reference),
                 broken: false,
             }
         }
         Err(_) => Card {
             title: entry.folder.file_name().map_or_else(|| entry.folder.display().to_string(), |name| name.to_string_lossy().into_owned()),
-            line: "cannot be read".to_owned(),
+            line: "damaged".to_owned(),
             accuracy: None,
-            reads: false,
+            in_use: false,
             broken: true,
         },
     };
     card.show(ui, selected)
 }
 
-/// The model that comes with Inkling.
+/// The starter model's card.
 pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
-    let reads = app.model_in_use.as_ref().is_some_and(|reader| reader.reference == ModelRef::Starter);
-    let card = Card { title: "Starter model".to_owned(), line: "Comes with Inkling".to_owned(), accuracy: None, reads, broken: false };
+    let in_use = app.model_in_use.as_ref().is_some_and(|reader| reader.reference == ModelRef::Starter);
+    let card = Card { title: "Starter model".to_owned(), line: "Included with Inkling".to_owned(), accuracy: None, in_use, broken: false };
     card.show(ui, selected)
 }
 
-/// Network and data: "LeNet-5 on MNIST".
+/// A run's title, network and data: "LeNet-5 on MNIST".
 pub fn title(config: &RunConfig) -> String {
     format!("{} on {}", config.model.label(), config.data.label())
 }
 
-/// Test accuracy where it was measured, else that of the last epoch's validation.
+/// Test accuracy where it was measured, else validation accuracy.
 fn best_accuracy(summary: &RunSummary) -> Option<(String, &'static str)> {
     let tested = summary.test.as_ref().map(|test| (percent(test.accuracy, 2), "test"));
     tested.or_else(|| summary.kept().map(|record| (percent(f64::from(record.validation_accuracy), 2), "validation")))
@@ -99,7 +98,7 @@ impl Card {
         let mut title = egui::text::LayoutJob::simple_singleline(self.title.clone(), body, title_color);
         title.wrap = egui::text::TextWrapping::truncate_at_width((right - inner.left()).max(40.0));
         painter.galley(inner.min, ui.painter().layout_job(title), title_color);
-        let line = if self.reads { format!("{} · reads your drawings", self.line) } else { self.line.clone() };
+        let line = if self.in_use { format!("{} · in use", self.line) } else { self.line.clone() };
         painter.text(pos2(inner.left(), inner.bottom()), Align2::LEFT_BOTTOM, &line, small, weak);
         if response.has_focus() {
             style::focus_ring(ui, rect);

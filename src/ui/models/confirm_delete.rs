@@ -1,4 +1,4 @@
-//! Owns the second thought before something is deleted for good. Must not delete anything.
+//! The two buttons of the confirmation before something is deleted permanently.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use eframe::egui::{Button, RichText, Ui};
 
 use crate::ui::style;
 
-/// The two answers, in a row of the caller's; true when it is to go. Either ends the question.
-pub fn buttons(ui: &mut Ui, for_good: &str, confirming: &mut Option<PathBuf>) -> bool {
-    let goes = ui.add(Button::new(RichText::new(for_good).color(style::palette(ui).bad))).clicked();
-    if ui.button("Keep it").clicked() || goes {
+/// Draws both buttons in the caller's row and returns true when deletion was confirmed. Either button ends the confirmation.
+pub fn buttons(ui: &mut Ui, delete: &str, confirming: &mut Option<PathBuf>) -> bool {
+    let confirmed = ui.add(Button::new(RichText::new(delete).color(style::palette(ui).bad))).clicked();
+    if ui.button("Cancel").clicked() || confirmed {
         *confirming = None;
     }
-    goes
+    confirmed
 }

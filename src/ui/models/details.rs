@@ -1,5 +1,4 @@
-//! Owns everything about one model: figures, settings and the buttons to use it.
-//! Must not do what the buttons say; it returns actions.
+//! The details of one model: results, settings, and the buttons to use it.
 
 use std::path::PathBuf;
 
@@ -17,18 +16,18 @@ use crate::text::format::local_time;
 use crate::text::format::{duration, file_size, grouped, percent};
 use crate::ui::style;
 
-/// What exporting is.
-const EXPORT: &str = "Take the model along: ONNX, PyTorch, safetensors, a candle program, a report";
+/// The Export button's tooltip.
+const EXPORT: &str = "Export as ONNX, PyTorch, safetensors, a candle program, a model card or a report";
 
 /// The starter model.
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading("Starter model");
-    ui.label("A small model that Inkling's makers trained on the built-in digits, so that drawing works before you have trained anything.");
+    ui.label("A small model, trained on the built-in digits and included with Inkling, so that you can draw before training a model of your own.");
     ui.add_space(style::GAP / 2.0);
     if let Some(reader) = app.model_in_use.as_ref().filter(|reader| reader.reference == ModelRef::Starter) {
         facts(ui, "starter facts", |fact| {
             fact("Network", reader.kind.label().to_owned());
-            fact("Learned from", reader.data.label());
+            fact("Training data", reader.data.label());
             fact("Parameters", grouped(reader.parameters));
             if let Some(accuracy) = reader.validation_accuracy {
                 fact("Validation accuracy", percent(f64::from(accuracy), 2));
@@ -37,7 +36,7 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.add_space(style::GAP / 2.0);
     }
     ui.horizontal_wrapped(|ui| {
-        if ui.add(style::primary_button(ui, "Draw with it")).clicked() {
+        if ui.add(style::primary_button(ui, "Use for drawing")).clicked() {
             actions.push(Action::DrawWith(ModelRef::Starter));
         }
         if ui.button("Export…").on_hover_text(EXPORT).clicked() {
@@ -47,9 +46,9 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     export::show(ui, app, &ModelRef::Starter, actions);
 }
 
-/// A folder that cannot be used, and why.
+/// A run that cannot be loaded, and why.
 pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
-    ui.heading("This run cannot be read");
+    ui.heading("This run cannot be loaded");
     let message = Message::from(problem);
     ui.label(message.what);
     if !message.remedy.is_empty() {
@@ -64,7 +63,7 @@ pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, confirming: &mut
             *confirming = Some(entry.folder.clone());
         }
     });
-    before_deleting(ui, entry, "Delete what is left of this run for good?", confirming, actions);
+    before_deleting(ui, entry, "Permanently delete this run's folder?", confirming, actions);
 }
 
 /// A finished run.
@@ -78,7 +77,7 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
     figures(ui, summary);
     ui.add_space(style::GAP);
     accuracy_plot::show(ui, summary);
-    // Of weights from elsewhere nobody knows how they were trained.
+    // How imported weights were trained is not known.
     if !summary.epochs.is_empty() {
         ui.add_space(style::GAP / 2.0);
         ui.label(RichText::new("Settings").strong());
@@ -88,7 +87,7 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
     ui.add(Label::new(RichText::new(entry.folder.display().to_string()).weak().small()).wrap().selectable(true));
 }
 
-/// When and how it came about.
+/// When the run finished, after how many epochs, and where it was imported from.
 fn origin(summary: &RunSummary) -> String {
     let when = local_time(&summary.finished_at);
     let epochs = format!("{} of {} epochs", summary.epochs.len(), summary.config.epochs);
@@ -102,20 +101,20 @@ fn origin(summary: &RunSummary) -> String {
 
 fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
-        if ui.add(style::primary_button(ui, "Draw with it")).clicked() {
+        if ui.add(style::primary_button(ui, "Use for drawing")).clicked() {
             actions.push(Action::DrawWith(ModelRef::File(summary.model_path.clone())));
         }
-        if ui.button("Results").on_hover_text("What it got right and wrong").clicked() {
+        if ui.button("Results").on_hover_text("Accuracy, confusion matrix and misclassified images").clicked() {
             actions.push(Action::ShowResults(entry.folder.clone()));
         }
         if ui.button("Export…").on_hover_text(EXPORT).clicked() {
             actions.push(Action::OpenExport(ModelRef::File(summary.model_path.clone())));
         }
-        let further = "The next run starts from these weights, at a tenth of the learning rate, on whatever data you choose";
-        if ui.add_enabled(!app.is_training(), Button::new("Train further")).on_hover_text(further).clicked() {
+        let about = "Set up a run that starts from these weights, at a tenth of the learning rate, on any data set";
+        if ui.add_enabled(!app.is_training(), Button::new("Fine-tune")).on_hover_text(about).clicked() {
             actions.push(Action::TrainFurther(entry.folder.clone()));
         }
-        if !summary.epochs.is_empty() && ui.button("Train again with these settings").clicked() {
+        if !summary.epochs.is_empty() && ui.button("Reuse settings").clicked() {
             actions.push(Action::Configure(Box::new(summary.config.clone())));
             actions.push(Action::Show(Screen::Train));
         }
@@ -126,10 +125,10 @@ fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
             *confirming = Some(entry.folder.clone());
         }
     });
-    before_deleting(ui, entry, "Delete this run for good? Its model, settings and history go with it.", confirming, actions);
+    before_deleting(ui, entry, "Permanently delete this run with its model, settings and training history?", confirming, actions);
 }
 
-/// Asks, where that run's deletion waits to be confirmed.
+/// The confirmation, while this run's deletion waits for it.
 fn before_deleting(ui: &mut Ui, entry: &RunEntry, question: &str, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
     if confirming.as_ref() != Some(&entry.folder) {
         return;
@@ -137,7 +136,7 @@ fn before_deleting(ui: &mut Ui, entry: &RunEntry, question: &str, confirming: &m
     style::card(ui).show(ui, |ui| {
         ui.label(question);
         ui.horizontal(|ui| {
-            if confirm_delete::buttons(ui, "Delete for good", confirming) {
+            if confirm_delete::buttons(ui, "Delete permanently", confirming) {
                 actions.push(Action::DeleteRun(entry.folder.clone()));
             }
         });
@@ -149,18 +148,21 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
         if let Some(test) = &summary.test {
             let right = (test.accuracy * test.images as f64).round() as u64;
             let (low, high) = wilson_interval(right, test.images);
-            fact("Test accuracy", format!("{}  (95 % interval {} to {})", percent(test.accuracy, 2), percent(low, 2), percent(high, 2)));
+            fact("Test accuracy", format!("{} (95 % CI {} to {})", percent(test.accuracy, 2), percent(low, 2), percent(high, 2)));
         } else {
-            let why =
-                if summary.epochs.is_empty() { "not measured here yet: Results measures it" } else { "not measured: the run was stopped" };
+            let why = if summary.epochs.is_empty() {
+                "not evaluated yet; open Results to evaluate it"
+            } else {
+                "not evaluated because the run was stopped"
+            };
             fact("Test accuracy", why.to_owned());
         }
         if let Some(record) = summary.kept() {
             fact("Validation accuracy", percent(f64::from(record.validation_accuracy), 2));
         }
         fact("Parameters", grouped(summary.plan.parameters));
-        // Weights are kept as 32-bit floats whatever the products were computed in.
-        fact("Size of the model", file_size(summary.plan.parameters * 4));
+        // Weights are stored as 32-bit floats in every precision.
+        fact("Model size", file_size(summary.plan.parameters * 4));
         if !summary.epochs.is_empty() {
             fact("Training time", duration(summary.train_seconds));
             fact("Throughput", format!("{} images/s", grouped(summary.images_per_second.max(0.0).round() as u64)));
@@ -175,14 +177,14 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
     let (config, plan) = (&summary.config, &summary.plan);
     facts(ui, "settings", |fact| {
         fact("Data", config.data.label());
-        fact("Images", format!("{} to learn from, {} for validation", grouped(plan.train_images), grouped(plan.validation_images)));
-        fact("Preset", config.preset.map_or_else(|| "own settings".to_owned(), |preset| preset.label().to_owned()));
+        fact("Images", format!("{} for training, {} for validation", grouped(plan.train_images), grouped(plan.validation_images)));
+        fact("Preset", config.preset.map_or_else(|| "custom settings".to_owned(), |preset| preset.label().to_owned()));
         if let Some(weights) = &config.initial_weights {
-            fact("Started from", weights.display().to_string());
+            fact("Initial weights", weights.display().to_string());
         }
         fact("Epochs", config.epochs.to_string());
         fact("Batch size", config.batch_size.to_string());
-        fact("Pictures varied", config.augmentation.label().to_owned());
+        fact("Augmentation", config.augmentation.label().to_owned());
         fact("Activation", config.activation.label().to_owned());
         fact("Optimiser", optimizer(config));
         fact("Learning rate", format!("{} ({})", config.learning_rate, config.schedule.label()));
@@ -191,16 +193,16 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
             fact("Label smoothing", config.label_smoothing.to_string());
         }
         if let Some(norm) = config.clip_norm {
-            fact("Gradients clipped", format!("to a norm of {norm}"));
+            fact("Gradient clipping", format!("global norm {norm}"));
         }
         if config.accumulation > 1 {
-            fact("Batches gathered", format!("{} for a step", config.accumulation));
+            fact("Gradient accumulation", format!("{} batches per step", config.accumulation));
         }
         if let Some(decay) = config.weight_averaging {
-            fact("Weights averaged", format!("with a decay of {decay} per step"));
+            fact("Weight averaging", format!("EMA, decay {decay} per step"));
         }
         if let Some(epochs) = config.early_stopping {
-            fact("Stops early", format!("after {epochs} epochs without a better validation"));
+            fact("Early stopping", format!("after {epochs} epochs without improvement"));
         }
         fact("Device", format!("{}, {} threads", plan.device.label(), plan.threads));
         fact("Precision", plan.precision.label().to_owned());
@@ -208,11 +210,11 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
     });
 }
 
-/// The optimiser, and what is its alone.
+/// The optimiser with its momentum.
 fn optimizer(config: &RunConfig) -> String {
     match (config.optimizer, config.nesterov) {
-        (OptimizerKind::Sgd, true) => format!("{} {} (Nesterov)", config.optimizer.label(), config.momentum),
-        (OptimizerKind::Sgd, false) => format!("{} {}", config.optimizer.label(), config.momentum),
+        (OptimizerKind::Sgd, true) => format!("{}, momentum {} (Nesterov)", config.optimizer.label(), config.momentum),
+        (OptimizerKind::Sgd, false) => format!("{}, momentum {}", config.optimizer.label(), config.momentum),
         _ => config.optimizer.label().to_owned(),
     }
 }

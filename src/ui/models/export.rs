@@ -1,5 +1,4 @@
-//! Owns the choice of how a model is exported: format, options, and what the files will hold.
-//! Must not put files together; it returns actions.
+//! The export dialog: format, options, and a preview of the files' contents.
 
 use eframe::egui::{Checkbox, CollapsingHeader, Grid, Label, RichText, Ui, vec2};
 
@@ -10,7 +9,7 @@ use crate::run_config::{ExportFormat, WeightFormat};
 use crate::text::format::{file_size, grouped};
 use crate::ui::style;
 
-/// Draws the choice, if this model's export is being chosen.
+/// Draws the dialog if it is open for this model.
 pub fn show(ui: &mut Ui, app: &App, model: &ModelRef, actions: &mut Vec<Action>) {
     let Some(view) = app.export.as_ref().filter(|view| view.model == *model) else { return };
     ui.add_space(style::GAP / 2.0);
@@ -23,7 +22,7 @@ pub fn show(ui: &mut Ui, app: &App, model: &ModelRef, actions: &mut Vec<Action>)
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| match &view.preview {
             Some(preview) => contents(ui, preview, view.spec.format),
-            None => drop(ui.label(style::hint("Looking at what it will hold…"))),
+            None => drop(ui.label(style::hint("Preparing the preview…"))),
         });
     });
 }
@@ -40,21 +39,21 @@ fn choices(ui: &mut Ui, spec: &ExportSpec, actions: &mut Vec<Action>) {
     ui.add(Label::new(style::hint(about(chosen.format))).wrap());
     let onnx = matches!(chosen.format, ExportFormat::Onnx | ExportFormat::Zip);
     let weights = !matches!(chosen.format, ExportFormat::Card | ExportFormat::Report);
-    // Always the same boxes in the same places: what has no say in this format cannot be ticked.
+    // The boxes never move: those that do not apply to the format are disabled.
     let mut half = chosen.weights == WeightFormat::F16;
-    let only = "Only ONNX files have this choice";
+    let only = "Only for ONNX";
     ui.horizontal_wrapped(|ui| {
         ui.add_enabled(weights, Checkbox::new(&mut half, "16-bit weights"))
-            .on_hover_text("Half the size; accuracy hardly changes")
-            .on_disabled_hover_text("This holds no weights");
-        ui.add_enabled(onnx, Checkbox::new(&mut chosen.preprocessing, "Raw pictures in, probabilities out"))
+            .on_hover_text("Half the size, with almost the same accuracy")
+            .on_disabled_hover_text("This format contains no weights");
+        ui.add_enabled(onnx, Checkbox::new(&mut chosen.preprocessing, "Include pre- and postprocessing"))
             .on_hover_text(
-                "The file itself turns 28x28 bytes into what the network takes; otherwise normalised numbers go in and logits come out",
+                "The exported model takes raw images (28 × 28 bytes) and returns probabilities. Otherwise it takes normalised values and returns logits",
             )
             .on_disabled_hover_text(only);
         ui.add_enabled(onnx, Checkbox::new(&mut chosen.quantize, "8-bit weights"))
             .on_hover_text(
-                "About a quarter of the size. What it costs is measured on the model's test pictures; in a zip, it is a file besides",
+                "About a quarter of the size. The loss of accuracy is measured on the test set. A zip archive contains it as an additional file",
             )
             .on_disabled_hover_text(only);
     });
@@ -70,9 +69,9 @@ fn buttons(ui: &mut Ui, view: &ExportView, actions: &mut Vec<Action>) {
             if ui.add(style::secondary_button("Cancel")).clicked() {
                 actions.push(Action::CancelExport);
             }
-            let words = if fraction > 0.0 { "Measuring the 8-bit weights" } else { "Writing" };
-            ui.label(words);
-            ui.add(style::progress_bar(ui, fraction).desired_width(180.0).desired_height(10.0)).accessible_name("Progress of the export");
+            let status = if fraction > 0.0 { "Evaluating the 8-bit model…" } else { "Writing…" };
+            ui.label(status);
+            ui.add(style::progress_bar(ui, fraction).desired_width(180.0).desired_height(10.0)).accessible_name("Export progress");
             return;
         }
         if ui.add_enabled(view.preview.is_some(), style::primary_button(ui, "Save as…")).clicked() {
@@ -83,20 +82,20 @@ fn buttons(ui: &mut Ui, view: &ExportView, actions: &mut Vec<Action>) {
         }
         let folder = view.written.as_ref().and_then(|written| written.paths.first()?.parent());
         if let Some(folder) = folder.map(std::path::Path::to_owned)
-            && ui.add(style::secondary_button("Show in folder")).on_hover_text(folder.display().to_string()).clicked()
+            && ui.add(style::secondary_button("Open folder")).on_hover_text(folder.display().to_string()).clicked()
         {
             actions.push(Action::OpenFolder(folder));
         }
     });
 }
 
-/// Every file with its size and its weights.
+/// Every file with its size and its tensors.
 fn contents(ui: &mut Ui, preview: &ExportReport, format: ExportFormat) {
     let total = file_size(preview.files.iter().map(|file| file.bytes).sum());
     let heading = match (format, preview.files.as_slice()) {
-        (ExportFormat::Zip, files) => format!("One archive with {} files, {total}", files.len()),
+        (ExportFormat::Zip, files) => format!("An archive of {} files, {total}", files.len()),
         (_, [_]) => format!("One file, {total}"),
-        (_, files) => format!("{} files side by side, {total}", files.len()),
+        (_, files) => format!("{} files, {total}", files.len()),
     };
     ui.label(RichText::new(heading).strong());
     for file in &preview.files {
@@ -114,7 +113,7 @@ fn tensors(ui: &mut Ui, file: &FileInfo) {
         return;
     }
     let numbers: u64 = file.tensors.iter().map(|tensor| tensor.shape.iter().product::<u64>()).sum();
-    let heading = format!("{} tensors, {} numbers", file.tensors.len(), grouped(numbers));
+    let heading = format!("{} tensors, {} parameters", file.tensors.len(), grouped(numbers));
     CollapsingHeader::new(RichText::new(heading).weak()).id_salt(("tensors", &file.name)).show(ui, |ui| {
         Grid::new(("tensors of", &file.name)).num_columns(3).spacing(vec2(style::GAP, 2.0)).show(ui, |ui| {
             for tensor in &file.tensors {
@@ -128,17 +127,17 @@ fn tensors(ui: &mut Ui, file: &FileInfo) {
     });
 }
 
-/// What a format is for.
+/// What a format contains and what it is for.
 const fn about(format: ExportFormat) -> &'static str {
     match format {
-        ExportFormat::Safetensors => "The weights with their names and a description. candle, PyTorch and Inkling itself read it.",
+        ExportFormat::Safetensors => "The weights with their names and a description. Can be loaded by candle, PyTorch and Inkling.",
         ExportFormat::Onnx => {
-            "The whole model in one file, which onnxruntime, tract, browsers and phones run; with a program that reads pictures."
+            "The whole model in one file that runs in ONNX Runtime, tract, browsers and on phones, with a script that recognises images."
         }
-        ExportFormat::PyTorch => "The weights as a state dict, and the network as a readable Python module.",
-        ExportFormat::Candle => "A small Rust program that reads pictures, and the weights it needs.",
-        ExportFormat::Card => "What the model is, how well it reads and where it fails: in words, and as JSON.",
-        ExportFormat::Report => "One page for a browser, with curves, confusion matrix and mistakes; it needs no network.",
-        ExportFormat::Zip => "All of it in one archive, to pass on or to put away.",
+        ExportFormat::PyTorch => "The weights as a state dict and the network as a readable Python module.",
+        ExportFormat::Candle => "A small Rust program that recognises images, and its weights.",
+        ExportFormat::Card => "A description of the model with its accuracy and limitations, as Markdown and JSON.",
+        ExportFormat::Report => "A web page with training curves, confusion matrix and misclassified images; it works offline.",
+        ExportFormat::Zip => "All of the above in one archive.",
     }
 }

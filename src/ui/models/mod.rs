@@ -1,5 +1,4 @@
-//! Owns the models screen: the starter model, every finished run and those that broke off, and what can be done with each.
-//! Must not read or delete folders: it returns actions.
+//! The Models screen: the starter model, finished and interrupted runs, and what can be done with each.
 
 mod accuracy_plot;
 mod card;
@@ -17,24 +16,24 @@ use super::style;
 use crate::app::{Action, App, Screen};
 use crate::runs::RunEntry;
 
-/// Which model is looked at.
+/// The selected model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Selected {
     Starter,
     Run(PathBuf),
 }
 
-/// What is seen of the models screen and not part of the application's state.
+/// View state of the Models screen.
 #[derive(Debug, Default)]
 pub struct ModelsView {
     selected: Option<Selected>,
-    /// The run whose deletion, finished or interrupted, waits to be confirmed.
+    /// The run, finished or interrupted, whose deletion waits for confirmation.
     confirming: Option<PathBuf>,
 }
 
-/// Below this width the details stand under the chosen model, not beside the list.
+/// Below this width, in points, details are shown below the selected model instead of beside the list.
 const TWO_COLUMNS: f32 = 760.0;
-/// The list's width beside the details.
+/// The list's width beside the details, in points.
 const LIST_WIDTH: f32 = 360.0;
 
 /// Draws the screen.
@@ -43,12 +42,12 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         ui.heading("Models");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             help::button(ui, Topic::Models);
-            if ui.button("Refresh").on_hover_text("Look at the folders of finished runs again").clicked() {
+            if ui.button("Refresh").on_hover_text("Reload the list of models from disk").clicked() {
                 actions.push(Action::RefreshRuns);
             }
             let import = ui.add_enabled(!app.is_training() && !app.is_importing(), Button::new("Import…"));
-            let about = "Weights from elsewhere: safetensors, PyTorch state dicts, or what Inkling exported. Dropping a file on the window does it, too";
-            if import.on_hover_text(about).on_disabled_hover_text("Wait until the run, or the import, is over").clicked() {
+            let about = "Import weights: safetensors, a PyTorch state dict, or a file exported by Inkling. You can also drop the file on the window";
+            if import.on_hover_text(about).on_disabled_hover_text("Unavailable while training or another import is in progress").clicked() {
                 actions.push(Action::ChooseImport);
             }
             if app.is_importing() {
@@ -57,10 +56,10 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         });
     });
     let Some(runs) = &app.runs else {
-        ui.label("Looking for finished runs…");
+        ui.label("Loading models…");
         return;
     };
-    // What has just come in is what a person wants to see.
+    // A model that has just been imported is selected.
     if let Some(folder) = app.just_imported.as_ref().filter(|folder| runs.iter().any(|entry| entry.folder == **folder)) {
         view.selected = Some(Selected::Run(folder.clone()));
         actions.push(Action::LookedElsewhere);
@@ -87,7 +86,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
     });
 }
 
-/// The model that was clicked, while it is there; else the newest run, else the starter model.
+/// The selected model if it still exists; else the newest run, else the starter model.
 fn chosen(view: &ModelsView, runs: &[RunEntry]) -> Selected {
     match &view.selected {
         Some(Selected::Run(folder)) if runs.iter().any(|entry| entry.folder == *folder) => Selected::Run(folder.clone()),
@@ -109,8 +108,8 @@ fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen
     }
     if runs.is_empty() {
         ui.add_space(style::GAP / 2.0);
-        ui.label(RichText::new("Every run you train is kept here.").strong());
-        ui.label(RichText::new("There is none yet; until then the starter model reads what you draw.").weak());
+        ui.label(RichText::new("Your trained models will appear here.").strong());
+        ui.label(RichText::new("Until you have trained one, the starter model recognises your drawings.").weak());
         if ui.button("Train a model").clicked() {
             actions.push(Action::Show(Screen::Train));
         }

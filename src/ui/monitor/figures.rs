@@ -1,32 +1,31 @@
-//! Owns which live figures there are, their words and units, and what each is drawn in proportion to.
-//! Must not draw them.
+//! The live figures: their names, values with units, explanations, and the scale of each curve.
 
 use std::collections::VecDeque;
 
 use crate::hardware::{Gpu, Reading};
 use crate::text::format::{memory, percent};
 
-/// With less than this free, training may not find room: it takes about 300 MB.
-const LITTLE: u64 = 600 << 20;
+/// Free memory below this is flagged as low: training takes about 300 MB.
+const LOW_MEMORY: u64 = 600 << 20;
 
-/// A figure.
+/// A live figure as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figure {
     pub name: String,
-    /// As it is now, with its unit.
+    /// The current value with its unit.
     pub value: String,
-    /// What it is, in a sentence or two.
+    /// An explanation in a sentence or two.
     pub about: String,
-    /// Its last readings, oldest first, as shares of the curve's height; empty where it has no curve.
+    /// The latest samples, oldest first, as shares of the curve's height; empty for a figure without a curve.
     pub curve: Vec<f32>,
-    /// The widest its value gets, so that nothing moves when it changes.
+    /// The longest value it can have, so that the layout does not move when it changes.
     pub widest: &'static str,
 }
 
-/// Every figure there is a reading of, in the order in which they stand; before the first reading those that any machine has.
+/// All figures in the order they are shown in; before the first sample, those that every machine has.
 pub(super) fn all(readings: &VecDeque<Reading>) -> Vec<Figure> {
     let now = readings.back();
-    let mut figures = vec![processor(readings, now), inkling(readings, now), free(readings, now)];
+    let mut figures = vec![cpu(readings, now), inkling_memory(readings, now), free_memory(readings, now)];
     let gpus = now.map_or(&[][..], |now| now.gpus.as_slice());
     for (index, gpu) in gpus.iter().enumerate() {
         let name = if gpus.len() == 1 { "GPU".to_owned() } else { format!("GPU {}", index + 1) };
@@ -36,44 +35,44 @@ pub(super) fn all(readings: &VecDeque<Reading>) -> Vec<Figure> {
     figures
 }
 
-fn processor(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
+fn cpu(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
     let curve: Vec<f32> = readings.iter().map(|reading| reading.processor).collect();
     Figure {
-        name: "Processor".to_owned(),
+        name: "CPU".to_owned(),
         value: now.map_or_else(unknown, |now| share(now.processor)),
-        about: format!("How much of all cores together is busy, with the work of every program.{}", between(&curve, |value| share(*value))),
+        about: format!("Utilisation of all cores together, by all programs.{}", between(&curve, |value| share(*value))),
         curve,
         widest: "100 %",
     }
 }
 
-fn inkling(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
+fn inkling_memory(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
     let past: Vec<u64> = readings.iter().filter_map(|reading| reading.process_memory).collect();
-    // There is no natural end to it: the curve reaches a little above the most there was.
+    // There is no natural maximum: the scale ends a little above the highest sample.
     let top = past.iter().max().map_or(1.0, |&most| most as f32 * 1.25);
     Figure {
         name: "Inkling's memory".to_owned(),
         value: now.and_then(|now| now.process_memory).map_or_else(unknown, memory),
-        about: format!("What Inkling takes of the machine's memory, its engine included.{}", between(&past, |&bytes| memory(bytes))),
+        about: format!("Memory used by Inkling, including its engine.{}", between(&past, |&bytes| memory(bytes))),
         curve: past.iter().map(|&bytes| bytes as f32 / top).collect(),
         widest: "999 MB",
     }
 }
 
-fn free(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
+fn free_memory(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
     let past: Vec<u64> = readings.iter().map(|reading| reading.memory_available).collect();
     let total = now.map_or(1, |now| now.memory_total.max(1));
-    let little = if now.is_some_and(|now| now.memory_available < LITTLE) { ", little" } else { "" };
+    let low = if now.is_some_and(|now| now.memory_available < LOW_MEMORY) { ", low" } else { "" };
     Figure {
         name: "Free memory".to_owned(),
-        value: now.map_or_else(unknown, |now| format!("{}{little}", memory(now.memory_available))),
+        value: now.map_or_else(unknown, |now| format!("{}{low}", memory(now.memory_available))),
         about: format!(
-            "What no program needs of the machine's {}. Training takes about 300 MB.{}",
+            "Memory available to programs, of {} in this machine. Training takes about 300 MB.{}",
             memory(total),
             between(&past, |&bytes| memory(bytes))
         ),
         curve: past.iter().map(|&bytes| bytes as f32 / total as f32).collect(),
-        widest: "599 MB, little",
+        widest: "599 MB, low",
     }
 }
 
@@ -82,34 +81,30 @@ fn of_gpu(name: &str, gpu: &Gpu, past: &[&Gpu]) -> Vec<Figure> {
     let busy: Vec<f32> = past.iter().filter_map(|gpu| gpu.utilization).collect();
     let taken: Vec<u64> = past.iter().map(|gpu| used(gpu)).collect();
     let total = gpu.memory_total.max(1) as f32;
-    let heat = [gpu.temperature.map(|degrees| format!("{degrees} °C")), gpu.power.map(|watts| format!("{watts:.0} W"))];
+    let thermal = [gpu.temperature.map(|degrees| format!("{degrees} °C")), gpu.power.map(|watts| format!("{watts:.0} W"))];
     let mut figures = vec![Figure {
         name: format!("{name} memory"),
         value: format!("{} of {}", memory(used(gpu)), memory(gpu.memory_total)),
-        about: format!("Memory of the {} that is taken, by every program.{}", gpu.name, between(&taken, |&bytes| memory(bytes))),
+        about: format!("Memory of the {} in use by all programs.{}", gpu.name, between(&taken, |&bytes| memory(bytes))),
         curve: taken.iter().map(|&bytes| bytes as f32 / total).collect(),
         widest: "139.9 GB of 139.9 GB",
     }];
-    // Not every GPU says how busy or how warm it is.
+    // Not every GPU reports utilisation or temperature.
     if let Some(utilization) = gpu.utilization {
         let busy = Figure {
             name: name.to_owned(),
             value: share(utilization),
-            about: format!(
-                "{}: the share of the time in which it computes, for any program.{}",
-                gpu.name,
-                between(&busy, |value| share(*value))
-            ),
+            about: format!("Utilisation of the {}, by all programs.{}", gpu.name, between(&busy, |value| share(*value))),
             curve: busy,
             widest: "100 %",
         };
         figures.insert(0, busy);
     }
-    if heat.iter().any(Option::is_some) {
+    if thermal.iter().any(Option::is_some) {
         figures.push(Figure {
-            name: format!("{name} heat, power"),
-            value: heat.into_iter().flatten().collect::<Vec<_>>().join(", "),
-            about: format!("How warm the {} is, and the power it draws. It slows itself down before it gets too hot.", gpu.name),
+            name: format!("{name} temperature, power"),
+            value: thermal.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            about: format!("Temperature and power draw of the {}. It lowers its clock speed before it gets too hot.", gpu.name),
             curve: Vec::new(),
             widest: "100 °C, 1000 W",
         });

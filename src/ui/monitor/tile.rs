@@ -1,4 +1,4 @@
-//! Owns how one live figure is drawn: its name, its value, and its last two minutes as a small curve. Must not know what it is of.
+//! Draws one live figure: its name, its value, and a small curve of the last two minutes.
 
 use eframe::egui::{Align2, FontSelection, Mesh, Rect, RichText, Role, Sense, Stroke, TextStyle, Ui, WidgetInfo, WidgetText, pos2, vec2};
 
@@ -7,12 +7,12 @@ use crate::ui::style;
 
 /// A tile's height.
 pub(super) const HEIGHT: f32 = 38.0;
-/// The curve's width; a point a second, so that two minutes fit.
+/// The curve's width, in points, for two minutes of samples.
 const CURVE: f32 = 72.0;
-/// The distance of two points of the curve.
+/// The distance between two samples, one second apart, in points.
 const STEP: f32 = CURVE / 119.0;
-/// Room between text and curve.
-const BETWEEN: f32 = 8.0;
+/// Space between text and curve, in points.
+const TEXT_GAP: f32 = 8.0;
 
 /// Draws a tile.
 pub fn show(ui: &mut Ui, figure: &Figure) {
@@ -20,7 +20,7 @@ pub fn show(ui: &mut Ui, figure: &Figure) {
     let measured = |text: RichText| WidgetText::from(text).into_galley(ui, None, f32::INFINITY, FontSelection::Default).size().x;
     let text = measured(RichText::new(figure.widest).strong()).max(measured(style::hint(&figure.name)));
     let has_curve = !figure.curve.is_empty();
-    let width = text + if has_curve { BETWEEN + CURVE } else { 0.0 };
+    let width = text + if has_curve { TEXT_GAP + CURVE } else { 0.0 };
     let (rect, response) = ui.allocate_exact_size(vec2(width.ceil(), HEIGHT), Sense::hover());
     let (small, body) = (TextStyle::Small.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
     let painter = ui.painter();
@@ -30,13 +30,13 @@ pub fn show(ui: &mut Ui, figure: &Figure) {
         let place = Rect::from_min_max(pos2(rect.right() - CURVE, rect.top() + 3.0), rect.right_bottom() - vec2(0.0, 3.0));
         curve(ui, place, &figure.curve);
     }
-    let label = format!("{}, now", figure.name);
+    let label = format!("{}, current value", figure.name);
     response
         .widget_info(|| WidgetInfo { current_text_value: Some(figure.value.clone()), ..WidgetInfo::labeled(Role::Meter, true, &label) });
     response.on_hover_text(&figure.about);
 }
 
-/// The newest value at the right edge, as a line, and the ground below it filled.
+/// A line with the newest value at the right edge, and the area below it filled.
 fn curve(ui: &Ui, place: Rect, shares: &[f32]) {
     let palette = style::palette(ui);
     let painter = ui.painter();

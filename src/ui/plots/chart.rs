@@ -1,5 +1,4 @@
-//! Owns one chart: traces over steps, with the crosshair all charts share.
-//! Must not know which figures it shows or where they come from.
+//! One chart: traces over steps, with the crosshair that all charts share.
 
 use eframe::egui::{self, Id, Key, Role, Sense, WidgetInfo, vec2};
 use egui_plot::{Line, LineStyle, MarkerShape, Plot, PlotPoint, PlotPoints, PlotTransform, Points, VLine};
@@ -8,14 +7,14 @@ use super::pyramid::Pyramid;
 use super::scale::{GRID, XAxis, YAxis, marks};
 use crate::ui::style;
 
-/// How a trace is drawn; shapes differ, so colour is never all that tells traces apart.
+/// How a trace is drawn. The shapes differ, so that traces can be told apart without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// Each step's own figure: thin and pale.
+    /// Values per step: thin and pale.
     Faint,
-    /// The smoothed figure: a solid line.
+    /// Smoothed values: a solid line.
     Solid,
-    /// Figures per epoch: diamonds on a dashed line.
+    /// Values per epoch: diamonds on a dashed line.
     Marked,
 }
 
@@ -28,41 +27,41 @@ pub struct Trace<'a> {
     pub curve: &'a Pyramid,
     /// How it is drawn.
     pub look: Look,
-    /// In this colour.
+    /// Its colour.
     pub color: egui::Color32,
 }
 
 /// A chart to show.
 #[derive(Clone, Debug)]
 pub struct Chart<'a> {
-    /// For assistive technology: "Loss plot".
+    /// The name in the accessibility tree: "Loss plot".
     pub name: &'static str,
-    /// For assistive technology: the newest figures.
+    /// The value in the accessibility tree: the latest values.
     pub value: String,
-    /// What is drawn, from back to front.
+    /// The traces, from back to front.
     pub traces: Vec<Trace<'a>>,
     /// The horizontal axis.
     pub x: XAxis,
     /// The vertical axis.
     pub y: YAxis,
-    /// The last step to leave room for.
+    /// The end of the horizontal axis.
     pub last_step: f64,
     /// Height in points.
     pub height: f32,
-    /// The step the crosshair stands at.
+    /// The step of the crosshair.
     pub cursor: Option<f64>,
-    /// Show everything again.
+    /// Reset the view to the whole run.
     pub fit: bool,
 }
 
-/// What became of a chart in this frame.
+/// How a chart was used in this frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
-    /// The step the pointer is at, while it hovers.
+    /// The step under the pointer.
     pub hovered_step: Option<f64>,
     /// The step the arrow keys moved the crosshair to.
     pub moved_to: Option<f64>,
-    /// True while the chart has the keyboard.
+    /// True while the chart has the focus.
     pub focused: bool,
     /// From plot to screen.
     pub transform: PlotTransform,
@@ -73,7 +72,7 @@ impl Chart<'_> {
     pub fn show(&self, ui: &mut egui::Ui) -> Shown {
         let palette = style::palette(ui);
         let (x_axis, y_axis) = (self.x, self.y);
-        let (x_end, fit) = (x_axis.place(self.last_step.max(1.0)), self.fit);
+        let (x_end, fit) = (x_axis.position(self.last_step.max(1.0)), self.fit);
         let mut plot = Plot::new(self.name)
             .height(self.height)
             .link_axis(Id::unique("plots by step"), [true, false])
@@ -113,15 +112,15 @@ impl Chart<'_> {
                     .curve
                     .visible(from, to, budget)
                     .into_iter()
-                    .map(|[step, value]| PlotPoint::new(x_axis.place(step), y_axis.place(value)))
+                    .map(|[step, value]| PlotPoint::new(x_axis.position(step), y_axis.position(value)))
                     .collect();
                 draw(plot_ui, trace, points);
             }
             if let Some(step) = cursor {
-                plot_ui.vline(VLine::new("crosshair", x_axis.place(step)).color(palette.crosshair).width(1.0));
+                plot_ui.vline(VLine::new("crosshair", x_axis.position(step)).color(palette.crosshair).width(1.0));
                 for trace in traces.iter().filter(|trace| trace.look != Look::Faint) {
                     if let Some([step, value]) = trace.curve.nearest(step) {
-                        let point = PlotPoint::new(x_axis.place(step), y_axis.place(value));
+                        let point = PlotPoint::new(x_axis.position(step), y_axis.position(value));
                         let mark = Points::new("crosshair mark", PlotPoints::Owned(vec![point]));
                         plot_ui.points(mark.radius(4.5).color(trace.color).shape(mark_shape(trace.look)).allow_hover(false));
                     }
@@ -143,7 +142,7 @@ impl Chart<'_> {
             style::focus_ring(ui, response.rect);
             let arrows = egui::EventFilter { horizontal_arrows: true, ..egui::EventFilter::default() };
             ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
-            // A hundredth of what is visible, so that the crosshair crosses any view in the same time.
+            // A hundredth of the visible range, so that the crosshair crosses any view in the same time.
             let stride = (self.x.step(bounds.width()) / 100.0).max(1.0).round();
             let here = self.cursor.unwrap_or(self.last_step);
             ui.input(|input| {

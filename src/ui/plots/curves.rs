@@ -1,5 +1,4 @@
-//! Owns the curves of the run as they are plotted: appended to as the run's history grows, thinned on demand.
-//! Must not draw and must not change the history.
+//! The plotted curves of a run: extended as the run's history grows, thinned when drawn.
 
 use super::pyramid::Pyramid;
 use crate::app::{RunView, RunningMean};
@@ -8,12 +7,12 @@ use crate::records::RunId;
 /// Bytes of a mebibyte, the unit memory is plotted in.
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// A figure measured at every step: as it is, and smoothed.
+/// A quantity measured at every step: raw and smoothed.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// Each step's own figure.
+    /// The value of each step.
     pub raw: Pyramid,
-    /// The running mean.
+    /// The moving average.
     pub smooth: Pyramid,
     running: RunningMean,
 }
@@ -27,7 +26,7 @@ impl Measured {
         }
     }
 
-    fn smooth_anew(&mut self, smoothing: f64) {
+    fn recompute_smooth(&mut self, smoothing: f64) {
         self.smooth = Pyramid::default();
         self.running = RunningMean::default();
         for &[x, value] in self.raw.points() {
@@ -36,7 +35,7 @@ impl Measured {
     }
 }
 
-/// Every curve of a run; `x` is the step throughout.
+/// All curves of a run; `x` is always the step.
 #[derive(Clone, Debug, Default)]
 pub struct Curves {
     run: Option<RunId>,
@@ -48,9 +47,9 @@ pub struct Curves {
     pub loss: Measured,
     /// Accuracy of each batch, in percent.
     pub accuracy: Measured,
-    /// Cross-entropy on the validation split, in nats.
+    /// Cross-entropy on the validation set, in nats.
     pub validation_loss: Pyramid,
-    /// Accuracy on the validation split, in percent.
+    /// Accuracy on the validation set, in percent.
     pub validation_accuracy: Pyramid,
     /// The learning rate.
     pub learning_rate: Pyramid,
@@ -61,7 +60,7 @@ pub struct Curves {
 }
 
 impl Curves {
-    /// Takes what the run's history has gained. A different run, or a history that shrank, starts afresh.
+    /// Adds what is new in the run's history. Another run, or a history that shrank, replaces all curves.
     pub fn sync(&mut self, run: &RunView, smoothing: f64) {
         let history = &run.history;
         let shrank = self.steps_taken > history.steps.len()
@@ -72,8 +71,8 @@ impl Curves {
         }
         if self.smoothing != smoothing {
             self.smoothing = smoothing;
-            self.loss.smooth_anew(smoothing);
-            self.accuracy.smooth_anew(smoothing);
+            self.loss.recompute_smooth(smoothing);
+            self.accuracy.recompute_smooth(smoothing);
         }
         for point in history.steps.get(self.steps_taken..).unwrap_or_default() {
             let x = point.step as f64;
@@ -96,7 +95,7 @@ impl Curves {
         self.telemetry_taken = history.telemetry.len();
     }
 
-    /// The last step any curve has a point at.
+    /// The last step of any curve.
     pub fn last_step(&self) -> f64 {
         [&self.loss.raw, &self.validation_loss, &self.throughput]
             .into_iter()

@@ -1,5 +1,4 @@
-//! Owns the live plots: loss, accuracy, throughput and memory of the run that is under way or was last.
-//! Must not change anything but what is seen: the run's figures come from [`App`].
+//! The live plots: loss, accuracy, throughput and memory of the current or last run.
 
 mod chart;
 pub mod curves;
@@ -22,37 +21,36 @@ use super::style;
 use crate::app::{Action, App, Phase, RunView};
 use crate::text::format::grouped;
 
-/// Which traces are drawn.
+/// Which traces are visible.
 #[derive(Clone, Copy, Debug)]
-struct Shows {
+struct VisibleTraces {
     smooth: bool,
     raw: bool,
     validation: bool,
 }
 
-/// What is seen of the plots and not part of the application's state.
+/// View state of the plots.
 #[derive(Debug, Default)]
 pub struct PlotsView {
     curves: Curves,
     unit: XUnit,
-    shows: Shows,
-    /// The step the crosshair stands at, put there by pointer or keys.
+    visible: VisibleTraces,
+    /// The step of the crosshair, set by pointer or keys.
     cursor: Option<f64>,
-    pending: Option<Pending>,
+    screenshot: Option<Pending>,
 }
 
-impl Default for Shows {
+impl Default for VisibleTraces {
     fn default() -> Self {
         Self { smooth: true, raw: true, validation: true }
     }
 }
 
-/// Draws the plots, or what to do to get some.
+/// Draws the plots, or how to get some.
 pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Action>) {
     let Some(run) = &app.run else {
-        let body = "Choose the data and a preset, then press Start. Loss and accuracy are drawn here while the network learns, \
-                    from its first step on.";
-        style::empty_state(ui, "Nothing learned yet", body);
+        let body = "Choose a data set and a preset, then press Start. Loss and accuracy are plotted here during training.";
+        style::empty_state(ui, "No run yet", body);
         return;
     };
     view.curves.sync(run, app.settings.smoothing);
@@ -62,11 +60,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     }
     let asked = toolbar::show(ui, app, view, actions);
     let area = egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| charts(ui, app, view, run, asked.fit));
-    if asked.picture {
-        view.pending = Some(Pending::request(ui.ctx(), area.inner_rect));
+    if asked.image {
+        view.screenshot = Some(Pending::request(ui.ctx(), area.inner_rect));
     }
-    if let Some(screenshot) = view.pending.as_ref().and_then(Pending::arrived)
-        && let Some(pending) = view.pending.take()
+    if let Some(screenshot) = view.screenshot.as_ref().and_then(Pending::arrived)
+        && let Some(pending) = view.screenshot.take()
         && let Some(bytes) = pending.png(&screenshot)
     {
         actions.push(Action::SavePng { name: format!("inkling-{}-plots.png", run.config.model), bytes });
@@ -76,17 +74,19 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
 fn before_the_first_step(ui: &mut Ui, run: &RunView) {
     match run.phase {
         Phase::Preparing(fraction) => {
-            style::empty_state(ui, "Getting the data ready", "The plots begin with the first step.");
+            style::empty_state(ui, "Preparing the data", "The plots start with the first step.");
             ui.vertical_centered(|ui| {
                 let bar = egui::ProgressBar::new(fraction).desired_width(260.0).text(format!("{:.0} %", fraction * 100.0));
-                ui.add(bar).accessible_name("Preparing the data");
+                ui.add(bar).accessible_name("Data preparation progress");
             });
         }
-        Phase::Failed => style::empty_state(ui, "The run failed before its first step", "The message above says why and what to do."),
-        Phase::Discarded => {
-            style::empty_state(ui, "The run was stopped before its first step", "Press Start to begin another.");
+        Phase::Failed => {
+            style::empty_state(ui, "The run failed before its first step", "See the message above for the reason and what to do.")
         }
-        _ => style::empty_state(ui, "The first step is being computed", "The plots begin with it."),
+        Phase::Discarded => {
+            style::empty_state(ui, "The run was stopped before its first step", "Press Start to start a new one.");
+        }
+        _ => style::empty_state(ui, "Computing the first step", "The plots start with it."),
     }
 }
 
@@ -94,11 +94,11 @@ fn before_the_first_step(ui: &mut Ui, run: &RunView) {
 fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView, fit: bool) {
     let steps_per_epoch = run.plan.as_ref().map_or(1.0, |plan| plan.steps_per_epoch.max(1) as f64);
     let x = XAxis { unit: view.unit, steps_per_epoch };
-    let [loss, accuracy, throughput, memory] = subjects(&view.curves, view.shows, style::palette(ui), app.settings.log_loss);
+    let [loss, accuracy, throughput, memory] = subjects(&view.curves, view.visible, style::palette(ui), app.settings.log_loss);
     let readout = view.cursor.and_then(|step| Readout::at(&view.curves, step, steps_per_epoch));
     let frame = Frame { x, last_step: view.curves.last_step(), cursor: view.cursor, fit, readout };
 
-    // Learning gets three eighths of the height each, the machine the rest; below these minima the area scrolls.
+    // Loss and accuracy get three eighths of the height each, throughput and memory the rest; below these minima the area scrolls.
     let height = ui.available_height();
     let learning = (height * 0.375).max(style::PLOT_MIN_HEIGHT);
     let machine = (height * 0.25).max(style::PLOT_MIN_HEIGHT * 0.75);
@@ -116,21 +116,21 @@ fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView, fit: bool
     }
 }
 
-/// The crosshair follows the pointer; without one it stays where the arrow keys put it while a chart has the keyboard.
+/// The crosshair follows the pointer; otherwise it stays where the arrow keys moved it while a chart has the focus.
 fn move_cursor(ui: &Ui, view: &mut PlotsView, shown: &[Shown]) {
     let before = view.cursor;
     let hovered = shown.iter().find_map(|shown| shown.hovered_step);
     let moved = shown.iter().find_map(|shown| shown.moved_to);
     view.cursor = moved.or(hovered).or(if shown.iter().any(|shown| shown.focused) { before } else { None });
     if view.cursor != before {
-        // The charts above the one that moved it were drawn with the crosshair where it was.
+        // Charts above the one that moved the crosshair were drawn with its old position.
         ui.ctx().request_repaint();
     }
 }
 
-/// One chart's figures.
+/// What one chart shows.
 struct Subject<'a> {
-    /// For assistive technology.
+    /// The name in the accessibility tree.
     name: &'static str,
     title: &'static str,
     about: &'static str,
@@ -140,12 +140,12 @@ struct Subject<'a> {
     y: YAxis,
 }
 
-fn subjects<'a>(curves: &'a Curves, shows: Shows, palette: style::Palette, log: bool) -> [Subject<'a>; 4] {
+fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Palette, log: bool) -> [Subject<'a>; 4] {
     let learning = |measured: &'a Measured, validation: &'a Pyramid| {
         let all = [
-            (shows.raw, Trace { name: "each step", curve: &measured.raw, look: Look::Faint, color: palette.train }),
-            (shows.smooth, Trace { name: "training", curve: &measured.smooth, look: Look::Solid, color: palette.train }),
-            (shows.validation, Trace { name: "validation", curve: validation, look: Look::Marked, color: palette.validation }),
+            (visible.raw, Trace { name: "per step", curve: &measured.raw, look: Look::Faint, color: palette.train }),
+            (visible.smooth, Trace { name: "training", curve: &measured.smooth, look: Look::Solid, color: palette.train }),
+            (visible.validation, Trace { name: "validation", curve: validation, look: Look::Marked, color: palette.validation }),
         ];
         all.into_iter().filter(|(shown, _)| *shown).map(|(_, trace)| trace).collect()
     };
@@ -155,7 +155,7 @@ fn subjects<'a>(curves: &'a Curves, shows: Shows, palette: style::Palette, log: 
         Subject {
             name: "Loss plot",
             title: "Loss",
-            about: "Cross-entropy in nats: how surprised the network is by the right answer. Lower is better.",
+            about: "Cross-entropy in nats: the mean of −ln p, where p is the probability given to the correct digit. Lower is better.",
             has_help: true,
             newest: newest(curves, &[("training", &curves.loss.smooth), ("validation", &curves.validation_loss)], significant),
             traces: learning(&curves.loss, &curves.validation_loss),
@@ -164,7 +164,7 @@ fn subjects<'a>(curves: &'a Curves, shows: Shows, palette: style::Palette, log: 
         Subject {
             name: "Accuracy plot",
             title: "Accuracy",
-            about: "Share of pictures read rightly. Validation pictures are never learned from, so theirs is the honest figure.",
+            about: "Share of images classified correctly. Validation images are not trained on, so validation accuracy shows how well the network generalises.",
             has_help: false,
             newest: newest(curves, &[("training", &curves.accuracy.smooth), ("validation", &curves.validation_accuracy)], percents),
             traces: learning(&curves.accuracy, &curves.validation_accuracy),
@@ -182,7 +182,7 @@ fn subjects<'a>(curves: &'a Curves, shows: Shows, palette: style::Palette, log: 
         Subject {
             name: "Memory plot",
             title: "Memory",
-            about: "Memory this program holds, in MB of 1024 x 1024 bytes.",
+            about: "Memory used by Inkling, in MB (1 MB = 1024 × 1024 bytes).",
             has_help: false,
             newest: newest(curves, &[("", &curves.memory)], megabytes),
             traces: machine("memory", &curves.memory),
@@ -191,16 +191,16 @@ fn subjects<'a>(curves: &'a Curves, shows: Shows, palette: style::Palette, log: 
     ]
 }
 
-/// The newest figures in words: "training 0.12, validation 0.10 at step 940".
-fn newest(curves: &Curves, figures: &[(&str, &Pyramid)], words: impl Fn(f64) -> String) -> String {
-    let told: Vec<String> = figures
+/// The latest values as text: "training 0.12, validation 0.10 at step 940".
+fn newest(curves: &Curves, figures: &[(&str, &Pyramid)], format: impl Fn(f64) -> String) -> String {
+    let values: Vec<String> = figures
         .iter()
-        .filter_map(|(name, curve)| curve.points().last().map(|point| format!("{name} {}", words(point[1])).trim_start().to_owned()))
+        .filter_map(|(name, curve)| curve.points().last().map(|point| format!("{name} {}", format(point[1])).trim_start().to_owned()))
         .collect();
-    if told.is_empty() { "nothing yet".to_owned() } else { format!("{} at step {:.0}", told.join(", "), curves.last_step()) }
+    if values.is_empty() { "no data yet".to_owned() } else { format!("{} at step {:.0}", values.join(", "), curves.last_step()) }
 }
 
-/// What all charts of this frame share.
+/// What all charts share in this frame.
 struct Frame {
     x: XAxis,
     last_step: f64,
@@ -210,7 +210,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// A title line and the chart under it, together `height` high.
+    /// A title line and the chart below it, together `height` points high.
     fn show(&self, ui: &mut Ui, subject: Subject<'_>, height: f32) -> Shown {
         ui.vertical(|ui| {
             let top = ui.cursor().top();
@@ -218,7 +218,7 @@ impl Frame {
                 ui.label(RichText::new(subject.title).strong()).on_hover_text(subject.about);
                 ui.add(Label::new(RichText::new(&subject.newest).weak()).truncate());
             };
-            // The first chart's line has the help on all of them at its end.
+            // The first chart's title line ends with the help on all plots.
             if subject.has_help {
                 help::beside(ui, Topic::Plots, title);
             } else {

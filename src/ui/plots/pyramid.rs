@@ -1,7 +1,6 @@
-//! Owns a curve at every coarseness, so that a plot of any width draws few points whatever the length of the run.
-//! Must not know what the values mean or how they are drawn.
+//! A curve at several resolutions, so that a plot draws few points however long the run is.
 //!
-//! Level 0 holds the points as they came; a bucket of level `n + 1` keeps the lowest and the highest of [`FACTOR`] buckets of
+//! Level 0 holds all points; a bucket of level `n + 1` keeps the lowest and the highest of [`FACTOR`] buckets of
 //! level `n` (min/max decimation: spikes survive). Points are only ever appended, and an append touches each level at most
 //! once, so a frame costs what is new and what is visible, never the whole history.
 
@@ -15,7 +14,7 @@ pub struct Pyramid {
     levels: Vec<Vec<Bucket>>,
 }
 
-/// The extremes of some neighbouring points, in the order they came.
+/// The extremes of some neighbouring points, in their original order.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     first: [f64; 2],
@@ -34,22 +33,22 @@ impl Bucket {
 }
 
 impl Pyramid {
-    /// Points so far.
+    /// The number of points.
     pub const fn len(&self) -> usize {
         self.points.len()
     }
 
-    /// True without points.
+    /// True if there are no points.
     pub const fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
 
-    /// Every point, in order.
+    /// All points, in order.
     pub fn points(&self) -> &[[f64; 2]] {
         &self.points
     }
 
-    /// Appends a point; `x` must not be less than the last one's. A value that is no finite number is left out.
+    /// Appends a point; `x` must not be less than the last one's. Values that are not finite are ignored.
     pub fn push(&mut self, x: f64, y: f64) {
         if !(x.is_finite() && y.is_finite()) {
             return;
@@ -96,7 +95,7 @@ impl Pyramid {
                 thinned.push(bucket.second);
             }
         }
-        // What is newer than the last complete bucket is thinned by the same rule, bucket by bucket of the level that has it.
+        // Points after the last complete bucket are thinned by the same rule, in chunks.
         let rest_from = ((start / width + covered.len()) * width).max(start);
         let rest = self.points.get(rest_from..end).unwrap_or_default();
         let keep_every = rest.len().div_ceil(FACTOR * FACTOR).max(1);
@@ -108,7 +107,7 @@ impl Pyramid {
                 }
             }
         }
-        // The newest figure is what a person looks at: it is always there.
+        // The newest value always stays.
         if let Some(&last) = range.last()
             && thinned.last() != Some(&last)
         {

@@ -1,5 +1,4 @@
-//! Owns what the crosshair says: the figures of every curve at a step, in words and units.
-//! Must not move the crosshair.
+//! The read-out at the crosshair: the values of all curves at a step, with units.
 
 use eframe::egui::{self, Align2, Color32, Id, LayerId, Order, TextFormat, Ui, pos2, text::LayoutJob, vec2};
 use egui_plot::PlotTransform;
@@ -10,56 +9,56 @@ use super::scale::{XAxis, significant};
 use crate::text::format::memory;
 use crate::ui::style;
 
-/// A figure by name.
+/// A named value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// What was measured.
+    /// What it is.
     pub name: &'static str,
     /// Its value with its unit.
     pub value: String,
 }
 
-/// Every curve's figures at a step.
+/// The values of all curves at a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Readout {
-    /// The step.
+    /// The step they belong to.
     pub step: f64,
     /// "Step 940, epoch 2.00".
     pub place: String,
-    /// The figures there are.
+    /// The available values.
     pub figures: Vec<Figure>,
 }
 
 impl Readout {
-    /// What the curves say at the measured step nearest to `step`; `None` before the first.
+    /// The values at the recorded step nearest to `step`; `None` before the first step.
     pub fn at(curves: &Curves, step: f64, steps_per_epoch: f64) -> Option<Self> {
         let step = curves.loss.raw.nearest(step)?[0];
         let mut figures = Vec::new();
-        let mut tell = |name, value: Option<String>| {
+        let mut add = |name, value: Option<String>| {
             if let Some(value) = value {
                 figures.push(Figure { name, value });
             }
         };
         let at = |curve: &Pyramid| curve.nearest(step).map(|point| point[1]);
-        // Validation figures hold from the end of their epoch until the next; before the first there are none.
+        // A validation value holds from the end of its epoch until the next one.
         let since = |curve: &Pyramid| {
             let points = curve.points();
             let after = points.partition_point(|point| point[0] <= step);
             after.checked_sub(1).and_then(|index| points.get(index)).map(|point| point[1])
         };
-        tell("Training loss, smoothed", at(&curves.loss.smooth).map(nats));
-        tell("Training loss, this step", at(&curves.loss.raw).map(nats));
-        tell("Validation loss", since(&curves.validation_loss).map(nats));
-        tell("Training accuracy, smoothed", at(&curves.accuracy.smooth).map(percents));
-        tell("Training accuracy, this step", at(&curves.accuracy.raw).map(percents));
-        tell("Validation accuracy", since(&curves.validation_accuracy).map(percents));
-        tell("Learning rate", at(&curves.learning_rate).map(significant));
-        tell("Throughput", at(&curves.throughput).map(|value| format!("{value:.0} images/s")));
-        tell("Memory", at(&curves.memory).map(megabytes));
+        add("Training loss, smoothed", at(&curves.loss.smooth).map(nats));
+        add("Training loss, per step", at(&curves.loss.raw).map(nats));
+        add("Validation loss", since(&curves.validation_loss).map(nats));
+        add("Training accuracy, smoothed", at(&curves.accuracy.smooth).map(percents));
+        add("Training accuracy, per step", at(&curves.accuracy.raw).map(percents));
+        add("Validation accuracy", since(&curves.validation_accuracy).map(percents));
+        add("Learning rate", at(&curves.learning_rate).map(significant));
+        add("Throughput", at(&curves.throughput).map(|value| format!("{value:.0} images/s")));
+        add("Memory", at(&curves.memory).map(megabytes));
         Some(Self { step, place: format!("Step {step:.0}, epoch {:.2}", step / steps_per_epoch.max(1.0)), figures })
     }
 
-    /// In one line, for assistive technology.
+    /// All values in one line, for assistive technology.
     pub fn sentence(&self) -> String {
         let figures: Vec<String> = self.figures.iter().map(|figure| format!("{} {}", figure.name.to_lowercase(), figure.value)).collect();
         format!("{}: {}", self.place, figures.join(", "))
@@ -81,7 +80,7 @@ pub fn percents(value: f64) -> String {
     format!("{value:.2} %")
 }
 
-/// Paints the read-out beside the crosshair of the chart with this transform, on the side where there is room.
+/// Paints the read-out beside the crosshair of the chart with this transform, on the side with enough space.
 pub fn show(ui: &Ui, readout: &Readout, x: XAxis, transform: PlotTransform) {
     let palette = style::palette(ui);
     let font = egui::TextStyle::Small.resolve(ui.style());
@@ -103,7 +102,7 @@ pub fn show(ui: &Ui, readout: &Readout, x: XAxis, transform: PlotTransform) {
     let size = vec2(width, place.size().y + 4.0 + names.size().y) + vec2(20.0, 16.0);
 
     let frame = *transform.frame();
-    let crosshair = transform.position_from_point_x(x.place(readout.step));
+    let crosshair = transform.position_from_point_x(x.position(readout.step));
     let screen = ui.ctx().content_rect().shrink(4.0);
     let right = crosshair + 14.0 + size.x <= frame.right().min(screen.right());
     let (anchor, corner) = if right { (Align2::LEFT_TOP, crosshair + 14.0) } else { (Align2::RIGHT_TOP, crosshair - 14.0) };

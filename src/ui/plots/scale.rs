@@ -1,12 +1,11 @@
-//! Owns how values become positions and tick labels: linear and logarithmic axes, steps and epochs, units.
-//! Must not know which curve it serves.
+//! Axes: from values to positions and tick labels, linear or logarithmic, by step or epoch, with units.
 
 use egui_plot::{GridInput, GridMark};
 
-/// Nothing at or below this has a place on a logarithmic axis; it is drawn here.
+/// On a logarithmic axis, smaller values are drawn here.
 const LOG_FLOOR: f64 = 1e-7;
 
-/// Grid lines are this many points apart at least; [`marks`] counts on it.
+/// The smallest distance between grid lines, in points; [`marks`] relies on it.
 pub const GRID: f32 = 8.0;
 
 /// Marks at multiples of 1, 2 or 5 times a power of ten, at least `apart` points from each other.
@@ -26,7 +25,7 @@ pub fn marks(input: &GridInput, apart: f32) -> Vec<GridMark> {
     (0..=(last - first) as u32).map(|index| GridMark { value: (first + f64::from(index)) * step_size, step_size }).collect()
 }
 
-/// What the x axis counts.
+/// The unit of the x axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum XUnit {
     /// Optimiser steps.
@@ -39,33 +38,33 @@ pub enum XUnit {
 /// The x axis: its unit, and how many steps an epoch has.
 #[derive(Clone, Copy, Debug)]
 pub struct XAxis {
-    /// What is counted.
+    /// Steps or epochs.
     pub unit: XUnit,
     /// At least 1.
     pub steps_per_epoch: f64,
 }
 
 impl XAxis {
-    /// Where a step lies on the axis.
-    pub fn place(self, step: f64) -> f64 {
+    /// The position of a step on the axis.
+    pub fn position(self, step: f64) -> f64 {
         match self.unit {
             XUnit::Step => step,
             XUnit::Epoch => step / self.steps_per_epoch,
         }
     }
 
-    /// The step at a place on the axis.
-    pub fn step(self, place: f64) -> f64 {
+    /// The step at a position on the axis.
+    pub fn step(self, position: f64) -> f64 {
         match self.unit {
-            XUnit::Step => place,
-            XUnit::Epoch => place * self.steps_per_epoch,
+            XUnit::Step => position,
+            XUnit::Epoch => position * self.steps_per_epoch,
         }
     }
 
     /// A tick's label.
     pub fn tick(self, mark: GridMark) -> String {
         match self.unit {
-            // Between steps there is nothing.
+            // No labels between steps.
             XUnit::Step if mark.step_size < 1.0 => String::new(),
             XUnit::Step => short_count(mark.value),
             XUnit::Epoch => decimals(mark.value, mark.step_size),
@@ -78,15 +77,15 @@ impl XAxis {
 pub struct YAxis {
     /// Positions are decimal logarithms of values.
     pub log: bool,
-    /// Stands behind each tick; may be empty.
+    /// Shown after each tick's value; may be empty.
     pub unit: &'static str,
     /// Zero is always in view.
     pub from_zero: bool,
 }
 
 impl YAxis {
-    /// Where a value lies on the axis.
-    pub fn place(self, value: f64) -> f64 {
+    /// The position of a value on the axis.
+    pub fn position(self, value: f64) -> f64 {
         if self.log { value.max(LOG_FLOOR).log10() } else { value }
     }
 
@@ -96,7 +95,7 @@ impl YAxis {
         if self.unit.is_empty() { text } else { format!("{text} {}", self.unit) }
     }
 
-    /// Ticks of a logarithmic axis: powers of ten, and their double and fivefold where there is room.
+    /// Ticks of a logarithmic axis: powers of ten, and twice and five times as much where there is space.
     pub fn log_marks(input: &GridInput) -> Vec<GridMark> {
         let (from, to) = input.bounds;
         if !(from.is_finite() && to.is_finite()) || to - from > 60.0 {
@@ -119,7 +118,7 @@ fn tick_value(value: f64, step_size: f64) -> String {
     if value.abs() >= 1000.0 { short_count(value) } else { decimals(value, step_size) }
 }
 
-/// A count as short as a tick needs it: 940, 2k, 37.5k, 1.2M.
+/// A count in few characters: 940, 2k, 37.5k, 1.2M.
 pub fn short_count(value: f64) -> String {
     let (scaled, suffix) = match value.abs() {
         size if size >= 1e6 => (value / 1e6, "M"),
@@ -131,14 +130,14 @@ pub fn short_count(value: f64) -> String {
     format!("{text}{suffix}")
 }
 
-/// With as many decimals as the distance between ticks calls for.
+/// A value with as many decimals as the distance between ticks requires.
 fn decimals(value: f64, step_size: f64) -> String {
     let places = (-step_size.abs().max(1e-9).log10()).ceil().clamp(0.0, 6.0) as usize;
     let text = format!("{value:.places$}");
     if text.trim_start_matches('-').chars().all(|letter| matches!(letter, '0' | '.')) { "0".to_owned() } else { text }
 }
 
-/// Three significant digits, as a loss is read: 2.31, 0.0123, 0.000412.
+/// Three significant digits: 2.31, 0.0123, 0.000412.
 pub fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");

@@ -1,5 +1,4 @@
-//! Owns saving the plots as a picture: a screenshot of the window, cropped to the plots and encoded as PNG.
-//! Must not write files: it hands the bytes on.
+//! Saves the plots as an image: a screenshot of the window, cropped to the plots and encoded as PNG.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use eframe::egui::{self, ColorImage, Rect};
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder};
 
-/// A screenshot that was asked for.
+/// A requested screenshot.
 #[derive(Debug)]
 pub struct Pending {
     area: Rect,
@@ -18,7 +17,7 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Asks for a screenshot of `area` of the window; it arrives a frame later.
+    /// Requests a screenshot of `area` of the window; it arrives a frame later.
     pub fn request(ctx: &egui::Context, area: Rect) -> Self {
         let (sender, arrived) = channel();
         let waker = ctx.clone();
@@ -30,18 +29,18 @@ impl Pending {
         Self { area, pixels_per_point: ctx.pixels_per_point(), arrived }
     }
 
-    /// The screenshot, once it is there.
+    /// The screenshot of the whole window, once it has arrived.
     pub fn arrived(&self) -> Option<Arc<ColorImage>> {
         self.arrived.try_recv().ok()
     }
 
-    /// The PNG of the part that was asked for.
+    /// The requested area as PNG.
     pub fn png(&self, screenshot: &ColorImage) -> Option<Vec<u8>> {
         png(screenshot, self.area, self.pixels_per_point)
     }
 }
 
-/// The part of a screenshot that shows `area` (in points), as PNG; `None` when it shows nothing of it.
+/// The part of a screenshot that shows `area` (in points), as PNG; `None` if the area is outside it.
 pub fn png(screenshot: &ColorImage, area: Rect, pixels_per_point: f32) -> Option<Vec<u8>> {
     let [width, height] = screenshot.size;
     let clip = |points: f32, limit: usize| ((points * pixels_per_point).round().max(0.0) as usize).min(limit);

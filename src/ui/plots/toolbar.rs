@@ -1,28 +1,27 @@
-//! Owns the row of controls above the charts, which is their legend as well.
-//! Must not draw curves.
+//! The row of controls above the charts, which is also their legend.
 
 use eframe::egui::{self, Role, Sense, Slider, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::chart::Look;
 use super::scale::XUnit;
-use super::{PlotsView, Shows};
+use super::{PlotsView, VisibleTraces};
 use crate::app::{Action, App};
 use crate::ui::style;
 
-/// What the toolbar asks of the charts.
+/// What the toolbar requests of the charts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asked {
-    /// Show everything again.
+    /// Reset the view to the whole run.
     pub fit: bool,
-    /// Save a picture.
-    pub picture: bool,
+    /// Save an image.
+    pub image: bool,
 }
 
 /// Draws the controls.
 pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Action>) -> Asked {
     let mut asked = Asked::default();
     ui.horizontal_wrapped(|ui| {
-        legend(ui, &mut view.shows);
+        legend(ui, &mut view.visible);
         style::divider(ui);
         asked.fit |= horizontal_unit(ui, view);
         style::divider(ui);
@@ -30,20 +29,20 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
         let label = ui.label("Smoothing");
         let slider = Slider::new(&mut settings.smoothing, 0.0..=0.99).fixed_decimals(2).step_by(0.01);
         ui.spacing_mut().slider_width = 56.0;
-        ui.add(slider).labelled_by(label.id).on_hover_text("Weight of what came before in the running mean: 0 shows each step as it is");
-        let log = ui.checkbox(&mut settings.log_loss, "Log loss");
-        log.on_hover_text("Loss on a logarithmic axis, which shows small differences near the end of a run");
+        ui.add(slider).labelled_by(label.id).on_hover_text("Smoothing factor of the exponential moving average; 0 shows raw values");
+        let log = ui.checkbox(&mut settings.log_loss, "Log scale");
+        log.on_hover_text("Logarithmic axis for the loss, which makes small differences late in training visible");
         if settings != app.settings {
             asked.fit |= settings.log_loss != app.settings.log_loss;
             actions.push(Action::ChangeSettings(Box::new(settings)));
         }
         style::divider(ui);
-        asked.fit |= ui.button("Fit").on_hover_text("Show the whole run again (or double-click a plot)").clicked();
+        asked.fit |= ui.button("Reset view").on_hover_text("Show the whole run (or double-click a plot)").clicked();
         ui.menu_button("Save", |ui| {
-            if ui.button("Picture (PNG)").clicked() {
-                asked.picture = true;
+            if ui.button("Image (PNG)").clicked() {
+                asked.image = true;
             }
-            if ui.button("Curves (CSV)").clicked() {
+            if ui.button("Data (CSV)").clicked() {
                 actions.push(Action::SaveCurves);
             }
         });
@@ -51,26 +50,24 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     asked
 }
 
-/// Step or epoch; true when it changed.
+/// The unit of the horizontal axis; true when it changed.
 fn horizontal_unit(ui: &mut Ui, view: &mut PlotsView) -> bool {
     let before = view.unit;
-    let label = ui.label("By");
+    let label = ui.label("X axis");
     for (unit, name) in [(XUnit::Step, "Step"), (XUnit::Epoch, "Epoch")] {
-        ui.selectable_value(&mut view.unit, unit, name)
-            .labelled_by(label.id)
-            .accessible_name(format!("Horizontal axis by {}", name.to_lowercase()));
+        ui.selectable_value(&mut view.unit, unit, name).labelled_by(label.id).accessible_name(format!("X axis by {}", name.to_lowercase()));
     }
     before != view.unit
 }
 
-fn legend(ui: &mut Ui, shows: &mut Shows) {
+fn legend(ui: &mut Ui, visible: &mut VisibleTraces) {
     let palette = style::palette(ui);
-    legend_toggle(ui, "Training", Look::Solid, palette.train, &mut shows.smooth);
-    legend_toggle(ui, "Each step", Look::Faint, palette.train, &mut shows.raw);
-    legend_toggle(ui, "Validation", Look::Marked, palette.validation, &mut shows.validation);
+    legend_toggle(ui, "Training", Look::Solid, palette.train, &mut visible.smooth);
+    legend_toggle(ui, "Per step", Look::Faint, palette.train, &mut visible.raw);
+    legend_toggle(ui, "Validation", Look::Marked, palette.validation, &mut visible.validation);
 }
 
-/// A sample of the trace and its name; a click hides or shows it.
+/// A sample of the trace with its name; clicking it hides or shows the trace.
 fn legend_toggle(ui: &mut Ui, name: &str, look: Look, color: egui::Color32, shown: &mut bool) {
     let galley = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Body.resolve(ui.style()), egui::Color32::PLACEHOLDER);
     let sample = 26.0;
@@ -110,7 +107,7 @@ fn legend_toggle(ui: &mut Ui, name: &str, look: Look, color: egui::Color32, show
     let text = pos2(rect.left() + sample + 6.0, rect.center().y - galley.size().y / 2.0);
     painter.galley_with_override_text_color(text, galley.clone(), text_color);
     if !*shown {
-        // Struck through: hidden is not told by paleness alone.
+        // Struck through, so that a hidden trace is not marked by paleness alone.
         painter.hline(text.x..=text.x + galley.size().x, rect.center().y, Stroke::new(1.0, text_color));
     }
     let (on, enabled) = (*shown, ui.is_enabled());

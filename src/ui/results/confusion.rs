@@ -1,5 +1,4 @@
-//! Owns the confusion matrix: a heat map with numbers, in which a cell can be chosen by pointer or keys.
-//! Must not know what a chosen cell does to the rest of the screen.
+//! The confusion matrix: a heat map with numbers, in which a cell can be selected by pointer or keys.
 
 use eframe::egui::{
     self, Align2, Color32, EventFilter, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2,
@@ -9,13 +8,13 @@ use crate::math::statistics::{cell_sentence, error_count};
 use crate::records::{CLASSES, Evaluation};
 use crate::ui::style::{self, Palette};
 
-/// A cell: the right digit and the answer.
+/// A cell: the true digit and the predicted one.
 pub type Cell = (usize, usize);
 
-/// Room for the digits at the sides.
+/// Space for the digits at the sides, in points.
 const MARGIN: f32 = 44.0;
 
-/// Draws the matrix `side` wide; the chosen cell may change. Returns the cell to explain: hovered, else chosen.
+/// Draws the matrix `side` points wide and updates the chosen cell. Returns the hovered cell, else the chosen one.
 pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<Cell>, side: f32) -> Option<Cell> {
     let (area, response) = ui.allocate_exact_size(vec2(side, side), Sense::focusable_noninteractive());
     let grid = Rect::from_min_max(area.min + vec2(MARGIN, MARGIN), area.max);
@@ -30,7 +29,7 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<Cell>, sid
         for answer in 0..CLASSES {
             let cell = (truth, answer);
             let count = count(evaluation, cell);
-            // Reached by the arrow keys once the matrix has the focus: a hundred stops of the Tab key would be a wall.
+            // Cells are reached by the arrow keys once the matrix has the focus: a hundred tab stops would be too many.
             let response = ui.interact(cell_rect(cell), ui.scope_id().with(("confusion", truth, answer)), Sense::CLICK);
             paint_cell(ui, response.rect, count, shades.fill(cell, count), truth == answer);
             if response.hovered() {
@@ -53,14 +52,14 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<Cell>, sid
     response.widget_info(|| WidgetInfo {
         current_text_value: Some(match *chosen {
             Some((truth, answer)) => cell_sentence(truth, answer, count(evaluation, (truth, answer))),
-            None => format!("{} of {} read wrongly", error_count(evaluation), evaluation.images),
+            None => format!("{} of {} images misclassified", error_count(evaluation), evaluation.images),
         }),
         ..WidgetInfo::labeled(Role::Grid, true, "Confusion matrix")
     });
     hovered.or(*chosen)
 }
 
-/// Pictures of one digit that were read as another.
+/// The number of images in a cell.
 pub fn count(evaluation: &Evaluation, (truth, answer): Cell) -> u32 {
     evaluation.confusion.get(truth).and_then(|row| row.get(answer)).copied().unwrap_or_default()
 }
@@ -89,8 +88,8 @@ fn titles(ui: &Ui, area: Rect, grid: Rect, size: f32) {
     let painter = ui.painter();
     let (small, body) = (TextStyle::Small.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
     let (weak, text) = (ui.visuals().weak_text_color(), ui.visuals().text_color());
-    painter.text(pos2(grid.center().x, area.top()), Align2::CENTER_TOP, "read as", small.clone(), weak);
-    let upright = painter.layout_no_wrap("right digit".to_owned(), small, weak);
+    painter.text(pos2(grid.center().x, area.top()), Align2::CENTER_TOP, "predicted digit", small.clone(), weak);
+    let upright = painter.layout_no_wrap("true digit".to_owned(), small, weak);
     let at = pos2(area.left(), grid.center().y + upright.size().x / 2.0);
     painter.add(egui::epaint::TextShape::new(at, upright, weak).with_angle(-std::f32::consts::FRAC_PI_2));
     for digit in 0..CLASSES {
@@ -110,8 +109,8 @@ fn paint_cell(ui: &Ui, rect: Rect, count: u32, fill: Color32, diagonal: bool) {
     painter.text(rect.center(), Align2::CENTER_CENTER, count, font, style::readable_on(fill));
 }
 
-/// Colours of cells. Right answers outnumber mistakes by far, so the two have scales of their own: right answers by the share of
-/// their row, mistakes by the largest mistake, on a square root that keeps single ones visible.
+/// The cells' colours. Correct predictions far outnumber errors, so the diagonal is scaled by the share of its row, and errors by
+/// the square root of their share of the largest error count, which keeps single errors visible.
 struct Shades {
     palette: Palette,
     rows: [u32; CLASSES],

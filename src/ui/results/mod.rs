@@ -1,5 +1,4 @@
-//! Owns the results screen: what a model gets right and wrong on a test split.
-//! Must not measure anything: [`App`] holds the evaluation, `statistics` what follows from it.
+//! The Results screen: a model's accuracy, confusion matrix and misclassified images on a test set.
 
 pub mod confusion;
 mod mistakes;
@@ -17,17 +16,17 @@ use crate::records::{Evaluation, ModelRef};
 use crate::run_config::DataSpec;
 use crate::text::format::{grouped, percent};
 
-/// What is seen of the results screen and not part of the application's state.
+/// View state of the Results screen.
 #[derive(Debug, Default)]
 pub struct ResultsScreen {
-    /// The cell that filters the mistakes.
+    /// The selected cell, which filters the misclassified images.
     cell: Option<Cell>,
     gallery: Gallery,
     model: Option<ModelRef>,
     data: Option<DataSpec>,
 }
 
-/// Below this width the parts stand under each other.
+/// Below this width, in points, there is a single column.
 const TWO_COLUMNS: f32 = 700.0;
 
 /// Draws the screen.
@@ -35,9 +34,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     selection::show(ui, app, view, actions);
     ui.add_space(style::GAP / 2.0);
     let Some(results) = &app.results else {
-        let body = "Finish a run, or choose a model and data above and press Evaluate. Then you see here which digits are confused, \
-                    and the pictures that were read wrongly.";
-        style::empty_state(ui, "Nothing measured yet", body);
+        let body = "Finish a run, or choose a model and a test set above and press Evaluate. The accuracy, the confusion matrix and the \
+                    misclassified images are shown here.";
+        style::empty_state(ui, "No results yet", body);
         return;
     };
     if view.gallery.sync(ui.ctx(), &results.evaluation.mistakes) {
@@ -63,52 +62,53 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
             per_class(ui, evaluation, 300.0);
         }
         ui.add_space(style::GAP);
-        worst(ui, evaluation, view);
+        misclassified(ui, evaluation, view);
     });
 }
 
-/// Accuracy with its interval, errors, loss, and whose they are.
+/// The model and test set, and accuracy with its confidence interval, errors and loss.
 fn headline(ui: &mut Ui, results: &ResultsView) {
     let evaluation = &results.evaluation;
     let wrong = error_count(evaluation);
     let (low, high) = wilson_interval(evaluation.images.saturating_sub(wrong), evaluation.images);
-    let whose = format!("{}, trained on {}, measured on {}", results.model.kind.label(), results.model.data.label(), results.data.label());
-    ui.label(RichText::new(whose).weak());
+    let subject =
+        format!("{}, trained on {}, evaluated on {}", results.model.kind.label(), results.model.data.label(), results.data.label());
+    ui.label(RichText::new(subject).weak());
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
-        let interval = format!("95 % interval: {} to {}", percent(low, 2), percent(high, 2));
-        let about = "If other pictures of the same kind were read, the share read rightly would lie in this interval 95 times out of 100 (Wilson 1927)";
+        let interval = format!("95 % CI: {} to {}", percent(low, 2), percent(high, 2));
+        let about = "Share of test images classified correctly, with its 95 % confidence interval (Wilson score)";
         style::figure(ui, "Accuracy", &percent(evaluation.accuracy, 2), &interval).on_hover_text(about);
-        style::figure(ui, "Errors", &grouped(wrong), &format!("of {} pictures", grouped(evaluation.images)));
-        let about = "Mean cross-entropy: how surprised the model was by the right answers, in nats. Sure and wrong costs most.";
+        style::figure(ui, "Errors", &grouped(wrong), &format!("of {} images", grouped(evaluation.images)));
+        let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct digit. Confident errors cost most";
         style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), "nats").on_hover_text(about);
     });
 }
 
 fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: f32) {
-    ui.label(RichText::new("What was read as what").strong());
+    ui.label(RichText::new("Confusion matrix").strong());
     let explained = confusion::show(ui, evaluation, &mut view.cell, side);
     let text = match explained {
         Some((truth, answer)) => format!("{}.", cell_sentence(truth, answer, confusion::count(evaluation, (truth, answer)))),
-        None => "Rows are the right digits, columns the answers. Choose a cell to see its mistakes.".to_owned(),
+        None => "Rows: true digits. Columns: predicted digits. Select a cell to see its images.".to_owned(),
     };
     ui.label(RichText::new(text).weak());
 }
 
 fn per_class(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
-    ui.label(RichText::new("Accuracy for each digit").strong());
+    ui.label(RichText::new("Accuracy by digit").strong());
     per_digit::show(ui, evaluation, height);
 }
 
-fn worst(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
+fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new("Worst mistakes").strong());
+        ui.label(RichText::new("Misclassified images").strong());
         match view.cell {
             None => {
-                ui.label(RichText::new("the surest wrong answers first").weak());
+                ui.label(RichText::new("true → predicted digit, most confident errors first").weak());
             }
             Some((truth, answer)) => {
-                ui.label(RichText::new(format!("only {truth} read as {answer}")).weak());
+                ui.label(RichText::new(format!("only {truth} → {answer}")).weak());
                 if ui.button("Show all").clicked() {
                     view.cell = None;
                 }

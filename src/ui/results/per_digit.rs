@@ -1,5 +1,4 @@
-//! Owns accuracy per digit: bars with numbers.
-//! Must not compute it: `statistics` does.
+//! Accuracy by digit: bars with numbers.
 
 use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
@@ -8,7 +7,7 @@ use crate::records::Evaluation;
 use crate::text::format::{grouped, percent};
 use crate::ui::style;
 
-/// Draws ten bars. They begin at a round figure below the weakest digit: what differs is the last percents.
+/// Draws ten bars. They start at a round percentage below the lowest accuracy, so that small differences are visible.
 pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
     let scores = class_scores(evaluation);
     let weakest = scores.iter().filter_map(|score| score.accuracy()).fold(1.0, f64::min);
@@ -18,7 +17,7 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
     let row = (height / 11.0).clamp(20.0, 40.0);
     for score in scores {
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row - ui.spacing().item_spacing.y), Sense::hover());
-        let text = score.accuracy().map_or_else(|| "no pictures".to_owned(), |accuracy| percent(accuracy, 2));
+        let text = score.accuracy().map_or_else(|| "no images".to_owned(), |accuracy| percent(accuracy, 2));
         let wrong = score.images - score.right;
         let painter = ui.painter();
         let (color, middle) = (ui.visuals().text_color(), rect.center().y);
@@ -44,7 +43,12 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
             current_text_value: Some(spoken.clone()),
             ..WidgetInfo::labeled(Role::Meter, true, format!("Accuracy for {}", score.digit))
         });
-        response.on_hover_text(format!("{} of {} pictures of a {} read rightly", grouped(score.right), grouped(score.images), score.digit));
+        response.on_hover_text(format!(
+            "{} of {} images of a {} classified correctly",
+            grouped(score.right),
+            grouped(score.images),
+            score.digit
+        ));
     }
-    ui.weak(format!("Bars begin at {:.0} %.", start * 100.0));
+    ui.weak(format!("Bars start at {:.0} %.", start * 100.0));
 }

@@ -1,5 +1,4 @@
-//! Owns the row that says whose results these are and measures any model on any data.
-//! Must not measure: it returns actions.
+//! The row to choose a model and a test set, and to start the evaluation.
 
 use std::path::Path;
 
@@ -16,14 +15,14 @@ use crate::ui::{model_names, style};
 pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
     let models = model_names::models(app, usize::MAX);
     let data = data_sets(app);
-    // What was measured last, unless something else was chosen and is still there.
+    // The last evaluation's model and data, unless others were chosen and still exist.
     let measured = app.results.as_ref().map(|results| (results.model.reference.clone(), results.data.clone()));
     let model = view.model.clone().filter(|model| models.contains(model)).or_else(|| measured.as_ref().map(|(model, _)| model.clone()));
     let model = model.filter(|model| models.contains(model)).unwrap_or(ModelRef::Starter);
     let set = view.data.clone().filter(|set| data.contains(set)).or_else(|| measured.map(|(_, set)| set)).unwrap_or_else(DataSpec::builtin);
     ui.horizontal_wrapped(|ui| {
-        let label = ui.label("Measure");
-        let chosen = ComboBox::from_id_salt("model to measure").width(220.0).truncate().selected_text(model_names::model(app, &model));
+        let label = ui.label("Model");
+        let chosen = ComboBox::from_id_salt("model to evaluate").width(220.0).truncate().selected_text(model_names::model(app, &model));
         let chosen = chosen.show_ui(ui, |ui| {
             for candidate in models {
                 if ui.selectable_label(candidate == model, model_names::model(app, &candidate)).clicked() {
@@ -31,37 +30,37 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
                 }
             }
         });
-        chosen.response.labelled_by(label.id).accessible_name("Model to measure");
-        let label = ui.label("on the test split of");
-        let chosen = ComboBox::from_id_salt("data to measure on").width(160.0).truncate().selected_text(set.label()).show_ui(ui, |ui| {
+        chosen.response.labelled_by(label.id).accessible_name("Model to evaluate");
+        let label = ui.label("Test set");
+        let chosen = ComboBox::from_id_salt("test set").width(160.0).truncate().selected_text(set.label()).show_ui(ui, |ui| {
             for candidate in data {
                 if ui.selectable_label(candidate == set, candidate.label()).clicked() {
                     view.data = Some(candidate);
                 }
             }
         });
-        chosen.response.labelled_by(label.id).accessible_name("Data to measure on");
+        chosen.response.labelled_by(label.id).accessible_name("Test set to evaluate on");
         if let Some(fraction) = app.evaluating {
             let bar = ProgressBar::new(fraction).desired_width(160.0).text(format!("{:.0} %", fraction * 100.0));
-            ui.add(bar).accessible_name("Measuring");
+            ui.add(bar).accessible_name("Evaluation progress");
             if ui.button("Cancel").clicked() {
                 actions.push(Action::CancelEvaluation);
             }
         } else {
             let busy = app.is_training();
             let evaluate = ui.add_enabled(!busy, style::primary_button(ui, "Evaluate"));
-            if evaluate.on_disabled_hover_text("Possible when the run under way is over").clicked() {
+            if evaluate.on_disabled_hover_text("Unavailable while training is in progress").clicked() {
                 actions.push(Action::Evaluate { model, data: set });
             }
             if busy {
-                ui.label(RichText::new("when the run is over").weak());
+                ui.label(RichText::new("unavailable during training").weak());
             }
         }
         help::button(ui, Topic::Results);
     });
 }
 
-/// The built-in digits, the sets found by name, and the folders that were chosen.
+/// The built-in digits, the data sets found on this machine, and the folders that were chosen.
 fn data_sets(app: &App) -> Vec<DataSpec> {
     let found = app.found.iter().flatten().map(|found| app.source_of(found));
     let chosen = app.settings.data_folders.iter().map(|folder| DataSource::Path(Path::new(folder).to_owned()));

@@ -1,5 +1,4 @@
-//! Owns the comparisons in the run panel, of batch sizes and of devices: asking for them, how far they are, and a bar for each side.
-//! Must not measure; it returns actions.
+//! The comparisons of batch sizes and of devices in the run panel: starting them, their progress, and a bar for each result.
 
 use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
@@ -10,10 +9,10 @@ use crate::run_config::RunConfig;
 use crate::text::format::{grouped, memory, remaining};
 use crate::ui::style;
 
-/// The height of a bar with one line and with two, with the room around it.
+/// The height of a bar with one and with two lines of text, in points.
 const HEIGHT: f32 = 24.0;
 const HEIGHT_OF_TWO: f32 = 38.0;
-/// Where bars begin: after the widest name.
+/// Where bars start, after the longest name, in points.
 const AFTER_SIZES: f32 = 44.0;
 const AFTER_DEVICES: f32 = 76.0;
 
@@ -24,7 +23,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     {
         let doing = match what {
             ComparisonKind::BatchSizes => "Comparing batch sizes",
-            ComparisonKind::Devices => "Timing a few steps of this run",
+            ComparisonKind::Devices => "Comparing devices",
         };
         ui.horizontal(|ui| {
             if ui.add_enabled(!under_way.stopping, style::secondary_button("Cancel")).clicked() {
@@ -32,7 +31,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             }
             ui.vertical(|ui| {
                 ui.label(style::hint(format!("{doing}, {} left", remaining(under_way.remaining_seconds))));
-                ui.add(style::progress_bar(ui, under_way.fraction).desired_height(8.0)).accessible_name("Progress of the comparison");
+                ui.add(style::progress_bar(ui, under_way.fraction).desired_height(8.0)).accessible_name("Comparison progress");
             });
         });
         return;
@@ -49,21 +48,25 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let can = app.benchmark.under_way.is_none() && app.validation_errors().is_empty();
         let mut ask = |text: &str, about: &str, what| {
             let response = ui.add_enabled(can, style::small_button(text));
-            if response.on_hover_text(about).on_disabled_hover_text("A benchmark is under way, or a setting cannot be").clicked() {
+            if response
+                .on_hover_text(about)
+                .on_disabled_hover_text("Unavailable while a benchmark is running or a setting is invalid")
+                .clicked()
+            {
                 actions.push(Action::Compare(what));
             }
         };
-        let about = "Measures how many pictures a second each size learns from, with the settings as they stand; some fifteen seconds";
+        let about = "Measures the training throughput of each batch size with the current settings. Takes about 15 seconds";
         ask(if sizes.is_some() { "Compare again" } else { "Compare batch sizes" }, about, ComparisonKind::BatchSizes);
-        let about = "Times a few steps of this run on each device, in each number format that can be used there; a few seconds for each";
-        ask("Which is faster for this run?", about, ComparisonKind::Devices);
+        let about = "Times a few training steps on each device and in each precision available there. Takes a few seconds each";
+        ask("Compare devices", about, ComparisonKind::Devices);
     });
-    if let Some(words) = app.first_guess() {
-        ui.label(style::hint(words));
+    if let Some(text) = app.first_guess() {
+        ui.label(style::hint(text));
     }
 }
 
-/// A bar for each size, as long as it is fast; a click takes the size. The one that is enough says so.
+/// A bar for each batch size, its length the throughput; a click selects the size. The smallest size at full speed is marked.
 fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
     let highest = highest(found);
     let spot = sweet_spot(&found.rows);
@@ -73,13 +76,13 @@ fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Act
         let memory = app.memory_needed(&config).map_or_else(String::new, |bytes| format!(", {}", memory(bytes)));
         let bar = Bar {
             name: batch_size.to_string(),
-            spoken: format!("Batch size {batch_size}"),
-            words: format!("{} images/s{memory}{}", grouped(rate.round() as u64), if enough { ", enough" } else { "" }),
+            accessible_name: format!("Batch size {batch_size}"),
+            text: format!("{} images/s{memory}{}", grouped(rate.round() as u64), if enough { ", sufficient" } else { "" }),
             below: String::new(),
             share: (rate / highest) as f32,
             best: enough,
             about: if enough {
-                "The smallest size that is as fast as any: larger ones only correct the weights less often. Click to use it."
+                "The smallest batch size at full speed: larger ones only mean fewer weight updates. Click to use it."
             } else {
                 "Click to use it."
             },
@@ -89,29 +92,29 @@ fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Act
     failures(ui, found);
 }
 
-/// A bar for each device and number format; a click takes both. The fastest says so.
+/// A bar for each device and precision; a click selects both. The fastest is marked.
 fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
     let highest = highest(found);
     let fastest = fastest(&found.rows);
     let first = rates(&found.rows).next();
     for (side, rate) in rates(&found.rows) {
         let best = fastest == Some(side);
-        let ratio = first.filter(|(first, _)| *first != side).map_or_else(String::new, |(_, base)| format!(", {:.2}x", rate / base));
+        let ratio = first.filter(|(first, _)| *first != side).map_or_else(String::new, |(_, base)| format!(", {:.2}×", rate / base));
         let name = app.side_name(side);
         let bar = Bar {
-            spoken: name.clone(),
+            accessible_name: name.clone(),
             name,
-            words: format!("{} images/s{ratio}{}", grouped(rate.round() as u64), if best { ", fastest" } else { "" }),
+            text: format!("{} images/s{ratio}{}", grouped(rate.round() as u64), if best { ", fastest" } else { "" }),
             below: app.total_time(rate).map_or_else(String::new, |time| format!("about {time}")),
             share: (rate / highest) as f32,
             best,
-            about: if best { "As fast as any, and the simplest of those. Click to use it." } else { "Click to use it." },
+            about: if best { "The fastest, or as fast as any and the simplest. Click to use it." } else { "Click to use it." },
         };
         bar.show(ui, AFTER_DEVICES, app.on_side(side), app, actions);
     }
     failures(ui, found);
     if !app.has_other_devices() {
-        ui.label(style::hint("There is only the processor here."));
+        ui.label(style::hint("No GPU available: only the CPU can be compared."));
     }
 }
 
@@ -119,19 +122,19 @@ fn highest(found: &Comparison) -> f64 {
     rates(&found.rows).map(|(_, rate)| rate).fold(1.0, f64::max)
 }
 
-/// Sides that could not be measured.
+/// The candidates that could not be measured.
 fn failures(ui: &mut Ui, found: &Comparison) {
-    for words in found.failures() {
-        style::invalid(ui, &words);
+    for text in found.failures() {
+        style::invalid(ui, &text);
     }
 }
 
-/// A side as it is shown.
+/// One candidate's bar.
 struct Bar {
     name: String,
-    spoken: String,
-    words: String,
-    /// A second line, or nothing.
+    accessible_name: String,
+    text: String,
+    /// A second line of text; may be empty.
     below: String,
     share: f32,
     best: bool,
@@ -139,7 +142,7 @@ struct Bar {
 }
 
 impl Bar {
-    /// Draws it; a click takes `config`.
+    /// Draws the bar; a click applies `config`.
     fn show(self, ui: &mut Ui, left: f32, config: RunConfig, app: &App, actions: &mut Vec<Action>) {
         let height = if self.below.is_empty() { HEIGHT } else { HEIGHT_OF_TWO };
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
@@ -148,8 +151,9 @@ impl Bar {
             style::focus_ring(ui, rect);
         }
         let chosen = app.config == config;
-        let spoken = [format!("{}: {}", self.spoken, self.words), self.below].join(if height == HEIGHT { "" } else { ", " });
-        response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, &spoken));
+        let accessible_name =
+            [format!("{}: {}", self.accessible_name, self.text), self.below].join(if height == HEIGHT { "" } else { ", " });
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, &accessible_name));
         if response.on_hover_text(self.about).clicked() {
             actions.push(Action::Configure(Box::new(config)));
         }
@@ -167,9 +171,9 @@ impl Bar {
         painter.rect_filled(filled, 3.0, palette.accent.gamma_multiply(if self.best { 0.38 } else { 0.18 }));
         let line = |text: &str, y, color| painter.text(pos2(left + 6.0, y), Align2::LEFT_CENTER, text, font.clone(), color);
         if self.below.is_empty() {
-            line(&self.words, rect.center().y, color);
+            line(&self.text, rect.center().y, color);
         } else {
-            line(&self.words, rect.top() + rect.height() * 0.31, color);
+            line(&self.text, rect.top() + rect.height() * 0.31, color);
             line(&self.below, rect.top() + rect.height() * 0.69, ui.visuals().weak_text_color());
         }
     }

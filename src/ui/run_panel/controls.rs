@@ -1,5 +1,4 @@
-//! Owns the foot of the run panel: Start, Pause, Resume and Stop, and how far the run is.
-//! Must not know how a run is carried out.
+//! The bottom of the run panel: Start, Pause, Resume and Stop, and the run's progress.
 
 use eframe::egui::{Button, Frame, KeyboardShortcut, Label, Margin, Panel, Response, RichText, Ui};
 
@@ -8,12 +7,12 @@ use crate::app::{Action, App, Phase, RunView};
 use crate::text::format::{percent, remaining};
 use crate::ui::{icons, shortcuts, style};
 
-/// Draws the controls at the foot, and above them, in a panel of its own, how far the run is: lines that come and go there must not move
-/// a button under the pointer.
+/// Draws the buttons at the bottom and the run's progress in a panel above them: lines that come and go there must not move a button
+/// under the pointer.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let foot = |name: &'static str| Panel::bottom(name).frame(Frame::new().inner_margin(Margin { top: 8, ..Margin::ZERO }));
-    foot("run controls").show_separator_line(false).show(ui, |ui| buttons(ui, app, actions));
-    foot("run state").show_separator_line(false).show(ui, |ui| {
+    let bottom = |name: &'static str| Panel::bottom(name).frame(Frame::new().inner_margin(Margin { top: 8, ..Margin::ZERO }));
+    bottom("run controls").show_separator_line(false).show(ui, |ui| buttons(ui, app, actions));
+    bottom("run state").show_separator_line(false).show(ui, |ui| {
         ui.separator();
         if let Some(run) = &app.run {
             state(ui, app, run);
@@ -33,15 +32,15 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         Some(run) => {
             ui.horizontal(|ui| {
                 let half = (width - ui.spacing().item_spacing.x) / 2.0;
-                let hold = match run.phase {
+                let pause = match run.phase {
                     Phase::Paused => (style::primary_button(ui, "Resume"), Action::Resume),
                     _ => (style::secondary_button("Pause"), Action::Pause),
                 };
                 let stopping = run.phase == Phase::Stopping;
-                let can_hold = matches!(run.phase, Phase::Training | Phase::Paused);
-                let response = ui.add_enabled(can_hold, hold.0.min_size([half, 36.0].into()));
+                let can_pause = matches!(run.phase, Phase::Training | Phase::Paused);
+                let response = ui.add_enabled(can_pause, pause.0.min_size([half, 36.0].into()));
                 if with_keys(ui, response, shortcuts::START).clicked() {
-                    actions.push(hold.1);
+                    actions.push(pause.1);
                 }
                 let response = ui.add_enabled(!stopping, style::secondary_button("Stop").min_size([half, 36.0].into()));
                 if with_keys(ui, response, shortcuts::STOP).clicked() {
@@ -55,7 +54,7 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let startable = app.validation_errors().is_empty();
     let size = [ui.available_width(), 40.0];
-    // In a row the label stands in the middle of its button.
+    // In a horizontal layout the label is centred in its button.
     let button =
         |ui: &mut Ui, enabled, button: Button<'static>| ui.horizontal(|ui| ui.add_enabled(enabled, button.min_size(size.into()))).inner;
     let start = match app.interrupted_checkpoint() {
@@ -64,11 +63,11 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             with_keys(ui, response, shortcuts::START)
         }
         Some(last) => {
-            let response = button(ui, true, style::primary_button(ui, format!("Continue after epoch {}", last.epochs)));
+            let response = button(ui, true, style::primary_button(ui, format!("Resume after epoch {}", last.epochs)));
             if with_keys(ui, response, shortcuts::START).clicked() {
                 actions.push(Action::ResumeInterrupted(last.folder.clone()));
             }
-            button(ui, startable, style::secondary_button("Start anew"))
+            button(ui, startable, style::secondary_button("Start new run"))
         }
     };
     if start.clicked() {
@@ -83,7 +82,7 @@ fn with_keys(ui: &Ui, response: Response, keys: KeyboardShortcut) -> Response {
 fn state(ui: &mut Ui, app: &App, run: &RunView) {
     ui.label(RichText::new(run.state()).strong());
     if run.is_active() {
-        ui.add(style::progress_bar(ui, run.fraction()).desired_height(10.0)).accessible_name("Progress of the run");
+        ui.add(style::progress_bar(ui, run.fraction()).desired_height(10.0)).accessible_name("Run progress");
     }
     let mut figures = run.pace();
     if let Phase::Training | Phase::Paused = run.phase {
@@ -92,17 +91,17 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
     if let Phase::Finished(summary) = &run.phase
         && let Some(test) = &summary.test
     {
-        figures.push(format!("{} right on the test pictures", percent(test.accuracy, 2)));
-        figures.push(format!("{} of training", remaining(summary.train_seconds as f32)));
+        figures.push(format!("test accuracy {}", percent(test.accuracy, 2)));
+        figures.push(format!("trained in {}", remaining(summary.train_seconds as f32)));
     }
     if !figures.is_empty() {
         ui.label(style::hint(figures.join(", ")));
     }
     if app.stays_awake() {
-        ui.label(style::hint("Your computer stays awake until the run is over.")).on_hover_text("Its screen may still go dark.");
+        ui.label(style::hint("Sleep is disabled until training has finished.")).on_hover_text("The display may still turn off.");
     }
     if let Some(scaling) = run.scaling() {
-        let about = "f16 has room for small gradients only when the loss is scaled up; a step whose gradients overflow is skipped, and the scale halved.";
+        let about = "The loss is scaled up so that small gradients do not underflow in f16. If gradients overflow, the step is skipped and the scale is halved.";
         ui.label(style::hint(scaling)).on_hover_text(about);
     }
     for intervention in &run.interventions {

@@ -1,5 +1,4 @@
-//! Owns the rows of the run panel: a label, a control, and below it why its value cannot be.
-//! Must not know which rows there are.
+//! The rows of the run panel: a label, a control, and below it the reason if its value is invalid.
 
 use eframe::egui::{Align, Button, ComboBox, Label, Layout, Response, TextEdit, Ui, vec2};
 
@@ -7,10 +6,10 @@ use crate::app::{Action, App, Field};
 use crate::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
 use crate::ui::style;
 
-/// Room for the labels, so that the controls line up.
+/// The labels' width, in points, so that the controls line up.
 const LABEL_WIDTH: f32 = 112.0;
 
-/// A label and the control it belongs to, which fills the rest of the row.
+/// A label and its control, which fills the rest of the row.
 fn row(ui: &mut Ui, label: &str, control: impl FnOnce(&mut Ui) -> Response) -> Response {
     ui.horizontal(|ui| {
         let height = ui.spacing().interact_size.y;
@@ -24,7 +23,7 @@ fn row(ui: &mut Ui, label: &str, control: impl FnOnce(&mut Ui) -> Response) -> R
     .inner
 }
 
-/// A row with a drop-down list. What cannot be chosen is listed too, with the reason.
+/// A row with a drop-down list. Unavailable options are listed too, with the reason.
 pub fn choice<T: Copy + PartialEq>(
     ui: &mut Ui,
     label: &str,
@@ -59,12 +58,12 @@ fn entry(ui: &mut Ui, chosen: bool, name: &str, why_not: Option<&str>) -> bool {
     clicked
 }
 
-/// A row with a number that is typed freely.
+/// A row with a field for a number.
 pub fn number(ui: &mut Ui, app: &App, field: Field, label: &str, about: &str, actions: &mut Vec<Action>) {
     open_number(ui, app, field, label, "", about, actions);
 }
 
-/// A row with a number that may be left out; `left_out` says in the empty field what that means.
+/// A row with a field for an optional number; `left_out` is the empty field's placeholder.
 pub fn open_number(ui: &mut Ui, app: &App, field: Field, label: &str, left_out: &str, about: &str, actions: &mut Vec<Action>) {
     let mut text = app.text(field);
     row(ui, label, |ui| {
@@ -78,25 +77,25 @@ pub fn open_number(ui: &mut Ui, app: &App, field: Field, label: &str, left_out: 
     obstacle(ui, app, field);
 }
 
-/// A row with a box to tick.
+/// A row with a check box.
 pub fn check(ui: &mut Ui, label: &str, ticked: &mut bool) -> Response {
     row(ui, label, |ui| ui.checkbox(ticked, ""))
 }
 
-/// Why the field's value cannot be, if it cannot.
+/// The reason why the field's value is invalid, if it is.
 pub fn obstacle(ui: &mut Ui, app: &App, field: Field) {
     for obstacle in app.validation_errors().iter().filter(|obstacle| obstacle.field == field) {
         style::invalid(ui, &obstacle.message.to_string());
     }
 }
 
-/// The weights the run starts from, where it is not chance.
+/// The weights the run starts from, unless they are random.
 pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
     let Some(path) = &app.config.initial_weights else { return };
     let name = app.model_name(path).unwrap_or_else(|| path.display().to_string());
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if ui.button("Start afresh").on_hover_text("Start from chance instead").clicked() {
+            if ui.button("Clear").on_hover_text("Start from random weights instead").clicked() {
                 config.initial_weights = None;
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -104,7 +103,7 @@ pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
             });
         });
     });
-    ui.add(Label::new(style::hint("The run trains these weights further. Another network starts afresh.")).wrap());
+    ui.add(Label::new(style::hint("Training continues from these weights. They are dropped if you choose another network.")).wrap());
 }
 
 /// What to learn from.
@@ -114,7 +113,7 @@ pub fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         list.show_ui(ui, |ui| data_entries(ui, app, actions)).response
     })
     .on_hover_text(app.config.data.to_string());
-    ui.label(style::hint(data_in_words(app)));
+    ui.label(style::hint(data_description(app)));
 }
 
 fn data_entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -130,7 +129,7 @@ fn data_entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     for set in NamedSet::ALL {
         match app.found.iter().flatten().find(|found| found.set == set) {
             Some(found) => choose(ui, app.source_of(found), set.label(), None),
-            None if app.found.is_none() => choose(ui, DataSource::Named(set), set.label(), Some("Still looking for it.")),
+            None if app.found.is_none() => choose(ui, DataSource::Named(set), set.label(), Some("Searching…")),
             None => choose(ui, DataSource::Named(set), set.label(), Some("Not found on this machine.")),
         }
     }
@@ -140,25 +139,28 @@ fn data_entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         choose(ui, source, &name, None);
     }
     ui.separator();
-    if ui.button("Choose a folder…").on_hover_text("Four IDX files, a folder per digit with pictures in it, a CSV or ink files.").clicked()
+    if ui
+        .button("Choose a folder…")
+        .on_hover_text("Four IDX files, image folders with one subfolder per digit, a CSV file or ink files")
+        .clicked()
     {
         actions.push(Action::ChooseDataFolder);
     }
 }
 
 /// What the chosen data is, in a sentence.
-pub fn data_in_words(app: &App) -> String {
+pub fn data_description(app: &App) -> String {
     match app.config.data.sources() {
-        [DataSource::Builtin] => "60,000 digits that Inkling writes itself, in many hands. Ready at once.".to_owned(),
+        [DataSource::Builtin] => "60,000 handwritten-style digits generated by Inkling. Ready in seconds.".to_owned(),
         [source] => match app.found.iter().flatten().find(|found| app.source_of(found) == *source) {
             Some(found) => format!(
-                "{} training and {} test pictures, in {}.",
+                "{} training and {} test images, in {}.",
                 crate::text::format::grouped(found.train_images),
                 crate::text::format::grouped(found.test_images),
                 found.folder.display()
             ),
             None => format!("In {}.", source.name()),
         },
-        _ => "Several sets together; the first one's test pictures are the test.".to_owned(),
+        _ => "Several data sets combined; the first one's test set is used for testing.".to_owned(),
     }
 }

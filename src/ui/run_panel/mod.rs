@@ -1,5 +1,4 @@
-//! Owns the run panel: what the next run is, and starting, holding and stopping it.
-//! Must not keep values of its own: what is typed lives in [`App`].
+//! The run panel: the settings of the next run, and starting, pausing and stopping it. Typed text is held by [`App`].
 
 mod comparisons;
 mod controls;
@@ -19,10 +18,10 @@ use crate::text::format::memory;
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     controls::show(ui, app, actions);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        // Room for the scroll bar, so that it never lies on a field.
+        // Space for the scroll bar, so that it never covers a field.
         ui.set_max_width(ui.available_width() - 8.0);
-        // Help is there while nothing can be changed, too.
-        help::beside(ui, Topic::Settings, |ui| style::section(ui, "What to learn from"));
+        // Help stays available while the settings are disabled.
+        help::beside(ui, Topic::Settings, |ui| style::section(ui, "Training data"));
         ui.add_enabled_ui(!app.is_training(), |ui| settings(ui, app, actions));
     });
 }
@@ -36,14 +35,14 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.vertical(|ui| fields::initial_weights(ui, app, &mut config));
     fields::choice(ui, "Model", &mut config.model, ModelKind::ALL, ModelKind::label, |_| None)
         .on_hover_text(descriptions::model(app.config.model));
-    fields::number(ui, app, Field::Epochs, "Epochs", "How often every training picture is looked at.", actions);
-    fields::number(ui, app, Field::BatchSize, "Batch size", "Pictures looked at between two corrections of the weights.", actions);
+    fields::number(ui, app, Field::Epochs, "Epochs", "Passes over the training set.", actions);
+    fields::number(ui, app, Field::BatchSize, "Batch size", "Images per optimiser step.", actions);
     ui.vertical(|ui| comparisons::show(ui, app, actions));
-    fields::choice(ui, "Vary pictures", &mut config.augmentation, Augmentation::ALL, Augmentation::label, |_| None)
-        .on_hover_text(format!("Augmentation. {}", descriptions::augmentation(app.config.augmentation)));
+    fields::choice(ui, "Augmentation", &mut config.augmentation, Augmentation::ALL, Augmentation::label, |_| None)
+        .on_hover_text(format!("Random changes to the training images. {}", descriptions::augmentation(app.config.augmentation)));
     let offered = app.precisions();
     fields::choice(ui, "Precision", &mut config.precision, &offered, Precision::label, |precision| app.why_not_precision(precision))
-        .on_hover_text("The number format products are computed in; weights, sums and the loss are f32 in each.");
+        .on_hover_text("The number format of matrix products and convolutions; weights, sums and the loss are always f32.");
     fields::obstacle(ui, app, Field::Precision);
     ui.vertical(|ui| {
         if let Some(note) = app.precision_note(app.config.precision) {
@@ -71,20 +70,20 @@ fn presets(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             }
         });
     }
-    // In a box of their own: what comes and goes here must not change which field the keyboard is on.
+    // In a scope of their own, so that lines that come and go do not move the keyboard focus.
     ui.vertical(|ui| {
-        let words = app.config.preset.map_or("Settings of your own; no preset has them.".to_owned(), descriptions::preset);
-        ui.label(style::hint(words));
+        let about = app.config.preset.map_or("Custom settings.".to_owned(), descriptions::preset);
+        ui.label(style::hint(about));
         if let Some(time) = app.expected_time() {
-            ui.label(style::hint(time)).on_hover_text("From what was measured on this machine, the epochs and the pictures to learn from");
+            ui.label(style::hint(time)).on_hover_text("Estimated from benchmark results or earlier runs on this machine");
         }
-        if let Some((words, fits)) = app.expected_memory() {
-            let about = "An estimate: the pictures, the weights with what the optimiser keeps of them, and the layers' results at work";
-            let response = if fits { ui.label(style::hint(words)) } else { style::invalid(ui, &words) };
+        if let Some((text, fits)) = app.expected_memory() {
+            let about = "Estimate: images, weights, optimiser state and activations";
+            let response = if fits { ui.label(style::hint(text)) } else { style::invalid(ui, &text) };
             response.on_hover_text(about);
         } else if let Some(bytes) = app.memory_needed(&app.config) {
-            // The line is there from the first frame, so that nothing moves under the pointer once the machine was looked at.
-            ui.label(style::hint(format!("Takes about {} of memory.", memory(bytes))));
+            // Shown from the first frame, so that nothing moves once the hardware has been detected.
+            ui.label(style::hint(format!("Needs about {} of memory.", memory(bytes))));
         }
     });
 }

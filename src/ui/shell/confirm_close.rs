@@ -1,16 +1,15 @@
-//! Owns the question before the window closes on a run that is under way.
-//! Must not close anything.
+//! The confirmation before the window closes during training.
 
 use eframe::egui::{Id, Modal, RichText, Ui};
 
 use crate::ui::style;
 
-/// Asks whether to stop the run and close; `None` while there is no answer. Escape means going on.
+/// Asks whether to stop the run and close; `None` while there is no answer. Escape keeps training.
 pub fn confirm_close(ui: &Ui) -> Option<bool> {
     let modal = Modal::new(Id::unique("before closing")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
         ui.set_width(420.0);
-        ui.label(RichText::new("A run is under way").heading());
-        ui.label("Closing the window ends it. What it learned by its last full epoch is kept, as a model of its own.");
+        ui.label(RichText::new("Training is in progress").heading());
+        ui.label("Closing the window stops the run. The weights from its last completed epoch are saved as a model.");
         ui.add_space(style::GAP);
         let mut answer = None;
         ui.horizontal(|ui| {

@@ -1,5 +1,4 @@
-//! Owns what surrounds every screen: which panels stand where in how wide a window.
-//! Must not know what a screen shows.
+//! The frame around every screen: which panels are shown where, depending on the window's width.
 
 mod confirm_close;
 mod notices;
@@ -14,9 +13,9 @@ use crate::app::{Action, App, Screen};
 
 pub use confirm_close::confirm_close;
 
-/// From this width on there is room to draw beside the plots.
-const ROOM_TO_DRAW: f32 = 1300.0;
-/// The run panel's width.
+/// From this width, in points, the canvas is shown beside the plots.
+const DRAW_BESIDE_WIDTH: f32 = 1300.0;
+/// The run panel's width, in points.
 const RUN_PANEL: f32 = 316.0;
 
 /// Draws the chosen screen and everything around it.
@@ -37,7 +36,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
             .exact_size(RUN_PANEL)
             .resizable(false)
             .show(ui, |ui| run_panel::show(ui, app, actions));
-        if width >= ROOM_TO_DRAW {
+        if width >= DRAW_BESIDE_WIDTH {
             let beside = (width * 0.22).clamp(300.0, 420.0);
             Panel::right("draw beside").frame(style::side_frame(ui)).exact_size(beside).resizable(false).show(ui, |ui| {
                 draw::show_compact(ui, app, &mut views.draw, actions);

@@ -1,5 +1,4 @@
-//! Owns how notices are shown: a card each, until it is dismissed.
-//! Must not word them.
+//! Notices, each a card until it is dismissed.
 
 use eframe::egui::{Align, Frame, Label, Layout, Margin, RichText, Stroke, Ui};
 

@@ -1,5 +1,4 @@
-//! Owns the bar along the bottom: who reads, where, how the run is doing, and the monitor's switch, from every screen.
-//! Must not know what the monitor shows.
+//! The status bar: the model in use and its device, the run's progress, and the monitor's switch.
 
 use eframe::egui::{Button, Label, RichText, Sense, Ui, vec2};
 
@@ -22,10 +21,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn reader(ui: &mut Ui, app: &App) {
-    let sentence = app
-        .model_in_use
-        .as_ref()
-        .map_or_else(|| "Loading the model that reads".to_owned(), |reader| model_sentence(reader, app.run.as_ref()));
+    let sentence =
+        app.model_in_use.as_ref().map_or_else(|| "Loading the model".to_owned(), |reader| model_sentence(reader, app.run.as_ref()));
     let device = app.prediction().map(|reading| reading.device).or_else(|| app.run.as_ref()?.plan.as_ref().map(|plan| plan.device));
     let device = match device.unwrap_or(DeviceChoice::Cpu) {
         DeviceChoice::Auto | DeviceChoice::Cpu => "on the CPU",
@@ -38,7 +35,7 @@ fn reader(ui: &mut Ui, app: &App) {
 fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let shown = app.settings.monitor;
     let about = format!(
-        "{} how busy processor and memory are, live ({})",
+        "{} live CPU, memory and GPU usage ({})",
         if shown { "Hide" } else { "Show" },
         ui.ctx().format_shortcut(&shortcuts::MONITOR)
     );
@@ -53,14 +50,14 @@ fn run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.label(style::hint("No run yet"));
         return;
     };
-    let mut words = vec![run.state()];
-    words.extend(run.pace());
-    let text = RichText::new(words.join(", ")).small();
+    let mut parts = vec![run.state()];
+    parts.extend(run.pace());
+    let text = RichText::new(parts.join(", ")).small();
     if ui.add(Label::new(text).sense(Sense::click())).on_hover_text("Show the run").clicked() {
         actions.push(Action::Show(Screen::Train));
     }
     if run.is_active() {
         ui.add(style::progress_bar(ui, run.fraction()).desired_width(120.0).desired_height(8.0))
-            .accessible_name("Progress of the run, in the status bar");
+            .accessible_name("Run progress, in the status bar");
     }
 }

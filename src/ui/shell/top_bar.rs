@@ -1,5 +1,4 @@
-//! Owns the bar along the top: the name, the tabs, the menu.
-//! Must not know the screens behind the tabs.
+//! The top bar: the name, the tabs, the menu.
 
 use eframe::egui::{Align, Button, Layout, RichText, Sense, Stroke, Ui, containers::menu::MenuButton, gui_zoom, vec2};
 
@@ -33,7 +32,7 @@ fn tab(ui: &mut Ui, chosen: bool, screen: Screen, keys: &str, actions: &mut Vec<
         .add(Button::selectable(chosen, text).frame(false).min_size(vec2(72.0, 30.0)))
         .on_hover_text(format!("{} ({keys})", about(screen)));
     if chosen {
-        // A line as well as a colour says which screen this is.
+        // A line as well as a colour marks the current screen.
         let line = response.rect.x_range().shrink(10.0);
         ui.painter().hline(line, response.rect.bottom() - 1.0, Stroke::new(2.5, palette.accent));
     }
@@ -54,26 +53,26 @@ const fn name(screen: Screen) -> &'static str {
 
 const fn about(screen: Screen) -> &'static str {
     match screen {
-        Screen::Train => "Start a run and watch it learn",
-        Screen::Draw => "Draw a digit and see it read",
-        Screen::Models => "Every finished run",
-        Screen::Results => "What a model gets right and wrong",
-        Screen::Hardware => "What this machine has, and how fast it is",
+        Screen::Train => "Train a model and follow its progress",
+        Screen::Draw => "Draw a digit and see it recognised",
+        Screen::Models => "Your trained models",
+        Screen::Results => "Accuracy, confusion matrix and misclassified images",
+        Screen::Hardware => "This machine's hardware, self-test and benchmark",
     }
 }
 
 fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
-    ui.label(style::hint("Colours"));
-    for (theme, label) in [(Theme::System, "As the system"), (Theme::Light, "Light"), (Theme::Dark, "Dark")] {
+    ui.label(style::hint("Theme"));
+    for (theme, label) in [(Theme::System, "Same as system"), (Theme::Light, "Light"), (Theme::Dark, "Dark")] {
         if ui.radio(app.settings.theme == theme, label).clicked() {
             actions.push(Action::SetTheme(theme));
         }
     }
     ui.separator();
-    ui.label(style::hint(format!("Size: {:.0} %", ui.ctx().zoom_factor() * 100.0)));
+    ui.label(style::hint(format!("Zoom: {:.0} %", ui.ctx().zoom_factor() * 100.0)));
     gui_zoom::zoom_menu_buttons(ui);
     ui.separator();
-    if ui.button("Folder of finished runs").clicked() {
+    if ui.button("Open models folder").clicked() {
         actions.push(Action::OpenFolder(app.runs_folder().to_owned()));
         ui.close();
     }
@@ -81,7 +80,10 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
         views.shortcuts = true;
         ui.close();
     }
-    if ui.add_enabled(!app.is_training(), Button::new("Set up again…")).on_disabled_hover_text("Not while a run is under way.").clicked()
+    if ui
+        .add_enabled(!app.is_training(), Button::new("Run setup again…"))
+        .on_disabled_hover_text("Unavailable while training is in progress")
+        .clicked()
     {
         actions.push(Action::Wizard(WizardStep::Welcome));
         ui.close();

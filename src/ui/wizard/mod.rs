@@ -1,5 +1,4 @@
-//! Owns the wizard: its frame, its way forward and back, by pointer and by keyboard.
-//! Must not know what its pages say.
+//! The setup wizard: its frame, and moving between pages by pointer and keyboard.
 
 mod pages;
 mod steps;
@@ -26,7 +25,7 @@ pub fn show(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>)
     keys(ui, step, actions);
 }
 
-/// Back, skip, next; next has the keyboard at first.
+/// The buttons Back, Skip and Next; Next has the focus at first.
 fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         if let Some(before) = neighbour(step, -1)
@@ -43,20 +42,20 @@ fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
             if response.clicked() {
                 actions.push(action);
             }
-            // Also after a page change: Enter alone leads through the wizard.
+            // Also after a page change, so that Enter alone leads through the wizard.
             let arrived = Id::unique("the wizard's page with the keyboard");
             if ui.data(|data| data.get_temp(arrived)) != Some(step) {
                 ui.data_mut(|data| data.insert_temp(arrived, step));
                 response.request_focus();
             }
             if neighbour(step, 1).is_some() {
-                let skip = ui.add(style::secondary_button("Skip set-up")).on_hover_text("Escape; what is chosen so far stays chosen");
+                let skip = ui.add(style::secondary_button("Skip setup")).on_hover_text("Escape. Choices made so far are saved");
                 if skip.clicked() {
                     actions.push(Action::CloseWizard);
                 }
             } else if ui
                 .add_enabled(app.validation_errors().is_empty(), style::secondary_button("Start training"))
-                .on_hover_text("With these settings, now")
+                .on_hover_text("Start training with these settings")
                 .clicked()
             {
                 actions.extend([Action::CloseWizard, Action::Start]);
@@ -80,7 +79,7 @@ fn keys(ui: &Ui, step: WizardStep, actions: &mut Vec<Action>) {
     }
 }
 
-/// The page so many pages on.
+/// The page this many pages ahead.
 fn neighbour(step: WizardStep, by: isize) -> Option<WizardStep> {
     let here = WizardStep::ALL.iter().position(|&other| other == step)?;
     here.checked_add_signed(by).and_then(|there| WizardStep::ALL.get(there)).copied()

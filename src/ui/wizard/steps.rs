@@ -1,5 +1,4 @@
-//! Owns the list of the wizard's pages at its side: where one is, and the way to any page that was seen.
-//! Must not know what the pages say.
+//! The list of the wizard's pages at its side; clicking one opens it.
 
 use eframe::egui::{Button, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, vec2};
 
@@ -56,13 +55,13 @@ const fn short(step: WizardStep) -> &'static str {
     }
 }
 
-/// What stands over the page.
+/// A page's heading.
 pub const fn title(step: WizardStep) -> &'static str {
     match step {
-        WizardStep::Welcome => "Teach your computer to read digits",
-        WizardStep::Hardware => "What was found in this machine",
-        WizardStep::Data => "What should it learn from?",
-        WizardStep::Settings => "How should it learn?",
-        WizardStep::Done => "All set",
+        WizardStep::Welcome => "Teach your computer to recognise digits",
+        WizardStep::Hardware => "Your machine",
+        WizardStep::Data => "Choose the training data",
+        WizardStep::Settings => "Choose a preset",
+        WizardStep::Done => "Ready",
     }
 }

@@ -6,17 +6,17 @@ use inkling::ui::plots::scale::{GRID, XAxis, XUnit, YAxis, marks, short_count, s
 #[test]
 fn steps_and_epochs_are_two_scales_of_one_axis() {
     let axis = XAxis { unit: XUnit::Epoch, steps_per_epoch: 430.0 };
-    assert_eq!((axis.place(860.0), axis.step(2.0)), (2.0, 860.0));
+    assert_eq!((axis.position(860.0), axis.step(2.0)), (2.0, 860.0));
     let axis = XAxis { unit: XUnit::Step, ..axis };
-    assert_eq!((axis.place(860.0), axis.step(860.0)), (860.0, 860.0));
+    assert_eq!((axis.position(860.0), axis.step(860.0)), (860.0, 860.0));
     assert_eq!(axis.tick(GridMark { value: 0.5, step_size: 0.5 }), "", "between steps there is nothing");
 }
 
 #[test]
 fn a_logarithmic_axis_places_powers_of_ten_evenly_and_survives_zero() {
     let axis = YAxis { log: true, unit: "", from_zero: false };
-    assert!((axis.place(100.0) - 2.0).abs() < 1e-12);
-    assert!(axis.place(0.0).is_finite() && axis.place(-1.0).is_finite());
+    assert!((axis.position(100.0) - 2.0).abs() < 1e-12);
+    assert!(axis.position(0.0).is_finite() && axis.position(-1.0).is_finite());
     assert_eq!(axis.tick(GridMark { value: -2.0, step_size: 1.0 }), "0.01");
     let marks = YAxis::log_marks(&GridInput { bounds: (-1.1, 0.4), base_step_size: 0.1 });
     let values: Vec<String> = marks.iter().map(|mark| significant(10f64.powf(mark.value))).collect();
