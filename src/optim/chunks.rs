@@ -1,43 +1,39 @@
-//! Owns how the numbers of a parameter are cut into chunks that tasks work on, and the sum of squares over them.
-//! Must not know any update rule.
+//! How the numbers of a parameter are split into chunks that threads share, and the sum of squares over them.
 //!
-//! The cuts do not depend on the number of threads, and sums over chunks are taken in their order, so results do not either.
+//! The split does not depend on the number of threads, and sums over chunks are added in their order, so results do not either.
 
 use rayon::prelude::*;
 
 /// Numbers in a chunk: four arrays of them fit a core's own cache.
 pub(super) const CHUNK: usize = 1 << 14;
 
-/// The same numbers of a parameter in every array an update reads or writes; arrays it does not have are empty.
-pub(super) struct Chunk<'a> {
-    /// Which chunk of all the parameters' it is.
+/// The same numbers of a parameter in every array an update reads or writes.
+pub(super) struct Chunk<'a, const SLOTS: usize> {
+    /// Which chunk it is, counted over all parameters.
     pub index: u64,
     /// The weights.
     pub weights: &'a mut [f32],
-    /// The gathered gradients.
-    pub gradient: &'a mut [f32],
-    /// The optimiser's first memory.
-    pub first: &'a mut [f32],
-    /// Its second.
-    pub second: &'a mut [f32],
-    /// The running average of the weights.
-    pub average: &'a mut [f32],
+    /// Their accumulated gradients.
+    pub grad: &'a mut [f32],
+    /// The numbers the optimiser keeps for them.
+    pub slots: [&'a mut [f32]; SLOTS],
+    /// Their running average; empty where there is none.
+    pub ema: &'a mut [f32],
 }
 
-impl<'a> Chunk<'a> {
-    /// Cuts the arrays of one parameter; chunks are numbered from `index` on.
-    pub fn cut(index: u64, weights: &'a mut [f32], gradient: &'a mut [f32], others: [&'a mut [f32]; 3]) -> Vec<Self> {
-        let [mut first, mut second, mut average] = others.map(|other| other.chunks_mut(CHUNK));
-        let weights = weights.chunks_mut(CHUNK).zip(gradient.chunks_mut(CHUNK));
+impl<'a, const SLOTS: usize> Chunk<'a, SLOTS> {
+    /// Splits the arrays of one parameter; its chunks are counted from `index` on.
+    pub fn split(index: u64, weights: &'a mut [f32], grad: &'a mut [f32], slots: [&'a mut [f32]; SLOTS], ema: &'a mut [f32]) -> Vec<Self> {
+        let (mut slots, mut ema) = (slots.map(|slot| slot.chunks_mut(CHUNK)), ema.chunks_mut(CHUNK));
+        let weights = weights.chunks_mut(CHUNK).zip(grad.chunks_mut(CHUNK));
         (index..)
             .zip(weights)
-            .map(|(index, (weights, gradient))| Chunk {
+            .map(|(index, (weights, grad))| Chunk {
                 index,
                 weights,
-                gradient,
-                first: first.next().unwrap_or_default(),
-                second: second.next().unwrap_or_default(),
-                average: average.next().unwrap_or_default(),
+                grad,
+                slots: slots.each_mut().map(|slot| slot.next().unwrap_or_default()),
+                ema: ema.next().unwrap_or_default(),
             })
             .collect()
     }

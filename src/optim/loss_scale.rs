@@ -1,5 +1,4 @@
-//! Owns dynamic loss scaling (Micikevicius et al. 2018): the factor that lifts small f16 gradients above what the format rounds to zero.
-//! Must not know how gradients are computed.
+//! Dynamic loss scaling (Micikevicius et al. 2018): the factor that lifts small f16 gradients above what the format rounds to zero.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,218 +1,113 @@
-//! Owns one optimiser step: a single pass in place over weights, gradients, the rule's memory and the running average.
-//! Must not know where gradients come from nor when a step is due.
+//! The optimiser of a network, on whatever device its parameters are.
 
 use candle_core::Result;
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::adam::Adam;
-use super::chunks::{Chunk, count, squares, sum_of_squares};
+use super::config::OptimizerConfig;
+use super::cpu::CpuBuffers;
+use super::device::DeviceBuffers;
 use super::ema::WeightEma;
-use super::langevin::Langevin;
-use super::sgd::Sgd;
+use super::lazy_scalar::LazyScalar;
+use super::rule::Step;
+use super::state::{MAX_SLOTS, OptimizerState};
+use crate::device::{Kernels, Place};
 use crate::nn::Parameter;
-use crate::run_config::{OptimizerKind, RunConfig};
 
-/// What decides an optimiser, besides its parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OptimizerConfig {
-    /// Which rule.
-    pub kind: OptimizerKind,
-    /// λ, for parameters that decay.
-    pub weight_decay: f32,
-    /// μ, for SGD.
-    pub momentum: f32,
-    /// Whether SGD's momentum is Nesterov's.
-    pub nesterov: bool,
-    /// Images learned from, for Langevin dynamics.
-    pub images: u64,
-    /// Where Langevin dynamics' noise comes from.
-    pub seed: u64,
-}
-
-impl OptimizerConfig {
-    /// A run's, which learns from so many images.
-    pub const fn of(config: &RunConfig, images: u64) -> Self {
-        let RunConfig { optimizer, weight_decay, momentum, nesterov, seed, .. } = *config;
-        Self { kind: optimizer, weight_decay: weight_decay as f32, momentum: momentum as f32, nesterov, images, seed }
-    }
-
-    /// Whether the rule remembers a first and a second number for each weight.
-    pub(super) fn memories(self) -> [bool; 2] {
-        self.rule().memories()
-    }
-
-    fn rule(self) -> Box<dyn Pass> {
-        let Self { kind, momentum, nesterov, images, seed, .. } = self;
-        match kind {
-            OptimizerKind::AdamW => Box::new(Adam { decoupled: true }),
-            OptimizerKind::Sgd => Box::new(Sgd { momentum, nesterov }),
-            OptimizerKind::Adam => Box::new(Adam { decoupled: false }),
-            OptimizerKind::Sgld => Box::new(Langevin { preconditioned: false, images, seed }),
-            OptimizerKind::Psgld => Box::new(Langevin { preconditioned: true, images, seed }),
-        }
-    }
+/// Updates parameters by their gradients, and averages them if asked to.
+pub struct Optimizer {
+    config: OptimizerConfig,
+    steps: u64,
+    /// Without its values, which are in the buffers.
+    ema: Option<WeightEma>,
+    buffers: Box<dyn Buffers>,
 }
 
 /// One step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
-    /// Which, from 1.
-    pub number: u64,
-    /// The learning rate.
-    pub rate: f32,
-    /// What gathered gradients are multiplied by: it undoes loss scaling and clips.
-    pub scale: f32,
+pub(super) struct Update {
+    pub step: Step,
+    /// What gradients are multiplied by.
+    pub grad_scale: f32,
+    /// The norm that scaled gradients are clipped to.
+    pub clip: Option<f64>,
+    /// The weight of the updated parameters in their average.
+    pub ema_weight: Option<f32>,
 }
 
-/// A rule that moves weights by their gradients, number by number.
-pub(super) trait Rule: Send + Sync {
-    /// Whether it remembers a first and a second number for each weight.
-    fn memories(&self) -> [bool; 2];
-
-    /// Moves the weights of a chunk and leaves its gradient at zero. Inlined always, into what is compiled for each kind of processor.
-    fn update(&self, chunk: &mut Chunk<'_>, decay: f32, step: &Step);
+/// A copy of what buffers hold.
+pub(super) struct Snapshot {
+    pub slots: [Vec<Vec<f32>>; MAX_SLOTS],
+    pub ema: Option<Vec<Vec<f32>>>,
 }
 
-/// A rule as the optimiser uses it.
-trait Pass: Send + Sync {
-    fn memories(&self) -> [bool; 2];
+/// The numbers an optimiser keeps for its parameters, next to these, and the step over them.
+pub(super) trait Buffers: Send {
+    /// See [`Optimizer::gradient_norm`].
+    fn gradient_norm(&self) -> Result<LazyScalar>;
 
-    /// Updates a chunk with the best instructions this processor has, and takes its weights into the average; gives the sum of the
-    /// squares its gradient had. What is computed does not depend on which instructions these are.
-    fn advance(&self, chunk: Chunk<'_>, decay: f32, step: &Step, share: f32) -> f64;
-}
+    /// Updates parameters, slots and average, and leaves gradients at zero. Gives the norm they had.
+    fn step(&mut self, config: &OptimizerConfig, update: &Update) -> Result<LazyScalar>;
 
-impl<R: Rule> Pass for R {
-    fn memories(&self) -> [bool; 2] {
-        Rule::memories(self)
-    }
+    /// Leaves gradients at zero.
+    fn zero_grad(&self);
 
-    fn advance(&self, chunk: Chunk<'_>, decay: f32, step: &Step, share: f32) -> f64 {
-        pulp::Arch::new().dispatch(Advance { rule: self, chunk, decay, step, share })
-    }
-}
+    /// Exchanges the parameters with their average; nothing where there is none.
+    fn swap_ema(&mut self) -> Result<()>;
 
-struct Advance<'a, R> {
-    rule: &'a R,
-    chunk: Chunk<'a>,
-    decay: f32,
-    step: &'a Step,
-    share: f32,
-}
+    /// A copy of slots and average.
+    fn read(&self) -> Result<Snapshot>;
 
-impl<R: Rule> pulp::NullaryFnOnce for Advance<'_, R> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn call(self) -> f64 {
-        let Self { rule, mut chunk, decay, step, share } = self;
-        let squares = sum_of_squares(chunk.gradient);
-        rule.update(&mut chunk, decay, step);
-        WeightEma::take_in(chunk.average, chunk.weights, share);
-        squares
-    }
-}
-
-/// What an optimiser remembers from step to step.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct OptimizerState {
-    pub(super) steps: u64,
-    pub(super) first: Vec<Vec<f32>>,
-    pub(super) second: Vec<Vec<f32>>,
-}
-
-impl OptimizerState {
-    /// True when both load_state as many numbers of each weight.
-    pub fn same_shape(&self, other: &Self) -> bool {
-        let lens = |memory: &Self| memory.first.iter().chain(&memory.second).map(Vec::len).collect::<Vec<_>>();
-        self.first.len() == other.first.len() && lens(self) == lens(other)
-    }
-}
-
-/// Moves parameters by their gradients.
-pub struct Optimizer {
-    rule: Box<dyn Pass>,
-    weight_decay: f32,
-    parameters: Vec<Parameter>,
-    memory: OptimizerState,
+    /// Puts back what `read` gave.
+    fn write(&mut self, snapshot: Snapshot) -> Result<()>;
 }
 
 impl Optimizer {
-    /// The optimiser of these parameters, at its first step. Buffers among them are averaged, but not moved.
-    pub fn new(settings: OptimizerConfig, parameters: &[Parameter]) -> Self {
-        let rule = settings.rule();
-        let [first, second] = rule.memories().map(|remembers| {
-            let len = |parameter: &Parameter| if remembers && parameter.role().is_trainable() { parameter.len() } else { 0 };
-            parameters.iter().map(|parameter| vec![0.0; len(parameter)]).collect()
-        });
-        Self {
-            rule,
-            weight_decay: settings.weight_decay,
-            parameters: parameters.to_vec(),
-            memory: OptimizerState { steps: 0, first, second },
-        }
+    /// The optimiser of these parameters, which are all at `place`, before its first step. With `ema_decay` it keeps a running average of
+    /// them. Parameters that are not trainable are averaged, but not updated.
+    pub fn new(config: OptimizerConfig, parameters: &[Parameter], place: &Place, ema_decay: Option<f64>) -> Result<Self> {
+        let weights = || parameters.iter().map(Parameter::values).collect::<Result<_>>();
+        let values = ema_decay.map(|_| weights()).transpose()?;
+        let buffers: Box<dyn Buffers> = match place.kernels {
+            Kernels::Ours => Box::new(CpuBuffers::new(&config, parameters, values)),
+            Kernels::Cuda | Kernels::Candle => Box::new(DeviceBuffers::new(&config, parameters, values, place)?),
+        };
+        Ok(Self { config, steps: 0, ema: ema_decay.map(|decay| WeightEma::new(decay, Vec::new())), buffers })
     }
 
-    /// The L2 norm of all gathered gradients together; not finite if one of them is not.
-    pub fn gradient_norm(&self) -> f64 {
-        self.parameters.iter().map(|parameter| squares(&parameter.gradient())).sum::<f64>().sqrt()
+    /// The L2 norm of all accumulated gradients together; not finite if one of them is not.
+    pub fn gradient_norm(&self) -> Result<f64> {
+        self.buffers.gradient_norm()?.read()
     }
 
-    /// Moves every parameter once, its gradient multiplied by `scale`, and leaves gradients at zero. `average` takes the moved weights
-    /// in. Gives the norm the gradients had, which the same pass finds: if it is not finite, neither are the weights any more.
-    pub fn step(&mut self, rate: f32, scale: f32, mut average: Option<&mut WeightEma>) -> Result<f64> {
-        self.memory.steps += 1;
-        let step = Step { number: self.memory.steps, rate, scale };
-        let Self { rule, weight_decay, parameters, memory } = self;
-        let share = average.as_deref_mut().map_or(0.0, WeightEma::next_weight);
-        let memories = memory.first.iter_mut().zip(&mut memory.second);
-        let (mut index, mut sum) = (0, 0.0);
-        for (place, (parameter, (first, second))) in parameters.iter().zip(memories).enumerate() {
-            let trainable = parameter.role().is_trainable();
-            let decay = parameter.decay(*weight_decay);
-            let mut averaged = average.as_deref_mut().and_then(|average| average.values.get_mut(place));
-            parameter.update(|weights, gradient| {
-                let averaged = averaged.as_deref_mut().map_or(&mut [][..], Vec::as_mut_slice);
-                let chunks = Chunk::cut(index, weights, gradient, [first, second, averaged]);
-                let update = |chunk: Chunk<'_>| {
-                    if trainable {
-                        return rule.advance(chunk, decay, &step, share);
-                    }
-                    WeightEma::take_in(chunk.average, chunk.weights, share);
-                    0.0
-                };
-                // Handing a single chunk to another thread would take longer than updating it.
-                if chunks.len() == 1 {
-                    sum += chunks.into_iter().map(update).sum::<f64>();
-                } else {
-                    sum += chunks.into_par_iter().map(update).collect::<Vec<_>>().iter().sum::<f64>();
-                }
-            })?;
-            index += count(parameter.len());
-        }
-        Ok(sum.sqrt())
+    /// Updates every parameter with its gradient, which is multiplied by `grad_scale` and clipped to the global norm `clip`. Leaves
+    /// gradients at zero. Gives the norm they had before clipping: if it is not finite, neither are the weights any more.
+    pub fn step(&mut self, lr: f32, grad_scale: f32, clip: Option<f64>) -> Result<LazyScalar> {
+        self.steps += 1;
+        let step = Step { number: self.steps, lr };
+        let ema_weight = self.ema.as_mut().map(WeightEma::next_weight);
+        self.buffers.step(&self.config, &Update { step, grad_scale, clip, ema_weight })
     }
 
-    /// Leaves gradients at zero without using them.
+    /// Discards accumulated gradients.
     pub fn zero_grad(&self) {
-        for parameter in &self.parameters {
-            parameter.gradient().fill(0.0);
-        }
+        self.buffers.zero_grad();
     }
 
-    /// What it moves, and what of it is only averaged.
-    pub fn parameters(&self) -> &[Parameter] {
-        &self.parameters
+    /// Exchanges the parameters with their average, if there is one; the next call puts them back.
+    pub fn swap_ema(&mut self) -> Result<()> {
+        self.buffers.swap_ema()
     }
 
-    /// What it remembers.
-    pub const fn memory(&self) -> &OptimizerState {
-        &self.memory
+    /// A copy of its state, and of the average.
+    pub fn state(&self) -> Result<(OptimizerState, Option<WeightEma>)> {
+        let Snapshot { slots, ema } = self.buffers.read()?;
+        Ok((OptimizerState { steps: self.steps, slots }, self.ema.as_ref().zip(ema).map(|(ema, values)| ema.with_values(values))))
     }
 
-    /// Puts back what `memory` gave.
-    pub fn load_state(&mut self, memory: &OptimizerState) {
-        self.memory.clone_from(memory);
+    /// Puts back what `state` gave; accumulated gradients are discarded.
+    pub fn load_state(&mut self, state: OptimizerState, mut ema: Option<WeightEma>) -> Result<()> {
+        self.zero_grad();
+        self.steps = state.steps;
+        self.buffers.write(Snapshot { slots: state.slots, ema: ema.as_mut().map(WeightEma::take_values) })?;
+        self.ema = ema;
+        Ok(())
     }
 }

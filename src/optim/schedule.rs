@@ -1,4 +1,4 @@
-//! Owns how the learning rate moves over a run. Must not know optimisers.
+//! How the learning rate changes over a run.
 
 use crate::run_config::ScheduleKind;
 

@@ -6,10 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::best::BestEpoch;
-use super::stepper::Progress;
+use super::state::StepperState;
 use crate::math::random::Random;
 use crate::nn::Net;
-use crate::optim::{Optimizer, OptimizerConfig};
+use crate::optim::OptimizerConfig;
 use crate::problem::Problem;
 use crate::records::{EpochRecord, RunPlan};
 use crate::run_config::RunConfig;
@@ -32,7 +32,7 @@ pub struct CheckpointCard {
 pub struct Checkpoint {
     /// What it is of.
     pub card: CheckpointCard,
-    pub(super) progress: Progress,
+    pub(super) progress: StepperState,
     pub(super) dropout: Random,
     pub(super) kept: BestEpoch,
 }
@@ -57,11 +57,11 @@ impl Checkpoint {
             return refuse("its data set is not the one it was learning from");
         }
         let lens = |weights: &[Vec<f32>]| weights.iter().map(Vec::len).eq(net.parameters().iter().map(crate::nn::Parameter::len));
-        let fresh = Optimizer::new(OptimizerConfig::of(config, plan.train_images), net.parameters());
-        let averaged = progress.state.average.as_ref().map(|average| lens(average.values()));
+        let optimizer = OptimizerConfig::new(config, plan.train_images);
+        let averaged = progress.state.ema.as_ref().map(|ema| lens(ema.values()));
         let whole = lens(&progress.state.weights)
             && lens(&kept.weights)
-            && progress.state.memory.same_shape(fresh.memory())
+            && progress.state.optimizer.fits(&optimizer, net.parameters())
             && averaged == config.weight_averaging.map(|_| true)
             && progress.state.is_finite();
         if whole { Ok(()) } else { refuse("its checkpoint is damaged") }

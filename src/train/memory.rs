@@ -7,8 +7,9 @@ use crate::device::Kernels;
 use crate::infer::DEVICE_CHUNK;
 use crate::ink::PIXELS;
 use crate::nn::{activations, numbers_on_a_gpu, numbers_read_on_a_gpu, parameter_count};
+use crate::optim::OptimizerConfig;
 use crate::records::CLASSES;
-use crate::run_config::{Augmentation, OptimizerKind, RunConfig};
+use crate::run_config::{Augmentation, RunConfig};
 
 /// The program at work without a window, and what reading a set of data leaves behind.
 const PROGRAM: u64 = 85 << 20;
@@ -52,14 +53,9 @@ pub fn gpu_memory_needed(config: &RunConfig, train_images: u64) -> u64 {
     CUDA + train_images * image + NUMBER * (2 * state(config) * parameter_count(config.model) + learning.max(reading))
 }
 
-/// Numbers of each weight that a step changes, with itself.
+/// Numbers that a step changes for each weight: itself, what the optimiser keeps for it, and its average.
 fn state(config: &RunConfig) -> u64 {
-    let remembered = match config.optimizer {
-        OptimizerKind::Adam | OptimizerKind::AdamW => 2,
-        OptimizerKind::Sgd | OptimizerKind::Psgld => 1,
-        OptimizerKind::Sgld => 0,
-    };
-    1 + remembered + u64::from(config.weight_averaging.is_some())
+    1 + OptimizerConfig::new(config, 1).slots() as u64 + u64::from(config.weight_averaging.is_some())
 }
 
 fn with_part(config: &RunConfig, train_images: u64, test_images: u64, part: usize) -> u64 {

@@ -1,15 +1,15 @@
-//! Owns sums of losses and right answers over a step or an epoch. Must not know how they are computed.
+//! Loss and accuracy of a step, and summed over an epoch.
 
 use candle_core::{Result, Tensor};
 
 use crate::device::Kernels;
 
-/// MetricAccumulator over a step or an epoch.
+/// Sums over a step or an epoch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Metrics {
-    /// Of the losses of its parts.
+    /// Of a step: its loss. Of an epoch: the sum of its steps'.
     pub loss: f64,
-    /// Right answers.
+    /// Images classified correctly.
     pub correct: f64,
     /// Images seen.
     pub images: usize,
@@ -31,20 +31,20 @@ impl Metrics {
         (self.loss / f64::from(self.steps.max(1))) as f32
     }
 
-    /// Share of right answers.
+    /// Share of images classified correctly.
     pub fn accuracy(&self) -> f32 {
         (self.correct / self.images.max(1) as f64) as f32
     }
 }
 
-/// The sums of a step under way, which stay on the device where candle's ops compute.
+/// Adds up the metrics of a step's micro-batches: on a GPU without waiting for it.
 #[derive(Clone, Debug)]
 pub struct MetricAccumulator {
     kernels: Kernels,
-    /// Losses and right answers read so far.
+    /// Loss and correct images that are known.
     known: [f64; 2],
-    /// Those yet to be read, added up.
-    there: Option<Tensor>,
+    /// `[loss, correct]` that a GPU computes.
+    on_device: Option<Tensor>,
     /// Images seen.
     pub images: usize,
 }
@@ -52,35 +52,35 @@ pub struct MetricAccumulator {
 impl MetricAccumulator {
     /// Of nothing yet.
     pub const fn new(kernels: Kernels) -> Self {
-        Self { kernels, known: [0.0; 2], there: None, images: 0 }
+        Self { kernels, known: [0.0; 2], on_device: None, images: 0 }
     }
 
     /// Adds what `cross_entropy` gave for so many images.
     pub fn add(&mut self, loss_and_correct: &Tensor, images: usize) -> Result<()> {
         self.images += images;
-        match (self.kernels, self.there.take()) {
-            (Kernels::Ours, _) => self.take_in(&loss_and_correct.to_vec1()?),
-            (_, None) => self.there = Some(loss_and_correct.detach()),
-            (_, Some(sums)) => self.there = Some((sums + loss_and_correct.detach())?),
+        match (self.kernels, self.on_device.take()) {
+            (Kernels::Ours, _) => self.add_known(&loss_and_correct.to_vec1()?),
+            (_, None) => self.on_device = Some(loss_and_correct.detach()),
+            (_, Some(sums)) => self.on_device = Some((sums + loss_and_correct.detach())?),
         }
         Ok(())
     }
 
-    /// `[loss, correct]` on the device, where they are there.
-    pub const fn there(&self) -> Option<&Tensor> {
-        self.there.as_ref()
+    /// `[loss, correct]` where a GPU computes them.
+    pub const fn on_device(&self) -> Option<&Tensor> {
+        self.on_device.as_ref()
     }
 
-    /// The sums. Waits for the device.
+    /// The metrics of the step. Waits for the device.
     pub fn read(mut self) -> Result<Metrics> {
-        if let Some(sums) = self.there.take() {
-            self.take_in(&sums.to_vec1()?);
+        if let Some(sums) = self.on_device.take() {
+            self.add_known(&sums.to_vec1()?);
         }
         let [loss, correct] = self.known;
         Ok(Metrics { loss, correct, images: self.images, steps: 0 })
     }
 
-    fn take_in(&mut self, sums: &[f32]) {
+    fn add_known(&mut self, sums: &[f32]) {
         for (known, sum) in self.known.iter_mut().zip(sums) {
             *known += f64::from(*sum);
         }

@@ -11,9 +11,11 @@ mod memory;
 mod metrics;
 mod micro_batches;
 mod observer;
+mod pending;
 mod plan;
 mod rollback;
 mod session;
+mod state;
 mod stepper;
 mod trained_model;
 

@@ -1,119 +1,82 @@
-//! Owns the last good state of a run, and how often it may go back there.
-//! Must not know how a state is computed.
+//! The last good state of a run, to go back to when training diverges, and how often it may.
 
-use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
-use crate::device::Kernels;
-use crate::nn::Net;
-use crate::optim::{LossScale, OptimizerState, WeightEma};
+use super::state::TrainState;
 
-/// How often a run may step back before it gives up.
-const TIMES: u32 = 3;
-/// The most steps between two states that are kept.
-const EVERY: u64 = 200;
-/// Twice the loss of guessing among ten digits. A run whose loss is above it is on its way astray, and its numbers are no place to go
-/// back to, though they are numbers yet.
-const LARGEST_LOSS: f64 = 2.0 * std::f64::consts::LN_10;
+/// Rollbacks after which a run gives up.
+const MAX_ROLLBACKS: u32 = 3;
+/// The most steps between two snapshots.
+const SNAPSHOT_EVERY: u64 = 200;
+/// Twice the loss of guessing among ten digits. A run with a larger loss is about to diverge: it is no state to go back to, though it is
+/// still finite.
+const MAX_LOSS: f64 = 2.0 * std::f64::consts::LN_10;
 
-/// Everything a step changes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct State {
-    /// Steps done.
-    pub step: u64,
-    /// Weights and buffers.
-    pub weights: Vec<Vec<f32>>,
-    /// What the optimiser remembers.
-    pub memory: OptimizerState,
-    /// The running average of the weights.
-    pub average: Option<WeightEma>,
-    /// The scale of the loss.
-    pub loss_scale: Option<LossScale>,
-}
-
-impl State {
-    /// True when every weight and every averaged one is a number.
-    pub fn is_finite(&self) -> bool {
-        let averaged = self.average.iter().flat_map(WeightEma::values);
-        self.weights.iter().chain(averaged).flatten().all(|value| value.is_finite())
-    }
-}
-
-/// How often a run may step back yet, and what that has done to its learning rate.
+/// The rollbacks a run has left, and how much they have lowered its learning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Attempts {
+pub struct RollbackBudget {
     left: u32,
-    rate_factor: f32,
+    #[serde(rename = "rate_factor")]
+    lr_factor: f32,
 }
 
-impl Default for Attempts {
+impl Default for RollbackBudget {
     fn default() -> Self {
-        Self { left: TIMES, rate_factor: 1.0 }
+        Self { left: MAX_ROLLBACKS, lr_factor: 1.0 }
     }
 }
 
 /// The state to go back to.
 #[derive(Debug)]
 pub struct Rollback {
-    good: State,
-    every: u64,
-    attempts: Attempts,
+    snapshot: TrainState,
+    snapshot_every: u64,
+    budget: RollbackBudget,
 }
 
 impl Rollback {
-    /// From a good state on: the start of a run, or where it goes on.
-    pub fn new(good: State, attempts: Attempts, steps_per_epoch: u64) -> Self {
-        Self { good, every: EVERY.min(steps_per_epoch.max(1)), attempts }
+    /// Starts with a good state: that of a new run, or of a checkpoint.
+    pub fn new(snapshot: TrainState, budget: RollbackBudget, steps_per_epoch: u64) -> Self {
+        Self { snapshot, snapshot_every: SNAPSHOT_EVERY.min(steps_per_epoch.max(1)), budget }
     }
 
-    /// True when the state after `steps_done` steps should be kept, if it is good.
+    /// True when the state after `steps_done` steps should become the snapshot, if it is good.
     pub const fn is_due(&self, steps_done: u64) -> bool {
-        steps_done >= self.good.step + self.every
+        steps_done >= self.snapshot.step + self.snapshot_every
     }
 
-    /// True when a state is good that makes this loss of a batch, and numbers of its gradients.
+    /// True when a state with this loss is good, as long as its weights are finite.
     pub fn is_good(loss: f64) -> bool {
-        loss < LARGEST_LOSS
+        loss < MAX_LOSS
     }
 
-    /// Keeps a good state.
-    pub fn keep(&mut self, state: State) {
-        self.good = state;
+    /// Takes a state with a good loss as the new snapshot.
+    pub fn offer(&mut self, state: TrainState) {
+        // Weights may be infinite though gradients are finite: behind a ReLU that is dead because of them.
+        if state.is_finite() {
+            self.snapshot = state;
+        }
     }
 
-    /// The state to go on from, at half the learning rate; `None` when the run has stepped back often enough.
-    pub fn rollback(&mut self) -> Option<&State> {
-        let Attempts { left, rate_factor } = self.attempts;
-        self.attempts = Attempts { left: left.checked_sub(1)?, rate_factor: rate_factor / 2.0 };
-        Some(&self.good)
+    /// The state to go back to, from where the run trains at half its learning rate; `None` when no rollback is left.
+    pub fn rollback(&mut self) -> Option<&TrainState> {
+        let RollbackBudget { left, lr_factor } = self.budget;
+        self.budget = RollbackBudget { left: left.checked_sub(1)?, lr_factor: lr_factor / 2.0 };
+        Some(&self.snapshot)
     }
 
-    /// How often it has stepped back, and what came of it.
-    pub const fn attempts(&self) -> Attempts {
-        self.attempts
+    /// What is left.
+    pub const fn budget(&self) -> RollbackBudget {
+        self.budget
     }
 
-    /// What every learning rate is multiplied by.
-    pub const fn rate_factor(&self) -> f32 {
-        self.attempts.rate_factor
+    /// What rollbacks multiply every learning rate by.
+    pub const fn lr_factor(&self) -> f32 {
+        self.budget.lr_factor
     }
 
-    /// How often the run may step back yet.
+    /// Rollbacks that are left.
     pub const fn left(&self) -> u32 {
-        self.attempts.left
+        self.budget.left
     }
-}
-
-/// True when every weight of the network is a number.
-pub fn is_finite(net: &Net) -> candle_core::Result<bool> {
-    if net.place().kernels != Kernels::Ours {
-        // A number times zero is zero; what is none stays none.
-        let sums = net.parameters().iter().map(|parameter| (parameter.tensor() * 0.0)?.sum_all());
-        return Ok(Tensor::stack(&sums.collect::<candle_core::Result<Vec<_>>>()?, 0)?.sum_all()?.to_scalar::<f32>()? == 0.0);
-    }
-    net.parameters().iter().try_fold(true, |finite, parameter| {
-        let mut all = finite;
-        parameter.update(|values, _| all = all && values.iter().all(|value| value.is_finite()))?;
-        Ok(all)
-    })
 }

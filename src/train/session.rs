@@ -17,8 +17,9 @@ use super::loader::Shuffle;
 use super::metrics::{MetricAccumulator, Metrics};
 use super::micro_batches::MicroBatcher;
 use super::observer::{Flow, Observer};
+use super::pending::CompletedStep;
 use super::plan::{check, first_net, plan, step_sizes, threads};
-use super::stepper::{CompletedStep, StepReport, Stepper};
+use super::stepper::{StepReport, Stepper};
 use super::trained_model::TrainedModel;
 use crate::data::ValidationSplit;
 use crate::data::{DataSet, Split};
@@ -83,7 +84,7 @@ fn run<'scope, 'env>(
     if let Some(checkpoint) = from {
         checkpoint.check(config, &plan, &net)?;
         step = checkpoint.progress.state.step;
-        stepper.go_on(checkpoint.progress, plan.steps_per_epoch)?;
+        stepper.load_state(checkpoint.progress, plan.steps_per_epoch)?;
         best = BestCheckpoint::new(config.early_stopping, Some(checkpoint.kept));
         (dropout, epochs) = (checkpoint.dropout, checkpoint.card.epochs);
     }
@@ -113,7 +114,7 @@ fn run<'scope, 'env>(
                     let learned = net
                         .forward(part.pixels(), Pass::Train { dropout: &mut dropout, precision: config.precision })
                         .and_then(|logits| net.loss(&logits, part.labels(), images, config.label_smoothing as f32))
-                        .and_then(|loss| stepper.gather(&loss).map(|()| loss));
+                        .and_then(|loss| stepper.backward(&loss).map(|()| loss));
                     if let Some(loss) = parts.retry_on_oom(learned, part.len(), step + 1, observer)? {
                         sums.add(&loss, part.len())?;
                         start += part.len();
@@ -163,7 +164,7 @@ fn run<'scope, 'env>(
                 epochs: epochs.clone(),
                 made_at: jiff::Timestamp::now().to_string(),
             };
-            let checkpoint = Checkpoint { card, progress: stepper.progress(step)?, dropout: dropout.clone(), kept: kept.clone() };
+            let checkpoint = Checkpoint { card, progress: stepper.state(step)?, dropout: dropout.clone(), kept: kept.clone() };
             clock.pause(|| observer.checkpoint(checkpoint));
         }
     }
@@ -198,7 +199,7 @@ fn run<'scope, 'env>(
 }
 
 fn tell(report: StepReport, now: Telemetry, seen: &mut Metrics, observer: &mut dyn Observer) {
-    for CompletedStep { step, learning_rate, metrics } in report.taken {
+    for CompletedStep { step, learning_rate, metrics } in report.completed {
         seen.add_step(&metrics);
         observer.step(StepPoint { step, loss: metrics.loss as f32, accuracy: metrics.accuracy(), learning_rate }, now);
     }

@@ -1,11 +1,12 @@
 //! Each optimiser against its published formula, worked out in f64.
 
+use inkling::device::Place;
 use inkling::math::random::Random;
 use inkling::nn::Parameter;
-use inkling::optim::{Optimizer, OptimizerConfig, WeightEma};
+use inkling::optim::{Optimizer, OptimizerConfig};
 use inkling::run_config::OptimizerKind;
 
-const RATE: f64 = 0.1;
+const LR: f64 = 0.1;
 const DECAY: f64 = 0.5;
 const MOMENTUM: f64 = 0.8;
 const START: [f64; 3] = [1.0, -2.0, 3.0];
@@ -13,12 +14,17 @@ const START: [f64; 3] = [1.0, -2.0, 3.0];
 /// Langevin dynamics with so many images has no noise to speak of.
 const QUIET: u64 = u64::MAX;
 
-fn settings(kind: OptimizerKind) -> OptimizerConfig {
+fn config(kind: OptimizerKind) -> OptimizerConfig {
     OptimizerConfig { kind, weight_decay: 0.0, momentum: MOMENTUM as f32, nesterov: true, images: QUIET, seed: 1 }
 }
 
-fn optimizer(settings: OptimizerConfig, parameter: &Parameter) -> Optimizer {
-    Optimizer::new(settings, std::slice::from_ref(parameter))
+fn optimizer(config: OptimizerConfig, parameter: &Parameter) -> Optimizer {
+    Optimizer::new(config, std::slice::from_ref(parameter), &Place::CPU, None).unwrap()
+}
+
+/// Takes a step and gives the norm its gradients had.
+fn norm_of_step(optimizer: &mut Optimizer, lr: f32, scale: f32) -> f64 {
+    optimizer.step(lr, scale, None).unwrap().read().unwrap()
 }
 
 /// Gradients of three steps, different for each number, one of them zero throughout.
@@ -27,27 +33,27 @@ fn gradient(step: usize, index: usize) -> f64 {
 }
 
 /// Three steps on a weight (rank 2) or a bias (rank 1); gradients come four times too large and are scaled back.
-fn stepped(settings: OptimizerConfig, shape: &[usize]) -> Vec<f32> {
+fn stepped(config: OptimizerConfig, shape: &[usize]) -> Vec<f32> {
     let parameter = Parameter::new("p", START.map(|w| w as f32).to_vec(), shape).unwrap();
-    let mut optimizer = optimizer(OptimizerConfig { weight_decay: DECAY as f32, ..settings }, &parameter);
+    let mut optimizer = optimizer(OptimizerConfig { weight_decay: DECAY as f32, ..config }, &parameter);
     for step in 0..3 {
         for (index, value) in parameter.gradient().iter_mut().enumerate() {
             *value = 4.0 * gradient(step, index) as f32;
         }
         let norm = (0..3).map(|index| (4.0 * gradient(step, index)).powi(2)).sum::<f64>().sqrt();
-        assert!((optimizer.gradient_norm() - norm).abs() < 1e-5);
-        assert!((optimizer.step(RATE as f32, 0.25, None).unwrap() - norm).abs() < 1e-5, "the pass finds the same norm");
+        assert!((optimizer.gradient_norm().unwrap() - norm).abs() < 1e-5);
+        assert!((norm_of_step(&mut optimizer, LR as f32, 0.25) - norm).abs() < 1e-5, "the pass finds the same norm");
         assert!(parameter.gradient().iter().all(|&value| value == 0.0), "a step uses its gradient up");
     }
     parameter.values().unwrap()
 }
 
 /// Compares with what `formula` gives for the number at an index, with a weight decay.
-fn expect(settings: OptimizerConfig, formula: impl Fn(usize, f64) -> f64) {
+fn expect(config: OptimizerConfig, formula: impl Fn(usize, f64) -> f64) {
     for (shape, decay) in [(&[1, 3][..], DECAY), (&[3], 0.0)] {
-        for (index, value) in stepped(settings, shape).into_iter().enumerate() {
+        for (index, value) in stepped(config, shape).into_iter().enumerate() {
             let expected = formula(index, decay);
-            assert!((f64::from(value) - expected).abs() < 2e-6, "{:?} {shape:?}[{index}]: {value} and not {expected}", settings.kind);
+            assert!((f64::from(value) - expected).abs() < 2e-6, "{:?} {shape:?}[{index}]: {value} and not {expected}", config.kind);
         }
     }
 }
@@ -60,19 +66,19 @@ fn adam(index: usize, coupled: f64, decoupled: f64) -> f64 {
         m = 0.9 * m + 0.1 * g;
         v = 0.999 * v + 0.001 * g * g;
         let (m_hat, v_hat) = (m / (1.0 - 0.9_f64.powi(step as i32 + 1)), v / (1.0 - 0.999_f64.powi(step as i32 + 1)));
-        w = w - RATE * decoupled * w - RATE * m_hat / (v_hat.sqrt() + 1e-8);
+        w = w - LR * decoupled * w - LR * m_hat / (v_hat.sqrt() + 1e-8);
     }
     w
 }
 
 #[test]
 fn adamw_follows_its_formula_and_spares_biases() {
-    expect(settings(OptimizerKind::AdamW), |index, decay| adam(index, 0.0, decay));
+    expect(config(OptimizerKind::AdamW), |index, decay| adam(index, 0.0, decay));
 }
 
 #[test]
 fn adam_follows_its_formula_and_spares_biases() {
-    expect(settings(OptimizerKind::Adam), |index, decay| adam(index, decay, 0.0));
+    expect(config(OptimizerKind::Adam), |index, decay| adam(index, decay, 0.0));
 }
 
 #[test]
@@ -80,19 +86,19 @@ fn the_first_adamw_step_is_the_rate_by_hand() {
     // Bias correction makes the first step lr·sign(g): 1 - 0.1·0.5·1 - 0.1 = 0.85.
     let parameter = Parameter::new("p", vec![1.0], &[1, 1]).unwrap();
     parameter.gradient()[0] = 123.0;
-    optimizer(OptimizerConfig { weight_decay: 0.5, ..settings(OptimizerKind::AdamW) }, &parameter).step(0.1, 1.0, None).unwrap();
+    optimizer(OptimizerConfig { weight_decay: 0.5, ..config(OptimizerKind::AdamW) }, &parameter).step(0.1, 1.0, None).unwrap();
     assert!((parameter.values().unwrap()[0] - 0.85).abs() < 1e-6);
 }
 
 #[test]
 fn sgd_follows_its_formula_with_either_momentum_and_spares_biases() {
     for nesterov in [true, false] {
-        expect(OptimizerConfig { nesterov, ..settings(OptimizerKind::Sgd) }, |index, decay| {
+        expect(OptimizerConfig { nesterov, ..config(OptimizerKind::Sgd) }, |index, decay| {
             let (mut w, mut u) = (START[index], 0.0);
             for step in 0..3 {
                 let g = gradient(step, index);
                 u = MOMENTUM * u + g;
-                w = w - RATE * decay * w - RATE * if nesterov { g + MOMENTUM * u } else { u };
+                w = w - LR * decay * w - LR * if nesterov { g + MOMENTUM * u } else { u };
             }
             w
         });
@@ -101,25 +107,23 @@ fn sgd_follows_its_formula_with_either_momentum_and_spares_biases() {
 
 #[test]
 fn sgld_without_noise_is_gradient_descent_with_a_prior() {
-    expect(settings(OptimizerKind::Sgld), |index, decay| {
-        (0..3).fold(START[index], |w, step| w - RATE * (gradient(step, index) + decay * w))
-    });
+    expect(config(OptimizerKind::Sgld), |index, decay| (0..3).fold(START[index], |w, step| w - LR * (gradient(step, index) + decay * w)));
 }
 
 #[test]
 fn psgld_without_noise_divides_by_the_running_root() {
     // Numbers without a gradient have no scale to be divided by, so noise and prior are all there is: a rate of 1e5.
     let parameter = Parameter::new("p", vec![1.0, -2.0], &[1, 2]).unwrap();
-    let mut optimizer = optimizer(settings(OptimizerKind::Psgld), &parameter);
+    let mut optimizer = optimizer(config(OptimizerKind::Psgld), &parameter);
     let (mut w, mut v) = ([1.0, -2.0], [0.0; 2]);
     for step in 0..3 {
         for index in 0..2 {
             let g = gradient(step, index);
             parameter.gradient()[index] = g as f32;
             v[index] = 0.99 * v[index] + 0.01 * g * g;
-            w[index] -= RATE * g / (v[index].sqrt() + 1e-5);
+            w[index] -= LR * g / (v[index].sqrt() + 1e-5);
         }
-        optimizer.step(RATE as f32, 1.0, None).unwrap();
+        optimizer.step(LR as f32, 1.0, None).unwrap();
     }
     for (value, expected) in parameter.values().unwrap().into_iter().zip(w) {
         assert!((f64::from(value) - expected).abs() < 1e-5, "{value} and not {expected}");
@@ -142,7 +146,7 @@ fn langevin_noise_has_the_size_the_papers_ask_for() {
     {
         let parameter = Parameter::new("p", vec![0.0; many], &[1, many]).unwrap();
         parameter.gradient().fill(gradient);
-        optimizer(OptimizerConfig { images: 50, ..settings(kind) }, &parameter).step(0.1, 1.0, None).unwrap();
+        optimizer(OptimizerConfig { images: 50, ..config(kind) }, &parameter).step(0.1, 1.0, None).unwrap();
         let (found_mean, found_variance) = moments(&parameter.values().unwrap());
         assert!((found_mean - mean).abs() < 4.0 * (variance / many as f64).sqrt(), "{kind}: mean {found_mean} and not {mean}");
         assert!((found_variance / variance - 1.0).abs() < 0.03, "{kind}: variance {found_variance} and not {variance}");
@@ -154,7 +158,7 @@ fn sgld_samples_the_posterior_of_a_gaussian() {
     // The mean loss w²/2 over N images has the posterior N(0, 1/N); steps of finite size widen it by 1/(1 - lr/2).
     let (many, images, rate) = (4000, 25, 0.2);
     let parameter = Parameter::new("p", vec![3.0; many], &[many]).unwrap();
-    let mut optimizer = optimizer(OptimizerConfig { images, ..settings(OptimizerKind::Sgld) }, &parameter);
+    let mut optimizer = optimizer(OptimizerConfig { images, ..config(OptimizerKind::Sgld) }, &parameter);
     for _ in 0..60 {
         parameter.gradient().copy_from_slice(&parameter.values().unwrap());
         optimizer.step(rate, 1.0, None).unwrap();
@@ -167,22 +171,22 @@ fn sgld_samples_the_posterior_of_a_gaussian() {
 
 #[test]
 fn large_parameters_are_updated_throughout_and_alike_for_any_number_of_threads() {
-    // Longer than the chunks that tasks share.
+    // Longer than the chunks that threads share.
     let len = 70_001;
     for &kind in OptimizerKind::ALL {
         let stepped = |threads| {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
                 let mut random = Random::new(3);
                 let parameter = Parameter::new("p", vec![1.0; len], &[1, len]).unwrap();
-                let mut average = WeightEma::new(0.9, vec![vec![1.0; len]]);
-                let mut optimizer = optimizer(OptimizerConfig { images: 100, weight_decay: 0.01, ..settings(kind) }, &parameter);
+                let config = OptimizerConfig { images: 100, weight_decay: 0.01, ..config(kind) };
+                let mut optimizer = Optimizer::new(config, std::slice::from_ref(&parameter), &Place::CPU, Some(0.9)).unwrap();
                 let mut norms = Vec::new();
                 for _ in 0..2 {
                     parameter.gradient().fill_with(|| random.range(0.5, 1.5));
-                    norms.push(optimizer.gradient_norm());
-                    norms.push(optimizer.step(0.1, 1.0, Some(&mut average)).unwrap());
+                    norms.push(optimizer.gradient_norm().unwrap());
+                    norms.push(norm_of_step(&mut optimizer, 0.1, 1.0));
                 }
-                (parameter.values().unwrap(), average, norms.into_iter().map(f64::to_bits).collect::<Vec<_>>())
+                (parameter.values().unwrap(), optimizer.state().unwrap().1, norms.into_iter().map(f64::to_bits).collect::<Vec<_>>())
             })
         };
         let one = stepped(1);
@@ -198,9 +202,9 @@ fn a_gradient_that_is_no_number_shows_in_the_norm() {
         for place in [0, 31, 32, 40_000] {
             let parameter = Parameter::new("p", vec![1.0; 40_001], &[40_001]).unwrap();
             parameter.gradient()[place] = bad;
-            let mut optimizer = optimizer(settings(OptimizerKind::Sgd), &parameter);
-            assert!(!optimizer.gradient_norm().is_finite());
-            assert!(!optimizer.step(0.1, 1.0, None).unwrap().is_finite());
+            let mut optimizer = optimizer(config(OptimizerKind::Sgd), &parameter);
+            assert!(!optimizer.gradient_norm().unwrap().is_finite());
+            assert!(!norm_of_step(&mut optimizer, 0.1, 1.0).is_finite());
         }
     }
 }
@@ -209,16 +213,16 @@ fn a_gradient_that_is_no_number_shows_in_the_norm() {
 fn what_is_remembered_can_be_put_back() {
     for &kind in OptimizerKind::ALL {
         let parameter = Parameter::new("p", vec![1.0, 2.0], &[1, 2]).unwrap();
-        let mut optimizer = optimizer(OptimizerConfig { images: 100, ..settings(kind) }, &parameter);
+        let mut optimizer = optimizer(OptimizerConfig { images: 100, ..config(kind) }, &parameter);
         let step = |optimizer: &mut Optimizer| {
             parameter.gradient().copy_from_slice(&[0.5, -0.25]);
             optimizer.step(0.1, 1.0, None).unwrap();
             parameter.values().unwrap()
         };
         let before = step(&mut optimizer);
-        let memory = optimizer.memory().clone();
+        let (state, ema) = optimizer.state().unwrap();
         let after = [step(&mut optimizer), step(&mut optimizer)];
-        optimizer.load_state(&memory);
+        optimizer.load_state(state, ema).unwrap();
         parameter.update(|weights, _| weights.copy_from_slice(&before)).unwrap();
         assert_eq!(after, [step(&mut optimizer), step(&mut optimizer)], "{kind}");
     }

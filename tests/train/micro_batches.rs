@@ -36,7 +36,8 @@ fn gradients_add_up_to_the_whole_batchs() {
     let logits = net.forward(&images, Pass::Train { dropout: &mut Random::new(0), precision: Precision::F32 }).unwrap();
     let loss = net.loss(&logits, &labels, labels.len(), 0.0).unwrap();
     loss.backward().unwrap();
-    Optimizer::new(OptimizerConfig::of(&of, labels.len() as u64), &net.trainable()).step(0.1, 1.0, None).unwrap();
+    let optimizer = OptimizerConfig::new(&of, labels.len() as u64);
+    Optimizer::new(optimizer, &net.trainable(), net.place(), None).unwrap().step(0.1, 1.0, None).unwrap();
 
     assert!((watcher.steps[0].loss - loss.to_vec1::<f32>().unwrap()[0]).abs() < 1e-5);
     let whole = net.weights().unwrap();

@@ -1,0 +1,34 @@
+//! What an optimiser is built from.
+
+use super::rule::slots;
+use crate::run_config::{OptimizerKind, RunConfig};
+
+/// An optimiser's hyperparameters, but for the learning rate, which a schedule sets at each step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OptimizerConfig {
+    /// Which optimiser.
+    pub kind: OptimizerKind,
+    /// λ, for parameters that decay.
+    pub weight_decay: f32,
+    /// μ, for SGD.
+    pub momentum: f32,
+    /// Whether SGD's momentum is Nesterov's.
+    pub nesterov: bool,
+    /// Training images, which the noise of Langevin dynamics depends on.
+    pub images: u64,
+    /// Seeds that noise.
+    pub seed: u64,
+}
+
+impl OptimizerConfig {
+    /// The optimiser of a run on so many training images.
+    pub const fn new(config: &RunConfig, images: u64) -> Self {
+        let RunConfig { optimizer, weight_decay, momentum, nesterov, seed, .. } = *config;
+        Self { kind: optimizer, weight_decay: weight_decay as f32, momentum: momentum as f32, nesterov, images, seed }
+    }
+
+    /// How many numbers it keeps for each weight from step to step: 2 for Adam.
+    pub fn slots(&self) -> usize {
+        slots(self)
+    }
+}

@@ -1,0 +1,156 @@
+//! An optimiser's step on the CPU: one pass in place over weights, gradients, slots and the running average.
+
+use candle_core::Result;
+use rayon::prelude::*;
+
+use super::chunks::{Chunk, count, squares, sum_of_squares};
+use super::config::OptimizerConfig;
+use super::langevin;
+use super::lazy_scalar::LazyScalar;
+use super::optimizer::{Buffers, Snapshot, Update};
+use super::rule::{Rule, Visitor, dispatch, slots};
+use super::state::{MAX_SLOTS, slot_len};
+use crate::nn::Parameter;
+
+/// An optimiser's numbers in this program's memory.
+pub(super) struct CpuBuffers {
+    parameters: Vec<Parameter>,
+    slots: [Vec<Vec<f32>>; MAX_SLOTS],
+    ema: Option<Vec<Vec<f32>>>,
+}
+
+impl CpuBuffers {
+    pub fn new(config: &OptimizerConfig, parameters: &[Parameter], ema: Option<Vec<Vec<f32>>>) -> Self {
+        let used = slots(config);
+        let zeros = |slot| parameters.iter().map(|parameter| vec![0.0; if slot < used { slot_len(parameter) } else { 0 }]).collect();
+        Self { parameters: parameters.to_vec(), slots: std::array::from_fn(zeros), ema }
+    }
+}
+
+impl Buffers for CpuBuffers {
+    fn gradient_norm(&self) -> Result<LazyScalar> {
+        let squares = self.parameters.iter().map(|parameter| squares(&parameter.gradient()));
+        Ok(LazyScalar::Known(squares.sum::<f64>().sqrt()))
+    }
+
+    fn step(&mut self, config: &OptimizerConfig, update: &Update) -> Result<LazyScalar> {
+        let factor = match update.clip {
+            None => 1.0,
+            Some(most) => (most / (self.gradient_norm()?.read()? * f64::from(update.grad_scale)).max(most)) as f32,
+        };
+        let pass = Pass { buffers: self, config, update, grad_scale: update.grad_scale * factor };
+        dispatch(config, update.step, pass).map(LazyScalar::Known)
+    }
+
+    fn zero_grad(&self) {
+        for parameter in &self.parameters {
+            parameter.gradient().fill(0.0);
+        }
+    }
+
+    fn swap_ema(&mut self) -> Result<()> {
+        let Some(ema) = &mut self.ema else { return Ok(()) };
+        let mut both = self.parameters.iter().zip(ema);
+        both.try_for_each(|(parameter, ema)| parameter.update(|weights, _| weights.swap_with_slice(ema)))
+    }
+
+    fn read(&self) -> Result<Snapshot> {
+        Ok(Snapshot { slots: self.slots.clone(), ema: self.ema.clone() })
+    }
+
+    fn write(&mut self, Snapshot { slots, ema }: Snapshot) -> Result<()> {
+        (self.slots, self.ema) = (slots, ema);
+        Ok(())
+    }
+}
+
+/// The pass over all parameters, which gives the norm their gradients had.
+struct Pass<'a> {
+    buffers: &'a mut CpuBuffers,
+    config: &'a OptimizerConfig,
+    update: &'a Update,
+    grad_scale: f32,
+}
+
+impl Visitor for Pass<'_> {
+    type Output = Result<f64>;
+
+    fn visit<const SLOTS: usize>(self, rule: &impl Rule<SLOTS>) -> Result<f64> {
+        let Self { buffers: CpuBuffers { parameters, slots, ema }, config, update, grad_scale } = self;
+        let (mut chunk_index, mut sum) = (0, 0.0);
+        for (index, parameter) in parameters.iter().enumerate() {
+            let trainable = parameter.role().is_trainable();
+            let decay = parameter.decay(config.weight_decay);
+            parameter.update(|weights, grad| {
+                let mut slots = slots.iter_mut().map(|slot| slot[index].as_mut_slice());
+                let slots: [&mut [f32]; SLOTS] = std::array::from_fn(|_| slots.next().unwrap_or_default());
+                let ema = ema.as_mut().map_or(&mut [][..], |ema| ema[index].as_mut_slice());
+                let chunks = Chunk::split(chunk_index, weights, grad, slots, ema);
+                let update = |chunk: Chunk<'_, SLOTS>| {
+                    let ema_weight = update.ema_weight.unwrap_or_default();
+                    if !trainable {
+                        average(chunk.ema, chunk.weights, ema_weight);
+                        return 0.0;
+                    }
+                    let noise = (config.seed, update.step.number);
+                    pulp::Arch::new().dispatch(UpdateChunk { rule, chunk, decay, grad_scale, ema_weight, noise })
+                };
+                // Handing a single chunk to another thread would take longer than updating it.
+                if chunks.len() == 1 {
+                    sum += chunks.into_iter().map(update).sum::<f64>();
+                } else {
+                    sum += chunks.into_par_iter().map(update).collect::<Vec<_>>().iter().sum::<f64>();
+                }
+            })?;
+            chunk_index += count(parameter.len());
+        }
+        Ok(sum.sqrt())
+    }
+}
+
+/// Updates a chunk with the best instructions this CPU has, leaves its gradient at zero and adds its weights to the average. Gives the sum
+/// of the squares its gradient had. What is computed does not depend on which instructions these are.
+struct UpdateChunk<'a, R, const SLOTS: usize> {
+    rule: &'a R,
+    chunk: Chunk<'a, SLOTS>,
+    decay: f32,
+    grad_scale: f32,
+    ema_weight: f32,
+    /// Seed and step.
+    noise: (u64, u64),
+}
+
+impl<R: Rule<SLOTS>, const SLOTS: usize> pulp::NullaryFnOnce for UpdateChunk<'_, R, SLOTS> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Self { rule, chunk: Chunk { index, weights, grad, slots, ema }, decay, grad_scale, ema_weight, noise: (seed, step) } = self;
+        let squares = sum_of_squares(grad);
+        let mut random = None;
+        // Equal lengths that the compiler sees: it leaves out what checks them and computes many weights at once.
+        let len = weights.len();
+        let grad = &mut grad[..len];
+        let mut slots = slots.map(|slot| &mut slot[..len]);
+        for i in 0..len {
+            let noise = || random.get_or_insert_with(|| langevin::noise(seed, step, index)).normal();
+            let old = std::array::from_fn(|slot| slots[slot][i]);
+            let (weight, new) = rule.update(weights[i], grad_scale * grad[i], old, decay, noise);
+            weights[i] = weight;
+            grad[i] = 0.0;
+            for (slot, new) in slots.iter_mut().zip(new) {
+                slot[i] = new;
+            }
+        }
+        average(ema, weights, ema_weight);
+        squares
+    }
+}
+
+/// Moves the average towards the weights; nothing where there is none.
+#[inline(always)]
+fn average(ema: &mut [f32], weights: &[f32], weight: f32) {
+    for (a, w) in ema.iter_mut().zip(weights) {
+        *a += weight * (*w - *a);
+    }
+}
