@@ -1,7 +1,7 @@
-"""Trains on a GPU that is this processor (tests/cuda/gpu): every kernel of an executable that carries CUDA is translated and run, so that what it
-computes is known before a GPU sees it. Runs come to what they come to on the processor; memory runs out; nothing is copied at a step.
+"""Tests an executable built with CUDA on a CPU emulation of an NVIDIA GPU (tests/cuda/gpu), which translates its kernels to C and runs them: the
+self-test passes, training gives the losses it gives on the CPU, also when memory runs out, and a training step copies nothing to the GPU.
 
-    python3 tests/cuda/gpu.py target/cuda/inkling [FOLDER]      FOLDER keeps what was translated
+    python3 tests/cuda/gpu.py target/cuda/inkling [FOLDER]      FOLDER caches the translated kernels
 """
 
 import gzip
@@ -16,108 +16,111 @@ import tempfile
 import time
 
 program = os.path.realpath(sys.argv[1])
-kept = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="inkling-fake-gpu-")
-home, counted = os.path.join(kept, "home"), os.path.join(kept, "counts")
-subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpu", "make"), kept], check=True)
+cache = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="inkling-gpu-emulation-")
+home, counts_file = os.path.join(cache, "home"), os.path.join(cache, "counts")
+subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpu", "make"), cache], check=True)
 
 
-def check(fact, what, output=""):
-    if not fact:
+def check(passed, what, output=""):
+    if not passed:
         sys.exit(f"failed: {what}\n{output}")
     print(f"ok: {what}", flush=True)
 
 
-def data():
-    """A small data set: a bar for each class, elsewhere noise."""
-    folder, chance = os.path.join(kept, "bars"), random.Random(1)
+def write_data_set():
+    """A small data set: a vertical bar at a place of its own for each class, on noise."""
+    folder, rng = os.path.join(cache, "bars"), random.Random(1)
     os.makedirs(folder, exist_ok=True)
     for name, count in (("train", 280), ("t10k", 40)):
         labels = [index % 10 for index in range(count)]
         pixels = bytearray()
         for label in labels:
-            for place in range(784):
-                bar = place % 28 in (2 * label + 4, 2 * label + 5) and 4 <= place // 28 < 24
-                pixels.append(chance.randrange(160, 256) if bar else chance.randrange(0, 60))
-        parts = {"images-idx3": struct.pack(">4i", 2051, count, 28, 28) + pixels, "labels-idx1": struct.pack(">2i", 2049, count) + bytes(labels)}
-        for part, content in parts.items():
-            with gzip.open(os.path.join(folder, f"{name}-{part}-ubyte.gz"), "wb") as file:
+            for y in range(28):
+                for x in range(28):
+                    bar = x in (2 * label + 4, 2 * label + 5) and 4 <= y < 24
+                    pixels.append(rng.randrange(160, 256) if bar else rng.randrange(0, 60))
+        files = {"images-idx3": struct.pack(">4i", 2051, count, 28, 28) + pixels, "labels-idx1": struct.pack(">2i", 2049, count) + bytes(labels)}
+        for kind, content in files.items():
+            with gzip.open(os.path.join(folder, f"{name}-{kind}-ubyte.gz"), "wb") as file:
                 file.write(content)
     return folder
 
 
-def run(*arguments, **more):
-    keep = {key: value for key, value in os.environ.items() if key in ("PATH", "LANG", "HOME")}
-    environment = {**keep, "INKLING_HOME": home, "INKLING_CUDA_DIR": kept, "LD_LIBRARY_PATH": kept, "FAKE_GPU_CACHE": kept, "FAKE_GPU_COUNTS": counted, **more}
-    if os.path.exists(counted):
-        os.remove(counted)
-    ended = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, timeout=600)
-    if ended.returncode:
-        sys.exit(f"failed: {' '.join(arguments)}\n{ended.stdout}{ended.stderr}")
-    return ended.stdout
+def run(*arguments, **variables):
+    """Runs Inkling with these additional environment variables; returns its output."""
+    inherited = {key: value for key, value in os.environ.items() if key in ("PATH", "LANG", "HOME")}
+    emulation = {"INKLING_HOME": home, "INKLING_CUDA_DIR": cache, "LD_LIBRARY_PATH": cache, "EMULATED_GPU_CACHE": cache, "EMULATED_GPU_COUNTS": counts_file}
+    if os.path.exists(counts_file):
+        os.remove(counts_file)
+    done = subprocess.run([program, *arguments], env={**inherited, **emulation, **variables}, capture_output=True, text=True, timeout=600)
+    if done.returncode:
+        sys.exit(f"failed: {' '.join(arguments)}\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
-def train(device, *arguments, **more):
-    options = ["--preset", "balanced", "--model", "speedrun", "--augmentation", "off", "--epochs", "2", "--batch-size", "64", "--lr", "0.004"]
-    said = run("train", "--data", bars, "--device", device, "--json", *last(options + list(arguments)), **more)
-    return [json.loads(line) for line in said.splitlines()]
+DEFAULTS = {"--preset": "balanced", "--model": "speedrun", "--augmentation": "off", "--epochs": "2", "--batch-size": "64", "--lr": "0.004"}
 
 
-def last(arguments):
-    """Of options that are named twice, the last."""
-    return [part for pair in {arguments[index]: arguments[index + 1] for index in range(0, len(arguments), 2)}.items() for part in pair]
+def train(device, *arguments, **variables):
+    """Trains with DEFAULTS and these options; returns the events of the run."""
+    options = {**DEFAULTS, **dict(zip(arguments[::2], arguments[1::2], strict=True))}
+    output = run("train", "--data", data_set, "--device", device, "--json", *(part for option in options.items() for part in option), **variables)
+    return [json.loads(line) for line in output.splitlines()]
 
 
 def losses(events):
     return [event[key] for event in events if event["event"] == "epoch" for key in ("train_loss", "validation_loss")]
 
 
-def alike(what, tolerance, *arguments, **more):
-    """Trains on both; gives what the run on the GPU said."""
-    here, events = losses(train("cpu", *arguments)), train("cuda", *arguments, **more)
-    apart = max(abs(a - b) / max(abs(a), 0.1) for a, b in zip(here, losses(events), strict=True))
-    check(apart <= tolerance, f"{what}: losses {apart:.0e} apart from those of the processor", f"{here}\n{events}")
+def compare(what, tolerance, *arguments, **variables):
+    """Trains on the CPU and on the emulated GPU and compares the losses; returns the events of the GPU's run."""
+    expected, events = losses(train("cpu", *arguments)), train("cuda", *arguments, **variables)
+    difference = max(abs(a - b) / max(abs(a), 0.1) for a, b in zip(expected, losses(events), strict=True))
+    check(difference <= tolerance, f"{what}: losses differ from the CPU's by {difference:.0e}", f"{expected}\n{events}")
     return events
 
 
-bars = data()
-said = run("hardware", "--self-test", "--device", "cuda")
-found = re.search(r"^  CUDA.*?^\s+\(for an op", said, re.M | re.S)
-check("Fake GPU" in said and found and "WRONG" not in said and "FAILED" not in said, "the GPU is found, and every check of it passes", said)
-print(found[0].rsplit("\n", 1)[0])
+data_set = write_data_set()
+output = run("hardware", "--self-test", "--device", "cuda")
+table = re.search(r"^  CUDA.*?(?=^\s+\()", output, re.M | re.S)
+passed = re.search(r"All (\d+) checks passed", output)
+check("Emulated GPU" in output and table and passed, f"the GPU is found, and all {passed and passed[1]} checks of the self-test pass", output)
+print(table[0].rstrip())
 
-alike("pictures changed strongly, averaged weights, clipped gradients of two batches", 1e-4,
-      "--augmentation", "strong", "--weight-averaging", "0.9", "--clip-norm", "0.5", "--accumulation", "2")
-alike("batch normalisation", 1e-4, "--model", "convnet-bn", "--optimizer", "sgd", "--epochs", "1")
-alike("dropout", 1e-4, "--model", "convnet", "--optimizer", "sgd", "--epochs", "1")
-alike("a residual network", 1e-4, "--model", "resnet8", "--optimizer", "sgd", "--epochs", "1", "--activation", "gelu")
-alike("attention", 1e-3, "--model", "attention", "--optimizer", "sgd", "--epochs", "1")
-short = losses(alike("tf32", 0.02, "--precision", "tf32"))
-check(short != losses(train("cuda")), "which is not f32 there")
-alike("bf16", 0.05, "--precision", "bf16")
-alike("f16 with loss scaling", 0.02, "--precision", "f16")
+compare("strong augmentation, averaged weights, gradients clipped and accumulated over two batches", 1e-4,
+        "--augmentation", "strong", "--weight-averaging", "0.9", "--clip-norm", "0.5", "--accumulation", "2")
+compare("batch normalisation", 1e-4, "--model", "convnet-bn", "--optimizer", "sgd", "--epochs", "1")
+compare("dropout", 1e-4, "--model", "convnet", "--optimizer", "sgd", "--epochs", "1")
+compare("a residual network", 1e-4, "--model", "resnet8", "--optimizer", "sgd", "--epochs", "1", "--activation", "gelu")
+compare("attention", 1e-3, "--model", "attention", "--optimizer", "sgd", "--epochs", "1")
+tf32 = losses(compare("tf32", 0.02, "--precision", "tf32"))
+check(tf32 != losses(train("cuda")), "and tf32 differs from f32")
+compare("bf16", 0.05, "--precision", "bf16")
+compare("f16 with loss scaling", 0.02, "--precision", "f16")
 
-small = {"FAKE_GPU_MEMORY": str(42 << 20)}
-events = alike("batches in parts where memory runs short", 1e-4, "--batch-size", "256", **small)
-parts = [event["images"] for event in events if event.get("kind") == "smaller_parts"]
-check(parts and parts[0] < 256, f"which is said: {parts} pictures at a time")
+events = compare("micro-batches where memory runs out", 1e-4, "--batch-size", "256", EMULATED_GPU_MEMORY=str(42 << 20))
+sizes = [event["images"] for event in events if event.get("kind") == "smaller_parts"]
+check(sizes and sizes[0] < 256, f"and the run reports them: {sizes} images")
 
 
 def counts(model, batch_size):
+    """Kernels launched, copies to the GPU, and their bytes, of a run with this batch size."""
     train("cuda", "--model", model, "--augmentation", "gentle", "--batch-size", str(batch_size))
-    # The check of the GPU counts first, then the engine, which may take a moment longer than the program it works for.
+    # The process of the self-test writes its counts first, then the engine's, which may end a moment after the program.
     for _ in range(100):
-        with open(counted, encoding="utf-8") as file:
-            sums = [line for line in file.read().splitlines() if "launches" in line]
-        if len(sums) > 1:
-            launches, to, size, *_ = map(int, re.findall(r"\d+", sums[-1]))
-            return launches, to, size
+        with open(counts_file, encoding="utf-8") as file:
+            totals = [line for line in file.read().splitlines() if "launches" in line]
+        if len(totals) > 1:
+            launches, copies, size, *_ = map(int, re.findall(r"\d+", totals[-1]))
+            return launches, copies, size
         time.sleep(0.1)
-    sys.exit("failed: the fake GPU did not say what it did")
+    sys.exit("failed: the emulated GPU did not write its counts")
 
 
+# Two epochs of 252 images (280, less those for validation): how many more steps they take with batches of 32 than of 64.
 steps = 2 * (-(-252 // 32) - -(-252 // 64))
-for model in ("speedrun", "attention"):
-    few, many = counts(model, 64), counts(model, 32)
-    check(few[1:] == many[1:], f"a step of {model} copies nothing to the GPU", f"{few} {many}")
-    check(few[0] < many[0], f"and takes {(many[0] - few[0]) / steps:.0f} launches besides matrix products")
-print("what the GPU computes is right")
+for model in ("convnet", "speedrun", "attention"):
+    fewer, more = counts(model, 64), counts(model, 32)
+    check(fewer[1:] == more[1:], f"a step of {model} copies nothing to the GPU", f"{fewer} {more}")
+    check(fewer[0] < more[0], f"and takes {(more[0] - fewer[0]) / steps:.0f} launches besides matrix products")
+print("the emulated GPU computes what the CPU does")

@@ -1,5 +1,5 @@
-"""Puts fake NVIDIA libraries in front of an executable that carries CUDA: present, absent, one missing, old, crashing. What counts is that
-it starts, says what is wrong, and goes on training on the processor.
+"""Starts an executable built with CUDA where NVIDIA's libraries are absent, incomplete, outdated or crash, by means of fake ones: it starts, reports
+what is wrong, and still trains on the CPU.
 
     python3 tests/cuda/stand_ins.py target/cuda/inkling
     python3 tests/cuda/stand_ins.py inkling.exe             under wine, with the libraries' names on Windows
@@ -19,27 +19,27 @@ NAMES = (
     else ["libcuda.so.1", "libcublasLt.so.13", "libcublas.so.13", "libcurand.so.10"]
 )
 COMPILER = ["x86_64-w64-mingw32-gcc"] if WINDOWS else ["gcc", "-fPIC"]
-# What lists the libraries a program is linked with.
+# Lists the libraries a program is linked to.
 NEEDED = ["x86_64-w64-mingw32-objdump", "-p"] if WINDOWS else ["readelf", "-d"]
 
-# Hands back what it was given, so that a register lost on the way would show; then there is no device.
+# Prints its arguments, so that a register the stand-in lost would show, and then has no device.
 DRIVER = """
 #include <stdio.h>
-int cuInit(unsigned flags) { fprintf(stderr, "the fake driver was asked with %u\\n", flags); return 0; }
-int cuDeviceGet(int *device, int ordinal) { fprintf(stderr, "for device %d\\n", ordinal); *device = ordinal; return 101; }
+int cuInit(unsigned flags) { fprintf(stderr, "cuInit was called with %u\\n", flags); return 0; }
+int cuDeviceGet(int *device, int ordinal) { fprintf(stderr, "cuDeviceGet was called for device %d\\n", ordinal); *device = ordinal; return 101; }
 int cuGetErrorString(int error, const char **text) {
-    static char said[64];
-    snprintf(said, sizeof said, "the fake driver says %d", error);
-    *text = said;
+    static char message[64];
+    snprintf(message, sizeof message, "the fake driver's error %d", error);
+    *text = message;
     return 0;
 }
 """
-OLD = "int cuSomethingElse(void) { return 0; }"
+OUTDATED = "int cuSomethingElse(void) { return 0; }"
 CRASHING = "#include <stdlib.h>\nint cuInit(unsigned flags) { abort(); }"
 
 
-def check(fact, what, output=""):
-    if not fact:
+def check(passed, what, output=""):
+    if not passed:
         sys.exit(f"failed: {what}\n{output}")
     print(f"ok: {what}", flush=True)
 
@@ -49,6 +49,7 @@ def library(folder, name, source):
 
 
 def folder(driver, others=NAMES[1:]):
+    """A folder with a driver of this source, if any, and other libraries without functions."""
     made = tempfile.mkdtemp(prefix="inkling-cuda-")
     if driver is not None:
         library(made, NAMES[0], driver)
@@ -59,15 +60,15 @@ def folder(driver, others=NAMES[1:]):
 
 def run(folder, *arguments):
     home = tempfile.mkdtemp(prefix="inkling-home-")
-    # Only what is in the folder: the machine may have libraries of its own.
-    kept = ("PATH", "LANG", "DISPLAY", "HOME") if WINDOWS else ("PATH", "LANG")
-    keep = {key: value for key, value in os.environ.items() if key in kept or key.startswith("WINE")}
-    seen = (lambda path: "Z:" + path.replace("/", "\\")) if WINDOWS else str
-    environment = {**keep, "INKLING_HOME": seen(home), "INKLING_CUDA_DIR": seen(folder)}
+    # Nothing else of the environment: the machine may have libraries of its own.
+    names = ("PATH", "LANG", "DISPLAY", "HOME") if WINDOWS else ("PATH", "LANG")
+    inherited = {key: value for key, value in os.environ.items() if key in names or key.startswith("WINE")}
+    path = (lambda path: "Z:" + path.replace("/", "\\")) if WINDOWS else str
+    environment = {**inherited, "INKLING_HOME": path(home), "INKLING_CUDA_DIR": path(folder)}
     command = [*(["wine"] if WINDOWS else []), program, *arguments]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     shutil.rmtree(home)
-    return ended.returncode, ended.stdout + ended.stderr
+    return done.returncode, done.stdout + done.stderr
 
 
 def self_test(folder):
@@ -75,25 +76,25 @@ def self_test(folder):
 
 
 needed = subprocess.run([*NEEDED, program], capture_output=True, text=True, check=True).stdout
-wanted = [line for line in needed.splitlines() if "NEEDED" in line or "DLL Name" in line]
-assert wanted, needed
-check(not any(name in line for line in wanted for name in ("cuda", "cublas", "curand", "nvrtc", "nvidia")), "it needs no NVIDIA library", needed)
+linked = [line for line in needed.splitlines() if "NEEDED" in line or "DLL Name" in line]
+assert linked, needed
+check(not any(name in line for line in linked for name in ("cuda", "cublas", "curand", "nvrtc", "nvidia")), "it is linked to no NVIDIA library", needed)
 
-status, said = self_test(folder(None, []))
-check(status == 2 and f"{NAMES[0]} was not found" in said, "without a driver it says so", said)
-status, said = self_test(folder(DRIVER, NAMES[2:]))
-check(status == 2 and f"{NAMES[1]} is not installed" in said and "pip install nvidia-cublas" in said, "one missing library is named", said)
-status, said = self_test(folder(DRIVER))
-check("asked with 0" in said and "for device 0" in said, "libraries that are there are called, with what they were given", said)
-check(status == 2 and "the fake driver says 101" in said, "and what they answer is said", said)
-status, said = self_test(folder(OLD))
-check(status == 2 and "303" in said or "SHARED_OBJECT_INIT_FAILED" in said, "functions an old library lacks return its error", said)
+status, output = self_test(folder(None, []))
+check(status == 2 and f"{NAMES[0]} was not found" in output, "a missing driver is reported", output)
+status, output = self_test(folder(DRIVER, NAMES[2:]))
+check(status == 2 and f"{NAMES[1]} is not installed" in output and "pip install nvidia-cublas" in output, "a missing library is named", output)
+status, output = self_test(folder(DRIVER))
+check("called with 0" in output and "called for device 0" in output, "functions get their arguments", output)
+check(status == 2 and "the fake driver's error 101" in output, "a library's error is reported", output)
+status, output = self_test(folder(OUTDATED))
+check(status == 2 and "303" in output or "SHARED_OBJECT_INIT_FAILED" in output, "functions that an outdated library lacks return an error", output)
 crashing = folder(CRASHING)
-status, said = self_test(crashing)
-# Windows' abort() ends a process so.
-check(status == (3 if WINDOWS else -6), "a driver that crashes takes only the check with it", f"{status}: {said}")
-status, said = run(crashing, "train", "--device", "cuda", "--preset", "quick", "--epochs", "1")
-check(status == 1 and "came to no result" in said and ("code: 3" if WINDOWS else "SIGABRT") in said, "whoever asked for it gets a sentence", said)
-status, said = run(crashing, "train", "--preset", "quick", "--epochs", "1")
-check(status == 0, "and trains on the processor", said)
-print("the stand-ins do what they should")
+status, output = self_test(crashing)
+# The exit status of abort() on Windows is 3.
+check(status == (3 if WINDOWS else -6), "a driver that crashes ends the self-test", f"{status}: {output}")
+status, output = run(crashing, "train", "--device", "cuda", "--preset", "quick", "--epochs", "1")
+check(status == 1 and "came to no result" in output and ("code: 3" if WINDOWS else "SIGABRT") in output, "training on it fails with a sentence", output)
+status, output = run(crashing, "train", "--preset", "quick", "--epochs", "1")
+check(status == 0, "training on the CPU works", output)
+print("the stand-ins work")

@@ -1,9 +1,9 @@
-"""Owns PTX's arithmetic, comparisons and conversions as C. Must not know where operands come from."""
+"""Translates arithmetic, comparisons and conversions of PTX to C."""
 
 from operands import BITS, C, Unknown, ctype, is_float, value
 
 INTEGER = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
-# Of ordered comparisons; a `u` behind them adds what cannot be compared.
+# Ordered comparisons; those with a `u` are true for NaN as well.
 COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
 OPPOSITE = {"equ": "!=", "neu": "==", "ltu": ">=", "leu": ">", "gtu": "<=", "geu": "<"}
 FUNCTIONS = {
@@ -55,7 +55,7 @@ def arithmetic(head, parts, kind, get, set_, statement):
         if head == "div":
             return set_(f"{get(1)} / {get(2)}")
         if head in ("fma", "mad"):
-            # Of shorter formats every product is exact in a double, and so is all but the rarest sum.
+            # Half-precision products are exact in a double, and so are nearly all sums.
             return set_(f"fma{f}({get(1)}, {get(2)}, {get(3)})" if BITS[kind] > 16 else f"fma((double){get(1)}, {get(2)}, {get(3)})")
         if head in ("min", "max"):
             least = f"f{head}{f}({get(1)}, {get(2)})"
@@ -107,7 +107,7 @@ def arithmetic(head, parts, kind, get, set_, statement):
 
 
 def carried(head, parts, kind, get, set_, statement):
-    """32-bit additions that hand a carry on."""
+    """32-bit additions with carry."""
     if kind not in ("u32", "s32", "b32"):
         raise Unknown(statement)
     kind = "u32"
@@ -124,7 +124,7 @@ def carried(head, parts, kind, get, set_, statement):
 
 
 def pairwise(head, parts, kind, operands, addresses, needed, statement):
-    """Two numbers of half the width in one register."""
+    """Two half-precision numbers in one register."""
     one = kind.removesuffix("x2")
     halves = []
     for shift in (0, 16):

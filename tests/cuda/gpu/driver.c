@@ -1,9 +1,8 @@
-/* Owns what NVIDIA's driver (libcuda) does, for one GPU that is this processor: memory, modules, launches; everything is done when a call
-   returns. Must not know what kernels compute.
+/* NVIDIA's driver (libcuda) for one GPU that the CPU emulates: memory, modules, launches. Calls are synchronous.
 
-   Memory a program has not written holds no numbers (all bits set); behind every piece lies a page that nothing may touch, so that whoever
-   reads beyond it is ended, as is whoever reads what was freed. What was done is counted, and written to the file that FAKE_GPU_COUNTS names. FAKE_GPU_MEMORY limits the
-   memory, in bytes; FAKE_GPU_CACHE names the folder that keeps translated kernels. */
+   Allocated memory is filled with NaNs (all bits set) and followed by a page without access: reading beyond it is a segmentation fault, as is reading
+   what was freed. EMULATED_GPU_COUNTS names a file to which the number of launches and copies is appended, EMULATED_GPU_MEMORY limits the memory
+   (bytes), EMULATED_GPU_CACHE names the folder of translated kernels. */
 #define _GNU_SOURCE
 #include "run.h"
 #include <dlfcn.h>
@@ -15,31 +14,31 @@
 
 enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, ASSERTED = 710 };
 #define PAGE 4096ul
-#define HELD 4096
-#define MANY 65536
+#define MAX_FUNCTIONS 4096
+#define MAX_ALLOCATIONS 65536
 
-struct memory { uint64_t start, size, mapped; void *page; };
+struct allocation { uint64_t start, size, mapped; void *page; };
 struct function { char name[128]; const char *module; const struct kernel *kernel; long launches; };
 
-static struct memory memory[MANY];
-static struct function functions[HELD];
-static int pieces, known;
-static uint64_t used, most;
+static struct allocation allocations[MAX_ALLOCATIONS];
+static struct function functions[MAX_FUNCTIONS];
+static int allocation_count, function_count;
+static uint64_t used, peak;
 static long copies_to, bytes_to, copies_from, copies_within, waits;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void report(void)
 {
-    const char *path = getenv("FAKE_GPU_COUNTS");
+    const char *path = getenv("EMULATED_GPU_COUNTS");
     FILE *file = path ? fopen(path, "a") : NULL;
     if (!file) return;
     long launches = 0;
-    for (int index = 0; index < known; index++) {
+    for (int index = 0; index < function_count; index++) {
         launches += functions[index].launches;
         if (functions[index].launches) fprintf(file, "%8ld %s\n", functions[index].launches, functions[index].name);
     }
     fprintf(file, "%8ld launches, %ld copies to the GPU of %ld bytes, %ld from it, %ld within, %ld waits, at most %lu bytes held\n", launches,
-            copies_to, bytes_to, copies_from, copies_within, waits, most);
+            copies_to, bytes_to, copies_from, copies_within, waits, peak);
     fclose(file);
 }
 
@@ -47,7 +46,7 @@ int cuInit(unsigned flags) { static int once; if (!once++) atexit(report); retur
 int cuDriverGetVersion(int *version) { *version = 13000; return OK; }
 int cuDeviceGetCount(int *count) { *count = 1; return OK; }
 int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return ordinal ? 101 : OK; }
-int cuDeviceGetName(char *name, int size, int device) { (void)device; snprintf(name, size, "Fake GPU"); return OK; }
+int cuDeviceGetName(char *name, int size, int device) { (void)device; snprintf(name, size, "Emulated GPU"); return OK; }
 int cuDeviceTotalMem_v2(size_t *size, int device) { (void)device; *size = 8ul << 30; return OK; }
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
@@ -56,19 +55,19 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
     *value = attribute == 75 ? 8 : attribute == 76 ? 0 : attribute == 115 ? 1 : attribute == 10 ? 32 : attribute == 16 ? 8 : 1024;
     return OK;
 }
-int cuDevicePrimaryCtxRetain(void **context, int device) { (void)device; *context = &memory; return OK; }
+int cuDevicePrimaryCtxRetain(void **context, int device) { (void)device; *context = &allocations; return OK; }
 int cuDevicePrimaryCtxRelease_v2(int device) { (void)device; return OK; }
-int cuDeviceGetDefaultMemPool(void **pool, int device) { (void)device; *pool = &memory; return OK; }
+int cuDeviceGetDefaultMemPool(void **pool, int device) { (void)device; *pool = &allocations; return OK; }
 int cuMemPoolSetAttribute(void *pool, int attribute, void *value) { (void)pool, (void)attribute, (void)value; return OK; }
 int cuMemPoolTrimTo(void *pool, size_t keep) { (void)pool, (void)keep; return OK; }
 static __thread void *current;
 int cuCtxGetCurrent(void **context) { *context = current; return OK; }
 int cuCtxSetCurrent(void *context) { current = context; return OK; }
-static int finished(void) { waits++; return assertion_failed ? ASSERTED : OK; }
-int cuCtxSynchronize(void) { return finished(); }
+static int synchronize(void) { waits++; return assertion_failed ? ASSERTED : OK; }
+int cuCtxSynchronize(void) { return synchronize(); }
 int cuStreamCreate(void **stream, unsigned flags) { (void)flags; *stream = malloc(1); return OK; }
 int cuStreamDestroy_v2(void *stream) { free(stream); return OK; }
-int cuStreamSynchronize(void *stream) { (void)stream; return finished(); }
+int cuStreamSynchronize(void *stream) { (void)stream; return synchronize(); }
 int cuStreamWaitEvent(void *stream, void *event, unsigned flags) { (void)stream, (void)event, (void)flags; return OK; }
 int cuStreamIsCapturing(void *stream, int *status) { (void)stream; *status = 0; return OK; }
 int cuEventCreate(void **event, unsigned flags) { (void)flags; *event = malloc(1); return OK; }
@@ -79,7 +78,7 @@ int cuEventSynchronize(void *event) { (void)event; return OK; }
 
 static uint64_t limit(void)
 {
-    const char *text = getenv("FAKE_GPU_MEMORY");
+    const char *text = getenv("EMULATED_GPU_MEMORY");
     return text ? strtoull(text, NULL, 10) : 8ull << 30;
 }
 
@@ -89,20 +88,20 @@ int cuMemAlloc_v2(uint64_t *pointer, size_t size)
 {
     pthread_mutex_lock(&lock);
     int slot = 0;
-    while (slot < pieces && memory[slot].size) slot++;
-    if (used + size > limit() || slot == MANY || size == 0) {
+    while (slot < allocation_count && allocations[slot].size) slot++;
+    if (used + size > limit() || slot == MAX_ALLOCATIONS || size == 0) {
         pthread_mutex_unlock(&lock);
         return size == 0 ? INVALID_VALUE : OUT_OF_MEMORY;
     }
-    uint64_t room = (size + 15) / 16 * 16, mapped = (room + PAGE - 1) / PAGE * PAGE + PAGE;
+    uint64_t aligned = (size + 15) / 16 * 16, mapped = (aligned + PAGE - 1) / PAGE * PAGE + PAGE;
     uint8_t *page = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     mprotect(page + mapped - PAGE, PAGE, PROT_NONE);
     memset(page, 0xff, mapped - PAGE);
-    *pointer = (uint64_t)(page + mapped - PAGE - room);
-    memory[slot] = (struct memory){*pointer, size, mapped, page};
-    pieces = slot == pieces ? pieces + 1 : pieces;
+    *pointer = (uint64_t)(page + mapped - PAGE - aligned);
+    allocations[slot] = (struct allocation){*pointer, size, mapped, page};
+    allocation_count = slot == allocation_count ? allocation_count + 1 : allocation_count;
     used += size;
-    most = used > most ? used : most;
+    peak = used > peak ? used : peak;
     pthread_mutex_unlock(&lock);
     return OK;
 }
@@ -111,11 +110,11 @@ int cuMemAllocAsync(uint64_t *pointer, size_t size, void *stream) { (void)stream
 int cuMemFree_v2(uint64_t pointer)
 {
     pthread_mutex_lock(&lock);
-    for (int slot = 0; slot < pieces; slot++) {
-        if (memory[slot].size && memory[slot].start == pointer) {
-            used -= memory[slot].size;
-            munmap(memory[slot].page, memory[slot].mapped);
-            memory[slot].size = 0;
+    for (int slot = 0; slot < allocation_count; slot++) {
+        if (allocations[slot].size && allocations[slot].start == pointer) {
+            used -= allocations[slot].size;
+            munmap(allocations[slot].page, allocations[slot].mapped);
+            allocations[slot].size = 0;
             pthread_mutex_unlock(&lock);
             return OK;
         }
@@ -126,7 +125,7 @@ int cuMemFree_v2(uint64_t pointer)
 int cuMemFreeAsync(uint64_t pointer, void *stream) { (void)stream; return cuMemFree_v2(pointer); }
 
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size) { memcpy((void *)to, from, size); copies_to++; bytes_to += size; return OK; }
-int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size) { memcpy(to, (void *)from, size); copies_from++; return finished(); }
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size) { memcpy(to, (void *)from, size); copies_from++; return synchronize(); }
 int cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t size) { memmove((void *)to, (void *)from, size); copies_within++; return OK; }
 int cuMemsetD8_v2(uint64_t to, uint8_t value, size_t size) { memset((void *)to, value, size); copies_within++; return OK; }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream) { (void)stream; return cuMemcpyHtoD_v2(to, from, size); }
@@ -137,10 +136,10 @@ int cuMemsetD8Async(uint64_t to, uint8_t value, size_t size, void *stream) { (vo
 int cuModuleLoadData(void **module, const void *text) { *module = strdup(text); return OK; }
 int cuModuleUnload(void *module) { (void)module; return OK; }
 
-/* Translated by ptx.py and compiled, once for each text. */
+/* A kernel, translated by ptx.py and compiled, once for each module. */
 static const struct kernel *translated(const char *text, const char *name)
 {
-    const char *cache = getenv("FAKE_GPU_CACHE");
+    const char *cache = getenv("EMULATED_GPU_CACHE");
     uint64_t hash = 1469598103934665603ull;
     for (const char *letter = text; *letter; letter++) hash = (hash ^ (uint8_t)*letter) * 1099511628211ull;
     char base[300], file[500], command[5000];
@@ -167,20 +166,20 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
 {
     pthread_mutex_lock(&lock);
     int index = 0;
-    while (index < known && !(functions[index].module == module && !strcmp(functions[index].name, name))) index++;
-    if (index == known && known < HELD) {
+    while (index < function_count && !(functions[index].module == module && !strcmp(functions[index].name, name))) index++;
+    if (index == function_count && function_count < MAX_FUNCTIONS) {
         const struct kernel *kernel = translated(module, name);
         if (!kernel) {
-            fprintf(stderr, "the fake GPU does not have %s\n", name);
+            fprintf(stderr, "the emulated GPU cannot run %s\n", name);
             pthread_mutex_unlock(&lock);
             return NOT_FOUND;
         }
-        functions[known] = (struct function){.module = module, .kernel = kernel};
-        snprintf(functions[known++].name, sizeof functions->name, "%s", name);
+        functions[function_count] = (struct function){.module = module, .kernel = kernel};
+        snprintf(functions[function_count++].name, sizeof functions->name, "%s", name);
     }
     *function = &functions[index];
     pthread_mutex_unlock(&lock);
-    return index < known ? OK : NOT_FOUND;
+    return index < function_count ? OK : NOT_FOUND;
 }
 
 int cuFuncSetAttribute(void *function, int attribute, int value) { (void)function, (void)attribute, (void)value; return OK; }
@@ -192,15 +191,15 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
     const struct kernel *kernel = ((struct function *)function)->kernel;
     if (!gx || !gy || !gz || !bx || !by || !bz || bx * by * bz > 1024 || gy > 65535 || gz > 65535) return INVALID_VALUE;
     if (kernel->shared + dynamic > 48 << 10) return INVALID_VALUE;
-    uint8_t given[4096] __attribute__((aligned(16)));
+    uint8_t arguments[4096] __attribute__((aligned(16)));
     for (uint32_t index = 0; index < kernel->parameters; index++)
-        memcpy(given + kernel->parameter[index].offset, parameters[index], kernel->parameter[index].size);
+        memcpy(arguments + kernel->parameter[index].offset, parameters[index], kernel->parameter[index].size);
     ((struct function *)function)->launches++;
-    run_kernel(kernel, given, (uint32_t[3]){bx, by, bz}, (uint32_t[3]){gx, gy, gz}, dynamic);
+    run_kernel(kernel, arguments, (uint32_t[3]){bx, by, bz}, (uint32_t[3]){gx, gy, gz}, dynamic);
     return OK;
 }
 
-static const char *word(int error)
+static const char *error_name(int error)
 {
     switch (error) {
     case INVALID_VALUE: return "CUDA_ERROR_INVALID_VALUE";
@@ -210,5 +209,5 @@ static const char *word(int error)
     default: return "CUDA_ERROR_UNKNOWN";
     }
 }
-int cuGetErrorName(int error, const char **text) { *text = word(error); return OK; }
-int cuGetErrorString(int error, const char **text) { *text = word(error); return OK; }
+int cuGetErrorName(int error, const char **text) { *text = error_name(error); return OK; }
+int cuGetErrorString(int error, const char **text) { *text = error_name(error); return OK; }

@@ -1,4 +1,4 @@
-"""Owns what each instruction of PTX does, as C. Must not know how PTX is read."""
+"""Translates instructions of PTX to C."""
 
 import re
 
@@ -7,7 +7,7 @@ from operands import BITS, C, Unknown, address, ctype, is_float, put, split, val
 
 
 def translate(statement, addresses, needed):
-    """An instruction as C. Functions that it calls are added to `needed`."""
+    """An instruction as C; functions it calls are added to `needed`."""
     guard = re.match(r"@(!?)(%\w+)\s+", statement)
     rest = statement[guard.end() :] if guard else statement
     condition = f"if ({guard[1]}{C(guard[2])}) " if guard else ""
@@ -39,18 +39,18 @@ def instruction(head, parts, kinds, kind, operands, addresses, needed, statement
     if head == "call":
         return call(operands, addresses, needed)
     if head in ("ld", "ldu"):
-        place = address(operands[1], space, addresses)
+        pointer = address(operands[1], space, addresses)
         wide = ctype(kind) if not is_float(kind) else f"uint{BITS[kind]}_t"
         targets = operands[0].strip("{} ").split(",")
-        return "".join(f"{C(target.strip())} = (({wide} *)({place}))[{index}];" for index, target in enumerate(targets))
+        return "".join(f"{C(target.strip())} = (({wide} *)({pointer}))[{index}];" for index, target in enumerate(targets))
     if head == "st":
-        place = address(operands[0], space, addresses)
+        pointer = address(operands[0], space, addresses)
         wide = f"uint{BITS[kind]}_t"
         sources = [source.strip() for source in operands[1].strip("{} ").split(",")]
         bits = [f"bits_of({value(s, kind, addresses)})" if kind == "f32" and not s.startswith("%")
                 else f"bits_of_double({value(s, kind, addresses)})" if kind == "f64" and not s.startswith("%")
                 else value(s, f"b{BITS[kind]}", addresses) for s in sources]
-        return "".join(f"(({wide} *)({place}))[{index}] = {source};" for index, source in enumerate(bits))
+        return "".join(f"(({wide} *)({pointer}))[{index}] = {source};" for index, source in enumerate(bits))
     if head == "cvta":
         moved = {True: f"{get(1)} - (uint64_t)(uintptr_t)shared", False: f"{get(1)} + (uint64_t)(uintptr_t)shared"}
         return set_(moved["to" in parts] if "shared" in parts else get(1))
@@ -78,8 +78,8 @@ def instruction(head, parts, kinds, kind, operands, addresses, needed, statement
     if head == "shfl":
         how = next(part for part in parts if part in ("up", "down", "bfly", "idx"))
         target, _, found = operands[0].partition("|")
-        moved = f"shuffled(self, {get(1)}, {get(2, 'u32')}, {get(3, 'u32')}, '{how[0]}', &there)"
-        return f"{{ int there; {put(target, kind, moved)} {put(found, 'pred', 'there') if found else ''} wait_for_warp(self); }}"
+        moved = f"shuffled(self, {get(1)}, {get(2, 'u32')}, {get(3, 'u32')}, '{how[0]}', &in_range)"
+        return f"{{ int in_range; {put(target, kind, moved)} {put(found, 'pred', 'in_range') if found else ''} wait_for_warp(self); }}"
     if "cc" in parts or head in ("addc", "subc", "madc"):
         return carried(head, parts, kind, get, set_, statement)
     if kind in ("f16x2", "bf16x2"):
@@ -105,37 +105,37 @@ def move(kind, operands, addresses):
 
 def atomic(head, parts, kind, space, operands, addresses):
     first = 0 if head == "red" else 1
-    place = address(operands[first], space, addresses)
+    pointer = address(operands[first], space, addresses)
     how = next(part for part in parts if part in ("add", "cas", "exch", "min", "max", "and", "or", "xor", "inc", "dec"))
-    given = value(operands[first + 1], kind, addresses)
+    operand = value(operands[first + 1], kind, addresses)
     width = f"uint{BITS[kind]}_t"
     bits = f"uint{BITS[kind]}_t"
     now = {"f16": "float_of_half(was)", "bf16": "float_of_bfloat(was)", "f32": "float_of(was)", "f64": "double_of(was)"}.get(
         kind, f"({ctype(kind)})was")
     back = {"f16": "half_of({})", "bf16": "bfloat_of({})", "f32": "bits_of({})", "f64": "bits_of_double({})"}.get(kind, f"({bits})({{}})")
     if how == "cas":
-        changed = f"was == ({bits}){given} ? ({bits}){value(operands[first + 2], kind, addresses)} : was"
+        changed = f"was == ({bits}){operand} ? ({bits}){value(operands[first + 2], kind, addresses)} : was"
     else:
         changed = back.format({
-            "add": f"{now} + {given}", "exch": given, "min": f"{now} < {given} ? {now} : {given}",
-            "max": f"{now} > {given} ? {now} : {given}", "and": f"{now} & {given}", "or": f"{now} | {given}", "xor": f"{now} ^ {given}",
-            "inc": f"{now} >= {given} ? 0 : {now} + 1", "dec": f"{now} == 0 || {now} > {given} ? {given} : {now} - 1",
+            "add": f"{now} + {operand}", "exch": operand, "min": f"{now} < {operand} ? {now} : {operand}",
+            "max": f"{now} > {operand} ? {now} : {operand}", "and": f"{now} & {operand}", "or": f"{now} | {operand}", "xor": f"{now} ^ {operand}",
+            "inc": f"{now} >= {operand} ? 0 : {now} + 1", "dec": f"{now} == 0 || {now} > {operand} ? {operand} : {now} - 1",
         }[how])
     result = f"{C(operands[0])} = was;" if head == "atom" and operands[0] != "_" else ""
-    return (f"{{ {width} *place = ({width} *)({place}), was = __atomic_load_n(place, __ATOMIC_SEQ_CST), next; "
-            f"do next = {changed}; while (!__atomic_compare_exchange_n(place, &was, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); {result} }}")
+    return (f"{{ {width} *pointer = ({width} *)({pointer}), was = __atomic_load_n(pointer, __ATOMIC_SEQ_CST), next; "
+            f"do next = {changed}; while (!__atomic_compare_exchange_n(pointer, &was, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); {result} }}")
 
 
 def call(operands, addresses, needed):
     returned = operands[0].strip("() ").split(",") if operands[0].startswith("(") else []
     rest = operands[1:] if operands[0].startswith("(") else operands
     name = rest[0]
-    given = rest[1].strip("() ").split(",") if len(rest) > 1 else []
+    arguments = rest[1].strip("() ").split(",") if len(rest) > 1 else []
     if name == "__assertfail":
         return "asserted(self); return;"
     if name == "vprintf":
         return ""
     if name not in needed:
         needed.append(name)
-    names = [f"(uint8_t *){C(part.strip())}" for part in [*returned, *given] if part.strip()]
+    names = [f"(uint8_t *){C(part.strip())}" for part in [*returned, *arguments] if part.strip()]
     return f"F_{C(name)}(" + ", ".join(["self", "shared", *names]) + ");"

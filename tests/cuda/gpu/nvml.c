@@ -1,10 +1,10 @@
-/* Owns what NVIDIA's management library says of the fake GPU. Must not know who asks. */
+/* NVIDIA's management library for the emulated GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 
 static unsigned long long total(void)
 {
-    const char *text = getenv("FAKE_GPU_MEMORY");
+    const char *text = getenv("EMULATED_GPU_MEMORY");
     return text ? strtoull(text, NULL, 10) : 8ull << 30;
 }
 
@@ -15,12 +15,12 @@ int nvmlSystemGetDriverVersion(char *text, unsigned size) { snprintf(text, size,
 int nvmlSystemGetCudaDriverVersion_v2(int *version) { *version = 13000; return 0; }
 int nvmlDeviceGetCount_v2(unsigned *count) { *count = 1; return 0; }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) { static int one; *device = &one; return index ? 6 : 0; }
-int nvmlDeviceGetName(void *device, char *text, unsigned size) { (void)device; snprintf(text, size, "Fake GPU"); return 0; }
-int nvmlDeviceGetMemoryInfo_v2(void *device, unsigned long long *figures)
+int nvmlDeviceGetName(void *device, char *text, unsigned size) { (void)device; snprintf(text, size, "Emulated GPU"); return 0; }
+int nvmlDeviceGetMemoryInfo_v2(void *device, unsigned long long *info)
 {
-    /* Before them the version of what they are in; total, reserved, free, used. */
+    /* The struct's version; total, reserved, free, used. */
     (void)device;
-    figures[1] = total(), figures[2] = 0, figures[3] = total() / 16 * 15, figures[4] = total() / 16;
+    info[1] = total(), info[2] = 0, info[3] = total() / 16 * 15, info[4] = total() / 16;
     return 0;
 }
 int nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor) { (void)device; *major = 8, *minor = 0; return 0; }

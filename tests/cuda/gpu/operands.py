@@ -1,7 +1,7 @@
-"""Owns operands of PTX as C: names, numbers, registers, addresses. Must not know instructions.
+"""Translates operands of PTX to C: names, constants, registers, addresses.
 
-Registers are unsigned integers of their width, whatever they hold; floats are taken out of them and put back bit by bit. Addresses in
-shared memory are offsets, all others are the processor's own.
+Registers are unsigned integers of their width; floats are converted from and to their bits. Addresses in shared memory are offsets, all others are
+pointers.
 """
 
 import re
@@ -13,11 +13,11 @@ AXES = {"x": 0, "y": 1, "z": 2}
 
 
 class Unknown(Exception):
-    """An instruction that is not known."""
+    """An instruction that cannot be translated."""
 
 
 def split(text):
-    """At commas outside of brackets."""
+    """Splits a text at the commas outside of brackets."""
     parts, depth, part = [], 0, ""
     for letter in text:
         depth += (letter in "([{") - (letter in ")]}")
@@ -30,12 +30,12 @@ def split(text):
 
 
 def C(name):
-    """A name of PTX as one of C."""
+    """A name of PTX as a name of C."""
     return name.replace("$", "S_").replace("%", "R_").replace(".", "_")
 
 
 def ctype(kind):
-    """The type of C that numbers of this type are computed in."""
+    """The type of C for computing with this type."""
     if kind in ("f16", "bf16", "f32"):
         return "float"
     if kind == "f64":
@@ -50,7 +50,7 @@ def is_float(kind):
 
 
 def value(operand, kind, addresses):
-    """An operand as C, of the type's own type of C."""
+    """An operand as an expression of C, in the C type for `kind`."""
     if re.fullmatch(r"0[fF][0-9a-fA-F]{8}", operand):
         return f"float_of(0x{operand[2:]}u)"
     if re.fullmatch(r"0[dD][0-9a-fA-F]{16}", operand):
@@ -74,7 +74,7 @@ def value(operand, kind, addresses):
 
 
 def put(register, kind, expression):
-    """Puts an expression of that type into a register."""
+    """Assigns an expression of this type to a register."""
     if register == "_":
         return f"(void)({expression});"
     wrap = {"f16": "half_of({})", "bf16": "bfloat_of({})", "f32": "bits_of((float)({}))", "f64": "bits_of_double((double)({}))"}.get(kind)
@@ -82,8 +82,8 @@ def put(register, kind, expression):
 
 
 def address(operand, space, addresses):
-    """The place `[register + offset]` names, as a pointer."""
+    """`[register + offset]` as a pointer."""
     base, _, offset = re.fullmatch(r"\[\s*([^+\]\s]+)\s*(\+\s*(-?\w+))?\s*\]", operand).groups()
     start = value(base, "u64", addresses) if base.startswith("%") else addresses.get(base, f"DYNAMIC_{C(base)}")
-    place = f"({start}) + ({offset or 0})"
-    return f"shared + (uint32_t)({place})" if space == "shared" else f"(uint8_t *)(uintptr_t)({place})"
+    target = f"({start}) + ({offset or 0})"
+    return f"shared + (uint32_t)({target})" if space == "shared" else f"(uint8_t *)(uintptr_t)({target})"

@@ -1,4 +1,4 @@
-/* Owns what candle asks of NVIDIA's cuRAND when it opens a device. Inkling draws its numbers itself. */
+/* The functions of NVIDIA's cuRAND that candle calls when it opens a device. Inkling has its own random numbers. */
 #include <stdlib.h>
 
 int curandCreateGenerator(void **generator, int kind) { (void)kind; *generator = malloc(1); return 0; }

@@ -1,4 +1,4 @@
-/* Owns what a kernel's translation is written in: its threads, and PTX's arithmetic where C's differs. Must not know any kernel. */
+/* What translated kernels are written in: threads, and PTX's arithmetic where it differs from C's. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -12,9 +12,9 @@ struct thread {
 };
 
 struct kernel {
-    /* What one thread does, and one after the other all threads of a block from `self` on that do not wait for each other. */
-    void (*body)(struct thread *self, uint8_t *shared, const uint8_t *given);
-    void (*bodies)(struct thread *self, uint8_t *shared, const uint8_t *given);
+    /* The kernel for one thread, and for all threads of a block one after the other, where they do not synchronise. */
+    void (*thread)(struct thread *self, uint8_t *shared, const uint8_t *arguments);
+    void (*block)(struct thread *self, uint8_t *shared, const uint8_t *arguments);
     uint32_t shared;
     uint32_t parameters;
     struct { uint32_t offset, size; } parameter[64];
@@ -22,11 +22,11 @@ struct kernel {
 };
 
 #define KERNEL(name, ...)                                                                 \
-    static void all_threads(struct thread *self, uint8_t *shared, const uint8_t *given)  \
+    static void all_threads(struct thread *self, uint8_t *shared, const uint8_t *arguments)  \
     {                                                                                     \
         for (self->thread[2] = 0; self->thread[2] < self->threads[2]; self->thread[2]++)  \
             for (self->thread[1] = 0; self->thread[1] < self->threads[1]; self->thread[1]++) \
-                for (self->thread[0] = 0; self->thread[0] < self->threads[0]; self->thread[0]++) name(self, shared, given); \
+                for (self->thread[0] = 0; self->thread[0] < self->threads[0]; self->thread[0]++) name(self, shared, arguments); \
     }                                                                                     \
     const struct kernel kernel = {name, all_threads, __VA_ARGS__}
 
@@ -76,25 +76,25 @@ static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t selector)
 {
     uint64_t both = (uint64_t)b << 32 | a;
     uint32_t result = 0;
-    for (int place = 0; place < 4; place++) {
-        uint32_t chosen = selector >> (4 * place) & 15, byte = both >> (8 * (chosen & 7)) & 255;
-        result |= (chosen & 8 ? (byte & 128 ? 255u : 0u) : byte) << (8 * place);
+    for (int byte_index = 0; byte_index < 4; byte_index++) {
+        uint32_t chosen = selector >> (4 * byte_index) & 15, byte = both >> (8 * (chosen & 7)) & 255;
+        result |= (chosen & 8 ? (byte & 128 ? 255u : 0u) : byte) << (8 * byte_index);
     }
     return result;
 }
 
-/* `shfl.sync`: another lane's number, where it is in reach, else one's own. Lanes wait once more before they go on. */
-static inline uint32_t shuffled(struct thread *self, uint32_t x, uint32_t b, uint32_t c, char how, int *there)
+/* `shfl.sync`: another lane's value where it is in range, else the lane's own. The caller has lanes wait once more before they continue. */
+static inline uint32_t shuffled(struct thread *self, uint32_t x, uint32_t b, uint32_t c, char how, int *in_range)
 {
     uint32_t lane = self->lane, clamp = c & 31, segment = c >> 8 & 31;
-    uint32_t least = lane & segment, most = least | (clamp & ~segment), from = 0;
+    uint32_t first = lane & segment, last = first | (clamp & ~segment), from = 0;
     *in_warp(self, lane) = x;
     wait_for_warp(self);
     switch (how) {
-    case 'u': from = lane - b; *there = (int32_t)from >= (int32_t)most; break;
-    case 'd': from = lane + b; *there = from <= most; break;
-    case 'b': from = lane ^ b; *there = from <= most; break;
-    default: from = least | (b & 31 & ~segment); *there = from <= most;
+    case 'u': from = lane - b; *in_range = (int32_t)from >= (int32_t)last; break;
+    case 'd': from = lane + b; *in_range = from <= last; break;
+    case 'b': from = lane ^ b; *in_range = from <= last; break;
+    default: from = first | (b & 31 & ~segment); *in_range = from <= last;
     }
-    return *in_warp(self, *there ? from : lane);
+    return *in_warp(self, *in_range ? from : lane);
 }
