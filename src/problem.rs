@@ -1,86 +1,83 @@
-//! Owns the one error type that crosses rooms: the union of each room's own errors, as plain data.
-//! Must not hold prose for people: `app::messages` turns each into what happened and what to do.
+//! Owns the one error that crosses rooms: the union of each room's own errors, as plain data. It is formed where the engine hands results
+//! to those who asked; rooms below the engine return their own. `app::messages` words each.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::BenchError;
+use crate::data::DataError;
+use crate::export::ExportError;
+use crate::import::ImportError;
+use crate::infer::InferError;
+use crate::ink::InkError;
+use crate::nn::{ComputeError, ModelError};
 use crate::run_config::ConfigProblem;
+use crate::runs::RunError;
+use crate::self_test::SelfTestError;
+use crate::system::WriteError;
+use crate::train::TrainError;
 
 /// Anything that can go wrong below the window.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Problem {
-    /// A run was asked for that cannot be.
+    /// Settings that cannot be used, or not here.
     #[error(transparent)]
     Config(#[from] ConfigProblem),
-    /// Training or test data could not be had.
+    /// Training or test data could not be read.
     #[error(transparent)]
-    Data(#[from] crate::data::DataError),
-    /// A picture or an ink file could not be read.
+    Data(#[from] DataError),
+    /// An image or an ink file could not be read.
     #[error(transparent)]
-    Ink(#[from] crate::ink::InkError),
+    Ink(#[from] InkError),
     /// A model file could not be read.
     #[error(transparent)]
-    Model(#[from] crate::nn::ModelError),
+    Model(#[from] ModelError),
+    /// A computation failed.
+    #[error(transparent)]
+    Compute(#[from] ComputeError),
     /// A run's folder cannot be used.
     #[error(transparent)]
-    Run(#[from] crate::runs::RunError),
+    Run(RunError),
     /// A model could not be exported.
     #[error(transparent)]
-    Export(#[from] crate::export::ExportError),
+    Export(ExportError),
     /// A file could not be imported.
     #[error(transparent)]
-    Import(#[from] crate::import::ImportError),
-    /// Something could not be written.
-    #[error("cannot write {path}: {reason}")]
-    Write {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's words.
-        reason: String,
-    },
+    Import(ImportError),
+    /// A file or folder could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// A folder could not be shown in the file manager.
     #[error("cannot show {path}: {reason}")]
     Show {
         /// The folder.
         path: PathBuf,
-        /// The system's words.
+        /// What the system says.
         reason: String,
     },
-    /// A run is under way already.
-    #[error("a run is under way already")]
+    /// A run is in progress already.
+    #[error("a run is in progress already")]
     Busy,
     /// No run or model answers to that reference any more.
     #[error("that run is over")]
     NoSuchRun,
-    /// The loss stopped being a number.
+    /// The loss became NaN or infinite, and rolling back did not help.
     #[error("the loss is not a finite number at step {step}")]
-    NotFinite {
+    Diverged {
         /// The step, from 1.
         step: u64,
     },
-    /// An interrupted run cannot go on.
-    #[error("the run cannot go on: {reason}")]
-    CannotGoOn {
+    /// An interrupted run cannot be resumed.
+    #[error("the run cannot be resumed: {reason}")]
+    NotResumable {
         /// What stands against it.
         reason: String,
     },
-    /// A tensor operation failed.
-    #[error("computation failed: {message}")]
-    Compute {
-        /// candle's words.
-        message: String,
-    },
-    /// A part of a batch took more memory than there is, and could not be made any smaller.
-    #[error("out of memory: {message}")]
-    OutOfMemory {
-        /// What was short, in the device's words or ours.
-        message: String,
-    },
     /// The engine panicked.
-    #[error("the engine broke: {message}")]
+    #[error("the engine crashed: {message}")]
     Panicked {
-        /// The panic's words.
+        /// The panic's message.
         message: String,
     },
     /// A device could not be tested.
@@ -97,13 +94,13 @@ pub enum Problem {
     EngineGone,
 }
 
-/// How an engine in a process of its own was lost.
+/// Why an engine in a process of its own is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum EngineExit {
     /// Its process could not be started.
     #[error("the engine could not be started: {reason}")]
     NotStarted {
-        /// The system's words.
+        /// What the system says.
         reason: String,
     },
     /// Its process ended without being asked to.
@@ -114,10 +111,10 @@ pub enum EngineExit {
         /// The last lines it wrote on its standard error; may be empty.
         words: String,
     },
-    /// It gave no sign of life and was ended.
+    /// It stopped responding and was terminated.
     #[error("the engine was silent for {seconds} s")]
     Hung {
-        /// How long it was waited for.
+        /// How long it was silent.
         seconds: u32,
     },
     /// It is of another version.
@@ -134,4 +131,86 @@ pub enum EngineExit {
         /// What is wrong.
         reason: String,
     },
+}
+
+/// A problem that reached a room through another is one of that other: callers find each in one place, however far it came.
+impl From<TrainError> for Problem {
+    fn from(error: TrainError) -> Self {
+        match error {
+            TrainError::Config(error) => error.into(),
+            TrainError::Data(error) => error.into(),
+            TrainError::Model(error) => error.into(),
+            TrainError::Compute(error) => error.into(),
+            TrainError::Infer(error) => error.into(),
+            TrainError::Diverged { step } => Self::Diverged { step },
+            TrainError::NotResumable { reason } => Self::NotResumable { reason },
+        }
+    }
+}
+
+impl From<InferError> for Problem {
+    fn from(error: InferError) -> Self {
+        match error {
+            InferError::Config(error) => error.into(),
+            InferError::Data(error) => error.into(),
+            InferError::Compute(error) => error.into(),
+        }
+    }
+}
+
+impl From<BenchError> for Problem {
+    fn from(error: BenchError) -> Self {
+        match error {
+            BenchError::Config(error) => error.into(),
+            BenchError::Data(error) => error.into(),
+            BenchError::Compute(error) => error.into(),
+            BenchError::Infer(error) => error.into(),
+            BenchError::Train(error) => error.into(),
+            BenchError::Write(error) => error.into(),
+        }
+    }
+}
+
+impl From<SelfTestError> for Problem {
+    fn from(error: SelfTestError) -> Self {
+        match error {
+            SelfTestError::Config(error) => error.into(),
+            SelfTestError::Data(error) => error.into(),
+            SelfTestError::Model(error) => error.into(),
+            SelfTestError::Compute(error) => error.into(),
+            SelfTestError::Train(error) => error.into(),
+            SelfTestError::NoResult { reason } => Self::SelfTest { reason },
+        }
+    }
+}
+
+impl From<RunError> for Problem {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Write(error) => error.into(),
+            RunError::Compute(error) => error.into(),
+            error => Self::Run(error),
+        }
+    }
+}
+
+impl From<ExportError> for Problem {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Write(error) => error.into(),
+            error => Self::Export(error),
+        }
+    }
+}
+
+impl From<ImportError> for Problem {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Model(error) => error.into(),
+            ImportError::Infer(error) => error.into(),
+            ImportError::Compute(error) => error.into(),
+            ImportError::Data(error) => error.into(),
+            error => Self::Import(error),
+        }
+    }
 }

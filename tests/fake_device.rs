@@ -7,9 +7,10 @@ use std::time::Duration;
 use candle_core::Device;
 use inkling::device::{Kernels, Place};
 use inkling::engine::Devices;
+use inkling::infer::InferError;
 use inkling::infer::{Classifier, Classify};
 use inkling::ink::Image;
-use inkling::problem::Problem;
+use inkling::nn::ComputeError;
 use inkling::records::Prediction;
 use inkling::run_config::{ConfigProblem, DeviceChoice};
 
@@ -65,7 +66,7 @@ impl Devices for FakeDevices {
         Ok(candle())
     }
 
-    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, Problem> {
+    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, InferError> {
         let classifier = model.to_place(device, &self.open(device)?)?;
         Ok(Box::new(Scripted { classifier, script: self.script, readings: 0.into() }))
     }
@@ -78,12 +79,12 @@ struct Scripted {
 }
 
 impl Classify for Scripted {
-    fn classify(&self, picture: Image) -> Result<Prediction, Problem> {
+    fn classify(&self, picture: Image) -> Result<Prediction, InferError> {
         self.readings.set(self.readings.get() + 1);
         match self.script {
             Script::Slow(by) => std::thread::sleep(by),
             Script::Fails(after) if self.readings.get() > after => {
-                return Err(Problem::Compute { message: "the driver is gone".to_owned() });
+                return Err(InferError::Compute(ComputeError::Failed { message: "the driver is gone".to_owned() }));
             }
             Script::Panics(after) if self.readings.get() > after => panic!("the driver is gone"),
             _ => {}

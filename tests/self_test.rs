@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use candle_core::{Device, Tensor};
 use inkling::device::{Kernels, Place};
 use inkling::nn::ops;
-use inkling::problem::Problem;
 use inkling::run_config::{Activation, DeviceChoice, Precision};
+use inkling::self_test::SelfTestError;
 use inkling::self_test::{Case, Check, Report, Subject, cases, check, in_child, run, sections};
 
 #[test]
@@ -94,7 +94,7 @@ fn in_a_process_of_its_own_it_is_the_same_and_what_breaks_there_is_a_sentence() 
     assert_eq!((report.device, report.failed()), (DeviceChoice::Cpu, 0));
 
     let reason = |program: Command, limit| match in_child(program, limit) {
-        Err(Problem::SelfTest { reason }) => reason,
+        Err(SelfTestError::NoResult { reason }) => reason,
         other => panic!("{other:?}"),
     };
     let said = reason(program(&["hardware", "--self-test", "--json", "--device", "cuda"]), limit);

@@ -4,8 +4,8 @@ use inkling::data::{DataSet, Split};
 use inkling::device::Place;
 use inkling::ink::{PIXELS, SIDE};
 use inkling::math::random::Random;
-use inkling::problem::Problem;
 use inkling::run_config::RunConfig;
+use inkling::train::TrainError;
 use inkling::train::{Checkpoint, Observer, TrainedModel};
 
 /// `count` pictures, their digits in turn: digit `d` is a bright 6x6 square at a place of its own, in noise.
@@ -33,11 +33,16 @@ pub fn square_set(train: usize, test: usize) -> DataSet {
 }
 
 /// Trains on the processor.
-pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) -> Result<Option<TrainedModel>, Problem> {
+pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) -> Result<Option<TrainedModel>, TrainError> {
     inkling::train::train(config, data, &Place::CPU, None, observer)
 }
 
 /// Goes on from a checkpoint on the processor.
-pub fn resume(config: &RunConfig, data: &DataSet, from: Checkpoint, observer: &mut dyn Observer) -> Result<Option<TrainedModel>, Problem> {
+pub fn resume(
+    config: &RunConfig,
+    data: &DataSet,
+    from: Checkpoint,
+    observer: &mut dyn Observer,
+) -> Result<Option<TrainedModel>, TrainError> {
     inkling::train::train(config, data, &Place::CPU, Some(from), observer)
 }

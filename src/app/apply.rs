@@ -279,7 +279,7 @@ impl App {
             let path = choice()?;
             Some(match files::write_whole(&path, &bytes) {
                 Ok(()) => BackgroundResult::Written(path),
-                Err(problem) => BackgroundResult::Failed(problem),
+                Err(problem) => BackgroundResult::Failed(problem.into()),
             })
         });
     }

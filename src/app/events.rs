@@ -175,7 +175,7 @@ impl App {
             Task::Run(run) => {
                 let ours = self.current(run).is_some();
                 // Going on from where a run went astray would lead there again.
-                if matches!(problem, Problem::NotFinite { .. })
+                if matches!(problem, Problem::Diverged { .. })
                     && let Some(run) = self.current(run)
                 {
                     run.checkpoint = None;

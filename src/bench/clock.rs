@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use crate::problem::Problem;
+use super::BenchError;
 use crate::records::benchmark::{Extent, Row, Subject};
 
 /// How far a benchmark is.
@@ -33,12 +33,12 @@ pub(super) enum Ended {
     /// The listener had enough.
     BrokenOff,
     /// Something went wrong.
-    Problem(Problem),
+    Failed(BenchError),
 }
 
-impl<P: Into<Problem>> From<P> for Ended {
+impl<P: Into<BenchError>> From<P> for Ended {
     fn from(problem: P) -> Self {
-        Self::Problem(problem.into())
+        Self::Failed(problem.into())
     }
 }
 

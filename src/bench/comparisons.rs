@@ -1,11 +1,11 @@
 //! Owns comparing settings by measurement: how many images a second the steps of one configuration learn from with every batch size, or on
 //! every device in every number format; and which of them is enough. Must not know what a person makes of it.
 
+use super::BenchError;
 use super::clock::{Clock, Ended, Listener};
 use super::{pictures, products, steps, unless_broken_off};
 use crate::device::Place;
 use crate::hardware::usable_cores;
-use crate::problem::Problem;
 use crate::records::benchmark::{Extent, Row, Side};
 use crate::run_config::{ConfigProblem, DeviceChoice, Precision, RunConfig};
 
@@ -26,7 +26,7 @@ pub struct Compared {
     /// A figure for each side that could be measured.
     pub rows: Vec<Row>,
     /// The others, and why not.
-    pub failed: Vec<(Side, Problem)>,
+    pub failed: Vec<(Side, BenchError)>,
 }
 
 /// The side that these settings train on.
@@ -56,7 +56,7 @@ pub fn devices(config: &RunConfig, usable: &[(DeviceChoice, Vec<Precision>)]) ->
 }
 
 /// Measures the steps of `config` on every side; `None` when the listener broke it off.
-pub fn compare(config: &RunConfig, sides: &[Side], open: Open<'_>, listener: &mut dyn Listener) -> Result<Option<Compared>, Problem> {
+pub fn compare(config: &RunConfig, sides: &[Side], open: Open<'_>, listener: &mut dyn Listener) -> Result<Option<Compared>, BenchError> {
     unless_broken_off(measured(config, sides, open, listener))
 }
 

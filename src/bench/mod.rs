@@ -4,6 +4,7 @@
 
 mod clock;
 mod comparisons;
+mod error;
 mod pipeline;
 mod pools;
 mod products;
@@ -18,6 +19,7 @@ use std::ops::ControlFlow;
 
 pub use clock::{Listener, Progress};
 pub use comparisons::{BATCH_SIZES, Compared, Open, batch_sizes, compare, devices, fastest, rates, side_of, sweet_spot};
+pub use error::BenchError;
 pub use store::{latest, save};
 pub use words::{heading, sections, subject, text};
 
@@ -25,7 +27,6 @@ use self::clock::{Clock, Ended};
 use crate::data::{DataError, DataSet, builtin};
 use crate::device::open_device;
 use crate::hardware;
-use crate::problem::Problem;
 use crate::records::benchmark::{Extent, Machine, Report, Row, Side, VERSION};
 use crate::run_config::{DeviceChoice, ModelKind, Precision};
 
@@ -46,15 +47,15 @@ const UPDATES: f64 = 1.5;
 const READING: f64 = 6.0;
 
 /// Measures this machine; `None` when the listener broke it off.
-pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Option<Report>, Problem> {
+pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Option<Report>, BenchError> {
     unless_broken_off(measure_all(extent, listener))
 }
 
-fn unless_broken_off<T>(measured: Result<T, Ended>) -> Result<Option<T>, Problem> {
+fn unless_broken_off<T>(measured: Result<T, Ended>) -> Result<Option<T>, BenchError> {
     match measured {
         Ok(found) => Ok(Some(found)),
         Err(Ended::BrokenOff) => Ok(None),
-        Err(Ended::Problem(problem)) => Err(problem),
+        Err(Ended::Failed(problem)) => Err(problem),
     }
 }
 
@@ -139,4 +140,10 @@ fn sides(model: ModelKind, extent: Extent, pools: &[pools::Pool]) -> Vec<Side> {
     let others = Precision::on(DeviceChoice::Cpu).skip(1).filter(|_| EVERY_PRECISION.contains(&model));
     sides.extend(others.map(|precision| side(precision, all)));
     sides
+}
+
+impl From<candle_core::Error> for BenchError {
+    fn from(error: candle_core::Error) -> Self {
+        crate::nn::ComputeError::from(error).into()
+    }
 }

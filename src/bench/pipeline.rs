@@ -5,10 +5,9 @@ use super::rounds::{Side, take, timed};
 use super::steps;
 use crate::data::Split;
 use crate::math::quantiles::median;
-use crate::problem::Problem;
 use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{Augmentation, ModelKind, RunConfig};
-use crate::train::{Loader, Shuffle};
+use crate::train::{Loader, Shuffle, TrainError};
 
 /// Batches waited for at a time: many, as one or two may be ready before the clock starts.
 const BATCHES: usize = 24;
@@ -25,7 +24,7 @@ pub(super) fn pipeline(clock: &mut Clock<'_>, seconds: f64, images: &Split) -> R
             let config = RunConfig { augmentation, epochs: ENOUGH, ..plain.clone() };
             let mut loader = Loader::start(scope, &config, images, Shuffle::new((0..images.len() as u32).collect(), config.seed, 0))?;
             sides.push(Box::new(move || {
-                let mut loaded: Result<usize, Problem> = Ok(0);
+                let mut loaded: Result<usize, TrainError> = Ok(0);
                 let took = timed(|| loaded = (0..BATCHES).map(|_| loader.next_batch().map(Split::len)).sum());
                 // Batches differ in size where an epoch ends.
                 Ok(took / loaded?.max(1) as f64)

@@ -3,7 +3,7 @@
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::problem::Problem;
+use super::BenchError;
 
 /// A pool and how many threads it has.
 pub(super) struct Pool {
@@ -12,11 +12,11 @@ pub(super) struct Pool {
 }
 
 /// A pool of one thread and, where there is more than one core, a pool of as many threads as cores.
-pub(super) fn pools(threads: u32) -> Result<Vec<Pool>, Problem> {
+pub(super) fn pools(threads: u32) -> Result<Vec<Pool>, BenchError> {
     let sizes = if threads > 1 { vec![1, threads] } else { vec![1] };
     let build = |threads: u32| {
         let pool = ThreadPoolBuilder::new().num_threads(threads as usize).thread_name(|index| format!("bench-{index}")).build();
-        pool.map(|pool| Pool { threads, pool }).map_err(|error| Problem::Compute { message: error.to_string() })
+        pool.map(|pool| Pool { threads, pool }).map_err(|error| crate::nn::ComputeError::failed(&error).into())
     };
     sizes.into_iter().map(build).collect()
 }

@@ -7,11 +7,10 @@ use super::clock::{Clock, Ended};
 use super::pools::Pool;
 use super::rounds::{Side, take, timed};
 use crate::data::Split;
-use crate::infer::{Classifier, Classify, measure};
+use crate::infer::{Classifier, Classify, InferError, measure};
 use crate::ink::Image;
 use crate::math::quantiles::{median, quantile};
 use crate::nn::{Net, parameter_count};
-use crate::problem::Problem;
 use crate::records::benchmark::{Row, Subject};
 use crate::records::{ModelInfo, ModelRef};
 use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind};
@@ -64,7 +63,7 @@ fn one(clock: &mut Clock<'_>, time: std::time::Duration, model: ModelKind, digit
     let mut burst = || -> Result<f64, Ended> {
         let mut all = 0.0;
         for picture in pictures.by_ref().take(BURST) {
-            let mut read: Result<(), Problem> = Ok(());
+            let mut read: Result<(), InferError> = Ok(());
             let picture = picture.clone();
             let took = timed(|| read = classifier.classify(picture).map(drop));
             read?;

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use super::BenchError;
 use super::clock::{Clock, Ended};
 use super::comparisons::Open;
 use super::rounds::timed;
@@ -14,7 +15,6 @@ use crate::device::{Kernels, Place};
 use crate::math::quantiles::median;
 use crate::nn::ops::LargeProduct;
 use crate::nn::{Net, flops};
-use crate::problem::Problem;
 use crate::records::benchmark::{Row, Side, Subject};
 use crate::records::{EpochRecord, StepPoint, Telemetry};
 use crate::run_config::{Augmentation, ConfigProblem, ModelKind, OptimizerKind, Precision, RunConfig};
@@ -62,7 +62,7 @@ pub(super) fn on(base: &RunConfig, side: Side) -> RunConfig {
 }
 
 /// A side, and its steps or why there are none.
-pub(super) type Measured = (Side, Result<Row, Problem>);
+pub(super) type Measured = (Side, Result<Row, BenchError>);
 
 /// The steps of `base` on every side; `product_size` is the size of product that is fastest here. A side that fails leaves the others alone.
 pub(super) fn steps(
@@ -81,7 +81,7 @@ pub(super) fn steps(
     }
     let time = whole / (sides.len().max(1) as u32 * RUNS);
     let began = Instant::now();
-    let mut taken: Vec<(Side, Result<Taken, Problem>)> = sides.iter().map(|&side| (side, Ok(Taken::default()))).collect();
+    let mut taken: Vec<(Side, Result<Taken, BenchError>)> = sides.iter().map(|&side| (side, Ok(Taken::default()))).collect();
     for round in 0..RUNS {
         // A model that is slow here has to make do with what was found.
         if round > 0 && began.elapsed() >= whole {
@@ -108,7 +108,7 @@ fn run(
     product_size: usize,
     place: &Result<Place, ConfigProblem>,
     taken: &mut Taken,
-) -> Result<Result<(), Problem>, Ended> {
+) -> Result<Result<(), BenchError>, Ended> {
     let place = match place {
         Ok(place) => place,
         Err(problem) => return Ok(Err(problem.clone().into())),
@@ -121,7 +121,7 @@ fn run(
     }
     taken.steps.extend(new.steps);
     taken.products.extend(new.products);
-    Ok(trained.map(drop))
+    Ok(trained.map(drop).map_err(BenchError::from))
 }
 
 /// Seconds of steps, and of large products in between.

@@ -3,16 +3,17 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use super::BenchError;
 use super::words::text;
-use crate::problem::Problem;
 use crate::records::benchmark::{Report, Saved, VERSION};
+use crate::system::WriteError;
 use crate::system::files::write_whole;
 
 /// Larger files are no reports of ours.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Writes a report to new files in `folder`, named after its time.
-pub fn save(folder: &Path, report: &Report) -> Result<Saved, Problem> {
+pub fn save(folder: &Path, report: &Report) -> Result<Saved, BenchError> {
     let measured = report.measured_at.parse::<jiff::Timestamp>().unwrap_or_else(|_| jiff::Timestamp::now());
     let name = measured.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H-%M-%S").to_string();
     let named = |count: u32, extension: &str| match count {
@@ -21,7 +22,7 @@ pub fn save(folder: &Path, report: &Report) -> Result<Saved, Problem> {
     };
     let count = (1..=u32::MAX).find(|&count| !named(count, "json").exists()).unwrap_or(1);
     let saved = Saved { json: named(count, "json"), text: named(count, "txt") };
-    let json = serde_json::to_vec_pretty(report).map_err(|error| Problem::Write { path: saved.json.clone(), reason: error.to_string() })?;
+    let json = serde_json::to_vec_pretty(report).map_err(|error| WriteError::new(&saved.json, &error))?;
     write_whole(&saved.json, &json)?;
     write_whole(&saved.text, text(report).as_bytes())?;
     Ok(saved)

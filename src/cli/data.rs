@@ -19,6 +19,7 @@ use crate::ink::PIXELS;
 use crate::math::random::Random;
 use crate::problem::Problem;
 use crate::run_config::{Augmentation, DataSource, DataSpec, NamedSet};
+use crate::system::WriteError;
 use crate::system::files::write_whole;
 use crate::system::paths::Paths;
 use crate::text::format::grouped;
@@ -175,7 +176,7 @@ fn run_show(show: Show) -> Result<(), Failure> {
     let mut png = Cursor::new(Vec::new());
     contact_sheet(&set.train, COLUMNS, show.seed)
         .write_to(&mut png, image::ImageFormat::Png)
-        .map_err(|error| Problem::Write { path: show.out.clone(), reason: error.to_string() })?;
+        .map_err(|error| Problem::Write(WriteError { path: show.out.clone(), reason: error.to_string() }))?;
     write_whole(&show.out, png.get_ref())?;
     let mut output = Output::new(show.json);
     let sheet = Sheet {

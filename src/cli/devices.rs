@@ -75,5 +75,5 @@ fn vouched_for(device: DeviceChoice, precision: Precision) -> Result<(), Problem
 fn checked(device: DeviceChoice) -> Result<Report, Problem> {
     device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
     note("Running the self-test of this device.");
-    check_apart(device, None)
+    Ok(check_apart(device, None)?)
 }

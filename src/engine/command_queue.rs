@@ -248,8 +248,11 @@ impl<'a> CommandQueue<'a> {
         let before = self.current.replace(Task::Classify(request));
         let learning = self.learning.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier);
         let (prediction, report) = match (learning, &self.classifier) {
-            (Some(learning), _) => (learning.classify_drawing(&ink), None),
-            (None, Some(classifier)) => self.place.read(classifier, &ink),
+            (Some(learning), _) => (learning.classify_drawing(&ink).map_err(Problem::from), None),
+            (None, Some(classifier)) => {
+                let (reading, report) = self.place.read(classifier, &ink);
+                (reading.map_err(Problem::from), report)
+            }
             (None, None) => (Err(Problem::NoSuchRun), None),
         };
         if let Some(report) = report {

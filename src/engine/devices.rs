@@ -5,8 +5,7 @@ use std::fmt::Debug;
 
 use crate::device::{Place, open_device};
 use crate::hardware::device_support;
-use crate::infer::{Classifier, Classify};
-use crate::problem::Problem;
+use crate::infer::{Classifier, Classify, InferError};
 use crate::run_config::{ConfigProblem, DeviceChoice};
 
 /// The devices there are.
@@ -15,7 +14,7 @@ pub trait Devices: Debug + Send + Sync {
     fn open(&self, device: DeviceChoice) -> Result<Place, ConfigProblem>;
 
     /// A copy of the model that reads on this device.
-    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, Problem>;
+    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, InferError>;
 }
 
 /// Those of this machine.
@@ -28,7 +27,7 @@ impl Devices for ThisMachine {
         open_device(device)
     }
 
-    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, Problem> {
+    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, InferError> {
         Ok(Box::new(model.to_place(device, &open_device(device)?)?))
     }
 }

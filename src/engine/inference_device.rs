@@ -10,9 +10,10 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use super::devices::Devices;
-use crate::infer::{Classifier, Classify, DeviceReading, ReadingFlaw, ReadingReport, Tried, candidates, choose, compare, guarded};
+use crate::infer::{
+    Classifier, Classify, DeviceReading, InferError, ReadingFlaw, ReadingReport, Tried, candidates, choose, compare, guarded,
+};
 use crate::ink::Ink;
-use crate::problem::Problem;
 use crate::records::Prediction;
 use crate::run_config::{DeviceChoice, ReadingChoice};
 
@@ -93,7 +94,7 @@ impl InferenceDevice {
     }
 
     /// Reads a drawing; with a report where the device failed, and the processor took over.
-    pub fn read(&mut self, model: &Classifier, ink: &Ink) -> (Result<Prediction, Problem>, Option<ReadingReport>) {
+    pub fn read(&mut self, model: &Classifier, ink: &Ink) -> (Result<Prediction, InferError>, Option<ReadingReport>) {
         let Some(there) = &self.there else { return (model.classify_drawing(ink), None) };
         match guarded(|| there.classify_drawing(ink)) {
             Ok(prediction) => (Ok(prediction), None),
@@ -135,7 +136,7 @@ fn compare_on(
     model: &Classifier,
     others: Vec<DeviceChoice>,
     sender: &Sender<Message>,
-) -> Result<Option<Vec<Tried>>, Problem> {
+) -> Result<Option<Vec<Tried>>, InferError> {
     let goes_on = || if sender.send(Message::GoesOn).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
     let mut loaded = Vec::new();
     for device in others {

@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::problem::Problem;
+use crate::nn::ComputeError;
+use crate::system::WriteError;
 
 /// Why a model cannot be exported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -25,11 +26,14 @@ pub enum ExportError {
         /// The library's error message.
         message: String,
     },
+    /// A file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
 }
 
-impl From<candle_core::Error> for ExportError {
-    fn from(error: candle_core::Error) -> Self {
-        Self::Failed { message: error.to_string() }
+impl From<ComputeError> for ExportError {
+    fn from(error: ComputeError) -> Self {
+        Self::of(&error)
     }
 }
 
@@ -37,15 +41,5 @@ impl ExportError {
     /// An error of a library.
     pub(super) fn of(error: &dyn std::fmt::Display) -> Self {
         Self::Failed { message: error.to_string() }
-    }
-}
-
-/// A problem of the export's own parts is one of the export.
-impl From<Problem> for ExportError {
-    fn from(problem: Problem) -> Self {
-        match problem {
-            Problem::Export(error) => error,
-            other => Self::of(&other),
-        }
     }
 }

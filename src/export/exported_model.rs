@@ -1,5 +1,6 @@
 use serde_json::json;
 
+use super::ExportError;
 use crate::ink::SIDE;
 use crate::math::statistics::wilson_interval;
 use crate::nn::{ModelFile, parameter_count};
@@ -145,14 +146,14 @@ impl ExportedModel {
     }
 
     /// A safetensors file that Inkling can import again together with the run's results.
-    pub fn safetensors(&self, weights: WeightFormat) -> Result<Vec<u8>, crate::problem::Problem> {
+    pub fn safetensors(&self, weights: WeightFormat) -> Result<Vec<u8>, ExportError> {
         // Readers of the format look for this key.
         let mut metadata = vec![("format".to_owned(), "pt".to_owned())];
         metadata.extend(self.metadata().into_iter().map(|(key, value)| (key.to_owned(), value)));
         if let Some(run) = self.run.as_ref().and_then(|run| serde_json::to_string(&run.without_pictures()).ok()) {
             metadata.push((RUN_KEY.to_owned(), run));
         }
-        self.file.to_bytes_with(weights, metadata)
+        Ok(self.file.to_bytes_with(weights, metadata)?)
     }
 }
 

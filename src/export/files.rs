@@ -8,7 +8,6 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::{ExportError, ExportedModel, candle, model_card, onnx, pytorch, report};
 use crate::nn::parameter_specs;
-use crate::problem::Problem;
 use crate::records::{ExportSpec, FileInfo, TensorInfo};
 use crate::run_config::{ExportFormat, WeightFormat};
 use crate::system::files::write_whole;
@@ -138,7 +137,7 @@ impl Export {
 
     /// Writes the requested file to `path` and the accompanying files next to it; returns all paths written. Never overwrites an unrelated
     /// file next to it.
-    pub fn save(&self, path: &Path) -> Result<Vec<PathBuf>, Problem> {
+    pub fn save(&self, path: &Path) -> Result<Vec<PathBuf>, ExportError> {
         if self.is_zip {
             write_whole(path, &self.zipped()?)?;
             return Ok(vec![path.to_owned()]);

@@ -16,3 +16,9 @@ mod source_writer;
 pub use error::ExportError;
 pub use exported_model::{ExportedModel, RUN_KEY};
 pub use files::{Export, ExportedFile, export};
+
+impl From<candle_core::Error> for ExportError {
+    fn from(error: candle_core::Error) -> Self {
+        crate::nn::ComputeError::from(error).into()
+    }
+}

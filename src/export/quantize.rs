@@ -1,8 +1,8 @@
 //! Quantisation of weights to 8-bit integers: symmetric, with one scale per output channel (Jacob et al. 2018; Nagel et al. 2021).
 
+use super::ExportError;
 use crate::device::Place;
 use crate::nn::{Net, Parameter, Role};
-use crate::problem::Problem;
 
 /// The largest integer used; -128 is left out to keep the range symmetric.
 const LARGEST: f32 = 127.0;
@@ -45,7 +45,7 @@ impl Quantized {
 }
 
 /// A copy of the network with quantised and dequantised weights, on the CPU: what its accuracy is after quantisation.
-pub fn quantized(net: &Net) -> Result<Net, Problem> {
+pub fn quantized(net: &Net) -> Result<Net, ExportError> {
     let copy = net.to_place(&Place::CPU)?;
     let weights = copy.parameters().iter().map(|parameter| {
         let values = parameter.values()?;

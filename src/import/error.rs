@@ -1,9 +1,10 @@
-//! Owns what can be wrong with a file to import, as data. Must not hold prose for people: `app::messages` does.
-
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::DataError;
+use crate::infer::InferError;
+use crate::nn::{ComputeError, ModelError};
 use crate::run_config::ModelKind;
 
 /// Why a file cannot be imported.
@@ -33,6 +34,18 @@ pub enum ImportError {
         /// What does not fit.
         mismatch: Box<Mismatch>,
     },
+    /// Inkling wrote it, but its model cannot be used.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// What was recognised could not be tried out.
+    #[error(transparent)]
+    Infer(#[from] InferError),
+    /// A network could not be built of its weights.
+    #[error(transparent)]
+    Compute(#[from] ComputeError),
+    /// The digits to try it out on could not be written.
+    #[error(transparent)]
+    Data(#[from] DataError),
 }
 
 /// What stands between a file's weights and the network they resemble most.

@@ -15,7 +15,6 @@ pub use fit::{Fit, fit};
 pub use tensors::NamedTensor;
 
 use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net, parameter_count};
-use crate::problem::Problem;
 use crate::records::{ImportFinding, ImportSpec, Normalization, RunPlan, RunSummary};
 use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 
@@ -31,7 +30,7 @@ pub struct Imported {
 }
 
 /// Reads a file of weights.
-pub fn import(spec: &ImportSpec) -> Result<Imported, Problem> {
+pub fn import(spec: &ImportSpec) -> Result<Imported, ImportError> {
     let bytes = tensors::read_file(&spec.path)?;
     if tensors::is_described(&bytes) {
         return described(spec, &bytes);
@@ -60,7 +59,7 @@ pub fn import(spec: &ImportSpec) -> Result<Imported, Problem> {
 }
 
 /// A file that Inkling wrote; what is known of it otherwise has no say.
-fn described(spec: &ImportSpec, bytes: &[u8]) -> Result<Imported, Problem> {
+fn described(spec: &ImportSpec, bytes: &[u8]) -> Result<Imported, ImportError> {
     let file = ModelFile::from_bytes(bytes, &spec.path)?;
     let of_card = summary(&file.card, &spec.path);
     let told = tensors::told_run(bytes).filter(|run| run.config == file.card.config);
@@ -99,8 +98,14 @@ fn summary(card: &ModelCard, path: &Path) -> RunSummary {
 }
 
 /// A network of these weights.
-fn net_of(model: ModelKind, activation: Activation, normalization: Normalization, values: &[Vec<f32>]) -> Result<Net, Problem> {
+fn net_of(model: ModelKind, activation: Activation, normalization: Normalization, values: &[Vec<f32>]) -> Result<Net, ImportError> {
     let net = Net::new(model, activation, 0)?.with_normalization(normalization);
     net.set_weights(values)?;
     Ok(net)
+}
+
+impl From<candle_core::Error> for ImportError {
+    fn from(error: candle_core::Error) -> Self {
+        crate::nn::ComputeError::from(error).into()
+    }
 }

@@ -3,11 +3,12 @@
 
 use std::ops::ControlFlow;
 
+use super::ImportError;
 use super::net_of;
 use crate::data::builtin;
 use crate::infer::{Measurement, measure};
+use crate::nn::ComputeError;
 use crate::nn::Net;
-use crate::problem::Problem;
 use crate::records::Normalization;
 use crate::run_config::{Activation, ModelKind};
 
@@ -44,7 +45,7 @@ pub fn try_out(
     values: &[Vec<f32>],
     activation: Option<Activation>,
     normalization: Option<Normalization>,
-) -> Result<Trial, Problem> {
+) -> Result<Trial, ImportError> {
     let digits = builtin::write(SEED, 0, DIGITS, &mut |_| ControlFlow::Continue(()))?.test;
     let activations = activation.map_or_else(|| Activation::ALL.to_vec(), |named| vec![named]);
     let normalizations = normalization.map_or_else(|| USUAL.to_vec(), |named| vec![named]);
@@ -66,7 +67,7 @@ pub fn try_out(
     } else {
         let (activation, normalization) = (activation.unwrap_or_default(), normalization.unwrap_or(Normalization::MNIST));
         let net = net_of(model, activation, normalization, values)?;
-        let broken_off = || Problem::Compute { message: "the import was cancelled".to_owned() };
+        let broken_off = || ComputeError::failed(&"the import was cancelled");
         let measured = measure(&net, &digits, &mut |_| ControlFlow::Continue(()))?.ok_or_else(broken_off)?;
         (activation, net, measured)
     };

@@ -2,13 +2,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
+use super::InferError;
 use super::measure::measure;
 use super::scores::Scores;
 use crate::data::Split;
 use crate::device::Place;
 use crate::ink::{self, Image, Ink};
+use crate::nn::ComputeError;
 use crate::nn::{ModelError, ModelFile, Net, Pass, parameter_count};
-use crate::problem::Problem;
 use crate::records::{Evaluation, ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
 
@@ -20,10 +21,10 @@ pub fn starter_file() -> Result<ModelFile, ModelError> {
 /// Recognises digits with one model, on whichever device the model is.
 pub trait Classify: Send {
     /// Classifies an image as models see it: 28x28 and normalised.
-    fn classify(&self, picture: Image) -> Result<Prediction, Problem>;
+    fn classify(&self, picture: Image) -> Result<Prediction, InferError>;
 
     /// Turns a drawing into an image and classifies it; the time in the prediction includes both.
-    fn classify_drawing(&self, drawing: &Ink) -> Result<Prediction, Problem> {
+    fn classify_drawing(&self, drawing: &Ink) -> Result<Prediction, InferError> {
         let start = Instant::now();
         let prediction = self.classify(ink::rasterize(drawing))?;
         Ok(Prediction { micros: start.elapsed().as_micros() as u32, ..prediction })
@@ -72,7 +73,7 @@ impl Classifier {
     }
 
     /// A copy of the model on another device, which `place` is.
-    pub fn to_place(&self, device: DeviceChoice, place: &Place) -> Result<Self, Problem> {
+    pub fn to_place(&self, device: DeviceChoice, place: &Place) -> Result<Self, InferError> {
         Ok(Self { net: self.net.to_place(place)?, device, ..self.clone() })
     }
 
@@ -87,17 +88,17 @@ impl Classifier {
     }
 
     /// Measures the model on a split. `progress` gets the share done after each batch; `None` when it cancels.
-    pub fn evaluate(&self, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Evaluation>, Problem> {
+    pub fn evaluate(&self, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Evaluation>, InferError> {
         Ok(measure(&self.net, split, progress)?.map(|measured| measured.evaluation))
     }
 }
 
 impl Classify for Classifier {
-    fn classify(&self, picture: Image) -> Result<Prediction, Problem> {
+    fn classify(&self, picture: Image) -> Result<Prediction, InferError> {
         let start = Instant::now();
         let logits = self.net.forward(picture.pixels(), Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;
         let Some(Scores { probabilities, digit, energy_score }) = Scores::of_rows(&logits).next() else {
-            return Err(Problem::Compute { message: format!("{} gave no logits", self.info.kind) });
+            return Err(ComputeError::failed(&format!("{} gave no logits", self.info.kind)).into());
         };
         let is_digit = !picture.is_blank() && energy_score >= self.digit_threshold;
         Ok(Prediction {

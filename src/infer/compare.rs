@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use super::InferError;
 use super::classifier::{Classifier, Classify};
 use super::findings::{Agreement, DeviceReading, ReadingFigures, ReadingFlaw};
 use crate::data::builtin;
 use crate::ink::Image;
 use crate::math::quantiles::{median, quantile};
-use crate::problem::Problem;
+use crate::nn::ComputeError;
 use crate::records::Prediction;
 use crate::run_config::DeviceChoice;
 
@@ -20,7 +21,7 @@ pub const PICTURES: usize = 256;
 const WARM_UP: usize = 8;
 
 /// A model, or why it could not be had, on a device.
-pub type Candidate = (DeviceChoice, Result<Box<dyn Classify>, Problem>);
+pub type Candidate = (DeviceChoice, Result<Box<dyn Classify>, InferError>);
 
 /// A device that was tried, and the model on it where it reads rightly.
 pub type Tried = (DeviceReading, Option<Box<dyn Classify>>);
@@ -32,7 +33,7 @@ pub fn compare(
     candidates: Vec<Candidate>,
     patience: Duration,
     attend: &mut dyn FnMut() -> ControlFlow<()>,
-) -> Result<Option<Vec<Tried>>, Problem> {
+) -> Result<Option<Vec<Tried>>, InferError> {
     let pictures = builtin::write(1, 0, PICTURES, &mut |_| ControlFlow::Continue(()))?.test;
     let mut here = Times::default();
     let mut there: Vec<_> = candidates.into_iter().map(|(device, classifier)| Side::new(device, classifier)).collect();
@@ -53,8 +54,8 @@ pub fn compare(
 }
 
 /// Does what a driver may break in: a panic there is a problem like any other.
-pub fn guarded<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<T, Problem> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Problem::Compute { message: "the device's library broke".to_owned() }))
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, InferError>) -> Result<T, InferError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(ComputeError::failed(&"the device's library broke").into()))
 }
 
 /// The seconds that readings took.
@@ -62,7 +63,7 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<T, Proble
 struct Times(Vec<f64>);
 
 impl Times {
-    fn classify(&mut self, classifier: &dyn Classify, picture: Image, timed: bool) -> Result<Prediction, Problem> {
+    fn classify(&mut self, classifier: &dyn Classify, picture: Image, timed: bool) -> Result<Prediction, InferError> {
         let start = Instant::now();
         let reading = guarded(|| classifier.classify(picture))?;
         if timed {
@@ -86,7 +87,7 @@ struct Side {
 }
 
 impl Side {
-    fn new(device: DeviceChoice, classifier: Result<Box<dyn Classify>, Problem>) -> Self {
+    fn new(device: DeviceChoice, classifier: Result<Box<dyn Classify>, InferError>) -> Self {
         Self { device, classifier: classifier.map_err(ReadingFlaw::Failed), times: Times::default(), agreement: Agreement::default() }
     }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::problem::Problem;
+use super::InferError;
 use crate::records::{CLASSES, ModelRef};
 use crate::run_config::{DeviceChoice, ReadingChoice};
 
@@ -83,7 +83,7 @@ pub enum ReadingFlaw {
         seconds: f32,
     },
     /// It could not be opened, or failed while it read.
-    Failed(Problem),
+    Failed(InferError),
 }
 
 /// The devices that `choice` wants tried beside the processor, of those that can be used.

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use super::InferError;
 use super::scores::Scores;
 use crate::data::Split;
 use crate::device::Kernels;
 use crate::ink::{Image, PIXELS};
+use crate::nn::ComputeError;
 use crate::nn::{Net, Pass};
-use crate::problem::Problem;
 use crate::records::{CLASSES, Evaluation, Mistake};
 
 /// Images read between two looks at whoever waits, on the processor.
@@ -44,7 +45,7 @@ impl Measurement {
 }
 
 /// Reads every image of `split`. `progress` gets the share done after each part; `None` when it breaks the reading off.
-pub fn measure(net: &Net, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Measurement>, Problem> {
+pub fn measure(net: &Net, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Measurement>, InferError> {
     let mut figures = Figures::default();
     let mut chunk = match net.place().kernels {
         Kernels::Ours => CHUNK,
@@ -57,13 +58,13 @@ pub fn measure(net: &Net, split: &Split, progress: &mut dyn FnMut(f32) -> Contro
             match net.forward(&split.images[read * PIXELS..end * PIXELS], Pass::Read).and_then(|logits| logits.flatten_all()?.to_vec1()) {
                 Ok(logits) => logits,
                 // Where memory is short, fewer at a time.
-                Err(error) => match Problem::from(error) {
-                    Problem::OutOfMemory { .. } if end - read > 1 => {
+                Err(error) => match ComputeError::from(error) {
+                    ComputeError::OutOfMemory { .. } if end - read > 1 => {
                         chunk = (end - read).div_ceil(2);
                         net.place().release()?;
                         continue;
                     }
-                    problem => return Err(problem),
+                    error => return Err(error.into()),
                 },
             };
         for (scores, &label) in Scores::of_rows(&logits).zip(&split.labels[read..end]) {

@@ -1,12 +1,6 @@
-//! Owns what can be wrong with a model file or a computation, as data.
-//! Must not hold prose for people: `app::messages` does.
-
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-
-use crate::device;
-use crate::problem::Problem;
 
 /// Why a model file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -29,14 +23,26 @@ pub enum ModelError {
     },
 }
 
-/// A tensor operation can fail only through a mistake of ours or a lack of memory; either way candle's words are all there is.
-impl From<candle_core::Error> for Problem {
-    fn from(error: candle_core::Error) -> Self {
-        let message = device::words(&error);
-        // CUDA says CUDA_ERROR_OUT_OF_MEMORY or "out of memory", cuBLAS CUBLAS_STATUS_ALLOC_FAILED, Metal "Insufficient Memory"; candle hands
-        // on what they say.
-        let said = message.to_lowercase().replace('_', " ");
-        let is_short = ["out of memory", "alloc failed", "insufficient memory"].iter().any(|of| said.contains(of));
-        if is_short { Self::OutOfMemory { message } } else { Self::Compute { message } }
+/// Why a computation came to no result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum ComputeError {
+    /// A tensor operation failed, or a thread for it could not be started.
+    #[error("computation failed: {message}")]
+    Failed {
+        /// What the library says.
+        message: String,
+    },
+    /// A tensor took more memory than there is.
+    #[error("out of memory: {message}")]
+    OutOfMemory {
+        /// What was short, in the device's words or ours.
+        message: String,
+    },
+}
+
+impl ComputeError {
+    /// What a library says went wrong.
+    pub fn failed(reason: &impl std::fmt::Display) -> Self {
+        Self::Failed { message: reason.to_string() }
     }
 }

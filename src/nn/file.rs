@@ -10,8 +10,7 @@ use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
-use super::{ModelError, Net, Parameter, ParameterSpec, parameter_specs};
-use crate::problem::Problem;
+use super::{ComputeError, ModelError, Net, Parameter, ParameterSpec, parameter_specs};
 use crate::records::Normalization;
 use crate::run_config::{DataSpec, ModelKind, RunConfig, WeightFormat};
 
@@ -66,12 +65,12 @@ pub struct ModelFile {
 
 impl ModelFile {
     /// The bytes of the model's file.
-    pub fn to_bytes(&self, format: WeightFormat) -> Result<Vec<u8>, Problem> {
+    pub fn to_bytes(&self, format: WeightFormat) -> Result<Vec<u8>, ComputeError> {
         self.to_bytes_with(format, Vec::new())
     }
 
     /// The same with these names and values beside the card in the metadata. What is said twice gives the same bytes twice.
-    pub fn to_bytes_with(&self, format: WeightFormat, metadata: Vec<(String, String)>) -> Result<Vec<u8>, Problem> {
+    pub fn to_bytes_with(&self, format: WeightFormat, metadata: Vec<(String, String)>) -> Result<Vec<u8>, ComputeError> {
         let dtype = match format {
             WeightFormat::F32 => DType::F32,
             WeightFormat::F16 => DType::F16,
@@ -82,17 +81,11 @@ impl ModelFile {
             .iter()
             .map(|parameter| Ok((parameter.name(), parameter.tensor().to_dtype(dtype)?)))
             .collect::<candle_core::Result<Vec<_>>>()?;
-        let failed = |error: &dyn std::fmt::Display| Problem::Compute { message: error.to_string() };
-        let card = serde_json::to_string(&self.card).map_err(|error| failed(&error))?;
+        let card = serde_json::to_string(&self.card).map_err(|error| ComputeError::failed(&error))?;
         let metadata = metadata.into_iter().chain([(CARD_KEY.to_owned(), card)]).collect::<HashMap<_, _>>();
-        let mut bytes = safetensors::serialize(tensors, Some(metadata)).map_err(|error| failed(&error))?;
+        let mut bytes = safetensors::serialize(tensors, Some(metadata)).map_err(|error| ComputeError::failed(&error))?;
         sort_header(&mut bytes);
         Ok(bytes)
-    }
-
-    /// Writes the model's file, whole or not at all.
-    pub fn save(&self, path: &Path, format: WeightFormat) -> Result<(), Problem> {
-        crate::system::files::write_whole(path, &self.to_bytes(format)?)
     }
 
     /// Reads a model's file.

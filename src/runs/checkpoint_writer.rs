@@ -18,14 +18,15 @@ use thread_priority::unix::{NormalThreadSchedulePolicy, ThreadSchedulePolicy, se
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
 use super::Place;
-use crate::problem::Problem;
+use super::RunError;
+use crate::nn::ComputeError;
 use crate::train::Checkpoint;
 
 /// The scribe's priority on a scale of 0 to 99 whose middle is the usual one.
 const BELOW_NORMAL: u8 = 25;
 
 /// What is told when a checkpoint was written, or not.
-pub type Told = dyn FnMut(&Path, u32, Result<(), Problem>) + Send;
+pub type Told = dyn FnMut(&Path, u32, Result<(), RunError>) + Send;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -80,7 +81,7 @@ pub struct CheckpointWriter {
 
 impl CheckpointWriter {
     /// Writes to this place, on that thread; `told` hears of each, with the number of epochs in it.
-    pub fn start(scribe: &Scribe, mut place: Place, mut told: Box<Told>) -> Result<Self, Problem> {
+    pub fn start(scribe: &Scribe, mut place: Place, mut told: Box<Told>) -> Result<Self, RunError> {
         let next = Arc::new(Mutex::new(None::<Checkpoint>));
         let (bell, rung) = sync_channel(1);
         let (done, written) = sync_channel(1);
@@ -95,7 +96,7 @@ impl CheckpointWriter {
             // Nobody waits for it where the run broke.
             let _ = done.send(place);
         };
-        let gone = |_| Problem::Compute { message: "the checkpoint thread has stopped".to_owned() };
+        let gone = |_| ComputeError::failed(&"the checkpoint thread has stopped");
         scribe.0.send(Box::new(write)).map_err(gone)?;
         Ok(Self { next, bell, place: Mutex::new(written), folder })
     }

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use super::RunError;
 use super::checkpoint_file;
 use super::folder::unwritable;
-use crate::problem::Problem;
 use crate::system::files::write_whole_with;
 use crate::train::{Checkpoint, CheckpointCard};
 
@@ -106,7 +105,7 @@ impl Place {
     }
 
     /// Keeps a checkpoint in the place of the one before, whole or not at all.
-    pub fn keep(&mut self, checkpoint: &Checkpoint) -> Result<(), Problem> {
+    pub fn keep(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
         let failed = |error: &io::Error| unwritable(&self.folder, error);
         fs::create_dir_all(&self.folder).map_err(|error| failed(&error))?;
         let file = self.folder.join(CHECKPOINT);
@@ -116,7 +115,7 @@ impl Place {
             // Without locks, on some network disks, a run under way may be listed as interrupted: better than no checkpoint.
             tracing::info!(%error, "the checkpoint's folder cannot be locked");
         }
-        write_whole_with(&file, |to| checkpoint_file::write(to, checkpoint))
+        Ok(write_whole_with(&file, |to| checkpoint_file::write(to, checkpoint))?)
     }
 
     /// Removes what was kept: the run is over.

@@ -1,8 +1,9 @@
-//! Owns what can be wrong with a run's folder, as data. Must not hold prose for people: `app::messages` does.
-
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use crate::nn::ComputeError;
+use crate::system::WriteError;
 
 /// Why a run's folder cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -23,7 +24,7 @@ pub enum RunError {
         /// What is wrong.
         reason: String,
     },
-    /// The run goes on there already, in this or another Inkling.
+    /// The run is in progress there, in this or another Inkling.
     #[error("the run in {folder} is in progress")]
     InUse {
         /// The folder.
@@ -35,4 +36,10 @@ pub enum RunError {
         /// The folder.
         folder: PathBuf,
     },
+    /// A file of it could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Its weights could not be read from the device.
+    #[error(transparent)]
+    Compute(#[from] ComputeError),
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::RunError;
 use crate::nn::ModelFile;
-use crate::problem::Problem;
 use crate::records::RunSummary;
 use crate::run_config::WeightFormat;
+use crate::system::WriteError;
 use crate::system::files::{folder_beside, write_whole};
 use crate::train::TrainedModel;
 
@@ -22,12 +22,12 @@ const MAX_SUMMARY_BYTES: u64 = 16 << 20;
 
 /// Writes a run to the folder `target` itself, which may be absent, empty, or hold an earlier run, which is replaced.
 /// The summary returned names the folder and the model in it.
-pub fn save_to(target: &Path, outcome: &TrainedModel, weights: WeightFormat) -> Result<RunSummary, Problem> {
+pub fn save_to(target: &Path, outcome: &TrainedModel, weights: WeightFormat) -> Result<RunSummary, RunError> {
     keep_in(target, &outcome.model_file(), &outcome.summary, weights)
 }
 
 /// The same with a model that comes from elsewhere.
-pub fn keep_in(target: &Path, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<RunSummary, Problem> {
+pub fn keep_in(target: &Path, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<RunSummary, RunError> {
     check_target(target)?;
     let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
     let parent = target.parent().unwrap_or(&target);
@@ -41,7 +41,7 @@ pub fn keep_in(target: &Path, model: &ModelFile, summary: &RunSummary, weights: 
 }
 
 /// Whether `save_to` may write there, to be asked before hours are spent on a run.
-pub fn check_target(target: &Path) -> Result<(), Problem> {
+pub fn check_target(target: &Path) -> Result<(), RunError> {
     let occupied = || RunError::Occupied { folder: target.to_owned() }.into();
     let entries = match std::fs::read_dir(target) {
         Ok(entries) => entries,
@@ -67,13 +67,13 @@ fn is_ours(entry: &DirEntry) -> bool {
     [MODEL, SUMMARY, HISTORY].iter().any(|name| entry.file_name() == *name)
 }
 
-fn check_writable_above(target: &Path) -> Result<(), Problem> {
+fn check_writable_above(target: &Path) -> Result<(), RunError> {
     let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
     check_writable(target.parent().unwrap_or(&target))
 }
 
 /// Whether a folder can be made in `parent`, which is created if need be.
-pub fn check_writable(parent: &Path) -> Result<(), Problem> {
+pub fn check_writable(parent: &Path) -> Result<(), RunError> {
     let try_it = || std::fs::create_dir_all(parent).and_then(|()| tempfile::tempdir_in(parent)).and_then(tempfile::TempDir::close);
     try_it().map_err(|error| unwritable(parent, &error))
 }
@@ -101,9 +101,9 @@ fn located(summary: RunSummary, folder: &Path) -> RunSummary {
 }
 
 /// Writes all of a run's files to a new, hidden folder in `parent`.
-pub fn write_beside(parent: &Path, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<PathBuf, Problem> {
+pub fn write_beside(parent: &Path, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<PathBuf, RunError> {
     let folder = folder_beside(parent).map_err(|error| unwritable(parent, &error))?;
-    model.save(&folder.path().join(MODEL), weights)?;
+    write_whole(&folder.path().join(MODEL), &model.to_bytes(weights)?)?;
     write_whole(&folder.path().join(HISTORY), history(summary).as_bytes())?;
     // Where it lies is not written down: the folder may be moved.
     let summary = RunSummary { folder: PathBuf::new(), model_path: PathBuf::new(), ..summary.clone() };
@@ -139,6 +139,6 @@ fn history(summary: &RunSummary) -> String {
     text
 }
 
-pub fn unwritable(path: &Path, error: &io::Error) -> Problem {
-    Problem::Write { path: path.to_owned(), reason: error.to_string() }
+pub fn unwritable(path: &Path, error: &io::Error) -> RunError {
+    WriteError::new(path, error).into()
 }

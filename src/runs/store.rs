@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::RunError;
 use super::folder::{check_writable, holds_only_ours, load, unwritable, write_beside};
 use crate::nn::ModelFile;
-use crate::problem::Problem;
 use crate::records::RunSummary;
 use crate::run_config::WeightFormat;
 use crate::run_config::{DataSource, DataSpec};
@@ -23,7 +22,7 @@ pub struct RunEntry {
     /// The folder.
     pub folder: PathBuf,
     /// Its run, or why that cannot be read.
-    pub summary: Result<Box<RunSummary>, Problem>,
+    pub summary: Result<Box<RunSummary>, RunError>,
 }
 
 impl Store {
@@ -33,17 +32,17 @@ impl Store {
     }
 
     /// Whether `save` may write, to be asked before hours are spent on a run.
-    pub fn check(&self) -> Result<(), Problem> {
+    pub fn check(&self) -> Result<(), RunError> {
         check_writable(&self.root)
     }
 
     /// Writes a run to a new folder. The summary returned names the folder and the model in it.
-    pub fn save(&self, outcome: &TrainedModel, weights: WeightFormat) -> Result<RunSummary, Problem> {
+    pub fn save(&self, outcome: &TrainedModel, weights: WeightFormat) -> Result<RunSummary, RunError> {
         self.keep(&outcome.model_file(), &outcome.summary, weights)
     }
 
     /// The same with a model that comes from elsewhere.
-    pub fn keep(&self, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<RunSummary, Problem> {
+    pub fn keep(&self, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<RunSummary, RunError> {
         let complete = write_beside(&self.root, model, summary, weights)?;
         let name = folder_name(summary);
         let folder = (1..=u32::MAX)
@@ -55,7 +54,7 @@ impl Store {
             let _ = std::fs::remove_dir_all(&complete);
             unwritable(&folder, &error)
         })?;
-        load(&folder).map_err(Problem::from)
+        load(&folder).map_err(RunError::from)
     }
 
     /// Every run, the newest first; folders that cannot be used come last. Empty when there is no store yet.
@@ -66,7 +65,7 @@ impl Store {
             .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
             .map(|entry| entry.path())
             .filter(|path| path.is_dir())
-            .map(|folder| RunEntry { summary: load(&folder).map(Box::new).map_err(Problem::from), folder })
+            .map(|folder| RunEntry { summary: load(&folder).map(Box::new).map_err(RunError::from), folder })
             .collect();
         let finished = |entry: &RunEntry| entry.summary.as_ref().ok().and_then(|run| run.finished_at.parse::<jiff::Timestamp>().ok());
         runs.sort_by(|a, b| finished(b).cmp(&finished(a)).then_with(|| b.folder.cmp(&a.folder)));

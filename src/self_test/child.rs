@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::SelfTestError;
 use super::report::Report;
 use crate::device::look_for_cuda_in;
-use crate::problem::Problem;
 use crate::run_config::DeviceChoice;
 use crate::system::process::{self, run_within};
 
@@ -23,14 +23,16 @@ struct Printed {
 const LIMIT: Duration = Duration::from_mins(3);
 
 /// Checks a device by this very program, in a process of its own, with NVIDIA's libraries looked for in this folder first.
-pub fn check_apart(device: DeviceChoice, cuda_folder: Option<&Path>) -> Result<Report, Problem> {
+pub fn check_apart(device: DeviceChoice, cuda_folder: Option<&Path>) -> Result<Report, SelfTestError> {
     let program = process::this(&["hardware", "--self-test", "--json", "--device", device.name()]);
     in_child(look_for_cuda_in(cuda_folder, program), LIMIT)
 }
 
 /// Runs `program` (`inkling hardware --self-test --json`) for at most `limit`.
-pub fn in_child(program: Command, limit: Duration) -> Result<Report, Problem> {
-    let said = run_within(program, limit).map_err(|reason| Problem::SelfTest { reason })?;
+pub fn in_child(program: Command, limit: Duration) -> Result<Report, SelfTestError> {
+    let said = run_within(program, limit).map_err(|reason| SelfTestError::NoResult { reason })?;
     let printed = said.output.lines().find_map(|line| serde_json::from_str::<Printed>(line).ok());
-    printed.map(|printed| printed.self_test).ok_or_else(|| Problem::SelfTest { reason: format!("its process ended with {}", said.end) })
+    printed
+        .map(|printed| printed.self_test)
+        .ok_or_else(|| SelfTestError::NoResult { reason: format!("its process ended with {}", said.end) })
 }

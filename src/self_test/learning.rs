@@ -3,13 +3,13 @@
 
 use std::ops::ControlFlow;
 
+use super::SelfTestError;
 use super::report::{Check, Subject};
 use crate::data::{DataSet, builtin};
 use crate::device::Place;
 use crate::infer::{APART, Agreement, Classifier, PICTURES, Scores};
 use crate::ink::PIXELS;
 use crate::nn::{Net, Pass};
-use crate::problem::Problem;
 use crate::records::{StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use crate::train::{Flow, Observer, train};
@@ -19,7 +19,7 @@ const LEARNED: usize = 1536;
 /// The share of its first loss that a training may have left: on every machine so far it was below a third.
 const LEFT: f32 = 0.6;
 
-fn pictures(train: usize, test: usize) -> Result<DataSet, Problem> {
+fn pictures(train: usize, test: usize) -> Result<DataSet, SelfTestError> {
     Ok(builtin::write(1, train, test, &mut |_| ControlFlow::Continue(()))?)
 }
 
@@ -28,7 +28,7 @@ pub fn learns(device: DeviceChoice, place: &Place, precision: Precision) -> Chec
     let mut losses = Losses::default();
     let config =
         RunConfig { model: ModelKind::Speedrun, device, precision, epochs: 2, batch_size: 64, ..RunConfig::preset(Preset::Speedrun) };
-    let trained = pictures(LEARNED, 0).and_then(|data| train(&config, &data, place, None, &mut losses));
+    let trained = pictures(LEARNED, 0).and_then(|data| Ok(train(&config, &data, place, None, &mut losses)?));
     let check = |found, detail: String| Check { subject: Subject::Training, precision, found, tolerance: LEFT, detail };
     match (trained, losses.0.first(), losses.0.last()) {
         (Err(problem), ..) => check(None, problem.to_string()),
@@ -48,7 +48,7 @@ pub fn reads(place: &Place) -> Check {
     }
 }
 
-fn agreement(place: &Place) -> Result<Agreement, Problem> {
+fn agreement(place: &Place) -> Result<Agreement, SelfTestError> {
     let data = pictures(0, PICTURES)?;
     let classifier = Classifier::starter()?;
     let there = probabilities(&classifier.net().to_place(place)?, &data.test.images)?;
@@ -61,7 +61,7 @@ fn agreement(place: &Place) -> Result<Agreement, Problem> {
     Ok(agreement)
 }
 
-fn probabilities(net: &Net, pictures: &[u8]) -> Result<Vec<Scores>, Problem> {
+fn probabilities(net: &Net, pictures: &[u8]) -> Result<Vec<Scores>, SelfTestError> {
     let logits = net.forward(pictures, Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;
     Ok(Scores::of_rows(&logits).collect())
 }

@@ -5,6 +5,7 @@
 //! any other device: its kernels are ours, and chosen by what it says it can do.
 
 mod child;
+mod error;
 mod learning;
 mod op_cases;
 mod op_check;
@@ -13,16 +14,16 @@ mod report;
 use std::time::Instant;
 
 pub use child::{check_apart, in_child};
+pub use error::SelfTestError;
 pub use op_cases::{Case, all as cases};
 pub use op_check::check;
 pub use report::{Check, Report, Subject, sections};
 
 use crate::device::open_device;
-use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, Precision};
 
 /// Tests a device in every precision. `told` hears of each check as it is done. An error where there is no such device.
-pub fn run(device: DeviceChoice, told: &mut dyn FnMut(&Check)) -> Result<Report, Problem> {
+pub fn run(device: DeviceChoice, told: &mut dyn FnMut(&Check)) -> Result<Report, SelfTestError> {
     let started = Instant::now();
     let opened = open_device(device)?;
     let mut checks = Vec::new();
@@ -41,4 +42,10 @@ pub fn run(device: DeviceChoice, told: &mut dyn FnMut(&Check)) -> Result<Report,
     }
     note(learning::reads(&opened));
     Ok(Report { device: device.resolved(), checks, seconds: started.elapsed().as_secs_f32() })
+}
+
+impl From<candle_core::Error> for SelfTestError {
+    fn from(error: candle_core::Error) -> Self {
+        crate::nn::ComputeError::from(error).into()
+    }
 }

@@ -5,15 +5,15 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::problem::Problem;
+use super::WriteError;
 
 /// Writes `bytes` to `path`, creating its folder; on any failure the old file, if there was one, is untouched.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     write_whole_with(path, |file| file.write_all(bytes))
 }
 
 /// The same with whatever `write` writes, piece by piece.
-pub fn write_whole_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
+pub fn write_whole_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
     let write_all = || -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
         std::fs::create_dir_all(folder)?;
@@ -24,7 +24,7 @@ pub fn write_whole_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::R
         file.persist(path).map_err(|failed| failed.error)?;
         Ok(())
     };
-    write_all().map_err(|error| Problem::Write { path: path.to_owned(), reason: error.to_string() })
+    write_all().map_err(|error| WriteError::new(path, &error))
 }
 
 /// A new, hidden folder in `parent`, which is created if need be; gone when dropped unless it is kept.

@@ -5,6 +5,7 @@ use std::thread::Scope;
 
 use candle_core::Tensor;
 
+use super::TrainError;
 use super::device_batches::DeviceBatches;
 use super::loader::{Loader, Shuffle};
 use crate::data::Split;
@@ -12,7 +13,6 @@ use crate::device::{Kernels, Place};
 use crate::ink::PIXELS;
 use crate::nn::Pixels;
 use crate::nn::ops::Labels;
-use crate::problem::Problem;
 use crate::run_config::RunConfig;
 
 /// The batches of a run, in order.
@@ -31,7 +31,7 @@ impl Batches {
         images: &'env Split,
         shuffle: Shuffle,
         place: &Place,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, TrainError> {
         Ok(match place.kernels {
             Kernels::Ours => Self::Host(Loader::start(scope, config, images, shuffle)?),
             Kernels::Cuda | Kernels::Candle => Self::There(Box::new(DeviceBatches::new(config, images, shuffle, place)?)),
@@ -39,7 +39,7 @@ impl Batches {
     }
 
     /// The next batch.
-    pub fn next_batch(&mut self) -> Result<Batch<'_>, Problem> {
+    pub fn next_batch(&mut self) -> Result<Batch<'_>, TrainError> {
         Ok(match self {
             Self::Host(loader) => {
                 let Split { images, labels } = loader.next_batch()?;

@@ -5,12 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::TrainError;
 use super::best::BestEpoch;
 use super::state::StepperState;
 use crate::math::random::Random;
 use crate::nn::Net;
 use crate::optim::OptimizerConfig;
-use crate::problem::Problem;
 use crate::records::{EpochRecord, RunPlan};
 use crate::run_config::RunConfig;
 
@@ -39,9 +39,9 @@ pub struct Checkpoint {
 
 impl Checkpoint {
     /// Whether this run can go on from here. Another device, another number of threads are no hindrance.
-    pub(super) fn check(&self, config: &RunConfig, plan: &RunPlan, net: &Net) -> Result<(), Problem> {
+    pub(super) fn check(&self, config: &RunConfig, plan: &RunPlan, net: &Net) -> Result<(), TrainError> {
         let Self { card, progress, kept, .. } = self;
-        let refuse = |reason: &str| Err(Problem::CannotGoOn { reason: reason.to_owned() });
+        let refuse = |reason: &str| Err(TrainError::NotResumable { reason: reason.to_owned() });
         let asked = RunConfig {
             device: config.device,
             threads: config.threads,

@@ -7,12 +7,13 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, Scope};
 
+use super::TrainError;
 use crate::data::Split;
 use crate::data::augment::Augmenter;
 use crate::data::gather_batch;
 use crate::ink::PIXELS;
 use crate::math::random::Random;
-use crate::problem::Problem;
+use crate::nn::ComputeError;
 use crate::run_config::RunConfig;
 
 /// The batches of a run, in order.
@@ -29,7 +30,7 @@ impl Loader {
         config: &RunConfig,
         images: &'env Split,
         shuffle: Shuffle,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, TrainError> {
         let (filled, ready) = sync_channel(1);
         let (used, empty) = channel();
         let work = Work {
@@ -42,13 +43,13 @@ impl Loader {
         Builder::new()
             .name("loader".to_owned())
             .spawn_scoped(scope, move || work.run(&filled, &empty))
-            .map_err(|error| Problem::Compute { message: error.to_string() })?;
+            .map_err(|error| ComputeError::failed(&error))?;
         Ok(Self { ready, used, current: Split::default() })
     }
 
     /// The next batch; the one before is given back.
-    pub fn next_batch(&mut self) -> Result<&Split, Problem> {
-        let gone = || Problem::Compute { message: "the thread that gathers batches ended early".to_owned() };
+    pub fn next_batch(&mut self) -> Result<&Split, TrainError> {
+        let gone = || ComputeError::failed(&"the thread that gathers batches ended early");
         let next = self.ready.recv().map_err(|_| gone())?;
         // A thread that is through with its last batch needs no memory any more.
         let _ = self.used.send(std::mem::replace(&mut self.current, next));

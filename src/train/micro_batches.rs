@@ -3,11 +3,12 @@
 
 use candle_core::Tensor;
 
+use super::TrainError;
 use super::memory::part_within_limit;
 use super::observer::Observer;
 use crate::device::Place;
+use crate::nn::ComputeError;
 use crate::nn::ops::forget;
-use crate::problem::Problem;
 use crate::records::{Intervention, RunPlan};
 use crate::run_config::RunConfig;
 
@@ -20,11 +21,11 @@ pub struct MicroBatcher<'a> {
 
 impl<'a> MicroBatcher<'a> {
     /// As many images as are good for the run's model and fit into its memory limit; says so where these are not the same.
-    pub fn new(config: &RunConfig, place: &'a Place, plan: &RunPlan, observer: &mut dyn Observer) -> Result<Self, Problem> {
+    pub fn new(config: &RunConfig, place: &'a Place, plan: &RunPlan, observer: &mut dyn Observer) -> Result<Self, TrainError> {
         let within = |config| part_within_limit(config, place.kernels, plan.train_images + plan.validation_images, plan.test_images);
         let limit = config.memory_limit.unwrap_or_default();
         let message = || format!("a run like this does not fit into {limit} MB, however small the parts of its batches");
-        let most = within(config).ok_or_else(|| Problem::OutOfMemory { message: message() })?;
+        let most = within(config).ok_or_else(|| ComputeError::OutOfMemory { message: message() })?;
         if within(&RunConfig { memory_limit: None, ..config.clone() }) != Some(most) {
             observer.intervened(Intervention::SmallerParts { step: 1, images: most as u32 });
         }
@@ -38,15 +39,15 @@ impl<'a> MicroBatcher<'a> {
         images: usize,
         step: u64,
         observer: &mut dyn Observer,
-    ) -> Result<Option<Tensor>, Problem> {
-        let computed = computed.map_err(Problem::from);
+    ) -> Result<Option<Tensor>, TrainError> {
+        let computed = computed.map_err(ComputeError::from);
         let (computed, message) = match computed {
             Ok(_) if self.place.is_exhausted() => (computed.map(Some), "this program holds more than its limit".to_owned()),
-            Err(Problem::OutOfMemory { message }) => (Ok(None), message),
-            computed => return computed.map(Some),
+            Err(ComputeError::OutOfMemory { message }) => (Ok(None), message),
+            computed => return Ok(computed.map(Some)?),
         };
         if images == 1 {
-            return Err(Problem::OutOfMemory { message });
+            return Err(ComputeError::OutOfMemory { message }.into());
         }
         self.most = images.div_ceil(2);
         observer.intervened(Intervention::SmallerParts { step, images: self.most as u32 });
@@ -54,6 +55,6 @@ impl<'a> MicroBatcher<'a> {
         // What was kept for gradients as well.
         forget();
         self.place.release()?;
-        computed
+        Ok(computed?)
     }
 }

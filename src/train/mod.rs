@@ -6,6 +6,7 @@ mod best;
 mod checkpoint;
 mod clock;
 mod device_batches;
+mod error;
 mod loader;
 mod memory;
 mod metrics;
@@ -20,6 +21,7 @@ mod stepper;
 mod trained_model;
 
 pub use checkpoint::{Checkpoint, CheckpointCard};
+pub use error::TrainError;
 
 pub use loader::{Loader, Shuffle};
 pub use memory::{gpu_memory_needed, memory_needed};
@@ -27,3 +29,9 @@ pub use observer::{Flow, Observer};
 pub use plan::check;
 pub use session::{micro_batch, train};
 pub use trained_model::TrainedModel;
+
+impl From<candle_core::Error> for TrainError {
+    fn from(error: candle_core::Error) -> Self {
+        crate::nn::ComputeError::from(error).into()
+    }
+}

@@ -9,6 +9,7 @@
 use std::ops::ControlFlow;
 use std::thread::Scope;
 
+use super::TrainError;
 use super::batches::Batches;
 use super::best::{BestCheckpoint, BestEpoch};
 use super::checkpoint::{Checkpoint, CheckpointCard};
@@ -27,9 +28,9 @@ use crate::device::Place;
 use crate::hardware::machine;
 use crate::infer::{Measurement, measure};
 use crate::math::random::Random;
+use crate::nn::ComputeError;
 use crate::nn::{Net, Pass, flops};
 use crate::optim::Schedule;
-use crate::problem::Problem;
 use crate::records::{EpochRecord, Evaluation, Intervention, RunSummary, StepPoint, Telemetry};
 use crate::run_config::{ModelKind, RunConfig};
 
@@ -48,7 +49,7 @@ pub fn train(
     place: &Place,
     from: Option<Checkpoint>,
     observer: &mut dyn Observer,
-) -> Result<Option<TrainedModel>, Problem> {
+) -> Result<Option<TrainedModel>, TrainError> {
     check(config)?;
     let place = &match config.memory_limit_bytes() {
         Some(bytes) => place.clone().limited(bytes),
@@ -58,7 +59,7 @@ pub fn train(
         .num_threads(threads(config))
         .thread_name(|index| format!("train-{index}"))
         .build()
-        .map_err(|error| Problem::Compute { message: error.to_string() })?;
+        .map_err(|error| ComputeError::failed(&error))?;
     // The loop itself is one of the pool's threads, so that the run computes on exactly as many as it was given. The thread that
     // gathers batches comes on top: it has little to do, and something only while the others do.
     pool.install(|| std::thread::scope(|scope| run(config, data, place, from, scope, observer)))
@@ -71,7 +72,7 @@ fn run<'scope, 'env>(
     from: Option<Checkpoint>,
     scope: &'scope Scope<'scope, 'env>,
     observer: &mut dyn Observer,
-) -> Result<Option<TrainedModel>, Problem> {
+) -> Result<Option<TrainedModel>, TrainError> {
     let ValidationSplit { train: order, validation } = ValidationSplit::new(&data.train, config.seed);
     let plan = plan(config, order.len(), validation.len(), data.test.len(), threads(config))?;
     let net = first_net(config)?.in_place(place)?;
@@ -209,7 +210,7 @@ fn tell(report: StepReport, now: Telemetry, seen: &mut Metrics, observer: &mut d
 }
 
 /// The test split's figures; `None` where there is none, or when the observer broke the reading off.
-fn test_once(net: &Net, test: &Split, clock: &mut RunClock, observer: &mut dyn Observer) -> Result<Option<Evaluation>, Problem> {
+fn test_once(net: &Net, test: &Split, clock: &mut RunClock, observer: &mut dyn Observer) -> Result<Option<Evaluation>, TrainError> {
     if test.is_empty() {
         return Ok(None);
     }
@@ -217,9 +218,9 @@ fn test_once(net: &Net, test: &Split, clock: &mut RunClock, observer: &mut dyn O
 }
 
 /// Measures, asking the observer between parts; `None` when it stops the run.
-fn measure_between(net: &Net, split: &Split, clock: &mut RunClock, observer: &mut dyn Observer) -> Result<Option<Measurement>, Problem> {
-    measure(net, split, &mut |_| match clock.pause(|| observer.between(net)) {
+fn measure_between(net: &Net, split: &Split, clock: &mut RunClock, observer: &mut dyn Observer) -> Result<Option<Measurement>, TrainError> {
+    Ok(measure(net, split, &mut |_| match clock.pause(|| observer.between(net)) {
         Flow::Continue => ControlFlow::Continue(()),
         Flow::Stop => ControlFlow::Break(()),
-    })
+    })?)
 }

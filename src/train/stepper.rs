@@ -5,6 +5,7 @@
 
 use candle_core::Tensor;
 
+use super::TrainError;
 use super::metrics::MetricAccumulator;
 use super::pending::{CompletedStep, PendingSteps};
 use super::rollback::{Rollback, RollbackBudget};
@@ -12,7 +13,6 @@ use super::state::{StepperState, TrainState};
 use crate::device::Kernels;
 use crate::nn::Net;
 use crate::optim::{LossScale, Optimizer, OptimizerConfig};
-use crate::problem::Problem;
 use crate::records::Intervention;
 use crate::run_config::{Precision, RunConfig};
 
@@ -45,7 +45,7 @@ pub struct Stepper {
 
 impl Stepper {
     /// For this network, which is trained on so many images.
-    pub fn new(config: &RunConfig, net: &Net, images: u64, steps_per_epoch: u64) -> Result<Self, Problem> {
+    pub fn new(config: &RunConfig, net: &Net, images: u64, steps_per_epoch: u64) -> Result<Self, TrainError> {
         let optimizer = Optimizer::new(OptimizerConfig::new(config, images), net.parameters(), net.place(), config.weight_averaging)?;
         let loss_scale = (config.precision == Precision::F16).then(LossScale::default);
         let (state, ema) = optimizer.state()?;
@@ -62,12 +62,12 @@ impl Stepper {
     }
 
     /// What an interrupted run can be resumed from, after so many steps.
-    pub fn state(&self, step: u64) -> Result<StepperState, Problem> {
+    pub fn state(&self, step: u64) -> Result<StepperState, TrainError> {
         Ok(StepperState { state: self.train_state(step)?, budget: self.rollback.budget(), skipped: self.skipped })
     }
 
     /// Resumes from there.
-    pub fn load_state(&mut self, state: StepperState, steps_per_epoch: u64) -> Result<(), Problem> {
+    pub fn load_state(&mut self, state: StepperState, steps_per_epoch: u64) -> Result<(), TrainError> {
         let StepperState { state, budget, skipped } = state;
         self.load_train_state(&state)?;
         self.skipped = skipped;
@@ -82,7 +82,7 @@ impl Stepper {
 
     /// Takes step number `step` with the accumulated gradients of the micro-batches in `metrics`, at `lr` times what rollbacks have made
     /// of it.
-    pub fn step(&mut self, step: u64, lr: f32, metrics: MetricAccumulator) -> Result<StepReport, Problem> {
+    pub fn step(&mut self, step: u64, lr: f32, metrics: MetricAccumulator) -> Result<StepReport, TrainError> {
         let lr = lr * self.rollback.lr_factor();
         // An overflow of scaled gradients is ordinary and must not reach the weights; and a snapshot must be good.
         if self.loss_scale.is_some() || self.rollback.is_due(step - 1) {
@@ -94,7 +94,7 @@ impl Stepper {
     }
 
     /// Makes sure that the weights after step number `step` are finite. Waits for the device.
-    pub fn flush(&mut self, step: u64) -> Result<StepReport, Problem> {
+    pub fn flush(&mut self, step: u64) -> Result<StepReport, TrainError> {
         let report = self.read_pending()?;
         if report.intervention.is_some() || is_finite(&self.net)? {
             return Ok(report);
@@ -104,7 +104,7 @@ impl Stepper {
     }
 
     /// Exchanges the weights with their average, if there is one; the next call puts them back.
-    pub fn swap_ema(&mut self) -> Result<(), Problem> {
+    pub fn swap_ema(&mut self) -> Result<(), TrainError> {
         Ok(self.optimizer.swap_ema()?)
     }
 
@@ -119,7 +119,7 @@ impl Stepper {
     }
 
     /// A step that looks at its loss and gradients before it changes the weights, and takes a snapshot where one is due.
-    fn checked_step(&mut self, step: u64, learning_rate: f32, metrics: MetricAccumulator) -> Result<StepReport, Problem> {
+    fn checked_step(&mut self, step: u64, learning_rate: f32, metrics: MetricAccumulator) -> Result<StepReport, TrainError> {
         let earlier = self.read_pending()?;
         if earlier.intervention.is_some() {
             // These gradients were computed with weights that have been rolled back.
@@ -138,7 +138,7 @@ impl Stepper {
     }
 
     /// Reads pending steps, up to the first that diverged: those after it are rolled back with it.
-    fn read_pending(&mut self) -> Result<StepReport, Problem> {
+    fn read_pending(&mut self) -> Result<StepReport, TrainError> {
         let mut report = StepReport::default();
         for (completed, norm) in self.pending.read()? {
             report = report.and(self.judge(completed, norm)?);
@@ -150,7 +150,7 @@ impl Stepper {
     }
 
     /// Reports a step whose gradients had this norm, and intervenes where it did not go well.
-    fn judge(&mut self, completed: CompletedStep, norm: f64) -> Result<StepReport, Problem> {
+    fn judge(&mut self, completed: CompletedStep, norm: f64) -> Result<StepReport, TrainError> {
         if went_well(&completed, norm) {
             if let Some(scale) = &mut self.loss_scale {
                 scale.stepped();
@@ -171,14 +171,14 @@ impl Stepper {
         Ok(StepReport { completed: Vec::new(), intervention: Some(self.roll_back(completed.step)?) })
     }
 
-    fn roll_back(&mut self, step: u64) -> Result<Intervention, Problem> {
-        let good = self.rollback.rollback().ok_or(Problem::NotFinite { step })?.clone();
+    fn roll_back(&mut self, step: u64) -> Result<Intervention, TrainError> {
+        let good = self.rollback.rollback().ok_or(TrainError::Diverged { step })?.clone();
         self.load_train_state(&good)?;
         let (rate_factor, left) = (self.rollback.lr_factor(), self.rollback.left());
         Ok(Intervention::SteppedBack { step, to_step: good.step, rate_factor, left })
     }
 
-    fn load_train_state(&mut self, state: &TrainState) -> Result<(), Problem> {
+    fn load_train_state(&mut self, state: &TrainState) -> Result<(), TrainError> {
         let TrainState { step: _, weights, optimizer, ema, loss_scale } = state;
         self.net.set_weights(weights)?;
         self.optimizer.load_state(optimizer.clone(), ema.clone())?;
@@ -187,7 +187,7 @@ impl Stepper {
         Ok(())
     }
 
-    fn train_state(&self, step: u64) -> Result<TrainState, Problem> {
+    fn train_state(&self, step: u64) -> Result<TrainState, TrainError> {
         let (optimizer, ema) = self.optimizer.state()?;
         Ok(TrainState { step, weights: self.net.weights()?, optimizer, ema, loss_scale: self.loss_scale })
     }

@@ -55,7 +55,7 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
                 sample_load: Arc::new(move |watched| meter.lock().unwrap_or_else(PoisonError::into_inner).read(watched)),
                 host: EngineHost::usual(),
                 connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
-                self_test: Arc::new(check_apart),
+                self_test: Arc::new(|device, folder| Ok(check_apart(device, folder)?)),
                 dialogs: Box::new(SystemDialogs),
                 desktop: Arc::new(SystemDesktop),
                 wake: Arc::new(move || ctx.request_repaint()),

@@ -59,7 +59,7 @@ fn the_end_of_a_run_is_told_to_somebody_who_looks_elsewhere() {
 fn a_run_that_broke_off_is_told_as_well() {
     let (mut app, mut engine) = started();
     app.focused = false;
-    engine.fail(Problem::NotFinite { step: 3 });
+    engine.fail(Problem::Diverged { step: 3 });
     app.poll();
     wait_for(&mut app, |_| !engine.desktop.shown.lock().unwrap().is_empty());
     assert!(engine.desktop.shown.lock().unwrap()[0].what.contains("broke off"));

@@ -2,8 +2,9 @@
 
 use inkling::app::{Action, App, Checked};
 use inkling::hardware::{Hardware, Metal};
-use inkling::infer::{Agreement, DeviceReading, ReadingFlaw};
-use inkling::problem::{EngineExit, Problem};
+use inkling::infer::{Agreement, DeviceReading, InferError, ReadingFlaw};
+use inkling::nn::ComputeError;
+use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event};
 use inkling::records::ModelRef;
 use inkling::run_config::{DeviceChoice, Precision, ReadingChoice};
@@ -103,7 +104,7 @@ fn a_device_that_is_not_used_says_why_and_only_once() {
     let flaws = [
         (ReadingFlaw::Disagrees(agreement), "12 of 256"),
         (ReadingFlaw::Slow { drawings: 9, seconds: 5.2 }, "9 drawings"),
-        (ReadingFlaw::Failed(Problem::Compute { message: "the driver is gone".to_owned() }), "driver is gone"),
+        (ReadingFlaw::Failed(InferError::Compute(ComputeError::Failed { message: "the driver is gone".to_owned() })), "driver is gone"),
     ];
     for (flaw, words) in flaws {
         let mut report = reads(&[(DeviceChoice::Cpu, 100.0)]);

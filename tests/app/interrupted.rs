@@ -6,6 +6,7 @@ use inkling::protocol::{Command, Event};
 use inkling::records::ModelRef;
 use inkling::run_config::{DeviceChoice, ModelKind, RunConfig};
 use inkling::runs::Checkpoints;
+use inkling::system::WriteError;
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app, plan};
@@ -111,7 +112,7 @@ fn the_model_that_read_reads_again_with_the_next_engine() {
 #[test]
 fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_is() {
     for (problem, offered) in
-        [(Problem::NotFinite { step: 9 }, false), (Problem::Write { path: "runs".into(), reason: "full".to_owned() }, true)]
+        [(Problem::Diverged { step: 9 }, false), (Problem::Write(WriteError { path: "runs".into(), reason: "full".to_owned() }), true)]
     {
         let (mut app, mut engine) = app();
         app.apply(Action::Start);
@@ -132,7 +133,7 @@ fn a_checkpoint_that_cannot_be_written_is_said_once() {
     engine.serve();
     let run = engine.run.as_ref().unwrap().id;
     for epochs in 1..=3 {
-        let kept = Err(Problem::Write { path: "checkpoints".into(), reason: "No space left on device".to_owned() });
+        let kept = Err(Problem::Write(WriteError { path: "checkpoints".into(), reason: "No space left on device".to_owned() }));
         engine.send(Event::Checkpoint { run, folder: "kept".into(), epochs, kept });
         app.poll();
         app.notices.retain(|notice| epochs == 1 || notice.message.what.contains("nothing"));

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use inkling::app::messages::Message;
 use inkling::data::DataError;
 use inkling::ink::InkError;
+use inkling::nn::ComputeError;
 use inkling::nn::ModelError;
 use inkling::problem::Problem;
 use inkling::records::Intervention;
 use inkling::run_config::{ConfigProblem, DeviceChoice, Precision};
 use inkling::runs::RunError;
+use inkling::system::WriteError;
 
 /// Every problem there is, with words its sentence must hold.
 fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
@@ -17,12 +19,12 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     let reason = || "Permission denied (os error 13)".to_owned();
     let both = || vec!["some folder/file.bin", "Permission denied"];
     let mut all: Vec<(Problem, Vec<&'static str>)> = vec![
-        (Problem::Write { path: path(), reason: reason() }, both()),
+        (Problem::Write(WriteError { path: path(), reason: reason() }), both()),
         (Problem::Show { path: path(), reason: reason() }, both()),
         (Problem::Busy, vec![]),
         (Problem::NoSuchRun, vec![]),
-        (Problem::NotFinite { step: 417 }, vec!["417", "learning rate"]),
-        (Problem::Compute { message: "shape mismatch".to_owned() }, vec!["shape mismatch"]),
+        (Problem::Diverged { step: 417 }, vec!["417", "learning rate"]),
+        (Problem::Compute(ComputeError::Failed { message: "shape mismatch".to_owned() }), vec!["shape mismatch"]),
         (Problem::Panicked { message: "index out of bounds".to_owned() }, vec!["index out of bounds"]),
         (Problem::EngineGone, vec![]),
     ];
@@ -95,7 +97,8 @@ fn every_problem_but_a_wish_to_stop_has_a_remedy() {
 
 #[test]
 fn foreign_words_end_once() {
-    let with = |reason: &str| Message::from(&Problem::Write { path: "model.safetensors".into(), reason: reason.to_owned() }).what;
+    let with =
+        |reason: &str| Message::from(&Problem::Write(WriteError { path: "model.safetensors".into(), reason: reason.to_owned() })).what;
     assert_eq!(with("disk full"), "model.safetensors could not be written: disk full.");
     assert_eq!(with("disk full."), "model.safetensors could not be written: disk full.");
     assert_eq!(with(""), "model.safetensors could not be written: no reason was given.");

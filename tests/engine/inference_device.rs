@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use inkling::engine::Devices;
-use inkling::infer::{APART, PICTURES, ReadingFlaw, ReadingReport};
+use inkling::infer::{APART, InferError, PICTURES, ReadingFlaw, ReadingReport};
+use inkling::nn::ComputeError;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event};
 use inkling::records::{ModelRef, Prediction, RunId};
@@ -96,10 +97,10 @@ fn a_device_that_reads_otherwise_or_not_at_all_is_not_used() {
     let wrong = flaw(Script::Wrong);
     assert!(matches!(wrong, ReadingFlaw::Disagrees(agreement) if agreement.largest_difference > APART), "{wrong:?}");
     let absent = flaw(Script::Absent);
-    assert!(matches!(absent, ReadingFlaw::Failed(Problem::Config(ConfigProblem::DeviceUnavailable { .. }))), "{absent:?}");
+    assert!(matches!(absent, ReadingFlaw::Failed(InferError::Config(ConfigProblem::DeviceUnavailable { .. }))), "{absent:?}");
     for script in [Script::Fails(20), Script::Panics(20)] {
         let failing = flaw(script);
-        assert!(matches!(failing, ReadingFlaw::Failed(Problem::Compute { .. })), "{failing:?}");
+        assert!(matches!(failing, ReadingFlaw::Failed(InferError::Compute(ComputeError::Failed { .. }))), "{failing:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use inkling::bench::side_of;
 use inkling::data::DataError;
 use inkling::engine::{Handshake, read, recv_handshake, send_handshake, write};
-use inkling::infer::{Agreement, DeviceReading, ReadingFlaw, ReadingReport};
+use inkling::infer::{Agreement, DeviceReading, InferError, ReadingFlaw, ReadingReport};
 use inkling::ink::Ink;
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Task};
@@ -75,14 +75,14 @@ fn every_event_arrives_as_it_left() {
     let step_back = Intervention::SteppedBack { step: 4, to_step: 2, rate_factor: 0.5, left: 2 };
     let problems = [
         Problem::Busy,
-        Problem::NotFinite { step: 3 },
+        Problem::Diverged { step: 3 },
         Problem::Config(ConfigProblem::Epochs { given: 0 }),
         Problem::Config(ConfigProblem::LearningRate { given: "NaN".to_owned() }),
         Problem::Data(DataError::Missing { path: "gone".into() }),
         Problem::EngineExited(EngineExit::Hung { seconds: 30 }),
     ];
     let flaws = [
-        ReadingFlaw::Failed(Problem::Busy),
+        ReadingFlaw::Failed(InferError::Data(DataError::Unknown)),
         ReadingFlaw::Slow { drawings: 3, seconds: 5.5 },
         ReadingFlaw::Disagrees(Agreement { largest_difference: f32::INFINITY, ..Agreement::default() }),
     ];

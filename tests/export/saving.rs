@@ -5,7 +5,6 @@ use std::path::Path;
 
 use inkling::export::{ExportError, export};
 use inkling::nn::ModelFile;
-use inkling::problem::Problem;
 use inkling::records::ExportSpec;
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
 
@@ -18,7 +17,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-fn save(model: ModelKind, format: ExportFormat, path: &Path) -> Result<(), Problem> {
+fn save(model: ModelKind, format: ExportFormat, path: &Path) -> Result<(), ExportError> {
     let name = path.file_name().unwrap().to_str().unwrap();
     export(&untrained_model(model, Activation::Relu), &ExportSpec::new(format), name).unwrap().save(path).map(drop)
 }
@@ -63,7 +62,7 @@ fn another_file_in_the_way_is_left_alone_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("Cargo.toml"), "mine").unwrap();
     let refused = save(ModelKind::LeNet, ExportFormat::Candle, &folder.path().join("main.rs"));
-    assert!(matches!(refused, Err(Problem::Export(ExportError::InTheWay { path })) if path.ends_with("Cargo.toml")));
+    assert!(matches!(refused, Err(ExportError::InTheWay { path }) if path.ends_with("Cargo.toml")));
     assert_eq!(names(folder.path()), ["Cargo.toml"]);
 }
 

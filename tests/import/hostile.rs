@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 
 use inkling::import::{ImportError, import};
-use inkling::problem::Problem;
 use inkling::records::{ExportSpec, ImportSpec};
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
 use zip::CompressionMethod;
@@ -16,8 +15,8 @@ fn refused(folder: &Path, bytes: &[u8]) -> String {
     let path = folder.join("given.pt");
     std::fs::write(&path, bytes).unwrap();
     match import(&ImportSpec::of(path)) {
-        Err(Problem::Import(ImportError::Malformed { reason, .. })) => reason,
-        Err(Problem::Import(error)) => error.to_string(),
+        Err(ImportError::Malformed { reason, .. }) => reason,
+        Err(error @ (ImportError::Unreadable { .. } | ImportError::Mismatch { .. })) => error.to_string(),
         other => panic!("not refused: {other:?}"),
     }
 }

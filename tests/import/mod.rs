@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use inkling::export::export;
 use inkling::import::{ImportError, Imported, Mismatch, NamedTensor, fit, import};
 use inkling::nn::{Net, Pass};
-use inkling::problem::Problem;
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Normalization};
 use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind};
 use safetensors::Dtype;
@@ -160,5 +159,5 @@ fn what_reads_nothing_is_taken_as_usual_and_said() {
 #[test]
 fn a_file_that_is_missing_is_called_unreadable() {
     let refused = import(&ImportSpec::of(PathBuf::from("/nowhere/at/all.pt")));
-    assert!(matches!(refused, Err(Problem::Import(ImportError::Unreadable { .. }))));
+    assert!(matches!(refused, Err(ImportError::Unreadable { .. })));
 }

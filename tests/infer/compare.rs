@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use inkling::engine::Devices;
+use inkling::infer::InferError;
 use inkling::infer::{APART, Agreement, Classifier, DeviceReading, PICTURES, ReadingFigures, ReadingFlaw, candidates, choose, compare};
-use inkling::problem::Problem;
 use inkling::run_config::{DeviceChoice, ReadingChoice};
 
 use crate::fake_device::{FakeDevices, Script};
@@ -73,7 +73,7 @@ fn the_choice_decides_what_is_tried_and_what_reads() {
     assert_eq!(choose(ReadingChoice::Automatic, &slower), Cuda);
     assert_eq!(choose(ReadingChoice::Fastest, &slower), Cpu);
     assert_eq!(choose(ReadingChoice::Fastest, &[tried(Cpu, 2.0), tried(Cuda, 1.0)]), Cuda);
-    let failed = DeviceReading { device: Cuda, outcome: Err(ReadingFlaw::Failed(Problem::Busy)) };
+    let failed = DeviceReading { device: Cuda, outcome: Err(ReadingFlaw::Failed(InferError::Data(inkling::data::DataError::Unknown))) };
     for choice in [ReadingChoice::Automatic, ReadingChoice::Fastest, ReadingChoice::Cuda] {
         assert_eq!(choose(choice, &[tried(Cpu, 1.0), failed.clone()]), Cpu);
         assert_eq!(choose(choice, &[]), Cpu);

@@ -78,7 +78,7 @@ fn a_stored_model_reads_as_the_trained_one() {
     let outcome = train(&of, &square_set(480, 100), &mut Watcher::default()).unwrap().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
-    outcome.model_file().save(&path, inkling::run_config::WeightFormat::F32).unwrap();
+    std::fs::write(&path, outcome.model_file().to_bytes(inkling::run_config::WeightFormat::F32).unwrap()).unwrap();
 
     let classifier = Classifier::open(&path).unwrap();
     assert_eq!(classifier.info().reference, ModelRef::File(path));

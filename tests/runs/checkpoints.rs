@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use inkling::problem::Problem;
 use inkling::run_config::{ModelKind, RunConfig};
 use inkling::runs::{CheckpointWriter, Checkpoints, RunError, Scribe};
 use inkling::train::Checkpoint;
@@ -81,7 +80,7 @@ fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
     let scribe = Scribe::start(true);
     let start = |checkpoints: &Checkpoints| {
         let (sender, told) = std::sync::mpsc::channel();
-        let tell = move |folder: &Path, epochs, kept: Result<(), Problem>| sender.send((folder.to_owned(), epochs, kept)).unwrap();
+        let tell = move |folder: &Path, epochs, kept: Result<(), RunError>| sender.send((folder.to_owned(), epochs, kept)).unwrap();
         (CheckpointWriter::start(&scribe, checkpoints.begin(), Box::new(tell)).unwrap(), told)
     };
     let made = some();
@@ -106,6 +105,6 @@ fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
     std::fs::write(&file, "in the way").unwrap();
     let (writer, told) = start(&Checkpoints::new(file));
     writer.write(made[0].clone());
-    assert!(matches!(told.recv().unwrap().2, Err(Problem::Write { .. })));
+    assert!(matches!(told.recv().unwrap().2, Err(RunError::Write(_))));
     writer.over();
 }

@@ -5,7 +5,6 @@ mod checkpoints;
 use std::path::Path;
 
 use inkling::infer::Classifier;
-use inkling::problem::Problem;
 use inkling::run_config::WeightFormat::F32;
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
 use inkling::runs::{RunError, Store, check_target, save_to};
@@ -88,7 +87,7 @@ fn the_newest_comes_first_and_broken_folders_last() {
     assert_eq!(finished[..2], [Some("2026-11-21T14:03:11.5Z".to_owned()), Some("2026-11-21T14:03:11Z".to_owned())]);
     assert_eq!(finished[2..], [None, None, None]);
     for entry in &listed[2..] {
-        assert!(matches!(&entry.summary, Err(Problem::Run(RunError::Malformed { folder, .. })) if *folder == entry.folder));
+        assert!(matches!(&entry.summary, Err(RunError::Malformed { folder, .. }) if *folder == entry.folder));
     }
 }
 
@@ -177,7 +176,7 @@ fn save_to_writes_the_folder_itself_and_replaces_only_runs() {
     let file = root.path().join("file");
     std::fs::write(&file, "mine").unwrap();
     for target in [&absent, &theirs, &file] {
-        let occupied = Problem::Run(RunError::Occupied { folder: target.clone() });
+        let occupied = RunError::Occupied { folder: target.clone() };
         assert_eq!(check_target(target), Err(occupied.clone()));
         assert_eq!(save_to(target, &outcome, F32).unwrap_err(), occupied);
     }
@@ -192,6 +191,6 @@ fn a_store_that_cannot_be_written_leaves_nothing_behind() {
     let file = root.path().join("file");
     std::fs::write(&file, "").unwrap();
     // A file where the folder should be: fails for every user, unlike missing rights.
-    assert!(matches!(Store::new(file.join("runs")).save(&outcome(), F32), Err(Problem::Write { .. })));
+    assert!(matches!(Store::new(file.join("runs")).save(&outcome(), F32), Err(RunError::Write(_))));
     assert_eq!(names(root.path()), ["file"]);
 }

@@ -1,8 +1,8 @@
 //! Numbers that are numbers no more: the run steps back at half its rate, and gives up after three times.
 
-use inkling::problem::Problem;
 use inkling::records::Intervention;
 use inkling::run_config::{ModelKind, OptimizerKind, RunConfig, ScheduleKind};
+use inkling::train::TrainError;
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{square_set, train};
@@ -34,7 +34,7 @@ fn check(watcher: &Watcher) -> u32 {
 fn an_absurd_rate_is_given_up_after_three_times() {
     let mut watcher = Watcher::default();
     let problem = train(&of(10.0), &square_set(240, 0), &mut watcher).unwrap_err();
-    assert!(matches!(problem, Problem::NotFinite { step } if step >= 4), "{problem}");
+    assert!(matches!(problem, TrainError::Diverged { step } if step >= 4), "{problem}");
     assert_eq!(check(&watcher), 3);
 }
 

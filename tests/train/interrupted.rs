@@ -1,8 +1,8 @@
 //! A run that goes on from a checkpoint computes what it would have computed.
 
-use inkling::problem::Problem;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
 use inkling::train::Checkpoint;
+use inkling::train::TrainError;
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{resume, square_set, train};
@@ -71,7 +71,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     let checkpoint = watcher.checkpoints.remove(0);
     let refused =
         |of: &RunConfig, images, checkpoint: Checkpoint| match resume(of, &square_set(images, 20), checkpoint, &mut Watcher::default()) {
-            Err(Problem::CannotGoOn { reason }) => reason,
+            Err(TrainError::NotResumable { reason }) => reason,
             other => panic!("{:?}", other.map(|outcome| outcome.is_some())),
         };
     assert!(refused(&RunConfig { learning_rate: 1e-3, ..of.clone() }, 240, checkpoint.clone()).contains("settings"));

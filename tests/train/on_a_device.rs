@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use candle_core::Device;
 use inkling::device::{Kernels, Place};
+use inkling::nn::ComputeError;
 use inkling::nn::Net;
-use inkling::problem::Problem;
 use inkling::records::Intervention;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
+use inkling::train::TrainError;
 use inkling::train::{TrainedModel, memory_needed, train};
 
 use super::watcher::{Watcher, config};
@@ -120,7 +121,7 @@ fn what_goes_astray_there_steps_back() {
     let trained = train(&of, &square_set(90, 0), &device(), None, &mut watcher);
     assert!(watcher.interventions.iter().any(|said| matches!(said, Intervention::SteppedBack { .. })), "{:?}", watcher.interventions);
     assert!(watcher.steps.iter().all(|point| point.loss.is_finite()), "steps that were taken back are not told");
-    assert!(matches!(trained, Ok(Some(_)) | Err(Problem::NotFinite { .. })));
+    assert!(matches!(trained, Ok(Some(_)) | Err(TrainError::Diverged { .. })));
 }
 
 #[test]
@@ -156,7 +157,7 @@ fn where_memory_runs_out_parts_shrink_and_nothing_else_changes() {
     }
     let mut watcher = Watcher::default();
     let never = train(&of, &square_set(240, 0), &exhausted_at(device(), |_| true), None, &mut watcher);
-    assert!(matches!(never, Err(Problem::OutOfMemory { .. })));
+    assert!(matches!(never, Err(TrainError::Compute(ComputeError::OutOfMemory { .. }))));
     assert_eq!(watcher.interventions.len(), 6, "from 64 pictures to one");
 }
 
@@ -172,17 +173,17 @@ fn a_limit_is_kept_by_smaller_parts_or_refused() {
     let mut watcher = Watcher::default();
     let trained = synthetic::train(&limited, &data, &mut watcher);
     assert!(matches!(watcher.interventions[0], Intervention::SmallerParts { step: 1, .. }), "{:?}", watcher.interventions);
-    assert!(matches!(trained, Ok(Some(_)) | Err(Problem::OutOfMemory { .. })));
+    assert!(matches!(trained, Ok(Some(_)) | Err(TrainError::Compute(ComputeError::OutOfMemory { .. }))));
 
     let hopeless = RunConfig { memory_limit: Some(10), ..limited };
     let problem = synthetic::train(&hopeless, &data, &mut Watcher::default()).unwrap_err();
-    assert!(matches!(problem, Problem::OutOfMemory { ref message } if message.contains("10 MB")), "{problem:?}");
+    assert!(matches!(problem, TrainError::Compute(ComputeError::OutOfMemory { ref message }) if message.contains("10 MB")), "{problem:?}");
 }
 
 #[test]
 fn what_devices_say_of_memory_is_understood() {
     for words in ["DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")", "Insufficient Memory (00000008)"] {
-        assert!(matches!(Problem::from(candle_core::Error::Msg(words.to_owned())), Problem::OutOfMemory { .. }));
+        assert!(matches!(ComputeError::from(candle_core::Error::Msg(words.to_owned())), ComputeError::OutOfMemory { .. }));
     }
-    assert!(matches!(Problem::from(candle_core::Error::Msg("shape mismatch".to_owned())), Problem::Compute { .. }));
+    assert!(matches!(ComputeError::from(candle_core::Error::Msg("shape mismatch".to_owned())), ComputeError::Failed { .. }));
 }

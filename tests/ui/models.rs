@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Screen};
-use inkling::problem::Problem;
 use inkling::records::{EpochRecord, ModelRef, RunSummary};
 use inkling::run_config::RunConfig;
-use inkling::runs::RunEntry;
+use inkling::runs::{RunEntry, RunError};
 
 use crate::fake_engine::summary;
 use crate::ui::stage::{Panel, Stage, stage};
@@ -91,7 +90,10 @@ fn deleting_asks_first() {
 
 #[test]
 fn stopped_and_broken_runs_are_marked_not_hidden() {
-    let broken = RunEntry { folder: PathBuf::from("runs/bad"), summary: Err(Problem::Compute { message: "half a file".to_owned() }) };
+    let broken = RunEntry {
+        folder: PathBuf::from("runs/bad"),
+        summary: Err(RunError::Malformed { folder: PathBuf::from("runs/bad"), reason: "half a file".to_owned() }),
+    };
     let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", true), broken]);
     assert!(harness.query_by_label_contains("stopped early").is_some());
     assert!(harness.query_by_label_contains("not measured").is_some(), "a stopped run has no test accuracy");

@@ -5,6 +5,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, Phase};
 use inkling::bench::side_of;
+use inkling::nn::ComputeError;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event};
 use inkling::records::benchmark::{Extent, Side};
@@ -340,7 +341,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     let of = |precision| Side { precision, ..side_of(&config) };
     assert_eq!(sides[..3], Precision::on(DeviceChoice::Cpu).map(of).collect::<Vec<_>>()[..], "the processor is all there is");
     let gpu = Side { device: DeviceChoice::Cuda, ..side_of(&config) };
-    let lost = Problem::Compute { message: "the driver is gone".to_owned() };
+    let lost = Problem::Compute(ComputeError::Failed { message: "the driver is gone".to_owned() });
     engine
         .finish_comparison(&[(of(Precision::F32), 4000.0), (of(Precision::Bf16), 8000.0), (of(Precision::F16), 1000.0)], vec![(gpu, lost)]);
     window.run_steps(3);

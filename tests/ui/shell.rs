@@ -82,7 +82,7 @@ fn a_problem_is_a_notice_that_can_be_dismissed() {
     window.state_mut().apply(Action::Start);
     engine.serve();
     window.run_steps(3);
-    engine.fail(Problem::NotFinite { step: 417 });
+    engine.fail(Problem::Diverged { step: 417 });
     window.run_steps(3);
     window.get_by_label_contains("at step 417");
     window.get_by_label_contains("Lower the learning rate");

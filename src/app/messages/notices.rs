@@ -107,7 +107,7 @@ impl Message {
             ReadingFlaw::Slow { drawings, seconds } => {
                 format!("{name} is not used for reading: it took {seconds:.1} s for {drawings} drawings.")
             }
-            ReadingFlaw::Failed(problem) => format!("{name} is not used for reading. {}", Self::from(problem).what),
+            ReadingFlaw::Failed(error) => format!("{name} is not used for reading. {}", Self::from(&Problem::from(error.clone())).what),
         };
         Self::new(what, "The processor reads; nothing needs to be done.")
     }

@@ -8,10 +8,12 @@ use crate::data::DataError;
 use crate::export::ExportError;
 use crate::import::{ImportError, Mismatch};
 use crate::ink::InkError;
+use crate::nn::ComputeError;
 use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
 use crate::run_config::{ConfigProblem, ModelKind, Precision};
 use crate::runs::RunError;
+use crate::system::WriteError;
 
 impl From<&Problem> for Message {
     fn from(problem: &Problem) -> Self {
@@ -23,10 +25,7 @@ impl From<&Problem> for Message {
             Problem::Run(error) => of_run(error),
             Problem::Export(error) => of_export(error),
             Problem::Import(error) => of_import(error),
-            Problem::Write { path, reason } => Self::new(
-                format!("{} could not be written: {}", path.display(), sentence(reason)),
-                "Check that the disk has room and that you may write there, or choose another folder.",
-            ),
+            Problem::Write(error) => of_write(error),
             Problem::Show { path, reason } => {
                 Self::new(format!("{} could not be shown: {}", path.display(), sentence(reason)), "Open that folder in your file manager.")
             }
@@ -34,23 +33,16 @@ impl From<&Problem> for Message {
             Problem::NoSuchRun => {
                 Self::new("The model that was asked for belongs to a run that is over.", "Choose one of the models that were kept.")
             }
-            Problem::NotFinite { step } => Self::new(
+            Problem::Diverged { step } => Self::new(
                 format!(
                     "Training went astray: at step {step} the loss was no longer a number, as it was three times before on ever lower rates."
                 ),
                 "Lower the learning rate (a tenth of it is a good try) and train again.",
             ),
-            Problem::CannotGoOn { reason } => {
+            Problem::NotResumable { reason } => {
                 Self::new(format!("The interrupted run cannot go on: {}", sentence(reason)), "Train again from the start.")
             }
-            Problem::Compute { message } => Self::new(
-                format!("A computation failed: {}", sentence(message)),
-                "If memory is short, choose a smaller batch size or a smaller model; otherwise please report this as a bug.",
-            ),
-            Problem::OutOfMemory { message } => Self::new(
-                format!("There is not enough memory for this run: {}", sentence(message)),
-                "Close other programs, raise the memory limit if you set one, or choose a smaller model.",
-            ),
+            Problem::Compute(error) => of_compute(error),
             Problem::Panicked { message } => Self::new(
                 format!("Inkling's engine hit a mistake of its own: {}", sentence(message)),
                 "Models that were kept are safe. Try again, and please report this as a bug.",
@@ -90,6 +82,26 @@ fn of_loss(loss: &EngineExit) -> Message {
         EngineExit::Garbled { reason } => {
             Message::new(format!("What Inkling's engine says cannot be understood: {}", sentence(reason)), safe)
         }
+    }
+}
+
+fn of_write(WriteError { path, reason }: &WriteError) -> Message {
+    Message::new(
+        format!("{} could not be written: {}", path.display(), sentence(reason)),
+        "Check that the disk has room and that you may write there, or choose another folder.",
+    )
+}
+
+fn of_compute(error: &ComputeError) -> Message {
+    match error {
+        ComputeError::Failed { message } => Message::new(
+            format!("A computation failed: {}", sentence(message)),
+            "If memory is short, choose a smaller batch size or a smaller model; otherwise please report this as a bug.",
+        ),
+        ComputeError::OutOfMemory { message } => Message::new(
+            format!("There is not enough memory for this run: {}", sentence(message)),
+            "Close other programs, raise the memory limit if you set one, or choose a smaller model.",
+        ),
     }
 }
 
@@ -232,6 +244,7 @@ fn of_export(error: &ExportError) -> Message {
         ExportError::Lacks { parameter } => {
             Message::new(format!("The model could not be exported: it has no weights named {parameter}."), "Please report this as a bug.")
         }
+        ExportError::Write(error) => of_write(error),
         ExportError::Failed { message } => {
             Message::new(format!("The model could not be exported: {}", sentence(message)), "Try again, and please report this as a bug.")
         }
@@ -240,6 +253,10 @@ fn of_export(error: &ExportError) -> Message {
 
 fn of_import(error: &ImportError) -> Message {
     match error {
+        ImportError::Model(error) => of_model(error),
+        ImportError::Infer(error) => Message::from(&Problem::from(error.clone())),
+        ImportError::Compute(error) => of_compute(error),
+        ImportError::Data(error) => of_data(error),
         ImportError::Unreadable { path, reason } => Message::new(
             format!("{} could not be read: {}", path.display(), sentence(reason)),
             "Check that the file is there and that you may read it.",
@@ -301,6 +318,8 @@ fn names(models: &[ModelKind]) -> String {
 
 fn of_run(error: &RunError) -> Message {
     match error {
+        RunError::Write(error) => of_write(error),
+        RunError::Compute(error) => of_compute(error),
         RunError::Unreadable { folder, reason } => Message::new(
             format!("The run in {} could not be used: {}", folder.display(), sentence(reason)),
             "Check that the folder is there and that you may read and change it.",

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
 use crate::run_config::{ReadingChoice, RunConfig};
+use crate::system::WriteError;
 use crate::system::files;
 
 pub use autosave::Autosave;
@@ -116,8 +117,9 @@ impl Settings {
 
     /// Writes them.
     pub fn save(&self, path: &Path) -> Result<(), Problem> {
-        let text = serde_json::to_vec_pretty(self).map_err(|error| Problem::Write { path: path.to_owned(), reason: error.to_string() })?;
-        files::write_whole(path, &text)
+        let text = serde_json::to_vec_pretty(self)
+            .map_err(|error| Problem::Write(WriteError { path: path.to_owned(), reason: error.to_string() }))?;
+        Ok(files::write_whole(path, &text)?)
     }
 
     /// With values nobody can work with brought into range: a window of no size, letters too small to read.

@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn read(classifier: &Classifier, file: &Path, output: &mut Output, complain: &mut impl FnMut(&Problem)) -> Result<(), Failure> {
     let name = file.display().to_string();
     if !is_ink(file) {
-        match read_image_file(file).map_err(Problem::from).and_then(|picture| classifier.classify(picture)) {
+        match read_image_file(file).map_err(Problem::from).and_then(|picture| Ok(classifier.classify(picture)?)) {
             Ok(reading) => print(&name, &reading, output)?,
             Err(problem) => complain(&problem),
         }
@@ -91,7 +91,7 @@ fn read(classifier: &Classifier, file: &Path, output: &mut Output, complain: &mu
             break;
         }
         let line = entry.as_ref().ok().and_then(|entry| entry.line);
-        match entry.map_err(Problem::from).and_then(|entry| classifier.classify_drawing(&entry.ink)) {
+        match entry.map_err(Problem::from).and_then(|entry| Ok(classifier.classify_drawing(&entry.ink)?)) {
             Ok(reading) => print(&line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")), &reading, output)?,
             Err(problem) => complain(&problem),
         }

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use crate::bench::{self, Listener, Progress};
+use crate::bench::{self, BenchError, Listener, Progress};
 use crate::engine::command_queue::{CommandQueue, Order};
 use crate::engine::handle::EngineSettings;
+use crate::problem::Problem;
 use crate::protocol::{Event, Task};
 use crate::records::benchmark::{Extent, Row, Side};
 use crate::run_config::RunConfig;
@@ -14,9 +15,13 @@ use crate::train;
 pub(in crate::engine) fn carry_out(settings: &EngineSettings, queue: &mut CommandQueue<'_>, request: u64, extent: Extent) {
     let mut job = Job { queue, request };
     let event = match bench::measure(extent, &mut job) {
-        Ok(Some(report)) => Event::Benchmarked { request, saved: bench::save(&settings.benchmarks, &report), report: Box::new(report) },
+        Ok(Some(report)) => Event::Benchmarked {
+            request,
+            saved: bench::save(&settings.benchmarks, &report).map_err(Problem::from),
+            report: Box::new(report),
+        },
         Ok(None) => Event::BenchmarkCancelled(request),
-        Err(problem) => Event::Failed { what: Task::Benchmark(request), problem },
+        Err(error) => Event::Failed { what: Task::Benchmark(request), problem: error.into() },
     };
     queue.events.send(event);
 }
@@ -30,11 +35,14 @@ pub(in crate::engine) fn compare(
     sides: &[Side],
 ) {
     let open = |device| settings.devices.open(device);
-    let compared = train::check(config).and_then(|()| bench::compare(config, sides, &open, &mut Job { queue, request }));
+    let compared =
+        train::check(config).map_err(BenchError::from).and_then(|()| bench::compare(config, sides, &open, &mut Job { queue, request }));
     queue.events.send(match compared {
-        Ok(Some(compared)) => Event::Compared { request, failed: compared.failed },
+        Ok(Some(compared)) => {
+            Event::Compared { request, failed: compared.failed.into_iter().map(|(side, error)| (side, error.into())).collect() }
+        }
         Ok(None) => Event::BenchmarkCancelled(request),
-        Err(problem) => Event::Failed { what: Task::Benchmark(request), problem },
+        Err(error) => Event::Failed { what: Task::Benchmark(request), problem: error.into() },
     });
 }
 

@@ -15,7 +15,7 @@ use crate::problem::Problem;
 use crate::protocol::{Event, Task};
 use crate::records::{EpochRecord, Intervention, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
-use crate::runs::{CheckpointWriter, Checkpoints, Scribe, Store, check_target, save_to};
+use crate::runs::{CheckpointWriter, Checkpoints, RunError, Scribe, Store, check_target, save_to};
 use crate::train::{self, Checkpoint, Flow, Observer, TrainedModel};
 
 /// Carries a run out, from its data, or from a checkpoint, to its folder.
@@ -36,7 +36,7 @@ pub(in crate::engine) fn carry_out(
             // What was stopped has nothing but the checkpoint it went on from, if it did.
             Ok(None) | Err(Problem::Data(DataError::Cancelled)) => from.is_none(),
             // Going on from where a run went astray would lead there again.
-            Err(problem) => matches!(problem, Problem::NotFinite { .. }),
+            Err(problem) => matches!(problem, Problem::Diverged { .. }),
         };
         if over {
             writer.over();
@@ -81,7 +81,9 @@ fn begin(
         Some(folder) => Checkpoints::take_up(folder).map(|(place, checkpoint)| (place, Some(checkpoint)))?,
     };
     let events = queue.events.fork();
-    let told = move |folder: &Path, epochs, kept| events.send(Event::Checkpoint { run, folder: folder.to_owned(), epochs, kept });
+    let told = move |folder: &Path, epochs, kept: Result<(), RunError>| {
+        events.send(Event::Checkpoint { run, folder: folder.to_owned(), epochs, kept: kept.map_err(Problem::from) })
+    };
     Ok((CheckpointWriter::start(scribe, place, Box::new(told))?, checkpoint))
 }
 
@@ -116,10 +118,10 @@ fn train_from(
 }
 
 fn keep(settings: &EngineSettings, outcome: &TrainedModel) -> Result<RunSummary, Problem> {
-    match &settings.runs {
-        RunsTarget::Store(root) => Store::new(root).save(outcome, settings.weights),
-        RunsTarget::Folder(folder) => save_to(folder, outcome, settings.weights),
-    }
+    Ok(match &settings.runs {
+        RunsTarget::Store(root) => Store::new(root).save(outcome, settings.weights)?,
+        RunsTarget::Folder(folder) => save_to(folder, outcome, settings.weights)?,
+    })
 }
 
 /// What the run tells the engine, and asks it.

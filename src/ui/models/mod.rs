@@ -130,7 +130,7 @@ fn show_details(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView
             let Some(entry) = runs.iter().find(|entry| entry.folder == *folder) else { return };
             match &entry.summary {
                 Ok(summary) => details::run(ui, app, entry, summary, &mut view.confirming, actions),
-                Err(problem) => details::broken(ui, entry, problem, &mut view.confirming, actions),
+                Err(error) => details::broken(ui, entry, &error.clone().into(), &mut view.confirming, actions),
             }
         }
     }
