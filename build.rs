@@ -1,5 +1,5 @@
-//! Owns what is made while Inkling is built: the licences of what it is made of, what Windows finds in an executable, and with CUDA our
-//! kernels and the stand-ins for NVIDIA's functions. Without CUDA it must not need any NVIDIA software.
+//! Everything that is generated at build time: the text of the licences, the resources of the executable for Windows, and with CUDA our kernels and the
+//! stand-ins for NVIDIA's functions. Without CUDA no NVIDIA software is needed.
 
 #[path = "build/kernels.rs"]
 mod kernels;
@@ -29,9 +29,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let packages = packages::built_in();
     packed.write_all(licences::text(&packages).as_bytes())?;
     std::fs::write(folder.join("licences.gz"), packed.finish()?)?;
-    let is = |variable: &str, wanted: &str| std::env::var(variable).is_ok_and(|value| value == wanted);
+    let is = |variable: &str, expected: &str| std::env::var(variable).is_ok_and(|value| value == expected);
     let has_cuda = std::env::var_os("CARGO_FEATURE_CUDA").is_some();
-    let stands_in =
+    let needs_stand_ins =
         has_cuda && (is("CARGO_CFG_TARGET_OS", "linux") || is("CARGO_CFG_TARGET_OS", "windows")) && is("CARGO_CFG_TARGET_ARCH", "x86_64");
     if is("CARGO_CFG_TARGET_OS", "windows") {
         resources::embed()?;
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if has_cuda {
         kernels::compile(&folder)?;
     }
-    if stands_in {
+    if needs_stand_ins {
         std::fs::write(folder.join("cuda_stand_ins.rs"), stand_ins::code(&packages?)?)?;
     }
     Ok(())
@@ -47,6 +47,6 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The compiler's name and version.
 fn compiler() -> Result<String, Box<dyn Error>> {
-    let said = Command::new(std::env::var("RUSTC")?).arg("--version").output()?;
-    Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
+    let output = Command::new(std::env::var("RUSTC")?).arg("--version").output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

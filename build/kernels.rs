@@ -1,13 +1,13 @@
-//! Owns having nvcc compile our kernels for NVIDIA GPUs into PTX, which the driver makes fit its GPU. Must not know what they compute.
+//! Compiles our kernels for NVIDIA GPUs to PTX, which the driver compiles for its GPU.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where they are, and the file that names them all.
+/// The kernels, and the file that includes them all.
 const FOLDER: &str = "src/nn/ops/cuda";
 const SOURCE: &str = "src/nn/ops/cuda/kernels.cu";
-/// The compute capability they are built for where nothing else is said: the oldest that CUDA 13 knows. Later GPUs take it as well.
+/// The compute capability they are compiled for unless `CUDA_COMPUTE_CAP` says otherwise: the oldest that CUDA 13 supports. Newer GPUs run it as well.
 const CAPABILITY: &str = "75";
 
 /// Writes `kernels.ptx` into a folder.
@@ -24,14 +24,14 @@ pub fn compile(folder: &Path) -> Result<(), Box<dyn Error>> {
     if let Ok(home) = std::env::var("CUDA_HOME") {
         compiler.arg(format!("-I{home}/include"));
     }
-    let ended = compiler.status().map_err(|error| format!("{}, which compiles kernels for NVIDIA GPUs: {error}", nvcc.display()))?;
-    if ended.success() { Ok(()) } else { Err(format!("{} could not compile {SOURCE}", nvcc.display()).into()) }
+    let status = compiler.status().map_err(|error| format!("{}, which compiles kernels for NVIDIA GPUs: {error}", nvcc.display()))?;
+    if status.success() { Ok(()) } else { Err(format!("{} could not compile {SOURCE}", nvcc.display()).into()) }
 }
 
-/// The one that is named, that of the toolkit, or the first on the path.
+/// `NVCC` if it is set, else that of the CUDA toolkit, else the first on the path.
 fn nvcc() -> PathBuf {
-    if let Some(named) = std::env::var_os("NVCC") {
-        return named.into();
+    if let Some(nvcc) = std::env::var_os("NVCC") {
+        return nvcc.into();
     }
     let roots = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
     let found = roots.chain([PathBuf::from("/usr/local/cuda")]).map(|root| root.join("bin/nvcc")).find(|file| file.is_file());

@@ -1,5 +1,6 @@
-//! Owns what everything that goes into Inkling is licensed under, and the texts: gathered from the packages' own folders.
-//! Must not fail the build: where cargo does not tell, the text says so, and the check of the packages notices.
+//! The licences of the packages Inkling is built from, gathered from their folders.
+//!
+//! A failure does not fail the build: the text says so instead, and the check of the packages notices.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,36 +11,36 @@ use serde_json::Value;
 
 use crate::packages::{folder, string};
 
-/// What files with licences in them are called.
+/// Names of files with licences begin with these.
 const NAMES: [&str; 7] = ["licen", "copying", "copyright", "notice", "ofl", "ufl", "unlicense"];
-/// Folders in a package that hold such files as well.
+/// Folders of a package that have such files.
 const FOLDERS: [&str; 4] = ["", "licenses", "LICENSES", "fonts"];
 
-/// All of it, as it is shown.
+/// The text that is shown.
 pub fn text(packages: &Result<Vec<Value>, Box<dyn Error>>) -> String {
     match packages {
-        Ok(list) => words(&list.iter().map(package).collect::<Vec<_>>()),
-        Err(error) => format!("The licences could not be gathered when this Inkling was built: {error}\n"),
+        Ok(list) => format_text(&list.iter().map(package).collect::<Vec<_>>()),
+        Err(error) => format!("The licences could not be gathered when Inkling was built: {error}\n"),
     }
 }
 
-/// A package that goes into the program.
+/// A package that is part of the program.
 struct Package {
     name: String,
     licence: String,
-    whose: String,
+    owners: String,
     texts: Vec<String>,
 }
 
 fn package(metadata: &Value) -> Package {
     let licence = string(&metadata["license"]);
     let authors: Vec<String> = metadata["authors"].as_array().into_iter().flatten().map(string).collect();
-    let whose = [authors.join(", "), string(&metadata["repository"])].into_iter().filter(|part| !part.is_empty());
+    let owners = [authors.join(", "), string(&metadata["repository"])].into_iter().filter(|part| !part.is_empty());
     Package {
         name: format!("{} {}", string(&metadata["name"]), string(&metadata["version"])),
         texts: texts(&folder(metadata), &licence),
         licence: if licence.is_empty() { "see below".to_owned() } else { licence },
-        whose: whose.collect::<Vec<_>>().join("; "),
+        owners: owners.collect::<Vec<_>>().join("; "),
     }
 }
 
@@ -65,29 +66,29 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
-/// The text without differences nobody sees, so that the same text is there once.
+/// The text without invisible differences, so that equal texts are listed once.
 fn tidy(text: &str) -> String {
     text.trim_start_matches('\u{feff}').lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
 }
 
-/// The list of packages, then every text with those it belongs to.
-fn words(packages: &[Package]) -> String {
-    let mut words = "Inkling is built from the following software, and is grateful for it.\n\n".to_owned();
+/// The packages, then each text with the packages it belongs to.
+fn format_text(packages: &[Package]) -> String {
+    let mut text = "Inkling is built from the following software.\n\n".to_owned();
     let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in packages {
         // Writing to a string cannot fail.
-        let _ = writeln!(words, "{}: {}", package.name, package.licence);
-        if !package.whose.is_empty() {
-            let _ = writeln!(words, "    {}", package.whose);
+        let _ = writeln!(text, "{}: {}", package.name, package.licence);
+        if !package.owners.is_empty() {
+            let _ = writeln!(text, "    {}", package.owners);
         }
-        for text in &package.texts {
-            texts.entry(text).or_default().push(&package.name);
+        for licence in &package.texts {
+            texts.entry(licence).or_default().push(&package.name);
         }
     }
     let mut texts: Vec<_> = texts.into_iter().collect();
     texts.sort_by(|a, b| a.1.cmp(&b.1));
-    for (text, whose) in texts {
-        let _ = write!(words, "\n{}\n{}\n\n{text}\n", "=".repeat(78), whose.join(", "));
+    for (licence, packages) in texts {
+        let _ = write!(text, "\n{}\n{}\n\n{licence}\n", "=".repeat(78), packages.join(", "));
     }
-    words
+    text
 }

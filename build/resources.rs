@@ -1,5 +1,6 @@
-//! Owns what Windows finds in the executable besides code: icon, version and manifest, compiled by windres or rc.
-//! Must not fail the build where there is neither: the program works without.
+//! The resources of the executable for Windows: icon, version and manifest, compiled by windres or rc.
+//!
+//! The build does not fail where there is neither: the program works without.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::process::Command;
 const ICON: &str = "assets/icon/inkling.ico";
 const MANIFEST: &str = "packaging/windows.d/inkling.manifest";
 
-/// Compiles them and has them linked into every program.
+/// Compiles the resources and links them into every executable.
 pub fn embed() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={ICON}");
     println!("cargo::rerun-if-changed={MANIFEST}");
@@ -40,7 +41,7 @@ fn windres(source: &Path, compiled: &Path) -> Result<Command, Box<dyn Error>> {
     Ok(windres)
 }
 
-/// What the compiler reads: 24 is a manifest, 1 its usual name, 0409 is English and 04B0 Unicode.
+/// The source that the compiler reads: 24 is a manifest, 1 its usual name, 0409 is English and 04B0 Unicode.
 fn script() -> Result<String, Box<dyn Error>> {
     let root = std::env::var("CARGO_MANIFEST_DIR")?;
     // Backslashes begin escapes.

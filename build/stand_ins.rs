@@ -1,5 +1,5 @@
-//! Owns writing the stand-ins for NVIDIA's functions and for candle's kernels of quantised weights: one for each that cudarc and
-//! candle-kernels declare, so that whatever candle calls, now or some day, is there. Must not know what they do: `src/device/stand_ins` does.
+//! Generates the stand-ins for NVIDIA's functions and for candle's kernels of quantised weights (see `src/device/stand_ins`): one for each function
+//! that cudarc and candle-kernels declare, so that everything candle may call can be linked.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use crate::packages::folder;
 
-/// The parts of cudarc that candle has built, and whose functions each declares.
+/// The modules of cudarc that candle enables, and the library whose functions each declares.
 const LIBRARIES: [(&str, &str); 5] =
     [("driver", "Driver"), ("cublas", "Cublas"), ("cublaslt", "CublasLt"), ("curand", "Curand"), ("nvrtc", "Nvrtc")];
 
-/// The stand-ins for what these packages declare, as Rust with assembly.
+/// The stand-ins, as Rust with assembly.
 pub fn code(packages: &[Value]) -> Result<String, Box<dyn Error>> {
     let of =
         |name: &str| packages.iter().find(|package| package["name"] == name).map(folder).ok_or_else(|| format!("{name} is not built in"));
@@ -44,16 +44,16 @@ pub fn code(packages: &[Value]) -> Result<String, Box<dyn Error>> {
     ))
 }
 
-/// The functions that a file of declarations names, each once: in a block of their own within a function of the same name, or all in one.
+/// The names of the functions that a file declares: each in an `extern` block within a function of the same name, or all in one block.
 fn declared(file: &Path) -> Result<BTreeSet<String>, Box<dyn Error>> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let indented = text.lines().filter(|line| line.starts_with(' ')).map(str::trim_start);
     let named = indented.filter_map(|line| line.strip_prefix("pub ").unwrap_or(line).strip_prefix("fn ")?.split_once('('));
-    let names: BTreeSet<String> = named.map(|(name, _)| name.to_owned()).filter(|name| is_external(name)).collect();
+    let names: BTreeSet<String> = named.map(|(name, _)| name.to_owned()).filter(|name| is_foreign(name)).collect();
     if names.is_empty() { Err(format!("{} declares no functions", file.display()).into()) } else { Ok(names) }
 }
 
-/// Not a method beside them.
-fn is_external(name: &str) -> bool {
+/// True for a foreign function, false for a method beside them.
+fn is_foreign(name: &str) -> bool {
     ["cu", "nvrtc", "launch_", "moe_", "candle_launch_"].iter().any(|prefix| name.starts_with(prefix))
 }
