@@ -124,7 +124,7 @@ impl App {
             Action::CancelBenchmark => self.cancel_benchmark(),
             Action::Open(files) => self.open(files),
             Action::ChooseDataFolder => {
-                let choice = self.deps.dialogs.folder("Choose a folder with pictures of digits");
+                let choice = self.deps.dialogs.folder("Choose a folder with training data");
                 self.background.run(move || choice().map(BackgroundResult::DataFolder));
             }
             Action::UseDataFolder(folder) => self.use_data_folder(folder),
@@ -134,7 +134,7 @@ impl App {
                 if let Some(run) = &self.run {
                     let name = format!("inkling-{}-curves.csv", run.config.model);
                     let text = run.history.csv();
-                    self.save_as("Save the curves", &name, text.into_bytes());
+                    self.save_as("Save the training curves", &name, text.into_bytes());
                 }
             }
             Action::SaveDrawing => {
@@ -142,7 +142,7 @@ impl App {
                     self.save_as("Save the drawing", "drawing.ink.json", text.into_bytes());
                 }
             }
-            Action::SavePng { name, bytes } => self.save_as("Save the picture", &name, bytes),
+            Action::SavePng { name, bytes } => self.save_as("Save the plots", &name, bytes),
             Action::OpenFolder(folder) => {
                 let desktop = Arc::clone(&self.deps.desktop);
                 self.background.run(move || desktop.show_folder(&folder).err().map(BackgroundResult::Failed));

@@ -23,19 +23,19 @@ pub fn wilson_interval(successes: u64, trials: u64) -> (f64, f64) {
     ((centre - half).clamp(0.0, share), (centre + half).clamp(share, 1.0))
 }
 
-/// How one class of digits fared.
+/// The result for one digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassScore {
     /// The digit.
     pub digit: u8,
-    /// Pictures of it.
+    /// Images of it.
     pub images: u64,
-    /// Of these, read rightly.
+    /// How many of them were classified correctly.
     pub right: u64,
 }
 
 impl ClassScore {
-    /// Share read rightly (recall); `None` without pictures.
+    /// Share classified correctly (recall); `None` without images.
     pub fn accuracy(self) -> Option<f64> {
         (self.images > 0).then(|| self.right as f64 / self.images as f64)
     }
@@ -53,19 +53,23 @@ pub fn class_scores(evaluation: &Evaluation) -> [ClassScore; CLASSES] {
     })
 }
 
-/// Pictures read wrongly.
+/// The number of misclassified images.
 pub fn error_count(evaluation: &Evaluation) -> u64 {
     class_scores(evaluation).iter().map(|score| score.images - score.right).sum()
 }
 
-/// A cell of the confusion matrix as a sentence: "Twelve 4s were read as 9".
+/// A cell of the confusion matrix as a sentence: "Twelve 4s were classified as 9".
 pub fn cell_sentence(truth: usize, answer: usize, count: u32) -> String {
     let many = match count {
         0 => "No".to_owned(),
         _ => capitalised(&count_in_words(count)),
     };
     let (noun, verb) = if count > 1 { (format!("{truth}s"), "were") } else { (truth.to_string(), "was") };
-    if truth == answer { format!("{many} {noun} {verb} read rightly") } else { format!("{many} {noun} {verb} read as {answer}") }
+    if truth == answer {
+        format!("{many} {noun} {verb} classified correctly")
+    } else {
+        format!("{many} {noun} {verb} classified as {answer}")
+    }
 }
 
 fn count_in_words(count: u32) -> String {

@@ -57,7 +57,7 @@ fn model(file: &Path) -> Option<PathBuf> {
 fn first_drawing(file: &Path) -> Result<(Ink, bool), InkError> {
     let mut drawings = read_ink_file(file)?;
     let first = drawings.next().transpose()?;
-    let nothing = || InkError::Malformed { path: file.to_owned(), reason: "it holds no drawing".to_owned() };
+    let nothing = || InkError::Malformed { path: file.to_owned(), reason: "it contains no drawing".to_owned() };
     let ink = first.map(|entry| entry.ink).filter(|ink| !ink.is_empty()).ok_or_else(nothing)?;
     Ok((ink, drawings.next().is_none()))
 }

@@ -1,5 +1,5 @@
-//! Owns where drawings are read, as the window knows it: what is wanted, what may be used, what the engine found, and the words for it.
-//! Must not compare devices: the engine does.
+//! The device that recognises drawings, as the window knows it: the person's choice, the devices that may be used, and the engine's
+//! measurements.
 
 use crate::app::App;
 use crate::app::machine::Checked;
@@ -33,19 +33,19 @@ impl App {
         self.inference.report.as_ref().filter(|report| report.model == *model)
     }
 
-    /// Where drawings are read and how fast: "Reading on Metal: 0.9 ms (CPU 0.1 ms)".
+    /// Where drawings are read and how fast: "Recognition on Metal: 0.9 ms (CPU 0.1 ms)".
     pub fn device_summary(&self) -> String {
         let training =
             self.run.as_ref().filter(|run| self.model_in_use.as_ref().is_some_and(|model| model.reference == ModelRef::Training(run.id)));
         if let Some(device) = training.and_then(|run| run.plan.as_ref()).map(|plan| plan.device) {
-            return format!("Reading where the run trains, on {}", device_name(device, true));
+            return format!("Recognition on {}, the training device", device_name(device, true));
         }
-        let Some(report) = self.inference_report() else { return "Reading on the processor".to_owned() };
+        let Some(report) = self.inference_report() else { return "Recognition on the CPU".to_owned() };
         let figures = |wanted: &DeviceReading| wanted.outcome.as_ref().ok().map(|figures| milliseconds(figures.median_microseconds));
         let here = report.tried.iter().find(|tried| tried.device == report.device).and_then(figures);
         let others = report.tried.iter().filter(|tried| tried.device != report.device);
         let others: Vec<_> = others.filter_map(|other| Some(format!("{} {}", device_name(other.device, false), figures(other)?))).collect();
-        let mut line = format!("Reading on {}", device_name(report.device, true));
+        let mut line = format!("Recognition on {}", device_name(report.device, true));
         if let Some(here) = here {
             line += &format!(": {here}");
         }
@@ -72,7 +72,7 @@ impl App {
         }
         match self.checks.get(&device) {
             _ if device == DeviceChoice::Cpu => None,
-            None | Some(Checked::Running) => Some("It is being checked first.".to_owned()),
+            None | Some(Checked::Running) => Some("Its self-test has not finished yet.".to_owned()),
             Some(Checked::Done(found)) => match &**found {
                 Ok(report) => report.passed_inference().err(),
                 Err(problem) => Some(Message::from(problem).what),
@@ -153,7 +153,7 @@ impl App {
     }
 }
 
-/// A device's figures as the columns of a table: where, half within, 99 % within, largest difference, read alike.
+/// A device's measurements as the columns of a table: device, median time, 99th percentile, largest difference, agreement.
 pub fn inference_row(device: DeviceChoice, figures: &ReadingFigures) -> [String; 5] {
     let ReadingFigures { median_microseconds, p99_microseconds, agreement } = *figures;
     let (apart, alike) = match device {
@@ -163,18 +163,18 @@ pub fn inference_row(device: DeviceChoice, figures: &ReadingFigures) -> [String;
     [device_name(device, false).to_owned(), milliseconds(median_microseconds), milliseconds(p99_microseconds), apart, alike]
 }
 
-/// What the table of a comparison is about.
+/// How the measurements were made.
 pub fn about_inference_comparison() -> String {
     format!(
-        "The same {PICTURES} pictures, one at a time, on each: half of them took at most the first time, 99 % the second. A device is used only if \
-         every probability is within {APART} of the processor's."
+        "Measured with the same {PICTURES} images on each device, one at a time. A device is used only if all its probabilities are within \
+         {APART} of the CPU's."
     )
 }
 
-/// A device in a sentence, or as short as it goes.
+/// A device's name within a sentence, or its short name.
 pub const fn device_name(device: DeviceChoice, in_sentence: bool) -> &'static str {
     match (device, in_sentence) {
-        (DeviceChoice::Auto | DeviceChoice::Cpu, true) => "the processor",
+        (DeviceChoice::Auto | DeviceChoice::Cpu, true) => "the CPU",
         (DeviceChoice::Auto | DeviceChoice::Cpu, false) => "CPU",
         (DeviceChoice::Cuda, true) => "the NVIDIA GPU",
         (DeviceChoice::Cuda, false) => "CUDA",

@@ -1,24 +1,23 @@
-//! Owns the words for what a model made of a drawing.
-//! Must not know how they are shown.
+//! A prediction as text.
 
 use crate::app::run::RunView;
 use crate::records::{ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
 use crate::text::format::milliseconds;
 
-/// From this probability on the answer is given as it is.
+/// From this probability on, a single digit is named without reservation.
 const SURE: f32 = 0.9;
-/// Below [`SURE`], a second digit with at least this probability is named too.
+/// Below [`SURE`], a second digit with at least this probability is named as well.
 const RIVAL: f32 = 0.2;
 
-/// What a drawing was read as, in words.
+/// A prediction as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The digits in question, likeliest first: one when the model is sure, two when it hesitates, none when it is no digit.
+    /// The digits in question, most likely first: one if the model is sure, two if it hesitates, none if the drawing is not a digit.
     pub digits: Vec<u8>,
-    /// The whole verdict: "7 — 98 % sure", "could be 4 or 9", "does not look like a digit".
+    /// The whole verdict: "7 — 98 % sure", "could be 4 or 9", "not a digit".
     pub sentence: String,
-    /// What stands beside the digit in large type: "98 % sure".
+    /// The text beside the digit: "98 % sure".
     pub confidence: String,
     /// More, in small type; may be empty.
     pub detail: String,
@@ -28,13 +27,13 @@ impl Verdict {
     /// The verdict of a prediction.
     pub fn of(prediction: &Prediction) -> Self {
         let [first, second] = two_likeliest(&prediction.probabilities);
-        let sure = sureness(first.1);
+        let sure = confidence(first.1);
         if !prediction.is_digit {
             return Self {
                 digits: Vec::new(),
-                sentence: "does not look like a digit".to_owned(),
-                confidence: "does not look like a digit".to_owned(),
-                detail: format!("If it is one, {} is the best guess.", first.0),
+                sentence: "not a digit".to_owned(),
+                confidence: "not a digit".to_owned(),
+                detail: format!("The closest match is {}.", first.0),
             };
         }
         if first.1 >= SURE {
@@ -51,25 +50,25 @@ impl Verdict {
         Self {
             digits: vec![first.0],
             sentence: format!("probably {} — {sure}", first.0),
-            confidence: format!("probably; {sure}"),
-            detail: format!("{} is the next guess ({}).", second.0, whole_percent(second.1)),
+            confidence: format!("probably, {sure}"),
+            detail: format!("Second guess: {} ({}).", second.0, whole_percent(second.1)),
         }
     }
 }
 
-/// Who reads, in a sentence: "Starter model, trained on Built-in digits"; for a run that is under way "the run under way, epoch 2".
+/// The model in use: "using the starter model", "using the current run, epoch 2".
 pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
     match (&reader.reference, run) {
         (ModelRef::Training(id), Some(run)) if run.id == *id && run.is_active() => {
-            format!("reads with the run under way, epoch {}", run.now.epoch.max(1))
+            format!("using the current run, epoch {}", run.now.epoch.max(1))
         }
-        (ModelRef::Training(_), _) => format!("reads with the last run: {}, {}", reader.kind.label(), reader.data.label()),
-        (ModelRef::Starter, _) => "reads with the starter model".to_owned(),
-        (ModelRef::File(_), _) => format!("reads with {}, trained on {}", reader.kind.label(), reader.data.label()),
+        (ModelRef::Training(_), _) => format!("using the last run: {} on {}", reader.kind.label(), reader.data.label()),
+        (ModelRef::Starter, _) => "using the starter model".to_owned(),
+        (ModelRef::File(_), _) => format!("using {}, trained on {}", reader.kind.label(), reader.data.label()),
     }
 }
 
-/// How long a prediction took and where: "0.8 ms on CPU".
+/// The time of a prediction and its device: "0.8 ms on the CPU".
 pub fn latency(prediction: &Prediction) -> String {
     let device = match prediction.device {
         DeviceChoice::Auto | DeviceChoice::Cpu => "the CPU",
@@ -88,11 +87,11 @@ pub fn whole_percent(probability: f32) -> String {
     }
 }
 
-fn sureness(probability: f32) -> String {
+fn confidence(probability: f32) -> String {
     format!("{} sure", whole_percent(probability))
 }
 
-/// The two likeliest digits with their probabilities.
+/// The two most likely digits with their probabilities.
 fn two_likeliest(probabilities: &[f32]) -> [(u8, f32); 2] {
     let mut best = [(0, f32::NEG_INFINITY); 2];
     for (digit, &probability) in probabilities.iter().enumerate() {

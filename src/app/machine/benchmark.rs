@@ -62,7 +62,7 @@ impl Comparison {
     /// Sides that could not be measured, a sentence each.
     pub fn failures(&self) -> Vec<String> {
         let words = |(side, problem): &(Side, Problem)| {
-            format!("{} {} could not be timed. {}", device_name(side.device, false), side.precision, Message::from(problem).what)
+            format!("{} {} could not be measured. {}", device_name(side.device, false), side.precision, Message::from(problem).what)
         };
         self.failed.iter().map(words).collect()
     }

@@ -10,7 +10,7 @@ use crate::run_config::DeviceChoice;
 
 impl App {
     pub(in crate::app) fn choose_cuda_folder(&self) {
-        let choice = self.deps.dialogs.folder("Choose the folder that holds NVIDIA's libraries");
+        let choice = self.deps.dialogs.folder("Choose the folder with NVIDIA's libraries");
         self.background.run(move || choice().map(BackgroundResult::CudaFolder));
     }
 

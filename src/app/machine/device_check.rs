@@ -60,7 +60,7 @@ impl App {
         }
         match (device, self.checks.get(&device)) {
             (DeviceChoice::Auto | DeviceChoice::Cpu, _) => None,
-            (_, None | Some(Checked::Running)) => Some("It is being checked first.".to_owned()),
+            (_, None | Some(Checked::Running)) => Some("Its self-test has not finished yet.".to_owned()),
             (_, Some(Checked::Done(found))) => match &**found {
                 Ok(report) => report.passed(Precision::F32).err(),
                 Err(problem) => Some(Message::from(problem).what),

@@ -1,5 +1,4 @@
-//! Owns the sentences for people: what happened and what to do.
-//! Must not know where they are shown.
+//! The messages for people: what happened and what to do.
 
 mod notices;
 mod problems;
@@ -21,7 +20,7 @@ impl Message {
     }
 }
 
-/// Both sentences in one line, as a terminal shows them.
+/// Both sentences in one line, for terminals.
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)?;

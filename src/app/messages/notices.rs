@@ -1,5 +1,4 @@
-//! Owns the wording of what happens by itself: runs that end, files that are written, an engine that broke.
-//! Must not know where it is shown.
+//! The messages about events: runs that end, files that are written, an engine that crashed.
 
 use std::path::Path;
 
@@ -13,148 +12,146 @@ use crate::run_config::{DataSpec, DeviceChoice};
 use crate::text::format::{capitalised, grouped, percent};
 
 impl Message {
-    /// A run is over and kept.
+    /// A run has finished or was stopped, and was saved.
     pub fn run_finished(summary: &RunSummary) -> Self {
         match &summary.test {
             Some(test) => Self::new(
-                format!("The run has finished: {} of {} test pictures are read rightly.", percent(test.accuracy, 2), grouped(test.images)),
-                "Draw a digit to try it, or look at its mistakes under Results.",
+                format!("Training finished. Test accuracy: {} on {} images.", percent(test.accuracy, 2), grouped(test.images)),
+                "Draw a digit to try the model, or see its errors under Results.",
             ),
-            None => Self::new("The run was stopped. What it had learned by its last full epoch is kept.", "You find it under Models."),
+            None => Self::new("Training stopped. The weights from the last completed epoch were saved.", "You can find them under Models."),
         }
     }
 
-    /// A run ended without being finished, while nobody looked.
+    /// A run was interrupted while the window was in the background.
     pub(in crate::app) fn run_interrupted() -> Self {
-        Self::new("The run broke off.", "Inkling's window says why, and how to go on.")
+        Self::new("Training was interrupted.", "Open Inkling to see why and to resume it.")
     }
 
-    /// Only the first drawing of a file is on the canvas.
+    /// Only the first of a file's drawings is shown on the canvas.
     pub(in crate::app) fn first_of_several(file: &Path) -> Self {
         Self::new(
-            format!("{} holds several drawings; this is the first.", file.display()),
-            "`inkling predict` reads all of them, and Train can learn from them where they have labels.",
+            format!("{} contains several drawings; only the first is shown.", file.display()),
+            "The command inkling predict recognises all of them. If they have labels, you can train on them.",
         )
     }
 
-    /// A run did something by itself.
+    /// Training adjusted itself.
     pub fn intervened(intervention: &Intervention) -> Self {
         match *intervention {
             Intervention::SkippedStep { step, loss_scale } => Self::new(
-                format!("Step {step} was skipped: its gradients were too large for f16."),
-                format!("Nothing needs to be done; the loss scale is now {}.", grouped(loss_scale as u64)),
+                format!("Step {step} was skipped because its gradients overflowed in f16."),
+                format!("No action is needed; the loss scale is now {}.", grouped(loss_scale as u64)),
             ),
             Intervention::SteppedBack { step, to_step, rate_factor, left } => {
-                let from = if to_step == 0 { "its start".to_owned() } else { format!("step {}", grouped(to_step)) };
+                let from = if to_step == 0 { "the start".to_owned() } else { format!("step {}", grouped(to_step)) };
                 let share = (1.0 / rate_factor).round() as u64;
                 let then = match left {
-                    0 => "It will not step back again".to_owned(),
-                    1 => "It will step back once more if it has to".to_owned(),
-                    _ => format!("It will step back {left} times more if it has to"),
+                    0 => "No more rollbacks are allowed".to_owned(),
+                    1 => "One more rollback is allowed".to_owned(),
+                    _ => format!("{left} more rollbacks are allowed"),
                 };
                 Self::new(
                     format!(
-                        "At step {} the loss was no longer a number. The run goes on from {from} with 1/{share} of its learning rate.",
+                        "The loss became NaN at step {}. Training was rolled back to {from} and continues at 1/{share} of the learning rate.",
                         grouped(step)
                     ),
-                    format!("{then}; next time, choose a lower learning rate."),
+                    format!("{then}. Choose a lower learning rate next time."),
                 )
             }
             Intervention::SmallerParts { step, images } => Self::new(
-                format!("Autosave ran short at step {}: batches are now computed {images} pictures at a time.", grouped(step)),
-                "The batch size stays what it is: gradients of the parts add up to those of the batch. It takes a little longer.",
+                format!("Memory ran low at step {}, so batches are now split into micro-batches of {images} images.", grouped(step)),
+                "The effective batch size is unchanged; training is slightly slower.",
             ),
             Intervention::StoppedEarly { epoch, best_epoch } => Self::new(
-                format!("Training ended after epoch {epoch}: validation had not got better since epoch {best_epoch}."),
-                format!("The weights of epoch {best_epoch} are kept."),
+                format!("Stopped early after epoch {epoch}: no improvement on the validation set since epoch {best_epoch}."),
+                format!("The weights of epoch {best_epoch} were saved."),
             ),
         }
     }
 
-    /// The engine broke and started afresh by itself, or another one took its place.
+    /// The engine crashed and was restarted.
     pub fn engine_restarted() -> Self {
         Self::new(
-            "Inkling's engine broke and was started afresh. A run that was under way broke off; models that were kept are safe.",
-            "You can go on: Continue goes on from the run's last full epoch, if it had one.",
+            "Inkling's engine crashed and was restarted. A run in progress was interrupted; saved models are safe.",
+            "Press Resume to resume the run from its last completed epoch, if it had one.",
         )
     }
 
-    /// The engine's process is gone; `left` is the number of epochs that a run under way can go on from.
+    /// The engine's process exited; `left` is the number of epochs that the interrupted run can be resumed after.
     pub fn engine_exited(problem: &Problem, was_training: bool, left: Option<u32>) -> Self {
         let what = Self::from(problem).what;
         let remedy = match (was_training, left) {
             (true, Some(epochs)) => {
                 let epochs = if epochs == 1 { "its first epoch is".to_owned() } else { format!("its first {epochs} epochs are") };
-                format!("The run under way broke off, but {epochs} safe: press Continue to go on from there, on the processor.")
+                format!("Training was interrupted, but {epochs} saved. Press Resume to resume it on the CPU.")
             }
-            (true, None) => "The run under way broke off before its first epoch was complete. Press Start to train again.".to_owned(),
-            (false, _) => "Reading and training go on within Inkling itself; nothing was lost.".to_owned(),
+            (true, None) => "Training was interrupted before the first epoch was complete. Press Start to train again.".to_owned(),
+            (false, _) => "A new engine was started within Inkling itself; nothing was lost.".to_owned(),
         };
         Self::new(what, remedy)
     }
 
-    /// A model does not read on a device that it could have read on.
+    /// A device that is not used for recognition although it is available.
     pub fn reading_flaw(device: DeviceChoice, flaw: &ReadingFlaw) -> Self {
         let name = capitalised(device_name(device, true));
         let what = match flaw {
             ReadingFlaw::Disagrees(agreement) => {
-                let otherwise = agreement.pictures - agreement.alike;
+                let differing = agreement.pictures - agreement.alike;
                 format!(
-                    "{name} is not used for reading: it read {otherwise} of {} pictures otherwise than the processor, with probabilities up to {:.0e} apart.",
+                    "{name} is not used for recognition: it disagreed with the CPU on {differing} of {} images (probabilities differed by up to {:.0e}).",
                     agreement.pictures, agreement.largest_difference
                 )
             }
             ReadingFlaw::Slow { drawings, seconds } => {
-                format!("{name} is not used for reading: it took {seconds:.1} s for {drawings} drawings.")
+                format!("{name} is not used for recognition: it took {seconds:.1} s for {drawings} drawings.")
             }
-            ReadingFlaw::Failed(error) => format!("{name} is not used for reading. {}", Self::from(&Problem::from(error.clone())).what),
+            ReadingFlaw::Failed(error) => format!("{name} is not used for recognition. {}", Self::from(&Problem::from(error.clone())).what),
         };
-        Self::new(what, "The processor reads; nothing needs to be done.")
+        Self::new(what, "The CPU is used instead; no action is needed.")
     }
 
     /// Checkpoints cannot be written.
     pub fn checkpoint_not_kept(problem: &Problem) -> Self {
         Self::new(
-            format!("The run goes on, but could not be continued if it were interrupted: {}", Self::from(problem).what),
-            "Free some room on the disk, or check that you may write there.",
+            format!(
+                "Training continues, but checkpoints cannot be saved, so it could not be resumed if interrupted: {}",
+                Self::from(problem).what
+            ),
+            "Free some disk space, or check that you have permission to write there.",
         )
     }
 
-    /// What was typed is not what the field takes.
+    /// The text in a field is not a valid value.
     pub(in crate::app) fn not_a_number(text: &str, range: &str) -> Self {
-        let what =
-            if text.trim().is_empty() { "A number is missing.".to_owned() } else { format!("“{}” cannot be used.", text.trim()) };
-        Self::new(what, format!("Type {range}."))
+        let what = if text.trim().is_empty() { "A number is missing.".to_owned() } else { format!("“{}” is not valid.", text.trim()) };
+        Self::new(what, format!("Enter {range}."))
     }
 
-    /// Weights came in and stand among the models.
+    /// Weights were imported and appear among the models.
     pub fn imported(summary: &RunSummary, finding: &ImportFinding) -> Self {
         let file = summary.imported.as_deref().unwrap_or("The file");
         let model = summary.config.model.label();
         match finding {
-            ImportFinding::Described => Self::new(format!("{file} is imported: {model}, {}.", trained_on(&summary.config.data)), ""),
+            ImportFinding::Described => Self::new(format!("Imported {file}: {model}, {}.", trained_on(&summary.config.data)), ""),
             ImportFinding::Recognised { accuracy, images, sure, .. } => {
-                let reads = format!("reads {} of {} digits written by Inkling rightly", percent(*accuracy, 1), grouped(*images));
-                let what =
-                    format!("{file} is imported: its weights are those of {model} ({}), which {reads}.", summary.config.activation.label());
+                let accuracy = format!("accuracy {} on {} built-in digits", percent(*accuracy, 1), grouped(*images));
+                let what = format!("Imported {file}: {model} ({}), {accuracy}.", summary.config.activation.label());
                 let remedy = if *sure {
                     ""
                 } else {
-                    "That is hardly more than chance: it was trained on something else, or with an activation or a normalisation that was not guessed."
+                    "That is barely above chance. The model was probably trained on other data, or uses an activation or normalisation that Inkling did not try."
                 };
                 Self::new(what, remedy)
             }
         }
     }
 
-    /// A picture was dropped on the window.
+    /// An image was dropped on the window.
     pub fn picture_dropped(path: &Path) -> Self {
         Self::new(
-            "Single pictures are read in the terminal, and not in the window.",
-            format!(
-                "Type: inkling predict \"{}\". A folder of such pictures, one for each digit, can be dropped here to train on.",
-                path.display()
-            ),
+            "To recognise a single image, use the command line.",
+            format!("Run: inkling predict \"{}\". To train on images, drop a folder with one subfolder per digit.", path.display()),
         )
     }
 
@@ -164,12 +161,12 @@ impl Message {
             report.paths.first().map_or_else(|| "The model was exported.".to_owned(), |path| format!("Exported to {}.", path.display()));
         let remedy = match (&report.quantized, &report.unmeasured) {
             (Some(QuantizedAccuracy { images, original, quantized }), _) => format!(
-                "With 8-bit weights it reads {} of {} test pictures rightly; before, {}.",
+                "Test accuracy with 8-bit weights: {} on {} images, compared with {} before.",
                 percent(*quantized, 2),
                 grouped(*images),
                 percent(*original, 2)
             ),
-            (None, Some(problem)) => format!("What the 8-bit weights cost could not be measured: {}", Self::from(problem).what),
+            (None, Some(problem)) => format!("The accuracy with 8-bit weights could not be measured: {}", Self::from(problem).what),
             (None, None) => String::new(),
         };
         Self::new(what, remedy)
@@ -180,16 +177,16 @@ impl Message {
         Self::new(format!("Saved as {}.", path.display()), "")
     }
 
-    /// The settings cannot be kept.
+    /// The settings could not be saved.
     pub fn settings_not_saved(problem: &Problem) -> Self {
-        Self::new(format!("Your choices cannot be remembered for the next time: {problem}."), "Everything else works as usual.")
+        Self::new(format!("Your settings could not be saved: {problem}."), "They apply until Inkling is closed.")
     }
 
-    /// The settings file made no sense.
+    /// The settings file could not be read and was renamed.
     pub fn settings_set_aside(aside: &Path) -> Self {
         Self::new(
-            "The file with your settings could not be read, so the usual ones are used.",
-            format!("The old file is kept as {}.", aside.display()),
+            "The settings file could not be read, so default settings are used.",
+            format!("The old file was renamed to {}.", aside.display()),
         )
     }
 }

@@ -1,5 +1,5 @@
-//! Owns the wording of every problem: one exhaustive match per room's errors.
-//! Must not know whether a window or a terminal shows it, so remedies name settings, not buttons.
+//! The message for every problem: one exhaustive match per room's errors. Windows and terminals show the same text, so remedies name
+//! settings rather than buttons.
 
 use std::path::Path;
 
@@ -27,68 +27,55 @@ impl From<&Problem> for Message {
             Problem::Import(error) => of_import(error),
             Problem::Write(error) => of_write(error),
             Problem::Show { path, reason } => {
-                Self::new(format!("{} could not be shown: {}", path.display(), sentence(reason)), "Open that folder in your file manager.")
+                Self::new(format!("{} could not be opened: {}", path.display(), sentence(reason)), "Open the folder in your file manager.")
             }
-            Problem::Busy => Self::new("A run is under way already.", "Stop it, or wait until it has finished."),
-            Problem::NoSuchRun => {
-                Self::new("The model that was asked for belongs to a run that is over.", "Choose one of the models that were kept.")
-            }
+            Problem::Busy => Self::new("Another run is already in progress.", "Stop it or wait until it has finished."),
+            Problem::NoSuchRun => Self::new("That run has ended, so its live model is no longer available.", "Choose a saved model."),
             Problem::Diverged { step } => Self::new(
-                format!(
-                    "Training went astray: at step {step} the loss was no longer a number, as it was three times before on ever lower rates."
-                ),
-                "Lower the learning rate (a tenth of it is a good try) and train again.",
+                format!("Training diverged: the loss became NaN at step {step}, even after three rollbacks with lower learning rates."),
+                "Lower the learning rate, for example to a tenth, and train again.",
             ),
-            Problem::NotResumable { reason } => {
-                Self::new(format!("The interrupted run cannot go on: {}", sentence(reason)), "Train again from the start.")
-            }
+            Problem::NotResumable { reason } => Self::new(format!("This run cannot be resumed: {}", sentence(reason)), "Start a new run."),
             Problem::Compute(error) => of_compute(error),
             Problem::Panicked { message } => Self::new(
-                format!("Inkling's engine hit a mistake of its own: {}", sentence(message)),
-                "Models that were kept are safe. Try again, and please report this as a bug.",
+                format!("Inkling's engine crashed: {}", sentence(message)),
+                "Saved models are safe. Try again, and please report this as a bug.",
             ),
             Problem::SelfTest { reason } => Self::new(
-                format!("The check of this machine's arithmetic came to no result: {}", sentence(reason)),
-                "Check again. If it fails again, the processor, its memory or a driver may be faulty.",
+                format!("The self-test could not be completed: {}", sentence(reason)),
+                "Run it again. If it keeps failing, the CPU, its memory or a driver may be faulty.",
             ),
             Problem::EngineExited(loss) => of_loss(loss),
             Problem::EngineGone => {
-                Self::new("Inkling's engine has ended and cannot be reached.", "Models that were kept are safe. Start Inkling again.")
+                Self::new("Inkling's engine has stopped and could not be restarted.", "Saved models are safe. Restart Inkling.")
             }
         }
     }
 }
 
 fn of_loss(loss: &EngineExit) -> Message {
-    let safe = "Models that were kept are safe. An interrupted run can go on from its last epoch.";
+    let safe = "Saved models are safe. An interrupted run can be resumed from its last completed epoch.";
     match loss {
         EngineExit::NotStarted { reason } => {
-            Message::new(format!("The process of Inkling's engine could not be started: {}", sentence(reason)), "Start Inkling again.")
+            Message::new(format!("Inkling's engine could not be started: {}", sentence(reason)), "Restart Inkling.")
         }
-        EngineExit::Ended { status, words } if words.is_empty() => {
-            Message::new(format!("The process of Inkling's engine ended unexpectedly ({status})."), safe)
+        EngineExit::Ended { status, words } if words.is_empty() => Message::new(format!("Inkling's engine crashed ({status})."), safe),
+        EngineExit::Ended { status, words } => {
+            Message::new(format!("Inkling's engine crashed ({status}). Last output: {}", sentence(words)), safe)
         }
-        EngineExit::Ended { status, words } => Message::new(
-            format!("The process of Inkling's engine ended unexpectedly ({status}). Its last words: {}", sentence(words)),
-            safe,
-        ),
-        EngineExit::Hung { seconds } => {
-            Message::new(format!("The process of Inkling's engine gave no sign of life for {seconds} s and was ended."), safe)
-        }
+        EngineExit::Hung { seconds } => Message::new(format!("Inkling's engine did not respond for {seconds} s and was terminated."), safe),
         EngineExit::Version { ours, theirs } => Message::new(
-            format!("The engine is of Inkling {theirs}, the window of Inkling {ours}; they do not understand each other."),
-            "Start Inkling again: it was probably updated meanwhile.",
+            format!("The engine (Inkling {theirs}) and the window (Inkling {ours}) are different versions."),
+            "Restart Inkling. It was probably updated while it was running.",
         ),
-        EngineExit::Garbled { reason } => {
-            Message::new(format!("What Inkling's engine says cannot be understood: {}", sentence(reason)), safe)
-        }
+        EngineExit::Garbled { reason } => Message::new(format!("Inkling's engine sent an invalid message: {}", sentence(reason)), safe),
     }
 }
 
 fn of_write(WriteError { path, reason }: &WriteError) -> Message {
     Message::new(
         format!("{} could not be written: {}", path.display(), sentence(reason)),
-        "Check that the disk has room and that you may write there, or choose another folder.",
+        "Check that the disk has free space and that you have permission to write there, or choose another folder.",
     )
 }
 
@@ -96,7 +83,7 @@ fn of_compute(error: &ComputeError) -> Message {
     match error {
         ComputeError::Failed { message } => Message::new(
             format!("A computation failed: {}", sentence(message)),
-            "If memory is short, choose a smaller batch size or a smaller model; otherwise please report this as a bug.",
+            "If memory is low, choose a smaller batch size or model. Otherwise please report this as a bug.",
         ),
         ComputeError::OutOfMemory { message } => Message::new(
             format!("There is not enough memory for this run: {}", sentence(message)),
@@ -108,65 +95,59 @@ fn of_compute(error: &ComputeError) -> Message {
 fn of_config(problem: &ConfigProblem) -> Message {
     match problem {
         ConfigProblem::NewerVersion { version } => Message::new(
-            format!("These settings have format version {version}, which is newer than this Inkling understands."),
-            "Update Inkling, or start from a preset.",
+            format!("These settings were saved by a newer version of Inkling (format version {version})."),
+            "Update Inkling, or choose a preset.",
         ),
-        ConfigProblem::Epochs { given } => Message::new(format!("{given} epochs cannot be trained."), "Choose between 1 and 1000 epochs."),
+        ConfigProblem::Epochs { given } => Message::new(format!("The number of epochs must be between 1 and 1000 (got {given})."), ""),
         ConfigProblem::BatchSize { given } => {
-            Message::new(format!("A batch of {given} images cannot be used."), "Choose a batch size between 1 and 8192.")
+            Message::new(format!("The batch size must be between 1 and 8192 (got {given})."), "64 is a typical value.")
         }
         ConfigProblem::BatchLargerThanSet { given, images } => Message::new(
-            format!("A batch of {given} images is larger than the {images} images there are to train on."),
+            format!("The batch size ({given}) is larger than the training set ({images} images)."),
             format!("Choose a batch size of at most {images}, or a larger data set."),
         ),
-        ConfigProblem::LearningRate { given } => Message::new(
-            format!("A learning rate of {given} cannot be used."),
-            "Choose a number above 0 and at most 10; 0.001 is a good start for AdamW.",
-        ),
-        ConfigProblem::WeightDecay { given } => {
-            Message::new(format!("A weight decay of {given} cannot be used."), "Choose a number between 0 and 1; 0 turns it off.")
+        ConfigProblem::LearningRate { given } => {
+            Message::new(format!("The learning rate must be above 0 and at most 10 (got {given})."), "0.001 is a good start for AdamW.")
         }
-        ConfigProblem::Momentum { given } => Message::new(
-            format!("A momentum of {given} cannot be used."),
-            "Choose a number from 0 up to, but not including, 1; 0.9 is usual.",
-        ),
-        ConfigProblem::LabelSmoothing { given } => Message::new(
-            format!("A label smoothing of {given} cannot be used."),
-            "Choose a number between 0 and 0.5; 0 turns it off, 0.1 is usual.",
-        ),
+        ConfigProblem::WeightDecay { given } => {
+            Message::new(format!("The weight decay must be between 0 and 1 (got {given})."), "0 turns it off.")
+        }
+        ConfigProblem::Momentum { given } => {
+            Message::new(format!("The momentum must be at least 0 and below 1 (got {given})."), "0.9 is typical.")
+        }
+        ConfigProblem::LabelSmoothing { given } => {
+            Message::new(format!("Label smoothing must be between 0 and 0.5 (got {given})."), "0 turns it off; 0.1 is typical.")
+        }
         ConfigProblem::ClipNorm { given } => Message::new(
-            format!("Gradients cannot be clipped to a norm of {given}."),
-            "Choose a number above 0; 1 is usual. Leave it out to turn clipping off.",
+            format!("The norm for gradient clipping must be above 0 (got {given})."),
+            "1 is typical. Leave it out to turn clipping off.",
         ),
-        ConfigProblem::Accumulation { given } => Message::new(
-            format!("The gradients of {given} batches cannot be gathered for one step."),
-            "Choose between 1 and 1024 batches; 1 takes a step after each.",
-        ),
+        ConfigProblem::Accumulation { given } => {
+            Message::new(format!("Gradient accumulation must be between 1 and 1024 batches (got {given})."), "1 turns it off.")
+        }
         ConfigProblem::WeightAveraging { given } => Message::new(
-            format!("Weights cannot be averaged with a decay of {given}."),
-            "Choose a number above 0 and below 1; 0.999 is usual. Leave it out to turn averaging off.",
+            format!("The decay for weight averaging must be above 0 and below 1 (got {given})."),
+            "0.999 is typical. Leave it out to turn averaging off.",
         ),
-        ConfigProblem::EarlyStopping { given } => Message::new(
-            format!("Training cannot stop after {given} epochs without progress."),
-            "Choose between 1 and 1000 epochs, or leave it out to train them all.",
-        ),
-        ConfigProblem::MemoryLimit { given } => Message::new(
-            format!("Nothing fits into {given} MB of memory."),
-            "Give a number of MB, such as 500, or leave it out for no limit.",
-        ),
+        ConfigProblem::EarlyStopping { given } => {
+            Message::new(format!("Early stopping must wait between 1 and 1000 epochs (got {given})."), "Leave it out to train all epochs.")
+        }
+        ConfigProblem::MemoryLimit { given } => {
+            Message::new(format!("The memory limit must be above 0 MB (got {given})."), "500 is an example. Leave it out for no limit.")
+        }
         ConfigProblem::Threads { given } => {
-            Message::new(format!("{given} threads cannot be used."), "Choose between 1 and 1024, or leave it out for one per core.")
+            Message::new(format!("The number of threads must be between 1 and 1024 (got {given})."), "Leave it out for one per core.")
         }
         ConfigProblem::InitialWeights { path, found, asked } => Message::new(
-            format!("The weights in {} are those of {found}, and not of {asked}.", path.display()),
-            "Train the network the weights belong to, or start without them.",
+            format!("The weights in {} belong to {found}, not to {asked}.", path.display()),
+            "Choose that network, or start without these weights.",
         ),
         ConfigProblem::PrecisionUnavailable { precision, reason } => Message::new(
-            format!("The precision {precision} cannot be used here: {}", sentence(reason)),
+            format!("Precision {precision} is not available: {}", sentence(reason)),
             if *precision == Precision::F32 { "Choose another precision." } else { "Choose f32, which works everywhere." },
         ),
         ConfigProblem::DeviceUnavailable { device, reason } => {
-            Message::new(format!("The device {device} cannot be used here: {}", sentence(reason)), "Choose the device cpu or auto.")
+            Message::new(format!("Device {device} is not available: {}", sentence(reason)), "Choose the device cpu or auto.")
         }
     }
 }
@@ -174,35 +155,34 @@ fn of_config(problem: &ConfigProblem) -> Message {
 fn of_data(error: &DataError) -> Message {
     match error {
         DataError::NotFound { set, searched } if searched.is_empty() => Message::new(
-            format!("The data set {set} was not found: there is no data folder to look in."),
-            "Choose the folder that holds its four IDX files.",
+            format!("The data set {set} was not found: there is no data folder to search."),
+            "Choose the folder that contains its four IDX files.",
         ),
         DataError::NotFound { set, searched } => Message::new(
             format!("The data set {set} was not found in {}.", list(searched.iter().map(AsRef::as_ref))),
-            format!("Put its four IDX files (gzipped or not) into a folder named {set} in there, or choose the folder that holds them."),
+            format!("Put its four IDX files (gzipped or not) into a folder named {set} there, or choose the folder that contains them."),
         ),
-        DataError::Missing { path } => Message::new(
-            format!("There is no file or folder {}.", path.display()),
-            "Check the spelling, and that the disk it is on is connected.",
-        ),
+        DataError::Missing { path } => {
+            Message::new(format!("{} does not exist.", path.display()), "Check the spelling, and that the drive is connected.")
+        }
         DataError::Unreadable { path, reason } => Message::new(
             format!("{} could not be read: {}", path.display(), sentence(reason)),
-            "Check that the file is there and that you may read it.",
+            "Check that the file exists and that you have permission to read it.",
         ),
         DataError::Malformed { path, reason } => Message::new(
-            format!("{} is damaged or not what its name says: {}", path.display(), sentence(reason)),
-            "Fetch or make the file again, or choose another data set.",
+            format!("{} is damaged or has an unexpected format: {}", path.display(), sentence(reason)),
+            "Download or create the file again, or choose another data set.",
         ),
         DataError::TooLarge { path, reason } => Message::new(
-            format!("{} is larger than Inkling takes: {}", path.display(), sentence(reason)),
-            "Choose a smaller set; if it should be small, the file is damaged.",
+            format!("{} is too large: {}", path.display(), sentence(reason)),
+            "Choose a smaller data set. If it is supposed to be small, the file is damaged.",
         ),
         DataError::NoData { path, reason } => Message::new(
-            format!("{} holds no data set that Inkling understands: {}", path.display(), sentence(reason)),
-            "Choose a folder with the four IDX files, a folder of class folders of pictures, a CSV file (label, then 784 pixels) or an ink file with labels.",
+            format!("{} does not contain a data set in a supported format: {}", path.display(), sentence(reason)),
+            "Choose a folder with the four IDX files, a folder of images with one subfolder per digit, a CSV file (label, then 784 pixels), or an ink file with labels.",
         ),
-        DataError::Unknown => Message::new("It is not known what this model was trained on.", "Choose a data set."),
-        DataError::Cancelled => Message::new("Reading the data was cancelled.", ""),
+        DataError::Unknown => Message::new("The training data of this model is unknown.", "Choose a data set."),
+        DataError::Cancelled => Message::new("Loading the data was cancelled.", ""),
     }
 }
 
@@ -210,11 +190,11 @@ fn of_ink(error: &InkError) -> Message {
     match error {
         InkError::Unreadable { path, reason } => Message::new(
             format!("{} could not be read: {}", path.display(), sentence(reason)),
-            "Check that the file is there and that you may read it.",
+            "Check that the file exists and that you have permission to read it.",
         ),
         InkError::Malformed { path, reason } => Message::new(
-            format!("{} is not a picture or an ink file that Inkling can read: {}", path.display(), sentence(reason)),
-            "Use a PNG or JPEG picture, or ink as JSON: {\"strokes\": [[[x, y], …], …]}.",
+            format!("{} is not an image or an ink file that Inkling can read: {}", path.display(), sentence(reason)),
+            "Use a PNG or JPEG image, or ink as JSON: {\"strokes\": [[[x, y], …], …]}.",
         ),
     }
 }
@@ -223,11 +203,11 @@ fn of_model(error: &ModelError) -> Message {
     match error {
         ModelError::Unreadable { path, reason } => Message::new(
             format!("The model {} could not be read: {}", path.display(), sentence(reason)),
-            "Check that the file is there and that you may read it.",
+            "Check that the file exists and that you have permission to read it.",
         ),
         ModelError::Malformed { path, reason } => Message::new(
-            format!("{} is not a model of Inkling's, or is damaged: {}", path.display(), sentence(reason)),
-            "Choose the file model.safetensors in a run's folder, or train a model anew.",
+            format!("{} is not an Inkling model, or is damaged: {}", path.display(), sentence(reason)),
+            "Choose the file model.safetensors in a run's folder, or train a new model.",
         ),
     }
 }
@@ -236,10 +216,10 @@ fn of_export(error: &ExportError) -> Message {
     match error {
         ExportError::InTheWay { path } => Message::new(
             format!(
-                "{} would have to stand beside the export, but another file of that name is there. Nothing was written.",
+                "The export also needs to write {}, but a different file with that name already exists. Nothing was written.",
                 path.display()
             ),
-            "Choose an empty folder, or move that file away.",
+            "Choose an empty folder, or move that file.",
         ),
         ExportError::Lacks { parameter } => {
             Message::new(format!("The model could not be exported: it has no weights named {parameter}."), "Please report this as a bug.")
@@ -259,52 +239,52 @@ fn of_import(error: &ImportError) -> Message {
         ImportError::Data(error) => of_data(error),
         ImportError::Unreadable { path, reason } => Message::new(
             format!("{} could not be read: {}", path.display(), sentence(reason)),
-            "Check that the file is there and that you may read it.",
+            "Check that the file exists and that you have permission to read it.",
         ),
         ImportError::Malformed { path, reason } => Message::new(
-            format!("{} holds no weights that Inkling can read: {}", path.display(), sentence(reason)),
-            "Choose a safetensors file, or what torch.save(model.state_dict(), …) wrote.",
+            format!("{} does not contain weights that Inkling can read: {}", path.display(), sentence(reason)),
+            "Choose a safetensors file, or a file written by torch.save(model.state_dict(), …).",
         ),
         ImportError::Mismatch { path, mismatch } => {
             let file = path.display();
             if let Some(name) = &mismatch.not_finite {
-                let what = format!("The weights in {file} cannot be used: {name} holds numbers that are not finite.");
-                return Message::new(what, "The network they come from has gone astray; train it again with a lower learning rate.");
+                let what = format!("The weights in {file} cannot be used: {name} contains NaN or infinite values.");
+                return Message::new(what, "The source network diverged during training; retrain it with a lower learning rate.");
             }
             Message::new(
                 format!(
-                    "The weights in {file} are of no network that Inkling can build. {} is closest; {}",
+                    "The weights in {file} do not match any network that Inkling supports. Closest match: {}. Differences: {}",
                     mismatch.closest.label(),
                     differences(mismatch)
                 ),
-                format!("Give the network the layers of one of these and train it again: {}.", names(ModelKind::ALL)),
+                format!("Retrain the network with the layers of one of these: {}.", names(ModelKind::ALL)),
             )
         }
     }
 }
 
-/// What does not fit, kind by kind.
+/// The differences by kind: wrong shapes, missing and unexpected weights.
 fn differences(mismatch: &Mismatch) -> String {
     let size = |shape: &[u64]| {
-        if shape.is_empty() { "one number".to_owned() } else { shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x") }
+        if shape.is_empty() { "scalar".to_owned() } else { shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x") }
     };
     let named = |weights: &[(String, Vec<u64>)]| some(weights.iter().map(|(name, shape)| format!("{name} ({})", size(shape))));
     let mut parts = Vec::new();
     if !mismatch.wrong.is_empty() {
         let wrong =
-            mismatch.wrong.iter().map(|wrong| format!("{} is {} and not {}", wrong.name, size(&wrong.found), size(&wrong.expected)));
-        parts.push(format!("of another shape: {}", some(wrong)));
+            mismatch.wrong.iter().map(|wrong| format!("{} is {} instead of {}", wrong.name, size(&wrong.found), size(&wrong.expected)));
+        parts.push(format!("wrong shape: {}", some(wrong)));
     }
     if !mismatch.missing.is_empty() {
         parts.push(format!("missing: {}", named(&mismatch.missing)));
     }
     if !mismatch.unexpected.is_empty() {
-        parts.push(format!("too many: {}", named(&mismatch.unexpected)));
+        parts.push(format!("unexpected: {}", named(&mismatch.unexpected)));
     }
     format!("{}.", parts.join("; "))
 }
 
-/// The first few of a list.
+/// The first items of a list, and how many more there are.
 fn some(items: impl Iterator<Item = String>) -> String {
     const FEW: usize = 6;
     let items: Vec<String> = items.collect();
@@ -322,32 +302,31 @@ fn of_run(error: &RunError) -> Message {
         RunError::Compute(error) => of_compute(error),
         RunError::Unreadable { folder, reason } => Message::new(
             format!("The run in {} could not be used: {}", folder.display(), sentence(reason)),
-            "Check that the folder is there and that you may read and change it.",
+            "Check that the folder exists and that you have permission to read and change it.",
         ),
         RunError::Malformed { folder, reason } => Message::new(
-            format!("{} does not hold a whole run of Inkling's: {}", folder.display(), sentence(reason)),
-            "Choose another run, or train it again.",
+            format!("{} does not contain a complete run: {}", folder.display(), sentence(reason)),
+            "Choose another run, or train again.",
         ),
         RunError::InUse { folder } => Message::new(
-            format!("The run in {} is going on already, perhaps in another window of Inkling's.", folder.display()),
+            format!("The run in {} is already in progress, perhaps in another window.", folder.display()),
             "Wait until it has finished, or stop it there.",
         ),
-        RunError::Occupied { folder } => Message::new(
-            format!("{} holds something other than a run of Inkling's, which would be overwritten.", folder.display()),
-            "Choose a new or empty folder.",
-        ),
+        RunError::Occupied { folder } => {
+            Message::new(format!("{} contains other files, which would be overwritten.", folder.display()), "Choose a new or empty folder.")
+        }
     }
 }
 
-/// Somebody else's words, ended like a sentence of ours.
-fn sentence(words: &str) -> String {
-    let words = words.trim();
-    if words.is_empty() {
-        "no reason was given.".to_owned()
-    } else if words.ends_with(['.', '!', '?']) {
-        words.to_owned()
+/// An external error message, ended with a full stop.
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.is_empty() {
+        "unknown error.".to_owned()
+    } else if text.ends_with(['.', '!', '?']) {
+        text.to_owned()
     } else {
-        format!("{words}.")
+        format!("{text}.")
     }
 }
 

@@ -212,10 +212,10 @@ impl Dropped {
     /// What will happen when it is let go of.
     pub const fn sentence(self) -> &'static str {
         match self {
-            Self::Weights => "Let go to import this model",
-            Self::Ink => "Let go to put this drawing on the canvas",
-            Self::Data => "Let go to train on this data",
-            Self::Image => "Single pictures are read in the terminal",
+            Self::Weights => "Drop to import this model",
+            Self::Ink => "Drop to open this drawing on the canvas",
+            Self::Data => "Drop to train on this data",
+            Self::Image => "To recognise a single image, use the command line",
         }
     }
 }

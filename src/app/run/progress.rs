@@ -1,11 +1,10 @@
-//! Owns the words for where a run stands: its state, how far it is, how long it will take.
-//! Must not know where they are shown.
+//! A run's state, progress and pace as text.
 
 use crate::app::run::{Phase, RunView};
 use crate::text::format::{grouped, remaining};
 
 impl RunView {
-    /// How much is done, from 0 to 1.
+    /// The share of the run that is done, from 0 to 1.
     pub fn fraction(&self) -> f32 {
         match (&self.phase, &self.plan) {
             (Phase::Preparing(fraction), _) => *fraction,
@@ -15,42 +14,42 @@ impl RunView {
         }
     }
 
-    /// Where it stands: "Training, epoch 2 of 3".
+    /// The run's state: "Training, epoch 2 of 3".
     pub fn state(&self) -> String {
         let epoch = || format!("epoch {} of {}", self.now.epoch.max(1), self.config.epochs);
         match &self.phase {
-            Phase::Preparing(_) => "Getting the data ready".to_owned(),
+            Phase::Preparing(_) => "Preparing the data".to_owned(),
             Phase::Training if self.plan.as_ref().is_some_and(|plan| self.now.step >= plan.total_steps) => {
-                "Measuring on the test pictures".to_owned()
+                "Evaluating on the test set".to_owned()
             }
             Phase::Training => format!("Training, {}", epoch()),
             Phase::Paused => format!("Paused, {}", epoch()),
-            Phase::Stopping => "Stopping".to_owned(),
-            Phase::Finished(summary) if summary.stopped => "Stopped; what it learned is kept".to_owned(),
+            Phase::Stopping => "Stopping…".to_owned(),
+            Phase::Finished(summary) if summary.stopped => "Stopped; weights saved".to_owned(),
             Phase::Finished(summary) if summary.stopped_early => {
-                format!("Finished early; epoch {} was the best", summary.kept_epoch.unwrap_or_default())
+                format!("Finished early; epoch {} was best", summary.kept_epoch.unwrap_or_default())
             }
             Phase::Finished(_) => "Finished".to_owned(),
-            Phase::Discarded => "Stopped before the first epoch was complete; nothing was kept".to_owned(),
+            Phase::Discarded => "Stopped before the first epoch was complete; nothing was saved".to_owned(),
             Phase::Failed => match self.resumable_checkpoint() {
-                Some(last) => format!("Broke off; {} of {} epochs are safe", last.epochs, self.config.epochs),
+                Some(last) => format!("Interrupted; {} of {} epochs saved", last.epochs, self.config.epochs),
                 None => "Failed".to_owned(),
             },
         }
     }
 
-    /// How f16 fares: "loss scale 65,536, 3 steps skipped"; nothing in other precisions.
+    /// The loss scale in f16, "Loss scale 65,536, 3 steps skipped"; `None` in other precisions.
     pub fn scaling(&self) -> Option<String> {
         let scale = grouped(self.now.loss_scale? as u64);
         let skipped = match self.now.skipped_steps {
-            0 => "no step skipped".to_owned(),
+            0 => "no steps skipped".to_owned(),
             1 => "1 step skipped".to_owned(),
             steps => format!("{} steps skipped", grouped(steps)),
         };
         Some(format!("Loss scale {scale}, {skipped}"))
     }
 
-    /// How long it will take and how fast it goes: "1 min 20 s left", "4,012 images/s"; empty where not known.
+    /// Remaining time and throughput, "1 min 20 s left", "4,012 images/s"; empty while unknown.
     pub fn pace(&self) -> Vec<String> {
         let Phase::Training = self.phase else { return Vec::new() };
         let mut pace = Vec::new();

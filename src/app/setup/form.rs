@@ -1,5 +1,5 @@
-//! Owns the numbers of the configuration as they are typed, and what stands between them and a run.
-//! Must not clamp anything: what cannot be is said, beside the field it is about.
+//! The form of the run's settings: numbers as they are typed, and their validation. Invalid values are reported beside their field,
+//! never clamped.
 
 use std::collections::BTreeMap;
 
@@ -38,15 +38,15 @@ impl Field {
             Self::BatchSize => "a whole number from 1 to 8192",
             Self::LearningRate => "a number above 0 and at most 10, such as 0.002",
             Self::WeightDecay => "a number from 0 to 1, such as 0.01",
-            Self::Momentum => "a number from 0 up to, but not including, 1, such as 0.9",
+            Self::Momentum => "a number from 0 to below 1, such as 0.9",
             Self::LabelSmoothing => "a number from 0 to 0.5, such as 0.1",
-            Self::ClipNorm => "a number above 0, such as 1, or nothing to turn clipping off",
+            Self::ClipNorm => "a number above 0, such as 1, or leave it empty to turn clipping off",
             Self::Accumulation => "a whole number from 1 to 1024",
-            Self::WeightAveraging => "a number above 0 and below 1, such as 0.999, or nothing to turn averaging off",
-            Self::EarlyStopping => "a whole number from 1 to 1000, or nothing to train every epoch",
-            Self::Seed => "a whole number, 0 or more",
-            Self::Threads => "a whole number from 1 to 1024, or nothing for one per core",
-            Self::MemoryLimit => "a whole number of MB above 0, or nothing for no limit",
+            Self::WeightAveraging => "a number above 0 and below 1, such as 0.999, or leave it empty to turn averaging off",
+            Self::EarlyStopping => "a whole number from 1 to 1000, or leave it empty to train all epochs",
+            Self::Seed => "a whole number, 0 or greater",
+            Self::Threads => "a whole number from 1 to 1024, or leave it empty for one per core",
+            Self::MemoryLimit => "a whole number of MB above 0, or leave it empty for no limit",
             Self::Precision | Self::Device | Self::Other => "one of the choices",
         }
     }

@@ -1,5 +1,4 @@
-//! Owns what this machine can be offered, what it would best be given, and looking around for both.
-//! Must not know how a machine is probed.
+//! What is possible and recommended on this machine, and starting the discovery of hardware, data and models.
 
 use std::sync::Arc;
 
@@ -13,48 +12,48 @@ use crate::text::format::memory;
 use crate::train::{gpu_memory_needed, memory_needed};
 
 impl App {
-    /// What computing in this number format means here, where there is something to say.
+    /// What this precision means on this machine, if there is something to say.
     pub fn precision_note(&self, precision: Precision) -> Option<String> {
         let cost = self.benchmark.last.as_ref().and_then(|(report, _)| report.step_cost(precision));
         precision_note(precision, self.device_for(self.config.device, precision), &self.machine(), cost)
     }
 
-    /// How long the run will about take here, once that was measured: "About 40 s of training on this machine."
+    /// The estimated training time, once it can be estimated: "Training takes about 40 s on this machine."
     pub fn expected_time(&self) -> Option<String> {
         let config = &self.config;
         let benchmarked = || {
             let (report, _) = self.benchmark.last.as_ref()?;
-            // Only the processor was measured.
+            // The benchmark measures only the CPU.
             let here = self.device_for(config.device, config.precision) == DeviceChoice::Cpu;
             let threads = config.threads.unwrap_or(report.machine.threads);
             report.images_per_second(config.model, config.precision, threads).filter(|_| here)
         };
         let time = self.total_time(self.measured_rate(config).or_else(benchmarked)?)?;
-        Some(format!("About {time} of training on this machine."))
+        Some(format!("Training takes about {time} on this machine."))
     }
 
-    /// How much memory the run will about take: "Takes about 187 MB of memory; 22.2 GB are free.", or of a GPU's, where it trains there. False
-    /// with it where that is too much.
+    /// The estimated memory of the run, or of the GPU it trains on: "Needs about 187 MB of memory; 22.2 GB free." The flag is false if it
+    /// does not fit.
     pub fn expected_memory(&self) -> Option<(String, bool)> {
         let (needed, hardware) = (self.memory_needed(&self.config)?, self.hardware.as_ref()?);
         if let Some(gpu) = hardware.gpus.first().filter(|_| self.trains_on_gpu(&self.config)) {
             let fits = needed <= gpu.memory_free;
-            let short = if fits { "" } else { ": choose a smaller model or batch size; otherwise batches are computed in parts" };
+            let short = if fits { "" } else { ": choose a smaller model or batch size, or batches will be split into micro-batches" };
             let words = format!(
-                "Takes about {} of the GPU's {}; {} are free{short}.",
+                "Needs about {} of GPU memory; {} of {} free{short}.",
                 memory(needed),
-                memory(gpu.memory_total),
-                memory(gpu.memory_free)
+                memory(gpu.memory_free),
+                memory(gpu.memory_total)
             );
             return Some((words, fits));
         }
         let free = hardware.memory_available;
         let fits = needed <= free;
-        let short = if fits { "" } else { ": close something large, or choose a smaller model" };
-        Some((format!("Takes about {} of memory; {} are free{short}.", memory(needed), memory(free)), fits))
+        let short = if fits { "" } else { ": close other programs or choose a smaller model" };
+        Some((format!("Needs about {} of memory; {} free{short}.", memory(needed), memory(free)), fits))
     }
 
-    /// Bytes of memory that this run will about take where it trains, where its data set is known.
+    /// Estimated bytes of memory of this run on its device, if its data set is known.
     pub fn memory_needed(&self, config: &RunConfig) -> Option<u64> {
         let (train, test) = self.images()?;
         Some(if self.trains_on_gpu(config) { gpu_memory_needed(config, train) } else { memory_needed(config, train, test) })
@@ -64,12 +63,12 @@ impl App {
         self.device_for(config.device, config.precision) == DeviceChoice::Cuda
     }
 
-    /// Pictures an epoch learns from, where the data set is known: those not held back for validation.
+    /// Training images without those held out for validation, if the data set is known.
     pub(in crate::app) fn training_images(&self) -> Option<u64> {
         self.images().map(|(train, _)| train - validation_size(train))
     }
 
-    /// Training and test pictures of the data set, where it is known.
+    /// Training and test images of the data set, if it is known.
     fn images(&self) -> Option<(u64, u64)> {
         match self.config.data.sources() {
             [DataSource::Builtin] => Some((builtin::TRAIN as u64, builtin::TEST as u64)),
@@ -83,7 +82,7 @@ impl App {
         }
     }
 
-    /// Everything wrong with the configuration, by itself and on this machine.
+    /// All problems of the configuration, including those specific to this machine.
     pub(in crate::app) fn config_problems(&self) -> Vec<ConfigProblem> {
         let mut problems = self.config.problems();
         let device = self.config.device;
@@ -93,7 +92,7 @@ impl App {
         problems
     }
 
-    /// The configuration recommended for this machine and why, once it was probed.
+    /// The configuration recommended for this machine and the reason, once the hardware is known.
     pub fn recommended(&self) -> Option<(RunConfig, String)> {
         let mnist = self.found.iter().flatten().find(|found| found.set == NamedSet::Mnist);
         let (mut config, reason) = recommend(self.hardware.as_ref()?, mnist.is_some());
@@ -103,7 +102,7 @@ impl App {
         Some((config, reason))
     }
 
-    /// Takes what is recommended, as long as the wizard is open for the first time and nobody chose anything else.
+    /// Applies the recommendation during the first run of the wizard, unless the person has chosen something else.
     pub(in crate::app) fn follow_recommendation(&mut self) {
         if !self.settings.wizard_done
             && !self.chosen
@@ -113,7 +112,7 @@ impl App {
         }
     }
 
-    /// Finds out about machine, data and runs in the background; the first call does, later ones are free.
+    /// Starts the discovery of hardware, data and runs in the background; later calls do nothing.
     pub fn start_discovery(&mut self) {
         if std::mem::replace(&mut self.discovery_started, true) {
             return;
@@ -138,7 +137,7 @@ impl App {
         self.background.run(move || Some(BackgroundResult::Data(crate::data::find(&folders))));
     }
 
-    /// This machine; one with nothing but a processor until it was probed.
+    /// This machine's hardware; a default with only a CPU until it is known.
     pub(in crate::app) fn machine(&self) -> std::borrow::Cow<'_, Hardware> {
         self.hardware.as_ref().map_or_else(|| std::borrow::Cow::Owned(Hardware::default()), std::borrow::Cow::Borrowed)
     }
