@@ -1,6 +1,4 @@
-//! Owns the warp: where in the old picture each new pixel comes from, an affine map and a smooth random field in one, and the reading
-//! of the old picture there.
-//! Must not know how strong a change should be.
+//! The warp: where in the old image each new pixel comes from, by an affine map and a smooth random displacement field in one.
 //!
 //! Simard et al. smooth a random displacement per pixel with a Gaussian of 4 to 6 pixels. Here the displacements are uniform B-splines
 //! of degree 3 over random numbers at knots 8 pixels apart: as smooth, of the same reach, and a twentieth of the work.
@@ -11,16 +9,16 @@ use crate::math::random::Random;
 
 /// Pixels between two knots.
 const SPACING: usize = 8;
-/// Stretches between knots along an axis that hold pixels.
+/// Intervals between knots along an axis that hold pixels.
 const BLOCKS: usize = SIDE.div_ceil(SPACING);
-/// Knots along an axis that have a say in some pixel.
+/// Knots along an axis that some pixel depends on.
 pub const KNOTS: usize = BLOCKS + 3;
 /// The spline's standard deviation over numbers uniform in ±1: `1/√3` for those, and `151/315` of the variance left along each axis.
 const SPLINE_DEVIATION: f32 = 0.276_76;
-/// The middle of a picture.
-const MIDDLE: f32 = (SIDE as f32 - 1.0) / 2.0;
+/// The centre of an image.
+const CENTER: f32 = (SIDE as f32 - 1.0) / 2.0;
 
-/// An affine map of a picture about its middle.
+/// An affine map of an image about its centre.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Affine {
     /// Radians.
@@ -34,7 +32,7 @@ pub(super) struct Affine {
 }
 
 impl Affine {
-    /// The inverse of turning after slanting and scaling: from the new place to the old one.
+    /// The inverse of scaling, then shearing, then rotating: from the new position to the old one.
     pub fn inverse(self) -> [f32; 4] {
         let Self { rotation, scale: [wide, high], shear, .. } = self;
         let (sin, cos) = rotation.sin_cos();
@@ -42,7 +40,7 @@ impl Affine {
     }
 }
 
-/// Displacements at the knots, for a bending of so many pixels (standard deviation).
+/// Random displacements at the knots, whose splines have a standard deviation of `elastic` pixels.
 pub(super) fn knots(elastic: f32, random: &mut Random) -> [[[f32; KNOTS]; KNOTS]; 2] {
     let amplitude = elastic / SPLINE_DEVIATION;
     let mut knots = [[[0.0_f32; KNOTS]; KNOTS]; 2];
@@ -52,40 +50,40 @@ pub(super) fn knots(elastic: f32, random: &mut Random) -> [[[f32; KNOTS]; KNOTS]
     knots
 }
 
-/// What each knot along an axis counts for at each pixel: `[pixel][knot]`.
+/// The weight of each knot along an axis at each pixel: `[pixel][knot]`.
 pub fn spline() -> [[f32; KNOTS]; SIDE] {
     let weights = weights();
-    let mut shares = [[0.0; KNOTS]; SIDE];
-    for (pixel, shares) in shares.iter_mut().enumerate() {
-        for (share, weights) in shares[pixel / SPACING..].iter_mut().zip(&weights) {
-            *share = weights[pixel];
+    let mut spline = [[0.0; KNOTS]; SIDE];
+    for (pixel, knots) in spline.iter_mut().enumerate() {
+        for (knot, weights) in knots[pixel / SPACING..].iter_mut().zip(&weights) {
+            *knot = weights[pixel];
         }
     }
-    shares
+    spline
 }
 
-/// A number for each new pixel, in rows as wide as those of pictures in work; what is beyond a picture's own width is not used.
+/// A number for each new pixel, in rows as wide as those of padded images; what is beyond the image's own width is not used.
 type Rows<T> = Box<[[T; PADDED]; SIDE]>;
 
-/// For every new pixel, the place in the old picture it comes from.
+/// For every new pixel, the position in the old image it comes from.
 #[derive(Debug)]
-pub(super) struct Field {
-    /// The old pixel at the upper left of the place, and how far the place is to the right of it and below it.
+pub(super) struct SamplingGrid {
+    /// The old pixel at the upper left of the position, and how far the position is to the right of it and below it.
     pixel: Rows<i32>,
     right: Rows<f32>,
     below: Rows<f32>,
-    /// What the four knots about a column (or row) count for.
+    /// The weights of the four knots about a column (or row).
     weights: [[f32; PADDED]; 4],
 }
 
-impl Default for Field {
+impl Default for SamplingGrid {
     fn default() -> Self {
         let empty = || Box::new([[0.0; PADDED]; SIDE]);
         Self { pixel: Box::new([[0; PADDED]; SIDE]), right: empty(), below: empty(), weights: weights() }
     }
 }
 
-/// What the four knots about a column (or row) count for: the pieces of a uniform cubic B-spline, from 0 to 1 between two knots.
+/// The weights of the four knots about a column (or row): the pieces of a uniform cubic B-spline, from 0 to 1 between two knots.
 fn weights() -> [[f32; PADDED]; 4] {
     let pieces: [fn(f32) -> f32; 4] = [
         |t| (1.0 - t).powi(3) / 6.0,
@@ -96,44 +94,44 @@ fn weights() -> [[f32; PADDED]; 4] {
     pieces.map(|piece| std::array::from_fn(|column| piece((column % SPACING) as f32 / SPACING as f32)))
 }
 
-impl Field {
-    /// Lays a variation's field out: its map, bent.
+impl SamplingGrid {
+    /// Computes the positions: the affine map plus the displacement field.
     ///
     /// Loops and sums are spelt out, so that they are compiled for the instructions this is dispatched to: closures are not.
     #[expect(clippy::needless_range_loop, reason = "four rows of knots and two tables are walked by the same index")]
     #[inline(always)]
-    pub fn lay(&mut self, variation: &AugmentParams) {
-        let AugmentParams { map: [xx, xy, yx, yy], shift, knots, .. } = variation;
-        // In the margin, one pixel before the edge that has a neighbour on either side.
+    pub fn fill(&mut self, params: &AugmentParams) {
+        let AugmentParams { map: [xx, xy, yx, yy], shift, knots, .. } = params;
+        // The last position that has a pixel to its right and below it.
         let furthest = (PADDED - 2) as f32;
-        let middle = MIDDLE + MARGIN as f32;
+        let middle = CENTER + MARGIN as f32;
         let Self { pixel, right, below, weights: [first, second, third, fourth] } = self;
         for row in 0..SIDE {
-            let v = row as f32 - MIDDLE - shift[1];
-            // Down the columns first: what the rows of knots come to at this row, for each column's four.
-            let mut bends = [[[0.0; PADDED]; 4]; 2];
-            for (bends, knots) in bends.iter_mut().zip(knots) {
+            let v = row as f32 - CENTER - shift[1];
+            // Along the columns first: the sums over four rows of knots at this row, for each column's four columns of knots.
+            let mut displacements = [[[0.0; PADDED]; 4]; 2];
+            for (displacements, knots) in displacements.iter_mut().zip(knots) {
                 for column in 0..KNOTS {
                     let knot = row / SPACING;
-                    let bend = first[row] * knots[knot][column]
+                    let sum = first[row] * knots[knot][column]
                         + second[row] * knots[knot + 1][column]
                         + third[row] * knots[knot + 2][column]
                         + fourth[row] * knots[knot + 3][column];
-                    // It is the first knot of its own stretch of columns, the second of the one before, and so on.
-                    for (back, bends) in bends.iter_mut().enumerate() {
+                    // It is the first knot of its own interval of columns, the second of the one before, and so on.
+                    for (back, displacements) in displacements.iter_mut().enumerate() {
                         if let Some(block) = column.checked_sub(back).filter(|block| *block < BLOCKS) {
-                            bends[block * SPACING..(block + 1) * SPACING].fill(bend);
+                            displacements[block * SPACING..(block + 1) * SPACING].fill(sum);
                         }
                     }
                 }
             }
-            let [bx, by] = &bends;
+            let [dx, dy] = &displacements;
             let (pixel, right, below) = (&mut pixel[row], &mut right[row], &mut below[row]);
             for column in 0..PADDED {
-                let u = column as f32 - MIDDLE - shift[0];
+                let u = column as f32 - CENTER - shift[0];
                 let (one, two, three, four) = (first[column], second[column], third[column], fourth[column]);
-                let x = one * bx[0][column] + two * bx[1][column] + three * bx[2][column] + four * bx[3][column];
-                let y = one * by[0][column] + two * by[1][column] + three * by[2][column] + four * by[3][column];
+                let x = one * dx[0][column] + two * dx[1][column] + three * dx[2][column] + four * dx[3][column];
+                let y = one * dy[0][column] + two * dy[1][column] + three * dy[2][column] + four * dy[3][column];
                 let x = (middle + xx * u + xy * v + x).max(0.0).min(furthest);
                 let y = (middle + yx * u + yy * v + y).max(0.0).min(furthest);
                 let (whole_x, whole_y) = (x as i32, y as i32);
@@ -144,17 +142,17 @@ impl Field {
         }
     }
 
-    /// Reads the picture at the field's places, between its pixels in proportion to their distance (bilinear); outside it is nothing.
-    pub fn resample(&self, picture: &[f32; PADDED * PADDED], pixels: &mut [u8]) {
-        // Every place is within the picture, which this tells the compiler.
-        let at = |place: usize| picture[place % (PADDED * PADDED)];
-        let field = self.pixel.iter().zip(&*self.right).zip(&*self.below);
-        for (pixels, ((places, rights), belows)) in pixels.chunks_exact_mut(SIDE).zip(field) {
-            for (((pixel, place), right), below) in pixels.iter_mut().zip(places).zip(rights).zip(belows) {
-                let place = *place as usize;
-                let upper = at(place) + right * (at(place + 1) - at(place));
-                let lower = at(place + PADDED) + right * (at(place + PADDED + 1) - at(place + PADDED));
-                // Between 0 and 255, so that the whole number is the byte.
+    /// Samples the padded image at these positions (bilinear).
+    pub fn resample(&self, padded: &[f32; PADDED * PADDED], pixels: &mut [u8]) {
+        // The remainder tells the compiler that every index is within the image.
+        let at = |index: usize| padded[index % (PADDED * PADDED)];
+        let grid = self.pixel.iter().zip(&*self.right).zip(&*self.below);
+        for (pixels, ((indices, rights), belows)) in pixels.chunks_exact_mut(SIDE).zip(grid) {
+            for (((pixel, index), right), below) in pixels.iter_mut().zip(indices).zip(rights).zip(belows) {
+                let index = *index as usize;
+                let upper = at(index) + right * (at(index + 1) - at(index));
+                let lower = at(index + PADDED) + right * (at(index + PADDED + 1) - at(index + PADDED));
+                // Between 0 and 255, so that its integer part is the byte.
                 *pixel = (upper + below * (lower - upper) + 0.5) as i32 as u8;
             }
         }
