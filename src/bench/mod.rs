@@ -99,7 +99,7 @@ fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, En
 }
 
 fn pictures(clock: &mut Clock<'_>) -> Result<DataSet, Ended> {
-    let written = builtin::write(1, IMAGES, READ, &mut |_| match clock.attend() {
+    let written = builtin::generate(1, IMAGES, READ, &mut |_| match clock.attend() {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     });

@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
 use crate::data::augment::Augmenter;
-use crate::data::{BUILTIN_SIZE, Found, contact_sheet, find, load};
+use crate::data::{Found, builtin, contact_sheet, find, load};
 use crate::ink::PIXELS;
 use crate::math::random::Random;
 use crate::problem::Problem;
@@ -102,7 +102,7 @@ fn run_list(list: List) -> Result<(), Failure> {
     let folders = data_folders(list.data_dir, &Paths::find())?;
     let found = find(&folders);
     let mut output = Output::new(list.json);
-    let [train_images, test_images] = BUILTIN_SIZE.map(|images| images as u64);
+    let [train_images, test_images] = [builtin::TRAIN_IMAGES, builtin::TEST_IMAGES].map(|images| images as u64);
     let builtin = Entry {
         name: DataSource::Builtin.name(),
         found: true,

@@ -14,8 +14,6 @@ use crate::run_config::{DataSource, DataSpec, NamedSet};
 
 /// The built-in digits are the same for everybody.
 const BUILTIN_SEED: u64 = 1;
-/// Pictures of the built-in set, for training and for the test.
-pub const BUILTIN_SIZE: [usize; 2] = [60_000, 10_000];
 /// Where a source has no test split, one in this many pictures becomes it.
 const ONE_IN: usize = 7;
 
@@ -60,7 +58,7 @@ fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn FnMu
         return Err(DataError::Cancelled);
     }
     let set = match source {
-        DataSource::Builtin => builtin::write(BUILTIN_SEED, BUILTIN_SIZE[0], BUILTIN_SIZE[1], progress)?,
+        DataSource::Builtin => builtin::generate(BUILTIN_SEED, builtin::TRAIN_IMAGES, builtin::TEST_IMAGES, progress)?,
         DataSource::Named(named) => {
             let not_found = || DataError::NotFound { set: named.name().to_owned(), searched: folders.to_vec() };
             IdxFolder::find(*named, folders)?.ok_or_else(not_found)?.read(progress)?

@@ -16,7 +16,7 @@ mod table;
 mod validation;
 
 pub use error::DataError;
-pub use load::{BUILTIN_SIZE, find, load};
+pub use load::{find, load};
 pub use sheet::contact_sheet;
 pub use split::{DataSet, Split};
 pub use validation::{ValidationSplit, gather_batch, validation_size};

@@ -46,7 +46,7 @@ pub fn try_out(
     activation: Option<Activation>,
     normalization: Option<Normalization>,
 ) -> Result<Trial, ImportError> {
-    let digits = builtin::write(SEED, 0, DIGITS, &mut |_| ControlFlow::Continue(()))?.test;
+    let digits = builtin::generate(SEED, 0, DIGITS, &mut |_| ControlFlow::Continue(()))?.test;
     let activations = activation.map_or_else(|| Activation::ALL.to_vec(), |named| vec![named]);
     let normalizations = normalization.map_or_else(|| USUAL.to_vec(), |named| vec![named]);
     let mut best: Option<(Activation, Net, Measurement)> = None;

@@ -34,7 +34,7 @@ pub fn compare(
     patience: Duration,
     attend: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Option<Vec<Tried>>, InferError> {
-    let pictures = builtin::write(1, 0, PICTURES, &mut |_| ControlFlow::Continue(()))?.test;
+    let pictures = builtin::generate(1, 0, PICTURES, &mut |_| ControlFlow::Continue(()))?.test;
     let mut here = Times::default();
     let mut there: Vec<_> = candidates.into_iter().map(|(device, classifier)| Side::new(device, classifier)).collect();
     for turn in 0..WARM_UP + PICTURES {

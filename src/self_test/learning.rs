@@ -20,7 +20,7 @@ const LEARNED: usize = 1536;
 const LEFT: f32 = 0.6;
 
 fn pictures(train: usize, test: usize) -> Result<DataSet, SelfTestError> {
-    Ok(builtin::write(1, train, test, &mut |_| ControlFlow::Continue(()))?)
+    Ok(builtin::generate(1, train, test, &mut |_| ControlFlow::Continue(()))?)
 }
 
 /// A short training on the device.

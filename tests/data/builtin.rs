@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use inkling::data::{DataError, DataSet, builtin};
 use inkling::ink::{PIXELS, rasterize};
 
-fn written(seed: u64, train: usize, test: usize) -> DataSet {
-    builtin::write(seed, train, test, &mut |_| ControlFlow::Continue(())).unwrap()
+fn generate(seed: u64, train: usize, test: usize) -> DataSet {
+    builtin::generate(seed, train, test, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn on_threads(threads: usize, seed: u64) -> DataSet {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| written(seed, 700, 100))
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| generate(seed, 700, 100))
 }
 
 #[test]
@@ -22,14 +22,14 @@ fn a_seed_gives_the_same_bytes_whatever_the_threads() {
 
 #[test]
 fn the_set_does_not_depend_on_how_many_are_asked_for() {
-    let (few, more) = (written(3, 300, 40), written(3, 600, 80));
+    let (few, more) = (generate(3, 300, 40), generate(3, 600, 80));
     assert_eq!(few.train.images[..], more.train.images[..300 * PIXELS]);
     assert_eq!(few.test.images[..], more.test.images[..40 * PIXELS]);
 }
 
 #[test]
 fn classes_are_balanced_and_no_picture_is_blank_or_repeated() {
-    let set = written(1, 2000, 500);
+    let set = generate(1, 2000, 500);
     for (split, count) in [(&set.train, 2000), (&set.test, 500)] {
         assert_eq!((split.len(), split.images.len()), (count, count * PIXELS));
         for digit in 0..10 {
@@ -46,32 +46,32 @@ fn classes_are_balanced_and_no_picture_is_blank_or_repeated() {
 
 #[test]
 fn grey_levels_are_like_mnists() {
-    let set = written(2, 3000, 0);
+    let set = generate(2, 3000, 0);
     let mean = set.train.images.iter().map(|&pixel| f64::from(pixel)).sum::<f64>() / set.train.images.len() as f64;
     // MNIST's training images average 33.3 of 255.
     assert!((28.0..39.0).contains(&mean), "mean {mean}");
 }
 
 #[test]
-fn every_form_of_every_digit_is_drawn_inside_the_box() {
+fn every_variant_of_every_digit_is_drawn_inside_the_box() {
     for digit in 0..10 {
-        assert!(builtin::forms(digit) >= 3, "people write a {digit} in several ways");
-        for form in 0..builtin::forms(digit) {
+        assert!(builtin::variants(digit) >= 3, "people write a {digit} in several ways");
+        for variant in 0..builtin::variants(digit) {
             for index in 0..40 {
-                let ink = builtin::ink(digit, Some(form), 9, index);
+                let ink = builtin::ink(digit, Some(variant), 9, index);
                 assert!(ink.strokes.iter().flatten().flatten().all(|coordinate| coordinate.is_finite()));
-                assert!(!rasterize(&ink).is_blank(), "digit {digit}, form {form}, sample {index}");
+                assert!(!rasterize(&ink).is_blank(), "digit {digit}, variant {variant}, sample {index}");
             }
         }
     }
-    assert_eq!(builtin::forms(10), 0);
+    assert_eq!(builtin::variants(10), 0);
     assert!(builtin::ink(10, None, 1, 1).is_empty());
 }
 
 #[test]
 fn progress_rises_to_one_and_a_break_cancels() {
     let mut heard = Vec::new();
-    builtin::write(1, 1500, 500, &mut |fraction| {
+    builtin::generate(1, 1500, 500, &mut |fraction| {
         heard.push(fraction);
         ControlFlow::Continue(())
     })
@@ -79,7 +79,7 @@ fn progress_rises_to_one_and_a_break_cancels() {
     assert!(heard.is_sorted() && heard.first() == Some(&0.0) && heard.last() == Some(&1.0), "{heard:?}");
 
     let mut calls = 0;
-    let cancelled = builtin::write(1, 60_000, 10_000, &mut |_| {
+    let cancelled = builtin::generate(1, 60_000, 10_000, &mut |_| {
         calls += 1;
         if calls == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -88,5 +88,5 @@ fn progress_rises_to_one_and_a_break_cancels() {
 
 #[test]
 fn nothing_asked_for_gives_an_empty_set() {
-    assert_eq!(written(1, 0, 0), DataSet::default());
+    assert_eq!(generate(1, 0, 0), DataSet::default());
 }

@@ -1,12 +1,9 @@
-//! Owns the ways to write a 0.
-//! Must not know how hands vary them.
-
-use super::Form;
+use super::Variant;
 
 #[rustfmt::skip] // one shape a line
-pub(super) const FORMS: &[Form] = &[
+pub(super) const VARIANTS: &[Variant] = &[
     // Closed, counter-clockwise from the top: round, narrow, meeting short of the start, overshooting it, square-shouldered.
-    Form {
+    Variant {
         weight: 0.62,
         shapes: &[
             &[&[[41, 0], [19, 8], [4, 35], [4, 65], [19, 92], [43, 100], [67, 92], [82, 65], [82, 35], [67, 8], [41, 0]]],
@@ -17,7 +14,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // With the end carried on past the start: over it, into the oval, or outwards.
-    Form {
+    Variant {
         weight: 0.22,
         shapes: &[
             &[&[[45, 4], [22, 8], [4, 36], [5, 68], [24, 94], [48, 100], [71, 88], [82, 58], [76, 25], [54, 6], [30, 4], [15, 12]]],
@@ -27,7 +24,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Clockwise or from a shoulder, leaning into itself.
-    Form {
+    Variant {
         weight: 0.12,
         shapes: &[
             &[&[[19, 20], [6, 44], [6, 74], [26, 98], [52, 98], [73, 76], [80, 44], [69, 12], [45, 0], [26, 10], [15, 26]]],
@@ -36,7 +33,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Slashed.
-    Form {
+    Variant {
         weight: 0.06,
         shapes: &[
             &[&[[41, 0], [19, 8], [4, 35], [4, 65], [19, 92], [43, 100], [67, 92], [82, 65], [82, 35], [67, 8], [41, 0]], &[[50, -18], [42, 50], [34, 116]]],
@@ -47,7 +44,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Begun outside: a tail leads in at the top, and the end crosses it.
-    Form {
+    Variant {
         weight: 0.22,
         shapes: &[
             &[&[[30, -4], [40, 10], [18, 14], [4, 40], [6, 72], [26, 98], [54, 96], [78, 70], [78, 34], [58, 8], [26, 10]]],
@@ -57,7 +54,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Left open: at the top, the upper left or the foot.
-    Form {
+    Variant {
         weight: 0.05,
         shapes: &[
             &[&[[24, 8], [6, 30], [4, 66], [22, 94], [46, 100], [70, 86], [80, 56], [72, 24], [54, 8], [46, 6], [42, 4]]],

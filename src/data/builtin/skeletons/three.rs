@@ -1,12 +1,9 @@
-//! Owns the ways to write a 3.
-//! Must not know how hands vary them.
-
-use super::Form;
+use super::Variant;
 
 #[rustfmt::skip] // one shape a line
-pub(super) const FORMS: &[Form] = &[
+pub(super) const VARIANTS: &[Variant] = &[
     // Round, two bows with a cusp between.
-    Form {
+    Variant {
         weight: 0.52,
         shapes: &[
             &[&[[5, 14], [28, 0], [55, 6], [60, 24], [48, 40], [27, 46], [27, 46], [51, 48], [70, 64], [69, 88], [42, 100], [11, 90]]],
@@ -17,7 +14,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Round, without a cusp.
-    Form {
+    Variant {
         weight: 0.14,
         shapes: &[
             &[&[[5, 12], [28, 0], [52, 4], [60, 22], [52, 38], [43, 46], [53, 54], [69, 68], [67, 90], [42, 100], [11, 92]]],
@@ -26,7 +23,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // With a small loop between the bows.
-    Form {
+    Variant {
         weight: 0.2,
         shapes: &[
             &[&[[5, 14], [28, 0], [52, 4], [60, 22], [50, 38], [29, 48], [20, 44], [32, 40], [53, 48], [70, 64], [69, 88], [42, 100], [11, 90]]],
@@ -35,7 +32,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Flat top.
-    Form {
+    Variant {
         weight: 0.12,
         shapes: &[
             &[&[[6, 3], [30, 2], [60, 1], [60, 1], [46, 22], [30, 40], [30, 40], [53, 46], [70, 64], [69, 88], [42, 100], [11, 90]]],
@@ -44,7 +41,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // The start drawn down, the cusp deep.
-    Form {
+    Variant {
         weight: 0.14,
         shapes: &[
             &[&[[5, 26], [17, 6], [44, 0], [61, 14], [52, 36], [17, 50], [17, 50], [51, 48], [71, 66], [67, 92], [40, 100], [9, 90]]],
@@ -53,7 +50,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A weak lower bow.
-    Form {
+    Variant {
         weight: 0.11,
         shapes: &[
             &[&[[6, 16], [32, 2], [58, 10], [50, 32], [34, 46], [34, 46], [48, 52], [60, 66], [58, 84], [46, 98], [24, 104]]],

@@ -1,23 +1,22 @@
-//! Owns how hands vary what they write: between people (slant, proportion, pen) and within (jitter, tremor, overshoot).
-//! Must not know digits' shapes, nor pixels beyond how a pen's width is chosen.
+//! How handwriting varies: between people (slant, proportion, pen) and within one hand (jitter, tremor, overshoot).
 
 use std::f32::consts::TAU;
 
-use super::forms::{self, Form};
-use super::spline;
+use super::pen_path;
+use super::skeletons::{self, Variant};
 use crate::ink::{Image, Ink, Stroke, rasterize_as_scanned};
 use crate::math::random::Random;
 
-/// A digit, written.
-pub(super) struct Written {
+/// A digit as somebody wrote it.
+pub(super) struct WrittenDigit {
     pub ink: Ink,
-    /// Pen diameter in picture pixels.
+    /// Pen diameter in image pixels.
     pen: f32,
 }
 
-impl Written {
+impl WrittenDigit {
     /// The digit as a scanner of some quality sees what a pen with some flow of ink left.
-    pub fn picture(&self, random: &mut Random) -> Image {
+    pub fn scan(&self, random: &mut Random) -> Image {
         let edge = random.range(0.7, 1.5);
         let roughness = random.range(0.0, 0.2);
         let flow = Warp::new(random.range(0.0, 0.25) * self.pen, random);
@@ -32,54 +31,55 @@ impl Written {
 /// Distance between the points of a stroke, relative to the digit's height.
 const STEP: f32 = 0.03;
 
-/// Writes a digit in one of its forms.
-pub(super) fn write(digit: u8, form: Option<usize>, random: &mut Random) -> Written {
-    let forms = forms::of(digit);
-    let Some(form) = form.and_then(|index| forms.get(index)).or_else(|| by_habit(forms, random)) else {
-        return Written { ink: Ink::default(), pen: 0.0 };
+/// Writes a digit: variant `variant` of it, else one as often as people use it.
+pub(super) fn write(digit: u8, variant: Option<usize>, random: &mut Random) -> WrittenDigit {
+    let variants = skeletons::of(digit);
+    let Some(variant) = variant.and_then(|index| variants.get(index)).or_else(|| sample_variant(variants, random)) else {
+        return WrittenDigit { ink: Ink::default(), pen: 0.0 };
     };
-    let hand = Hand::of_somebody(digit, random);
-    let mut strokes = between_shapes(form, random);
+    let style = Style::sample(digit, random);
+    let mut strokes = interpolate_shapes(variant, random);
     for stroke in &mut strokes {
-        hand.misplace(stroke, random);
+        style.jitter(stroke, random);
     }
-    let mut strokes: Vec<Stroke> = strokes.iter().map(|knots| spline::curve(knots, STEP)).collect();
+    let mut strokes: Vec<Stroke> = strokes.iter().map(|knots| pen_path::curve(knots, STEP)).collect();
     for stroke in &mut strokes {
-        hand.tremble(stroke, random);
+        style.add_tremor(stroke, random);
     }
-    let warp = Warp::new(hand.warp, random);
+    let warp = Warp::new(style.warp, random);
     for point in strokes.iter_mut().flatten() {
-        *point = hand.lean(warp.bend(*point));
+        *point = style.slant(warp.displace(*point));
     }
-    let pen = Some(hand.pen_for(&strokes));
-    Written { ink: Ink { strokes, pen }, pen: hand.pen }
+    let pen = Some(style.pen_for(&strokes));
+    WrittenDigit { ink: Ink { strokes, pen }, pen: style.pen }
 }
 
-/// A form, as often as its weight says.
-fn by_habit<'a>(forms: &'a [Form], random: &mut Random) -> Option<&'a Form> {
-    let mut left = random.uniform() * forms.iter().map(|form| form.weight).sum::<f32>();
-    let drawn = forms.iter().find(|form| {
-        left -= form.weight;
+/// A variant, as often as its weight says.
+fn sample_variant<'a>(variants: &'a [Variant], random: &mut Random) -> Option<&'a Variant> {
+    let mut left = random.uniform() * variants.iter().map(|variant| variant.weight).sum::<f32>();
+    let sampled = variants.iter().find(|variant| {
+        left -= variant.weight;
         left < 0.0
     });
-    // Rounding may leave a last crumb.
-    drawn.or(forms.last())
+    // Rounding may leave a little of the sum.
+    sampled.or(variants.last())
 }
 
-/// Somewhere between two of the form's shapes, or a little beyond; in units of the digit's height.
-fn between_shapes(form: &Form, random: &mut Random) -> Vec<Vec<[f32; 2]>> {
-    let (Some(one), Some(other)) = (form.shapes.get(random.below(form.shapes.len())), form.shapes.get(random.below(form.shapes.len())))
+/// Somewhere between two of the variant's shapes, or a little beyond; in units of the digit's height.
+fn interpolate_shapes(variant: &Variant, random: &mut Random) -> Vec<Vec<[f32; 2]>> {
+    let (Some(one), Some(other)) =
+        (variant.shapes.get(random.below(variant.shapes.len())), variant.shapes.get(random.below(variant.shapes.len())))
     else {
         return Vec::new();
     };
-    let share = random.range(-0.15, 1.15);
-    let mix = |a: i16, b: i16| (f32::from(a) + (f32::from(b) - f32::from(a)) * share) / 100.0;
+    let t = random.range(-0.15, 1.15);
+    let mix = |a: i16, b: i16| (f32::from(a) + (f32::from(b) - f32::from(a)) * t) / 100.0;
     let strokes = one.iter().zip(*other);
     strokes.map(|(a, b)| a.iter().zip(*b).map(|(p, q)| [mix(p[0], q[0]), mix(p[1], q[1])]).collect()).collect()
 }
 
-/// One person's way, on one occasion. Lengths are relative to the digit's height.
-struct Hand {
+/// How one person writes, on one occasion. Lengths are relative to the digit's height.
+struct Style {
     /// Horizontal shift per height.
     slant: f32,
     /// Rotation of the baseline, in radians.
@@ -94,13 +94,13 @@ struct Hand {
     tremor: f32,
     /// Strength of the smooth deformation.
     warp: f32,
-    /// Pen diameter in picture pixels.
+    /// Pen diameter in image pixels.
     pen: f32,
 }
 
-impl Hand {
-    fn of_somebody(digit: u8, random: &mut Random) -> Self {
-        // A 1 leans further than other digits do (its only freedom).
+impl Style {
+    fn sample(digit: u8, random: &mut Random) -> Self {
+        // A 1 leans further than other digits do: it varies in little else.
         let lean = if digit == 1 { 1.25 } else { 1.0 };
         let sloppiness = random.range(0.3, 1.4);
         Self {
@@ -116,13 +116,13 @@ impl Hand {
     }
 
     /// Points and strokes never land quite where they should, and strokes begin early or end late.
-    fn misplace(&self, knots: &mut [[f32; 2]], random: &mut Random) {
+    fn jitter(&self, knots: &mut [[f32; 2]], random: &mut Random) {
         let drift = [self.drift * random.normal(), self.drift * random.normal()];
         let mut before: Option<([f32; 2], [f32; 2])> = None;
         for knot in knots.iter_mut() {
             let old = *knot;
             let moved = match before {
-                // A corner is one place, though it is written twice.
+                // A corner is one point, though it is listed twice.
                 Some((same, moved)) if same == old => moved,
                 _ => [0, 1].map(|axis| old[axis] + drift[axis] + self.jitter * random.normal()),
             };
@@ -130,15 +130,15 @@ impl Hand {
             *knot = moved;
         }
         if let [first, second, ..] = knots {
-            prolong(first, *second, 0.12 * random.normal());
+            extend(first, *second, 0.12 * random.normal());
         }
         if let [.., second, last] = knots {
-            prolong(last, *second, 0.12 * random.normal());
+            extend(last, *second, 0.12 * random.normal());
         }
     }
 
     /// Muscle tremor: a slowly wandering offset across the path.
-    fn tremble(&self, stroke: &mut [[f32; 2]], random: &mut Random) {
+    fn add_tremor(&self, stroke: &mut [[f32; 2]], random: &mut Random) {
         let mut offset = [0.0_f32; 2];
         for point in stroke {
             for axis in 0..2 {
@@ -149,13 +149,13 @@ impl Hand {
     }
 
     /// Width, slant and baseline.
-    fn lean(&self, [x, y]: [f32; 2]) -> [f32; 2] {
+    fn slant(&self, [x, y]: [f32; 2]) -> [f32; 2] {
         let x = x * self.width - y * self.slant;
         let (sin, cos) = self.rotation.sin_cos();
         [x * cos - y * sin, x * sin + y * cos]
     }
 
-    /// The diameter, in the strokes' unit, that comes out as this hand's pen in the picture.
+    /// The diameter, in the strokes' unit, that gives this style's pen width in the image.
     fn pen_for(&self, strokes: &[Stroke]) -> f32 {
         let mut low = [f32::INFINITY; 2];
         let mut high = [f32::NEG_INFINITY; 2];
@@ -170,10 +170,10 @@ impl Hand {
     }
 }
 
-/// Moves an end away from its neighbour (or towards it) by this share of their distance.
-fn prolong(end: &mut [f32; 2], neighbour: [f32; 2], share: f32) {
+/// Moves an end away from its neighbour (or towards it) by this fraction of their distance.
+fn extend(end: &mut [f32; 2], neighbour: [f32; 2], fraction: f32) {
     for axis in 0..2 {
-        end[axis] += (end[axis] - neighbour[axis]) * share;
+        end[axis] += (end[axis] - neighbour[axis]) * fraction;
     }
 }
 
@@ -198,7 +198,7 @@ impl Warp {
         [sum(across), sum(down)]
     }
 
-    fn bend(&self, point: [f32; 2]) -> [f32; 2] {
+    fn displace(&self, point: [f32; 2]) -> [f32; 2] {
         let offset = self.offset(point);
         [point[0] + offset[0], point[1] + offset[1]]
     }

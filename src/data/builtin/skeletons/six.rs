@@ -1,12 +1,9 @@
-//! Owns the ways to write a 6.
-//! Must not know how hands vary them.
-
-use super::Form;
+use super::Variant;
 
 #[rustfmt::skip] // one shape a line
-pub(super) const FORMS: &[Form] = &[
+pub(super) const VARIANTS: &[Variant] = &[
     // A curved back and a closed loop.
-    Form {
+    Variant {
         weight: 0.44,
         shapes: &[
             &[&[[57, 0], [34, 14], [14, 44], [14, 76], [35, 98], [60, 96], [71, 78], [58, 60], [35, 60], [16, 76]]],
@@ -17,7 +14,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A straight back.
-    Form {
+    Variant {
         weight: 0.22,
         shapes: &[
             &[&[[41, 0], [29, 28], [16, 58], [14, 82], [33, 99], [58, 96], [67, 80], [56, 66], [36, 66], [19, 80]]],
@@ -27,7 +24,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A loop that runs past the back or does not reach it.
-    Form {
+    Variant {
         weight: 0.18,
         shapes: &[
             &[&[[55, 0], [32, 16], [15, 46], [14, 78], [37, 99], [62, 94], [71, 76], [58, 62], [33, 66], [5, 80]]],
@@ -37,7 +34,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A hooked top.
-    Form {
+    Variant {
         weight: 0.08,
         shapes: &[
             &[&[[70, 12], [55, 2], [31, 10], [14, 42], [14, 76], [37, 98], [64, 96], [76, 78], [60, 60], [35, 60], [16, 74]]],
@@ -46,7 +43,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A large loop and a short stem.
-    Form {
+    Variant {
         weight: 0.16,
         shapes: &[
             &[&[[34, 0], [23, 22], [13, 48], [14, 78], [39, 99], [69, 92], [82, 66], [67, 42], [40, 42], [17, 66]]],
@@ -57,7 +54,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // The loop wide open or rolled up.
-    Form {
+    Variant {
         weight: 0.13,
         shapes: &[
             &[&[[6, 0], [2, 30], [0, 64], [6, 90], [28, 100], [50, 88], [52, 66], [36, 56], [22, 70], [20, 90]]],

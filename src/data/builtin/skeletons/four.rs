@@ -1,12 +1,9 @@
-//! Owns the ways to write a 4.
-//! Must not know how hands vary them.
-
-use super::Form;
+use super::Variant;
 
 #[rustfmt::skip] // one shape a line
-pub(super) const FORMS: &[Form] = &[
+pub(super) const VARIANTS: &[Variant] = &[
     // Open: a cup and a stem.
-    Form {
+    Variant {
         weight: 0.44,
         shapes: &[
             &[&[[11, 2], [6, 24], [2, 50], [2, 50], [25, 52], [49, 50], [70, 48]], &[[57, 2], [53, 50], [49, 100]]],
@@ -18,7 +15,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Open with a rounded cup.
-    Form {
+    Variant {
         weight: 0.16,
         shapes: &[
             &[&[[8, 2], [2, 28], [6, 48], [28, 54], [51, 48], [68, 40]], &[[68, 4], [59, 50], [51, 100]]],
@@ -28,7 +25,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Open, in one stroke: the cup runs into the stem.
-    Form {
+    Variant {
         weight: 0.14,
         shapes: &[
             &[&[[6, 4], [2, 28], [8, 48], [30, 50], [51, 36], [64, 4], [64, 4], [57, 50], [49, 100]]],
@@ -38,7 +35,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Closed, in two strokes.
-    Form {
+    Variant {
         weight: 0.16,
         shapes: &[
             &[&[[49, 2], [25, 32], [2, 64], [2, 64], [30, 65], [57, 64], [89, 63]], &[[51, 0], [51, 50], [49, 100]]],
@@ -48,7 +45,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Closed, in one stroke, pointed as a sail.
-    Form {
+    Variant {
         weight: 0.05,
         shapes: &[
             &[&[[53, 42], [40, 56], [15, 60], [2, 52], [19, 28], [55, 2], [55, 2], [51, 50], [45, 100]]],

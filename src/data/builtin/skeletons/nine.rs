@@ -1,12 +1,9 @@
-//! Owns the ways to write a 9.
-//! Must not know how hands vary them.
-
-use super::Form;
+use super::Variant;
 
 #[rustfmt::skip] // one shape a line
-pub(super) const FORMS: &[Form] = &[
+pub(super) const VARIANTS: &[Variant] = &[
     // A closed loop and a straight stem.
-    Form {
+    Variant {
         weight: 0.4,
         shapes: &[
             &[&[[40, 12], [24, 2], [6, 10], [0, 26], [8, 38], [26, 36], [44, 18], [44, 18], [58, 56], [76, 100]]],
@@ -19,7 +16,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A curved stem.
-    Form {
+    Variant {
         weight: 0.24,
         shapes: &[
             &[&[[40, 16], [28, 6], [12, 14], [10, 28], [22, 36], [38, 28], [48, 14], [48, 14], [54, 50], [42, 84], [18, 98], [-4, 80]]],
@@ -30,7 +27,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // In one curve, as a 6 upside down.
-    Form {
+    Variant {
         weight: 0.2,
         shapes: &[
             &[&[[56, 36], [37, 48], [15, 40], [10, 18], [28, 2], [50, 8], [58, 32], [55, 60], [46, 100]]],
@@ -40,7 +37,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // The loop left open at the top, or run past.
-    Form {
+    Variant {
         weight: 0.14,
         shapes: &[
             &[&[[48, 8], [24, 6], [8, 22], [11, 40], [30, 46], [51, 32], [59, 4], [59, 4], [59, 54], [55, 100]]],
@@ -50,7 +47,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // The loop flat, as a g's.
-    Form {
+    Variant {
         weight: 0.06,
         shapes: &[
             &[&[[59, 10], [30, 4], [7, 18], [13, 36], [39, 36], [57, 22], [63, 6], [63, 6], [57, 54], [48, 100]]],
@@ -58,7 +55,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A round loop, the stem hardly bent, starting inside it.
-    Form {
+    Variant {
         weight: 0.12,
         shapes: &[
             &[&[[49, 24], [48, 6], [24, 2], [7, 20], [13, 42], [37, 46], [53, 28], [55, 14], [55, 14], [57, 56], [55, 100]]],
@@ -67,7 +64,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A large loop and a short stem.
-    Form {
+    Variant {
         weight: 0.16,
         shapes: &[
             &[&[[62, 14], [36, 0], [10, 16], [2, 44], [18, 66], [44, 62], [60, 42], [64, 14], [64, 14], [62, 56], [58, 100]]],
@@ -77,7 +74,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // The loop open at the top: it starts left of the stem and comes back below.
-    Form {
+    Variant {
         weight: 0.12,
         shapes: &[
             &[&[[38, 8], [18, 6], [4, 24], [10, 44], [30, 50], [50, 38], [58, 18], [58, 18], [54, 56], [46, 100]]],

@@ -1,12 +1,9 @@
-//! Owns the ways to write a 5.
-//! Must not know how hands vary them.
-
-use super::Form;
+use super::Variant;
 
 #[rustfmt::skip] // one shape a line
-pub(super) const FORMS: &[Form] = &[
+pub(super) const VARIANTS: &[Variant] = &[
     // A body and a bar, in two strokes.
-    Form {
+    Variant {
         weight: 0.4,
         shapes: &[
             &[&[[26, 2], [20, 20], [6, 46], [6, 46], [30, 40], [54, 52], [52, 78], [30, 98], [-12, 90]], &[[30, 4], [60, 2], [96, -4]]],
@@ -20,7 +17,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // In one stroke from the end of the bar.
-    Form {
+    Variant {
         weight: 0.26,
         shapes: &[
             &[&[[70, 2], [43, 3], [18, 4], [18, 4], [14, 24], [9, 42], [9, 42], [34, 36], [61, 46], [66, 72], [41, 97], [0, 92]]],
@@ -30,7 +27,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Round, nearly an S.
-    Form {
+    Variant {
         weight: 0.24,
         shapes: &[
             &[&[[60, 16], [44, 0], [22, 10], [14, 30], [34, 46], [54, 58], [56, 80], [34, 98], [4, 90]]],
@@ -43,7 +40,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // The bowl turned in at its end.
-    Form {
+    Variant {
         weight: 0.18,
         shapes: &[
             &[&[[16, 4], [14, 22], [11, 40], [11, 40], [36, 34], [66, 46], [70, 72], [47, 98], [16, 96], [5, 80]], &[[16, 4], [41, 3], [70, 1]]],
@@ -52,7 +49,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A tall neck leaning in, the bowl nearly closed.
-    Form {
+    Variant {
         weight: 0.2,
         shapes: &[
             &[&[[26, 4], [18, 24], [10, 46], [10, 46], [26, 40], [48, 46], [56, 68], [44, 94], [18, 99], [2, 80]], &[[26, 4], [44, 3], [66, 2]]],

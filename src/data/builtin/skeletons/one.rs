@@ -1,12 +1,9 @@
-//! Owns the ways to write a 1.
-//! Must not know how hands vary them.
-
-use super::Form;
+use super::Variant;
 
 #[rustfmt::skip] // one shape a line
-pub(super) const FORMS: &[Form] = &[
+pub(super) const VARIANTS: &[Variant] = &[
     // A single line.
-    Form {
+    Variant {
         weight: 0.78,
         shapes: &[
             &[&[[10, 0], [10, 50], [10, 100]]],
@@ -16,7 +13,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // With a flag.
-    Form {
+    Variant {
         weight: 0.12,
         shapes: &[
             &[&[[0, 56], [14, 30], [28, 0], [28, 0], [28, 50], [28, 100]]],
@@ -28,7 +25,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // With flag and foot.
-    Form {
+    Variant {
         weight: 0.07,
         shapes: &[
             &[&[[2, 22], [14, 14], [30, 0], [30, 0], [30, 50], [30, 98]], &[[4, 99], [30, 99], [58, 99]]],
@@ -37,7 +34,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Foot alone.
-    Form {
+    Variant {
         weight: 0.03,
         shapes: &[
             &[&[[22, 0], [22, 50], [22, 98]], &[[0, 99], [22, 99], [44, 99]]],
@@ -45,7 +42,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // With a flag far down or a bow for one.
-    Form {
+    Variant {
         weight: 0.05,
         shapes: &[
             &[&[[0, 34], [16, 18], [32, 0], [32, 0], [30, 50], [28, 100]]],
@@ -54,7 +51,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // With a hook at its foot.
-    Form {
+    Variant {
         weight: 0.02,
         shapes: &[
             &[&[[12, 0], [11, 50], [10, 100], [10, 100], [16, 96], [24, 90]]],

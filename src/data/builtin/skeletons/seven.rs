@@ -1,12 +1,9 @@
-//! Owns the ways to write a 7.
-//! Must not know how hands vary them.
-
-use super::Form;
+use super::Variant;
 
 #[rustfmt::skip] // one shape a line
-pub(super) const FORMS: &[Form] = &[
+pub(super) const VARIANTS: &[Variant] = &[
     // A bar and a straight back.
-    Form {
+    Variant {
         weight: 0.46,
         shapes: &[
             &[&[[3, 6], [32, 5], [74, 4], [74, 4], [56, 50], [39, 100]]],
@@ -18,7 +15,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A rounded shoulder.
-    Form {
+    Variant {
         weight: 0.16,
         shapes: &[
             &[&[[3, 8], [30, 4], [56, 2], [69, 10], [63, 46], [47, 100]]],
@@ -28,7 +25,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Starting with a serif.
-    Form {
+    Variant {
         weight: 0.16,
         shapes: &[
             &[&[[7, 22], [7, 12], [10, 5], [10, 5], [40, 5], [74, 3], [74, 3], [58, 48], [44, 100]]],
@@ -38,7 +35,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A curved back.
-    Form {
+    Variant {
         weight: 0.08,
         shapes: &[
             &[&[[3, 4], [35, 4], [74, 4], [74, 4], [52, 30], [43, 60], [44, 100]]],
@@ -47,7 +44,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Crossed.
-    Form {
+    Variant {
         weight: 0.14,
         shapes: &[
             &[&[[3, 6], [32, 5], [74, 4], [74, 4], [56, 50], [42, 100]], &[[25, 52], [54, 50], [85, 48]]],
@@ -57,7 +54,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Starting with a long serif, the bar sagging.
-    Form {
+    Variant {
         weight: 0.16,
         shapes: &[
             &[&[[0, 44], [2, 22], [6, 4], [6, 4], [28, 6], [56, 2], [56, 2], [46, 50], [40, 100]]],
@@ -67,7 +64,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Crossed, with a serif or a sagging bar.
-    Form {
+    Variant {
         weight: 0.08,
         shapes: &[
             &[&[[2, 22], [4, 12], [8, 4], [8, 4], [34, 8], [70, 4], [70, 4], [52, 48], [40, 100]], &[[20, 54], [48, 50], [78, 46]]],
@@ -76,7 +73,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // With a toe: the back turns right at its end.
-    Form {
+    Variant {
         weight: 0.05,
         shapes: &[
             &[&[[4, 14], [6, 6], [12, 4], [12, 4], [36, 4], [62, 6], [62, 6], [56, 40], [42, 84], [46, 98], [64, 94]]],

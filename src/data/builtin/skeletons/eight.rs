@@ -1,12 +1,9 @@
-//! Owns the ways to write an 8.
-//! Must not know how hands vary them.
-
-use super::Form;
+use super::Variant;
 
 #[rustfmt::skip] // one shape a line
-pub(super) const FORMS: &[Form] = &[
+pub(super) const VARIANTS: &[Variant] = &[
     // In one stroke, an S first, closing where it began.
-    Form {
+    Variant {
         weight: 0.36,
         shapes: &[
             &[&[[54, 14], [34, 0], [8, 14], [10, 38], [32, 56], [44, 72], [42, 92], [30, 100], [18, 92], [16, 72], [32, 56], [54, 34], [54, 12]]],
@@ -20,7 +17,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // In one stroke, not closing at the top, or overshooting it.
-    Form {
+    Variant {
         weight: 0.22,
         shapes: &[
             &[&[[56, 12], [34, 0], [12, 8], [12, 28], [32, 46], [50, 62], [50, 86], [28, 100], [6, 86], [12, 64], [34, 44], [56, 22], [70, 4]]],
@@ -30,7 +27,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // The other way round, from the top left or the middle.
-    Form {
+    Variant {
         weight: 0.18,
         shapes: &[
             &[&[[10, 12], [28, 0], [50, 8], [52, 28], [32, 44], [10, 62], [8, 86], [32, 100], [54, 84], [50, 60], [30, 42], [12, 26], [12, 10]]],
@@ -39,7 +36,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Two rings.
-    Form {
+    Variant {
         weight: 0.14,
         shapes: &[
             &[&[[32, 0], [14, 6], [10, 22], [20, 40], [36, 42], [50, 30], [52, 14], [42, 2], [30, 0]], &[[32, 42], [12, 52], [6, 76], [20, 98], [40, 99], [56, 78], [52, 54], [32, 42]]],
@@ -48,7 +45,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Ring on top, from the crossing.
-    Form {
+    Variant {
         weight: 0.1,
         shapes: &[
             &[&[[32, 44], [14, 30], [12, 10], [30, 0], [50, 10], [48, 30], [30, 46], [12, 64], [10, 88], [30, 100], [50, 86], [48, 62], [32, 46]]],
@@ -56,7 +53,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // From the top right into a narrow waist, the second leg straight to the upper right.
-    Form {
+    Variant {
         weight: 0.26,
         shapes: &[
             &[&[[58, 16], [40, 2], [16, 6], [14, 26], [30, 44], [44, 62], [42, 88], [22, 100], [6, 88], [12, 68], [28, 50], [44, 32], [60, 14]]],
@@ -67,7 +64,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // The upper bow left open: the end stops at the crossing or short of the top.
-    Form {
+    Variant {
         weight: 0.16,
         shapes: &[
             &[&[[58, 14], [38, 0], [14, 8], [14, 28], [34, 46], [50, 64], [46, 90], [22, 100], [4, 86], [12, 64], [30, 50], [40, 42], [48, 34]]],
@@ -77,7 +74,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Left open at the foot.
-    Form {
+    Variant {
         weight: 0.05,
         shapes: &[
             &[&[[10, 100], [16, 78], [32, 52], [52, 28], [48, 6], [28, 0], [10, 12], [16, 32], [34, 50], [52, 76], [56, 100]]],
@@ -86,7 +83,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Crossing lines over a ring, hardly closed at the top.
-    Form {
+    Variant {
         weight: 0.06,
         shapes: &[
             &[&[[6, 2], [14, 18], [28, 38], [46, 60], [50, 84], [32, 100], [12, 90], [14, 66], [30, 44], [48, 22], [62, 0]]],

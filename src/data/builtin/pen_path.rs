@@ -1,5 +1,4 @@
-//! Owns the curve of the pen through a skeleton's points.
-//! Must not know digits or randomness.
+//! The curve of the pen through a skeleton's points.
 
 /// The points of a centripetal Catmull-Rom spline (Catmull & Rom 1974; Yuksel, Schaefer & Keyser 2011: no loops or cusps
 /// between points) about `step` apart. A point given twice is a corner: the curve stops there and starts afresh.

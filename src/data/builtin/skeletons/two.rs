@@ -1,12 +1,9 @@
-//! Owns the ways to write a 2.
-//! Must not know how hands vary them.
-
-use super::Form;
+use super::Variant;
 
 #[rustfmt::skip] // one shape a line
-pub(super) const FORMS: &[Form] = &[
+pub(super) const VARIANTS: &[Variant] = &[
     // Rounded top, straight back, corner at the foot.
-    Form {
+    Variant {
         weight: 0.4,
         shapes: &[
             &[&[[7, 20], [14, 10], [23, 3], [36, 4], [46, 18], [41, 52], [16, 97], [16, 97], [30, 97], [46, 97], [62, 96]]],
@@ -19,7 +16,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Looped at the foot.
-    Form {
+    Variant {
         weight: 0.24,
         shapes: &[
             &[&[[9, 22], [30, 4], [57, 2], [75, 18], [66, 46], [41, 76], [16, 95], [2, 88], [11, 76], [36, 82], [62, 94], [91, 92]]],
@@ -30,7 +27,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Angular, as a Z.
-    Form {
+    Variant {
         weight: 0.16,
         shapes: &[
             &[&[[2, 6], [34, 3], [75, 2], [75, 2], [52, 38], [27, 68], [2, 96], [2, 96], [41, 96], [84, 96]]],
@@ -40,7 +37,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Starting with a curl.
-    Form {
+    Variant {
         weight: 0.1,
         shapes: &[
             &[&[[25, 26], [11, 26], [9, 12], [32, 0], [59, 2], [75, 18], [66, 42], [39, 72], [5, 96], [5, 96], [32, 94], [62, 96], [91, 95]]],
@@ -49,7 +46,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Round throughout, the foot a wave.
-    Form {
+    Variant {
         weight: 0.1,
         shapes: &[
             &[&[[7, 20], [30, 2], [59, 4], [71, 24], [57, 50], [30, 78], [9, 94], [23, 96], [41, 90], [64, 94], [91, 96]]],
@@ -58,7 +55,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A wide loop at the foot, the back running far down.
-    Form {
+    Variant {
         weight: 0.32,
         shapes: &[
             &[&[[4, 30], [14, 8], [38, 0], [58, 12], [54, 40], [34, 62], [10, 74], [2, 62], [18, 58], [44, 76], [66, 96], [82, 106]]],
@@ -74,7 +71,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // Coming down into a large oval, the tail short.
-    Form {
+    Variant {
         weight: 0.2,
         shapes: &[
             &[&[[14, 16], [34, 0], [60, 8], [68, 34], [64, 64], [48, 92], [22, 100], [4, 88], [14, 70], [36, 66], [60, 70], [76, 72]]],
@@ -87,7 +84,7 @@ pub(super) const FORMS: &[Form] = &[
         ],
     },
     // A curl at the start and a loop at the foot.
-    Form {
+    Variant {
         weight: 0.18,
         shapes: &[
             &[&[[46, 40], [20, 40], [6, 24], [26, 2], [58, 4], [70, 26], [62, 54], [40, 80], [14, 98], [-4, 84], [10, 64], [38, 68], [66, 86], [98, 94]]],
