@@ -1,6 +1,6 @@
 //! What a run is: presets, older files, and values no run can have.
 
-use inkling::run_config::{Augmentation, ConfigProblem, OptimizerKind, Preset, RunConfig, VERSION};
+use inkling::run_config::{Augmentation, ConfigProblem, Field, OptimizerKind, Preset, RunConfig, VERSION};
 
 #[test]
 fn a_file_of_version_1_means_what_it_meant() {
@@ -59,17 +59,20 @@ fn each_value_that_cannot_be_is_named() {
     let base = RunConfig::default;
     for (config, problem) in [
         (RunConfig { version: VERSION + 1, ..base() }, P::NewerVersion { version: VERSION + 1 }),
-        (RunConfig { momentum: 1.0, ..base() }, P::Momentum { given: "1".to_owned() }),
-        (RunConfig { momentum: f64::NAN, ..base() }, P::Momentum { given: "NaN".to_owned() }),
-        (RunConfig { label_smoothing: -0.1, ..base() }, P::LabelSmoothing { given: "-0.1".to_owned() }),
-        (RunConfig { label_smoothing: f64::NAN, ..base() }, P::LabelSmoothing { given: "NaN".to_owned() }),
-        (RunConfig { clip_norm: Some(f64::INFINITY), ..base() }, P::ClipNorm { given: "inf".to_owned() }),
-        (RunConfig { clip_norm: Some(f64::NAN), ..base() }, P::ClipNorm { given: "NaN".to_owned() }),
-        (RunConfig { accumulation: 1025, ..base() }, P::Accumulation { given: 1025 }),
-        (RunConfig { weight_averaging: Some(0.0), ..base() }, P::WeightAveraging { given: "0".to_owned() }),
-        (RunConfig { weight_averaging: Some(f64::NAN), ..base() }, P::WeightAveraging { given: "NaN".to_owned() }),
-        (RunConfig { early_stopping: Some(1001), ..base() }, P::EarlyStopping { given: 1001 }),
-        (RunConfig { threads: Some(0), ..base() }, P::Threads { given: 0 }),
+        (RunConfig { momentum: 1.0, ..base() }, P::OutOfRange { field: Field::Momentum, given: "1".to_owned() }),
+        (RunConfig { momentum: f64::NAN, ..base() }, P::OutOfRange { field: Field::Momentum, given: "NaN".to_owned() }),
+        (RunConfig { label_smoothing: -0.1, ..base() }, P::OutOfRange { field: Field::LabelSmoothing, given: "-0.1".to_owned() }),
+        (RunConfig { label_smoothing: f64::NAN, ..base() }, P::OutOfRange { field: Field::LabelSmoothing, given: "NaN".to_owned() }),
+        (RunConfig { clip_norm: Some(f64::INFINITY), ..base() }, P::OutOfRange { field: Field::ClipNorm, given: "inf".to_owned() }),
+        (RunConfig { clip_norm: Some(f64::NAN), ..base() }, P::OutOfRange { field: Field::ClipNorm, given: "NaN".to_owned() }),
+        (RunConfig { accumulation: 1025, ..base() }, P::OutOfRange { field: Field::Accumulation, given: "1025".to_owned() }),
+        (RunConfig { weight_averaging: Some(0.0), ..base() }, P::OutOfRange { field: Field::WeightAveraging, given: "0".to_owned() }),
+        (
+            RunConfig { weight_averaging: Some(f64::NAN), ..base() },
+            P::OutOfRange { field: Field::WeightAveraging, given: "NaN".to_owned() },
+        ),
+        (RunConfig { early_stopping: Some(1001), ..base() }, P::OutOfRange { field: Field::EarlyStopping, given: "1001".to_owned() }),
+        (RunConfig { threads: Some(0), ..base() }, P::OutOfRange { field: Field::Threads, given: "0".to_owned() }),
     ] {
         assert_eq!(config.problems(), [problem]);
     }

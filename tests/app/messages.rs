@@ -9,7 +9,7 @@ use inkling::nn::ComputeError;
 use inkling::nn::ModelError;
 use inkling::problem::Problem;
 use inkling::records::Intervention;
-use inkling::run_config::{ConfigProblem, DeviceChoice, Precision};
+use inkling::run_config::{ConfigProblem, DeviceChoice, Field, Precision};
 use inkling::runs::RunError;
 use inkling::system::WriteError;
 
@@ -30,18 +30,18 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     ];
     let config = [
         (ConfigProblem::NewerVersion { version: 77 }, vec!["77"]),
-        (ConfigProblem::Epochs { given: 0 }, vec!["0 epochs", "1000"]),
-        (ConfigProblem::BatchSize { given: 9000 }, vec!["9000", "8192"]),
+        (ConfigProblem::OutOfRange { field: Field::Epochs, given: "0".to_owned() }, vec!["The number of epochs must be between 1 and 1000 (got 0)"]),
+        (ConfigProblem::OutOfRange { field: Field::BatchSize, given: "9000".to_owned() }, vec!["9000", "8192"]),
         (ConfigProblem::BatchLargerThanSet { given: 512, images: 300 }, vec!["512", "300"]),
-        (ConfigProblem::LearningRate { given: "NaN".to_owned() }, vec!["NaN"]),
-        (ConfigProblem::WeightDecay { given: "-1".to_owned() }, vec!["-1"]),
-        (ConfigProblem::Momentum { given: "1".to_owned() }, vec!["momentum of 1", "0.9"]),
-        (ConfigProblem::LabelSmoothing { given: "0.7".to_owned() }, vec!["0.7", "0.5"]),
-        (ConfigProblem::ClipNorm { given: "-3".to_owned() }, vec!["-3", "above 0"]),
-        (ConfigProblem::Accumulation { given: 0 }, vec!["0 batches", "1024"]),
-        (ConfigProblem::WeightAveraging { given: "1.5".to_owned() }, vec!["1.5", "below 1"]),
-        (ConfigProblem::EarlyStopping { given: 0 }, vec!["0 epochs", "1000"]),
-        (ConfigProblem::Threads { given: 0 }, vec!["0 threads"]),
+        (ConfigProblem::OutOfRange { field: Field::LearningRate, given: "NaN".to_owned() }, vec!["NaN"]),
+        (ConfigProblem::OutOfRange { field: Field::WeightDecay, given: "-1".to_owned() }, vec!["-1"]),
+        (ConfigProblem::OutOfRange { field: Field::Momentum, given: "1".to_owned() }, vec!["momentum", "got 1", "0.9"]),
+        (ConfigProblem::OutOfRange { field: Field::LabelSmoothing, given: "0.7".to_owned() }, vec!["0.7", "0.5"]),
+        (ConfigProblem::OutOfRange { field: Field::ClipNorm, given: "-3".to_owned() }, vec!["-3", "above 0"]),
+        (ConfigProblem::OutOfRange { field: Field::Accumulation, given: "0".to_owned() }, vec!["between 1 and 1024 batches", "got 0"]),
+        (ConfigProblem::OutOfRange { field: Field::WeightAveraging, given: "1.5".to_owned() }, vec!["1.5", "below 1"]),
+        (ConfigProblem::OutOfRange { field: Field::EarlyStopping, given: "0".to_owned() }, vec!["must be between 1 and 1000 epochs (got 0)"]),
+        (ConfigProblem::OutOfRange { field: Field::Threads, given: "0".to_owned() }, vec!["threads", "got 0"]),
         (ConfigProblem::PrecisionUnavailable { precision: Precision::Bf16, reason: reason() }, vec!["bf16", "Permission denied"]),
         (ConfigProblem::DeviceUnavailable { device: DeviceChoice::Cuda, reason: reason() }, vec!["cuda", "Permission denied"]),
     ];

@@ -12,7 +12,8 @@ use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Task};
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Intervention, ModelRef, RunId, StepPoint, Telemetry};
 use inkling::run_config::{
-    Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, ModelKind, NamedSet, Preset, ReadingChoice, RunConfig,
+    Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, Field, ModelKind, NamedSet, Preset, ReadingChoice,
+    RunConfig,
 };
 
 use crate::fake_engine::{evaluation, exported, plan, prediction, reads, report, starter, summary};
@@ -76,8 +77,8 @@ fn every_event_arrives_as_it_left() {
     let problems = [
         Problem::Busy,
         Problem::Diverged { step: 3 },
-        Problem::Config(ConfigProblem::Epochs { given: 0 }),
-        Problem::Config(ConfigProblem::LearningRate { given: "NaN".to_owned() }),
+        Problem::Config(ConfigProblem::OutOfRange { field: Field::Epochs, given: "0".to_owned() }),
+        Problem::Config(ConfigProblem::OutOfRange { field: Field::LearningRate, given: "NaN".to_owned() }),
         Problem::Data(DataError::Missing { path: "gone".into() }),
         Problem::EngineExited(EngineExit::Hung { seconds: 30 }),
     ];

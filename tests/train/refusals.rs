@@ -1,7 +1,7 @@
 //! Runs that cannot be are refused with the reason.
 
 use inkling::data::DataSet;
-use inkling::run_config::{ConfigProblem, ModelKind, RunConfig};
+use inkling::run_config::{ConfigProblem, Field, ModelKind, RunConfig};
 use inkling::train::TrainError;
 
 use super::watcher::{Watcher, config};
@@ -18,9 +18,18 @@ fn refused(config: &RunConfig, data: &DataSet) -> TrainError {
 fn values_no_run_can_have() {
     let data = square_set(24, 0);
     let base = config(ModelKind::Mlp);
-    assert_eq!(refused(&RunConfig { epochs: 0, ..base.clone() }, &data), ConfigProblem::Epochs { given: 0 }.into());
-    assert_eq!(refused(&RunConfig { memory_limit: Some(0), ..base.clone() }, &data), ConfigProblem::MemoryLimit { given: 0 }.into());
-    assert_eq!(refused(&RunConfig { batch_size: 0, ..base }, &data), ConfigProblem::BatchSize { given: 0 }.into());
+    assert_eq!(
+        refused(&RunConfig { epochs: 0, ..base.clone() }, &data),
+        ConfigProblem::OutOfRange { field: Field::Epochs, given: "0".to_owned() }.into()
+    );
+    assert_eq!(
+        refused(&RunConfig { memory_limit: Some(0), ..base.clone() }, &data),
+        ConfigProblem::OutOfRange { field: Field::MemoryLimit, given: "0".to_owned() }.into()
+    );
+    assert_eq!(
+        refused(&RunConfig { batch_size: 0, ..base }, &data),
+        ConfigProblem::OutOfRange { field: Field::BatchSize, given: "0".to_owned() }.into()
+    );
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn a_value_that_cannot_be_says_why_beside_it_and_start_waits() {
     let (mut window, mut engine) = sized([1280.0, 1400.0]);
     open_more(&mut window);
     for (field, text, reason) in [
-        ("Epochs", "0", "0 epochs cannot be trained"),
+        ("Epochs", "0", "The number of epochs must be between 1 and 1000 (got 0)"),
         ("Epochs", "many", "“many” cannot be used"),
         ("Epochs", "99999999999999999999", "cannot be used"),
         ("Batch size", "9000", "9000"),

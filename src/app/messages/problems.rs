@@ -14,6 +14,7 @@ use crate::problem::{EngineExit, Problem};
 use crate::run_config::{ConfigProblem, ModelKind, Precision};
 use crate::runs::RunError;
 use crate::system::WriteError;
+use crate::text::format::capitalised;
 
 impl From<&Problem> for Message {
     fn from(problem: &Problem) -> Self {
@@ -98,46 +99,19 @@ fn of_config(problem: &ConfigProblem) -> Message {
             format!("These settings were saved by a newer version of Inkling (format version {version})."),
             "Update Inkling, or choose a preset.",
         ),
-        ConfigProblem::Epochs { given } => Message::new(format!("The number of epochs must be between 1 and 1000 (got {given})."), ""),
-        ConfigProblem::BatchSize { given } => {
-            Message::new(format!("The batch size must be between 1 and 8192 (got {given})."), "64 is a typical value.")
-        }
+        ConfigProblem::OutOfRange { field, given } => field.range().map_or_else(
+            || Message::new(format!("{given} is not a valid setting."), "Choose another value."),
+            |range| {
+                Message::new(
+                    format!("{} must be {} (got {given}).", capitalised(range.name), range.with_unit()),
+                    format!("Choose {}.", range.hint()),
+                )
+            },
+        ),
         ConfigProblem::BatchLargerThanSet { given, images } => Message::new(
             format!("The batch size ({given}) is larger than the training set ({images} images)."),
             format!("Choose a batch size of at most {images}, or a larger data set."),
         ),
-        ConfigProblem::LearningRate { given } => {
-            Message::new(format!("The learning rate must be above 0 and at most 10 (got {given})."), "0.001 is a good start for AdamW.")
-        }
-        ConfigProblem::WeightDecay { given } => {
-            Message::new(format!("The weight decay must be between 0 and 1 (got {given})."), "0 turns it off.")
-        }
-        ConfigProblem::Momentum { given } => {
-            Message::new(format!("The momentum must be at least 0 and below 1 (got {given})."), "0.9 is typical.")
-        }
-        ConfigProblem::LabelSmoothing { given } => {
-            Message::new(format!("Label smoothing must be between 0 and 0.5 (got {given})."), "0 turns it off; 0.1 is typical.")
-        }
-        ConfigProblem::ClipNorm { given } => Message::new(
-            format!("The norm for gradient clipping must be above 0 (got {given})."),
-            "1 is typical. Leave it out to turn clipping off.",
-        ),
-        ConfigProblem::Accumulation { given } => {
-            Message::new(format!("Gradient accumulation must be between 1 and 1024 batches (got {given})."), "1 turns it off.")
-        }
-        ConfigProblem::WeightAveraging { given } => Message::new(
-            format!("The decay for weight averaging must be above 0 and below 1 (got {given})."),
-            "0.999 is typical. Leave it out to turn averaging off.",
-        ),
-        ConfigProblem::EarlyStopping { given } => {
-            Message::new(format!("Early stopping must wait between 1 and 1000 epochs (got {given})."), "Leave it out to train all epochs.")
-        }
-        ConfigProblem::MemoryLimit { given } => {
-            Message::new(format!("The memory limit must be above 0 MB (got {given})."), "500 is an example. Leave it out for no limit.")
-        }
-        ConfigProblem::Threads { given } => {
-            Message::new(format!("The number of threads must be between 1 and 1024 (got {given})."), "Leave it out for one per core.")
-        }
         ConfigProblem::InitialWeights { path, found, asked } => Message::new(
             format!("The weights in {} belong to {found}, not to {asked}.", path.display()),
             "Choose that network, or start without these weights.",

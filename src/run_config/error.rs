@@ -1,0 +1,40 @@
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{DeviceChoice, Field, Precision, VERSION};
+
+/// Settings that no run can have. Numbers travel as text: they may be NaN.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant names its field and carries what was given")]
+pub enum ConfigProblem {
+    #[error("configuration version {version} is newer than this program's {VERSION}")]
+    NewerVersion { version: u32 },
+    #[error("{}: {given} is not {}", name(*field), field.range().map(ToString::to_string).unwrap_or_default())]
+    OutOfRange { field: Field, given: String },
+    #[error("batch size: {given} is larger than the {images} training images")]
+    BatchLargerThanSet { given: u32, images: u64 },
+    #[error("the weights in {path} are of another network: {found}, and not {asked}")]
+    InitialWeights { path: PathBuf, found: String, asked: String },
+    #[error("precision {precision} cannot be used: {reason}")]
+    PrecisionUnavailable { precision: Precision, reason: String },
+    #[error("device {device} cannot be used: {reason}")]
+    DeviceUnavailable { device: DeviceChoice, reason: String },
+}
+
+impl ConfigProblem {
+    /// The setting it is about.
+    pub const fn field(&self) -> Field {
+        match self {
+            Self::OutOfRange { field, .. } => *field,
+            Self::BatchLargerThanSet { .. } => Field::BatchSize,
+            Self::PrecisionUnavailable { .. } => Field::Precision,
+            Self::DeviceUnavailable { .. } => Field::Device,
+            Self::NewerVersion { .. } | Self::InitialWeights { .. } => Field::Other,
+        }
+    }
+}
+
+fn name(field: Field) -> &'static str {
+    field.range().map_or("setting", |range| range.name)
+}
