@@ -1,11 +1,10 @@
-//! Owns what can be wrong with data, as data.
-//! Must not hold prose for people: `app::messages` does.
+//! What can be wrong with data. Sentences for people are formed in `app::messages`.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a data set could not be had.
+/// Why a data set could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum DataError {
     /// A set known by name is in none of the data folders.
@@ -13,10 +12,10 @@ pub enum DataError {
     NotFound {
         /// The set's name.
         set: String,
-        /// The folders looked into.
+        /// The folders that were searched.
         searched: Vec<PathBuf>,
     },
-    /// A path holds nothing.
+    /// Nothing is at a path.
     #[error("{path} does not exist")]
     Missing {
         /// The path.
@@ -27,7 +26,7 @@ pub enum DataError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// The system's words.
+        /// The system's message.
         reason: String,
     },
     /// A file is not what it should be.
@@ -38,7 +37,7 @@ pub enum DataError {
         /// What is wrong.
         reason: String,
     },
-    /// A file claims or unpacks to more than Inkling takes.
+    /// A file claims or decompresses to more than Inkling accepts.
     #[error("{path} is too large: {reason}")]
     TooLarge {
         /// The file.
@@ -46,7 +45,7 @@ pub enum DataError {
         /// What it claims.
         reason: String,
     },
-    /// A folder or file holds no labelled pictures that Inkling understands.
+    /// A folder or file has no labelled images that Inkling understands.
     #[error("{path} holds no data set: {reason}")]
     NoData {
         /// The path.
@@ -54,10 +53,10 @@ pub enum DataError {
         /// What was looked for.
         reason: String,
     },
-    /// An imported model's data, which nobody named.
+    /// The training data of an imported model is not known.
     #[error("the training data of this model is unknown")]
     Unknown,
-    /// The person changed their mind.
+    /// Loading was cancelled.
     #[error("cancelled")]
     Cancelled,
 }

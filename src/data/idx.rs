@@ -1,26 +1,26 @@
-//! Owns the IDX format of MNIST (`LeCun` et al. 1998): a magic number, big-endian sizes, then a byte per pixel or label.
-//! Must not know which files make a set, nor trust a header: what it claims is held against what is there before room is
-//! made for it.
+//! The IDX format of MNIST (`LeCun` et al. 1998): a magic number, big-endian sizes, then a byte per pixel or label.
+//!
+//! Headers are not trusted: what they claim is compared with the file's size before memory is allocated for it.
 
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::DataError;
-use super::source::{DataFile, malformed, too_large, unreadable};
+use super::data_file::{DataFile, malformed, too_large, unreadable};
 use crate::ink::{PIXELS, SIDE};
 
-/// More pictures than any digit set has (EMNIST's largest holds 814,255); what claims more is damaged.
+/// More images than any digit set has (EMNIST's largest holds 814,255); what claims more is damaged.
 const MOST: u64 = 2_000_000;
-/// Bytes read between two looks at whoever waits.
+/// Bytes read between two reports of progress.
 const CHUNK: u64 = 1 << 20;
 
-/// What a file should hold.
+/// What a file should contain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// 28x28 pictures.
+    /// 28x28 images.
     Images,
-    /// A digit each.
+    /// A digit for each image.
     Labels,
 }
 
@@ -49,18 +49,18 @@ impl Kind {
     }
 }
 
-/// How many items the header claims, as far as so many can be in the file at all.
+/// How many items the header claims; an error where the file is too small for them.
 pub fn count(path: &Path, kind: Kind) -> Result<u64, DataError> {
     read_header(&mut DataFile::open(path)?, path, kind)
 }
 
-/// The items of a file, exactly as many as its header claims. `progress` gets the share done and may break off.
+/// The items of a file, exactly as many as its header claims. `progress` is told the fraction done and may cancel.
 pub fn read(path: &Path, kind: Kind, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Vec<u8>, DataError> {
     let mut file = DataFile::open(path)?;
     let count = read_header(&mut file, path, kind)?;
     let expected = count * kind.item();
     let mut items: Vec<u8> = Vec::new();
-    // One byte more than claimed tells a file that goes on, and has gzip check its sum. Room grows only as bytes really come.
+    // Reading one byte more than claimed detects a longer file, and makes gzip verify its checksum. Memory grows only with what is read.
     loop {
         let there = items.len() as u64;
         if progress(there as f32 / expected.max(1) as f32).is_break() {

@@ -1,19 +1,19 @@
-//! Owns data sets written as ink: labelled drawings, one a line. Must not know how ink becomes a picture.
+//! Data sets of drawings: labelled strokes, one drawing per line, which `ink` rasterises.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::class_folders::as_data_error;
-use super::source::malformed;
+use super::class_folder_set::as_data_error;
+use super::data_file::malformed;
 use super::{DataError, Split};
 use crate::ink::{self, read_ink_file};
 
-/// Drawings taken at most.
+/// The most drawings a set may have.
 const MOST: usize = 2_000_000;
-/// Drawings between two looks at whoever waits.
+/// Drawings between two reports of progress.
 const CHUNK: usize = 500;
 
-/// Reads labelled drawings; each must have a digit for a label.
+/// Reads drawings; each must be labelled with a digit.
 pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
     let mut split = Split::default();
     for entry in read_ink_file(path).map_err(as_data_error)? {
@@ -24,9 +24,9 @@ pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Re
         split.images.extend_from_slice(ink::rasterize(&entry.ink).pixels());
         split.labels.push(digit as u8);
         if split.len() > MOST {
-            return Err(super::source::too_large(path, format!("it has more than {MOST} drawings")));
+            return Err(super::data_file::too_large(path, format!("it has more than {MOST} drawings")));
         }
-        // How much is still to come is not known before it is read.
+        // How many there are is not known before all are read.
         if split.len() % CHUNK == 0 && progress(1.0 - 1.0 / (1.0 + split.len() as f32 / 10_000.0)).is_break() {
             return Err(DataError::Cancelled);
         }

@@ -1,37 +1,38 @@
-//! Owns data sets: finding, reading, checking, writing the built-in one.
-//! Must not know models, tensors or windows.
+//! Data sets: finding, reading and checking them, generating the built-in one, the validation split, and augmentation.
+//!
+//! This room does not know models, tensors or windows.
 
 pub mod augment;
 pub mod builtin;
-mod class_folders;
+mod class_folder_set;
+mod contact_sheet;
+mod csv_table;
+mod data_file;
+mod dataset;
 mod error;
 mod idx;
-mod idx_folder;
+mod idx_set;
 mod ink_set;
 mod load;
-mod sheet;
-mod source;
-mod split;
-mod table;
 mod validation;
 
+pub use contact_sheet::contact_sheet;
+pub use dataset::{DataSet, Split, gather_batch};
 pub use error::DataError;
 pub use load::{find, load};
-pub use sheet::contact_sheet;
-pub use split::{DataSet, Split};
-pub use validation::{ValidationSplit, gather_batch, validation_size};
+pub use validation::{ValidationSplit, validation_size};
 
-/// A data set that was found by name.
+/// A named data set that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Which.
+    /// Which one.
     pub set: crate::run_config::NamedSet,
     /// The folder its files are in.
     pub folder: std::path::PathBuf,
-    /// Training images, as the header says.
+    /// Training images, as its header claims.
     pub train_images: u64,
-    /// Test images, as the header says.
+    /// Test images, as its header claims.
     pub test_images: u64,
-    /// Whether these are the files as they were published, by SHA-256 of what they unpack to; `None` where that is not known.
+    /// Whether these are the published files, by the SHA-256 of their decompressed content; `None` where that is not known.
     pub original: Option<bool>,
 }

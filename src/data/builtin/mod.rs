@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
+use super::dataset::{DataSet, Split};
 use super::error::DataError;
-use super::split::{DataSet, Split};
 use crate::ink::{Ink, PIXELS};
 use crate::math::random::Random;
 

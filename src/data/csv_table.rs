@@ -1,5 +1,4 @@
-//! Owns CSV files as Kaggle spells them: `label,pixel0,…,pixel783`, with or without that header, gzipped or not.
-//! Must not know where they were found.
+//! CSV files in Kaggle's form: `label,pixel0,…,pixel783`, with or without that header, gzipped or not.
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -7,21 +6,21 @@ use std::path::Path;
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::source::{DataFile, malformed, too_large, unreadable};
+use super::data_file::{DataFile, malformed, too_large, unreadable};
 use super::{DataError, Split};
 use crate::ink::PIXELS;
 
 /// A row of 785 numbers is at most 3,925 bytes long; quotes and spaces may triple that.
 const LONGEST_ROW: usize = 16 << 10;
-/// Rows taken at most.
+/// The most rows a file may have.
 const MOST: usize = 2_000_000;
-/// Rows between two looks at whoever waits.
+/// Rows between two reports of progress.
 const CHUNK: usize = 500;
 
-/// Reads a file of labelled pictures. `progress` is asked now and then.
+/// Reads a file of labelled images.
 pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
     let file = DataFile::open(path)?;
-    // Where a packed file ends is not known; as most pixels are 0, it unpacks to some ten times its size.
+    // The size of a compressed file's content is not known; as most pixels are 0, it is about ten times the file's.
     let size = file.size * if file.gzipped { 10 } else { 1 };
     let mut reader = reader(file);
     let mut split = Split::default();
@@ -64,7 +63,7 @@ fn reader(file: DataFile) -> csv::Reader<RowLimit> {
     ReaderBuilder::new().has_headers(false).flexible(true).from_reader(RowLimit { inner: file, since_newline: 0 })
 }
 
-/// Some programs put a mark before the first word that says the text is UTF-8.
+/// Some programs write a UTF-8 byte order mark before the first word.
 fn is_header(record: &ByteRecord) -> bool {
     let first = record.get(0).unwrap_or_default();
     let first = first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first);
@@ -99,7 +98,7 @@ fn wrong_csv(path: &Path, error: csv::Error) -> DataError {
     }
 }
 
-/// Fails when a row goes on and on, so that a file without line ends cannot fill the memory.
+/// Fails when a row is too long, so that a file without line breaks cannot fill the memory.
 struct RowLimit {
     inner: DataFile,
     since_newline: usize,

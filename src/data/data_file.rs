@@ -1,5 +1,4 @@
-//! Owns opening a data file, gzipped or not, and the words for what is wrong with one.
-//! Must not know formats.
+//! Opening a data file, gzipped or not, and the errors all formats share.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,20 +8,20 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::DataError;
 
-/// DEFLATE packs at most 1,032 bytes into one.
+/// DEFLATE compresses at most 1,032 bytes into one.
 const DEFLATE_RATIO: u64 = 1032;
 
-/// A data file, unpacked as it is read when it begins like gzip.
+/// A data file, decompressed as it is read when it begins like gzip.
 pub struct DataFile {
     bytes: Box<dyn Read>,
     /// Bytes on disk.
     pub size: u64,
-    /// True when it is packed.
+    /// True when it is compressed.
     pub gzipped: bool,
 }
 
 impl DataFile {
-    /// Opens a file. A pipe, which might never say anything, and other things that are no files are refused.
+    /// Opens a file. Pipes, which might block forever, and other things that are not regular files are refused.
     pub fn open(path: &Path) -> Result<Self, DataError> {
         let refused = |error: io::Error| unreadable(path, &error);
         let metadata = path.metadata().map_err(refused)?;
@@ -35,7 +34,7 @@ impl DataFile {
         Ok(Self { bytes, size: metadata.len(), gzipped })
     }
 
-    /// The most bytes that can come out of it.
+    /// The most bytes that reading it can give.
     pub fn most_bytes(&self) -> u64 {
         if self.gzipped { self.size.saturating_mul(DEFLATE_RATIO) } else { self.size }
     }
@@ -47,11 +46,11 @@ impl Read for DataFile {
     }
 }
 
-/// A file or folder the system would not give.
+/// A file or folder that could not be read.
 pub fn unreadable(path: &Path, error: &io::Error) -> DataError {
     match error.kind() {
         io::ErrorKind::NotFound => DataError::Missing { path: path.to_owned() },
-        // What gzip finds wrong arrives as one of these.
+        // gzip reports damage as one of these.
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
             malformed(path, format!("gzip: {error}"))
         }
@@ -64,7 +63,7 @@ pub fn malformed(path: &Path, reason: impl Into<String>) -> DataError {
     DataError::Malformed { path: path.to_owned(), reason: reason.into() }
 }
 
-/// A file that claims too much.
+/// A file that claims more than Inkling accepts.
 pub fn too_large(path: &Path, reason: impl Into<String>) -> DataError {
     DataError::TooLarge { path: path.to_owned(), reason: reason.into() }
 }

@@ -1,4 +1,4 @@
-//! Owns contact sheets: a page of pictures to look a data set over. Must not know where the pictures came from.
+//! Contact sheets: a page of images to look a data set over.
 
 use image::GrayImage;
 
@@ -6,13 +6,13 @@ use super::Split;
 use crate::ink::SIDE;
 use crate::math::random::Random;
 
-/// Pixels between two pictures.
+/// Pixels between two images.
 const GAP: usize = 4;
-/// Room for the label at the left of a row.
+/// Pixels for the label at the left of a row.
 const LABEL: usize = 20;
-/// Pixels of the sheet for one of a label.
+/// Size of a label's pixel on the sheet.
 const ZOOM: usize = 2;
-/// The labels, five pixels wide and seven high, a row a number.
+/// The labels, five pixels wide and seven high: a number for each row.
 const GLYPHS: [[u8; 7]; 10] = [
     [0b01110, 0b10001, 0b10011, 0b10101, 0b11001, 0b10001, 0b01110],
     [0b00100, 0b01100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110],
@@ -26,7 +26,7 @@ const GLYPHS: [[u8; 7]; 10] = [
     [0b01110, 0b10001, 0b10001, 0b01111, 0b00001, 0b00010, 0b01100],
 ];
 
-/// A page of `columns` pictures of each class, a row a class with its label before it, dark on white, chosen by `seed`.
+/// A page of `columns` random images of each class, a row for each class after its label, dark on white.
 pub fn contact_sheet(split: &Split, columns: usize, seed: u64) -> GrayImage {
     let cell = SIDE + GAP;
     let mut sheet = GrayImage::from_pixel((LABEL + columns * cell + GAP) as u32, (10 * cell + GAP) as u32, image::Luma([255]));

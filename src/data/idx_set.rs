@@ -1,5 +1,4 @@
-//! Owns which IDX files make a set: their names, the folders they are looked for in, and that images and labels belong
-//! together. Must not know the format of one file.
+//! Which IDX files make a set: their names, the folders they are searched for in, and that images and labels belong together.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -7,23 +6,23 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::data_file::{DataFile, malformed, unreadable};
 use super::idx::{self, Kind};
-use super::source::{DataFile, malformed, unreadable};
 use super::{DataError, DataSet, Split};
 use crate::ink::{PIXELS, SIDE};
 use crate::run_config::NamedSet;
 
-/// What EMNIST puts before MNIST's file names.
+/// EMNIST's prefix to MNIST's file names.
 const EMNIST: &str = "emnist-digits-";
 
 /// A set's files in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IdxFolder {
+pub struct IdxSet {
     /// The folder.
     pub folder: PathBuf,
     train: Pair,
     test: Option<Pair>,
-    /// True when rows and columns are exchanged, as EMNIST publishes its pictures (Cohen et al. 2017).
+    /// True when rows and columns are exchanged, as EMNIST publishes its images (Cohen et al. 2017).
     transposed: bool,
 }
 
@@ -34,8 +33,8 @@ struct Pair {
     labels: PathBuf,
 }
 
-impl IdxFolder {
-    /// The set in this folder; `None` where none of its files is there, an error where only some are.
+impl IdxSet {
+    /// The set in this folder; `None` where it has none of the files, an error where it has only some.
     pub fn open(folder: &Path) -> Result<Option<Self>, DataError> {
         for prefix in ["", EMNIST] {
             let pair = |name: &str| Pair::find(folder, &format!("{prefix}{name}"));
@@ -70,7 +69,7 @@ impl IdxFolder {
 
     /// Reads the set; the test split is empty where it has no files.
     pub fn read(&self, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<DataSet, DataError> {
-        // The bar is right for MNIST, whose test split is a seventh of the whole.
+        // Right for MNIST, whose test split is a seventh of the whole.
         let train_share = if self.test.is_some() { 6.0 / 7.0 } else { 1.0 };
         let train = self.train.read(self.transposed, &mut |done| progress(done * train_share))?;
         let test =
@@ -104,7 +103,7 @@ impl Pair {
 
     fn read(&self, transposed: bool, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
         let labels = idx::read(&self.labels, Kind::Labels, &mut |_| progress(0.0))?;
-        // That the large file belongs to the small one is seen before it is read.
+        // Whether the large file belongs to the small one is checked before it is read.
         let count = idx::count(&self.images, Kind::Images)?;
         if count != labels.len() as u64 {
             let reason = format!("it holds {count} images, but {} holds {} labels", self.labels.display(), labels.len());
@@ -127,7 +126,7 @@ fn transpose(image: &mut [u8]) {
 }
 
 fn find_file(folder: &Path, which: &str, what: &str, dimensions: u8) -> Option<PathBuf> {
-    // Both spellings are about, and so are files that some tool unpacked without renaming them.
+    // Both spellings are in use, and some tools decompress files without renaming them.
     ["-", "."]
         .into_iter()
         .flat_map(|dot| ["", ".gz"].map(|end| folder.join(format!("{which}-{what}{dot}idx{dimensions}-ubyte{end}"))))
@@ -161,7 +160,7 @@ const MNIST_SHA256: [&str; 4] = [
 
 fn digest(path: &Path) -> Result<String, DataError> {
     let mut hasher = Sha256::new();
-    // The longest of the four files is 47 MB; one that goes on is not MNIST's.
+    // The longest of the four files is 47 MB; a longer one is not MNIST's.
     let mut file = DataFile::open(path)?.take(48_000_000);
     let mut piece = vec![0; 1 << 16];
     loop {

@@ -1,18 +1,17 @@
-//! Owns folders of pictures sorted by class: `0/ … 9/`, or the same below `train/` and `test/`.
-//! Must not know how a picture file becomes 28x28 pixels: `ink` does.
+//! Folders of images sorted by class: `0/ … 9/`, or the same below `train/` and `test/`. `ink` turns an image file into 28x28 pixels.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::source::{malformed, too_large, unreadable};
+use super::data_file::{malformed, too_large, unreadable};
 use super::{DataError, DataSet, Split};
 use crate::ink::{InkError, read_image_file};
 
-/// Pictures taken at most.
+/// The most images a set may have.
 const MOST: usize = 2_000_000;
-/// Pictures read between two looks at whoever waits.
+/// Images read between two reports of progress.
 const CHUNK: usize = 32;
 
 /// True when `folder` has a class folder, or `train` with one in it.
@@ -20,7 +19,7 @@ pub fn is_one(folder: &Path) -> bool {
     has_classes(folder) || has_classes(&folder.join("train"))
 }
 
-/// Reads the pictures; the test split is empty where there is no `test` folder.
+/// Reads the images; the test split is empty where there is no `test` folder.
 pub fn read(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<DataSet, DataError> {
     if has_classes(folder) {
         return Ok(DataSet { train: read_split(folder, progress)?, test: Split::default() });
@@ -44,7 +43,7 @@ fn read_split(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -
         }
         for entry in class.read_dir().map_err(|error| unreadable(&class, &error))? {
             let path = entry.map_err(|error| unreadable(&class, &error))?.path();
-            if is_picture(&path) {
+            if is_image(&path) {
                 files.push((path, digit));
             }
         }
@@ -52,17 +51,17 @@ fn read_split(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -
             return Err(too_large(folder, format!("it has more than {MOST} images")));
         }
     }
-    // A folder lists its files in any order; the same folder should give the same set.
+    // A file system lists files in any order; the same folder should give the same set.
     files.sort_unstable();
     let mut split = Split::default();
     for (index, chunk) in files.chunks(CHUNK).enumerate() {
         if progress((index * CHUNK) as f32 / files.len() as f32).is_break() {
             return Err(DataError::Cancelled);
         }
-        let pictures: Vec<_> = chunk.par_iter().map(|(path, label)| read_image_file(path).map(|picture| (picture, *label))).collect();
-        for read in pictures {
-            let (picture, label) = read.map_err(as_data_error)?;
-            split.images.extend_from_slice(picture.pixels());
+        let images: Vec<_> = chunk.par_iter().map(|(path, label)| read_image_file(path).map(|image| (image, *label))).collect();
+        for read in images {
+            let (image, label) = read.map_err(as_data_error)?;
+            split.images.extend_from_slice(image.pixels());
             split.labels.push(label);
         }
     }
@@ -72,8 +71,8 @@ fn read_split(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -
     Ok(split)
 }
 
-/// True for names that end like a picture Inkling reads; not for hidden files such as macOS leaves beside pictures (`._1.png`).
-fn is_picture(path: &Path) -> bool {
+/// True for names that end like an image Inkling reads; not for hidden files such as macOS leaves beside images (`._1.png`).
+fn is_image(path: &Path) -> bool {
     if path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.')) {
         return false;
     }
@@ -81,7 +80,7 @@ fn is_picture(path: &Path) -> bool {
     matches!(extension.as_deref(), Some("png" | "jpg" | "jpeg"))
 }
 
-/// The same trouble, in the words of this room.
+/// The same error as one of this room.
 pub fn as_data_error(error: InkError) -> DataError {
     match error {
         InkError::Unreadable { path, reason } => DataError::Unreadable { path, reason },

@@ -1,0 +1,49 @@
+//! Labelled images in memory: one byte per pixel, for a whole run.
+
+use crate::ink::PIXELS;
+
+/// Labelled images.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// 784 pixels for each label, one image after the other.
+    pub images: Vec<u8>,
+    /// The digit of each image.
+    pub labels: Vec<u8>,
+}
+
+impl Split {
+    /// How many images.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// True without images.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// The pixels of image `index`.
+    pub fn image(&self, index: usize) -> &[u8] {
+        &self.images[index * PIXELS..(index + 1) * PIXELS]
+    }
+}
+
+/// The images of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DataSet {
+    /// For training; the validation split is taken out of it, by seed.
+    pub train: Split,
+    /// For measuring the model once, at the end.
+    pub test: Split,
+}
+
+/// Replaces the content of `into` by the images at `indices`.
+pub fn gather_batch(images: &Split, indices: &[u32], into: &mut Split) {
+    into.images.clear();
+    into.labels.clear();
+    into.images.reserve(indices.len() * PIXELS);
+    for &index in indices {
+        into.images.extend_from_slice(images.image(index as usize));
+        into.labels.push(images.labels[index as usize]);
+    }
+}
