@@ -1,5 +1,4 @@
-//! Owns `inkling bench`: this machine measured, as a table for people and as lines for scripts.
-//! Must not measure: the engine does.
+//! `inkling bench`: runs the benchmark or a comparison; prints tables for people and JSON for scripts.
 
 use serde::Serialize;
 
@@ -20,9 +19,9 @@ use crate::run_config::{DeviceChoice, Preset, RunConfig, WeightFormat};
 use crate::text::format::grouped;
 use crate::text::table::{self, Line, Section};
 
-/// What can be compared.
+/// What to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum What {
+enum Comparison {
     BatchSizes,
     Devices,
 }
@@ -35,7 +34,7 @@ pub struct Arguments {
     quick: bool,
     /// Instead, time a few training steps at every batch size, or on every device at every precision
     #[arg(long, value_name = "WHAT", conflicts_with = "quick")]
-    compare: Option<What>,
+    compare: Option<Comparison>,
     /// Preset whose training steps are compared
     #[arg(long, value_name = "NAME", default_value = "balanced", requires = "compare", ignore_case = true, value_parser = choice::<Preset>(Preset::ALL.iter().map(|c| c.name())))]
     preset: Preset,
@@ -88,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return compare(what, arguments.preset, &mut output);
     }
     let engine = Engine::start(None, None, WeightFormat::F32)?;
-    interrupt::listen();
+    interrupt::install_handler();
     let extent = if arguments.quick { Extent::Quick } else { Extent::Full };
     engine.send(Command::Benchmark { request: 1, extent })?;
     let Over::Benchmarked(report, saved) = until_over(&engine, &mut output)? else { return Err(Problem::EngineGone.into()) };
@@ -107,18 +106,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Times a few steps of a preset on several sides.
-fn compare(what: What, preset: Preset, output: &mut Output) -> Result<(), Failure> {
+fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), Failure> {
     let config = RunConfig::preset(preset);
     let (sides, device) = match what {
-        What::BatchSizes => (bench::batch_sizes(&config), DeviceChoice::Cpu),
-        What::Devices => {
+        Comparison::BatchSizes => (bench::batch_sizes(&config), DeviceChoice::Cpu),
+        Comparison::Devices => {
             let usable = devices::usable_for_training();
             let last = usable.last().map_or(DeviceChoice::Cpu, |(device, _)| *device);
             (bench::devices(&config, &usable), last)
         }
     };
     let engine = Engine::start_for(device, None, None, WeightFormat::F32)?;
-    interrupt::listen();
+    interrupt::install_handler();
     engine.send(Command::Compare { request: 1, config, sides })?;
     let Over::Compared(rows, failed) = until_over(&engine, output)? else { return Err(Problem::EngineGone.into()) };
     let failed: Vec<String> = failed.iter().map(|(side, problem)| format!("{}: {}", name(*side), Message::from(problem).what)).collect();
@@ -130,10 +129,10 @@ fn compare(what: What, preset: Preset, output: &mut Output) -> Result<(), Failur
 }
 
 /// A line for each side, the best marked.
-fn section(what: What, rows: &[Row]) -> Section {
+fn section(what: Comparison, rows: &[Row]) -> Section {
     let best = |side: Side| match what {
-        What::BatchSizes => bench::sweet_spot(rows) == Some(side.batch_size),
-        What::Devices => bench::fastest(rows) == Some(side),
+        Comparison::BatchSizes => bench::sweet_spot(rows) == Some(side.batch_size),
+        Comparison::Devices => bench::fastest(rows) == Some(side),
     };
     let first = bench::rates(rows).next().map_or(f64::NAN, |(_, rate)| rate);
     let line = |(side, rate): (Side, f64)| {
@@ -163,7 +162,7 @@ fn until_over(engine: &Engine, output: &mut Output) -> Result<Over, Failure> {
     let mut stopping = false;
     let mut rows = Vec::new();
     loop {
-        if interrupt::asked() && !stopping {
+        if interrupt::requested() && !stopping {
             stopping = true;
             engine.send(Command::CancelBenchmark(1))?;
         }
@@ -182,10 +181,10 @@ fn until_over(engine: &Engine, output: &mut Output) -> Result<Over, Failure> {
                 return Err(Failure::Interrupted);
             }
             Some(Event::Failed { what: Task::Benchmark(_), problem }) => return Err(problem.into()),
-            // Whatever was measured, a fresh engine does not know of it.
+            // A restarted engine has lost the request.
             Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
             Some(Event::EngineExited(loss)) => return Err(loss.into()),
-            // The rest concerns reading, which nobody asked for here.
+            // Other events are irrelevant here.
             Some(_) | None => {}
         }
     }

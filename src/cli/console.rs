@@ -1,5 +1,4 @@
-//! Owns how this program gets a terminal on Windows, where a program that opens a window has none of its own.
-//! Must not know what is said there.
+//! Attaching to the terminal on Windows, where a program that opens windows has no console of its own.
 
 use std::fs::OpenOptions;
 use std::os::windows::io::IntoRawHandle;
@@ -9,8 +8,8 @@ use windows_sys::Win32::System::Console::{
     ATTACH_PARENT_PROCESS, AttachConsole, GetStdHandle, STD_ERROR_HANDLE, STD_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle,
 };
 
-/// Joins the terminal this was typed in, if it was; what goes to a file or a pipe still does.
-pub fn join() {
+/// Attaches to the terminal that the program was started from, if any; redirected streams stay redirected.
+pub fn attach() {
     // SAFETY: it takes a number and changes nothing in this process's memory; without such a terminal it fails.
     if unsafe { AttachConsole(ATTACH_PARENT_PROCESS) } == 0 {
         return;

@@ -1,5 +1,4 @@
-//! Owns `inkling data`: which data sets there are, and a look at one.
-//! Must not read data itself: `data` does.
+//! `inkling data`: lists data sets, or shows sample images of one.
 
 use std::io::Cursor;
 use std::ops::ControlFlow;
@@ -24,7 +23,7 @@ use crate::system::files::write_whole;
 use crate::system::paths::Paths;
 use crate::text::format::grouped;
 
-/// Pictures of each class on a sheet.
+/// Images per digit on a sheet.
 const COLUMNS: usize = 20;
 
 /// The commands of `inkling data`.
@@ -70,7 +69,7 @@ pub struct Show {
     json: bool,
 }
 
-/// A data set in the list.
+/// A data set in the list, as JSON.
 #[derive(Serialize)]
 struct Entry {
     name: String,
@@ -81,7 +80,7 @@ struct Entry {
     original: Option<bool>,
 }
 
-/// A sheet that was written.
+/// The sheet that was written, as JSON.
 #[derive(Serialize)]
 struct Sheet {
     path: String,
@@ -90,7 +89,7 @@ struct Sheet {
     test_images: usize,
 }
 
-/// Lists or shows.
+/// Runs `inkling data list` or `inkling data show`.
 pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::List(list) => run_list(list),
@@ -122,7 +121,7 @@ fn run_list(list: List) -> Result<(), Failure> {
         all &= entry.found;
         output.json(&entry)?;
         if !output.is_json() {
-            output.text(&line(&entry, &whereabouts(&entry)))?;
+            output.text(&line(&entry, &location(&entry)))?;
         }
     }
     if !all && !output.is_json() {
@@ -143,15 +142,15 @@ fn entry(set: NamedSet, found: Option<&Found>) -> Entry {
     }
 }
 
-fn line(entry: &Entry, whereabouts: &str) -> String {
+fn line(entry: &Entry, location: &str) -> String {
     let counts = match (entry.train_images, entry.test_images) {
         (Some(train), Some(test)) => format!("{:>7} + {:>6} images", grouped(train), grouped(test)),
         _ => " ".repeat(23),
     };
-    format!("{:<14} {counts}  {whereabouts}", entry.name)
+    format!("{:<14} {counts}  {location}", entry.name)
 }
 
-fn whereabouts(entry: &Entry) -> String {
+fn location(entry: &Entry) -> String {
     let Some(folder) = &entry.folder else { return "not found".to_owned() };
     match entry.original {
         Some(true) => format!("{folder} (original files)"),

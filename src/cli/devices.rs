@@ -1,5 +1,4 @@
-//! Owns which device a command computes on: one that takes a driver only after its self-test, in a process of its own.
-//! Must not compute on any.
+//! Chooses the device to compute on. A GPU is used only after it has passed the self-test in a process of its own.
 
 use super::failure::Failure;
 use super::output::note;
@@ -12,25 +11,25 @@ use crate::self_test::{Report, check_apart};
 use crate::system::paths::Paths;
 use crate::system::process;
 
-/// The device to compute on in this number format: one that was named has to pass its self-test; `auto` is the NVIDIA GPU where there is one
-/// that does, and otherwise stays what it is to an engine, the processor, and says why.
-pub fn settled(device: DeviceChoice, precision: Precision) -> Result<DeviceChoice, Failure> {
+/// The device to compute on in this precision. An NVIDIA GPU that was asked for must pass its self-test. `auto` becomes the NVIDIA GPU if there
+/// is one that passes; otherwise it stays `auto`, which the engine takes as the CPU, and a note says why.
+pub fn resolve(device: DeviceChoice, precision: Precision) -> Result<DeviceChoice, Failure> {
     match device {
-        DeviceChoice::Cuda => vouched_for(device, precision).map(|()| device).map_err(Failure::from),
-        // A program without CUDA has nothing to look for.
+        DeviceChoice::Cuda => check_precision(device, precision).map(|()| device).map_err(Failure::from),
+        // Without CUDA there is nothing to look for.
         DeviceChoice::Auto if HAS_CUDA => Ok(automatic(precision)),
         named => Ok(named),
     }
 }
 
 fn automatic(precision: Precision) -> DeviceChoice {
-    let hardware = this_machine();
+    let hardware = probe();
     if hardware.gpus.is_empty() {
-        // A machine without a GPU needs no words; one whose driver does not answer does.
+        // A machine without a GPU needs no note, but a driver that does not respond does.
         hardware.gpu_finding.iter().for_each(|finding| note(finding));
         return DeviceChoice::Auto;
     }
-    let usable = available(&hardware).and_then(|()| vouched_for(DeviceChoice::Cuda, precision));
+    let usable = available(&hardware).and_then(|()| check_precision(DeviceChoice::Cuda, precision));
     match usable {
         Ok(()) => DeviceChoice::Cuda,
         Err(problem) => {
@@ -40,15 +39,15 @@ fn automatic(precision: Precision) -> DeviceChoice {
     }
 }
 
-/// Devices that runs can be made on, the processor first, with the number formats that passed the self-test there.
+/// The devices that can train, the CPU first, each with the precisions that passed its self-test.
 pub fn usable_for_training() -> Vec<(DeviceChoice, Vec<Precision>)> {
     let mut usable = vec![(DeviceChoice::Cpu, Precision::on(DeviceChoice::Cpu).collect())];
     let gpu = DeviceChoice::Cuda;
-    if HAS_CUDA && !this_machine().gpus.is_empty() {
-        match checked(gpu) {
+    if HAS_CUDA && !probe().gpus.is_empty() {
+        match self_test(gpu) {
             Ok(report) => {
-                let sound = Precision::on(gpu).filter(|&precision| report.passed(precision).is_ok());
-                usable.push((gpu, sound.collect()));
+                let precisions = Precision::on(gpu).filter(|&precision| report.passed(precision).is_ok());
+                usable.push((gpu, precisions.collect()));
             }
             Err(problem) => note(&Message::from(&problem).what),
         }
@@ -56,8 +55,8 @@ pub fn usable_for_training() -> Vec<(DeviceChoice, Vec<Precision>)> {
     usable
 }
 
-/// What this machine has, found in a process of its own: a driver that breaks costs that process.
-fn this_machine() -> Hardware {
+/// Probes the hardware in a process of its own, so that a driver crash cannot end this one.
+fn probe() -> Hardware {
     probe_apart(process::this(&["hardware", "--json"]), &Paths::find().runs)
 }
 
@@ -66,13 +65,13 @@ fn available(hardware: &Hardware) -> Result<(), Problem> {
     Ok(device_availability(device, hardware).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
 }
 
-/// Whether this device passes its self-test in this number format.
-fn vouched_for(device: DeviceChoice, precision: Precision) -> Result<(), Problem> {
-    Ok(checked(device)?.passed(precision).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
+/// Whether this device passes its self-test in this precision; otherwise why not.
+fn check_precision(device: DeviceChoice, precision: Precision) -> Result<(), Problem> {
+    Ok(self_test(device)?.passed(precision).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
 }
 
-/// What the self-test of a device finds.
-fn checked(device: DeviceChoice) -> Result<Report, Problem> {
+/// Runs the self-test of a device in a process of its own.
+fn self_test(device: DeviceChoice) -> Result<Report, Problem> {
     device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
     note("Running the self-test of this device.");
     Ok(check_apart(device, None)?)

@@ -1,6 +1,3 @@
-//! Owns the command line's end of the engine: one request, and its events until it is over.
-//! Must not know what the events mean.
-
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -12,10 +9,10 @@ use crate::protocol::{Command, Event};
 use crate::run_config::{DeviceChoice, WeightFormat};
 use crate::system::paths::Paths;
 
-/// How soon Ctrl-C is noticed.
-const GLANCE: Duration = Duration::from_millis(50);
+/// How often `next` returns so that Ctrl-C is noticed.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// An engine of this process.
+/// An engine started by a subcommand, and its events.
 #[derive(Debug)]
 pub struct Engine {
     handle: EngineHandle,
@@ -23,12 +20,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts one on the processor. A data folder that was given goes before the usual ones.
+    /// Starts one on the CPU. `data_dir` is searched before the usual data folders.
     pub fn start(data_dir: Option<PathBuf>, runs: Option<RunsTarget>, weights: WeightFormat) -> Result<Self, Problem> {
         Self::start_for(DeviceChoice::Cpu, data_dir, runs, weights)
     }
 
-    /// Starts one for runs on this device: in a process of its own where that takes a driver.
+    /// Starts one for runs on this device: in a process of its own if the device needs a driver.
     pub fn start_for(
         device: DeviceChoice,
         data_dir: Option<PathBuf>,
@@ -47,7 +44,7 @@ impl Engine {
             background_priority: false,
             devices: this_machine(),
         };
-        // One waiting wake-up is enough: whoever is woken takes every event there is.
+        // One pending wake-up is enough, because the receiver takes all events.
         let (wake, woken) = sync_channel(1);
         let handle = EngineHandle::start(EngineHost::usual().for_device(device), settings, move || {
             let _ = wake.try_send(());
@@ -55,20 +52,20 @@ impl Engine {
         Ok(Self { handle, woken })
     }
 
-    /// Asks.
+    /// Sends a command.
     pub fn send(&self, command: Command) -> Result<(), Problem> {
         if self.handle.send(command) { Ok(()) } else { Err(Problem::EngineGone) }
     }
 
-    /// The next event; `None` when there was none for a moment.
+    /// The next event; `None` if there was none for a short while.
     pub fn next(&self) -> Result<Option<Event>, Problem> {
         loop {
             match self.handle.try_recv() {
                 Ok(Some(event)) => return Ok(Some(event)),
-                Ok(None) => match self.woken.recv_timeout(GLANCE) {
+                Ok(None) => match self.woken.recv_timeout(POLL_INTERVAL) {
                     Ok(()) => {}
                     Err(RecvTimeoutError::Timeout) => return Ok(None),
-                    // The engine ended: its last events may still be there.
+                    // The engine has ended, but its last events may still be queued.
                     Err(RecvTimeoutError::Disconnected) => return self.handle.try_recv().map_err(|_| Problem::EngineGone),
                 },
                 Err(_) => return Err(Problem::EngineGone),
@@ -77,7 +74,7 @@ impl Engine {
     }
 }
 
-/// Where data sets are looked for, best first.
+/// The folders to search for data sets, in order.
 pub fn data_folders(given: Option<PathBuf>, paths: &Paths) -> Result<Vec<PathBuf>, DataError> {
     match given {
         Some(folder) if !folder.is_dir() => Err(DataError::Missing { path: folder }),

@@ -1,5 +1,4 @@
-//! Owns `inkling eval`: a model's figures on a test split.
-//! Must not measure: the engine does.
+//! `inkling eval`: evaluates a model on a test set.
 
 use std::path::PathBuf;
 
@@ -58,9 +57,9 @@ fn measured(engine: &Engine) -> Result<(ModelInfo, Evaluation), Failure> {
             Some(Event::Evaluating { fraction, .. }) => progress.show(fraction, "Evaluating"),
             Some(Event::Evaluated { model, evaluation, .. }) => return Ok((model, *evaluation)),
             Some(Event::Failed { what: Task::Evaluation(_), problem }) => return Err(problem.into()),
-            // Whatever was measured, a fresh engine does not know of it; nobody breaks a measurement off here.
+            // A restarted engine has lost the request; evaluations are never cancelled here.
             Some(Event::Restarted | Event::EvaluationCancelled(_)) => return Err(Problem::EngineGone.into()),
-            // The rest concerns reading, which nobody asked for here.
+            // Other events are irrelevant here.
             Some(_) | None => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Owns `inkling export`: a model out, as files that other programs open. Must not put them together: the engine does.
+//! `inkling export`: writes a model in a format that other programs can open.
 
 use std::path::PathBuf;
 
@@ -77,14 +77,14 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let report = exported(&engine)?;
     let paths = report.paths.iter().map(|path| path.display().to_string()).collect();
     output.json(&Exported { format: spec.format.name(), paths, files: &report.files, quantized: report.quantized })?;
-    output.text(&words(&report, &spec))?;
+    output.text(&summary(&report, &spec))?;
     if let Some(problem) = &report.unmeasured {
         note(&format!("The accuracy of the 8-bit weights could not be measured. {}", Message::from(problem)));
     }
     Ok(())
 }
 
-/// What is asked for; an option that has no say in the format is a mistake.
+/// The export that the arguments ask for. An option that has no effect on the format is an error.
 fn spec(arguments: &Arguments) -> Result<ExportSpec, Failure> {
     let usual = ExportSpec::new(arguments.format);
     let has_onnx = matches!(arguments.format, ExportFormat::Onnx | ExportFormat::Zip);
@@ -120,16 +120,16 @@ fn exported(engine: &Engine) -> Result<ExportReport, Failure> {
             Some(Event::Exporting { fraction, .. }) => progress.show(fraction, "Evaluating the 8-bit weights"),
             Some(Event::Exported { export, .. }) => return Ok(*export),
             Some(Event::Failed { what: Task::Export(_), problem }) => return Err(problem.into()),
-            // Whatever was exported, a fresh engine does not know of it; nobody breaks an export off here.
+            // A restarted engine has lost the request; exports are never cancelled here.
             Some(Event::Restarted | Event::ExportCancelled(_)) => return Err(Problem::EngineGone.into()),
-            // The rest concerns reading, which nobody asked for here.
+            // Other events are irrelevant here.
             Some(_) | None => {}
         }
     }
 }
 
-/// A line for each file, with its weights where nothing was written, and what quantising costs.
-fn words(report: &ExportReport, spec: &ExportSpec) -> String {
+/// One line per file, with its tensors if nothing was written, and the accuracy of quantised weights.
+fn summary(report: &ExportReport, spec: &ExportSpec) -> String {
     let mut lines = Vec::new();
     let packed = spec.format == ExportFormat::Zip;
     if let (true, Some(path)) = (packed, report.paths.first()) {

@@ -1,6 +1,3 @@
-//! Owns how a command ends when it does not end well: the sentence and the exit status.
-//! Must not word problems: `app::messages` does.
-
 use std::process::ExitCode;
 
 use super::output::note;
@@ -8,32 +5,32 @@ use crate::app::messages::Message;
 use crate::problem::Problem;
 use crate::run_config::ConfigProblem;
 
-/// Why a command did not do what was asked.
+/// Why a subcommand failed: its message and its exit status.
 #[derive(Debug)]
 pub enum Failure {
-    /// It was asked for something that cannot be; exit status 2.
+    /// The arguments are invalid; exit status 2.
     Usage(String),
-    /// It could not be done; exit status 1.
+    /// The work failed; exit status 1.
     Failed(String),
-    /// It could not be done, or not all of it, and was said already; exit status 1.
-    Said,
-    /// The person pressed Ctrl-C, and was told what that left; exit status 130, as shells have it.
+    /// The work failed in part or in full, and a message was printed already; exit status 1.
+    Reported,
+    /// Ctrl-C was pressed, and a message was printed already; exit status 130, as is usual for shells.
     Interrupted,
 }
 
 impl Failure {
-    /// Several things wrong with a configuration.
+    /// All problems of a configuration, one per line.
     pub fn of_config(problems: &[ConfigProblem]) -> Self {
         let sentences = problems.iter().map(|problem| Message::from(&Problem::from(problem.clone())).to_string());
         Self::Usage(sentences.collect::<Vec<_>>().join("\n"))
     }
 
-    /// Says it and gives the exit status.
+    /// Prints the message and returns the exit status.
     pub fn report(self) -> ExitCode {
         let (sentence, status) = match self {
             Self::Usage(sentence) => (Some(sentence), 2),
             Self::Failed(sentence) => (Some(sentence), 1),
-            Self::Said => (None, 1),
+            Self::Reported => (None, 1),
             Self::Interrupted => (None, 130),
         };
         if let Some(sentence) = sentence {

@@ -1,31 +1,30 @@
-//! Owns the small formats of the command line: durations, counts, and paths as a shell takes them.
-//! Must not know what they belong to.
+//! Formats of the command line: durations, counts, and quoted paths.
 
 use std::path::Path;
 
 use crate::text::format::grouped;
 
-/// A duration as people read it: `0:42`, `1:02:03`.
+/// A duration: `0:42`, `1:02:03`.
 pub fn clock(seconds: f64) -> String {
     let seconds = seconds.max(0.0).round() as u64;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// A count of things: `1 epoch`, `12,000 epochs`.
+/// A count with its unit: `1 epoch`, `12,000 epochs`.
 pub fn count(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", grouped(number))
 }
 
-/// A path as it can be pasted into this system's shell.
+/// A path, quoted if needed so that it can be pasted into this system's shell.
 pub fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let harmless = |c: char| c.is_alphanumeric() || "-_./+:,=@".contains(c) || (cfg!(windows) && c == '\\');
     if !text.is_empty() && text.chars().all(harmless) {
         text
     } else if cfg!(windows) {
-        // No file name on Windows holds a double quote.
+        // File names on Windows cannot contain double quotes.
         format!("\"{text}\"")
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))

@@ -1,5 +1,4 @@
-//! Owns `inkling hardware`: what this machine has, what that means for training, whether it computes rightly, and how busy it is.
-//! Must not find anything out itself: `hardware` and `self_test` do.
+//! `inkling hardware`: lists the hardware, runs the self-test, or monitors the load.
 
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use crate::text::format::{memory, percent};
 use crate::text::table;
 
 /// The time between two lines of `--watch`.
-const EVERY: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The options of `inkling hardware`.
 #[derive(Debug, clap::Args)]
@@ -36,7 +35,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What a script gets.
+/// The JSON output.
 #[derive(Serialize)]
 struct Found<'a> {
     #[serde(flatten)]
@@ -45,7 +44,7 @@ struct Found<'a> {
     self_test: Option<&'a Report>,
 }
 
-/// Lists what was found, and checks it where that is asked for; a check that fails makes the command fail.
+/// Lists the hardware and runs the self-test if asked to; fails if a check fails.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.watch {
         return watch(Output::new(arguments.json));
@@ -75,7 +74,7 @@ fn check(device: DeviceChoice) -> Result<Report, Failure> {
     let progress = Progress::new();
     progress.note("Running the self-test of this device.");
     let mut done = 0.0_f32;
-    // How many there will be is not known before; the bar only says that it goes on.
+    // The number of checks is not known in advance, so the bar only shows that there is progress.
     let report = self_test(device, &mut |check| {
         done += 1.0;
         progress.show(1.0 - (-done / 15.0).exp(), check.subject.label());
@@ -83,7 +82,7 @@ fn check(device: DeviceChoice) -> Result<Report, Failure> {
     Ok(report?)
 }
 
-/// Says how things stand, again and again, for as long as somebody listens.
+/// Prints the load once per interval until standard output is closed.
 fn watch(mut output: Output) -> Result<(), Failure> {
     let mut meter = Meter::with_drivers();
     let watched = Watched { gpus: true, ..Watched::default() };
@@ -93,7 +92,7 @@ fn watch(mut output: Output) -> Result<(), Failure> {
         if !output.is_json() {
             output.text(&words(&reading))?;
         }
-        std::thread::sleep(EVERY);
+        std::thread::sleep(INTERVAL);
     }
     Ok(())
 }

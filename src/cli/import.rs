@@ -1,4 +1,4 @@
-//! Owns `inkling import`: weights from elsewhere in, a model among the runs out. Must not read them: the engine does.
+//! `inkling import`: turns a file of weights into a run of Inkling.
 
 use std::path::PathBuf;
 
@@ -91,7 +91,7 @@ fn imported(engine: &Engine) -> Result<(RunSummary, ImportFinding), Failure> {
             Some(Event::Imported { summary, finding, .. }) => return Ok((*summary, finding)),
             Some(Event::Failed { what: Task::Import(_), problem }) => return Err(problem.into()),
             Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
-            // The rest concerns reading, which nobody asked for here.
+            // Other events are irrelevant here.
             Some(_) | None => {}
         }
     }

@@ -1,5 +1,5 @@
-//! Owns the command line: arguments in, an exit status out (0 done, 1 it failed, 2 bad usage, 130 interrupted).
-//! Must not compute anything: it drives the same engine as the window and prints what comes of it.
+//! The command line: one file per subcommand, driving the same engine as the window. Exit status: 0 success, 1 failure, 2 invalid usage,
+//! 130 interrupted.
 
 mod arguments;
 mod bench;
@@ -12,7 +12,6 @@ mod eval;
 mod export;
 mod failure;
 mod format;
-mod frames;
 mod hardware;
 mod import;
 mod interrupt;
@@ -67,13 +66,13 @@ enum Command {
     Engine,
 }
 
-/// Does what the arguments say.
+/// Parses the arguments and runs the subcommand, or opens the window.
 pub fn main() -> ExitCode {
     #[cfg(windows)]
     if std::env::args_os().len() > 1 {
-        console::join();
+        console::attach();
     }
-    // winit warns of oddities of the display that nobody at a terminal can act on.
+    // winit warns of peculiarities of the display that the user cannot do anything about.
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,winit=error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(io::stderr().is_terminal()).init();
     if let Some(files) = window::files(std::env::args_os().skip(1)) {
@@ -81,13 +80,13 @@ pub fn main() -> ExitCode {
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(answer) => {
-            // Nobody is left to tell when even this cannot be printed.
-            let _ = answer.print();
-            return ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(2));
+        Err(error) => {
+            // If this cannot be printed, there is nobody to report it to.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let done = match arguments.command {
+    let result = match arguments.command {
         None => window::open(&[]),
         Some(Command::Train(arguments)) => train::run(arguments),
         Some(Command::Eval(arguments)) => eval::run(arguments),
@@ -100,5 +99,5 @@ pub fn main() -> ExitCode {
         Some(Command::Licences) => licences::run(),
         Some(Command::Engine) => serve::run(),
     };
-    done.err().map_or(ExitCode::SUCCESS, Failure::report)
+    result.err().map_or(ExitCode::SUCCESS, Failure::report)
 }

@@ -1,5 +1,4 @@
-//! Owns standard output and standard error: what goes where, and what happens when nobody reads it.
-//! Must not know what is said.
+//! Standard output and standard error: results for scripts or people, and notes.
 
 use std::io::{self, Write};
 
@@ -7,7 +6,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 
-/// Standard output of one command. A reader that has seen enough (`inkling … | head`) is no failure: what follows is dropped.
+/// The standard output of a subcommand. If it is closed early (`inkling … | head`), further output is dropped without an error.
 #[derive(Debug)]
 pub struct Output {
     json: bool,
@@ -15,22 +14,22 @@ pub struct Output {
 }
 
 impl Output {
-    /// With `json`, standard output holds nothing but JSON, an object a line.
+    /// With `json`, standard output contains only JSON, one object per line.
     pub const fn new(json: bool) -> Self {
         Self { json, closed: false }
     }
 
-    /// True when standard output is for scripts.
+    /// Whether standard output is JSON.
     pub const fn is_json(&self) -> bool {
         self.json
     }
 
-    /// True when nobody reads standard output any more.
+    /// Whether standard output was closed by its reader.
     pub const fn closed(&self) -> bool {
         self.closed
     }
 
-    /// Says something to scripts.
+    /// Prints a JSON object, if the output is JSON.
     pub fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         if !self.json {
             return Ok(());
@@ -39,7 +38,7 @@ impl Output {
         self.line(&line)
     }
 
-    /// Says something to people: on standard error where standard output is for scripts.
+    /// Prints text for people, to standard error if standard output is JSON.
     pub fn text(&mut self, text: &str) -> Result<(), Failure> {
         if self.json {
             note(text);
@@ -68,8 +67,8 @@ fn unwritable(reason: &str) -> Failure {
     Failure::Failed(format!("Could not write to standard output: {reason}."))
 }
 
-/// Says something to people on standard error.
+/// Prints text for people to standard error.
 pub fn note(text: &str) {
-    // Nobody is left to tell when standard error is gone.
+    // If standard error is gone, there is nobody to report it to.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

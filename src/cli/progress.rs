@@ -1,6 +1,3 @@
-//! Owns progress bars on standard error; there are none when it is no terminal.
-//! Must not know what progresses.
-
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -8,10 +5,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::format::clock;
 use super::output::note;
 
-/// The bar's resolution.
-const PARTS: f32 = 1000.0;
+/// The resolution of the bar.
+const STEPS: f32 = 1000.0;
 
-/// One bar.
+/// A progress bar on standard error, hidden if that is not a terminal.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
@@ -21,7 +18,7 @@ pub struct Progress {
 impl Progress {
     /// A bar at 0 %.
     pub fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(Some(PARTS as u64), ProgressDrawTarget::stderr());
+        let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template("{bar:16} {percent:>3} %  {wide_msg}") {
             bar.set_style(style);
         }
@@ -36,22 +33,22 @@ impl Progress {
         self.show_remaining(fraction as f32, text, remaining);
     }
 
-    /// Moves the bar to `fraction` (0 to 1), with the remaining time in seconds where it is known.
+    /// Moves the bar to `fraction` (0 to 1), with the remaining time in seconds if it is known.
     pub fn show_remaining(&self, fraction: f32, text: &str, remaining: Option<f64>) {
-        // First, because a narrow terminal cuts off what does not fit.
+        // The time comes first because narrow terminals cut off the end.
         let left = remaining.map_or_else(String::new, |seconds| format!("{} left · ", clock(seconds)));
         self.bar.set_message(format!("{left}{text}"));
-        self.bar.set_position((fraction.clamp(0.0, 1.0) * PARTS) as u64);
+        self.bar.set_position((fraction.clamp(0.0, 1.0) * STEPS) as u64);
     }
 
-    /// Says something above the bar.
+    /// Prints a line above the bar.
     pub fn note(&self, text: &str) {
         self.bar.suspend(|| note(text));
     }
 }
 
 impl Drop for Progress {
-    /// The bar goes; what was said stays.
+    /// Removes the bar; the lines above it stay.
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

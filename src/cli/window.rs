@@ -1,13 +1,12 @@
-//! Owns `inkling` without a command, alone or with files: the window, or one sentence where none can be opened.
-//! Must not know what is in the window.
+//! `inkling` without a subcommand, with or without files: opens the window, or reports why it cannot be opened.
 
 use std::ffi::OsString;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use super::failure::Failure;
 
-/// The files the window is to open, in full, where the arguments are files and not a command. What looks like a file but is none counts:
-/// better told that it is not there than that there is no such command.
+/// The absolute paths of the files to open, if the arguments are files and not a subcommand. A name that looks like a file but does not exist
+/// counts too: the error should be that the file is missing, not that there is no such command.
 pub fn files(arguments: impl Iterator<Item = OsString>) -> Option<Vec<PathBuf>> {
     let files: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
     let first = files.first()?;
@@ -16,13 +15,13 @@ pub fn files(arguments: impl Iterator<Item = OsString>) -> Option<Vec<PathBuf>> 
     is_file.then(|| files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect())
 }
 
-/// Opens the window and returns when it is closed; where one is open already, that one takes the files.
+/// Opens the window and returns when it is closed. If a window is already open, it takes the files instead.
 #[cfg(feature = "gui")]
 pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
     use crate::system::paths::Paths;
     use crate::system::single_instance::{Turn, take_turn};
 
-    there_are(files)?;
+    check_exist(files)?;
     if !may_have_display() {
         return Err(no_display("There is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)"));
     }
@@ -38,7 +37,7 @@ pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
         )),
     });
     if let Err(Failure::Failed(sentence) | Failure::Usage(sentence)) = &opened {
-        show(sentence);
+        show_dialog(sentence);
     }
     opened
 }
@@ -50,33 +49,33 @@ fn no_display(why: &str) -> Failure {
     ))
 }
 
-/// Says that there is no window.
+/// Fails, because this build has no window.
 #[cfg(not(feature = "gui"))]
 pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
-    there_are(files)?;
+    check_exist(files)?;
     Err(Failure::Usage(
         "This build of Inkling has no window. To train, run `inkling train`; `inkling --help` lists all commands.".to_owned(),
     ))
 }
 
-/// Whether all of them are there; what is in them, the window finds out.
-fn there_are(files: &[PathBuf]) -> Result<(), Failure> {
+/// Checks that all files exist; the window checks their content.
+fn check_exist(files: &[PathBuf]) -> Result<(), Failure> {
     let missing = |file: &&PathBuf| !Path::exists(file);
     files.iter().find(missing).map_or(Ok(()), |file| {
         Err(Failure::Usage(format!("The file {} does not exist. Check its name; `inkling --help` lists all commands.", file.display())))
     })
 }
 
-/// Says it in a dialog, where a program opened by a double click has nowhere else to say it.
+/// Shows a message in a dialog if there is no terminal to print it to, as after a double click.
 #[cfg(feature = "gui")]
-fn show(sentence: &str) {
+fn show_dialog(sentence: &str) {
     use std::io::IsTerminal;
     if cfg!(any(windows, target_os = "macos")) && !std::io::stderr().is_terminal() {
         rfd::MessageDialog::new().set_level(rfd::MessageLevel::Error).set_title("Inkling").set_description(sentence).show();
     }
 }
 
-/// False where a display is certainly missing; elsewhere the window finds out.
+/// False if a display is certainly missing; otherwise opening the window will tell.
 #[cfg(feature = "gui")]
 fn may_have_display() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());

@@ -151,7 +151,7 @@ fn read_card(text: &str) -> Result<ModelCard, String> {
     let damaged = |error: serde_json::Error| format!("its Inkling metadata is damaged ({error})");
     let Version { version } = serde_json::from_str(text).map_err(damaged)?;
     if version > FORMAT_VERSION {
-        return Err(format!("it has format version {version}, but this version of Inkling supports up to {FORMAT_VERSION}"));
+        return Err(format!("it has format version {version}, which is newer than this Inkling supports ({FORMAT_VERSION})"));
     }
     let card: ModelCard = serde_json::from_str(text).map_err(damaged)?;
     let Normalization { mean, std } = card.normalization;

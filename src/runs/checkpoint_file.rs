@@ -39,7 +39,7 @@ pub fn read_card(bytes: &mut impl Read) -> Result<CheckpointCard, String> {
     let [v0, v1, v2, v3, l0, l1, l2, l3] = field("its version")?;
     let (version, len) = (u32::from_le_bytes([v0, v1, v2, v3]), u32::from_le_bytes([l0, l1, l2, l3]));
     if version != VERSION {
-        return Err(format!("it has format version {version}, but this version of Inkling uses {VERSION}"));
+        return Err(format!("it has format version {version}, but this Inkling uses {VERSION}"));
     }
     if len > MAX_CARD_BYTES {
         return Err("its description is too long".to_owned());

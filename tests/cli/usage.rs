@@ -33,7 +33,7 @@ fn bad_usage_ends_with_status_2_and_says_why() {
         (&["predict"], "INPUT"),
         (&["export", "--model", "a", "--format", "onnx"], "--out"),
         (&["export", "--model", "a", "--format", "tflite", "--out", "b"], "onnx"),
-        (&["export", "--model", "a", "--format", "pytorch", "--out", "b", "--quantize"], "--quantize is for ONNX"),
+        (&["export", "--model", "a", "--format", "pytorch", "--out", "b", "--quantize"], "--quantize applies only to ONNX"),
         (&["export", "--model", "a", "--format", "card", "--out", "b", "--weights", "f16"], "card holds none"),
         (&["export", "--model", "a", "--format", "onnx", "--out", "b", "--opset", "12"], "20..=26"),
         (&["export", "--model", "a", "--format", "onnx", "--out", "b", "--preprocessing", "maybe"], "on or off"),

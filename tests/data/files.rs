@@ -123,15 +123,15 @@ fn a_damaged_idx_file_is_named_with_what_is_wrong() {
     assert_malformed(spoiled(LABELS, with(0, 77)), "magic number");
     assert_malformed(spoiled(IMAGES, with(8, 280)), "280x28");
     assert_malformed(spoiled(IMAGES, with(4, 69)), "69 images");
-    assert_malformed(spoiled(LABELS, with(4, 69)), "goes on");
+    assert_malformed(spoiled(LABELS, with(4, 69)), "extra data");
     assert_malformed(
         spoiled(LABELS, |mut bytes| {
             bytes[20] = 10;
             bytes
         }),
-        "no digit",
+        "not a digit",
     );
-    assert_malformed(spoiled(IMAGES, |bytes| [bytes, vec![0]].concat()), "goes on");
+    assert_malformed(spoiled(IMAGES, |bytes| [bytes, vec![0]].concat()), "extra data");
     assert_malformed(spoiled(LABELS, |_| b"not labels at all".to_vec()), "magic number");
     let (error, _) = spoiled(IMAGES, with(4, u32::MAX));
     assert!(matches!(error, DataError::TooLarge { .. }), "{error}");
@@ -145,7 +145,7 @@ fn a_cut_off_or_endless_gzip_is_no_data() {
     });
     assert_malformed((error, path), "");
     // Three bytes on disk for every thousand in memory: only as much is unpacked as the header claims, and one byte.
-    assert_malformed(spoiled(IMAGES, |bytes| gzip(&[bytes, vec![0; 64 << 20]].concat())), "goes on");
+    assert_malformed(spoiled(IMAGES, |bytes| gzip(&[bytes, vec![0; 64 << 20]].concat())), "extra data");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_table_is_read_with_and_without_its_header() {
 
     for (text, word) in [
         (format!("{}\n{}", row(1), "3,1,2"), "line 2 has 3 values"),
-        (row(11), "no digit"),
+        (row(11), "not a digit"),
         (format!("{}x", row(1)), "pixel 783"),
         (String::new(), "no rows"),
     ] {

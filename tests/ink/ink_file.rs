@@ -93,7 +93,7 @@ fn damage_is_told_with_file_and_line() {
         ("junk", "not a JSON object"),
         ("{\"strokes\": [], \"label\": \"seven\"}", "not a single character"),
         ("{\"strokes\": [], \"label\": 12}", "not a single character"),
-        ("{\"strokes\": [[[1, 2]", "breaks off"),
+        ("{\"strokes\": [[[1, 2]", "incomplete"),
         ("\u{0}\u{1}", "not a JSON object"),
     ] {
         let (name, reason) = complaint("a.jsonl", format!("{good}{good}{bad}\n").as_bytes());

@@ -63,7 +63,7 @@ fn damaged_checkpoints_are_refused_and_left_alone() {
     assert!(try_it(&whole[..whole.len() - 1]).contains("damaged"));
     let mut newer = whole.clone();
     newer[8] = 9;
-    assert!(try_it(&newer).contains("format 9"));
+    assert!(try_it(&newer).contains("format version 9"));
     let mut long = whole.clone();
     long[12..16].fill(255);
     assert!(try_it(&long).contains("too long"));

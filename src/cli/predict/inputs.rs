@@ -1,5 +1,4 @@
-//! Owns what the inputs of `inkling predict` mean: which files of a folder are read, and as what.
-//! Must not read what they hold.
+//! The inputs of `inkling predict`: which files of a folder count, and which of them are ink files.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::ink::InkError;
 
-const PICTURES: [&str; 3] = [".png", ".jpg", ".jpeg"];
+const IMAGES: [&str; 3] = [".png", ".jpg", ".jpeg"];
 const INK: [&str; 6] = [".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"];
 
-/// The file itself, or the pictures and ink files of a folder (not of folders in it), sorted by name.
+/// The file itself, or the images and ink files directly in a folder, sorted by name.
 pub fn files_of(input: &Path) -> Result<Vec<PathBuf>, InkError> {
     if !input.is_dir() {
         return Ok(vec![input.to_owned()]);
@@ -19,7 +18,7 @@ pub fn files_of(input: &Path) -> Result<Vec<PathBuf>, InkError> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(input).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        if path.is_file() && (is_named(&path, &PICTURES) || is_named(&path, &INK)) {
+        if path.is_file() && (is_named(&path, &IMAGES) || is_named(&path, &INK)) {
             files.push(path);
         }
     }
@@ -30,9 +29,9 @@ pub fn files_of(input: &Path) -> Result<Vec<PathBuf>, InkError> {
     Ok(files)
 }
 
-/// True for what is named or begins like an ink file; the rest is taken for a picture.
+/// Whether a file is an ink file, by its name or its first bytes; anything else is taken for an image.
 pub fn is_ink(file: &Path) -> bool {
-    is_named(file, &INK) || (!is_named(file, &PICTURES) && begins_like_ink(file))
+    is_named(file, &INK) || (!is_named(file, &IMAGES) && starts_like_ink(file))
 }
 
 fn is_named(path: &Path, endings: &[&str]) -> bool {
@@ -40,8 +39,8 @@ fn is_named(path: &Path, endings: &[&str]) -> bool {
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// JSON, or something packed by gzip: no picture begins like either. A file that cannot be opened is reported by whoever reads it.
-fn begins_like_ink(file: &Path) -> bool {
+/// Whether a file starts like JSON or gzip, as no image does. A file that cannot be opened is reported later, when it is read.
+fn starts_like_ink(file: &Path) -> bool {
     let mut start = Vec::new();
     let _ = File::open(file).and_then(|opened| opened.take(64).read_to_end(&mut start));
     start.starts_with(&[0x1F, 0x8B]) || start.trim_ascii_start().starts_with(b"{")

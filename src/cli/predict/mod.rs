@@ -1,5 +1,4 @@
-//! Owns `inkling predict`: pictures and ink files in, digits out.
-//! Must not read ink or pictures itself: `ink` and `infer` do.
+//! `inkling predict`: recognises the digits in images and ink files.
 
 mod inputs;
 
@@ -42,20 +41,20 @@ struct JsonLine<'a> {
     energy_score: f32,
 }
 
-/// Reads every input; those that cannot be read are named, and the others are read all the same.
+/// Classifies every input; reports those that cannot be read and continues with the rest.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let classifier = arguments.model.as_deref().map_or_else(Classifier::starter, Classifier::open)?;
     let mut output = Output::new(arguments.json);
-    let mut unread = false;
-    let mut complain = |problem: &Problem| {
-        unread = true;
+    let mut failed = false;
+    let mut report = |problem: &Problem| {
+        failed = true;
         note(&Message::from(problem).to_string());
     };
     for input in &arguments.inputs {
         let files = match files_of(input) {
             Ok(files) => files,
             Err(error) => {
-                complain(&error.into());
+                report(&error.into());
                 continue;
             }
         };
@@ -63,26 +62,26 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             if output.closed() {
                 break;
             }
-            read(&classifier, &file, &mut output, &mut complain)?;
+            read(&classifier, &file, &mut output, &mut report)?;
         }
     }
-    if unread { Err(Failure::Said) } else { Ok(()) }
+    if failed { Err(Failure::Reported) } else { Ok(()) }
 }
 
-/// Prints what one file holds.
-fn read(classifier: &Classifier, file: &Path, output: &mut Output, complain: &mut impl FnMut(&Problem)) -> Result<(), Failure> {
+/// Classifies and prints the drawings of one file.
+fn read(classifier: &Classifier, file: &Path, output: &mut Output, report: &mut impl FnMut(&Problem)) -> Result<(), Failure> {
     let name = file.display().to_string();
     if !is_ink(file) {
         match read_image_file(file).map_err(Problem::from).and_then(|picture| Ok(classifier.classify(picture)?)) {
             Ok(reading) => print(&name, &reading, output)?,
-            Err(problem) => complain(&problem),
+            Err(problem) => report(&problem),
         }
         return Ok(());
     }
     let entries = match read_ink_file(file) {
         Ok(entries) => entries,
         Err(error) => {
-            complain(&error.into());
+            report(&error.into());
             return Ok(());
         }
     };
@@ -93,7 +92,7 @@ fn read(classifier: &Classifier, file: &Path, output: &mut Output, complain: &mu
         let line = entry.as_ref().ok().and_then(|entry| entry.line);
         match entry.map_err(Problem::from).and_then(|entry| Ok(classifier.classify_drawing(&entry.ink)?)) {
             Ok(reading) => print(&line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")), &reading, output)?,
-            Err(problem) => complain(&problem),
+            Err(problem) => report(&problem),
         }
     }
     Ok(())

@@ -1,5 +1,4 @@
-//! Owns `inkling train`: options to a configuration, a run on the engine, and where the model is.
-//! Must not train: the engine does.
+//! `inkling train`: turns options into a configuration, runs it on the engine, and reports the result.
 
 mod report;
 mod watch;
@@ -172,9 +171,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if !problems.is_empty() {
         return Err(Failure::of_config(&problems));
     }
-    let config = RunConfig { device: devices::settled(config.device, config.precision)?, ..config };
+    let config = RunConfig { device: devices::resolve(config.device, config.precision)?, ..config };
     let engine = Engine::start_for(config.device, arguments.data_dir, arguments.out.map(RunsTarget::Folder), arguments.weights)?;
-    interrupt::listen();
+    interrupt::install_handler();
     engine.send(Command::Start { run: RunId(1), config: config.clone(), from })?;
     let mut output = Output::new(arguments.json);
     let Some(summary) = watch::until_over(&engine, &config, &mut output)? else {
@@ -185,7 +184,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if report::is_complete(&summary) { Ok(()) } else { Err(Failure::Interrupted) }
 }
 
-/// The run to go on with: the newest where no folder is named.
+/// The run to resume: the latest if no folder is given.
 fn interrupted(folder: Option<&Path>) -> Result<InterruptedRun, Failure> {
     if let Some(folder) = folder {
         return Ok(Checkpoints::look_at(folder)?);

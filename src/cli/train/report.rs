@@ -1,5 +1,4 @@
-//! Owns what `inkling train` says: the JSON objects scripts rely on, and the lines people read.
-//! Must not know where they go.
+//! The output of `inkling train`: JSON objects for scripts and lines for people.
 
 use serde::Serialize;
 
@@ -10,7 +9,7 @@ use crate::records::{EpochRecord, Intervention, RunPlan, RunSummary};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, percent};
 
-/// The run begins: its configuration and what will be computed.
+/// JSON at the start of the run: its configuration and plan.
 #[derive(Debug, Serialize)]
 pub struct Started<'a> {
     event: &'static str,
@@ -24,7 +23,7 @@ impl<'a> Started<'a> {
     }
 }
 
-/// An epoch was completed and validated.
+/// JSON after each epoch.
 #[derive(Debug, Serialize)]
 pub struct Epoch<'a> {
     event: &'static str,
@@ -38,7 +37,7 @@ impl<'a> Epoch<'a> {
     }
 }
 
-/// The run did something by itself.
+/// JSON when the run intervenes: a skipped step, a rollback, smaller micro-batches, or early stopping.
 #[derive(Debug, Serialize)]
 pub struct Intervened<'a> {
     event: &'static str,
@@ -52,7 +51,7 @@ impl<'a> Intervened<'a> {
     }
 }
 
-/// The run is over and kept.
+/// JSON at the end of a run that was saved.
 #[derive(Serialize)]
 struct Finished<'a> {
     event: &'static str,
@@ -66,7 +65,7 @@ struct Finished<'a> {
     epoch_seconds: Vec<f32>,
     images_per_second: f64,
     validation_accuracy: Option<f32>,
-    /// Absent (null) when the run was stopped early or the data has no test split.
+    /// Null if the run was stopped or the data has no test set.
     test_accuracy: Option<f64>,
     stopped: bool,
     stopped_early: bool,
@@ -74,13 +73,13 @@ struct Finished<'a> {
     config: &'a RunConfig,
 }
 
-/// The run is over and nothing of it was kept.
+/// JSON at the end of a run of which nothing was saved.
 #[derive(Serialize)]
 struct Discarded {
     event: &'static str,
 }
 
-/// What is about to be computed.
+/// The line at the start of the run.
 pub fn plan(config: &RunConfig, plan: &RunPlan) -> String {
     format!(
         "Training {} ({} parameters) on {} images of {} ({} more for validation): {} of {}, {}, {}, {}, seed {}.",
@@ -98,7 +97,7 @@ pub fn plan(config: &RunConfig, plan: &RunPlan) -> String {
     )
 }
 
-/// A completed epoch.
+/// The line after each epoch.
 pub fn epoch(config: &RunConfig, record: &EpochRecord) -> String {
     format!(
         "Epoch {} of {}: training loss {:.4}, accuracy {}; validation loss {:.4}, accuracy {}; {}.",
@@ -112,12 +111,12 @@ pub fn epoch(config: &RunConfig, record: &EpochRecord) -> String {
     )
 }
 
-/// True when the run went through its last epoch and its test.
+/// Whether the run was not stopped and evaluated its test set, if it has one.
 pub fn is_complete(summary: &RunSummary) -> bool {
     !summary.stopped && (summary.test.is_some() || summary.plan.test_images == 0)
 }
 
-/// How the run ended, where its model is, and what to type next.
+/// Prints how the run ended, where the model was saved, and what to try next.
 pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure> {
     let validation_accuracy = summary.kept().map(|epoch| epoch.validation_accuracy);
     output.json(&Finished {
@@ -160,7 +159,7 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
     output.text(&format!("Try it on an image of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
 }
 
-/// The run ended before anything was worth keeping.
+/// Prints that nothing was saved.
 pub fn discarded(output: &mut Output) -> Result<(), Failure> {
     output.json(&Discarded { event: "discarded" })?;
     output.text("Stopped before the first epoch was complete; nothing was saved.")

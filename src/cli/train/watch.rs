@@ -1,5 +1,4 @@
-//! Owns watching one run: its events become progress, lines and JSON until it is over.
-//! Must not word how it ended.
+//! Follows one run: turns its events into progress, lines and JSON.
 
 use super::report;
 use crate::app::messages::Message;
@@ -14,7 +13,7 @@ use crate::records::{RunId, RunPlan, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 use crate::text::format::grouped;
 
-/// Follows the run to its end; `None` when nothing of it was kept.
+/// Follows the run to its end; `None` if nothing was saved.
 pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> Result<Option<RunSummary>, Failure> {
     let mut progress = Progress::new();
     let mut plan = None;
@@ -22,7 +21,7 @@ pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> R
     let mut complained = false;
     progress.note(&format!("Preparing {}.", config.data.label()));
     loop {
-        if interrupt::asked() && !stopping {
+        if interrupt::requested() && !stopping {
             stopping = true;
             progress.note(
                 "Stopping. Press Ctrl-C again to quit immediately; `inkling train --resume` then resumes from the last completed epoch.",
@@ -56,14 +55,14 @@ pub fn until_over(engine: &Engine, config: &RunConfig, output: &mut Output) -> R
             Some(Event::Finished { summary, .. }) => return Ok(Some(*summary)),
             Some(Event::Discarded(_)) => return Ok(None),
             Some(Event::Failed { what: Task::Run(_), problem }) => return Err(problem.into()),
-            // Whatever the run was doing, a fresh engine does not know of it.
+            // A restarted engine has lost the run.
             Some(Event::EngineExited(loss)) => return Err(loss.into()),
             Some(Event::Checkpoint { kept: Err(problem), .. }) if !complained => {
                 complained = true;
                 progress.note(&Message::checkpoint_not_kept(&problem).to_string());
             }
             Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
-            // The rest concerns reading, which nobody asked for here.
+            // Other events are irrelevant here.
             Some(_) | None => {}
         }
     }
