@@ -486,7 +486,16 @@ pub fn report() -> Report {
             step(Precision::F32, 1, 2500.0),
             step(Precision::F32, 2, 5000.0),
             step(Precision::Bf16, 2, 2500.0),
-            Row::ReadOne { model: ModelKind::ConvNet, median_microseconds: 120.0, p99_microseconds: 250.0 },
+            Row::ClassifyOne { model: ModelKind::ConvNet, median_microseconds: 120.0, p99_microseconds: 250.0 },
+            Row::PlainCandle {
+                model: ModelKind::ConvNet,
+                batch_size: 128,
+                threads: 2,
+                milliseconds: 320.0,
+                images_per_second: 400.0,
+                inkling_images_per_second: 4800.0,
+                speedup: 12.0,
+            },
         ],
     }
 }

@@ -1,9 +1,9 @@
-//! Owns comparing settings by measurement: how many images a second the steps of one configuration learn from with every batch size, or on
-//! every device in every number format; and which of them is enough. Must not know what a person makes of it.
+//! Comparing settings by measurement: the training throughput of one configuration with every batch size, or on every device at every
+//! precision, and which of them to recommend.
 
 use super::BenchError;
-use super::clock::{Clock, Ended, Listener};
-use super::{pictures, products, steps, unless_broken_off};
+use super::budget::{BenchBudget, Ended, Listener};
+use super::{digits, products, steps, unless_cancelled};
 use crate::device::Place;
 use crate::hardware::usable_cores;
 use crate::records::benchmark::{Extent, Row, Side};
@@ -14,8 +14,8 @@ pub const BATCH_SIZES: [u32; 6] = [32, 64, 128, 256, 512, 1024];
 
 /// Seconds for each side.
 const SECONDS: f64 = 2.0;
-/// The share of the highest rate that is as good as it: within what figures scatter.
-const ENOUGH: f64 = 0.95;
+/// A side within this share of the highest rate counts as equally fast: figures scatter that much.
+const NEARLY_FASTEST: f64 = 0.95;
 
 /// Opens a device.
 pub type Open<'a> = &'a dyn Fn(DeviceChoice) -> Result<Place, ConfigProblem>;
@@ -25,7 +25,7 @@ pub type Open<'a> = &'a dyn Fn(DeviceChoice) -> Result<Place, ConfigProblem>;
 pub struct Compared {
     /// A figure for each side that could be measured.
     pub rows: Vec<Row>,
-    /// The others, and why not.
+    /// The sides that could not be measured, and why.
     pub failed: Vec<(Side, BenchError)>,
 }
 
@@ -40,8 +40,8 @@ pub fn batch_sizes(config: &RunConfig) -> Vec<Side> {
     BATCH_SIZES.map(|batch_size| Side { batch_size, ..side_of(config) }).to_vec()
 }
 
-/// A side for each device, the processor first, and number format that may be used there. With the processor alone also one on half of the
-/// threads: small networks have little for many to do.
+/// A side for each device, the CPU first, and each precision that may be used there. If there is only the CPU, also a side on half of the
+/// threads: small networks have too little work for many.
 pub fn devices(config: &RunConfig, usable: &[(DeviceChoice, Vec<Precision>)]) -> Vec<Side> {
     let of = |(device, precisions): &(DeviceChoice, Vec<Precision>)| {
         let device = *device;
@@ -55,20 +55,20 @@ pub fn devices(config: &RunConfig, usable: &[(DeviceChoice, Vec<Precision>)]) ->
     sides
 }
 
-/// Measures the steps of `config` on every side; `None` when the listener broke it off.
+/// Measures the steps of `config` on every side; `None` if the listener cancels.
 pub fn compare(config: &RunConfig, sides: &[Side], open: Open<'_>, listener: &mut dyn Listener) -> Result<Option<Compared>, BenchError> {
-    unless_broken_off(measured(config, sides, open, listener))
+    unless_cancelled(measured(config, sides, open, listener))
 }
 
 fn measured(config: &RunConfig, sides: &[Side], open: Open<'_>, listener: &mut dyn Listener) -> Result<Compared, Ended> {
     let seconds = SECONDS * sides.len() as f64;
-    let mut clock = Clock::start(Extent::Full, seconds, listener);
-    let data = pictures(&mut clock)?;
+    let mut budget = BenchBudget::start(Extent::Full, seconds, listener);
+    let data = digits(&mut budget)?;
     let mut compared = Compared { rows: Vec::new(), failed: Vec::new() };
-    for (side, row) in steps::steps(&mut clock, seconds, config, sides, &data, products::USUAL_SIZE, open)? {
+    for (side, row) in steps::steps(&mut budget, seconds, config, sides, &data, products::USUAL_SIZE, open)? {
         match row {
             Ok(row) => {
-                clock.found(&row);
+                budget.found(&row);
                 compared.rows.push(row);
             }
             Err(problem) => compared.failed.push((side, problem)),
@@ -77,7 +77,7 @@ fn measured(config: &RunConfig, sides: &[Side], open: Open<'_>, listener: &mut d
     Ok(compared)
 }
 
-/// Every side and its images a second.
+/// Every side and its images per second.
 pub fn rates(rows: &[Row]) -> impl Iterator<Item = (Side, f64)> + Clone {
     rows.iter().filter_map(|row| match *row {
         Row::Step { device, precision, threads, batch_size, images_per_second, .. } => {
@@ -87,18 +87,18 @@ pub fn rates(rows: &[Row]) -> impl Iterator<Item = (Side, f64)> + Clone {
     })
 }
 
-/// The smallest batch whose rate is as good as the highest: a larger one only makes fewer corrections of the same pictures.
+/// The smallest batch size that is as fast as any: a larger one only means fewer updates per epoch.
 pub fn sweet_spot(rows: &[Row]) -> Option<u32> {
-    enough(rows).map(|side| side.batch_size).min()
+    nearly_fastest(rows).map(|side| side.batch_size).min()
 }
 
-/// The side that is fastest; among those that are as good as it the first, which is the simplest.
+/// The fastest side; of several that are equally fast the first, which is the simplest.
 pub fn fastest(rows: &[Row]) -> Option<Side> {
-    enough(rows).next()
+    nearly_fastest(rows).next()
 }
 
-/// Sides whose rate is as good as the highest.
-fn enough(rows: &[Row]) -> impl Iterator<Item = Side> {
+/// The sides that are as fast as any.
+fn nearly_fastest(rows: &[Row]) -> impl Iterator<Item = Side> {
     let highest = rates(rows).map(|(_, rate)| rate).fold(0.0, f64::max);
-    rates(rows).filter(move |&(_, rate)| rate >= ENOUGH * highest).map(|(side, _)| side)
+    rates(rows).filter(move |&(_, rate)| rate >= NEARLY_FASTEST * highest).map(|(side, _)| side)
 }

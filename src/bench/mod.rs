@@ -1,14 +1,15 @@
-//! Owns measuring this machine: matrix products, memory, every model's training step, data, optimisers and reading; and keeping
-//! what came of it. Steps, data, updates and reading are measured by the code that trains and reads, not by a copy of it.
-//! Must not know windows, commands or events.
+//! Measuring this machine: matrix products, memory, every network's training step, data, optimisers and recognition, and the same network in
+//! plain candle; and the files the reports are saved in. What trains and recognises is measured itself, not a copy of it.
+//! Knows no windows, commands or events.
 
-mod clock;
+mod budget;
 mod comparisons;
 mod error;
+mod inference;
 mod pipeline;
+mod plain_candle;
 mod pools;
 mod products;
-mod reading;
 mod rounds;
 mod steps;
 mod store;
@@ -17,44 +18,47 @@ mod words;
 
 use std::ops::ControlFlow;
 
-pub use clock::{Listener, Progress};
+pub use budget::{Listener, Progress};
 pub use comparisons::{BATCH_SIZES, Compared, Open, batch_sizes, compare, devices, fastest, rates, side_of, sweet_spot};
 pub use error::BenchError;
+pub use plain_candle::PlainCandle;
 pub use store::{latest, save};
 pub use words::{heading, sections, subject, text};
 
-use self::clock::{Clock, Ended};
+use self::budget::{BenchBudget, Ended};
 use crate::data::{DataError, DataSet, builtin};
 use crate::device::open_device;
 use crate::hardware;
 use crate::records::benchmark::{Extent, Machine, Report, Row, Side, VERSION};
 use crate::run_config::{DeviceChoice, ModelKind, Precision};
 
-/// Images that steps are made on and that are read: enough that no run comes to its first epoch's end too soon.
-const IMAGES: usize = 6000;
-const READ: usize = 256;
+/// Training images: enough that no run reaches the end of its first epoch too soon.
+const TRAIN_IMAGES: usize = 6000;
+/// Images that are recognised.
+const TEST_IMAGES: usize = 256;
 
-/// Models that are measured in every number format; the others are in f32 alone.
+/// Models that are measured at every precision; the others only in f32.
 const EVERY_PRECISION: [ModelKind; 2] = [ModelKind::ConvNet, ModelKind::Speedrun];
 
-/// Seconds of a full benchmark, by part. A model's steps get more where several number formats are compared.
+/// Seconds each part gets in a full benchmark. A model's steps get more if several precisions are compared.
 const PRODUCTS: f64 = 5.0;
 const MEMORY: f64 = 1.0;
 const STEPS: f64 = 2.0;
 const STEPS_COMPARED: f64 = 5.0;
 const PIPELINE: f64 = 1.0;
 const UPDATES: f64 = 1.5;
-const READING: f64 = 6.0;
+const INFERENCE: f64 = 6.0;
+const PLAIN_CANDLE: f64 = 4.0;
 
-/// Measures this machine; `None` when the listener broke it off.
+/// Measures this machine; `None` if the listener cancels.
 pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Option<Report>, BenchError> {
-    unless_broken_off(measure_all(extent, listener))
+    unless_cancelled(measure_all(extent, listener))
 }
 
-fn unless_broken_off<T>(measured: Result<T, Ended>) -> Result<Option<T>, BenchError> {
+fn unless_cancelled<T>(measured: Result<T, Ended>) -> Result<Option<T>, BenchError> {
     match measured {
         Ok(found) => Ok(Some(found)),
-        Err(Ended::BrokenOff) => Ok(None),
+        Err(Ended::Cancelled) => Ok(None),
         Err(Ended::Failed(problem)) => Err(problem),
     }
 }
@@ -63,29 +67,31 @@ fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, En
     let machine = machine();
     let pools = pools::pools(machine.threads)?;
     let share = |&model: &ModelKind| if EVERY_PRECISION.contains(&model) { STEPS_COMPARED } else { STEPS };
-    let total = PRODUCTS + MEMORY + PIPELINE + UPDATES + READING + ModelKind::ALL.iter().map(share).sum::<f64>();
-    let mut clock = Clock::start(extent, total, listener);
+    let total = PRODUCTS + MEMORY + PIPELINE + UPDATES + INFERENCE + PLAIN_CANDLE + ModelKind::ALL.iter().map(share).sum::<f64>();
+    let mut budget = BenchBudget::start(extent, total, listener);
     let mut rows = Vec::new();
 
-    let products = products::products(&mut clock, PRODUCTS, &pools)?;
+    let products = products::products(&mut budget, PRODUCTS, &pools)?;
     let best_size = best_size(&products);
-    keep(&mut clock, &mut rows, products);
-    let memory = products::memory(&mut clock, MEMORY, &pools)?;
-    keep(&mut clock, &mut rows, memory);
+    add(&mut budget, &mut rows, products);
+    let memory = products::memory(&mut budget, MEMORY, &pools)?;
+    add(&mut budget, &mut rows, memory);
 
-    let data = pictures(&mut clock)?;
+    let data = digits(&mut budget)?;
     for model in ModelKind::ALL {
         let sides = sides(*model, extent, &pools);
-        let steps = steps::steps(&mut clock, share(model), &steps::config(*model), &sides, &data, best_size, &open_device)?;
+        let steps = steps::steps(&mut budget, share(model), &steps::config(*model), &sides, &data, best_size, &open_device)?;
         let steps = steps.into_iter().map(|(_, row)| row).collect::<Result<Vec<_>, _>>()?;
-        keep(&mut clock, &mut rows, steps);
+        add(&mut budget, &mut rows, steps);
     }
-    let pipeline = pipeline::pipeline(&mut clock, PIPELINE, &data.train)?;
-    keep(&mut clock, &mut rows, pipeline);
-    let updates = updates::updates(&mut clock, UPDATES, &pools)?;
-    keep(&mut clock, &mut rows, updates);
-    let reading = reading::reading(&mut clock, READING, ModelKind::ALL, &pools, &data.test)?;
-    keep(&mut clock, &mut rows, reading);
+    let pipeline = pipeline::pipeline(&mut budget, PIPELINE, &data.train)?;
+    add(&mut budget, &mut rows, pipeline);
+    let updates = updates::updates(&mut budget, UPDATES, &pools)?;
+    add(&mut budget, &mut rows, updates);
+    let inference = inference::inference(&mut budget, INFERENCE, ModelKind::ALL, &pools, &data.test)?;
+    add(&mut budget, &mut rows, inference);
+    let plain_candle = plain_candle::plain_candle(&mut budget, PLAIN_CANDLE, &data, machine.threads)?;
+    add(&mut budget, &mut rows, vec![plain_candle]);
 
     Ok(Report {
         version: VERSION,
@@ -93,25 +99,25 @@ fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, En
         program: env!("CARGO_PKG_VERSION").to_owned(),
         machine,
         extent,
-        seconds: clock.seconds(),
+        seconds: budget.elapsed_seconds(),
         rows,
     })
 }
 
-fn pictures(clock: &mut Clock<'_>) -> Result<DataSet, Ended> {
-    let written = builtin::generate(1, IMAGES, READ, &mut |_| match clock.attend() {
+fn digits(budget: &mut BenchBudget<'_>) -> Result<DataSet, Ended> {
+    let written = builtin::generate(1, TRAIN_IMAGES, TEST_IMAGES, &mut |_| match budget.report() {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     });
     match written {
-        Err(DataError::Cancelled) => Err(Ended::BrokenOff),
+        Err(DataError::Cancelled) => Err(Ended::Cancelled),
         written => Ok(written?),
     }
 }
 
-fn keep(clock: &mut Clock<'_>, rows: &mut Vec<Row>, new: Vec<Row>) {
+fn add(budget: &mut BenchBudget<'_>, rows: &mut Vec<Row>, new: Vec<Row>) {
     for row in &new {
-        clock.found(row);
+        budget.found(row);
     }
     rows.extend(new);
 }
@@ -121,7 +127,7 @@ fn machine() -> Machine {
     Machine { system: hardware::system(), processor: cpu.brand, simd: cpu.simd, threads: cpu.usable_cores }
 }
 
-/// The size of product that was fastest in f32 on all threads.
+/// The size of matrix product that was fastest in f32 on all threads.
 fn best_size(products: &[Row]) -> usize {
     let sizes = products.iter().filter_map(|row| match *row {
         Row::Product { precision: Precision::F32, threads, size, .. } => Some((threads, size as usize)),
@@ -130,8 +136,8 @@ fn best_size(products: &[Row]) -> usize {
     sizes.max_by_key(|&(threads, _)| threads).map_or(products::USUAL_SIZE, |(_, size)| size)
 }
 
-/// In f32 on one thread and on all; in the other number formats, where training takes them, on all. When time is short, only the
-/// models that are compared are measured on one thread.
+/// In f32 on one thread and on all; at other precisions, for the models that have them measured, on all threads. A quick benchmark measures only
+/// those models on one thread.
 fn sides(model: ModelKind, extent: Extent, pools: &[pools::Pool]) -> Vec<Side> {
     let skipped = if extent == Extent::Quick && !EVERY_PRECISION.contains(&model) { pools.len().saturating_sub(1) } else { 0 };
     let side = |precision, threads| Side { device: DeviceChoice::Cpu, precision, threads, batch_size: steps::batch_size(model) };

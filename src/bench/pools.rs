@@ -1,5 +1,4 @@
-//! Owns the thread pools that are compared: one thread, and all.
-//! Must not know what runs in them.
+//! The thread pools that are compared: one thread, and all.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 

@@ -1,13 +1,12 @@
-//! Owns measuring the rate of large matrix products and of memory: what the machine could do at best.
-//! Must not know networks.
+//! The peak rates of this machine: large matrix products and memory copies.
 
 use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::clock::{Clock, Ended};
+use super::budget::{BenchBudget, Ended};
 use super::pools::Pool;
-use super::rounds::{Side, take, timed};
+use super::rounds::{Case, interleave, timed};
 use crate::math::quantiles::median;
 use crate::nn::ops::LargeProduct;
 use crate::records::benchmark::{Row, Subject};
@@ -19,18 +18,18 @@ pub(super) const USUAL_SIZE: usize = 1024;
 /// Rows and columns tried; the best one counts. All fit into any machine that trains.
 const SIZES: [usize; 3] = [768, 1024, 1536];
 
-/// Numbers copied at a time: 64 MB read and as many written, more than the caches of one processor usually hold.
+/// Numbers copied at a time: 64 MB read and as many written, more than a CPU's caches usually hold.
 const COPIED: usize = 16 << 20;
-/// Numbers a task copies.
-const PIECE: usize = 1 << 16;
+/// Numbers copied per task.
+const CHUNK: usize = 1 << 16;
 
-/// The best rate of a large product in every number format, on each pool.
-pub(super) fn products(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
-    let time = clock.part(Subject::Products, seconds)? / SIZES.len() as u32;
+/// The best rate of a large product at every precision, on each pool.
+pub(super) fn products(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
+    let time = budget.start_part(Subject::Products, seconds)? / SIZES.len() as u32;
     let mut best: Vec<Row> = Vec::new();
     for size in SIZES {
-        for row in of_size(clock, time, pools, size)? {
-            match best.iter_mut().find(|known| subject(known) == subject(&row)) {
+        for row in of_size(budget, time, pools, size)? {
+            match best.iter_mut().find(|known| kind(known) == kind(&row)) {
                 Some(known) if rate(known) < rate(&row) => *known = row,
                 Some(_) => {}
                 None => best.push(row),
@@ -40,18 +39,18 @@ pub(super) fn products(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> R
     Ok(best)
 }
 
-fn of_size(clock: &mut Clock<'_>, time: Duration, pools: &[Pool], size: usize) -> Result<Vec<Row>, Ended> {
+fn of_size(budget: &mut BenchBudget<'_>, time: Duration, pools: &[Pool], size: usize) -> Result<Vec<Row>, Ended> {
     let cases: Vec<(Precision, &Pool)> =
         Precision::on(DeviceChoice::Cpu).flat_map(|precision| pools.iter().map(move |pool| (precision, pool))).collect();
-    let mut sides: Vec<Side<'_>> = cases
+    let mut sides: Vec<Case<'_>> = cases
         .iter()
         .map(|&(precision, pool)| {
             let mut product = LargeProduct::new(size, precision);
-            Box::new(move || Ok(pool.pool.install(|| timed(|| product.run())))) as Side<'_>
+            Box::new(move || Ok(pool.pool.install(|| timed(|| product.run())))) as Case<'_>
         })
         .collect();
     let flops = LargeProduct::flops(size) as f64;
-    let taken = take(clock, time, &mut sides)?;
+    let taken = interleave(budget, time, &mut sides)?;
     let row = |(&(precision, pool), seconds): (&(Precision, &Pool), &Vec<f64>)| Row::Product {
         precision,
         threads: pool.threads,
@@ -61,8 +60,8 @@ fn of_size(clock: &mut Clock<'_>, time: Duration, pools: &[Pool], size: usize) -
     Ok(cases.iter().zip(&taken).map(row).collect())
 }
 
-/// Which products are the same but for their size.
-const fn subject(row: &Row) -> Option<(Precision, u32)> {
+/// What products of different sizes have in common: precision and threads.
+const fn kind(row: &Row) -> Option<(Precision, u32)> {
     match *row {
         Row::Product { precision, threads, .. } => Some((precision, threads)),
         _ => None,
@@ -77,11 +76,11 @@ const fn rate(row: &Row) -> f64 {
 }
 
 /// How fast memory is copied, on each pool.
-pub(super) fn memory(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
-    let time = clock.part(Subject::Memory, seconds)?;
+pub(super) fn memory(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
+    let time = budget.start_part(Subject::Memory, seconds)?;
     let from = vec![1.0_f32; COPIED];
     let to = std::cell::RefCell::new(vec![0.0_f32; COPIED]);
-    let mut sides: Vec<Side<'_>> = pools
+    let mut sides: Vec<Case<'_>> = pools
         .iter()
         .map(|pool| {
             let (from, to) = (&from, &to);
@@ -89,12 +88,12 @@ pub(super) fn memory(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> Res
                 let mut to = to.borrow_mut();
                 let to = to.as_mut_slice();
                 Ok(pool.pool.install(|| {
-                    timed(|| to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from)))
+                    timed(|| to.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).for_each(|(to, from)| to.copy_from_slice(from)))
                 }))
-            }) as Side<'_>
+            }) as Case<'_>
         })
         .collect();
-    let taken = take(clock, time, &mut sides)?;
+    let taken = interleave(budget, time, &mut sides)?;
     let bytes = (2 * COPIED * size_of::<f32>()) as f64;
     let row =
         |(pool, seconds): (&Pool, &Vec<f64>)| Row::Memory { threads: pool.threads, gigabytes_per_second: bytes / median(seconds) / 1e9 };

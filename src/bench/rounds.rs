@@ -1,40 +1,41 @@
-//! Owns how repeats are taken: every side in its turn, round after round, so that what slows the machine down for a moment
-//! slows all sides. Must not know what the sides do.
+//! Repeated measurements of things that are compared. Each is measured once per round, so that whatever slows the machine down for a moment
+//! slows all of them.
 
 use std::time::{Duration, Instant};
 
-use super::clock::{Clock, Ended};
+use super::budget::{BenchBudget, Ended};
 
-/// One of the things compared: does its work once and gives the seconds that took.
-pub(super) type Side<'a> = Box<dyn FnMut() -> Result<f64, Ended> + 'a>;
+/// Does the work of one thing compared, once, and returns the seconds it took.
+pub(super) type Case<'a> = Box<dyn FnMut() -> Result<f64, Ended> + 'a>;
 
-/// Rounds taken even where the time is over before, unless it is over several times.
-const LEAST: usize = 3;
-const PATIENCE: u32 = 4;
+/// Rounds measured even if that takes longer than planned, unless it takes [`OVERTIME`] times as long.
+const MIN_ROUNDS: usize = 3;
+const OVERTIME: u32 = 4;
 
-/// The seconds every side took, a list each: one round to warm up, which is not counted, then as many as fit into `time`.
-pub(super) fn take(clock: &mut Clock<'_>, time: Duration, sides: &mut [Side<'_>]) -> Result<Vec<Vec<f64>>, Ended> {
-    let began = Instant::now();
-    let mut taken = vec![Vec::new(); sides.len()];
+/// The seconds each case took, a list per case: one round to warm up, which does not count, then as many rounds as fit into `time`.
+pub(super) fn interleave(budget: &mut BenchBudget<'_>, time: Duration, cases: &mut [Case<'_>]) -> Result<Vec<Vec<f64>>, Ended> {
+    let started = Instant::now();
+    let mut samples = vec![Vec::new(); cases.len()];
     for round in 0.. {
-        let (enough, late) = (round > LEAST && began.elapsed() >= time, round > 1 && began.elapsed() >= time * PATIENCE);
-        if enough || late {
+        let enough = round > MIN_ROUNDS && started.elapsed() >= time;
+        let too_late = round > 1 && started.elapsed() >= time * OVERTIME;
+        if enough || too_late {
             break;
         }
-        for (side, seconds) in sides.iter_mut().zip(&mut taken) {
-            let took = side()?;
+        for (case, samples) in cases.iter_mut().zip(&mut samples) {
+            let seconds = case()?;
             if round > 0 {
-                seconds.push(took);
+                samples.push(seconds);
             }
-            clock.attend()?;
+            budget.report()?;
         }
     }
-    Ok(taken)
+    Ok(samples)
 }
 
-/// Seconds that `work` takes.
+/// The seconds that `work` takes.
 pub(super) fn timed(work: impl FnOnce()) -> f64 {
-    let began = Instant::now();
+    let started = Instant::now();
     work();
-    began.elapsed().as_secs_f64()
+    started.elapsed().as_secs_f64()
 }

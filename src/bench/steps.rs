@@ -1,13 +1,13 @@
-//! Owns measuring training steps: short runs of the real training loop, watched. Must not compute a step itself.
+//! The speed of training steps, measured in short runs of the real training loop.
 //!
-//! Between its steps a watched run computes large products, so that the share of the machine's rate that a step reaches is
-//! formed from figures of the same moments.
+//! Other work can be timed between the steps, so that both meet the same conditions on a machine that is never quite idle: large matrix
+//! products, for the share of the machine's peak rate that a step reaches, or the same steps in plain candle.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::BenchError;
-use super::clock::{Clock, Ended};
+use super::budget::{BenchBudget, Ended};
 use super::comparisons::Open;
 use super::rounds::timed;
 use crate::data::DataSet;
@@ -17,21 +17,20 @@ use crate::nn::ops::LargeProduct;
 use crate::nn::{Net, flops};
 use crate::records::benchmark::{Row, Side, Subject};
 use crate::records::{EpochRecord, StepPoint, Telemetry};
-use crate::run_config::{Augmentation, ConfigProblem, ModelKind, OptimizerKind, Precision, RunConfig};
+use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
 use crate::train::{self, Checkpoint, Flow, Observer};
 
-/// Steps of each run that are not counted while there is time: buffers are made, pages touched, threads woken. The first never counts.
+/// Steps at the start of each run that do not count while there is time: memory is allocated, threads wake up. The first never counts.
 const WARM_UP: usize = 2;
-/// Steps counted even where the time is over before.
-const LEAST: usize = 3;
+/// Steps that are counted even if that takes longer than planned, unless it takes [`OVERTIME`] times as long.
+const MIN_STEPS: usize = 3;
+const OVERTIME: u32 = 4;
 /// Steps between two large products.
-const STEPS_PER_PRODUCT: usize = 4;
+const STEPS_PER_PRODUCT: u64 = 4;
 /// Each side gets this many runs, in turn with the others.
 const RUNS: u32 = 2;
-/// A run ends with fewer steps when its time was over several times.
-const PATIENCE: u32 = 4;
 
-/// Images per step that a model is usually trained with.
+/// The usual batch size of a model.
 pub(super) const fn batch_size(model: ModelKind) -> u32 {
     match model {
         ModelKind::Speedrun => 256,
@@ -39,13 +38,13 @@ pub(super) const fn batch_size(model: ModelKind) -> u32 {
     }
 }
 
-/// The configuration that a model's steps are measured in: `AdamW`, pictures as they are.
+/// The settings a model's steps are measured with: `AdamW` and no augmentation.
 pub(super) fn config(model: ModelKind) -> RunConfig {
     RunConfig { model, optimizer: OptimizerKind::AdamW, augmentation: Augmentation::Off, ..RunConfig::default() }
 }
 
-/// `base` on one side, at a constant small rate, so that no network goes astray, and with nothing that only happens now and then.
-pub(super) fn on(base: &RunConfig, side: Side) -> RunConfig {
+/// `base` on one side, at a constant small learning rate, so that no network diverges, and without anything that only happens occasionally.
+fn on_side(base: &RunConfig, side: Side) -> RunConfig {
     RunConfig {
         epochs: 1000,
         batch_size: side.batch_size,
@@ -61,12 +60,13 @@ pub(super) fn on(base: &RunConfig, side: Side) -> RunConfig {
     }
 }
 
-/// A side, and its steps or why there are none.
+/// A side, and its figures or why it could not be measured.
 pub(super) type Measured = (Side, Result<Row, BenchError>);
 
-/// The steps of `base` on every side; `product_size` is the size of product that is fastest here. A side that fails leaves the others alone.
+/// Measures the steps of `base` on every side; `product_size` is the size of matrix product that is fastest here. A side that fails leaves
+/// the others alone.
 pub(super) fn steps(
-    clock: &mut Clock<'_>,
+    budget: &mut BenchBudget<'_>,
     seconds: f64,
     base: &RunConfig,
     sides: &[Side],
@@ -74,164 +74,199 @@ pub(super) fn steps(
     product_size: usize,
     open: Open<'_>,
 ) -> Result<Vec<Measured>, Ended> {
-    let whole = clock.part(Subject::Steps(base.model), seconds)?;
-    let mut places = HashMap::new();
+    let time = budget.start_part(Subject::Steps(base.model), seconds)?;
+    let mut devices = HashMap::new();
     for side in sides {
-        places.entry(side.device).or_insert_with(|| open(side.device));
+        devices.entry(side.device).or_insert_with(|| open(side.device));
     }
-    let time = whole / (sides.len().max(1) as u32 * RUNS);
-    let began = Instant::now();
-    let mut taken: Vec<(Side, Result<Taken, BenchError>)> = sides.iter().map(|&side| (side, Ok(Taken::default()))).collect();
+    let time_per_run = time / (sides.len().max(1) as u32 * RUNS);
+    let started = Instant::now();
+    let mut all: Vec<(Side, Result<Samples, BenchError>)> = sides.iter().map(|&side| (side, Ok(Samples::default()))).collect();
     for round in 0..RUNS {
-        // A model that is slow here has to make do with what was found.
-        if round > 0 && began.elapsed() >= whole {
+        // A model that is slow on this machine has to make do with its first run.
+        if round > 0 && started.elapsed() >= time {
             break;
         }
-        for (side, taken) in &mut taken {
-            if let Ok(so_far) = taken
-                && let Some(place) = places.get(&side.device)
-                && let Err(problem) = run(clock, time, &on(base, *side), data, product_size, place, so_far)?
-            {
-                *taken = Err(problem);
+        for (side, samples) in &mut all {
+            let (Ok(so_far), Some(device)) = (samples.as_mut(), devices.get(&side.device)) else { continue };
+            let place = match device {
+                Ok(place) => place,
+                Err(problem) => {
+                    *samples = Err(problem.clone().into());
+                    continue;
+                }
+            };
+            let product = (place.kernels == Kernels::Ours).then(|| Interleaved::product(product_size));
+            match run(budget, time_per_run, base, *side, data, place, product)? {
+                Ok(new) => so_far.add(new),
+                Err(problem) => *samples = Err(problem),
             }
         }
     }
-    Ok(taken.into_iter().map(|(side, taken)| (side, taken.map(|taken| taken.row(base.model, side, product_size)))).collect())
+    Ok(all.into_iter().map(|(side, samples)| (side, samples.map(|samples| row(&samples, base.model, side, product_size)))).collect())
 }
 
-/// One run, watched; what comes of it is added to what was taken before.
-fn run(
-    clock: &mut Clock<'_>,
-    time: Duration,
-    config: &RunConfig,
-    data: &DataSet,
-    product_size: usize,
-    place: &Result<Place, ConfigProblem>,
-    taken: &mut Taken,
-) -> Result<Result<(), BenchError>, Ended> {
-    let place = match place {
-        Ok(place) => place,
-        Err(problem) => return Ok(Err(problem.clone().into())),
-    };
-    let mut watch = Watch::new(clock, time, (place.kernels == Kernels::Ours).then_some(product_size));
-    let trained = train::train(config, data, place, None, &mut watch);
-    let Watch { taken: new, broken_off, .. } = watch;
-    if let Some(ended) = broken_off {
-        return Err(ended);
+fn row(samples: &Samples, model: ModelKind, side: Side, product_size: usize) -> Row {
+    let Side { device, precision, threads, batch_size } = side;
+    let step = median(&samples.steps);
+    let images_per_second = f64::from(batch_size) / step;
+    let product_gflops =
+        if samples.interleaved.is_empty() { 0.0 } else { LargeProduct::flops(product_size) as f64 / median(&samples.interleaved) / 1e9 };
+    Row::Step {
+        model,
+        device,
+        precision,
+        batch_size,
+        threads,
+        milliseconds: step * 1e3,
+        images_per_second,
+        gflops: flops(model).training as f64 * images_per_second / 1e9,
+        product_gflops,
     }
-    taken.steps.extend(new.steps);
-    taken.products.extend(new.products);
-    Ok(trained.map(drop).map_err(BenchError::from))
 }
 
-/// Seconds of steps, and of large products in between.
+/// One run of the training loop that ends after `time`; the inner error is the run's own.
+pub(super) fn run(
+    budget: &mut BenchBudget<'_>,
+    time: Duration,
+    base: &RunConfig,
+    side: Side,
+    data: &DataSet,
+    place: &Place,
+    interleaved: Option<Interleaved<'_>>,
+) -> Result<Result<Samples, BenchError>, Ended> {
+    let mut timer = StepTimer::new(budget, time, interleaved);
+    let trained = train::train(&on_side(base, side), data, place, None, &mut timer);
+    match timer.stopped {
+        Some(error) => Err(error),
+        None => Ok(trained.map(|_| timer.samples).map_err(BenchError::from)),
+    }
+}
+
+/// The seconds of steps, and of what was interleaved with them.
 #[derive(Default)]
-struct Taken {
-    steps: Vec<f64>,
-    products: Vec<f64>,
+pub(super) struct Samples {
+    pub steps: Vec<f64>,
+    pub interleaved: Vec<f64>,
 }
 
-impl Taken {
-    fn row(&self, model: ModelKind, side: Side, product_size: usize) -> Row {
-        let Side { device, precision, threads, batch_size } = side;
-        let step = median(&self.steps);
-        let images_per_second = f64::from(batch_size) / step;
-        let product_gflops =
-            if self.products.is_empty() { 0.0 } else { LargeProduct::flops(product_size) as f64 / median(&self.products) / 1e9 };
-        Row::Step {
-            model,
-            device,
-            precision,
-            batch_size,
-            threads,
-            milliseconds: step * 1e3,
-            images_per_second,
-            gflops: flops(model).training as f64 * images_per_second / 1e9,
-            product_gflops,
+impl Samples {
+    fn add(&mut self, other: Self) {
+        self.steps.extend(other.steps);
+        self.interleaved.extend(other.interleaved);
+    }
+}
+
+/// Work that is timed between the steps of a run, on the CPU.
+pub(super) struct Interleaved<'a> {
+    /// Does it once.
+    pub work: Box<dyn FnMut() -> Result<(), BenchError> + Send + 'a>,
+    /// It follows the first step, and then every so many.
+    pub every_steps: u64,
+    /// How often it is done at least.
+    pub at_least: usize,
+}
+
+impl Interleaved<'_> {
+    fn product(size: usize) -> Self {
+        let mut product = LargeProduct::new(size, Precision::F32);
+        let work = Box::new(move || {
+            product.run();
+            Ok(())
+        });
+        Self { work, every_steps: STEPS_PER_PRODUCT, at_least: 1 }
+    }
+}
+
+/// Times the steps of a run until there are enough.
+///
+/// A GPU reports its steps in bursts, when their losses are read back: the time of a burst is shared equally among its steps. The CPU
+/// reports each step by itself.
+struct StepTimer<'a, 'b, 'i> {
+    budget: &'a mut BenchBudget<'b>,
+    planned_end: Instant,
+    latest_end: Instant,
+    interleaved: Option<Interleaved<'i>>,
+    bursts: usize,
+    /// When the current steps began; `None` after anything other than a step.
+    burst_started: Option<Instant>,
+    /// Steps of the newest burst, and the seconds it took.
+    burst_steps: u32,
+    burst_seconds: Option<f64>,
+    samples: Samples,
+    stopped: Option<Ended>,
+}
+
+impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {
+    fn new(budget: &'a mut BenchBudget<'b>, time: Duration, interleaved: Option<Interleaved<'i>>) -> Self {
+        let now = Instant::now();
+        Self {
+            budget,
+            planned_end: now + time,
+            latest_end: now + time * OVERTIME,
+            interleaved,
+            bursts: 0,
+            burst_started: None,
+            burst_steps: 0,
+            burst_seconds: None,
+            samples: Samples::default(),
+            stopped: None,
         }
     }
-}
 
-/// Watches a run until it made enough steps.
-///
-/// A device tells of its steps in bursts, when their figures are read: the time of a burst is shared among its steps. The processor tells of
-/// each.
-struct Watch<'a, 'c> {
-    clock: &'a mut Clock<'c>,
-    until: Instant,
-    at_last: Instant,
-    /// Computed between steps, on the processor.
-    product: Option<LargeProduct>,
-    bursts: usize,
-    /// When the steps under way began; `None` when something else came in between.
-    since: Option<Instant>,
-    /// Steps of the newest burst, and the seconds it took.
-    told: u32,
-    took: Option<f64>,
-    taken: Taken,
-    broken_off: Option<Ended>,
-}
-
-impl<'a, 'c> Watch<'a, 'c> {
-    fn new(clock: &'a mut Clock<'c>, time: Duration, product_size: Option<usize>) -> Self {
-        let product = product_size.map(|size| LargeProduct::new(size, Precision::F32));
+    fn is_done(&self) -> bool {
         let now = Instant::now();
-        let (until, at_last) = (now + time, now + time * PATIENCE);
-        let taken = Taken::default();
-        Self { clock, until, at_last, product, bursts: 0, since: None, told: 0, took: None, taken, broken_off: None }
+        let enough = self.samples.steps.len() >= MIN_STEPS && now >= self.planned_end;
+        let too_late = !self.samples.steps.is_empty() && now >= self.latest_end;
+        let missing = self.interleaved.as_ref().is_some_and(|interleaved| self.samples.interleaved.len() < interleaved.at_least);
+        (enough || too_late) && !missing
     }
 
-    fn done(&self) -> bool {
-        let now = Instant::now();
-        let enough = self.taken.steps.len() >= LEAST && now >= self.until;
-        let late = !self.taken.steps.is_empty() && now >= self.at_last;
-        (enough || late) && (self.product.is_none() || !self.taken.products.is_empty())
-    }
-
-    /// Counts the newest burst.
-    fn settle(&mut self) {
-        if self.told == 0 {
+    /// Counts the steps of the newest burst.
+    fn finish_burst(&mut self) {
+        if self.burst_steps == 0 {
             return;
         }
-        let warm = self.bursts >= WARM_UP || Instant::now() >= self.at_last;
-        self.taken.steps.extend(self.took.filter(|_| warm).map(|seconds| seconds / f64::from(self.told)));
-        (self.bursts, self.told, self.took) = (self.bursts + 1, 0, None);
-    }
-
-    /// Something else than steps is over. A device begins on the next at once; the processor has to wake its threads first.
-    fn begin(&mut self) {
-        self.since = self.product.is_none().then(Instant::now);
+        let is_warm = self.bursts >= WARM_UP || Instant::now() >= self.latest_end;
+        self.samples.steps.extend(self.burst_seconds.filter(|_| is_warm).map(|seconds| seconds / f64::from(self.burst_steps)));
+        (self.bursts, self.burst_steps, self.burst_seconds) = (self.bursts + 1, 0, None);
     }
 }
 
-impl Observer for Watch<'_, '_> {
+impl Observer for StepTimer<'_, '_, '_> {
     fn between(&mut self, _net: &Net) -> Flow {
-        self.settle();
-        if let Err(ended) = self.clock.attend() {
-            self.broken_off = Some(ended);
+        self.finish_burst();
+        if let Err(error) = self.budget.report() {
+            self.stopped = Some(error);
         }
-        if self.broken_off.is_some() || self.done() { Flow::Stop } else { Flow::Continue }
+        if self.stopped.is_some() || self.is_done() { Flow::Stop } else { Flow::Continue }
     }
 
     fn step(&mut self, point: StepPoint, _now: Telemetry) {
-        if self.told == 0 {
-            self.took = self.since.map(|since| since.elapsed().as_secs_f64());
+        if self.burst_steps == 0 {
+            self.burst_seconds = self.burst_started.map(|started| started.elapsed().as_secs_f64());
         }
-        self.told += 1;
-        if let Some(product) = &mut self.product
-            && (point.step == 1 || point.step.is_multiple_of(STEPS_PER_PRODUCT as u64))
+        self.burst_steps += 1;
+        if let Some(interleaved) = &mut self.interleaved
+            && (point.step == 1 || point.step.is_multiple_of(interleaved.every_steps))
         {
-            self.taken.products.push(timed(|| product.run()));
+            let mut done = Ok(());
+            let seconds = timed(|| done = (interleaved.work)());
+            match done {
+                Ok(()) => self.samples.interleaved.push(seconds),
+                Err(problem) => self.stopped = Some(problem.into()),
+            }
         }
-        self.since = Some(Instant::now());
+        self.burst_started = Some(Instant::now());
     }
 
     fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _digit_threshold: f32) {
-        self.settle();
-        self.since = None;
+        self.finish_burst();
+        self.burst_started = None;
     }
 
     fn checkpoint(&mut self, _: Checkpoint) {
-        self.begin();
+        // A GPU starts the next epoch at once. The CPU has to wake its threads first, so its first step does not count.
+        self.burst_started = self.interleaved.is_none().then(Instant::now);
     }
 }

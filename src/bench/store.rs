@@ -1,4 +1,4 @@
-//! Owns the folder that reports are kept in: a file for programs and one for people each. Must not know how a report came about.
+//! The folder that reports are saved in, each as JSON and as text.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::records::benchmark::{Report, Saved, VERSION};
 use crate::system::WriteError;
 use crate::system::files::write_whole;
 
-/// Larger files are no reports of ours.
+/// Larger files are not reports of ours.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Writes a report to new files in `folder`, named after its time.
@@ -39,7 +39,7 @@ pub fn latest(folder: &Path) -> Option<(Report, Saved)> {
     reports.max_by(|(a, ..), (b, ..)| a.cmp(b)).map(|(_, report, saved)| (report, saved))
 }
 
-/// `None` for files that are no report, damaged, or from a newer version: they are left alone.
+/// `None` for files that are not reports, damaged, or from a newer version: they are left alone.
 fn read(path: &Path) -> Option<Report> {
     let mut bytes = Vec::new();
     std::fs::File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;

@@ -1,8 +1,8 @@
-//! Owns measuring optimisers: the update of every weight of a model by its gradient. Must not update itself: `optim` does.
+//! The speed of optimisers: updating all weights of a model by their gradients.
 
-use super::clock::{Clock, Ended};
+use super::budget::{BenchBudget, Ended};
 use super::pools::Pool;
-use super::rounds::{Side, take, timed};
+use super::rounds::{Case, interleave, timed};
 use crate::math::quantiles::median;
 use crate::nn::{Net, parameter_count};
 use crate::optim::{Optimizer, OptimizerConfig};
@@ -16,22 +16,22 @@ const MODEL: ModelKind = ModelKind::ConvNet;
 const IMAGES: u64 = 60_000;
 
 /// How long an update by each optimiser takes on all threads.
-pub(super) fn updates(clock: &mut Clock<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
-    let time = clock.part(Subject::Updates, seconds)?;
+pub(super) fn updates(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
+    let time = budget.start_part(Subject::Updates, seconds)?;
     let Some(all) = pools.last() else { return Ok(Vec::new()) };
     let nets = OptimizerKind::ALL.iter().map(|_| Net::new(MODEL, Activation::default(), 1)).collect::<Result<Vec<_>, _>>()?;
-    let mut sides: Vec<Side<'_>> = Vec::new();
+    let mut cases: Vec<Case<'_>> = Vec::new();
     for (&kind, net) in OptimizerKind::ALL.iter().zip(&nets) {
         let config = RunConfig { optimizer: kind, weight_decay: 0.01, ..RunConfig::default() };
         let mut optimizer = Optimizer::new(OptimizerConfig::new(&config, IMAGES), &net.trainable(), net.place(), None)?;
-        sides.push(Box::new(move || {
+        cases.push(Box::new(move || {
             let mut updated = Ok(());
             let took = all.pool.install(|| timed(|| updated = optimizer.step(1e-6, 1.0, None).map(drop)));
             updated?;
             Ok(took)
         }));
     }
-    let taken = take(clock, time, &mut sides)?;
+    let taken = interleave(budget, time, &mut cases)?;
     let row = |(&optimizer, seconds): (&OptimizerKind, &Vec<f64>)| Row::Update {
         optimizer,
         parameters: parameter_count(MODEL),

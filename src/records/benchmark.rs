@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::run_config::{Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision};
 
 /// The version written into stored reports; newer ones are refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,8 +34,11 @@ pub enum Subject {
     Pipeline,
     /// Optimiser updates.
     Updates,
-    /// Reading digits.
-    Reading,
+    /// Recognising digits.
+    #[serde(rename = "reading")]
+    Inference,
+    /// The training steps of a network in plain candle.
+    PlainCandle,
 }
 
 /// A machine, measured.
@@ -151,23 +154,43 @@ pub enum Row {
         /// Microseconds per update.
         microseconds: f64,
     },
-    /// Reading one digit, as the canvas does.
-    ReadOne {
+    /// Recognising one digit at a time, as on the canvas.
+    #[serde(rename = "read-one")]
+    ClassifyOne {
         /// The network.
         model: ModelKind,
-        /// Half of the readings took at most this many microseconds.
+        /// Half of the digits took at most this many microseconds.
         median_microseconds: f64,
-        /// 99 % of the readings took at most this many microseconds.
+        /// 99 % of the digits took at most this many microseconds.
         p99_microseconds: f64,
     },
-    /// Reading many digits, as measuring a model does.
-    ReadMany {
+    /// Recognising many digits at once, as in an evaluation.
+    #[serde(rename = "read-many")]
+    ClassifyMany {
         /// The network.
         model: ModelKind,
         /// Threads.
         threads: u32,
         /// Images per second.
         images_per_second: f64,
+    },
+    /// A training step of the network of candle's MNIST example, built from candle-nn's layers and trained by candle's own backward pass and
+    /// optimiser on the CPU in f32, beside the same network in Inkling.
+    PlainCandle {
+        /// The network.
+        model: ModelKind,
+        /// Images per step.
+        batch_size: u32,
+        /// Threads.
+        threads: u32,
+        /// Milliseconds per step of candle's.
+        milliseconds: f64,
+        /// Images per second in candle.
+        images_per_second: f64,
+        /// Images per second in Inkling, measured in turn.
+        inkling_images_per_second: f64,
+        /// How many times as fast Inkling is.
+        speedup: f64,
     },
 }
 

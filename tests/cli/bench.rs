@@ -9,7 +9,7 @@ fn a_quick_benchmark_prints_figures_and_keeps_them() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let lines = objects(&output);
     let figures: Vec<_> = lines.iter().filter(|line| line["event"] == "figure").collect();
-    for what in ["product", "memory", "step", "pipeline", "update", "read-one", "read-many"] {
+    for what in ["product", "memory", "step", "pipeline", "update", "read-one", "read-many", "plain-candle"] {
         assert!(figures.iter().any(|figure| figure["what"] == what), "no figure of {what} in {}", stdout(&output));
     }
     for figure in &figures {

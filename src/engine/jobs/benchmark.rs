@@ -53,7 +53,7 @@ struct Job<'d, 'a> {
 }
 
 impl Listener for Job<'_, '_> {
-    fn attend(&mut self, Progress { subject, fraction, remaining_seconds }: Progress) -> ControlFlow<()> {
+    fn report(&mut self, Progress { subject, fraction, remaining_seconds }: Progress) -> ControlFlow<()> {
         let request = self.request;
         self.queue.events.telemetry(|| Event::Benchmarking { request, subject, fraction, remaining_seconds });
         match self.queue.poll() {

@@ -1,0 +1,100 @@
+//! The time of a benchmark: how much of it each part gets, and how far it is.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use super::BenchError;
+use crate::records::benchmark::{Extent, Row, Subject};
+
+/// How far a benchmark is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// What is being measured.
+    pub subject: Subject,
+    /// From 0 to 1.
+    pub fraction: f32,
+    /// Seconds until it is done.
+    pub remaining_seconds: f32,
+}
+
+/// Follows a benchmark, and can cancel it.
+pub trait Listener: Send {
+    /// Called many times a second. `Break` cancels the benchmark.
+    fn report(&mut self, progress: Progress) -> ControlFlow<()>;
+
+    /// A figure was found.
+    fn found(&mut self, row: &Row);
+}
+
+/// Why a benchmark ended early.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// The listener cancelled it.
+    Cancelled,
+    /// Something could not be measured.
+    Failed(BenchError),
+}
+
+impl<P: Into<BenchError>> From<P> for Ended {
+    fn from(problem: P) -> Self {
+        Self::Failed(problem.into())
+    }
+}
+
+/// Shares the time of a benchmark among its parts and reports how far it is.
+pub(super) struct BenchBudget<'a> {
+    listener: &'a mut dyn Listener,
+    started: Instant,
+    /// The time each part gets, relative to a full benchmark.
+    scale: f64,
+    /// Seconds planned for the whole benchmark, for the parts that are over, and for the current part.
+    total: f64,
+    finished: f64,
+    current: f64,
+    subject: Subject,
+    part_started: Instant,
+}
+
+impl<'a> BenchBudget<'a> {
+    /// `full_seconds` is what the parts of a full benchmark add up to.
+    pub fn start(extent: Extent, full_seconds: f64, listener: &'a mut dyn Listener) -> Self {
+        let now = Instant::now();
+        let scale = match extent {
+            Extent::Full => 1.0,
+            Extent::Quick => 0.2,
+        };
+        let total = full_seconds * scale;
+        Self { listener, started: now, scale, total, finished: 0.0, current: 0.0, subject: Subject::Products, part_started: now }
+    }
+
+    /// Starts a part that gets so many seconds in a full benchmark; returns how much that is in this one.
+    pub fn start_part(&mut self, subject: Subject, full_seconds: f64) -> Result<Duration, Ended> {
+        self.finished += self.current;
+        self.current = full_seconds * self.scale;
+        (self.subject, self.part_started) = (subject, Instant::now());
+        self.report()?;
+        Ok(Duration::from_secs_f64(self.current))
+    }
+
+    /// Seconds since the start of the benchmark.
+    pub fn elapsed_seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// Reports how far the benchmark is; an error if it was cancelled.
+    pub fn report(&mut self) -> Result<(), Ended> {
+        // A part that overruns stays at its end: the time planned for the parts after it is still to come.
+        let done = self.finished + self.part_started.elapsed().as_secs_f64().min(self.current);
+        let progress = Progress {
+            subject: self.subject,
+            fraction: (done / self.total.max(1e-9)).min(1.0) as f32,
+            remaining_seconds: (self.total - done).max(0.0) as f32,
+        };
+        if self.listener.report(progress).is_break() { Err(Ended::Cancelled) } else { Ok(()) }
+    }
+
+    /// Passes a figure on.
+    pub fn found(&mut self, row: &Row) {
+        self.listener.found(row);
+    }
+}

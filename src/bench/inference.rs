@@ -1,0 +1,79 @@
+//! How fast digits are recognised: one at a time as on the canvas, and many at once as in an evaluation.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use super::budget::{BenchBudget, Ended};
+use super::pools::Pool;
+use super::rounds::{Case, interleave, timed};
+use crate::data::Split;
+use crate::infer::{Classifier, Classify, InferError, measure};
+use crate::ink::Image;
+use crate::math::quantiles::{median, quantile};
+use crate::nn::{Net, parameter_count};
+use crate::records::benchmark::{Row, Subject};
+use crate::records::{ModelInfo, ModelRef};
+use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind};
+
+/// Images classified, one at a time, between two reports.
+const BURST: usize = 20;
+
+/// How fast each of these models classifies `digits`, one at a time and all at once.
+pub(super) fn inference(
+    budget: &mut BenchBudget<'_>,
+    seconds: f64,
+    models: &[ModelKind],
+    pools: &[Pool],
+    digits: &Split,
+) -> Result<Vec<Row>, Ended> {
+    let time = budget.start_part(Subject::Inference, seconds)? / (2 * models.len().max(1) as u32);
+    let mut rows = Vec::new();
+    for &model in models {
+        rows.push(one_by_one(budget, time, model, digits)?);
+    }
+    let Some(all_threads) = pools.last() else { return Ok(rows) };
+    for &model in models {
+        let net = Net::new(model, Activation::default(), 1)?;
+        let mut evaluate = || {
+            let mut measured = Ok(None);
+            let seconds = all_threads.pool.install(|| timed(|| measured = measure(&net, digits, &mut |_| ControlFlow::Continue(()))));
+            measured?;
+            Ok(seconds)
+        };
+        let samples = interleave(budget, time, &mut [Box::new(&mut evaluate) as Case<'_>])?;
+        let images_per_second = digits.len() as f64 / median(samples.first().map_or(&[], Vec::as_slice));
+        rows.push(Row::ClassifyMany { model, threads: all_threads.threads, images_per_second });
+    }
+    Ok(rows)
+}
+
+fn one_by_one(budget: &mut BenchBudget<'_>, time: Duration, model: ModelKind, digits: &Split) -> Result<Row, Ended> {
+    let info = ModelInfo {
+        reference: ModelRef::Starter,
+        kind: model,
+        parameters: parameter_count(model),
+        data: DataSpec::builtin(),
+        epochs: 0,
+        validation_accuracy: None,
+    };
+    let classifier = Classifier::new(Net::new(model, Activation::default(), 1)?, DeviceChoice::Cpu, info, f32::NEG_INFINITY);
+    let images: Vec<Image> = (0..digits.len()).filter_map(|index| Image::try_from(digits.image(index)).ok()).collect();
+    let mut images = images.iter().cycle();
+    let mut samples = Vec::new();
+    let mut burst = || -> Result<f64, Ended> {
+        let mut total = 0.0;
+        for image in images.by_ref().take(BURST) {
+            let mut classified: Result<(), InferError> = Ok(());
+            let image = image.clone();
+            let seconds = timed(|| classified = classifier.classify(image).map(drop));
+            classified?;
+            samples.push(seconds);
+            total += seconds;
+        }
+        Ok(total)
+    };
+    interleave(budget, time, &mut [Box::new(&mut burst) as Case<'_>])?;
+    // The first burst was the warm-up.
+    let samples = samples.get(BURST..).unwrap_or_default();
+    Ok(Row::ClassifyOne { model, median_microseconds: median(samples) * 1e6, p99_microseconds: quantile(samples, 0.99) * 1e6 })
+}
