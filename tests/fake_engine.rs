@@ -13,7 +13,7 @@ use inkling::app::messages::Message;
 use inkling::app::{App, AppDeps, Choice, Desktop, Dialogs, SampleLoad, Settings, Wake};
 use inkling::bench::{BATCH_SIZES, side_of};
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide};
-use inkling::hardware::{Gpu, Hardware, Reading as LiveReading, Watched};
+use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
 use inkling::infer::{Agreement, DeviceReading, ReadingFigures, ReadingReport};
 use inkling::ink::{Image, Ink};
 use inkling::problem::Problem;
@@ -67,21 +67,21 @@ pub struct FakeRun {
 #[derive(Debug, Default)]
 pub struct Live {
     /// What is read, one after the other; the last one again and again.
-    pub script: VecDeque<LiveReading>,
+    pub script: VecDeque<LoadSample>,
     /// What was asked for, each time.
     pub asked: Vec<Watched>,
 }
 
 impl Live {
-    fn read(&mut self, watched: &Watched) -> LiveReading {
+    fn read(&mut self, watched: &Watched) -> LoadSample {
         self.asked.push(watched.clone());
         if self.script.len() > 1 { self.script.pop_front() } else { self.script.front().cloned() }.unwrap_or_default()
     }
 }
 
 /// A machine this busy, with 16 GB of memory of which a quarter is free.
-pub fn busy(processor: f32) -> LiveReading {
-    LiveReading { processor, memory_total: 16 << 30, memory_available: 4 << 30, process_memory: Some(300 << 20), gpus: Vec::new() }
+pub fn busy(processor: f32) -> LoadSample {
+    LoadSample { processor, memory_total: 16 << 30, memory_available: 4 << 30, process_memory: Some(300 << 20), gpus: Vec::new() }
 }
 
 /// The machine the tests run on; with a folder for NVIDIA's libraries, one with a GPU and what that folder lacks.

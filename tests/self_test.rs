@@ -8,7 +8,7 @@ use inkling::device::{Kernels, Place};
 use inkling::nn::ops;
 use inkling::run_config::{Activation, DeviceChoice, Precision};
 use inkling::self_test::SelfTestError;
-use inkling::self_test::{Case, Check, Report, Subject, cases, check, in_child, run, sections};
+use inkling::self_test::{Case, Check, Report, Subject, cases, check, run, run_in_subprocess, sections};
 
 #[test]
 fn this_machine_passes_in_every_precision() {
@@ -90,10 +90,10 @@ fn in_a_process_of_its_own_it_is_the_same_and_what_breaks_there_is_a_sentence() 
         program
     };
     let limit = Duration::from_mins(2);
-    let report = in_child(program(&["hardware", "--self-test", "--json"]), limit).unwrap();
+    let report = run_in_subprocess(program(&["hardware", "--self-test", "--json"]), limit).unwrap();
     assert_eq!((report.device, report.failed()), (DeviceChoice::Cpu, 0));
 
-    let reason = |program: Command, limit| match in_child(program, limit) {
+    let reason = |program: Command, limit| match run_in_subprocess(program, limit) {
         Err(SelfTestError::NoResult { reason }) => reason,
         other => panic!("{other:?}"),
     };

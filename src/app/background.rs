@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::hardware::{Hardware, Reading};
+use crate::hardware::{Hardware, LoadSample};
 use crate::ink::Ink;
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{self, Saved};
@@ -53,7 +53,7 @@ pub enum BackgroundResult {
     /// The newest benchmark that was kept, if there is one.
     Benchmark(Option<Box<(benchmark::Report, Saved)>>),
     /// How busy this machine is.
-    Load(Reading),
+    Load(LoadSample),
     /// A folder was chosen in a dialog.
     DataFolder(PathBuf),
     /// A folder with NVIDIA's libraries was chosen in a dialog.

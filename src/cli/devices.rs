@@ -4,10 +4,10 @@ use super::failure::Failure;
 use super::output::note;
 use crate::app::messages::Message;
 use crate::device::HAS_CUDA;
-use crate::hardware::{Hardware, device_availability, device_support, probe_apart};
+use crate::hardware::{Hardware, device_availability, device_support, probe_in_subprocess};
 use crate::problem::Problem;
 use crate::run_config::{ConfigProblem, DeviceChoice, Precision};
-use crate::self_test::{Report, check_apart};
+use crate::self_test::{Report, check_in_subprocess};
 use crate::system::paths::Paths;
 use crate::system::process;
 
@@ -57,7 +57,7 @@ pub fn usable_for_training() -> Vec<(DeviceChoice, Vec<Precision>)> {
 
 /// Probes the hardware in a process of its own, so that a driver crash cannot end this one.
 fn probe() -> Hardware {
-    probe_apart(process::this(&["hardware", "--json"]), &Paths::find().runs)
+    probe_in_subprocess(process::this_program(&["hardware", "--json"]), &Paths::find().runs)
 }
 
 fn available(hardware: &Hardware) -> Result<(), Problem> {
@@ -74,5 +74,5 @@ fn check_precision(device: DeviceChoice, precision: Precision) -> Result<(), Pro
 fn self_test(device: DeviceChoice) -> Result<Report, Problem> {
     device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
     note("Running the self-test of this device.");
-    Ok(check_apart(device, None)?)
+    Ok(check_in_subprocess(device, None)?)
 }

@@ -8,7 +8,7 @@ use super::arguments::choice;
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
-use crate::hardware::{Gpu, Hardware, Meter, Reading, Watched, lines, probe};
+use crate::hardware::{Gpu, Hardware, LoadSample, Meter, Watched, lines, probe};
 use crate::run_config::DeviceChoice;
 use crate::self_test::{Report, run as self_test, sections};
 use crate::system::paths::Paths;
@@ -98,7 +98,7 @@ fn watch(mut output: Output) -> Result<(), Failure> {
 }
 
 /// "CPU 43 %, memory 3.2 GB of 15.6 GB; NVIDIA H200: 87 %, 12.0 GB of 139.8 GB, 41 °C, 320 W"
-fn words(reading: &Reading) -> String {
+fn words(reading: &LoadSample) -> String {
     let of = |used: u64, total: u64| format!("{} of {}", memory(used), memory(total));
     let share = |share: f32| percent(f64::from(share), 0);
     let gpu = |gpu: &Gpu| {

@@ -1,16 +1,15 @@
 //! Owns an engine in a process of its own, at the end of a handle like any other: whatever becomes of that process, the caller gets a
 //! last event that says so. Must not know what the engine does.
 //!
-//! Four threads, none of which the caller ever waits for: one writes commands, one reads events, one keeps the last words the process
-//! says on its standard error, and one watches over all of them.
+//! Three threads, none of which the caller ever waits for: one writes commands, one reads events, and one watches over both. The process is
+//! watched as every child of this program is ([`crate::system::process`]).
 
-use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read};
-use std::process::{Child, ChildStdin, Command as Program, ExitStatus, Stdio};
+use std::io::{self, BufReader, Read};
+use std::process::{ChildStdin, ChildStdout, Command as Program, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::Duration;
 
 use super::event_sink::EventSink;
@@ -18,14 +17,12 @@ use super::handle::{EngineHandle, EngineSettings, EngineSide};
 use super::wire::{self, Handshake};
 use crate::problem::EngineExit;
 use crate::protocol::{Command, Event};
-use crate::system::process;
+use crate::system::process::ChildProcess;
 
 /// How long an engine may be silent before it counts as hung: longer than anything it does between two looks at its commands.
 pub const HANG_TIMEOUT: Duration = Duration::from_secs(30);
 /// Looks at the engine within that time. Counted instead of the clock: a machine that slept has not waited.
 const PINGS: u32 = 8;
-/// Lines of its standard error that are kept.
-const STDERR_LINES: usize = 8;
 /// How long an engine that was told to end, or has closed its line, may take to be gone.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -33,71 +30,70 @@ impl EngineHandle {
     /// Starts an engine as a child process: `program` is `inkling engine`, or whatever speaks like it. Where that fails, or ends in any
     /// way that was not asked for, [`Event::EngineExited`] is the last event. `patience` is how long it may be silent.
     pub fn child(program: Program, settings: EngineSettings, patience: Duration, wake: impl Fn() + Send + Sync + 'static) -> Self {
-        let (handle, side) = Self::pair(wake);
-        let events = side.events.fork();
+        let (handle, EngineSide { commands, events }) = Self::pair(wake);
+        let (not_spawned, not_opened) = (events.fork(), events.fork());
         let number = Arc::clone(&handle.process);
-        let open = move || ChildEngine::open(program, &settings, side, &number).watch(patience);
-        let spawned = Builder::new().name("inkling-child".to_owned()).spawn(open);
-        if let Err(error) = spawned {
-            let reason = error.to_string();
-            events.send(Event::EngineExited(EngineExit::NotStarted { reason }));
+        let open = move || {
+            let opened = ChildProcess::spawn(program, Stdio::piped()).and_then(|(process, stdin, stdout)| {
+                number.get_or_init(|| process.id());
+                ChildEngine::open(process, stdin, stdout, &settings, commands, events)
+            });
+            match opened {
+                Ok(engine) => engine.watch(patience),
+                Err(error) => not_opened.send(not_started(&error)),
+            }
+        };
+        if let Err(error) = Builder::new().name("inkling-child".to_owned()).spawn(open) {
+            not_spawned.send(not_started(&error));
         }
         handle
     }
 }
 
+fn not_started(error: &io::Error) -> Event {
+    Event::EngineExited(EngineExit::NotStarted { reason: error.to_string() })
+}
+
 /// What is shared by the threads around one child.
 struct ChildEngine {
     events: EventSink,
-    child: io::Result<Child>,
+    process: ChildProcess,
     stdin: Arc<Mutex<Option<ChildStdin>>>,
     alive: Arc<AtomicBool>,
     /// True once the caller asked for the end, or dropped its handle.
     ending: Arc<AtomicBool>,
     ended: Receiver<Option<EngineExit>>,
-    stderr_tail: Option<JoinHandle<String>>,
 }
 
 impl ChildEngine {
-    /// Starts the child and the threads that write and read.
-    fn open(mut program: Program, settings: &EngineSettings, side: EngineSide, number: &OnceLock<u32>) -> Self {
-        let EngineSide { commands, events } = side;
-        let child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        if let Ok(child) = &child {
-            number.get_or_init(|| child.id());
-        }
+    /// Starts the threads that write and read.
+    fn open(
+        process: ChildProcess,
+        stdin: Option<ChildStdin>,
+        stdout: ChildStdout,
+        settings: &EngineSettings,
+        commands: Receiver<Command>,
+        events: EventSink,
+    ) -> io::Result<Self> {
         let (over, ended) = channel();
-        let mut line =
-            Self { events, child, stdin: Arc::default(), alive: Arc::default(), ending: Arc::default(), ended, stderr_tail: None };
-        if let Err(error) = line.start_threads(settings, commands, over)
-            && line.child.is_ok()
-        {
-            line.kill();
-            line.child = Err(error);
-        }
-        line
+        let engine = Self { events, process, stdin: Arc::new(Mutex::new(stdin)), alive: Arc::default(), ending: Arc::default(), ended };
+        engine.start_threads(stdout, settings, commands, over).inspect_err(|_| engine.process.kill())?;
+        Ok(engine)
     }
 
     fn start_threads(
-        &mut self,
+        &self,
+        stdout: ChildStdout,
         settings: &EngineSettings,
         commands: Receiver<Command>,
         over: Sender<Option<EngineExit>>,
     ) -> io::Result<()> {
-        let Ok(child) = &mut self.child else { return Ok(()) };
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let thread = |name: &str| Builder::new().name(format!("inkling-child-{name}"));
-        if let Some(stderr) = stderr {
-            self.stderr_tail = Some(thread("words").spawn(move || stderr_tail(stderr))?);
-        }
-        if let Some(stdout) = stdout {
-            let (events, alive) = (self.events.fork(), Arc::clone(&self.alive));
-            thread("events").spawn(move || {
-                // A receiver that is gone has seen the end by itself.
-                let _ = over.send(take_events(stdout, &events, &alive));
-            })?;
-        }
-        *self.stdin.lock().unwrap_or_else(PoisonError::into_inner) = stdin;
+        let (events, alive) = (self.events.fork(), Arc::clone(&self.alive));
+        thread("events").spawn(move || {
+            // A receiver that is gone has seen the end by itself.
+            let _ = over.send(take_events(stdout, &events, &alive));
+        })?;
         let (stdin, ending, settings) = (Arc::clone(&self.stdin), Arc::clone(&self.ending), settings.clone());
         thread("commands").spawn(move || {
             let mut open = with(&stdin, |pipe| wire::send_handshake(pipe).and_then(|()| wire::write(pipe, &settings)));
@@ -114,39 +110,35 @@ impl ChildEngine {
     }
 
     /// Waits for the end, whichever way it comes, and reports it.
-    fn watch(mut self, patience: Duration) {
-        if let Err(error) = &self.child {
-            return self.events.send(Event::EngineExited(EngineExit::NotStarted { reason: error.to_string() }));
-        }
+    fn watch(self, patience: Duration) {
         let mut silent = 0;
         let mut hung = false;
-        let loss = loop {
+        let exit = loop {
             match self.ended.recv_timeout(patience / PINGS) {
-                Ok(loss) => break loss,
+                Ok(exit) => break exit,
                 Err(RecvTimeoutError::Disconnected) => break None,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             silent = if self.alive.swap(false, Ordering::Relaxed) { 0 } else { silent + 1 };
             if silent >= PINGS {
                 hung = true;
-                self.kill();
+                self.process.kill();
             } else {
                 self.ping();
             }
         };
-        if loss.is_some() {
+        if exit.is_some() {
             // It is alive, but of no use.
-            self.kill();
+            self.process.kill();
         }
-        let status = self.reap();
-        let words = self.stderr_tail.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let ended = self.process.wait(GRACE);
         if self.ending.load(Ordering::Relaxed) {
             return;
         }
-        self.events.send(Event::EngineExited(match loss {
+        self.events.send(Event::EngineExited(match exit {
             _ if hung => EngineExit::Hung { seconds: patience.as_secs() as u32 },
-            Some(loss) => loss,
-            None => EngineExit::Ended { status: status.map_or_else(|| "no status".to_owned(), |status| status.to_string()), words },
+            Some(exit) => exit,
+            None => EngineExit::Ended { status: ended.status, words: ended.stderr_tail },
         }));
     }
 
@@ -158,20 +150,6 @@ impl ChildEngine {
             // That the pipe is broken shows at its other end.
             let _ = wire::write(pipe, &Command::Ping);
         }
-    }
-
-    fn kill(&mut self) {
-        if let Ok(child) = &mut self.child {
-            // One that is gone already cannot be killed, and need not be.
-            let _ = child.kill();
-        }
-    }
-
-    /// Waits until the process is gone, not forever.
-    fn reap(&mut self) -> Option<ExitStatus> {
-        let child = self.child.as_mut().ok()?;
-        // One that had to be ended has a status as well.
-        process::wait(child, GRACE).or_else(|| child.wait().ok())
     }
 }
 
@@ -206,18 +184,4 @@ fn take_events(stdout: impl Read, events: &EventSink, alive: &AtomicBool) -> Opt
             Err(error) => return garbled(error),
         }
     }
-}
-
-/// The last lines of what was said.
-fn stderr_tail(stderr: impl Read) -> String {
-    let mut lines = VecDeque::new();
-    for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
-        let line = String::from_utf8_lossy(&line).into_owned();
-        tracing::info!(target: "inkling::engine::child", "{line}");
-        if lines.len() == STDERR_LINES {
-            lines.pop_front();
-        }
-        lines.push_back(line);
-    }
-    Vec::from(lines).join("\n").trim().to_owned()
 }

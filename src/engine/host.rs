@@ -36,7 +36,7 @@ impl EngineHandle {
         match host {
             EngineHost::Thread => Self::spawn(settings, wake),
             EngineHost::Process => {
-                let program = look_for_cuda_in(settings.cuda_folder.as_deref(), process::this(&["engine"]));
+                let program = look_for_cuda_in(settings.cuda_folder.as_deref(), process::this_program(&["engine"]));
                 Self::child(program, settings, HANG_TIMEOUT, wake)
             }
         }

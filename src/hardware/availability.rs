@@ -25,7 +25,7 @@ pub fn device_availability(device: DeviceChoice, hardware: &Hardware) -> Result<
     }
 }
 
-/// Whether drawings can be read on this device here; otherwise the reason, as a sentence. Reading takes no gradients.
+/// Whether drawings can be read on this device here; otherwise the reason, as a sentence. LoadSample takes no gradients.
 pub fn reading_availability(device: DeviceChoice, hardware: &Hardware) -> Result<(), String> {
     match device {
         DeviceChoice::Metal if hardware.metal.is_some() => Ok(()),

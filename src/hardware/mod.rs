@@ -2,15 +2,15 @@
 //! Must not know tensors, runs or windows, and must not fail: what cannot be found out is absent or a finding.
 
 mod advice;
-mod apart;
 mod availability;
 mod cpu;
 mod lines;
-mod live;
+mod load;
 #[cfg(target_os = "macos")]
 mod metal;
 mod nvidia;
 mod probe;
+mod subprocess;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +18,9 @@ pub use advice::{first_guess, recommend};
 pub use availability::{device_availability, device_support, precision_note, reading_availability};
 pub use cpu::{probe as probe_cpu, usable_cores};
 pub use lines::{Line, lines};
-pub use live::{Meter, Reading, Watched};
+pub use load::{LoadSample, Meter, Watched};
 pub use nvidia::cuda_finding;
-pub use probe::{machine, probe, probe_apart, system};
+pub use probe::{machine, probe, probe_in_subprocess, system};
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

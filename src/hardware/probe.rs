@@ -14,17 +14,17 @@ use crate::run_config::DeviceChoice;
 use crate::system::process::run_within;
 
 /// How long a driver may take to answer before it counts as absent.
-const PATIENCE: Duration = Duration::from_secs(2);
+const DRIVER_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a process that asks drivers may take.
-const APART: Duration = Duration::from_secs(10);
+const SUBPROCESS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What `program` (`inkling hardware --json`) finds in a process of its own, within a time limit. Where that breaks, a driver broke it: then
 /// what can be found without any.
-pub fn probe_apart(program: Command, kept_in: &Path) -> Hardware {
-    let said = run_within(program, APART);
-    let found = said.as_ref().ok().and_then(|said| said.output.lines().find_map(|line| serde_json::from_str(line).ok()));
+pub fn probe_in_subprocess(program: Command, kept_in: &Path) -> Hardware {
+    let ended = run_within(program, SUBPROCESS_TIMEOUT);
+    let found = ended.as_ref().ok().and_then(|(output, _)| output.lines().find_map(|line| serde_json::from_str(line).ok()));
     found.unwrap_or_else(|| {
-        let how = said.map_or_else(|reason| reason, |said| format!("it ended with {}", said.end));
+        let how = ended.map_or_else(|reason| reason, |(_, exit)| format!("it ended with {exit}"));
         Hardware { gpu_finding: Some(nvidia::broken(&how)), ..probe_without_drivers(kept_in) }
     })
 }
@@ -86,7 +86,7 @@ pub(super) fn memory_of(system: &System) -> (u64, u64) {
 fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static) -> impl FnOnce() -> Option<T> {
     let (sender, answer) = channel();
     let asked = std::thread::Builder::new().name("inkling-probe".to_owned()).spawn(move || sender.send(ask()));
-    move || asked.ok().and_then(|_| answer.recv_timeout(PATIENCE).ok())
+    move || asked.ok().and_then(|_| answer.recv_timeout(DRIVER_TIMEOUT).ok())
 }
 
 /// Free bytes on the disk that `path`, or the nearest folder above it that exists, is on.

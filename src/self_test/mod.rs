@@ -4,20 +4,20 @@
 //! Ops are compared with compositions of candle's own on the processor, in f32: other code, by other people. The processor is tested like
 //! any other device: its kernels are ours, and chosen by what it says it can do.
 
-mod child;
 mod error;
 mod learning;
 mod op_cases;
 mod op_check;
 mod report;
+mod subprocess;
 
 use std::time::Instant;
 
-pub use child::{check_apart, in_child};
 pub use error::SelfTestError;
 pub use op_cases::{Case, all as cases};
 pub use op_check::check;
 pub use report::{Check, Report, Subject, sections};
+pub use subprocess::{check_in_subprocess, run_in_subprocess};
 
 use crate::device::open_device;
 use crate::run_config::{DeviceChoice, Precision};

@@ -12,8 +12,8 @@ use super::window::Inkling;
 use crate::app::{Action, App, AppDeps, Settings};
 use crate::device::look_for_cuda_in;
 use crate::engine::{EngineHandle, EngineHost};
-use crate::hardware::{Meter, probe_apart};
-use crate::self_test::check_apart;
+use crate::hardware::{Meter, probe_in_subprocess};
+use crate::self_test::check_in_subprocess;
 use crate::system::paths::Paths;
 use crate::system::process;
 use crate::system::single_instance::Post;
@@ -45,17 +45,17 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
                 taken
             });
             let kept_in = paths.runs.clone();
-            let meter = Mutex::new(Meter::with_drivers_apart(|| process::this(&["hardware", "--watch", "--json"])));
+            let meter = Mutex::new(Meter::with_drivers_in_subprocess(|| process::this_program(&["hardware", "--watch", "--json"])));
             let around = AppDeps {
                 paths,
                 probe: Arc::new(move |folder| {
-                    let program = process::this(&["hardware", "--json"]);
-                    probe_apart(look_for_cuda_in(folder, program), &kept_in)
+                    let program = process::this_program(&["hardware", "--json"]);
+                    probe_in_subprocess(look_for_cuda_in(folder, program), &kept_in)
                 }),
                 sample_load: Arc::new(move |watched| meter.lock().unwrap_or_else(PoisonError::into_inner).read(watched)),
                 host: EngineHost::usual(),
                 connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
-                self_test: Arc::new(|device, folder| Ok(check_apart(device, folder)?)),
+                self_test: Arc::new(|device, folder| Ok(check_in_subprocess(device, folder)?)),
                 dialogs: Box::new(SystemDialogs),
                 desktop: Arc::new(SystemDesktop),
                 wake: Arc::new(move || ctx.request_repaint()),

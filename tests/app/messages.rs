@@ -30,7 +30,10 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     ];
     let config = [
         (ConfigProblem::NewerVersion { version: 77 }, vec!["77"]),
-        (ConfigProblem::OutOfRange { field: Field::Epochs, given: "0".to_owned() }, vec!["The number of epochs must be between 1 and 1000 (got 0)"]),
+        (
+            ConfigProblem::OutOfRange { field: Field::Epochs, given: "0".to_owned() },
+            vec!["The number of epochs must be between 1 and 1000 (got 0)"],
+        ),
         (ConfigProblem::OutOfRange { field: Field::BatchSize, given: "9000".to_owned() }, vec!["9000", "8192"]),
         (ConfigProblem::BatchLargerThanSet { given: 512, images: 300 }, vec!["512", "300"]),
         (ConfigProblem::OutOfRange { field: Field::LearningRate, given: "NaN".to_owned() }, vec!["NaN"]),
@@ -40,7 +43,10 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (ConfigProblem::OutOfRange { field: Field::ClipNorm, given: "-3".to_owned() }, vec!["-3", "above 0"]),
         (ConfigProblem::OutOfRange { field: Field::Accumulation, given: "0".to_owned() }, vec!["between 1 and 1024 batches", "got 0"]),
         (ConfigProblem::OutOfRange { field: Field::WeightAveraging, given: "1.5".to_owned() }, vec!["1.5", "below 1"]),
-        (ConfigProblem::OutOfRange { field: Field::EarlyStopping, given: "0".to_owned() }, vec!["must be between 1 and 1000 epochs (got 0)"]),
+        (
+            ConfigProblem::OutOfRange { field: Field::EarlyStopping, given: "0".to_owned() },
+            vec!["must be between 1 and 1000 epochs (got 0)"],
+        ),
         (ConfigProblem::OutOfRange { field: Field::Threads, given: "0".to_owned() }, vec!["threads", "got 0"]),
         (ConfigProblem::PrecisionUnavailable { precision: Precision::Bf16, reason: reason() }, vec!["bf16", "Permission denied"]),
         (ConfigProblem::DeviceUnavailable { device: DeviceChoice::Cuda, reason: reason() }, vec!["cuda", "Permission denied"]),

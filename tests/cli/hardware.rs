@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use inkling::hardware::{Hardware, Reading};
+use inkling::hardware::{Hardware, LoadSample};
 
 use super::{inkling, keys, run, stderr, stdout};
 
@@ -27,7 +27,7 @@ fn how_busy_it_is_is_said_again_and_again_while_somebody_listens() {
         for _ in 0..2 {
             let line = lines.next().unwrap().unwrap();
             if json {
-                let reading: Reading = serde_json::from_str(&line).unwrap();
+                let reading: LoadSample = serde_json::from_str(&line).unwrap();
                 assert!((0.0..=1.0).contains(&reading.processor) && reading.memory_available < reading.memory_total, "{line}");
                 assert_eq!(keys(&line)[..3], ["processor", "memory_total", "memory_available"]);
             } else {

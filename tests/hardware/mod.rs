@@ -1,12 +1,12 @@
 //! The hardware room: what is true of any machine this runs on, and the words for machines this is not.
 
-mod live;
+mod load;
 
 use std::path::Path;
 
 use inkling::device::{HAS_CUDA, find_cuda_libraries};
 use inkling::hardware::{
-    Cpu, Gpu, Hardware, cuda_finding, device_availability, device_support, lines, precision_note, probe, probe_apart, recommend,
+    Cpu, Gpu, Hardware, cuda_finding, device_availability, device_support, lines, precision_note, probe, probe_in_subprocess, recommend,
 };
 use inkling::run_config::{DeviceChoice, Precision, Preset};
 
@@ -124,10 +124,10 @@ fn looking_at_drivers_happens_apart_and_what_breaks_there_is_a_sentence() {
         program
     };
     let here = probe(Path::new("."));
-    let apart = probe_apart(this(&["hardware", "--json"]), Path::new("."));
+    let apart = probe_in_subprocess(this(&["hardware", "--json"]), Path::new("."));
     assert_eq!((&apart.cpu, &apart.system, apart.memory_total), (&here.cpu, &here.system, here.memory_total));
     assert_eq!(apart.gpu_finding, here.gpu_finding);
-    let broken = probe_apart(this(&["no such command"]), Path::new("."));
+    let broken = probe_in_subprocess(this(&["no such command"]), Path::new("."));
     assert_eq!(broken.cpu, here.cpu, "the rest is found all the same");
     assert!(broken.gpu_finding.unwrap().contains("exit status: 2"));
 }

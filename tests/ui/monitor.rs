@@ -3,13 +3,13 @@
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::hardware::Reading;
+use inkling::hardware::LoadSample;
 use inkling::ui::Inkling;
 
 use super::window::{sized, until, usual};
 use crate::fake_engine::{FakeEngine, busy, gpu};
 
-fn script(engine: &FakeEngine, readings: impl IntoIterator<Item = Reading>) {
+fn script(engine: &FakeEngine, readings: impl IntoIterator<Item = LoadSample>) {
     engine.live.lock().unwrap().script = readings.into_iter().collect();
 }
 
@@ -39,7 +39,7 @@ fn it_shows_processor_and_memory() {
 fn gpus_have_figures_of_their_own_and_what_they_do_not_tell_is_left_out() {
     let (mut window, engine) = usual();
     let quiet = inkling::hardware::Gpu { utilization: None, temperature: None, power: None, ..gpu() };
-    script(&engine, [Reading { gpus: vec![gpu()], ..busy(0.43) }, Reading { gpus: vec![gpu(), quiet], ..busy(0.1) }]);
+    script(&engine, [LoadSample { gpus: vec![gpu()], ..busy(0.43) }, LoadSample { gpus: vec![gpu(), quiet], ..busy(0.1) }]);
     shown(&mut window);
     assert_eq!(figure(&window, "GPU"), "87 %");
     assert_eq!(figure(&window, "GPU memory"), "3.0 GB of 12.0 GB");
@@ -53,7 +53,7 @@ fn gpus_have_figures_of_their_own_and_what_they_do_not_tell_is_left_out() {
 #[test]
 fn little_free_memory_is_said_in_words() {
     let (mut window, engine) = usual();
-    script(&engine, [Reading { memory_available: 400 << 20, process_memory: None, ..busy(1.0) }]);
+    script(&engine, [LoadSample { memory_available: 400 << 20, process_memory: None, ..busy(1.0) }]);
     shown(&mut window);
     assert_eq!(figure(&window, "Free memory"), "400 MB, little");
     assert_eq!(figure(&window, "Inkling's memory"), "–");
@@ -63,7 +63,7 @@ fn little_free_memory_is_said_in_words() {
 #[test]
 fn a_small_window_has_room_for_it_on_every_screen() {
     let (mut window, engine) = sized([900.0, 600.0]);
-    script(&engine, [Reading { gpus: vec![gpu()], ..busy(0.43) }]);
+    script(&engine, [LoadSample { gpus: vec![gpu()], ..busy(0.43) }]);
     shown(&mut window);
     for tab in ["Draw", "Models", "Results", "Hardware", "Train"] {
         window.get_by_label(tab).click();

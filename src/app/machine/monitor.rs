@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::app::App;
 use crate::app::background::BackgroundResult;
-use crate::hardware::{Reading, Watched};
+use crate::hardware::{LoadSample, Watched};
 
 /// Takes a reading; blocks until it is taken.
-pub type SampleLoad = Arc<dyn Fn(&Watched) -> Reading + Send + Sync>;
+pub type SampleLoad = Arc<dyn Fn(&Watched) -> LoadSample + Send + Sync>;
 
 /// The time between two readings.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -22,7 +22,7 @@ const GAP: Duration = Duration::from_secs(5);
 /// What was read lately.
 #[derive(Clone, Debug, Default)]
 pub struct Monitor {
-    readings: VecDeque<Reading>,
+    readings: VecDeque<LoadSample>,
     /// When the last one came.
     last_at: Option<Instant>,
     /// One is asked for.
@@ -31,17 +31,17 @@ pub struct Monitor {
 
 impl Monitor {
     /// The readings of the last two minutes, a second apart, oldest first.
-    pub const fn readings(&self) -> &VecDeque<Reading> {
+    pub const fn readings(&self) -> &VecDeque<LoadSample> {
         &self.readings
     }
 
     /// How things stood last.
-    pub fn newest(&self) -> Option<&Reading> {
+    pub fn newest(&self) -> Option<&LoadSample> {
         self.readings.back()
     }
 
     /// Takes in the next one.
-    pub fn take(&mut self, reading: Reading) {
+    pub fn take(&mut self, reading: LoadSample) {
         self.pending = false;
         if self.last_at.replace(Instant::now()).is_some_and(|last_at| last_at.elapsed() > GAP) {
             self.readings.clear();

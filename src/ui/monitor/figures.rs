@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::hardware::{Gpu, Reading};
+use crate::hardware::{Gpu, LoadSample};
 use crate::text::format::{memory, percent};
 
 /// Free memory below this is flagged as low: training takes about 300 MB.
@@ -23,7 +23,7 @@ pub(super) struct Figure {
 }
 
 /// All figures in the order they are shown in; before the first sample, those that every machine has.
-pub(super) fn all(readings: &VecDeque<Reading>) -> Vec<Figure> {
+pub(super) fn all(readings: &VecDeque<LoadSample>) -> Vec<Figure> {
     let now = readings.back();
     let mut figures = vec![cpu(readings, now), inkling_memory(readings, now), free_memory(readings, now)];
     let gpus = now.map_or(&[][..], |now| now.gpus.as_slice());
@@ -35,7 +35,7 @@ pub(super) fn all(readings: &VecDeque<Reading>) -> Vec<Figure> {
     figures
 }
 
-fn cpu(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
+fn cpu(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> Figure {
     let curve: Vec<f32> = readings.iter().map(|reading| reading.processor).collect();
     Figure {
         name: "CPU".to_owned(),
@@ -46,7 +46,7 @@ fn cpu(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
     }
 }
 
-fn inkling_memory(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
+fn inkling_memory(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> Figure {
     let past: Vec<u64> = readings.iter().filter_map(|reading| reading.process_memory).collect();
     // There is no natural maximum: the scale ends a little above the highest sample.
     let top = past.iter().max().map_or(1.0, |&most| most as f32 * 1.25);
@@ -59,7 +59,7 @@ fn inkling_memory(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure
     }
 }
 
-fn free_memory(readings: &VecDeque<Reading>, now: Option<&Reading>) -> Figure {
+fn free_memory(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> Figure {
     let past: Vec<u64> = readings.iter().map(|reading| reading.memory_available).collect();
     let total = now.map_or(1, |now| now.memory_total.max(1));
     let low = if now.is_some_and(|now| now.memory_available < LOW_MEMORY) { ", low" } else { "" };

@@ -1,4 +1,4 @@
-//! Live readings: of this very machine, and of GPUs that another process answers for.
+//! Load: of this very machine, and of GPUs that another process answers for.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ fn own() -> Watched {
 
 #[test]
 fn this_machine_can_be_read() {
-    let mut meter = Meter::with_drivers_apart(|| panic!("nobody asked for GPUs"));
+    let mut meter = Meter::with_drivers_in_subprocess(|| panic!("nobody asked for GPUs"));
     for _ in 0..2 {
         let reading = meter.read(&own());
         assert!((0.0..=1.0).contains(&reading.processor));
@@ -33,7 +33,7 @@ mod gpus {
     use std::path::Path;
     use std::process::Command;
 
-    use inkling::hardware::{Gpu, Reading};
+    use inkling::hardware::{Gpu, LoadSample};
 
     use super::*;
     use crate::fake_engine::gpu;
@@ -43,7 +43,7 @@ mod gpus {
     /// A process that says this, and notes that it was started.
     fn meter(folder: &Path, script: String) -> Meter {
         let folder = folder.to_owned();
-        Meter::with_drivers_apart(move || {
+        Meter::with_drivers_in_subprocess(move || {
             let mut shell = Command::new("sh");
             shell.arg("-c").arg(format!("echo $$ >> started; {script}")).current_dir(&folder);
             shell
@@ -51,7 +51,7 @@ mod gpus {
     }
 
     fn line(gpus: Vec<Gpu>) -> String {
-        serde_json::to_string(&Reading { gpus, ..Reading::default() }).unwrap()
+        serde_json::to_string(&LoadSample { gpus, ..LoadSample::default() }).unwrap()
     }
 
     fn started(folder: &Path) -> Vec<String> {
@@ -90,17 +90,18 @@ mod gpus {
 
     #[test]
     fn one_that_cannot_be_started_or_says_nothing_costs_its_figures() {
-        let mut absent = Meter::with_drivers_apart(|| Command::new("no such program"));
+        let mut absent = Meter::with_drivers_in_subprocess(|| Command::new("no such program"));
         assert_eq!(absent.read(&GPUS).gpus, []);
         assert!(absent.read(&GPUS).memory_total > 0);
         let folder = tempfile::tempdir().unwrap();
         let mut silent = meter(folder.path(), "exec sleep 60".to_owned());
-        let since = Instant::now();
-        while since.elapsed() < Duration::from_millis(10_500) {
-            assert_eq!(silent.read(&GPUS).gpus, []);
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        until_gone(&started(folder.path())[0]);
+        until(&mut silent, "its start", |_| !started(folder.path()).is_empty());
+        let process = started(folder.path()).remove(0);
+        // Somebody looks all the time: it is killed for its silence.
+        until(&mut silent, "its end", |gpus| {
+            assert_eq!(gpus, []);
+            !is_there(&process)
+        });
     }
 
     #[test]
@@ -113,9 +114,13 @@ mod gpus {
         assert_eq!(started(folder.path()).len(), 2);
     }
 
+    fn is_there(process: &str) -> bool {
+        Command::new("kill").args(["-0", process]).stderr(std::process::Stdio::null()).status().unwrap().success()
+    }
+
     fn until_gone(process: &str) {
         let since = Instant::now();
-        while Command::new("kill").args(["-0", process]).stderr(std::process::Stdio::null()).status().unwrap().success() {
+        while is_there(process) {
             assert!(since.elapsed() < Duration::from_secs(30), "it goes on");
             std::thread::sleep(Duration::from_millis(50));
         }

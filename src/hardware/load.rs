@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, System};
 
-use super::apart::Apart;
+use super::subprocess::GpuSubprocess;
 use super::{Gpu, nvidia, probe};
 use crate::device::memory_held;
 
@@ -16,7 +16,7 @@ const STALE: Duration = Duration::from_secs(3);
 
 /// What this machine is doing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct LoadSample {
     /// Share of all cores that is busy, with the work of every program, 0 to 1.
     pub processor: f32,
     /// Memory of the machine, in bytes.
@@ -55,9 +55,9 @@ impl Meter {
     }
 
     /// One that leaves GPUs to another process, `program`: `inkling hardware --watch --json`. It runs only while GPUs are looked at.
-    pub fn with_drivers_apart(program: impl Fn() -> Command + Send + 'static) -> Self {
-        let mut apart = Apart::new(program);
-        Self::new(move || apart.gpus())
+    pub fn with_drivers_in_subprocess(program: impl Fn() -> Command + Send + 'static) -> Self {
+        let mut subprocess = GpuSubprocess::new(program);
+        Self::new(move || subprocess.gpus())
     }
 
     fn new(gpus: impl FnMut() -> Vec<Gpu> + Send + 'static) -> Self {
@@ -65,9 +65,9 @@ impl Meter {
     }
 
     /// How things stand.
-    pub fn read(&mut self, watched: &Watched) -> Reading {
+    pub fn read(&mut self, watched: &Watched) -> LoadSample {
         let gpus = if watched.gpus { (self.gpus)() } else { Vec::new() };
-        let Some(system) = &mut self.system else { return Reading { gpus, ..Reading::default() } };
+        let Some(system) = &mut self.system else { return LoadSample { gpus, ..LoadSample::default() } };
         if self.last.is_none_or(|last| last.elapsed() > STALE) {
             system.refresh_cpu_usage();
             std::thread::sleep(MINIMUM_CPU_UPDATE_INTERVAL);
@@ -77,7 +77,7 @@ impl Meter {
         system.refresh_memory();
         let (memory_total, memory_available) = probe::memory_of(system);
         let processor = (system.global_cpu_usage() / 100.0).clamp(0.0, 1.0);
-        Reading { processor, memory_total, memory_available, process_memory: memory_held(system, &watched.processes), gpus }
+        LoadSample { processor, memory_total, memory_available, process_memory: memory_held(system, &watched.processes), gpus }
     }
 }
 

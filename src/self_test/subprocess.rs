@@ -23,16 +23,14 @@ struct Printed {
 const LIMIT: Duration = Duration::from_mins(3);
 
 /// Checks a device by this very program, in a process of its own, with NVIDIA's libraries looked for in this folder first.
-pub fn check_apart(device: DeviceChoice, cuda_folder: Option<&Path>) -> Result<Report, SelfTestError> {
-    let program = process::this(&["hardware", "--self-test", "--json", "--device", device.name()]);
-    in_child(look_for_cuda_in(cuda_folder, program), LIMIT)
+pub fn check_in_subprocess(device: DeviceChoice, cuda_folder: Option<&Path>) -> Result<Report, SelfTestError> {
+    let program = process::this_program(&["hardware", "--self-test", "--json", "--device", device.name()]);
+    run_in_subprocess(look_for_cuda_in(cuda_folder, program), LIMIT)
 }
 
 /// Runs `program` (`inkling hardware --self-test --json`) for at most `limit`.
-pub fn in_child(program: Command, limit: Duration) -> Result<Report, SelfTestError> {
-    let said = run_within(program, limit).map_err(|reason| SelfTestError::NoResult { reason })?;
-    let printed = said.output.lines().find_map(|line| serde_json::from_str::<Printed>(line).ok());
-    printed
-        .map(|printed| printed.self_test)
-        .ok_or_else(|| SelfTestError::NoResult { reason: format!("its process ended with {}", said.end) })
+pub fn run_in_subprocess(program: Command, limit: Duration) -> Result<Report, SelfTestError> {
+    let (output, exit) = run_within(program, limit).map_err(|reason| SelfTestError::NoResult { reason })?;
+    let printed = output.lines().find_map(|line| serde_json::from_str::<Printed>(line).ok());
+    printed.map(|printed| printed.self_test).ok_or_else(|| SelfTestError::NoResult { reason: format!("its process ended with {}", exit) })
 }
