@@ -1,8 +1,7 @@
-//! Owns the next batch: gathered, and changed where the configuration says so, on a thread of its own while this one is learned from.
-//! Must not know networks.
+//! Batches for the CPU: the next one is gathered and augmented on a thread of its own while this one is trained on.
 //!
-//! What a batch holds depends on seed, epoch and position alone, never on timing. Two batches at most are ready or in work; their
-//! memory goes back and forth. Whoever reads may stop at any time, by dropping the loader or by a panic: the thread then ends by itself.
+//! What a batch contains depends only on seed, epoch and image, never on timing. At most two batches are ready or in preparation; their
+//! memory is reused. The receiver may stop at any time, by dropping the loader or by a panic: the thread then ends by itself.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, Scope};
@@ -24,7 +23,7 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// Starts on the batches of every epoch that `shuffle` has yet to come to.
+    /// Starts with the first epoch that `shuffle` has not reached yet.
     pub fn start<'scope, 'env>(
         scope: &'scope Scope<'scope, 'env>,
         config: &RunConfig,
@@ -33,7 +32,7 @@ impl Loader {
     ) -> Result<Self, TrainError> {
         let (filled, ready) = sync_channel(1);
         let (used, empty) = channel();
-        let work = Work {
+        let worker = Worker {
             images,
             shuffle,
             epochs: config.epochs,
@@ -42,22 +41,22 @@ impl Loader {
         };
         Builder::new()
             .name("loader".to_owned())
-            .spawn_scoped(scope, move || work.run(&filled, &empty))
+            .spawn_scoped(scope, move || worker.run(&filled, &empty))
             .map_err(|error| ComputeError::failed(&error))?;
         Ok(Self { ready, used, current: Split::default() })
     }
 
-    /// The next batch; the one before is given back.
+    /// The next batch; the memory of the one before is reused.
     pub fn next_batch(&mut self) -> Result<&Split, TrainError> {
-        let gone = || ComputeError::failed(&"the thread that gathers batches ended early");
+        let gone = || ComputeError::failed(&"the thread that prepares batches ended early");
         let next = self.ready.recv().map_err(|_| gone())?;
-        // A thread that is through with its last batch needs no memory any more.
+        // The thread may have ended after its last batch: then it needs no memory any more.
         let _ = self.used.send(std::mem::replace(&mut self.current, next));
         Ok(&self.current)
     }
 }
 
-/// The order of the images in each epoch, and what else augmentation_rng decides about them.
+/// The order of the images in each epoch, and the random numbers for their augmentation.
 #[derive(Clone, Debug)]
 pub struct Shuffle {
     order: Vec<u32>,
@@ -66,7 +65,7 @@ pub struct Shuffle {
 }
 
 impl Shuffle {
-    /// Of the images at `order`, as the seed shuffles them, after the first `done` epochs.
+    /// Of the images at these indices, after the first `done` epochs.
     pub fn new(order: Vec<u32>, seed: u64, done: u32) -> Self {
         let mut shuffle = Self { order, seed, done: 0 };
         while shuffle.done < done {
@@ -75,20 +74,20 @@ impl Shuffle {
         shuffle
     }
 
-    /// The next epoch, from 1, and its order: that of the one before, shuffled.
+    /// The next epoch, from 1, and the order of its images: that of the one before, shuffled.
     pub fn next_epoch(&mut self) -> (u32, Vec<u32>) {
         self.done += 1;
         Random::stream(self.seed, "shuffle", u64::from(self.done)).shuffle(&mut self.order);
         (self.done, self.order.clone())
     }
 
-    /// What decides how the image at this position is changed in this epoch.
-    pub fn augmentation_rng(&self, epoch: u32, position: u32) -> Random {
-        Random::stream(self.seed, "augmentation", u64::from(epoch) << 32 | u64::from(position))
+    /// The random numbers that the augmentation of this image in this epoch depends on.
+    pub fn augmentation_rng(&self, epoch: u32, index: u32) -> Random {
+        Random::stream(self.seed, "augmentation", u64::from(epoch) << 32 | u64::from(index))
     }
 }
 
-struct Work<'a> {
+struct Worker<'a> {
     images: &'a Split,
     shuffle: Shuffle,
     epochs: u32,
@@ -96,16 +95,16 @@ struct Work<'a> {
     augmenter: Option<Augmenter>,
 }
 
-impl Work<'_> {
+impl Worker<'_> {
     fn run(mut self, filled: &SyncSender<Split>, empty: &Receiver<Split>) {
         while self.shuffle.done < self.epochs {
             let (epoch, order) = self.shuffle.next_epoch();
-            for positions in order.chunks(self.batch_size) {
+            for indices in order.chunks(self.batch_size) {
                 let mut batch = empty.try_recv().unwrap_or_default();
-                gather_batch(self.images, positions, &mut batch);
+                gather_batch(self.images, indices, &mut batch);
                 if let Some(augmenter) = &mut self.augmenter {
-                    for (pixels, &position) in batch.images.chunks_exact_mut(PIXELS).zip(positions) {
-                        augmenter.apply(pixels, &mut self.shuffle.augmentation_rng(epoch, position));
+                    for (pixels, &index) in batch.images.chunks_exact_mut(PIXELS).zip(indices) {
+                        augmenter.apply(pixels, &mut self.shuffle.augmentation_rng(epoch, index));
                     }
                 }
                 if filled.send(batch).is_err() {

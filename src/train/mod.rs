@@ -2,9 +2,8 @@
 //! Must not know windows, commands, or where runs are kept.
 
 mod batches;
-mod best;
+mod best_checkpoint;
 mod checkpoint;
-mod clock;
 mod device_batches;
 mod error;
 mod loader;
@@ -15,6 +14,7 @@ mod observer;
 mod pending;
 mod plan;
 mod rollback;
+mod run_clock;
 mod session;
 mod state;
 mod stepper;

@@ -1,38 +1,38 @@
-//! Owns what a run tells, and asks, whoever started it. Must not know who that is.
+//! What a run reports to whoever started it, and how that steers it.
 
 use super::checkpoint::Checkpoint;
 use crate::nn::Net;
 use crate::records::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 
-/// Whether a run goes on.
+/// Whether training continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// It does.
+    /// It continues.
     Continue,
-    /// It ends now; the last completed epoch is kept.
+    /// It stops now; the model is that of the last completed epoch.
     Stop,
 }
 
-/// Watches and steers a run, from the thread it runs on. The networks it is shown share their weights with the run: a clone kept from
+/// Watches and steers a run, on the thread it runs on. The networks passed to it share their weights with the run: a clone kept from
 /// `prepare` is the newest model at any later call.
 pub trait Observer: Send {
     /// The data is split and the network built; the first step follows.
-    /// `before` are the epochs it had completed when it was interrupted, if it is one that goes on.
+    /// `before` are the completed epochs of a resumed run.
     fn prepare(&mut self, _plan: &RunPlan, _net: &Net, _before: &[EpochRecord]) {}
 
-    /// Called between micro-batches of at most 128 images, while learning as well as while measuring. It may take its time (that
-    /// is how a run pauses, and how drawings are read in between): this time counts as no part of the run.
+    /// Called between micro-batches of at most 128 images, in training as well as in validation. It may block: that is how a run is
+    /// paused, and how drawings are recognised meanwhile. This time does not count as part of the run.
     fn between(&mut self, net: &Net) -> Flow;
 
-    /// A step was made.
+    /// A step was taken.
     fn step(&mut self, _point: StepPoint, _now: Telemetry) {}
 
-    /// The run did something by itself that was not in its plan.
+    /// The run did something that was not planned, such as a rollback.
     fn intervened(&mut self, _intervention: Intervention) {}
 
     /// An epoch was completed and validated; 99 % of the validation images have a digit score of at least `digit_threshold`.
     fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _digit_threshold: f32) {}
 
-    /// The run could go on from here if it were interrupted. Follows each `epoch`.
+    /// The run could be resumed from here if it were interrupted. Follows each `epoch`.
     fn checkpoint(&mut self, _checkpoint: Checkpoint) {}
 }

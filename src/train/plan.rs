@@ -1,5 +1,4 @@
-//! Owns what a run will compute, and whether it can be computed at all.
-//! Must not compute any of it.
+//! What a run will compute, and whether it can be computed at all.
 
 use super::TrainError;
 use crate::hardware;
@@ -7,13 +6,13 @@ use crate::nn::{ModelFile, Net, parameter_count};
 use crate::records::RunPlan;
 use crate::run_config::{ConfigProblem, RunConfig};
 
-/// Whether `train` takes this configuration, to be asked before its data is read.
+/// Whether `train` accepts this configuration, to be checked before its data is loaded.
 pub fn check(config: &RunConfig) -> Result<(), TrainError> {
     config.problems().into_iter().next().map_or(Ok(()), Err)?;
     if config.initial_weights.is_some() { first_net(config).map(drop) } else { Ok(()) }
 }
 
-/// The network before its first step: by augmentation_rng, or as it was left by whoever trained it before.
+/// The network before its first step: randomly initialised, or with the weights of an earlier model.
 pub fn first_net(config: &RunConfig) -> Result<Net, TrainError> {
     let Some(path) = &config.initial_weights else {
         return Ok(Net::new(config.model, config.activation, config.seed)?);

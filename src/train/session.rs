@@ -11,15 +11,15 @@ use std::thread::Scope;
 
 use super::TrainError;
 use super::batches::Batches;
-use super::best::{BestCheckpoint, BestEpoch};
+use super::best_checkpoint::{BestCheckpoint, BestEpoch};
 use super::checkpoint::{Checkpoint, CheckpointCard};
-use super::clock::RunClock;
 use super::loader::Shuffle;
 use super::metrics::{MetricAccumulator, Metrics};
 use super::micro_batches::MicroBatcher;
 use super::observer::{Flow, Observer};
 use super::pending::CompletedStep;
 use super::plan::{check, first_net, plan, step_sizes, threads};
+use super::run_clock::RunClock;
 use super::stepper::{StepReport, Stepper};
 use super::trained_model::TrainedModel;
 use crate::data::ValidationSplit;
@@ -158,7 +158,7 @@ fn run<'scope, 'env>(
         if let Some(best_epoch) = waited {
             observer.intervened(Intervention::StoppedEarly { epoch, best_epoch });
         }
-        if let Some(kept) = best.kept() {
+        if let Some(kept) = best.best() {
             let card = CheckpointCard {
                 config: config.clone(),
                 train_images: plan.train_images,
@@ -171,7 +171,7 @@ fn run<'scope, 'env>(
     }
 
     // What is kept is what a record measured, not the steps after it.
-    let Some(BestEpoch { record, weights, digit_threshold }) = best.into_kept() else { return Ok(None) };
+    let Some(BestEpoch { record, weights, digit_threshold }) = best.into_best() else { return Ok(None) };
     net.set_weights(&weights)?;
     let stopped_early = waited.is_some();
     let stopped = epochs.len() < config.epochs as usize && !stopped_early;

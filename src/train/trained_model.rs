@@ -1,21 +1,21 @@
-//! Owns what a run leaves behind. Must not know where it is kept.
+//! The result of a run.
 
 use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
 use crate::records::RunSummary;
 
-/// A run that completed at least one epoch.
+/// A model with the summary of its run, which completed at least one epoch.
 #[derive(Clone, Debug)]
 pub struct TrainedModel {
-    /// Its figures; no folder yet.
+    /// The summary of the run; it has no folder yet.
     pub summary: RunSummary,
-    /// The network after the epoch that is kept.
+    /// The network with the weights of the epoch that was kept.
     pub net: Net,
     /// 99 % of the validation images have a digit score of at least this.
     pub digit_threshold: f32,
 }
 
 impl TrainedModel {
-    /// The model as it is stored.
+    /// The model as it is saved.
     pub fn model_file(&self) -> ModelFile {
         let RunSummary { config, .. } = &self.summary;
         let kept = self.summary.kept();

@@ -1,4 +1,4 @@
-//! Owns the figures of a run under way: time without pauses, throughput, time left, memory. Must not know what is computed.
+//! The telemetry of a run: time without pauses, throughput, time left, memory.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use crate::records::{EpochRecord, RunPlan, Telemetry};
 
 /// Throughput is smoothed over about this many seconds.
 const SMOOTHING: f64 = 2.0;
-/// Memory is asked for at most this often.
+/// Memory is measured at most this often.
 const MEMORY_EVERY: Duration = Duration::from_millis(500);
-/// Reading an image costs about this share of learning from it; used until the first validation was timed.
-const READING_SHARE: f64 = 1.0 / 3.0;
+/// Classifying an image takes about this fraction of training on it; used until the first validation was timed.
+const INFERENCE_FRACTION: f64 = 1.0 / 3.0;
 
-/// The clock and the counters of a run.
+/// Time and counters of a run. Pauses do not count.
 pub struct RunClock {
     plan: RunPlan,
     epochs: u32,
@@ -22,12 +22,12 @@ pub struct RunClock {
     last_step: f64,
     first_step: u64,
     throughput: Option<f64>,
-    seconds_per_reading: Option<f64>,
-    memory: Memory,
+    seconds_per_prediction: Option<f64>,
+    memory: MemoryGauge,
 }
 
 impl RunClock {
-    /// Starts the clock of a run of so many epochs, of which those `before` are over.
+    /// Starts the clock of a run of so many epochs; `before` are the completed ones of a resumed run.
     pub fn start(plan: &RunPlan, epochs: u32, before: &[EpochRecord]) -> Self {
         let seconds: f64 = before.iter().map(|record| f64::from(record.seconds)).sum();
         Self {
@@ -40,8 +40,8 @@ impl RunClock {
             last_step: seconds,
             first_step: plan.steps_per_epoch * before.len() as u64 + 1,
             throughput: None,
-            seconds_per_reading: None,
-            memory: Memory::new(),
+            seconds_per_prediction: None,
+            memory: MemoryGauge::new(),
         }
     }
 
@@ -58,13 +58,13 @@ impl RunClock {
         result
     }
 
-    /// Counts a step over `images`, and tells how the run stands after it.
+    /// Counts a step over `images`; gives the telemetry after it.
     pub fn step(&mut self, step: u64, epoch: u32, images: usize) -> Telemetry {
         let now = self.seconds();
         let took = (now - self.last_step).max(1e-9);
         let rate = images as f64 / took;
         let weight = 1.0 - (-took / SMOOTHING).exp();
-        // The first step warms caches and buffers up: it starts the average, and the second one replaces it.
+        // The first step warms up caches and buffers: the second replaces it as the start of the average.
         let throughput = self.throughput.filter(|_| step > self.first_step + 1).map_or(rate, |smooth| smooth + weight * (rate - smooth));
         self.throughput = Some(throughput);
         self.last_step = now;
@@ -72,7 +72,7 @@ impl RunClock {
         self.now(step, epoch)
     }
 
-    /// How the run stands, between steps.
+    /// The telemetry between steps.
     pub fn now(&mut self, step: u64, epoch: u32) -> Telemetry {
         let (now, throughput) = (self.seconds(), self.throughput.unwrap_or(1.0));
         Telemetry {
@@ -86,38 +86,38 @@ impl RunClock {
         }
     }
 
-    /// Leaves the time since `start` (from `seconds`), spent on reading `images` of a validation, out of the next step's.
+    /// Leaves the time since `start` (from `seconds`), which a validation over `images` took, out of the next step's.
     pub fn measured(&mut self, start: f64, images: usize) {
         self.last_step = self.seconds();
-        self.seconds_per_reading = Some((self.last_step - start) / images.max(1) as f64);
+        self.seconds_per_prediction = Some((self.last_step - start) / images.max(1) as f64);
     }
 
     fn remaining(&self, epoch: u32, throughput: f64) -> f64 {
-        let to_learn = (self.plan.train_images * u64::from(self.epochs)).saturating_sub(self.images);
+        let to_train = (self.plan.train_images * u64::from(self.epochs)).saturating_sub(self.images);
         let validations = u64::from(self.epochs.saturating_sub(epoch)) + 1;
-        let to_read = validations * self.plan.validation_images + self.plan.test_images;
-        let per_reading = self.seconds_per_reading.unwrap_or(READING_SHARE / throughput);
-        to_learn as f64 / throughput + to_read as f64 * per_reading
+        let to_classify = validations * self.plan.validation_images + self.plan.test_images;
+        let per_prediction = self.seconds_per_prediction.unwrap_or(INFERENCE_FRACTION / throughput);
+        to_train as f64 / throughput + to_classify as f64 * per_prediction
     }
 }
 
-struct Memory {
+struct MemoryGauge {
     process: ProcessMemory,
-    asked: Option<(Instant, u64)>,
+    last: Option<(Instant, u64)>,
 }
 
-impl Memory {
+impl MemoryGauge {
     fn new() -> Self {
-        Self { process: ProcessMemory::default(), asked: None }
+        Self { process: ProcessMemory::default(), last: None }
     }
 
     /// Resident memory of this process; 0 where the system does not tell.
     fn bytes(&mut self) -> u64 {
-        match self.asked {
-            Some((asked, bytes)) if asked.elapsed() < MEMORY_EVERY => bytes,
+        match self.last {
+            Some((at, bytes)) if at.elapsed() < MEMORY_EVERY => bytes,
             _ => {
                 let bytes = self.process.bytes();
-                self.asked = Some((Instant::now(), bytes));
+                self.last = Some((Instant::now(), bytes));
                 bytes
             }
         }

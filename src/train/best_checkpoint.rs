@@ -1,0 +1,60 @@
+//! Which epoch's weights become the model, and when to stop waiting for a better one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::nn::Net;
+use crate::records::EpochRecord;
+
+/// The state after an epoch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BestEpoch {
+    /// Its metrics.
+    pub record: EpochRecord,
+    /// Weights and buffers of the network.
+    pub weights: Vec<Vec<f32>>,
+    /// 99 % of the validation images have a digit score of at least this.
+    pub digit_threshold: f32,
+}
+
+/// The weights of the last epoch, or with early stopping of the best one.
+pub struct BestCheckpoint {
+    patience: Option<u32>,
+    best: Option<BestEpoch>,
+}
+
+impl BestCheckpoint {
+    /// With `patience`, waits so many epochs for a better one than `best`.
+    pub const fn new(patience: Option<u32>, best: Option<BestEpoch>) -> Self {
+        Self { patience, best }
+    }
+
+    /// Takes the weights of an epoch if they are to be kept.
+    pub fn offer(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) -> candle_core::Result<()> {
+        if self.patience.is_none() || self.best.as_ref().is_none_or(|best| is_better(record, &best.record)) {
+            self.best = Some(BestEpoch { record: *record, weights: net.weights()?, digit_threshold });
+        }
+        Ok(())
+    }
+
+    /// The best epoch, if patience for a better one is exhausted after `epoch`.
+    pub fn patience_exhausted(&self, epoch: u32) -> Option<u32> {
+        let best = self.best.as_ref()?.record.epoch;
+        self.patience.is_some_and(|patience| epoch - best >= patience).then_some(best)
+    }
+
+    /// The epoch that is kept; `None` before the first is completed.
+    pub const fn best(&self) -> Option<&BestEpoch> {
+        self.best.as_ref()
+    }
+
+    /// The epoch that was kept; `None` if none was completed.
+    pub fn into_best(self) -> Option<BestEpoch> {
+        self.best
+    }
+}
+
+/// A higher validation accuracy, or the same with a lower loss.
+fn is_better(record: &EpochRecord, than: &EpochRecord) -> bool {
+    let [new, old] = [record, than].map(|record| (record.validation_accuracy, -record.validation_loss));
+    new > old
+}
