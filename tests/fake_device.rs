@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use candle_core::Device;
-use inkling::device::{Kernels, Place};
 use inkling::engine::Devices;
 use inkling::infer::InferError;
 use inkling::infer::{Classifier, Classify};
 use inkling::ink::Image;
 use inkling::nn::ComputeError;
+use inkling::nn::DeviceContext;
+use inkling::nn::backend::REFERENCE;
 use inkling::records::Prediction;
 use inkling::run_config::{ConfigProblem, DeviceChoice};
 
@@ -47,14 +48,14 @@ impl FakeDevices {
 }
 
 /// Where candle's own ops compute.
-pub fn candle() -> Place {
-    Place::new(Device::Cpu, Kernels::Candle)
+pub fn candle() -> DeviceContext {
+    DeviceContext::new(Device::Cpu, REFERENCE)
 }
 
 impl Devices for FakeDevices {
-    fn open(&self, device: DeviceChoice) -> Result<Place, ConfigProblem> {
+    fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem> {
         if device.resolved() == DeviceChoice::Cpu {
-            return Ok(Place::CPU);
+            return Ok(DeviceContext::CPU);
         }
         if let Some(gate) = &self.gate {
             // A test that is over lets everything through.
@@ -67,7 +68,7 @@ impl Devices for FakeDevices {
     }
 
     fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, InferError> {
-        let classifier = model.to_place(device, &self.open(device)?)?;
+        let classifier = model.to_device(device, &self.open(device)?)?;
         Ok(Box::new(Scripted { classifier, script: self.script, readings: 0.into() }))
     }
 }

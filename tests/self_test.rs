@@ -4,7 +4,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use candle_core::{Device, Tensor};
-use inkling::device::{Kernels, Place};
+use inkling::nn::DeviceContext;
+use inkling::nn::backend::REFERENCE;
 use inkling::nn::ops;
 use inkling::run_config::{Activation, DeviceChoice, Precision};
 use inkling::self_test::SelfTestError;
@@ -36,20 +37,20 @@ fn broken(name: &str, change: impl Fn(Tensor) -> candle_core::Result<Tensor> + '
 #[test]
 fn what_is_wrong_fails() {
     for case in cases() {
-        assert!(check(&case, &Place::CPU, Precision::F32).passed(), "{}", case.name);
+        assert!(check(&case, &DeviceContext::CPU, Precision::F32).passed(), "{}", case.name);
     }
     // The way a device takes that has no ops of ours: gradients are gathered there.
     for case in cases() {
-        let check = check(&case, &Place::new(Device::Cpu, Kernels::Candle), Precision::F32);
+        let check = check(&case, &DeviceContext::new(Device::Cpu, REFERENCE), Precision::F32);
         assert!(check.passed(), "{check:?}");
     }
     let fails = |case: &Case, precision| {
-        let check = check(case, &Place::CPU, precision);
+        let check = check(case, &DeviceContext::CPU, precision);
         assert!(!check.passed(), "{check:?}");
         check
     };
     // Another function altogether, with a gradient to match.
-    let context = ops::Context { gradient: ops::Gradient::Kept, ..ops::Context::READ };
+    let context = ops::Context::TRAIN;
     for precision in [Precision::F32, Precision::Bf16, Precision::F16] {
         fails(&broken("Linear layer", move |y| ops::activate(&y, Activation::Relu, context)), precision);
     }

@@ -1,9 +1,9 @@
 //! Owns tiny data sets made on the spot, that a network learns within a few steps. Must not be used to claim accuracy.
 
 use inkling::data::{DataSet, Split};
-use inkling::device::Place;
 use inkling::ink::{PIXELS, SIDE};
 use inkling::math::random::Random;
+use inkling::nn::DeviceContext;
 use inkling::run_config::RunConfig;
 use inkling::train::TrainError;
 use inkling::train::{Checkpoint, Observer, TrainedModel};
@@ -34,7 +34,7 @@ pub fn square_set(train: usize, test: usize) -> DataSet {
 
 /// Trains on the processor.
 pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) -> Result<Option<TrainedModel>, TrainError> {
-    inkling::train::train(config, data, &Place::CPU, None, observer)
+    inkling::train::train(config, data, &DeviceContext::CPU, None, observer)
 }
 
 /// Goes on from a checkpoint on the processor.
@@ -44,5 +44,5 @@ pub fn resume(
     from: Checkpoint,
     observer: &mut dyn Observer,
 ) -> Result<Option<TrainedModel>, TrainError> {
-    inkling::train::train(config, data, &Place::CPU, Some(from), observer)
+    inkling::train::train(config, data, &DeviceContext::CPU, Some(from), observer)
 }

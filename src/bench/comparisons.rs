@@ -4,8 +4,8 @@
 use super::BenchError;
 use super::budget::{BenchBudget, Ended, Listener};
 use super::{digits, products, steps, unless_cancelled};
-use crate::device::Place;
 use crate::hardware::usable_cores;
+use crate::nn::DeviceContext;
 use crate::records::benchmark::{Extent, Row, Side};
 use crate::run_config::{ConfigProblem, DeviceChoice, Precision, RunConfig};
 
@@ -18,7 +18,7 @@ const SECONDS: f64 = 2.0;
 const NEARLY_FASTEST: f64 = 0.95;
 
 /// Opens a device.
-pub type Open<'a> = &'a dyn Fn(DeviceChoice) -> Result<Place, ConfigProblem>;
+pub type Open<'a> = &'a dyn Fn(DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
 
 /// What a comparison found.
 #[derive(Clone, Debug, PartialEq)]

@@ -27,8 +27,8 @@ pub use words::{heading, sections, subject, text};
 
 use self::budget::{BenchBudget, Ended};
 use crate::data::{DataError, DataSet, builtin};
-use crate::device::open_device;
 use crate::hardware;
+use crate::nn::DeviceContext;
 use crate::records::benchmark::{Extent, Machine, Report, Row, Side, VERSION};
 use crate::run_config::{DeviceChoice, ModelKind, Precision};
 
@@ -80,7 +80,7 @@ fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, En
     let data = digits(&mut budget)?;
     for model in ModelKind::ALL {
         let sides = sides(*model, extent, &pools);
-        let steps = steps::steps(&mut budget, share(model), &steps::config(*model), &sides, &data, best_size, &open_device)?;
+        let steps = steps::steps(&mut budget, share(model), &steps::config(*model), &sides, &data, best_size, &DeviceContext::open)?;
         let steps = steps.into_iter().map(|(_, row)| row).collect::<Result<Vec<_>, _>>()?;
         add(&mut budget, &mut rows, steps);
     }

@@ -11,9 +11,9 @@ use super::BenchError;
 use super::budget::{BenchBudget, Ended};
 use super::steps::{self, Interleaved};
 use crate::data::{DataSet, Split};
-use crate::device::open_device;
 use crate::ink::SIDE;
 use crate::math::quantiles::median;
+use crate::nn::DeviceContext;
 use crate::nn::Net;
 use crate::records::Normalization;
 use crate::records::benchmark::{Row, Side, Subject};
@@ -38,7 +38,7 @@ pub(super) fn plain_candle(budget: &mut BenchBudget<'_>, seconds: f64, data: &Da
         plain.train(&data.train, first, batch_size as usize).map(drop).map_err(BenchError::from)
     });
     let interleaved = Interleaved { work, every_steps: OUR_STEPS, at_least: MIN_STEPS };
-    let samples = steps::run(budget, time, &steps::config(MODEL), side, data, &open_device(side.device)?, Some(interleaved))??;
+    let samples = steps::run(budget, time, &steps::config(MODEL), side, data, &DeviceContext::open(side.device)?, Some(interleaved))??;
     let rate = |seconds: &[f64]| f64::from(batch_size) / median(seconds);
     let (candle, ours) = (samples.interleaved.get(1..).unwrap_or_default(), samples.steps.as_slice());
     Ok(Row::PlainCandle {

@@ -8,7 +8,7 @@ use super::budget::{BenchBudget, Ended};
 use super::pools::Pool;
 use super::rounds::{Case, interleave, timed};
 use crate::math::quantiles::median;
-use crate::nn::ops::LargeProduct;
+use crate::nn::backend::cpu::LargeProduct;
 use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{DeviceChoice, Precision};
 

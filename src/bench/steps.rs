@@ -11,9 +11,9 @@ use super::budget::{BenchBudget, Ended};
 use super::comparisons::Open;
 use super::rounds::timed;
 use crate::data::DataSet;
-use crate::device::{Kernels, Place};
 use crate::math::quantiles::median;
-use crate::nn::ops::LargeProduct;
+use crate::nn::backend::cpu::LargeProduct;
+use crate::nn::{BackendKind, DeviceContext};
 use crate::nn::{Net, flops};
 use crate::records::benchmark::{Row, Side, Subject};
 use crate::records::{EpochRecord, StepPoint, Telemetry};
@@ -89,15 +89,15 @@ pub(super) fn steps(
         }
         for (side, samples) in &mut all {
             let (Ok(so_far), Some(device)) = (samples.as_mut(), devices.get(&side.device)) else { continue };
-            let place = match device {
-                Ok(place) => place,
+            let context = match device {
+                Ok(context) => context,
                 Err(problem) => {
                     *samples = Err(problem.clone().into());
                     continue;
                 }
             };
-            let product = (place.kernels == Kernels::Ours).then(|| Interleaved::product(product_size));
-            match run(budget, time_per_run, base, *side, data, place, product)? {
+            let product = (context.backend.kind() == BackendKind::Cpu).then(|| Interleaved::product(product_size));
+            match run(budget, time_per_run, base, *side, data, context, product)? {
                 Ok(new) => so_far.add(new),
                 Err(problem) => *samples = Err(problem),
             }
@@ -132,11 +132,11 @@ pub(super) fn run(
     base: &RunConfig,
     side: Side,
     data: &DataSet,
-    place: &Place,
+    context: &DeviceContext,
     interleaved: Option<Interleaved<'_>>,
 ) -> Result<Result<Samples, BenchError>, Ended> {
     let mut timer = StepTimer::new(budget, time, interleaved);
-    let trained = train::train(&on_side(base, side), data, place, None, &mut timer);
+    let trained = train::train(&on_side(base, side), data, context, None, &mut timer);
     match timer.stopped {
         Some(error) => Err(error),
         None => Ok(trained.map(|_| timer.samples).map_err(BenchError::from)),

@@ -23,7 +23,7 @@ pub(super) fn updates(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]
     let mut cases: Vec<Case<'_>> = Vec::new();
     for (&kind, net) in OptimizerKind::ALL.iter().zip(&nets) {
         let config = RunConfig { optimizer: kind, weight_decay: 0.01, ..RunConfig::default() };
-        let mut optimizer = Optimizer::new(OptimizerConfig::new(&config, IMAGES), &net.trainable(), net.place(), None)?;
+        let mut optimizer = Optimizer::new(OptimizerConfig::new(&config, IMAGES), &net.trainable(), net.context(), None)?;
         cases.push(Box::new(move || {
             let mut updated = Ok(());
             let took = all.pool.install(|| timed(|| updated = optimizer.step(1e-6, 1.0, None).map(drop)));

@@ -4,7 +4,6 @@
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
 mod cuda_libraries;
-mod place;
 mod process_memory;
 #[cfg(all(feature = "cuda", any(target_os = "linux", windows), target_arch = "x86_64"))]
 mod stand_ins;
@@ -17,7 +16,6 @@ pub use cuda_libraries::{
     FOLDER_VARIABLE, Library, find as find_cuda_libraries, folders as cuda_folders, look_in as look_for_cuda_in,
     missing as missing_cuda_libraries,
 };
-pub use place::{Exhausted, Kernels, Place};
 pub use process_memory::{ProcessMemory, memory_held};
 
 use crate::run_config::{ConfigProblem, DeviceChoice};
@@ -26,7 +24,7 @@ use crate::run_config::{ConfigProblem, DeviceChoice};
 pub const HAS_CUDA: bool = cfg!(feature = "cuda");
 
 /// The device; an error with the reason where there is none, or this program was built without it.
-pub fn open_device(choice: DeviceChoice) -> Result<Place, ConfigProblem> {
+pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigProblem> {
     let opened = match choice {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(Device::Cpu),
         DeviceChoice::Cuda if HAS_CUDA => match missing_cuda_libraries(&find_cuda_libraries(&cuda_folders())) {
@@ -37,7 +35,7 @@ pub fn open_device(choice: DeviceChoice) -> Result<Place, ConfigProblem> {
         DeviceChoice::Metal if cfg!(target_os = "macos") => guarded(|| Device::new_metal(0)),
         DeviceChoice::Metal => Err("Metal needs an Apple GPU, and this machine has none.".to_owned()),
     };
-    opened.map(Place::of).map_err(|reason| ConfigProblem::DeviceUnavailable { device: choice, reason })
+    opened.map_err(|reason| ConfigProblem::DeviceUnavailable { device: choice, reason })
 }
 
 /// candle panics where a system has no such device (Metal before macOS 15, issue 3566).
@@ -51,4 +49,9 @@ fn guarded(open: impl FnOnce() -> candle_core::Result<Device>) -> Result<Device,
 /// What candle says went wrong, without the places in its code that it adds.
 pub fn words(error: &candle_core::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+/// Returns memory that was freed on a device, but is kept for later use, to the system.
+pub fn release_freed_memory(device: &Device) -> candle_core::Result<()> {
+    if let Device::Cuda(device) = device { cuda::release_freed_memory(device) } else { Ok(()) }
 }

@@ -3,15 +3,15 @@
 
 use std::fmt::Debug;
 
-use crate::device::{Place, open_device};
 use crate::hardware::device_support;
 use crate::infer::{Classifier, Classify, InferError};
+use crate::nn::DeviceContext;
 use crate::run_config::{ConfigProblem, DeviceChoice};
 
 /// The devices there are.
 pub trait Devices: Debug + Send + Sync {
     /// Opens one for runs; an error with the reason where none can be made on it.
-    fn open(&self, device: DeviceChoice) -> Result<Place, ConfigProblem>;
+    fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
 
     /// A copy of the model that reads on this device.
     fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, InferError>;
@@ -22,12 +22,12 @@ pub trait Devices: Debug + Send + Sync {
 pub struct ThisMachine;
 
 impl Devices for ThisMachine {
-    fn open(&self, device: DeviceChoice) -> Result<Place, ConfigProblem> {
+    fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem> {
         device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
-        open_device(device)
+        DeviceContext::open(device)
     }
 
     fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, InferError> {
-        Ok(Box::new(model.to_place(device, &open_device(device)?)?))
+        Ok(Box::new(model.to_device(device, &DeviceContext::open(device)?)?))
     }
 }

@@ -3,7 +3,7 @@
 use super::ExportedModel;
 use super::source_writer::SourceWriter;
 use crate::ink::SIDE;
-use crate::nn::{Layer, layers, ops::Kernel};
+use crate::nn::{Layer, layers, ops::Window};
 use crate::records::{CLASSES, Normalization};
 use crate::run_config::Activation;
 
@@ -128,7 +128,7 @@ fn write_layers(layers: &[Layer], indent: usize, text: &mut SourceWriter, import
     for layer in layers {
         match layer {
             Layer::ConvPool { name, inputs, outputs, kernel, padding, bias, activation } => {
-                let kernel = Kernel { size: *kernel, stride: 1, padding: *padding };
+                let kernel = Window { size: *kernel, stride: 1, padding: *padding };
                 text.line(indent, &convolution(name, *inputs, *outputs, kernel, *bias, imports));
                 text.line(indent, "let x = x.max_pool2d(2)?;");
                 activate(*activation, indent, text);
@@ -186,8 +186,8 @@ fn write_layers(layers: &[Layer], indent: usize, text: &mut SourceWriter, import
     }
 }
 
-fn convolution(name: &str, inputs: usize, outputs: usize, kernel: Kernel, bias: bool, imports: &mut Imports) -> String {
-    let Kernel { size, stride, padding } = kernel;
+fn convolution(name: &str, inputs: usize, outputs: usize, kernel: Window, bias: bool, imports: &mut Imports) -> String {
+    let Window { size, stride, padding } = kernel;
     imports.conv = true;
     (imports.conv_bias, imports.conv_plain) = (imports.conv_bias || bias, imports.conv_plain || !bias);
     let function = if bias { "conv2d" } else { "conv2d_no_bias" };

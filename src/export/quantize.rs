@@ -1,7 +1,7 @@
 //! Quantisation of weights to 8-bit integers: symmetric, with one scale per output channel (Jacob et al. 2018; Nagel et al. 2021).
 
 use super::ExportError;
-use crate::device::Place;
+use crate::nn::DeviceContext;
 use crate::nn::{Net, Parameter, Role};
 
 /// The largest integer used; -128 is left out to keep the range symmetric.
@@ -46,7 +46,7 @@ impl Quantized {
 
 /// A copy of the network with quantised and dequantised weights, on the CPU: what its accuracy is after quantisation.
 pub fn quantized(net: &Net) -> Result<Net, ExportError> {
-    let copy = net.to_place(&Place::CPU)?;
+    let copy = net.to_device(&DeviceContext::CPU)?;
     let weights = copy.parameters().iter().map(|parameter| {
         let values = parameter.values()?;
         let channels = parameter.tensor().dims().first().copied().unwrap_or(1);

@@ -6,10 +6,10 @@ use super::InferError;
 use super::measure::measure;
 use super::scores::Scores;
 use crate::data::Split;
-use crate::device::Place;
 use crate::ink::{self, Image, Ink};
 use crate::nn::ComputeError;
-use crate::nn::{ModelError, ModelFile, Net, Pass, parameter_count};
+use crate::nn::DeviceContext;
+use crate::nn::{Mode, ModelError, ModelFile, Net, parameter_count};
 use crate::records::{Evaluation, ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
 
@@ -73,8 +73,8 @@ impl Classifier {
     }
 
     /// A copy of the model on another device, which `place` is.
-    pub fn to_place(&self, device: DeviceChoice, place: &Place) -> Result<Self, InferError> {
-        Ok(Self { net: self.net.to_place(place)?, device, ..self.clone() })
+    pub fn to_device(&self, device: DeviceChoice, context: &DeviceContext) -> Result<Self, InferError> {
+        Ok(Self { net: self.net.to_device(context)?, device, ..self.clone() })
     }
 
     /// What is known of the model.
@@ -96,7 +96,7 @@ impl Classifier {
 impl Classify for Classifier {
     fn classify(&self, picture: Image) -> Result<Prediction, InferError> {
         let start = Instant::now();
-        let logits = self.net.forward(picture.pixels(), Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;
+        let logits = self.net.forward(picture.pixels(), Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
         let Some(Scores { probabilities, digit, energy_score }) = Scores::of_rows(&logits).next() else {
             return Err(ComputeError::failed(&format!("{} gave no logits", self.info.kind)).into());
         };

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use super::InferError;
 use super::scores::Scores;
 use crate::data::Split;
-use crate::device::Kernels;
 use crate::ink::{Image, PIXELS};
+use crate::nn::BackendKind;
 use crate::nn::ComputeError;
-use crate::nn::{Net, Pass};
+use crate::nn::{Mode, Net};
 use crate::records::{CLASSES, Evaluation, Mistake};
 
 /// Images read between two looks at whoever waits, on the processor.
@@ -47,21 +47,21 @@ impl Measurement {
 /// Reads every image of `split`. `progress` gets the share done after each part; `None` when it breaks the reading off.
 pub fn measure(net: &Net, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Measurement>, InferError> {
     let mut figures = Figures::default();
-    let mut chunk = match net.place().kernels {
-        Kernels::Ours => CHUNK,
-        Kernels::Cuda | Kernels::Candle => DEVICE_CHUNK,
+    let mut chunk = match net.context().backend.kind() {
+        BackendKind::Cpu => CHUNK,
+        BackendKind::Cuda | BackendKind::Reference => DEVICE_CHUNK,
     };
     let mut read = 0;
     while read < split.len() {
         let end = split.len().min(read + chunk);
         let logits =
-            match net.forward(&split.images[read * PIXELS..end * PIXELS], Pass::Read).and_then(|logits| logits.flatten_all()?.to_vec1()) {
+            match net.forward(&split.images[read * PIXELS..end * PIXELS], Mode::Eval).and_then(|logits| logits.flatten_all()?.to_vec1()) {
                 Ok(logits) => logits,
                 // Where memory is short, fewer at a time.
                 Err(error) => match ComputeError::from(error) {
                     ComputeError::OutOfMemory { .. } if end - read > 1 => {
                         chunk = (end - read).div_ceil(2);
-                        net.place().release()?;
+                        net.context().release_memory()?;
                         continue;
                     }
                     error => return Err(error.into()),

@@ -1,7 +1,7 @@
 //! Owns what a model costs to compute, counted from its layers: the nominal floating-point operations of reading and of
 //! learning from one picture. Must not time anything.
 
-use super::ops::Kernel;
+use super::ops::Window;
 use super::{Layer, layers};
 use crate::ink::{PIXELS, SIDE};
 use crate::run_config::{Activation, ModelKind};
@@ -133,7 +133,7 @@ impl Walk {
         self.passing = self.passing.max(side * side * ((kernel * kernel * inputs + 1).next_multiple_of(8) + outputs));
     }
 
-    fn slide(&mut self, kernel: Kernel) {
+    fn slide(&mut self, kernel: Window) {
         self.side = (self.side + 2 * kernel.padding).saturating_sub(kernel.size) / kernel.stride + 1;
     }
 }

@@ -1,7 +1,7 @@
 //! Owns what layers there are and which parameters each has. Must not hold a weight nor compute anything.
 
 use super::Role;
-use super::ops::Kernel;
+use super::ops::Window;
 use crate::run_config::Activation;
 
 /// One layer. What goes through it is `[batch, height, width, channels]` until `Flatten` or `GlobalAveragePool` and
@@ -34,7 +34,7 @@ pub enum Layer {
         /// Channels out.
         outputs: usize,
         /// How the kernel moves.
-        kernel: Kernel,
+        kernel: Window,
         /// Whether it has a bias: where a normalisation follows, that has one.
         bias: bool,
     },
@@ -113,13 +113,13 @@ pub struct ParameterSpec {
     pub shape: Vec<usize>,
     /// What it is for.
     pub role: Role,
-    /// How it starts.
-    pub(super) start: Start,
+    /// How it is initialised.
+    pub(super) init: Init,
 }
 
-/// The values a parameter starts from.
+/// The initial values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Start {
+pub(super) enum Init {
     /// Uniform between this bound's negative and itself.
     Uniform(f32),
     /// Normal around 0 with this standard deviation.
@@ -135,7 +135,7 @@ impl Layer {
             Self::ConvPool { name, inputs, outputs, kernel, bias, .. } => convolution(name, *inputs, *outputs, *kernel, *bias),
             Self::Conv { name, inputs, outputs, kernel, bias } => convolution(name, *inputs, *outputs, kernel.size, *bias),
             Self::BatchNorm { name, channels, scale, .. } => {
-                let of = |what, role, start| parameter(name, what, vec![*channels], role, Start::Constant(start));
+                let of = |what, role, value| parameter(name, what, vec![*channels], role, Init::Constant(value));
                 vec![
                     of("weight", Role::Norm, *scale),
                     of("bias", Role::Norm, 0.0),
@@ -147,10 +147,10 @@ impl Layer {
             Self::Positions { name, tokens, features } => {
                 // As in ViT (Dosovitskiy et al. 2021). It is a place and not a weight: decay leaves it alone.
                 let shape = vec![1, *tokens, *features];
-                vec![ParameterSpec { name: name.clone(), shape, role: Role::Bias, start: Start::Normal(0.02) }]
+                vec![ParameterSpec { name: name.clone(), shape, role: Role::Bias, init: Init::Normal(0.02) }]
             }
             Self::LayerNorm { name, features } => {
-                let of = |what, start| parameter(name, what, vec![*features], Role::Norm, Start::Constant(start));
+                let of = |what, value| parameter(name, what, vec![*features], Role::Norm, Init::Constant(value));
                 vec![of("weight", 1.0), of("bias", 0.0)]
             }
             Self::Linear { name, inputs, outputs, .. } => affine(name, vec![*outputs, *inputs]),
@@ -159,8 +159,8 @@ impl Layer {
     }
 }
 
-fn parameter(layer: &str, what: &str, shape: Vec<usize>, role: Role, start: Start) -> ParameterSpec {
-    ParameterSpec { name: format!("{layer}.{what}"), shape, role, start }
+fn parameter(layer: &str, what: &str, shape: Vec<usize>, role: Role, init: Init) -> ParameterSpec {
+    ParameterSpec { name: format!("{layer}.{what}"), shape, role, init }
 }
 
 fn convolution(name: &str, inputs: usize, outputs: usize, size: usize, bias: bool) -> Vec<ParameterSpec> {
@@ -171,13 +171,13 @@ fn convolution(name: &str, inputs: usize, outputs: usize, size: usize, bias: boo
 /// A weight that a normalisation and an activation follow: normal with variance `2 / fan_in` (He et al. 2015).
 fn he(name: &str, shape: Vec<usize>) -> ParameterSpec {
     let fan_in: usize = shape.iter().skip(1).product();
-    parameter(name, "weight", shape, Role::Weight, Start::Normal((2.0 / fan_in as f32).sqrt()))
+    parameter(name, "weight", shape, Role::Weight, Init::Normal((2.0 / fan_in as f32).sqrt()))
 }
 
 /// Weight and bias, uniform in `±1/√fan_in`, as `torch.nn.Conv2d` and `torch.nn.Linear` start out (He et al. 2015 with a = √5).
 fn affine(name: &str, shape: Vec<usize>) -> Vec<ParameterSpec> {
     let fan_in: usize = shape.iter().skip(1).product();
-    let start = Start::Uniform(1.0 / (fan_in as f32).sqrt());
+    let init = Init::Uniform(1.0 / (fan_in as f32).sqrt());
     let outputs = shape.iter().take(1).copied().collect();
-    vec![parameter(name, "weight", shape, Role::Weight, start), parameter(name, "bias", outputs, Role::Bias, start)]
+    vec![parameter(name, "weight", shape, Role::Weight, init), parameter(name, "bias", outputs, Role::Bias, init)]
 }

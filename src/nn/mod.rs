@@ -1,21 +1,28 @@
-//! Owns networks: ops with their gradients, models, model files.
-//! Must not know data sets, training loops or windows.
+//! Networks: ops and their gradients, the backends that compute them, layers, models and model files.
+//! Knows no data sets, training loops or windows.
 
+pub mod autograd;
+pub mod backend;
 mod candle_error;
 mod cost;
+mod device_context;
 mod error;
 mod file;
+mod forward;
 mod layer;
 mod models;
 mod net;
 pub mod ops;
 mod parameter;
-mod walk;
+mod window;
 
+pub use autograd::{GradMode, Output};
+pub use backend::{Backend, BackendKind};
 pub use cost::{Flops, activations, flops, numbers_on_a_gpu, numbers_read_on_a_gpu};
+pub use device_context::{DeviceContext, MemoryExhausted};
 pub use error::{ComputeError, ModelError};
 pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};
 pub use layer::{Layer, ParameterSpec};
 pub use models::{layers, parameter_count, parameter_specs};
-pub use net::{Net, Pass, Pixels, backward};
+pub use net::{Images, Mode, Net};
 pub use parameter::{Parameter, Role};

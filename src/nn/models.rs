@@ -5,7 +5,7 @@ mod attention;
 mod resnet;
 mod tiny;
 
-use super::ops::Kernel;
+use super::ops::Window;
 use super::{Layer, ParameterSpec};
 use crate::records::CLASSES;
 use crate::run_config::{Activation, ModelKind};
@@ -66,7 +66,7 @@ fn linear(name: &str, inputs: usize, outputs: usize, activation: Option<Activati
 
 /// A convolution without bias, as large as its input when the stride is 1: a batch normalisation follows.
 fn conv(name: impl Into<String>, inputs: usize, outputs: usize, size: usize, stride: usize) -> Layer {
-    Layer::Conv { name: name.into(), inputs, outputs, kernel: Kernel { size, stride, padding: size / 2 }, bias: false }
+    Layer::Conv { name: name.into(), inputs, outputs, kernel: Window { size, stride, padding: size / 2 }, bias: false }
 }
 
 /// A convolution without bias, as large as its input, and the largest number of every 2x2: a batch normalisation follows.

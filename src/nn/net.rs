@@ -1,33 +1,33 @@
-//! Owns a network: a model's layers with their weights, from pixels to logits.
-//! Must not know where pictures come from, nor how weights are learned or stored.
+//! A network: a model's layers with their weights, from pixels to logits.
 
 use std::sync::Arc;
 
-use candle_core::{Result, Tensor};
+use candle_core::{DType, Result, Tensor};
 use rayon::prelude::*;
 
-use super::layer::Start;
-use super::ops::{self, Labels};
-use super::walk::Walk;
-use super::{Layer, Parameter, ParameterSpec, layers, parameter_specs};
-use crate::device::{Kernels, Place};
+use super::autograd;
+use super::backend::cpu;
+use super::forward::Forward;
+use super::layer::Init;
+use super::ops;
+use super::{DeviceContext, GradMode, Layer, Parameter, ParameterSpec, layers, parameter_specs};
 use crate::ink::{PIXELS, SIDE};
 use crate::math::random::Random;
 use crate::records::Normalization;
 use crate::run_config::{Activation, ModelKind, Precision};
 
-/// What a forward pass is for.
+/// What a forward pass is for, as `torch.nn.Module.train()` and `.eval()`.
 #[derive(Debug)]
-pub enum Pass<'a> {
-    /// Learning: `backward` on what follows adds to the gradients, and dropout draws from this generator.
+pub enum Mode<'a> {
+    /// Training: ops are recorded for `backward`, and dropout is applied.
     Train {
         /// Decides which features are dropped.
         dropout: &'a mut Random,
-        /// The number format of products.
+        /// The number format of matrix products.
         precision: Precision,
     },
-    /// Reading: nothing is kept for gradients, and nothing is dropped.
-    Read,
+    /// Inference: nothing is recorded, and nothing is dropped.
+    Eval,
 }
 
 /// A network. Clones share their weights: a clone sees every later update.
@@ -37,48 +37,54 @@ pub struct Net {
     layers: Arc<[Layer]>,
     normalization: Normalization,
     parameters: Vec<Parameter>,
-    place: Place,
+    context: DeviceContext,
 }
 
-/// Pictures of 784 pixels, one after the other.
+/// Images of 784 pixels.
 #[derive(Clone, Copy, Debug)]
-pub enum Pixels<'a> {
-    /// On the host.
-    Host(&'a [u8]),
-    /// `[n, 784]` f32, from 0 to 255, on the network's device.
-    There(&'a Tensor),
+pub enum Images<'a> {
+    /// Grey values in memory, one image after the other.
+    Bytes(&'a [u8]),
+    /// `[n, 784]` from 0 to 255 on the network's device, as f32, or as u8 on the CPU.
+    Tensor(&'a Tensor),
 }
 
-impl<'a> From<&'a [u8]> for Pixels<'a> {
+impl<'a> From<&'a [u8]> for Images<'a> {
     fn from(pixels: &'a [u8]) -> Self {
-        Self::Host(pixels)
+        Self::Bytes(pixels)
     }
 }
 
-impl<'a> From<&'a [u8; PIXELS]> for Pixels<'a> {
+impl<'a> From<&'a [u8; PIXELS]> for Images<'a> {
     fn from(pixels: &'a [u8; PIXELS]) -> Self {
-        Self::Host(pixels)
+        Self::Bytes(pixels)
     }
 }
 
-impl<'a> From<&'a Vec<u8>> for Pixels<'a> {
+impl<'a> From<&'a Vec<u8>> for Images<'a> {
     fn from(pixels: &'a Vec<u8>) -> Self {
-        Self::Host(pixels)
+        Self::Bytes(pixels)
+    }
+}
+
+impl<'a> From<&'a Tensor> for Images<'a> {
+    fn from(images: &'a Tensor) -> Self {
+        Self::Tensor(images)
     }
 }
 
 impl Net {
-    /// A network that has learned nothing; its layers say how each parameter starts.
+    /// An untrained network; its layers say how each parameter is initialised.
     pub fn new(model: ModelKind, activation: Activation, seed: u64) -> Result<Self> {
         let parameters = parameter_specs(model)
             .into_iter()
             .enumerate()
-            .map(|(index, ParameterSpec { name, shape, role, start })| {
+            .map(|(index, ParameterSpec { name, shape, role, init })| {
                 let mut random = Random::stream(seed, "initialization", index as u64);
-                let values = (0..shape.iter().product()).map(|_| match start {
-                    Start::Uniform(bound) => random.range(-bound, bound),
-                    Start::Normal(deviation) => deviation * random.normal(),
-                    Start::Constant(value) => value,
+                let values = (0..shape.iter().product()).map(|_| match init {
+                    Init::Uniform(bound) => random.range(-bound, bound),
+                    Init::Normal(deviation) => deviation * random.normal(),
+                    Init::Constant(value) => value,
                 });
                 Ok(Parameter::new(name, values.collect(), &shape)?.with_role(role))
             })
@@ -93,7 +99,7 @@ impl Net {
         normalization: Normalization,
         parameters: Vec<Parameter>,
     ) -> Self {
-        Self { model, layers: layers(model, activation).into(), normalization, parameters, place: Place::CPU }
+        Self { model, layers: layers(model, activation).into(), normalization, parameters, context: DeviceContext::CPU }
     }
 
     /// Which model it is.
@@ -127,74 +133,64 @@ impl Net {
         self.parameters.iter().map(Parameter::values).collect()
     }
 
-    /// Puts back what `weights` gave.
+    /// Restores what `weights` gave.
     pub fn set_weights(&self, weights: &[Vec<f32>]) -> Result<()> {
-        self.parameters.iter().zip(weights).try_for_each(|(parameter, saved)| match self.place.kernels {
-            Kernels::Ours => parameter.update(|values, _| values.copy_from_slice(saved)),
-            Kernels::Cuda | Kernels::Candle => parameter.set(&Tensor::from_slice(saved, parameter.tracked().shape(), &self.place.device)?),
-        })
+        self.parameters
+            .iter()
+            .zip(weights)
+            .try_for_each(|(parameter, saved)| parameter.set(&Tensor::from_slice(saved, parameter.dims(), &self.context.device)?))
     }
 
-    /// The logits `[batch, 10]` of pictures.
-    pub fn forward<'a>(&self, pixels: impl Into<Pixels<'a>>, pass: Pass<'_>) -> Result<Tensor> {
-        Walk::new(&self.parameters, pass, self.place.kernels).through(&self.layers, self.input(pixels.into())?)
+    /// The logits `[batch, 10]` of images.
+    pub fn forward<'a>(&self, images: impl Into<Images<'a>>, mode: Mode<'_>) -> Result<Tensor> {
+        Forward::new(&self.parameters, mode, self.context.backend).run(&self.layers, self.input(images.into())?)
     }
 
-    /// The loss of logits and the count of right answers: see `ops::cross_entropy`.
-    pub fn loss<'a>(&self, logits: &Tensor, labels: impl Into<Labels<'a>>, batch: usize, smoothing: f32) -> Result<Tensor> {
-        ops::cross_entropy(logits, labels, batch, smoothing, self.place.kernels)
+    /// The loss of the logits of a training pass, and the count of correct predictions: see [`ops::cross_entropy`].
+    pub fn loss(&self, logits: &Tensor, labels: &Tensor, batch: usize, smoothing: f32) -> Result<Tensor> {
+        let context = ops::Context { grad: GradMode::Enabled, precision: Precision::F32, backend: self.context.backend };
+        ops::cross_entropy(logits, labels, batch, smoothing, context)
     }
 
-    /// Adds to the parameters' gradients those of `loss`, what was computed from the logits of the last `forward` of a training pass,
-    /// times `scale`.
+    /// Adds to the gradients of the parameters those of `scale` times `loss`, which was computed from the logits of the last training pass.
     pub fn backward(&self, loss: &Tensor, scale: f32) -> Result<()> {
-        backward(loss, scale, &self.parameters, self.place.kernels)
+        autograd::backward(loss, Tensor::full(scale, loss.shape(), loss.device())?, self.context.backend)
     }
 
-    /// It, in this place: itself where it is there already.
-    pub fn in_place(self, place: &Place) -> Result<Self> {
-        if self.place.is(place) { Ok(self) } else { self.to_place(place) }
+    /// It, on this device: itself where it is there already.
+    pub fn into_device(self, context: &DeviceContext) -> Result<Self> {
+        if self.context.is(context) { Ok(self) } else { self.to_device(context) }
     }
 
-    /// A copy of it in another place.
-    pub fn to_place(&self, place: &Place) -> Result<Self> {
-        let parameters = self.parameters.iter().map(|parameter| parameter.to_place(place)).collect::<Result<_>>()?;
-        Ok(Self { parameters, place: place.clone(), ..self.clone() })
+    /// A copy of it on another device.
+    pub fn to_device(&self, context: &DeviceContext) -> Result<Self> {
+        let parameters = self.parameters.iter().map(|parameter| parameter.to_device(context)).collect::<Result<_>>()?;
+        Ok(Self { parameters, context: context.clone(), ..self.clone() })
     }
 
-    /// Where it computes.
-    pub const fn place(&self) -> &Place {
-        &self.place
+    /// The device it is on.
+    pub const fn context(&self) -> &DeviceContext {
+        &self.context
     }
 
-    fn input(&self, pixels: Pixels<'_>) -> Result<Tensor> {
+    /// The normalised images, `[batch, height, width, 1]`.
+    fn input(&self, images: Images<'_>) -> Result<Tensor> {
         let Normalization { mean, std } = self.normalization;
-        let pixels = match pixels {
-            Pixels::Host(pixels) => pixels,
-            Pixels::There(pixels) => {
-                let scaled = pixels.affine(1.0 / (255.0 * f64::from(std)), -f64::from(mean) / f64::from(std))?;
-                return scaled.reshape(((), SIDE, SIDE, 1));
+        match images {
+            Images::Bytes(pixels) => self.normalize(pixels),
+            Images::Tensor(images) if images.dtype() == DType::U8 => cpu::with_bytes(images, |pixels| self.normalize(pixels))?,
+            Images::Tensor(images) => {
+                let scaled = images.affine(1.0 / (255.0 * f64::from(std)), -f64::from(mean) / f64::from(std))?;
+                scaled.reshape(((), SIDE, SIDE, 1))
             }
-        };
+        }
+    }
+
+    fn normalize(&self, pixels: &[u8]) -> Result<Tensor> {
+        let Normalization { mean, std } = self.normalization;
         // One rounding per grey value instead of two operations per pixel.
         let table: [f32; 256] = std::array::from_fn(|grey| (grey as f32 / 255.0 - mean) / std);
         let values = pixels.par_iter().with_min_len(PIXELS).map(|&grey| table[usize::from(grey)]).collect();
-        Tensor::from_vec(values, (pixels.len() / PIXELS, SIDE, SIDE, 1), &self.place.device)
+        Tensor::from_vec(values, (pixels.len() / PIXELS, SIDE, SIDE, 1), &self.context.device)
     }
-}
-
-/// Adds to the gradients of `parameters` those of the sum of `result`'s numbers, times `scale`.
-pub fn backward(result: &Tensor, scale: f32, parameters: &[Parameter], kernels: Kernels) -> Result<()> {
-    if kernels != Kernels::Candle {
-        return ops::backward(result, scale);
-    }
-    // Compositions of candle's ops leave the gradients in its store.
-    let gradients = result.affine(f64::from(scale), 0.0)?.backward()?;
-    let sums =
-        parameters.iter().filter_map(|parameter| Some((parameter, parameter.with_device_gradient(gradients.get(parameter.tracked())?))));
-    // All or none: where memory runs out in between, the same part is computed again.
-    for (parameter, sum) in sums.map(|(parameter, sum)| Ok((parameter, sum?))).collect::<Result<Vec<_>>>()? {
-        parameter.set_device_gradient(sum);
-    }
-    Ok(())
 }

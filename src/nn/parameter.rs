@@ -1,12 +1,11 @@
-//! Owns a named weight and the gradient that gathers for it.
-//! Must not know which layer it belongs to nor how an optimiser uses it.
+//! A named weight and its gradient.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{CpuStorage, Device, InplaceOp1, Layout, Result, Tensor, Var};
 
-use crate::device::{Kernels, Place};
+use super::DeviceContext;
 
 /// What a parameter is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +16,12 @@ pub enum Role {
     Bias,
     /// Scale or shift of a normalisation.
     Norm,
-    /// A running statistic: stored with the model, but neither trained nor decayed.
+    /// A running statistic: saved with the model, but neither trained nor decayed.
     Buffer,
 }
 
 impl Role {
-    /// True where an optimiser moves it.
+    /// True where an optimiser updates it.
     pub const fn is_trainable(self) -> bool {
         !matches!(self, Self::Buffer)
     }
@@ -30,30 +29,24 @@ impl Role {
 
 /// A weight. Clones share it: a clone sees every later update.
 ///
-/// Its gradient is one buffer that our ops add to during `backward` (as `PyTorch`'s `.grad`), instead of a fresh tensor in
-/// candle's `GradStore`: candle sums into zeros it allocates for each variable and pass, which for the larger models
-/// moves more memory than the matrix products do, and micro-batches have to be summed anyway. Where candle's ops compute, its gradient is
-/// a tensor on its device that `backward` adds to.
+/// Its gradient is a tensor on its device that `backward` adds to, as `PyTorch`'s `.grad`; `None` before the first. On the CPU, ops add to
+/// it in place: a fresh tensor for each pass would move more memory than the matrix products of the larger models do.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     name: String,
     role: Role,
     var: Var,
-    gradient: Arc<Mutex<Vec<f32>>>,
-    /// The gradient where candle's ops compute; `None` while there is none.
-    device_gradient: Arc<Mutex<Option<Tensor>>>,
+    grad: Arc<Mutex<Option<Tensor>>>,
 }
 
 impl Parameter {
-    /// A weight with these values and no gradient yet, or a bias where its shape has one dimension.
+    /// A weight on the CPU with these values, or a bias where its shape has one dimension.
     pub fn new(name: impl Into<String>, values: Vec<f32>, shape: &[usize]) -> Result<Self> {
-        let gradient = Arc::new(Mutex::new(vec![0.0; values.len()]));
         let role = if shape.len() == 1 { Role::Bias } else { Role::Weight };
-        let var = Var::from_vec(values, shape, &Device::Cpu)?;
-        Ok(Self { name: name.into(), role, var, gradient, device_gradient: Arc::default() })
+        Ok(Self { name: name.into(), role, var: Var::from_vec(values, shape, &Device::Cpu)?, grad: Arc::default() })
     }
 
-    /// The same parameter for this purpose.
+    /// The same parameter in another role.
     #[must_use]
     pub fn with_role(self, role: Role) -> Self {
         Self { role, ..self }
@@ -69,23 +62,33 @@ impl Parameter {
         self.role
     }
 
-    /// What it decays by: `weight_decay` where that acts, on weights, but nothing on biases and norms.
+    /// The weight decay that applies to it: `weight_decay` for weights, 0 for biases and normalisations.
     pub fn decay(&self, weight_decay: f32) -> f32 {
         if self.role == Role::Weight { weight_decay } else { 0.0 }
     }
 
-    /// How many numbers.
+    /// Elements.
     pub fn len(&self) -> usize {
         self.var.elem_count()
     }
 
-    /// True without numbers.
+    /// True without elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The values, as part of the graph.
-    pub(super) fn tracked(&self) -> &Tensor {
+    /// Sizes of its dimensions.
+    pub fn dims(&self) -> &[usize] {
+        self.var.dims()
+    }
+
+    /// True where both are the same parameter.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.grad, &other.grad)
+    }
+
+    /// The values as a variable of candle's graph, for ops that candle differentiates.
+    pub(super) fn var(&self) -> &Tensor {
         self.var.as_tensor()
     }
 
@@ -99,75 +102,89 @@ impl Parameter {
         self.tensor().flatten_all()?.to_vec1()
     }
 
-    /// The gradient gathered since it was last cleared, in the order of the values.
-    pub fn gradient(&self) -> MutexGuard<'_, Vec<f32>> {
-        // A panic while adding leaves a gradient that is wrong but whole; the run that panicked is over anyway.
-        self.gradient.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A copy of it in another place, with no gradient yet.
-    pub fn to_place(&self, place: &Place) -> Result<Self> {
-        let var = Var::from_tensor(&self.tensor().to_device(&place.device)?.copy()?)?;
-        let gradient = match place.kernels {
-            Kernels::Ours => vec![0.0; self.len()],
-            Kernels::Cuda | Kernels::Candle => Vec::new(),
-        };
-        let gradient = Arc::new(Mutex::new(gradient));
-        Ok(Self { name: self.name.clone(), role: self.role, var, gradient, device_gradient: Arc::default() })
-    }
-
-    /// Takes these values, which lie on its device.
+    /// Replaces the values by these, on its device.
     pub fn set(&self, values: &Tensor) -> Result<()> {
         self.var.set(values)
     }
 
-    /// The gradient gathered by candle's ops since the last call, in the shape of the values; `None` where there is none.
-    pub fn take_device_gradient(&self) -> Option<Tensor> {
-        self.lock_device_gradient().take()
+    /// A copy of it on another device, without a gradient.
+    pub fn to_device(&self, context: &DeviceContext) -> Result<Self> {
+        let var = Var::from_tensor(&self.tensor().to_device(&context.device)?.copy()?)?;
+        Ok(Self { name: self.name.clone(), role: self.role, var, grad: Arc::default() })
     }
 
-    /// The gradient gathered by candle's ops so far.
-    pub fn device_gradient(&self) -> Option<Tensor> {
-        self.lock_device_gradient().clone()
+    /// The gradient accumulated so far, in the shape of the values; `None` where there is none.
+    pub fn grad(&self) -> Option<Tensor> {
+        self.lock().clone()
     }
 
-    /// The sum of the gradient gathered by candle's ops and this one.
-    pub(super) fn with_device_gradient(&self, gradient: &Tensor) -> Result<Tensor> {
-        match self.device_gradient() {
-            None => Ok(gradient.detach()),
-            Some(earlier) => Ok((earlier + gradient)?.detach()),
-        }
+    /// Replaces the gradient.
+    pub fn set_grad(&self, grad: Option<Tensor>) {
+        *self.lock() = grad;
     }
 
-    /// Puts a gradient in the place of that gathered by candle's ops.
-    pub(super) fn set_device_gradient(&self, gradient: Tensor) {
-        *self.lock_device_gradient() = Some(gradient);
+    /// The gradient, which is `None` from here on.
+    pub fn take_grad(&self) -> Option<Tensor> {
+        self.lock().take()
     }
 
-    fn lock_device_gradient(&self) -> MutexGuard<'_, Option<Tensor>> {
-        self.device_gradient.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Discards the gradient.
+    pub fn zero_grad(&self) {
+        self.set_grad(None);
     }
 
-    /// Lets `change` rewrite values and gradient in place, where our ops compute.
-    pub fn update(&self, change: impl FnMut(&mut [f32], &mut [f32])) -> Result<()> {
-        self.var.inplace_op1(&Update { change: RefCell::new(change), gradient: &self.gradient })
+    fn lock(&self) -> MutexGuard<'_, Option<Tensor>> {
+        // A panic while adding leaves a gradient that is wrong but whole; the run that panicked is over anyway.
+        self.grad.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets `change` rewrite the values in place, on the CPU.
+    pub fn update_values<T>(&self, change: impl FnOnce(&mut [f32]) -> T) -> Result<T> {
+        in_place(&self.tensor(), change)
+    }
+
+    /// Lets `add` add to the gradient in place, on the CPU; it starts from zeros.
+    pub fn add_to_grad<T>(&self, add: impl FnOnce(&mut [f32]) -> T) -> Result<T> {
+        let mut grad = self.lock();
+        let grad = match &mut *grad {
+            Some(grad) => grad,
+            none => none.insert(self.tensor().zeros_like()?),
+        };
+        in_place(grad, add)
+    }
+
+    /// Lets `change` rewrite values and gradient in place, on the CPU.
+    pub fn update<T>(&self, change: impl FnOnce(&mut [f32], &mut [f32]) -> T) -> Result<T> {
+        self.add_to_grad(|grad| self.update_values(|values| change(values, grad)))?
     }
 }
 
-struct Update<'a, F> {
-    change: RefCell<F>,
-    gradient: &'a Mutex<Vec<f32>>,
+/// Lets `change` rewrite a contiguous f32 tensor on the CPU.
+fn in_place<T>(tensor: &Tensor, change: impl FnOnce(&mut [f32]) -> T) -> Result<T> {
+    let op = InPlace { change: Cell::new(Some(change)), returned: Cell::new(None) };
+    tensor.inplace_op1(&op)?;
+    match op.returned.take() {
+        Some(returned) => Ok(returned),
+        None => candle_core::bail!("a parameter was not changed"),
+    }
 }
 
-impl<F: FnMut(&mut [f32], &mut [f32])> InplaceOp1 for Update<'_, F> {
+struct InPlace<F, T> {
+    change: Cell<Option<F>>,
+    returned: Cell<Option<T>>,
+}
+
+impl<F: FnOnce(&mut [f32]) -> T, T> InplaceOp1 for InPlace<F, T> {
     fn name(&self) -> &'static str {
-        "parameter-update"
+        "in-place"
     }
 
-    fn cpu_fwd(&self, storage: &mut CpuStorage, _layout: &Layout) -> Result<()> {
+    fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> Result<()> {
         let CpuStorage::F32(values) = storage else { candle_core::bail!("a parameter is not f32") };
-        let mut gradient = self.gradient.lock().unwrap_or_else(PoisonError::into_inner);
-        (self.change.borrow_mut())(values, &mut gradient);
+        match layout.contiguous_offsets().and_then(|(start, end)| values.get_mut(start..end)) {
+            Some(values) => self.returned.set(self.change.take().map(|change| change(values))),
+            None => candle_core::bail!("a parameter is not contiguous"),
+        }
         Ok(())
     }
 }

@@ -29,8 +29,8 @@ impl CpuBuffers {
 
 impl Buffers for CpuBuffers {
     fn gradient_norm(&self) -> Result<LazyScalar> {
-        let squares = self.parameters.iter().map(|parameter| squares(&parameter.gradient()));
-        Ok(LazyScalar::Known(squares.sum::<f64>().sqrt()))
+        let squares = self.parameters.iter().map(|parameter| parameter.add_to_grad(|grad| squares(grad)));
+        Ok(LazyScalar::Known(squares.sum::<Result<f64>>()?.sqrt()))
     }
 
     fn step(&mut self, config: &OptimizerConfig, update: &Update) -> Result<LazyScalar> {
@@ -44,14 +44,14 @@ impl Buffers for CpuBuffers {
 
     fn zero_grad(&self) {
         for parameter in &self.parameters {
-            parameter.gradient().fill(0.0);
+            parameter.zero_grad();
         }
     }
 
     fn swap_ema(&mut self) -> Result<()> {
         let Some(ema) = &mut self.ema else { return Ok(()) };
         let mut both = self.parameters.iter().zip(ema);
-        both.try_for_each(|(parameter, ema)| parameter.update(|weights, _| weights.swap_with_slice(ema)))
+        both.try_for_each(|(parameter, ema)| parameter.update_values(|weights| weights.swap_with_slice(ema)))
     }
 
     fn read(&self) -> Result<Snapshot> {

@@ -3,8 +3,9 @@
 //! Weights, gradients, slots and average are one long row each, so that a step takes as many operations for a network of forty parameters
 //! as for one of four, and nothing is read back.
 
-use candle_core::{DType, Result, Tensor};
+use candle_core::{Result, Tensor};
 
+use super::adam;
 use super::chunks::{CHUNK, count};
 use super::config::OptimizerConfig;
 use super::langevin;
@@ -13,14 +14,12 @@ use super::optimizer::{Buffers, Snapshot, Update};
 use super::row::{FirstError, Row};
 use super::rule::{Rule, Visitor, dispatch, slots};
 use super::state::slot_len;
-#[cfg(feature = "cuda")]
-use crate::device::Kernels;
-use crate::device::Place;
-use crate::nn::Parameter;
+use crate::nn::backend::{OptimizerStep, UpdatedParameter};
+use crate::nn::{DeviceContext, Parameter};
 
 /// An optimiser's numbers on a device.
 pub(super) struct DeviceBuffers {
-    place: Place,
+    context: DeviceContext,
     parameters: Vec<Parameter>,
     /// The weight decay of each number that is updated.
     decays: Tensor,
@@ -29,14 +28,14 @@ pub(super) struct DeviceBuffers {
 }
 
 impl DeviceBuffers {
-    pub fn new(config: &OptimizerConfig, parameters: &[Parameter], ema: Option<Vec<Vec<f32>>>, place: &Place) -> Result<Self> {
+    pub fn new(config: &OptimizerConfig, parameters: &[Parameter], ema: Option<Vec<Vec<f32>>>, context: &DeviceContext) -> Result<Self> {
         let decays: Vec<f32> = trainable(parameters)
             .flat_map(|parameter| std::iter::repeat_n(parameter.decay(config.weight_decay), parameter.len()))
             .collect();
-        let decays = Tensor::new(decays, &place.device)?;
+        let decays = Tensor::new(decays, &context.device)?;
         let slots = (0..slots(config)).map(|_| decays.zeros_like()).collect::<Result<_>>()?;
-        let ema = ema.map(|values| Tensor::new(values.concat(), &place.device)).transpose()?;
-        Ok(Self { place: place.clone(), parameters: parameters.to_vec(), decays, slots, ema })
+        let ema = ema.map(|values| Tensor::new(values.concat(), &context.device)).transpose()?;
+        Ok(Self { context: context.clone(), parameters: parameters.to_vec(), decays, slots, ema })
     }
 
     /// The noise of a step: the same numbers as on the CPU.
@@ -53,12 +52,12 @@ impl DeviceBuffers {
             }
             index += chunks;
         }
-        Tensor::new(noise, &self.place.device)
+        Tensor::new(noise, &self.context.device)
     }
 
-    /// The step with tensors, by whatever rule.
-    fn step_with_tensors(&mut self, config: &OptimizerConfig, update: &Update) -> Result<Tensor> {
-        let grads = trainable(&self.parameters).map(|parameter| take_grad(parameter)?.flatten_all());
+    /// The step with tensors, by any rule.
+    fn step_with_tensors(&mut self, config: &OptimizerConfig, update: &Update, updated: &[UpdatedParameter]) -> Result<Tensor> {
+        let grads = updated.iter().map(|updated| updated.gradient.flatten_all());
         let grad = (Tensor::cat(&grads.collect::<Result<Vec<_>>>()?, 0)? * f64::from(update.grad_scale))?;
         let norm = grad.sqr()?.sum_all()?.sqrt()?;
         let grad = match update.clip {
@@ -68,40 +67,35 @@ impl DeviceBuffers {
         let (weights, slots) = dispatch(config, update.step, Pass { buffers: self, config, update, grad })?;
         self.slots = slots;
         set_row(&weights, trainable(&self.parameters))?;
-        if let Some((ema, weight)) = self.ema.as_mut().zip(update.ema_weight) {
-            let (weight, weights) = (f64::from(weight), row(self.parameters.iter())?);
-            *ema = ((&*ema * (1.0 - weight))? + (weights * weight)?)?.detach();
-        }
         Ok(norm)
     }
 }
 
 impl Buffers for DeviceBuffers {
     fn gradient_norm(&self) -> Result<LazyScalar> {
-        #[cfg(feature = "cuda")]
-        if self.place.kernels == Kernels::Cuda {
-            return fused::gradient_norm(self).map(LazyScalar::OnDevice);
-        }
-        let mut sum = Tensor::zeros((), DType::F32, &self.place.device)?;
-        for grad in trainable(&self.parameters).filter_map(Parameter::device_gradient) {
-            sum = (sum + grad.sqr()?.sum_all()?)?;
-        }
-        sum.sqrt().map(LazyScalar::OnDevice)
+        let parameters: Vec<&Parameter> = trainable(&self.parameters).collect();
+        self.context.backend.gradient_norm(&parameters).map(LazyScalar::OnDevice)
     }
 
     fn step(&mut self, config: &OptimizerConfig, update: &Update) -> Result<LazyScalar> {
-        #[cfg(feature = "cuda")]
-        if self.place.kernels == Kernels::Cuda
-            && let Some(rule) = fused::rule(config, update)
-        {
-            return fused::step(self, config, rule, update).map(LazyScalar::OnDevice);
+        let updated = trainable(&self.parameters).map(|parameter| {
+            let (gradient, decay) = (take_grad(parameter)?, parameter.decay(config.weight_decay));
+            Ok(UpdatedParameter { parameter: parameter.clone(), gradient, decay })
+        });
+        let updated = updated.collect::<Result<Vec<_>>>()?;
+        let norm = match self.context.backend.optimizer_step(&updated, fused_step(config, update), &self.slots)? {
+            Some(norm) => norm,
+            None => self.step_with_tensors(config, update, &updated)?,
+        };
+        if let Some((ema, weight)) = self.ema.as_mut().zip(update.ema_weight) {
+            *ema = self.context.backend.ema_update(&self.parameters, ema, weight)?.detach();
         }
-        self.step_with_tensors(config, update).map(LazyScalar::OnDevice)
+        Ok(LazyScalar::OnDevice(norm))
     }
 
     fn zero_grad(&self) {
         for parameter in &self.parameters {
-            parameter.take_device_gradient();
+            parameter.zero_grad();
         }
     }
 
@@ -123,7 +117,7 @@ impl Buffers for DeviceBuffers {
     }
 
     fn write(&mut self, Snapshot { slots, ema }: Snapshot) -> Result<()> {
-        let to_row = |numbers: &Vec<Vec<f32>>| Tensor::new(numbers.concat(), &self.place.device);
+        let to_row = |numbers: &Vec<Vec<f32>>| Tensor::new(numbers.concat(), &self.context.device);
         let slots = slots.iter().take(self.slots.len()).map(to_row).collect::<Result<_>>()?;
         self.ema = ema.as_ref().map(to_row).transpose()?;
         self.slots = slots;
@@ -154,59 +148,20 @@ impl Visitor for Pass<'_> {
     }
 }
 
-/// CUDA's fused kernel for Adam, `AdamW` and SGD.
-#[cfg(feature = "cuda")]
-mod fused {
-    use candle_core::{Result, Tensor};
-
-    use super::super::adam;
-    use super::{DeviceBuffers, OptimizerConfig, Parameter, Update, take_grad, trainable};
-    use crate::nn::ops::cuda::{self, Moved, Rule};
-    use crate::run_config::OptimizerKind;
-
-    pub fn gradient_norm(buffers: &DeviceBuffers) -> Result<Tensor> {
-        let grads = trainable(&buffers.parameters).filter_map(Parameter::device_gradient);
-        cuda::gradient_norm(&grads.map(|grad| grad.contiguous()).collect::<Result<Vec<_>>>()?, &buffers.decays)
-    }
-
-    /// The rule as the kernel takes it; `None` where it has no such rule.
-    pub fn rule(config: &OptimizerConfig, update: &Update) -> Option<Rule> {
-        let kind = match config.kind {
-            OptimizerKind::Sgd => 0,
-            OptimizerKind::AdamW => 1,
-            OptimizerKind::Adam => 2,
-            _ => return None,
-        };
-        let number = i32::try_from(update.step.number).unwrap_or(i32::MAX);
-        let correction = |beta: f32| (1.0 - f64::from(beta).powi(number)) as f32;
-        Some(Rule {
-            kind,
-            nesterov: config.nesterov.into(),
-            rate: update.step.lr,
-            scale: update.grad_scale,
-            clip: update.clip.unwrap_or_default() as f32,
-            momentum: config.momentum,
-            beta1: adam::BETA1,
-            beta2: adam::BETA2,
-            epsilon: adam::EPSILON,
-            correction1: correction(adam::BETA1),
-            correction2: correction(adam::BETA2),
-        })
-    }
-
-    pub fn step(buffers: &mut DeviceBuffers, config: &OptimizerConfig, rule: Rule, update: &Update) -> Result<Tensor> {
-        let moved = trainable(&buffers.parameters).map(|parameter| {
-            let (gradient, decay) = (take_grad(parameter)?, parameter.decay(config.weight_decay));
-            Ok(Moved { parameter: parameter.clone(), gradient, decay })
-        });
-        // SGD has one slot: the kernel does not touch the second.
-        let (first, second) = (buffers.slots.first(), buffers.slots.last());
-        let (Some(first), Some(second)) = (first, second) else { candle_core::bail!("the kernel's rules have slots") };
-        let norm = cuda::advance(&moved.collect::<Result<Vec<_>>>()?, rule, first, second)?;
-        if let Some((ema, weight)) = buffers.ema.as_ref().zip(update.ema_weight) {
-            cuda::follow(&buffers.parameters, ema, weight)?;
-        }
-        Ok(norm)
+/// The step as a fused kernel takes it.
+fn fused_step(config: &OptimizerConfig, update: &Update) -> OptimizerStep {
+    let number = i32::try_from(update.step.number).unwrap_or(i32::MAX);
+    let betas = [adam::BETA1, adam::BETA2];
+    OptimizerStep {
+        kind: config.kind,
+        lr: update.step.lr,
+        scale: update.grad_scale,
+        clip_norm: update.clip.map(|norm| norm as f32),
+        nesterov: config.nesterov,
+        momentum: config.momentum,
+        betas,
+        epsilon: adam::EPSILON,
+        bias_corrections: betas.map(|beta| (1.0 - f64::from(beta).powi(number)) as f32),
     }
 }
 
@@ -218,7 +173,7 @@ fn split(row: &Tensor, lens: impl Iterator<Item = usize>) -> Result<Vec<Vec<f32>
 
 /// The gradient of a parameter, which has none from here on; zeros where it had none.
 fn take_grad(parameter: &Parameter) -> Result<Tensor> {
-    parameter.take_device_gradient().map_or_else(|| parameter.tensor().zeros_like(), Ok)
+    parameter.take_grad().map_or_else(|| parameter.tensor().zeros_like(), Ok)
 }
 
 fn trainable(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {

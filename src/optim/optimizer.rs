@@ -9,8 +9,8 @@ use super::ema::WeightEma;
 use super::lazy_scalar::LazyScalar;
 use super::rule::Step;
 use super::state::{MAX_SLOTS, OptimizerState};
-use crate::device::{Kernels, Place};
 use crate::nn::Parameter;
+use crate::nn::{BackendKind, DeviceContext};
 
 /// Updates parameters by their gradients, and averages them if asked to.
 pub struct Optimizer {
@@ -62,12 +62,12 @@ pub(super) trait Buffers: Send {
 impl Optimizer {
     /// The optimiser of these parameters, which are all at `place`, before its first step. With `ema_decay` it keeps a running average of
     /// them. Parameters that are not trainable are averaged, but not updated.
-    pub fn new(config: OptimizerConfig, parameters: &[Parameter], place: &Place, ema_decay: Option<f64>) -> Result<Self> {
+    pub fn new(config: OptimizerConfig, parameters: &[Parameter], context: &DeviceContext, ema_decay: Option<f64>) -> Result<Self> {
         let weights = || parameters.iter().map(Parameter::values).collect::<Result<_>>();
         let values = ema_decay.map(|_| weights()).transpose()?;
-        let buffers: Box<dyn Buffers> = match place.kernels {
-            Kernels::Ours => Box::new(CpuBuffers::new(&config, parameters, values)),
-            Kernels::Cuda | Kernels::Candle => Box::new(DeviceBuffers::new(&config, parameters, values, place)?),
+        let buffers: Box<dyn Buffers> = match context.backend.kind() {
+            BackendKind::Cpu => Box::new(CpuBuffers::new(&config, parameters, values)),
+            BackendKind::Cuda | BackendKind::Reference => Box::new(DeviceBuffers::new(&config, parameters, values, context)?),
         };
         Ok(Self { config, steps: 0, ema: ema_decay.map(|decay| WeightEma::new(decay, Vec::new())), buffers })
     }

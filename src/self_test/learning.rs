@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use super::SelfTestError;
 use super::report::{Check, Subject};
 use crate::data::{DataSet, builtin};
-use crate::device::Place;
 use crate::infer::{APART, Agreement, Classifier, PICTURES, Scores};
 use crate::ink::PIXELS;
-use crate::nn::{Net, Pass};
+use crate::nn::DeviceContext;
+use crate::nn::{Mode, Net};
 use crate::records::{StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use crate::train::{Flow, Observer, train};
@@ -24,11 +24,11 @@ fn pictures(train: usize, test: usize) -> Result<DataSet, SelfTestError> {
 }
 
 /// A short training on the device.
-pub fn learns(device: DeviceChoice, place: &Place, precision: Precision) -> Check {
+pub fn learns(device: DeviceChoice, context: &DeviceContext, precision: Precision) -> Check {
     let mut losses = Losses::default();
     let config =
         RunConfig { model: ModelKind::Speedrun, device, precision, epochs: 2, batch_size: 64, ..RunConfig::preset(Preset::Speedrun) };
-    let trained = pictures(LEARNED, 0).and_then(|data| Ok(train(&config, &data, place, None, &mut losses)?));
+    let trained = pictures(LEARNED, 0).and_then(|data| Ok(train(&config, &data, context, None, &mut losses)?));
     let check = |found, detail: String| Check { subject: Subject::Training, precision, found, tolerance: LEFT, detail };
     match (trained, losses.0.first(), losses.0.last()) {
         (Err(problem), ..) => check(None, problem.to_string()),
@@ -38,9 +38,9 @@ pub fn learns(device: DeviceChoice, place: &Place, precision: Precision) -> Chec
 }
 
 /// The starter model on the device, many pictures at a time, against the processor, one after the other.
-pub fn reads(place: &Place) -> Check {
+pub fn reads(context: &DeviceContext) -> Check {
     let check = |found, detail| Check { subject: Subject::Reading, precision: Precision::F32, found, tolerance: APART, detail };
-    match agreement(place) {
+    match agreement(context) {
         Ok(Agreement { pictures, alike, largest_difference }) => {
             check(Some(largest_difference), format!("same digit on {alike} of {pictures} images"))
         }
@@ -48,10 +48,10 @@ pub fn reads(place: &Place) -> Check {
     }
 }
 
-fn agreement(place: &Place) -> Result<Agreement, SelfTestError> {
+fn agreement(context: &DeviceContext) -> Result<Agreement, SelfTestError> {
     let data = pictures(0, PICTURES)?;
     let classifier = Classifier::starter()?;
-    let there = probabilities(&classifier.net().to_place(place)?, &data.test.images)?;
+    let there = probabilities(&classifier.net().to_device(context)?, &data.test.images)?;
     let mut agreement = Agreement::default();
     for (picture, there) in data.test.images.chunks_exact(PIXELS).zip(&there) {
         for here in probabilities(classifier.net(), picture)? {
@@ -62,7 +62,7 @@ fn agreement(place: &Place) -> Result<Agreement, SelfTestError> {
 }
 
 fn probabilities(net: &Net, pictures: &[u8]) -> Result<Vec<Scores>, SelfTestError> {
-    let logits = net.forward(pictures, Pass::Read)?.flatten_all()?.to_vec1::<f32>()?;
+    let logits = net.forward(pictures, Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
     Ok(Scores::of_rows(&logits).collect())
 }
 

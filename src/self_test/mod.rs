@@ -19,13 +19,13 @@ pub use op_check::check;
 pub use report::{Check, Report, Subject, sections};
 pub use subprocess::{check_in_subprocess, run_in_subprocess};
 
-use crate::device::open_device;
+use crate::nn::DeviceContext;
 use crate::run_config::{DeviceChoice, Precision};
 
 /// Tests a device in every precision. `told` hears of each check as it is done. An error where there is no such device.
 pub fn run(device: DeviceChoice, told: &mut dyn FnMut(&Check)) -> Result<Report, SelfTestError> {
     let started = Instant::now();
-    let opened = open_device(device)?;
+    let opened = DeviceContext::open(device)?;
     let mut checks = Vec::new();
     let mut note = |check: Check| {
         told(&check);

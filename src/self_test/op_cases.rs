@@ -4,9 +4,9 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use crate::device::Place;
-use crate::nn::Parameter;
-use crate::nn::ops::{self, BatchNorm, Context, Kernel, composed};
+use crate::nn::backend::reference::compose;
+use crate::nn::ops::{self, BatchNorm, Context, Window};
+use crate::nn::{DeviceContext, Parameter};
 use crate::run_config::{Activation, Precision};
 
 /// An op of ours, from inputs and parameters.
@@ -56,12 +56,13 @@ fn products() -> Vec<Case> {
     let convolution = |name, x: &[usize], weight: &[usize], bias: bool, stride, padding| {
         let bias: &[&[usize]] = if bias { &[&weight[..1]] } else { &[] };
         let parameters: Vec<&[usize]> = std::iter::once(weight).chain(bias.iter().copied()).collect();
+        let size = weight[2];
         case(
             name,
             &[x],
             &parameters,
             move |x, p, context| ops::conv2d(&x[0], &p[0], p.get(1), stride, padding, context),
-            move |x, p| composed::conv2d(&x[0], &p[0], p.get(1), stride, padding, Precision::F32),
+            move |x, p| compose::conv2d(&x[0], &p[0], p.get(1), Window { size, stride, padding }, Precision::F32),
         )
     };
     let linear = |name, rows, inputs, outputs| {
@@ -70,7 +71,7 @@ fn products() -> Vec<Case> {
             &[&[rows, inputs]],
             &[&[outputs, inputs], &[outputs]],
             |x, p, context| ops::linear(&x[0], &p[0], &p[1], false, context),
-            |x, p| composed::linear(&x[0], &p[0], &p[1], false, Precision::F32),
+            |x, p| compose::linear(&x[0], &p[0], &p[1], false, Precision::F32),
         )
     };
     let attention = case(
@@ -78,7 +79,7 @@ fn products() -> Vec<Case> {
         &[&[3, 49, 48]],
         &[],
         |x, _, context| ops::attention(&x[0], 2, context),
-        |x, _| composed::attention(&x[0], 2, Precision::F32),
+        |x, _| compose::attention(&x[0], 2, Precision::F32),
     );
     let cases = [
         convolution("Convolution 5x5", &[3, 14, 13, 5], &[9, 5, 5, 5], true, 1, 2),
@@ -93,14 +94,15 @@ fn products() -> Vec<Case> {
 
 fn convolutions_with_pooling() -> Vec<Case> {
     let fused = |name, x: &[usize], weight: &[usize], padding| {
+        let size = weight[2];
         case(
             name,
             &[x],
             &[weight, &weight[..1]],
-            move |x, p, context| ops::conv_pool(&x[0], &p[0], p.get(1), padding, true, context),
+            move |x, p, context| ops::conv2d_max_pool(&x[0], &p[0], p.get(1), padding, true, context),
             move |x, p| {
-                let sums = composed::conv2d(&x[0], &p[0], p.get(1), 1, padding, Precision::F32)?;
-                composed::activate(&composed::max_pool(&sums, Kernel { size: 2, stride: 2, padding: 0 })?, Activation::Relu)
+                let sums = compose::conv2d(&x[0], &p[0], p.get(1), Window { size, stride: 1, padding }, Precision::F32)?;
+                compose::activate(&compose::max_pool(&sums, Window::HALVING)?, Activation::Relu)
             },
         )
     };
@@ -111,28 +113,28 @@ fn convolutions_with_pooling() -> Vec<Case> {
 }
 
 fn pools() -> Vec<Case> {
-    let kernel = Kernel { size: 3, stride: 2, padding: 1 };
+    let window = Window { size: 3, stride: 2, padding: 1 };
     vec![
         case(
             "Maximum pool",
             &[&[3, 9, 8, 5]],
             &[],
-            move |x, _, context| ops::max_pool(&x[0], kernel, context),
-            move |x, _| composed::max_pool(&x[0], kernel),
+            move |x, _, context| ops::max_pool(&x[0], window, context),
+            move |x, _| compose::max_pool(&x[0], window),
         ),
         case(
             "Average pool",
             &[&[3, 9, 8, 5]],
             &[],
-            move |x, _, context| ops::average_pool(&x[0], kernel, context),
-            move |x, _| composed::average_pool(&x[0], kernel),
+            move |x, _, context| ops::average_pool(&x[0], window, context),
+            move |x, _| compose::average_pool(&x[0], window),
         ),
         case(
             "Global average pool",
             &[&[3, 5, 4, 7]],
             &[],
             |x, _, context| ops::global_average_pool(&x[0], context),
-            |x, _| composed::global_average_pool(&x[0]),
+            |x, _| compose::global_average_pool(&x[0]),
         ),
     ]
 }
@@ -143,40 +145,40 @@ fn activations(activation: Activation) -> Case {
         &[&[3, 7, 5]],
         &[],
         move |x, _, context| ops::activate(&x[0], activation, context),
-        move |x, _| composed::activate(&x[0], activation),
+        move |x, _| compose::activate(&x[0], activation),
     )
 }
 
 fn others() -> Vec<Case> {
-    const LABELS: [u8; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 0];
+    let labels = |device: &Device| Tensor::new(&[0_u8, 1, 2, 3, 4, 5, 6, 7, 0], device);
     vec![
         case(
             "Linear layer with ReLU",
             &[&[70, 50]],
             &[&[40, 50], &[40]],
             |x, p, context| ops::linear(&x[0], &p[0], &p[1], true, context),
-            |x, p| composed::linear(&x[0], &p[0], &p[1], true, Precision::F32),
+            |x, p| compose::linear(&x[0], &p[0], &p[1], true, Precision::F32),
         ),
         case(
             "Sum of two branches",
             &[&[2, 5, 5, 6], &[2, 5, 5, 6]],
             &[],
             |x, _, context| ops::add(&x[0], &x[1], Some(Activation::Relu), context),
-            |x, _| composed::add(&x[0], &x[1], Some(Activation::Relu)),
+            |x, _| compose::add(&x[0], &x[1], Some(Activation::Relu)),
         ),
         case(
             "Batch normalisation",
             &[&[6, 11, 13, 35]],
             &[&[35], &[35]],
             |x, p, context| {
-                let place = Place::new(x[0].device().clone(), context.kernels);
-                let statistic = |value| Parameter::new("statistic", vec![value; 35], &[35])?.to_place(&place);
+                let device = DeviceContext::new(x[0].device().clone(), context.backend);
+                let statistic = |value| Parameter::new("statistic", vec![value; 35], &[35])?.to_device(&device);
                 let (running_mean, running_variance) = (&statistic(0.0)?, &statistic(1.0)?);
                 ops::batch_norm(&x[0], BatchNorm { weight: &p[0], bias: &p[1], running_mean, running_variance }, None, context)
             },
             |x, p| {
-                let [mean, variance] = composed::moments(&x[0])?;
-                composed::batch_norm(&x[0], [&mean, &variance], &p[0], &p[1], 1e-5, None)
+                let [mean, variance] = compose::moments(&x[0])?;
+                compose::batch_norm(&x[0], [&mean, &variance], &p[0], &p[1], None)
             },
         ),
         case(
@@ -184,15 +186,15 @@ fn others() -> Vec<Case> {
             &[&[60, 10, 70]],
             &[&[70], &[70]],
             |x, p, context| ops::layer_norm(&x[0], &p[0], &p[1], context),
-            |x, p| composed::layer_norm(&x[0], &p[0], &p[1], 1e-5),
+            |x, p| compose::layer_norm(&x[0], &p[0], &p[1], 1e-5),
         ),
-        case("Flatten", &[&[2, 3, 4, 5]], &[], |x, _, context| ops::flatten(&x[0], context), |x, _| composed::flatten(&x[0])),
+        case("Flatten", &[&[2, 3, 4, 5]], &[], |x, _, context| ops::flatten(&x[0], context), |x, _| compose::flatten(&x[0])),
         case(
             "Cross-entropy",
             &[&[9, 8]],
             &[],
-            |x, _, context| ops::cross_entropy(&x[0], LABELS.as_slice(), 9, 0.1, context.kernels),
-            |x, _| composed::cross_entropy(&x[0], &ops::one_hot(&LABELS, 8, &Device::Cpu)?, 9, 0.1),
+            move |x, _, context| ops::cross_entropy(&x[0], &labels(x[0].device())?, 9, 0.1, context),
+            move |x, _| compose::cross_entropy(&x[0], &labels(&Device::Cpu)?, 9, 0.1),
         ),
     ]
 }

@@ -1,33 +1,34 @@
-//! Owns the comparison of one op on a device with candle's composition of it on the processor. Must not know which op it is.
+//! The comparison of one op and its gradients on a device with the reference on the CPU.
 
-use candle_core::{Device, Result, Shape, Tensor, Var};
+use candle_core::{Device, Result, Tensor, Var};
 
 use super::op_cases::Case;
 use super::report::{Check, Subject};
-use crate::device::{self, Kernels, Place};
+use crate::device::words;
 use crate::math::random::Random;
-use crate::nn::ops::{self, Context, Gradient};
-use crate::nn::{Parameter, backward};
+use crate::nn::ops::Context;
+use crate::nn::{DeviceContext, GradMode, Parameter, autograd};
 use crate::run_config::Precision;
 
-/// What came of an op: its result, then a gradient for each input and parameter.
+/// The output of an op, then a gradient for each input and parameter.
 type Outcome = Vec<Vec<f32>>;
 
 /// Checks an op and its gradients.
-pub fn check(case: &Case, place: &Place, precision: Precision) -> Check {
+pub fn check(case: &Case, device: &DeviceContext, precision: Precision) -> Check {
     let subject = Subject::Op(case.name.to_owned());
     let tolerance = tolerance(precision);
-    let compared = numbers(case).and_then(|numbers| Ok(compare(&of_place(case, &numbers, place, precision)?, &of_candle(case, &numbers)?)));
+    let compared =
+        numbers(case).and_then(|numbers| Ok(compare(&of_device(case, &numbers, device, precision)?, &of_candle(case, &numbers)?)));
     match compared {
-        Ok((found, place)) => {
-            let detail = match place.checked_sub(1) {
+        Ok((found, index)) => {
+            let detail = match index.checked_sub(1) {
                 None => "its result".to_owned(),
                 Some(index) if index < case.inputs.len() => format!("the gradient of input {}", index + 1),
                 Some(index) => format!("the gradient of parameter {}", index + 1 - case.inputs.len()),
             };
             Check { subject, precision, found: Some(found), tolerance, detail }
         }
-        Err(error) => Check { subject, precision, found: None, tolerance, detail: device::words(&error) },
+        Err(error) => Check { subject, precision, found: None, tolerance, detail: words(&error) },
     }
 }
 
@@ -56,47 +57,18 @@ fn weights(count: usize) -> Vec<f32> {
     (0..count).map(|_| random.range(-1.0, 1.0)).collect()
 }
 
-/// The way a training step takes: through the ops' own record on the processor, through candle's graph elsewhere.
-fn of_place(case: &Case, numbers: &[Parameter], place: &Place, precision: Precision) -> Result<Outcome> {
-    let context = Context { gradient: Gradient::Kept, precision, kernels: place.kernels };
+/// On the device, through the tape that trains.
+fn of_device(case: &Case, numbers: &[Parameter], device: &DeviceContext, precision: Precision) -> Result<Outcome> {
+    let context = Context { grad: GradMode::Enabled, precision, backend: device.backend };
+    let numbers = numbers.iter().map(|parameter| parameter.to_device(device)).collect::<Result<Vec<_>>>()?;
     let (inputs, parameters) = numbers.split_at(case.inputs.len());
-    let inputs = inputs.iter().map(|input| Input::new(input, place)).collect::<Result<Vec<_>>>()?;
-    let parameters = parameters.iter().map(|parameter| parameter.to_place(place)).collect::<Result<Vec<_>>>()?;
-    ops::forget();
-    let x = inputs.iter().map(|input| input.enter(context)).collect::<Result<Vec<_>>>()?;
-    let y = (case.op)(&x, &parameters, context)?;
-    let count = y.elem_count();
-    let weights = Parameter::new("weights", weights(count), &[1, count])?.to_place(place)?;
-    let none = Parameter::new("none", vec![0.0], &[1])?.to_place(place)?;
-    let flat = ops::reshape(&y, (1, count), context)?;
-    let sum = ops::linear(&flat, &weights, &none, false, Context { precision: Precision::F32, ..context })?;
-    let learned: Vec<Parameter> = inputs.into_iter().map(|input| input.flat).chain(parameters).collect();
-    backward(&sum, 1.0, &learned, place.kernels)?;
-    let gradients = learned.iter().map(|parameter| match place.kernels {
-        Kernels::Ours => Ok(parameter.gradient().clone()),
-        Kernels::Cuda | Kernels::Candle => {
-            parameter.take_device_gradient().map_or_else(|| Ok(vec![0.0; parameter.len()]), |gradient| flatten(&gradient))
-        }
-    });
-    std::iter::once(flatten(&y)).chain(gradients).collect()
-}
-
-/// An input as a parameter of an op before the one that is checked, so that its gradient is computed and gathered.
-struct Input {
-    flat: Parameter,
-    shape: Shape,
-}
-
-impl Input {
-    fn new(values: &Parameter, place: &Place) -> Result<Self> {
-        let flat = Parameter::new("input", values.values()?, &[1, 1, values.len()])?.to_place(place)?;
-        Ok(Self { flat, shape: values.tensor().shape().clone() })
-    }
-
-    fn enter(&self, context: Context) -> Result<Tensor> {
-        let zeros = self.flat.tensor().zeros_like()?;
-        ops::reshape(&ops::add_positions(&zeros, &self.flat, context)?, self.shape.clone(), context)
-    }
+    autograd::clear();
+    let x: Vec<Tensor> = inputs.iter().map(autograd::variable).collect();
+    let y = (case.op)(&x, parameters, context)?;
+    let weights = Tensor::from_vec(weights(y.elem_count()), y.shape(), &device.device)?;
+    autograd::backward(&y, weights, device.backend)?;
+    let gradient = |parameter: &Parameter| parameter.grad().map_or_else(|| Ok(vec![0.0; parameter.len()]), |gradient| flatten(&gradient));
+    std::iter::once(flatten(&y)).chain(numbers.iter().map(gradient)).collect()
 }
 
 fn of_candle(case: &Case, numbers: &[Parameter]) -> Result<Outcome> {
@@ -123,5 +95,5 @@ fn compare(ours: &Outcome, theirs: &Outcome) -> (f32, usize) {
         if ours.len() == theirs.len() { worst } else { f32::INFINITY }
     };
     let all = ours.iter().zip(theirs).map(difference).enumerate();
-    all.fold((0.0, 0), |worst, (place, part)| if part > worst.0 { (part, place) } else { worst })
+    all.fold((0.0, 0), |worst, (index, part)| if part > worst.0 { (part, index) } else { worst })
 }

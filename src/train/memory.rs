@@ -3,9 +3,9 @@
 use super::device_batches::PARAM_COUNT;
 use super::session::micro_batch;
 use crate::data::validation_size;
-use crate::device::Kernels;
 use crate::infer::DEVICE_CHUNK;
 use crate::ink::PIXELS;
+use crate::nn::BackendKind;
 use crate::nn::{activations, numbers_on_a_gpu, numbers_read_on_a_gpu, parameter_count};
 use crate::optim::OptimizerConfig;
 use crate::records::CLASSES;
@@ -23,10 +23,10 @@ const DEVICE_PART: usize = 1024;
 
 /// Images that a run computes at once: as many as are good for its model, where they fit into its memory limit; `None` where not even one
 /// does.
-pub fn part_within_limit(config: &RunConfig, kernels: Kernels, train_images: u64, test_images: u64) -> Option<usize> {
-    let most = match kernels {
-        Kernels::Ours => micro_batch(config.model),
-        Kernels::Cuda | Kernels::Candle => DEVICE_PART,
+pub fn part_within_limit(config: &RunConfig, backend: BackendKind, train_images: u64, test_images: u64) -> Option<usize> {
+    let most = match backend {
+        BackendKind::Cpu => micro_batch(config.model),
+        BackendKind::Cuda | BackendKind::Reference => DEVICE_PART,
     };
     let Some(limit) = config.memory_limit_bytes() else { return Some(most) };
     let parts = std::iter::successors(Some(most), |part| (*part > 1).then_some(part / 2));
@@ -36,7 +36,7 @@ pub fn part_within_limit(config: &RunConfig, kernels: Kernels, train_images: u64
 /// Bytes that a run over so many training and test images will about take at its peak: within a fifth of what was measured for every model
 /// in a terminal. A window takes its own memory besides.
 pub fn memory_needed(config: &RunConfig, train_images: u64, test_images: u64) -> u64 {
-    let part = part_within_limit(config, Kernels::Ours, train_images, test_images).unwrap_or(1);
+    let part = part_within_limit(config, BackendKind::Cpu, train_images, test_images).unwrap_or(1);
     with_part(config, train_images, test_images, part)
 }
 

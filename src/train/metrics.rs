@@ -2,7 +2,7 @@
 
 use candle_core::{Result, Tensor};
 
-use crate::device::Kernels;
+use crate::nn::BackendKind;
 
 /// Sums over a step or an epoch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,7 +40,7 @@ impl Metrics {
 /// Adds up the metrics of a step's micro-batches: on a GPU without waiting for it.
 #[derive(Clone, Debug)]
 pub struct MetricAccumulator {
-    kernels: Kernels,
+    backend: BackendKind,
     /// Loss and correct images that are known.
     known: [f64; 2],
     /// `[loss, correct]` that a GPU computes.
@@ -51,15 +51,15 @@ pub struct MetricAccumulator {
 
 impl MetricAccumulator {
     /// Of nothing yet.
-    pub const fn new(kernels: Kernels) -> Self {
-        Self { kernels, known: [0.0; 2], on_device: None, images: 0 }
+    pub const fn new(backend: BackendKind) -> Self {
+        Self { backend, known: [0.0; 2], on_device: None, images: 0 }
     }
 
     /// Adds what `cross_entropy` gave for so many images.
     pub fn add(&mut self, loss_and_correct: &Tensor, images: usize) -> Result<()> {
         self.images += images;
-        match (self.kernels, self.on_device.take()) {
-            (Kernels::Ours, _) => self.add_known(&loss_and_correct.to_vec1()?),
+        match (self.backend, self.on_device.take()) {
+            (BackendKind::Cpu, _) => self.add_known(&loss_and_correct.to_vec1()?),
             (_, None) => self.on_device = Some(loss_and_correct.detach()),
             (_, Some(sums)) => self.on_device = Some((sums + loss_and_correct.detach())?),
         }

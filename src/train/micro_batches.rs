@@ -6,30 +6,31 @@ use candle_core::Tensor;
 use super::TrainError;
 use super::memory::part_within_limit;
 use super::observer::Observer;
-use crate::device::Place;
 use crate::nn::ComputeError;
-use crate::nn::ops::forget;
+use crate::nn::DeviceContext;
+use crate::nn::autograd;
 use crate::records::{Intervention, RunPlan};
 use crate::run_config::RunConfig;
 
 /// The parts a batch is computed in.
 pub struct MicroBatcher<'a> {
-    place: &'a Place,
+    context: &'a DeviceContext,
     /// Images of one, at most.
     pub most: usize,
 }
 
 impl<'a> MicroBatcher<'a> {
     /// As many images as are good for the run's model and fit into its memory limit; says so where these are not the same.
-    pub fn new(config: &RunConfig, place: &'a Place, plan: &RunPlan, observer: &mut dyn Observer) -> Result<Self, TrainError> {
-        let within = |config| part_within_limit(config, place.kernels, plan.train_images + plan.validation_images, plan.test_images);
+    pub fn new(config: &RunConfig, context: &'a DeviceContext, plan: &RunPlan, observer: &mut dyn Observer) -> Result<Self, TrainError> {
+        let within =
+            |config| part_within_limit(config, context.backend.kind(), plan.train_images + plan.validation_images, plan.test_images);
         let limit = config.memory_limit.unwrap_or_default();
         let message = || format!("a run like this does not fit into {limit} MB, however small the parts of its batches");
         let most = within(config).ok_or_else(|| ComputeError::OutOfMemory { message: message() })?;
         if within(&RunConfig { memory_limit: None, ..config.clone() }) != Some(most) {
             observer.intervened(Intervention::SmallerParts { step: 1, images: most as u32 });
         }
-        Ok(Self { place, most })
+        Ok(Self { context, most })
     }
 
     /// What was computed of a part of so many images; `None` where memory ran out, and parts are smaller from here on.
@@ -42,7 +43,7 @@ impl<'a> MicroBatcher<'a> {
     ) -> Result<Option<Tensor>, TrainError> {
         let computed = computed.map_err(ComputeError::from);
         let (computed, message) = match computed {
-            Ok(_) if self.place.is_exhausted() => (computed.map(Some), "this program holds more than its limit".to_owned()),
+            Ok(_) if self.context.is_memory_exhausted() => (computed.map(Some), "this program holds more than its limit".to_owned()),
             Err(ComputeError::OutOfMemory { message }) => (Ok(None), message),
             computed => return Ok(computed.map(Some)?),
         };
@@ -53,8 +54,8 @@ impl<'a> MicroBatcher<'a> {
         observer.intervened(Intervention::SmallerParts { step, images: self.most as u32 });
         // What computed ahead holds memory that is free once it is done.
         // What was kept for gradients as well.
-        forget();
-        self.place.release()?;
+        autograd::clear();
+        self.context.release_memory()?;
         Ok(computed?)
     }
 }

@@ -24,12 +24,10 @@ use super::stepper::{StepReport, Stepper};
 use super::trained_model::TrainedModel;
 use crate::data::ValidationSplit;
 use crate::data::{DataSet, Split};
-use crate::device::Place;
 use crate::hardware::machine;
 use crate::infer::{Measurement, measure};
 use crate::math::random::Random;
-use crate::nn::ComputeError;
-use crate::nn::{Net, Pass, flops};
+use crate::nn::{ComputeError, DeviceContext, Mode, Net, flops};
 use crate::optim::Schedule;
 use crate::records::{EpochRecord, Evaluation, Intervention, RunSummary, StepPoint, Telemetry};
 use crate::run_config::{ModelKind, RunConfig};
@@ -46,14 +44,14 @@ pub fn micro_batch(model: ModelKind) -> usize {
 pub fn train(
     config: &RunConfig,
     data: &DataSet,
-    place: &Place,
+    context: &DeviceContext,
     from: Option<Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<Option<TrainedModel>, TrainError> {
     check(config)?;
-    let place = &match config.memory_limit_bytes() {
-        Some(bytes) => place.clone().limited(bytes),
-        None => place.clone(),
+    let context = &match config.memory_limit_bytes() {
+        Some(bytes) => context.clone().with_memory_limit(bytes),
+        None => context.clone(),
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads(config))
@@ -62,20 +60,20 @@ pub fn train(
         .map_err(|error| ComputeError::failed(&error))?;
     // The loop itself is one of the pool's threads, so that the run computes on exactly as many as it was given. The thread that
     // gathers batches comes on top: it has little to do, and something only while the others do.
-    pool.install(|| std::thread::scope(|scope| run(config, data, place, from, scope, observer)))
+    pool.install(|| std::thread::scope(|scope| run(config, data, context, from, scope, observer)))
 }
 
 fn run<'scope, 'env>(
     config: &RunConfig,
     data: &'env DataSet,
-    place: &Place,
+    context: &DeviceContext,
     from: Option<Checkpoint>,
     scope: &'scope Scope<'scope, 'env>,
     observer: &mut dyn Observer,
 ) -> Result<Option<TrainedModel>, TrainError> {
     let ValidationSplit { train: order, validation } = ValidationSplit::new(&data.train, config.seed);
     let plan = plan(config, order.len(), validation.len(), data.test.len(), threads(config))?;
-    let net = first_net(config)?.in_place(place)?;
+    let net = first_net(config)?.into_device(context)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
     let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
     let mut dropout = Random::stream(config.seed, "dropout", 0);
@@ -93,8 +91,8 @@ fn run<'scope, 'env>(
     observer.prepare(&plan, &net, &epochs);
 
     let mut clock = RunClock::start(&plan, config.epochs, &epochs);
-    let mut batches = Batches::start(scope, config, &data.train, Shuffle::new(order, config.seed, done), place)?;
-    let mut parts = MicroBatcher::new(config, place, &plan, observer)?;
+    let mut batches = Batches::start(scope, config, &data.train, Shuffle::new(order, config.seed, done), context)?;
+    let mut parts = MicroBatcher::new(config, context, &plan, observer)?;
     let ended_early = |best: &BestCheckpoint, epoch| best.patience_exhausted(epoch).filter(|_| epoch < config.epochs);
     let mut waited = ended_early(&best, done);
 
@@ -106,15 +104,15 @@ fn run<'scope, 'env>(
         let mut seen = Metrics::default();
 
         for images in step_sizes(config, plan.train_images) {
-            let mut sums = MetricAccumulator::new(place.kernels);
+            let mut sums = MetricAccumulator::new(context.backend.kind());
             while sums.images < images {
                 let batch = batches.next_batch()?;
                 let mut start = 0;
                 while start < batch.len() {
-                    let part = batch.part(start, parts.most)?;
+                    let part = batch.narrow(start, parts.most)?;
                     let learned = net
-                        .forward(part.pixels(), Pass::Train { dropout: &mut dropout, precision: config.precision })
-                        .and_then(|logits| net.loss(&logits, part.labels(), images, config.label_smoothing as f32))
+                        .forward(&part.images, Mode::Train { dropout: &mut dropout, precision: config.precision })
+                        .and_then(|logits| net.loss(&logits, &part.labels, images, config.label_smoothing as f32))
                         .and_then(|loss| stepper.backward(&loss).map(|()| loss));
                     if let Some(loss) = parts.retry_on_oom(learned, part.len(), step + 1, observer)? {
                         sums.add(&loss, part.len())?;
@@ -177,7 +175,7 @@ fn run<'scope, 'env>(
     let stopped = epochs.len() < config.epochs as usize && !stopped_early;
     let test = if stopped { None } else { test_once(&net, &data.test, &mut clock, observer)? };
     drop((batches, stepper));
-    place.release()?;
+    context.release_memory()?;
     let train_seconds: f64 = epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum();
     let images_per_second = plan.train_images as f64 * epochs.len() as f64 / train_seconds.max(1e-9);
     let summary = RunSummary {

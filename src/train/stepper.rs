@@ -10,7 +10,7 @@ use super::metrics::MetricAccumulator;
 use super::pending::{CompletedStep, PendingSteps};
 use super::rollback::{Rollback, RollbackBudget};
 use super::state::{StepperState, TrainState};
-use crate::device::Kernels;
+use crate::nn::BackendKind;
 use crate::nn::Net;
 use crate::optim::{LossScale, Optimizer, OptimizerConfig};
 use crate::records::Intervention;
@@ -46,7 +46,7 @@ pub struct Stepper {
 impl Stepper {
     /// For this network, which is trained on so many images.
     pub fn new(config: &RunConfig, net: &Net, images: u64, steps_per_epoch: u64) -> Result<Self, TrainError> {
-        let optimizer = Optimizer::new(OptimizerConfig::new(config, images), net.parameters(), net.place(), config.weight_averaging)?;
+        let optimizer = Optimizer::new(OptimizerConfig::new(config, images), net.parameters(), net.context(), config.weight_averaging)?;
         let loss_scale = (config.precision == Precision::F16).then(LossScale::default);
         let (state, ema) = optimizer.state()?;
         let start = TrainState { step: 0, weights: net.weights()?, optimizer: state, ema, loss_scale };
@@ -199,14 +199,14 @@ fn went_well(completed: &CompletedStep, gradient_norm: f64) -> bool {
 
 /// True when every weight of the network is finite.
 fn is_finite(net: &Net) -> candle_core::Result<bool> {
-    if net.place().kernels != Kernels::Ours {
+    if net.context().backend.kind() != BackendKind::Cpu {
         // A finite number times zero is zero; NaN and infinity become NaN.
         let sums = net.parameters().iter().map(|parameter| (parameter.tensor() * 0.0)?.sum_all());
         return Ok(Tensor::stack(&sums.collect::<candle_core::Result<Vec<_>>>()?, 0)?.sum_all()?.to_scalar::<f32>()? == 0.0);
     }
     net.parameters().iter().try_fold(true, |finite, parameter| {
         let mut all = finite;
-        parameter.update(|values, _| all = all && values.iter().all(|value| value.is_finite()))?;
+        parameter.update_values(|values| all = all && values.iter().all(|value| value.is_finite()))?;
         Ok(all)
     })
 }

@@ -8,7 +8,7 @@ use inkling::bench::{
     BATCH_SIZES, Listener, Progress, batch_sizes, compare, devices, fastest, heading, latest, measure, rates, save, sections, sweet_spot,
     text,
 };
-use inkling::device::Place;
+use inkling::nn::DeviceContext;
 use inkling::records::benchmark::{Extent, Row};
 use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, Precision, RunConfig};
 
@@ -161,9 +161,9 @@ fn reports_from_before_devices_mean_the_processor() {
 }
 
 /// Opens every device but Metal; all are candle's ops on the processor, but the processor itself.
-fn open(device: DeviceChoice) -> Result<Place, ConfigProblem> {
+fn open(device: DeviceChoice) -> Result<DeviceContext, ConfigProblem> {
     match device {
-        DeviceChoice::Cpu => Ok(Place::CPU),
+        DeviceChoice::Cpu => Ok(DeviceContext::CPU),
         DeviceChoice::Cuda => Ok(candle()),
         device => Err(ConfigProblem::DeviceUnavailable { device, reason: "it fell out.".to_owned() }),
     }

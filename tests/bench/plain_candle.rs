@@ -3,7 +3,7 @@
 use candle_core::{Device, Tensor};
 use inkling::bench::PlainCandle;
 use inkling::data::Split;
-use inkling::nn::{Net, Pass};
+use inkling::nn::{Mode, Net};
 use inkling::run_config::{Activation, ModelKind};
 
 use crate::synthetic::squares;
@@ -26,7 +26,7 @@ fn ours() -> Net {
 fn it_is_the_same_network_as_ours() {
     let digits = squares(20, 5);
     let ours = ours();
-    let expected = rows(&ours.forward(&digits.images, Pass::Read).unwrap());
+    let expected = rows(&ours.forward(&digits.images, Mode::Eval).unwrap());
     let found = rows(&PlainCandle::new(&ours).unwrap().forward(&normalized(&digits), false).unwrap());
     assert_eq!(found.len(), 200);
     for (found, expected) in found.iter().zip(&expected) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use inkling::export::export;
 use inkling::import::{ImportError, Imported, Mismatch, NamedTensor, fit, import};
-use inkling::nn::{Net, Pass};
+use inkling::nn::{Mode, Net};
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Normalization};
 use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind};
 use safetensors::Dtype;
@@ -132,7 +132,7 @@ fn activation_and_normalisation_are_found_out_by_trying() {
     assert_eq!((file.card.config.activation, file.card.normalization), (Activation::Relu, Normalization::MNIST));
     assert_eq!((file.card.data, summary.epochs.len()), (DataSpec::unknown(), 0));
     let picture: Vec<u8> = (0..784).map(|place| (place % 251) as u8).collect();
-    let logits = |net: &Net| net.forward(&picture, Pass::Read).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let logits = |net: &Net| net.forward(&picture, Mode::Eval).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
     assert_eq!(logits(&file.net), logits(&starter.net));
 
     // What is named is taken as it is named.

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use inkling::data::Split;
 use inkling::infer::{Classifier, Classify, measure};
 use inkling::ink::{Image, Ink};
-use inkling::nn::{Net, Pass};
+use inkling::nn::{Mode, Net};
 use inkling::records::{ModelInfo, ModelRef};
 use inkling::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, RunConfig};
 
@@ -30,7 +30,7 @@ fn picture(index: usize) -> Image {
 #[test]
 fn a_reading_is_the_softmax_of_the_logits() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
-    let logits: Vec<f32> = net.forward(picture(3).pixels(), Pass::Read).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+    let logits: Vec<f32> = net.forward(picture(3).pixels(), Mode::Eval).unwrap().flatten_all().unwrap().to_vec1().unwrap();
     let reading = classifier(0.0).classify(picture(3)).unwrap();
     let sum: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
     for (probability, logit) in reading.probabilities.iter().zip(&logits) {

@@ -35,14 +35,14 @@ fn agrees_with_plain_loops_and_finite_differences() {
     for (batch, tokens, heads, depth) in [(1, 1, 1, 1), (2, 5, 1, 3), (3, 4, 2, 2), (1, 7, 3, 4)] {
         let mut x = Array::random(&[batch, tokens, 3 * heads * depth], &mut Random::new(tokens as u64));
         x.values.iter_mut().for_each(|x| *x *= 3.0);
-        check_all(&[x], &[], |x, _| attention(&x[0], heads, TRAIN).unwrap(), |x| reference(&x[0], tokens, heads, depth));
+        check_all(&[x], &[], |x, _, context| attention(&x[0], heads, context).unwrap(), |x| reference(&x[0], tokens, heads, depth));
     }
 }
 
 #[test]
 fn large_scores_stay_finite() {
     let x = Tensor::from_vec(vec![1e15_f32, -1e15, 1.0, -1e15, 1e15, 2.0], (1, 2, 3), &Device::Cpu).unwrap();
-    let y = attention(&x, 1, Context::READ).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let y = attention(&x, 1, Context::EVAL).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
     assert!(y.iter().all(|value| value.is_finite()), "{y:?}");
 }
 
@@ -64,9 +64,9 @@ fn shorter_formats_round_the_operands_and_nothing_else() {
 #[test]
 fn heads_that_do_not_divide_the_features_are_refused() {
     let x = Tensor::zeros((1, 2, 12), DType::F32, &Device::Cpu).unwrap();
-    assert!(attention(&x, 2, Context::READ).is_ok());
-    assert!(attention(&x, 3, Context::READ).is_err());
-    assert!(attention(&x, 0, Context::READ).is_err());
+    assert!(attention(&x, 2, Context::EVAL).is_ok());
+    assert!(attention(&x, 3, Context::EVAL).is_err());
+    assert!(attention(&x, 0, Context::EVAL).is_err());
 }
 
 #[test]
@@ -75,9 +75,9 @@ fn positions_are_added_to_every_sequence() {
     check_all(
         &[Array::random(&[3, 4, 5], random)],
         &[Array::random(&[1, 4, 5], random)],
-        |x, p| add_positions(&x[0], &p[0], TRAIN).unwrap(),
+        |x, p, context| add_positions(&x[0], &p[0], context).unwrap(),
         |x| x[0].iter().zip(x[1].iter().cycle()).map(|(x, place)| x + place).collect(),
     );
     let x = Tensor::zeros((1, 3, 5), DType::F32, &Device::Cpu).unwrap();
-    assert!(add_positions(&x, &Parameter::new("p", vec![0.0; 20], &[1, 4, 5]).unwrap(), Context::READ).is_err());
+    assert!(add_positions(&x, &Parameter::new("p", vec![0.0; 20], &[1, 4, 5]).unwrap(), Context::EVAL).is_err());
 }

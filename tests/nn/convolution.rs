@@ -1,11 +1,11 @@
 //! Convolution with pooling: values, gradients, odd sizes, ties, and the same bits for any number of threads.
 
-use candle_core::{DType, Device, Tensor, Var};
+use candle_core::{DType, Device, Tensor};
 use inkling::math::random::Random;
-use inkling::nn::Parameter;
-use inkling::nn::ops::{Context, conv_pool};
+use inkling::nn::ops::{Context, conv2d_max_pool};
+use inkling::nn::{Parameter, autograd};
 
-use super::gradients::{Array, TRAIN, check};
+use super::gradients::{self, Array, TRAIN, check, compute_sum, grad};
 
 #[derive(Clone, Copy)]
 struct Case {
@@ -85,7 +85,7 @@ fn agrees_with_plain_loops_and_finite_differences() {
     for (seed, case) in (1..).zip(cases) {
         check(
             &case.arrays(seed),
-            |x, weight, bias| conv_pool(x, weight, Some(bias), case.padding, case.relu, TRAIN).unwrap(),
+            |x, weight, bias, context| conv2d_max_pool(x, weight, Some(bias), case.padding, case.relu, context).unwrap(),
             |x, weight, bias| case.reference(x, weight, bias),
         );
     }
@@ -93,13 +93,11 @@ fn agrees_with_plain_loops_and_finite_differences() {
 
 /// Pooling alone: a 1x1 convolution with weight 1 and bias 0. Returns result and the gradient of its sum.
 fn pool_only(values: Vec<f32>, height: usize, width: usize, relu: bool) -> (Vec<f32>, Vec<f32>) {
-    let x = Var::from_vec(values, (1, height, width, 1), &Device::Cpu).unwrap();
-    let weight = Parameter::new("w", vec![1.0], &[1, 1, 1, 1]).unwrap();
-    let bias = Parameter::new("b", vec![0.0], &[1]).unwrap();
-    let pooled = conv_pool(&x, &weight, Some(&bias), 0, relu, TRAIN).unwrap();
-    let gradients = pooled.sum_all().unwrap().backward().unwrap();
-    let flat = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
-    (flat(&pooled), flat(gradients.get(&x).unwrap()))
+    let x = Array { values, shape: vec![1, height, width, 1] };
+    let parameters = [Array { values: vec![1.0], shape: vec![1; 4] }, Array { values: vec![0.0], shape: vec![1] }];
+    let (output, gradients) =
+        compute_sum(&[x], &parameters, |x, p, context| conv2d_max_pool(&x[0], &p[0], p.get(1), 0, relu, context).unwrap());
+    (output, gradients[0].clone())
 }
 
 #[test]
@@ -132,10 +130,10 @@ fn the_first_layer_computes_no_gradient_for_its_input() {
     let x = Tensor::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
     let weight = Parameter::new("w", weight.values, &weight.shape).unwrap();
     let bias = Parameter::new("b", bias.values, &bias.shape).unwrap();
-    let y = conv_pool(&x, &weight, Some(&bias), 0, true, TRAIN).unwrap();
-    let gradients = y.sum_all().unwrap().backward().unwrap();
-    assert!(gradients.get(&x).is_none());
-    assert!(weight.gradient().iter().any(|&value| value != 0.0));
+    let y = conv2d_max_pool(&x, &weight, Some(&bias), 0, true, TRAIN).unwrap();
+    assert!(!autograd::requires_grad(&x));
+    autograd::backward(&y, y.ones_like().unwrap(), TRAIN.backend).unwrap();
+    assert!(grad(&weight).iter().any(|&value| value != 0.0));
 }
 
 #[test]
@@ -143,16 +141,15 @@ fn without_a_bias_it_is_as_with_one_of_zeros() {
     let case = Case { batch: 2, height: 7, width: 6, inputs: 2, outputs: 3, kernel: 3, padding: 1, relu: false };
     let compute = |has_bias: bool| {
         let [x, weight, _] = case.arrays(4);
-        let x = Var::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
-        let weight = Parameter::new("w", weight.values, &weight.shape).unwrap();
-        let bias = Parameter::new("b", vec![0.0; 3], &[3]).unwrap();
-        let y = conv_pool(&x, &weight, has_bias.then_some(&bias), 1, false, TRAIN).unwrap();
-        let gradients = y.sqr().unwrap().sum_all().unwrap().backward().unwrap();
-        let flat = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
-        (flat(&y), flat(gradients.get(&x).unwrap()), weight.gradient().clone())
+        let parameters = [weight, Array { values: vec![0.0; 3], shape: vec![3] }];
+        let op = |x: &[Tensor], p: &[Parameter], context: Context| {
+            conv2d_max_pool(&x[0], &p[0], has_bias.then_some(&p[1]), 1, false, context).unwrap()
+        };
+        let (output, gradients) = gradients::compute(TRAIN, &[x], &parameters, op, <[f32]>::to_vec);
+        (output, gradients[..2].to_vec())
     };
     let with = compute(true);
-    assert!(with.2.iter().any(|&value| value != 0.0));
+    assert!(with.1[1].iter().any(|&value| value != 0.0));
     assert_eq!(with, compute(false));
 }
 
@@ -164,7 +161,7 @@ fn a_kernel_larger_than_the_picture_is_refused() {
     let weight = Parameter::new("w", weight.values, &weight.shape).unwrap();
     let bias = Parameter::new("b", bias.values, &bias.shape).unwrap();
     // A 1x1 result has no 2x2 window.
-    assert!(conv_pool(&x, &weight, Some(&bias), 0, false, Context::READ).is_err());
+    assert!(conv2d_max_pool(&x, &weight, Some(&bias), 0, false, Context::EVAL).is_err());
 }
 
 #[test]
@@ -173,14 +170,11 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
     let compute = |threads: usize| {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
             let [x, weight, bias] = case.arrays(5);
-            let x = Var::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
-            let weight = Parameter::new("w", weight.values, &weight.shape).unwrap();
-            let bias = Parameter::new("b", bias.values, &bias.shape).unwrap();
-            let y = conv_pool(&x, &weight, Some(&bias), case.padding, case.relu, TRAIN).unwrap();
-            let gradients = y.sqr().unwrap().sum_all().unwrap().backward().unwrap();
-            let of_x: Vec<f32> = gradients.get(&x).unwrap().flatten_all().unwrap().to_vec1().unwrap();
-            let gradients = [of_x, weight.gradient().clone(), bias.gradient().clone()];
-            gradients.map(|values| values.into_iter().map(f32::to_bits).collect::<Vec<_>>())
+            let op = |x: &[Tensor], p: &[Parameter], context: Context| {
+                conv2d_max_pool(&x[0], &p[0], p.get(1), case.padding, case.relu, context).unwrap()
+            };
+            let (_, gradients) = gradients::compute(TRAIN, &[x], &[weight, bias], op, <[f32]>::to_vec);
+            gradients.into_iter().map(|values| values.into_iter().map(f32::to_bits).collect::<Vec<_>>()).collect::<Vec<_>>()
         })
     };
     let one = compute(1);
@@ -195,6 +189,6 @@ fn a_bias_of_another_length_is_refused() {
     let weight = Parameter::new("w", vec![0.0; 3 * 2 * 9], &[3, 2, 3, 3]).unwrap();
     for (len, fits) in [(2, false), (3, true), (4, false)] {
         let bias = Parameter::new("b", vec![0.0; len], &[len]).unwrap();
-        assert_eq!(conv_pool(&x, &weight, Some(&bias), 0, false, Context::READ).is_ok(), fits, "{len}");
+        assert_eq!(conv2d_max_pool(&x, &weight, Some(&bias), 0, false, Context::EVAL).is_ok(), fits, "{len}");
     }
 }

@@ -1,11 +1,11 @@
 //! Convolution with strides, padding and an optional bias.
 
-use candle_core::{Device, Tensor, Var};
+use candle_core::{Device, Tensor};
 use inkling::math::random::Random;
-use inkling::nn::Parameter;
 use inkling::nn::ops::{Context, conv2d};
+use inkling::nn::{Parameter, autograd};
 
-use super::gradients::{Array, TRAIN, check_all};
+use super::gradients::{self, Array, TRAIN, check_all, grad, parameter};
 
 #[derive(Clone, Copy)]
 pub struct Case {
@@ -51,8 +51,8 @@ impl Case {
         std::iter::once(weight).chain(bias).collect()
     }
 
-    fn compute(&self, x: &Tensor, parameters: &[Parameter]) -> Tensor {
-        conv2d(x, &parameters[0], parameters.get(1), self.stride, self.padding, TRAIN).unwrap()
+    fn compute(&self, x: &Tensor, parameters: &[Parameter], context: Context) -> Tensor {
+        conv2d(x, &parameters[0], parameters.get(1), self.stride, self.padding, context).unwrap()
     }
 
     /// The definition, in plain loops, of inputs, weights and biases.
@@ -92,7 +92,7 @@ fn agrees_with_plain_loops_and_finite_differences() {
         check_all(
             &[case.input(random)],
             &case.parameters(random),
-            |x, parameters| case.compute(&x[0], parameters),
+            |x, parameters, context| case.compute(&x[0], parameters, context),
             |numbers| case.reference(numbers),
         );
     }
@@ -104,14 +104,10 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
     let compute = |threads: usize| {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
             let random = &mut Random::new(4);
-            let x = case.input(random);
-            let x = Var::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
-            let parameters: Vec<Parameter> =
-                case.parameters(random).into_iter().map(|p| Parameter::new("p", p.values, &p.shape).unwrap()).collect();
-            let gradients = case.compute(&x, &parameters).sqr().unwrap().sum_all().unwrap().backward().unwrap();
-            let of_x: Vec<f32> = gradients.get(&x).unwrap().flatten_all().unwrap().to_vec1().unwrap();
-            let all = [of_x, parameters[0].gradient().clone(), parameters[1].gradient().clone()];
-            all.map(|values| values.into_iter().map(f32::to_bits).collect::<Vec<_>>())
+            let (x, parameters) = (case.input(random), case.parameters(random));
+            let (_, gradients) =
+                gradients::compute(TRAIN, &[x], &parameters, |x, p, context| case.compute(&x[0], p, context), <[f32]>::to_vec);
+            gradients.into_iter().map(|values| values.into_iter().map(f32::to_bits).collect::<Vec<_>>()).collect::<Vec<_>>()
         })
     };
     let one = compute(1);
@@ -124,10 +120,11 @@ fn the_first_layer_computes_no_gradient_for_its_input() {
     let random = &mut Random::new(4);
     let (x, parameters) = (CASES[1].input(random), CASES[1].parameters(random));
     let x = Tensor::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
-    let weight = Parameter::new("w", parameters[0].values.clone(), &parameters[0].shape).unwrap();
-    let gradients = CASES[1].compute(&x, std::slice::from_ref(&weight)).sum_all().unwrap().backward().unwrap();
-    assert!(gradients.get(&x).is_none());
-    assert!(weight.gradient().iter().any(|&value| value != 0.0));
+    let weight = parameter(&parameters[0]);
+    let y = CASES[1].compute(&x, std::slice::from_ref(&weight), TRAIN);
+    assert!(!autograd::requires_grad(&x));
+    autograd::backward(&y, y.ones_like().unwrap(), TRAIN.backend).unwrap();
+    assert!(grad(&weight).iter().any(|&value| value != 0.0));
 }
 
 #[test]
@@ -136,7 +133,7 @@ fn what_does_not_fit_is_refused() {
     let refused = |shape: [usize; 4], bias: usize, stride, padding| {
         let weight = Parameter::new("w", vec![0.0; shape.iter().product()], &shape).unwrap();
         let bias = Parameter::new("b", vec![0.0; bias], &[bias]).unwrap();
-        conv2d(&x, &weight, Some(&bias), stride, padding, Context::READ).is_err()
+        conv2d(&x, &weight, Some(&bias), stride, padding, Context::EVAL).is_err()
     };
     assert!(!refused([3, 2, 3, 3], 3, 1, 0));
     assert!(refused([3, 1, 3, 3], 3, 1, 0));

@@ -1,10 +1,11 @@
 //! The ops on features: linear, dropout, flatten.
 
-use candle_core::{Device, Tensor, Var};
+use candle_core::Tensor;
 use inkling::math::random::Random;
 use inkling::nn::ops::{Context, dropout, flatten, linear};
+use inkling::nn::{Parameter, autograd};
 
-use super::gradients::{Array, TRAIN, check};
+use super::gradients::{Array, REFERENCE_TRAIN, TRAIN, check, compute, compute_sum};
 
 #[test]
 fn linear_agrees_with_plain_loops_and_finite_differences() {
@@ -15,7 +16,7 @@ fn linear_agrees_with_plain_loops_and_finite_differences() {
             [Array::random(&[batch, inputs], random), Array::random(&[outputs, inputs], random), Array::random(&[outputs], random)];
         check(
             &arrays,
-            |x, weight, bias| linear(x, weight, bias, relu, TRAIN).unwrap(),
+            |x, weight, bias, context| linear(x, weight, bias, relu, context).unwrap(),
             |x, weight, bias| {
                 let mut result = Vec::new();
                 for x in x.chunks(inputs) {
@@ -33,19 +34,19 @@ fn linear_agrees_with_plain_loops_and_finite_differences() {
 
 #[test]
 fn dropout_drops_its_share_and_keeps_the_mean() {
-    let x = Var::ones((100, 100), candle_core::DType::F32, &Device::Cpu).unwrap();
-    let y = dropout(&x, 0.25, &mut Random::new(4), TRAIN).unwrap();
-    let values: Vec<f32> = y.flatten_all().unwrap().to_vec1().unwrap();
+    let x = Array { values: vec![1.0; 10_000], shape: vec![100, 100] };
+    let op = |x: &[Tensor], _: &[Parameter], context: Context| dropout(&x[0], 0.25, &mut Random::new(4), context).unwrap();
+    let (values, gradients) = compute_sum(std::slice::from_ref(&x), &[], op);
     assert!(values.iter().all(|&value| value == 0.0 || (value - 4.0 / 3.0).abs() < 1e-6));
     let dropped = values.iter().filter(|&&value| value == 0.0).count();
     // 2,500 expected; the standard deviation is 43.
     assert!((2_300..2_700).contains(&dropped), "{dropped} dropped");
     // What passed, passes its gradient equally scaled.
-    let gradients = y.sum_all().unwrap().backward().unwrap();
-    assert_eq!(gradients.get(&x).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap(), values);
-    // The same seed drops the same.
-    let again = dropout(&x, 0.25, &mut Random::new(4), TRAIN).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
-    assert_eq!(again, values);
+    assert_eq!(gradients[0], values);
+    // The same seed drops the same, on every backend.
+    for context in [TRAIN, REFERENCE_TRAIN] {
+        assert_eq!(compute(context, std::slice::from_ref(&x), &[], op, <[f32]>::to_vec).0, values);
+    }
     // Four numbers share a draw; each of them is dropped as often: 625 expected, the standard deviation is 22.
     for one in 0..4 {
         let dropped = values.iter().skip(one).step_by(4).filter(|&&value| value == 0.0).count();
@@ -66,22 +67,27 @@ fn flatten_orders_features_by_channel_row_column_and_back() {
     let values: Vec<f32> = (0..2)
         .flat_map(|i| (0..2).flat_map(move |y| (0..3).flat_map(move |x| (0..4).map(move |c| (1000 * i + 100 * y + 10 * x + c) as f32))))
         .collect();
-    let x = Var::from_vec(values.clone(), (2, 2, 3, 4), &Device::Cpu).unwrap();
-    let y = flatten(&x, TRAIN).unwrap();
+    let x = Array { values: values.clone(), shape: vec![2, 2, 3, 4] };
     let expected: Vec<f32> = (0..2)
         .flat_map(|i| (0..4).flat_map(move |c| (0..2).flat_map(move |y| (0..3).map(move |x| (1000 * i + 100 * y + 10 * x + c) as f32))))
         .collect();
-    assert_eq!(y.dims(), [2, 24]);
-    assert_eq!(y.flatten_all().unwrap().to_vec1::<f32>().unwrap(), expected);
-    // With the output itself as the gradient of the output, the gradient of the input is the input.
-    let fixed = Tensor::from_vec(expected, (2, 24), &Device::Cpu).unwrap();
-    let gradients = (&y * fixed).unwrap().sum_all().unwrap().backward().unwrap();
-    assert_eq!(gradients.get(&x).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap(), values);
+    for context in [TRAIN, REFERENCE_TRAIN] {
+        let op = |x: &[Tensor], _: &[Parameter], context: Context| {
+            let y = flatten(&x[0], context).unwrap();
+            assert_eq!(y.dims(), [2, 24]);
+            y
+        };
+        // With the output itself as the gradient of the output, the gradient of the input is the input.
+        let (output, gradients) = compute(context, std::slice::from_ref(&x), &[], op, <[f32]>::to_vec);
+        assert_eq!(output, expected);
+        assert_eq!(gradients[0], values);
+    }
 }
 
 #[test]
-fn reading_keeps_nothing_for_gradients() {
-    let x = Var::zeros((2, 3, 3, 4), candle_core::DType::F32, &Device::Cpu).unwrap();
-    assert!(flatten(&x, TRAIN).unwrap().track_op());
-    assert!(!flatten(&x, Context::READ).unwrap().track_op());
+fn inference_records_nothing() {
+    autograd::clear();
+    let x = autograd::variable(&Parameter::new("x", vec![0.0; 72], &[2, 3, 3, 4]).unwrap());
+    assert!(autograd::requires_grad(&flatten(&x, TRAIN).unwrap()));
+    assert!(!autograd::requires_grad(&flatten(&x, Context::EVAL).unwrap()));
 }

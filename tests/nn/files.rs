@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use inkling::nn::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelError, ModelFile, Net, Pass, parameter_specs};
+use inkling::nn::{FORMAT_VERSION, MAX_FILE_BYTES, Mode, ModelCard, ModelError, ModelFile, Net, parameter_specs};
 use inkling::run_config::{Activation, ModelKind, WeightFormat};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
@@ -43,7 +43,7 @@ fn the_activation_comes_back_and_files_from_before_the_choice_have_relu() {
     written.card.config.activation = Activation::Silu;
     written.net = Net::new(ModelKind::LeNet, Activation::Silu, 3).unwrap();
     let picture: Vec<u8> = (0..784).map(|place| (place % 251) as u8).collect();
-    let logits = |net: &Net| net.forward(&picture, Pass::Read).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let logits = |net: &Net| net.forward(&picture, Mode::Eval).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
     let bytes = written.to_bytes(WeightFormat::F32).unwrap();
     let read = ModelFile::from_bytes(&bytes, Path::new("silu")).unwrap();
     assert_eq!(logits(&read.net), logits(&written.net));

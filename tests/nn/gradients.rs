@@ -1,14 +1,17 @@
-//! Owns the comparison of an op with plain loops in f64, its gradients with finite differences of those loops.
+//! The comparison of an op on every backend with plain loops in f64, and of its gradients, through the tape that trains, with finite
+//! differences of those loops.
 
-use candle_core::{Device, Tensor, Var};
-use inkling::device::Kernels;
+use candle_core::{Device, Tensor};
 use inkling::math::random::Random;
-use inkling::nn::Parameter;
-use inkling::nn::ops::{Context, Gradient};
-use inkling::run_config::Precision;
+use inkling::nn::backend::REFERENCE;
+use inkling::nn::ops::Context;
+use inkling::nn::{Parameter, autograd};
 
-/// A forward pass that `backward` follows, in f32.
-pub const TRAIN: Context = Context { gradient: Gradient::Kept, precision: Precision::F32, kernels: Kernels::Ours };
+/// A forward pass on the CPU's kernels that `backward` follows, in f32.
+pub const TRAIN: Context = Context::TRAIN;
+
+/// The same on candle's ops.
+pub const REFERENCE_TRAIN: Context = Context { backend: REFERENCE, ..TRAIN };
 
 /// Numbers in ±1.
 pub fn numbers(count: usize, random: &mut Random) -> Vec<f32> {
@@ -32,41 +35,80 @@ impl Array {
     }
 }
 
-/// Checks `op(x, weight, bias)` and the gradients of `sum(op * r)`, for a random `r`, against `reference` on the same numbers.
+/// An op of inputs and parameters.
+pub trait Op: Fn(&[Tensor], &[Parameter], Context) -> Tensor {}
+impl<F: Fn(&[Tensor], &[Parameter], Context) -> Tensor> Op for F {}
+
+/// The elements of a tensor.
+pub fn flat(tensor: &Tensor) -> Vec<f32> {
+    tensor.flatten_all().unwrap().to_vec1().unwrap()
+}
+
+/// A parameter with these values.
+pub fn parameter(array: &Array) -> Parameter {
+    Parameter::new("p", array.values.clone(), &array.shape).unwrap()
+}
+
+/// The gradient of a parameter; zeros where it has none.
+pub fn grad(parameter: &Parameter) -> Vec<f32> {
+    parameter.grad().map_or_else(|| vec![0.0; parameter.len()], |gradient| flat(&gradient))
+}
+
+/// The output of `op` and, through the tape, the gradients of `sum(output · r(output))` by inputs and then parameters.
+pub fn compute(
+    context: Context,
+    inputs: &[Array],
+    parameters: &[Array],
+    op: impl Op,
+    r: impl Fn(&[f32]) -> Vec<f32>,
+) -> (Vec<f32>, Vec<Vec<f32>>) {
+    autograd::clear();
+    let variables: Vec<Parameter> = inputs.iter().map(parameter).collect();
+    let x: Vec<Tensor> = variables.iter().map(autograd::variable).collect();
+    let parameters: Vec<Parameter> = parameters.iter().map(parameter).collect();
+    let y = op(&x, &parameters, context);
+    let output = flat(&y);
+    let gradient = Tensor::from_vec(r(&output), y.shape(), &Device::Cpu).unwrap();
+    autograd::backward(&y, gradient, context.backend).unwrap();
+    let gradients = variables.iter().chain(&parameters).map(grad).collect();
+    (output, gradients)
+}
+
+/// `compute` on the CPU's kernels with the gradients of `sum(output)`.
+pub fn compute_sum(inputs: &[Array], parameters: &[Array], op: impl Op) -> (Vec<f32>, Vec<Vec<f32>>) {
+    compute(TRAIN, inputs, parameters, op, |output| vec![1.0; output.len()])
+}
+
+/// Checks `op(x, weight, bias)` as `check_all` does.
 pub fn check(
     inputs: &[Array; 3],
-    op: impl Fn(&Tensor, &Parameter, &Parameter) -> Tensor,
+    op: impl Fn(&Tensor, &Parameter, &Parameter, Context) -> Tensor,
     reference: impl Fn(&[f64], &[f64], &[f64]) -> Vec<f64>,
 ) {
     let [x, weight, bias] = inputs;
     check_all(
         std::slice::from_ref(x),
         &[weight.clone(), bias.clone()],
-        |x, parameters| op(&x[0], &parameters[0], &parameters[1]),
+        |x, parameters, context| op(&x[0], &parameters[0], &parameters[1], context),
         |x| reference(&x[0], &x[1], &x[2]),
     );
 }
 
-/// Checks `op(inputs, parameters)` and the gradients of `sum(op * r)` by all of them, for a random `r`, against `reference`,
-/// which is given the numbers of the inputs and then of the parameters.
-pub fn check_all(
-    inputs: &[Array],
-    parameters: &[Array],
-    op: impl Fn(&[Var], &[Parameter]) -> Tensor,
-    reference: impl Fn(&[Vec<f64>]) -> Vec<f64>,
-) {
-    let mut wide: Vec<Vec<f64>> = inputs.iter().chain(parameters).map(Array::wide).collect();
-    let variables: Vec<Var> = inputs.iter().map(|x| Var::from_vec(x.values.clone(), x.shape.as_slice(), &Device::Cpu).unwrap()).collect();
-    let parameters: Vec<Parameter> = parameters.iter().map(|p| Parameter::new("p", p.values.clone(), &p.shape).unwrap()).collect();
-    let output = op(&variables, &parameters);
-    let values: Vec<f32> = output.flatten_all().unwrap().to_vec1().unwrap();
-    close("output", &values, &reference(&wide));
+/// Checks `op(inputs, parameters)` and the gradients of `sum(op · r)` by all of them, for a random `r`, on every backend against `reference`,
+/// which is given the elements of the inputs and then of the parameters.
+pub fn check_all(inputs: &[Array], parameters: &[Array], op: impl Op, reference: impl Fn(&[Vec<f64>]) -> Vec<f64>) {
+    for context in [TRAIN, REFERENCE_TRAIN] {
+        check_on(context, inputs, parameters, &op, &reference);
+    }
+}
 
-    let r = numbers(values.len(), &mut Random::new(77));
-    let scalar = (output.flatten_all().unwrap() * Tensor::new(r.as_slice(), &Device::Cpu).unwrap()).unwrap().sum_all().unwrap();
-    let gradients = scalar.backward().unwrap();
-    let of_inputs = variables.iter().map(|x| gradients.get(x).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap());
-    let computed: Vec<Vec<f32>> = of_inputs.chain(parameters.iter().map(|parameter| parameter.gradient().clone())).collect();
+fn check_on(context: Context, inputs: &[Array], parameters: &[Array], op: impl Op, reference: impl Fn(&[Vec<f64>]) -> Vec<f64>) {
+    let mut wide: Vec<Vec<f64>> = inputs.iter().chain(parameters).map(Array::wide).collect();
+    let r = |output: &[f32]| numbers(output.len(), &mut Random::new(77));
+    let (values, computed) = compute(context, inputs, parameters, op, r);
+    let name = format!("{:?}", context.backend);
+    close(&format!("{name}: output"), &values, &reference(&wide));
+    let r = r(&values);
 
     for (input, gradient) in computed.iter().enumerate() {
         let numeric: Vec<f64> = (0..wide[input].len())
@@ -82,7 +124,7 @@ pub fn check_all(
                 (loss_at(step) - loss_at(-step)) / (2.0 * step)
             })
             .collect();
-        close(&format!("gradient of input {input}"), gradient, &numeric);
+        close(&format!("{name}: gradient of input {input}"), gradient, &numeric);
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod activations;
 mod attention;
-mod composed;
 mod convolution;
 mod convolution2d;
 mod cost;
@@ -14,4 +13,5 @@ mod models;
 mod norms;
 mod pooling;
 mod precision;
+mod reference;
 mod tidy;

@@ -1,12 +1,12 @@
 //! The networks: sizes, initialisation, gradients from end to end.
 
-use candle_core::Tensor;
-use inkling::device::Kernels;
+use candle_core::{Device, Tensor};
 use inkling::ink::PIXELS;
 use inkling::math::random::Random;
-use inkling::nn::ops::{backward, cross_entropy};
-use inkling::nn::{Net, Pass, Role, parameter_count, parameter_specs};
+use inkling::nn::{Mode, Net, Role, parameter_count, parameter_specs};
 use inkling::run_config::{Activation, ModelKind, Precision};
+
+use super::gradients::grad;
 
 fn pixels(count: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
@@ -47,11 +47,11 @@ fn every_model_gives_ten_logits_a_picture_and_each_alone_as_in_company() {
     for &model in ModelKind::ALL {
         let net = Net::new(model, Activation::Relu, 1).unwrap();
         let pictures = pixels(7, 3);
-        let together = net.forward(&pictures, Pass::Read).unwrap();
+        let together = net.forward(&pictures, Mode::Eval).unwrap();
         assert_eq!(together.dims(), [7, 10], "{model}");
         let together = flat(&together);
         for (picture, expected) in pictures.chunks(PIXELS).zip(together.chunks(10)) {
-            for (alone, expected) in flat(&net.forward(picture, Pass::Read).unwrap()).iter().zip(expected) {
+            for (alone, expected) in flat(&net.forward(picture, Mode::Eval).unwrap()).iter().zip(expected) {
                 assert!((alone - expected).abs() < 1e-5, "{model}: {alone} and not {expected}");
             }
         }
@@ -78,8 +78,8 @@ fn the_seed_decides_the_weights() {
 fn dropout_only_acts_while_training() {
     let net = Net::new(ModelKind::ConvNet, Activation::Relu, 1).unwrap();
     let pictures = pixels(2, 3);
-    let read = || flat(&net.forward(&pictures, Pass::Read).unwrap());
-    let train = |seed| flat(&net.forward(&pictures, Pass::Train { dropout: &mut Random::new(seed), precision: Precision::F32 }).unwrap());
+    let read = || flat(&net.forward(&pictures, Mode::Eval).unwrap());
+    let train = |seed| flat(&net.forward(&pictures, Mode::Train { dropout: &mut Random::new(seed), precision: Precision::F32 }).unwrap());
     assert_eq!(read(), read());
     assert_ne!(train(1), read());
     assert_ne!(train(1), train(2));
@@ -116,9 +116,9 @@ fn running_statistics_follow_training_alone_and_no_optimiser_moves_them() {
     };
     let start = buffers();
     assert_eq!(start.len(), 8);
-    net.forward(&pixels(3, 1), Pass::Read).unwrap();
+    net.forward(&pixels(3, 1), Mode::Eval).unwrap();
     assert_eq!(buffers(), start);
-    net.forward(&pixels(3, 1), Pass::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
+    net.forward(&pixels(3, 1), Mode::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
     assert!(buffers().iter().zip(&start).all(|(now, start)| now != start));
 }
 
@@ -128,7 +128,7 @@ fn the_activation_decides_what_a_model_computes() {
     for &model in ModelKind::ALL {
         let mut seen: Vec<Vec<f32>> = Vec::new();
         for &activation in Activation::ALL {
-            let logits = flat(&Net::new(model, activation, 1).unwrap().forward(&picture, Pass::Read).unwrap());
+            let logits = flat(&Net::new(model, activation, 1).unwrap().forward(&picture, Mode::Eval).unwrap());
             assert!(!seen.contains(&logits), "{model}: {activation} changes nothing");
             seen.push(logits);
         }
@@ -146,13 +146,13 @@ fn gradients_hold_from_end_to_end() {
         let shifted = |values: Vec<f32>| values.into_iter().map(|w| w + 0.05 * random.normal()).collect();
         let shifted: Vec<Vec<f32>> = net.weights().unwrap().into_iter().map(shifted).collect();
         net.set_weights(&shifted).unwrap();
-        let (pictures, labels) = (pixels(6, 8), [0, 1, 2, 3, 4, 5]);
+        let (pictures, labels) = (pixels(6, 8), Tensor::new(&[0_u8, 1, 2, 3, 4, 5], &Device::Cpu).unwrap());
         let loss = || {
-            let logits = net.forward(&pictures, Pass::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
-            cross_entropy(&logits, labels.as_slice(), labels.len(), 0.0, Kernels::Ours).unwrap()
+            let logits = net.forward(&pictures, Mode::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
+            net.loss(&logits, &labels, 6, 0.0).unwrap()
         };
-        backward(&loss(), 1.0).unwrap();
-        let gradients: Vec<Vec<f32>> = net.parameters().iter().map(|parameter| parameter.gradient().clone()).collect();
+        net.backward(&loss(), 1.0).unwrap();
+        let gradients: Vec<Vec<f32>> = net.parameters().iter().map(grad).collect();
         // Along the gradient itself, where a mistake in any part shows.
         let length = gradients.iter().flatten().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
         let start = net.weights().unwrap();

@@ -1,13 +1,13 @@
 //! Batch and layer normalisation, and the sum that ends a residual block.
 
-use candle_core::{Device, Tensor, Var};
+use candle_core::{Device, Tensor};
 use inkling::math::random::Random;
 use inkling::nn::Parameter;
 use inkling::nn::ops::{BatchNorm, Context, add, batch_norm, layer_norm};
 use inkling::run_config::Activation;
 
 use super::activations::reference as activated;
-use super::gradients::{Array, TRAIN, check_all, close};
+use super::gradients::{Array, REFERENCE_TRAIN, TRAIN, check_all, close, compute};
 
 fn parameter(values: &[f32]) -> Parameter {
     Parameter::new("p", values.to_vec(), &[values.len()]).unwrap()
@@ -46,9 +46,9 @@ fn batch_norm_agrees_with_plain_loops_and_finite_differences() {
         check_all(
             &[x],
             &parameters,
-            |x, p| {
+            |x, p, context| {
                 let norm = BatchNorm { weight: &p[0], bias: &p[1], running_mean: &mean, running_variance: &variance };
-                batch_norm(&x[0], norm, activation, TRAIN).unwrap()
+                batch_norm(&x[0], norm, activation, context).unwrap()
             },
             |x| batch_reference(&x[0], &x[1], &x[2], activation),
         );
@@ -74,7 +74,7 @@ fn batch_norm_of_many_pieces_keeps_its_digits_far_from_zero() {
 
     // Reading uses them, and leaves them.
     let before = (mean.values().unwrap(), variance.values().unwrap());
-    let y = batch_norm(&x, norm, Some(Activation::Relu), Context::READ).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let y = batch_norm(&x, norm, Some(Activation::Relu), Context::EVAL).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
     let read: Vec<f64> = wide
         .iter()
         .enumerate()
@@ -94,7 +94,7 @@ fn batch_norm_refuses_what_has_no_variance_or_does_not_fit() {
     let norm = BatchNorm { weight: &weight, bias: &bias, running_mean: &mean, running_variance: &variance };
     let x = |shape: (usize, usize, usize, usize)| Tensor::zeros(shape, candle_core::DType::F32, &Device::Cpu).unwrap();
     assert!(batch_norm(&x((1, 1, 1, 2)), norm, None, TRAIN).is_err());
-    assert!(batch_norm(&x((1, 1, 1, 2)), norm, None, Context::READ).is_ok());
+    assert!(batch_norm(&x((1, 1, 1, 2)), norm, None, Context::EVAL).is_ok());
     assert!(batch_norm(&x((1, 2, 2, 3)), norm, None, TRAIN).is_err());
 }
 
@@ -103,13 +103,15 @@ fn batch_norm_gives_the_same_bits_for_any_number_of_threads() {
     let compute = |threads: usize| {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
             let x = Array::random(&[7, 9, 11, 12], &mut Random::new(1));
-            let x = Var::from_vec(x.values, x.shape, &Device::Cpu).unwrap();
-            let [weight, bias, mean, variance] = [0.7, 0.1, 0.0, 1.0].map(|value| parameter(&[value; 12]));
-            let norm = BatchNorm { weight: &weight, bias: &bias, running_mean: &mean, running_variance: &variance };
-            let y = batch_norm(&x, norm, Some(Activation::Gelu), TRAIN).unwrap();
-            let of_x = y.sqr().unwrap().sum_all().unwrap().backward().unwrap().get(&x).unwrap().flatten_all().unwrap();
-            let all = [of_x.to_vec1().unwrap(), weight.gradient().clone(), bias.gradient().clone(), mean.values().unwrap()];
-            all.map(|values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>())
+            let parameters = [0.7, 0.1].map(|value| Array { values: vec![value; 12], shape: vec![12] });
+            let [mean, variance] = [0.0, 1.0].map(|value| parameter(&[value; 12]));
+            let op = |x: &[Tensor], p: &[Parameter], context: Context| {
+                let norm = BatchNorm { weight: &p[0], bias: &p[1], running_mean: &mean, running_variance: &variance };
+                batch_norm(&x[0], norm, Some(Activation::Gelu), context).unwrap()
+            };
+            let (_, gradients) = compute(TRAIN, &[x], &parameters, op, <[f32]>::to_vec);
+            let all = gradients.into_iter().chain([mean.values().unwrap()]);
+            all.map(|values| values.into_iter().map(f32::to_bits).collect::<Vec<_>>()).collect::<Vec<_>>()
         })
     };
     let one = compute(1);
@@ -125,7 +127,7 @@ fn layer_norm_agrees_with_plain_loops_and_finite_differences() {
         check_all(
             &[Array::random(&shape, random)],
             &[Array::random(&[features], random), Array::random(&[features], random)],
-            |x, p| layer_norm(&x[0], &p[0], &p[1], TRAIN).unwrap(),
+            |x, p, context| layer_norm(&x[0], &p[0], &p[1], context).unwrap(),
             |x| {
                 let normalized = x[0].chunks(features).flat_map(|row| {
                     let (mean, variance) = moments(row);
@@ -144,14 +146,18 @@ fn a_residual_sum_agrees_with_plain_loops_and_finite_differences() {
         check_all(
             &[Array::random(&[2, 3, 4, 2], random), Array::random(&[2, 3, 4, 2], random)],
             &[],
-            |x, _| add(&x[0], &x[1], activation, TRAIN).unwrap(),
+            |x, _, context| add(&x[0], &x[1], activation, context).unwrap(),
             |x| x[0].iter().zip(&x[1]).map(|(a, b)| activation.map_or(a + b, |activation| activated(activation, a + b))).collect(),
         );
     }
     // Both branches may be the same tensor.
-    let x = Var::from_vec(vec![1.0_f32, -2.0], 2, &Device::Cpu).unwrap();
-    let gradients = add(&x, &x, Some(Activation::Relu), TRAIN).unwrap().sum_all().unwrap().backward().unwrap();
-    assert_eq!(gradients.get(&x).unwrap().to_vec1::<f32>().unwrap(), [2.0, 0.0]);
+    let x = Array { values: vec![1.0, -2.0], shape: vec![2] };
+    for context in [TRAIN, REFERENCE_TRAIN] {
+        let twice = |x: &[Tensor], _: &[Parameter], context: Context| add(&x[0], &x[0], Some(Activation::Relu), context).unwrap();
+        let (_, gradients) = compute(context, std::slice::from_ref(&x), &[], twice, |y| vec![1.0; y.len()]);
+        assert_eq!(gradients[0], [2.0, 0.0]);
+    }
+    let x = Tensor::zeros(2, candle_core::DType::F32, &Device::Cpu).unwrap();
     let other = Tensor::zeros(3, candle_core::DType::F32, &Device::Cpu).unwrap();
     assert!(add(&x, &other, None, TRAIN).is_err());
 }

@@ -1,25 +1,25 @@
 //! General pooling: values, gradients, strides, padding, ties and NaN.
 
-use candle_core::{Device, Tensor, Var};
+use candle_core::{Device, Tensor};
 use inkling::math::random::Random;
-use inkling::nn::ops::{Context, Kernel, average_pool, global_average_pool, max_pool};
+use inkling::nn::ops::{Context, Window, average_pool, global_average_pool, max_pool};
 
-use super::gradients::{Array, TRAIN, check_all};
+use super::gradients::{Array, REFERENCE_TRAIN, TRAIN, check_all, compute};
 
 /// Batch, sides, channels, kernel.
-pub const CASES: [([usize; 4], Kernel); 7] = [
-    ([1, 4, 4, 1], Kernel { size: 2, stride: 2, padding: 0 }),
-    ([2, 5, 7, 3], Kernel { size: 2, stride: 2, padding: 0 }),
-    ([3, 7, 6, 2], Kernel { size: 3, stride: 2, padding: 1 }),
-    ([1, 6, 5, 17], Kernel { size: 3, stride: 1, padding: 1 }),
-    ([1, 5, 8, 2], Kernel { size: 2, stride: 3, padding: 1 }),
-    ([2, 3, 3, 2], Kernel { size: 3, stride: 3, padding: 0 }),
-    ([1, 1, 1, 1], Kernel { size: 1, stride: 1, padding: 0 }),
+pub const CASES: [([usize; 4], Window); 7] = [
+    ([1, 4, 4, 1], Window { size: 2, stride: 2, padding: 0 }),
+    ([2, 5, 7, 3], Window { size: 2, stride: 2, padding: 0 }),
+    ([3, 7, 6, 2], Window { size: 3, stride: 2, padding: 1 }),
+    ([1, 6, 5, 17], Window { size: 3, stride: 1, padding: 1 }),
+    ([1, 5, 8, 2], Window { size: 2, stride: 3, padding: 1 }),
+    ([2, 3, 3, 2], Window { size: 3, stride: 3, padding: 0 }),
+    ([1, 1, 1, 1], Window { size: 1, stride: 1, padding: 0 }),
 ];
 
 /// The numbers of each window, `None` for padding, in the order of the result.
-fn windows([batch, height, width, channels]: [usize; 4], kernel: Kernel, x: &[f64]) -> Vec<Vec<Option<f64>>> {
-    let Kernel { size, stride, padding } = kernel;
+fn windows([batch, height, width, channels]: [usize; 4], window: Window, x: &[f64]) -> Vec<Vec<Option<f64>>> {
+    let Window { size, stride, padding } = window;
     let places = |side: usize| (side + 2 * padding - size) / stride + 1;
     let mut found = Vec::new();
     for image in 0..batch {
@@ -40,19 +40,19 @@ fn windows([batch, height, width, channels]: [usize; 4], kernel: Kernel, x: &[f6
 
 #[test]
 fn agrees_with_plain_loops_and_finite_differences() {
-    for (seed, (shape, kernel)) in (1..).zip(CASES) {
+    for (seed, (shape, window)) in (1..).zip(CASES) {
         let x = Array::random(&shape, &mut Random::new(seed));
         check_all(
             std::slice::from_ref(&x),
             &[],
-            |x, _| max_pool(&x[0], kernel, TRAIN).unwrap(),
-            |x| windows(shape, kernel, &x[0]).iter().map(|window| window.iter().flatten().copied().fold(f64::MIN, f64::max)).collect(),
+            |x, _, context| max_pool(&x[0], window, context).unwrap(),
+            |x| windows(shape, window, &x[0]).iter().map(|window| window.iter().flatten().copied().fold(f64::MIN, f64::max)).collect(),
         );
         check_all(
             &[x],
             &[],
-            |x, _| average_pool(&x[0], kernel, TRAIN).unwrap(),
-            |x| windows(shape, kernel, &x[0]).iter().map(|window| window.iter().flatten().sum::<f64>() / window.len() as f64).collect(),
+            |x, _, context| average_pool(&x[0], window, context).unwrap(),
+            |x| windows(shape, window, &x[0]).iter().map(|window| window.iter().flatten().sum::<f64>() / window.len() as f64).collect(),
         );
     }
 }
@@ -64,7 +64,7 @@ fn global_average_agrees_with_plain_loops_and_finite_differences() {
         check_all(
             &[Array::random(&shape, &mut Random::new(2))],
             &[],
-            |x, _| global_average_pool(&x[0], TRAIN).unwrap(),
+            |x, _, context| global_average_pool(&x[0], context).unwrap(),
             |x| {
                 let of_image = |image: &[f64], channel: usize| image[channel..].iter().step_by(channels).sum::<f64>() / places as f64;
                 x[0].chunks(places * channels).flat_map(|image| (0..channels).map(move |channel| of_image(image, channel))).collect()
@@ -75,11 +75,13 @@ fn global_average_agrees_with_plain_loops_and_finite_differences() {
 
 #[test]
 fn of_equal_values_the_first_is_the_maximum() {
-    let x = Var::from_vec(vec![3.0_f32; 9], (1, 3, 3, 1), &Device::Cpu).unwrap();
-    let y = max_pool(&x, Kernel { size: 3, stride: 1, padding: 1 }, TRAIN).unwrap();
-    let gradient = y.sum_all().unwrap().backward().unwrap().get(&x).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
-    // The upper left pixel under each of the nine windows.
-    assert_eq!(gradient, [4.0, 2.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+    for context in [TRAIN, REFERENCE_TRAIN] {
+        let x = Array { values: vec![3.0; 9], shape: vec![1, 3, 3, 1] };
+        let window = Window { size: 3, stride: 1, padding: 1 };
+        let (_, gradients) = compute(context, &[x], &[], |x, _, context| max_pool(&x[0], window, context).unwrap(), |y| vec![1.0; y.len()]);
+        // The upper left pixel under each of the nine windows.
+        assert_eq!(gradients[0], [4.0, 2.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+    }
 }
 
 #[test]
@@ -89,7 +91,7 @@ fn what_is_no_number_is_not_hidden() {
         values[place] = f32::NAN;
         let x = Tensor::from_vec(values, (1, 2, 2, 1), &Device::Cpu).unwrap();
         for pool in [max_pool, average_pool] {
-            let y = pool(&x, Kernel { size: 2, stride: 2, padding: 0 }, Context::READ).unwrap();
+            let y = pool(&x, Window { size: 2, stride: 2, padding: 0 }, Context::EVAL).unwrap();
             assert!(y.flatten_all().unwrap().to_vec1::<f32>().unwrap()[0].is_nan());
         }
     }
@@ -99,7 +101,7 @@ fn what_is_no_number_is_not_hidden() {
 fn kernels_that_do_not_fit_are_refused() {
     let x = Tensor::zeros((1, 4, 4, 2), candle_core::DType::F32, &Device::Cpu).unwrap();
     for (size, stride, padding) in [(5, 1, 0), (0, 1, 0), (2, 0, 0), (3, 1, 2)] {
-        assert!(max_pool(&x, Kernel { size, stride, padding }, Context::READ).is_err());
+        assert!(max_pool(&x, Window { size, stride, padding }, Context::EVAL).is_err());
     }
-    assert!(global_average_pool(&Tensor::zeros(3, candle_core::DType::F32, &Device::Cpu).unwrap(), Context::READ).is_err());
+    assert!(global_average_pool(&Tensor::zeros(3, candle_core::DType::F32, &Device::Cpu).unwrap(), Context::EVAL).is_err());
 }

@@ -1,22 +1,22 @@
 //! Products in bf16 and f16: those of operands rounded to that format, whichever instructions compute them.
 
-use candle_core::{Device, Tensor, Var};
+use candle_core::Tensor;
 use inkling::math::random::Random;
 use inkling::nn::Parameter;
-use inkling::nn::ops::precision::rounded;
-use inkling::nn::ops::{Context, conv_pool, conv2d, linear};
+use inkling::nn::backend::cpu::precision::rounded;
+use inkling::nn::ops::{Context, conv2d, conv2d_max_pool, linear};
 use inkling::run_config::Precision;
 
-use super::gradients::{TRAIN, numbers};
+use super::gradients::{Array, compute_sum, numbers};
 
 type Op = fn(&Tensor, &Parameter, &Parameter, Context) -> candle_core::Result<Tensor>;
 
 /// An op with the shapes of input, weight and bias.
 const CASES: [(Op, &[usize], &[usize]); 4] = [
     // More than a panel of outputs, and runs of an even length.
-    (|x, w, b, context| conv_pool(x, w, Some(b), 1, true, context), &[3, 9, 8, 4], &[40, 4, 3, 3]),
+    (|x, w, b, context| conv2d_max_pool(x, w, Some(b), 1, true, context), &[3, 9, 8, 4], &[40, 4, 3, 3]),
     // Runs of an odd length.
-    (|x, w, b, context| conv_pool(x, w, Some(b), 0, false, context), &[2, 12, 12, 1], &[6, 1, 5, 5]),
+    (|x, w, b, context| conv2d_max_pool(x, w, Some(b), 0, false, context), &[2, 12, 12, 1], &[6, 1, 5, 5]),
     (|x, w, b, context| conv2d(x, w, Some(b), 2, 1, context), &[2, 7, 7, 6], &[20, 6, 3, 3]),
     // Neither whole tiles nor whole vectors.
     (|x, w, b, context| linear(x, w, b, true, context), &[9, 70], &[20, 70]),
@@ -24,12 +24,11 @@ const CASES: [(Op, &[usize], &[usize]); 4] = [
 
 /// Result, gradient of the input and of the parameters; every result's gradient is 1, which each format has.
 fn compute(op: Op, x: &[f32], shape: &[usize], parameters: [(&[f32], &[usize]); 2], precision: Precision) -> Vec<Vec<f32>> {
-    let x = Var::from_slice(x, shape, &Device::Cpu).unwrap();
-    let [weight, bias] = parameters.map(|(values, shape)| Parameter::new("p", values.to_vec(), shape).unwrap());
-    let y = op(&x, &weight, &bias, Context { precision, ..TRAIN }).unwrap();
-    let gradients = y.sum_all().unwrap().backward().unwrap();
-    let flat = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
-    vec![flat(&y), flat(gradients.get(&x).unwrap()), weight.gradient().clone(), bias.gradient().clone()]
+    let array = |values: &[f32], shape: &[usize]| Array { values: values.to_vec(), shape: shape.to_vec() };
+    let parameters = parameters.map(|(values, shape)| array(values, shape));
+    let op = |x: &[Tensor], p: &[Parameter], context: Context| op(&x[0], &p[0], &p[1], Context { precision, ..context }).unwrap();
+    let (output, gradients) = compute_sum(&[array(x, shape)], &parameters, op);
+    std::iter::once(output).chain(gradients).collect()
 }
 
 #[test]

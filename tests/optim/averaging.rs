@@ -1,6 +1,6 @@
 //! The running average of the weights, and the scale of the loss.
 
-use inkling::device::Place;
+use inkling::nn::DeviceContext;
 use inkling::nn::Parameter;
 use inkling::optim::{LossScale, Optimizer, OptimizerConfig};
 use inkling::run_config::{OptimizerKind, RunConfig};
@@ -10,10 +10,10 @@ fn the_average_follows_its_formula() {
     let parameter = Parameter::new("p", vec![5.0, 1.0], &[1, 2]).unwrap();
     let of = RunConfig { optimizer: OptimizerKind::Sgd, momentum: 0.0, weight_decay: 0.0, ..RunConfig::default() };
     let config = OptimizerConfig::new(&of, 10);
-    let mut optimizer = Optimizer::new(config, std::slice::from_ref(&parameter), &Place::CPU, Some(0.5)).unwrap();
+    let mut optimizer = Optimizer::new(config, std::slice::from_ref(&parameter), &DeviceContext::CPU, Some(0.5)).unwrap();
     let (mut w, mut a) = ([5.0, 1.0], [5.0, 1.0]);
     for step in 1..=20 {
-        parameter.gradient().copy_from_slice(&[step as f32, 1.0]);
+        parameter.add_to_grad(|grad| grad.copy_from_slice(&[step as f32, 1.0])).unwrap();
         optimizer.step(0.1, 1.0, None).unwrap();
         let ema = optimizer.state().unwrap().1.unwrap();
         let decay = (f64::from(step) / (f64::from(step) + 9.0)).min(0.5);
@@ -30,7 +30,7 @@ fn the_first_weights_do_not_linger() {
     // A start a million away is forgotten after a few steps, though the decay is that of a thousand.
     let parameter = Parameter::new("p", vec![1e6], &[1, 1]).unwrap();
     let config = OptimizerConfig::new(&RunConfig::default(), 10);
-    let mut optimizer = Optimizer::new(config, std::slice::from_ref(&parameter), &Place::CPU, Some(0.999)).unwrap();
+    let mut optimizer = Optimizer::new(config, std::slice::from_ref(&parameter), &DeviceContext::CPU, Some(0.999)).unwrap();
     parameter.update(|weights, _| weights.fill(0.0)).unwrap();
     for _ in 0..100 {
         optimizer.step(0.0, 1.0, None).unwrap();

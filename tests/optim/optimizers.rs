@@ -1,7 +1,7 @@
 //! Each optimiser against its published formula, worked out in f64.
 
-use inkling::device::Place;
 use inkling::math::random::Random;
+use inkling::nn::DeviceContext;
 use inkling::nn::Parameter;
 use inkling::optim::{Optimizer, OptimizerConfig};
 use inkling::run_config::OptimizerKind;
@@ -19,7 +19,7 @@ fn config(kind: OptimizerKind) -> OptimizerConfig {
 }
 
 fn optimizer(config: OptimizerConfig, parameter: &Parameter) -> Optimizer {
-    Optimizer::new(config, std::slice::from_ref(parameter), &Place::CPU, None).unwrap()
+    Optimizer::new(config, std::slice::from_ref(parameter), &DeviceContext::CPU, None).unwrap()
 }
 
 /// Takes a step and gives the norm its gradients had.
@@ -37,13 +37,12 @@ fn stepped(config: OptimizerConfig, shape: &[usize]) -> Vec<f32> {
     let parameter = Parameter::new("p", START.map(|w| w as f32).to_vec(), shape).unwrap();
     let mut optimizer = optimizer(OptimizerConfig { weight_decay: DECAY as f32, ..config }, &parameter);
     for step in 0..3 {
-        for (index, value) in parameter.gradient().iter_mut().enumerate() {
-            *value = 4.0 * gradient(step, index) as f32;
-        }
+        let gradients: Vec<f32> = (0..3).map(|index| 4.0 * gradient(step, index) as f32).collect();
+        parameter.add_to_grad(|grad| grad.copy_from_slice(&gradients)).unwrap();
         let norm = (0..3).map(|index| (4.0 * gradient(step, index)).powi(2)).sum::<f64>().sqrt();
         assert!((optimizer.gradient_norm().unwrap() - norm).abs() < 1e-5);
         assert!((norm_of_step(&mut optimizer, LR as f32, 0.25) - norm).abs() < 1e-5, "the pass finds the same norm");
-        assert!(parameter.gradient().iter().all(|&value| value == 0.0), "a step uses its gradient up");
+        assert!(parameter.add_to_grad(|grad| grad.iter().all(|&value| value == 0.0)).unwrap(), "a step uses its gradient up");
     }
     parameter.values().unwrap()
 }
@@ -85,7 +84,7 @@ fn adam_follows_its_formula_and_spares_biases() {
 fn the_first_adamw_step_is_the_rate_by_hand() {
     // Bias correction makes the first step lr·sign(g): 1 - 0.1·0.5·1 - 0.1 = 0.85.
     let parameter = Parameter::new("p", vec![1.0], &[1, 1]).unwrap();
-    parameter.gradient()[0] = 123.0;
+    parameter.add_to_grad(|grad| grad[0] = 123.0).unwrap();
     optimizer(OptimizerConfig { weight_decay: 0.5, ..config(OptimizerKind::AdamW) }, &parameter).step(0.1, 1.0, None).unwrap();
     assert!((parameter.values().unwrap()[0] - 0.85).abs() < 1e-6);
 }
@@ -119,7 +118,7 @@ fn psgld_without_noise_divides_by_the_running_root() {
     for step in 0..3 {
         for index in 0..2 {
             let g = gradient(step, index);
-            parameter.gradient()[index] = g as f32;
+            parameter.add_to_grad(|grad| grad[index] = g as f32).unwrap();
             v[index] = 0.99 * v[index] + 0.01 * g * g;
             w[index] -= LR * g / (v[index].sqrt() + 1e-5);
         }
@@ -145,7 +144,7 @@ fn langevin_noise_has_the_size_the_papers_ask_for() {
         [(OptimizerKind::Sgld, 0.0, 0.0, 2.0 * 0.1 / 50.0), (OptimizerKind::Psgld, 1.0, -0.1 / 0.10001, 2.0 * 0.1 / 50.0 / 0.10001)]
     {
         let parameter = Parameter::new("p", vec![0.0; many], &[1, many]).unwrap();
-        parameter.gradient().fill(gradient);
+        parameter.add_to_grad(|grad| grad.fill(gradient)).unwrap();
         optimizer(OptimizerConfig { images: 50, ..config(kind) }, &parameter).step(0.1, 1.0, None).unwrap();
         let (found_mean, found_variance) = moments(&parameter.values().unwrap());
         assert!((found_mean - mean).abs() < 4.0 * (variance / many as f64).sqrt(), "{kind}: mean {found_mean} and not {mean}");
@@ -160,7 +159,8 @@ fn sgld_samples_the_posterior_of_a_gaussian() {
     let parameter = Parameter::new("p", vec![3.0; many], &[many]).unwrap();
     let mut optimizer = optimizer(OptimizerConfig { images, ..config(OptimizerKind::Sgld) }, &parameter);
     for _ in 0..60 {
-        parameter.gradient().copy_from_slice(&parameter.values().unwrap());
+        let values = parameter.values().unwrap();
+        parameter.add_to_grad(|grad| grad.copy_from_slice(&values)).unwrap();
         optimizer.step(rate, 1.0, None).unwrap();
     }
     let (mean, variance) = moments(&parameter.values().unwrap());
@@ -179,10 +179,10 @@ fn large_parameters_are_updated_throughout_and_alike_for_any_number_of_threads()
                 let mut random = Random::new(3);
                 let parameter = Parameter::new("p", vec![1.0; len], &[1, len]).unwrap();
                 let config = OptimizerConfig { images: 100, weight_decay: 0.01, ..config(kind) };
-                let mut optimizer = Optimizer::new(config, std::slice::from_ref(&parameter), &Place::CPU, Some(0.9)).unwrap();
+                let mut optimizer = Optimizer::new(config, std::slice::from_ref(&parameter), &DeviceContext::CPU, Some(0.9)).unwrap();
                 let mut norms = Vec::new();
                 for _ in 0..2 {
-                    parameter.gradient().fill_with(|| random.range(0.5, 1.5));
+                    parameter.add_to_grad(|grad| grad.fill_with(|| random.range(0.5, 1.5))).unwrap();
                     norms.push(optimizer.gradient_norm().unwrap());
                     norms.push(norm_of_step(&mut optimizer, 0.1, 1.0));
                 }
@@ -201,7 +201,7 @@ fn a_gradient_that_is_no_number_shows_in_the_norm() {
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         for place in [0, 31, 32, 40_000] {
             let parameter = Parameter::new("p", vec![1.0; 40_001], &[40_001]).unwrap();
-            parameter.gradient()[place] = bad;
+            parameter.add_to_grad(|grad| grad[place] = bad).unwrap();
             let mut optimizer = optimizer(config(OptimizerKind::Sgd), &parameter);
             assert!(!optimizer.gradient_norm().unwrap().is_finite());
             assert!(!norm_of_step(&mut optimizer, 0.1, 1.0).is_finite());
@@ -215,7 +215,7 @@ fn what_is_remembered_can_be_put_back() {
         let parameter = Parameter::new("p", vec![1.0, 2.0], &[1, 2]).unwrap();
         let mut optimizer = optimizer(OptimizerConfig { images: 100, ..config(kind) }, &parameter);
         let step = |optimizer: &mut Optimizer| {
-            parameter.gradient().copy_from_slice(&[0.5, -0.25]);
+            parameter.add_to_grad(|grad| grad.copy_from_slice(&[0.5, -0.25])).unwrap();
             optimizer.step(0.1, 1.0, None).unwrap();
             parameter.values().unwrap()
         };

@@ -1,8 +1,9 @@
 //! A batch is computed in micro-batches, and that changes nothing but rounding.
 
+use candle_core::{Device, Tensor};
 use inkling::data::ValidationSplit;
 use inkling::math::random::Random;
-use inkling::nn::{Net, Pass};
+use inkling::nn::{Mode, Net};
 use inkling::optim::{Optimizer, OptimizerConfig};
 use inkling::run_config::{ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
 use inkling::train::micro_batch;
@@ -33,11 +34,12 @@ fn gradients_add_up_to_the_whole_batchs() {
     let images: Vec<u8> = positions.iter().flat_map(|&position| data.train.image(position as usize).to_vec()).collect();
     let labels: Vec<u8> = positions.iter().map(|&position| data.train.labels[position as usize]).collect();
     let net = Net::new(of.model, of.activation, of.seed).unwrap();
-    let logits = net.forward(&images, Pass::Train { dropout: &mut Random::new(0), precision: Precision::F32 }).unwrap();
-    let loss = net.loss(&logits, &labels, labels.len(), 0.0).unwrap();
-    loss.backward().unwrap();
+    let logits = net.forward(&images, Mode::Train { dropout: &mut Random::new(0), precision: Precision::F32 }).unwrap();
+    let targets = Tensor::new(labels.as_slice(), &Device::Cpu).unwrap();
+    let loss = net.loss(&logits, &targets, labels.len(), 0.0).unwrap();
+    net.backward(&loss, 1.0).unwrap();
     let optimizer = OptimizerConfig::new(&of, labels.len() as u64);
-    Optimizer::new(optimizer, &net.trainable(), net.place(), None).unwrap().step(0.1, 1.0, None).unwrap();
+    Optimizer::new(optimizer, &net.trainable(), net.context(), None).unwrap().step(0.1, 1.0, None).unwrap();
 
     assert!((watcher.steps[0].loss - loss.to_vec1::<f32>().unwrap()[0]).abs() < 1e-5);
     let whole = net.weights().unwrap();

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use candle_core::Device;
-use inkling::device::{Kernels, Place};
 use inkling::nn::ComputeError;
 use inkling::nn::Net;
+use inkling::nn::backend::REFERENCE;
+use inkling::nn::{BackendKind, DeviceContext};
 use inkling::records::Intervention;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
 use inkling::train::TrainError;
@@ -15,17 +16,17 @@ use inkling::train::{TrainedModel, memory_needed, train};
 use super::watcher::{Watcher, config};
 use crate::synthetic::{self, square_set};
 
-fn device() -> Place {
-    Place::new(Device::Cpu, Kernels::Candle)
+fn device() -> DeviceContext {
+    DeviceContext::new(Device::Cpu, REFERENCE)
 }
 
-fn run(of: &RunConfig, place: &Place) -> (Watcher, TrainedModel) {
-    run_with(of, place, 240)
+fn run(of: &RunConfig, context: &DeviceContext) -> (Watcher, TrainedModel) {
+    run_with(of, context, 240)
 }
 
-fn run_with(of: &RunConfig, place: &Place, images: usize) -> (Watcher, TrainedModel) {
+fn run_with(of: &RunConfig, context: &DeviceContext, images: usize) -> (Watcher, TrainedModel) {
     let mut watcher = Watcher::default();
-    let outcome = train(of, &square_set(images, 40), place, None, &mut watcher).unwrap().unwrap();
+    let outcome = train(of, &square_set(images, 40), context, None, &mut watcher).unwrap().unwrap();
     (watcher, outcome)
 }
 
@@ -37,7 +38,7 @@ fn apart(a: &Net, b: &Net) -> f32 {
 
 /// Runs `of` here and there, and compares every step and what is left.
 fn same(of: &RunConfig, images: usize, loss_apart: f32, weights_apart: f32) {
-    let ((here, left_here), (there, left_there)) = (run_with(of, &Place::CPU, images), run_with(of, &device(), images));
+    let ((here, left_here), (there, left_there)) = (run_with(of, &DeviceContext::CPU, images), run_with(of, &device(), images));
     assert_eq!(here.steps.len(), there.steps.len());
     for (here, there) in here.steps.iter().zip(&there.steps) {
         assert_eq!((here.step, here.learning_rate), (there.step, there.learning_rate));
@@ -46,7 +47,7 @@ fn same(of: &RunConfig, images: usize, loss_apart: f32, weights_apart: f32) {
     assert_eq!(here.epochs.len(), there.epochs.len());
     let apart = apart(&left_here.net, &left_there.net);
     assert!(apart < weights_apart, "{of:?}: {apart}");
-    assert_eq!(left_there.net.place().kernels, Kernels::Candle);
+    assert_eq!(left_there.net.context().backend.kind(), BackendKind::Reference);
 }
 
 #[test]
@@ -137,15 +138,15 @@ fn a_run_begun_there_goes_on_here() {
 }
 
 /// A place whose memory runs out at these questions about it, counted from 1.
-fn exhausted_at(place: Place, at: impl Fn(usize) -> bool + Send + Sync + 'static) -> Place {
+fn exhausted_at(context: DeviceContext, at: impl Fn(usize) -> bool + Send + Sync + 'static) -> DeviceContext {
     let asked = AtomicUsize::new(0);
-    place.watched(Arc::new(move || at(asked.fetch_add(1, Ordering::Relaxed) + 1)))
+    context.with_memory_check(Arc::new(move || at(asked.fetch_add(1, Ordering::Relaxed) + 1)))
 }
 
 #[test]
 fn where_memory_runs_out_parts_shrink_and_nothing_else_changes() {
     let of = RunConfig { optimizer: OptimizerKind::Sgd, learning_rate: 0.02, batch_size: 64, epochs: 1, ..config(ModelKind::LeNet) };
-    for place in [Place::CPU, device()] {
+    for place in [DeviceContext::CPU, device()] {
         let (_, whole) = run(&of, &place);
         let (watcher, in_parts) = run(&of, &exhausted_at(place, |asked| asked == 2 || asked == 3));
         let [Intervention::SmallerParts { step: 2, images: 32 }, Intervention::SmallerParts { step: 3, images: 16 }] =

@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::data::DataError;
-use crate::device::Place;
 use crate::engine::command_queue::{CommandQueue, Order};
 use crate::engine::dataset_cache::DatasetCache;
 use crate::engine::handle::{EngineSettings, RunsTarget};
 use crate::infer::Classifier;
+use crate::nn::DeviceContext;
 use crate::nn::{ModelFile, Net, parameter_count};
 use crate::problem::Problem;
 use crate::protocol::{Event, Task};
@@ -63,7 +63,7 @@ pub(in crate::engine) fn carry_out(
 /// A classifier with what the run has learned: on the processor, from where it may go elsewhere.
 fn left_by(outcome: &TrainedModel, reference: ModelRef) -> Option<Classifier> {
     let file = outcome.model_file();
-    let net = file.net.in_place(&Place::CPU);
+    let net = file.net.into_device(&DeviceContext::CPU);
     let net = net.inspect_err(|error| tracing::error!(%error, "the run's weights cannot be fetched from their device")).ok()?;
     Some(Classifier::of_file(ModelFile { net, card: file.card }, reference))
 }

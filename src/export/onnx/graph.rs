@@ -3,7 +3,7 @@
 use super::proto::{AttributeProto, NodeProto, attribute_type};
 use super::weights::Weights;
 use crate::export::ExportError;
-use crate::nn::{Layer, ops::Kernel};
+use crate::nn::{Layer, ops::Window};
 use crate::run_config::Activation;
 
 /// The slope of a leaky `ReLU` below zero, as in `nn::ops`.
@@ -39,7 +39,7 @@ impl<'a> Graph<'a> {
     fn add_layer(&mut self, layer: &Layer) -> Result<(), ExportError> {
         match layer {
             Layer::ConvPool { name, kernel, padding, bias, activation, .. } => {
-                self.convolution(name, Kernel { size: *kernel, stride: 1, padding: *padding }, *bias)?;
+                self.convolution(name, Window { size: *kernel, stride: 1, padding: *padding }, *bias)?;
                 self.op("MaxPool", &format!("{name}.pool"), &[], vec![ints("kernel_shape", &[2, 2]), ints("strides", &[2, 2])]);
                 self.activate(name, *activation);
             }
@@ -90,8 +90,8 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    fn convolution(&mut self, name: &str, kernel: Kernel, bias: bool) -> Result<(), ExportError> {
-        let Kernel { size, stride, padding } = kernel;
+    fn convolution(&mut self, name: &str, kernel: Window, bias: bool) -> Result<(), ExportError> {
+        let Window { size, stride, padding } = kernel;
         let [size, stride, padding] = [size, stride, padding].map(|length| length as i64);
         let mut inputs = vec![self.weights.parameter(&format!("{name}.weight"))?];
         if bias {

@@ -4,7 +4,7 @@ use super::{residual, transformer};
 use crate::export::ExportedModel;
 use crate::export::source_writer::SourceWriter;
 use crate::ink::SIDE;
-use crate::nn::{Layer, layers, ops::Kernel};
+use crate::nn::{Layer, layers, ops::Window};
 use crate::records::Normalization;
 use crate::run_config::{Activation, ModelKind};
 
@@ -107,7 +107,7 @@ fn sequential_module(class: &str, layers: &[Layer]) -> String {
 fn init_line(layer: &Layer) -> Option<String> {
     match layer {
         Layer::ConvPool { name, inputs, outputs, kernel, padding, bias, .. } => {
-            let kernel = Kernel { size: *kernel, stride: 1, padding: *padding };
+            let kernel = Window { size: *kernel, stride: 1, padding: *padding };
             Some(format!("self.{name} = {}", convolution(*inputs, *outputs, kernel, *bias)))
         }
         Layer::Conv { name, inputs, outputs, kernel, bias } => {
@@ -123,8 +123,8 @@ fn init_line(layer: &Layer) -> Option<String> {
 }
 
 /// `nn.Conv2d` with the arguments that differ from its defaults.
-pub fn convolution(inputs: usize, outputs: usize, kernel: Kernel, bias: bool) -> String {
-    let Kernel { size, stride, padding } = kernel;
+pub fn convolution(inputs: usize, outputs: usize, kernel: Window, bias: bool) -> String {
+    let Window { size, stride, padding } = kernel;
     let mut text = format!("nn.Conv2d({inputs}, {outputs}, {size}");
     if stride != 1 {
         text += &format!(", stride={stride}");

@@ -2,7 +2,7 @@
 
 use super::{batch_norm, conv, conv_pool, linear};
 use crate::nn::Layer;
-use crate::nn::ops::Kernel;
+use crate::nn::ops::Window;
 use crate::records::CLASSES;
 use crate::run_config::Activation;
 
@@ -27,7 +27,7 @@ pub fn layers(activation: Activation) -> Vec<Layer> {
             name: "patch_embed.proj".to_owned(),
             inputs: 32,
             outputs: FEATURES,
-            kernel: Kernel { size: 2, stride: 2, padding: 0 },
+            kernel: Window { size: 2, stride: 2, padding: 0 },
             bias: true,
         },
         Layer::Tokens,

@@ -1,0 +1,155 @@
+//! Reverse-mode automatic differentiation: one tape for every backend.
+//!
+//! Each op that is applied while gradients are wanted is recorded as a node that owns its backward pass, and with it what the forward pass
+//! saved. `backward` goes through the nodes in reverse and passes each gradient on as it is; it adds only where an output was used twice.
+//! candle's own `backward` is not used for that: it adds every gradient to zeros it allocates, on threads of its own that spin while they
+//! wait, which took a quarter of a training step. Tensors, devices and storage are candle's.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use candle_core::{Result, Tensor, TensorId};
+
+use super::{Backend, Parameter};
+
+/// Whether ops are recorded for a backward pass, as with `torch.set_grad_enabled`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GradMode {
+    /// Ops are recorded: `backward` will be called.
+    Enabled,
+    /// Nothing but the output is computed.
+    Disabled,
+}
+
+/// The backward pass of one op: from the gradient of its output, and which of its inputs need one, to those of its inputs and parameters.
+pub type Backward = Box<dyn FnOnce(&Tensor, &[bool]) -> Result<Gradients>>;
+
+/// What the backward pass of an op computes.
+#[derive(Default)]
+pub struct Gradients {
+    /// The gradient of each input, in the order of the node's; `None` where none is needed.
+    pub inputs: Vec<Option<Tensor>>,
+    /// The gradients of parameters. CPU ops add theirs in place instead ([`Parameter::add_to_grad`]).
+    pub parameters: Vec<(Parameter, Tensor)>,
+}
+
+impl Gradients {
+    /// The gradient of an op's only input.
+    pub fn input(gradient: Option<Tensor>) -> Self {
+        Self { inputs: vec![gradient], parameters: Vec::new() }
+    }
+}
+
+/// An op's output, with its backward pass where gradients are enabled.
+pub struct Output {
+    /// What was computed.
+    pub tensor: Tensor,
+    backward: Option<Backward>,
+}
+
+impl Output {
+    /// An output with its backward pass, which is dropped where gradients are disabled.
+    pub fn new(tensor: Tensor, mode: GradMode, backward: impl FnOnce(&Tensor, &[bool]) -> Result<Gradients> + 'static) -> Self {
+        let backward = (mode == GradMode::Enabled).then(|| Box::new(backward) as Backward);
+        Self { tensor, backward }
+    }
+
+    /// An output that no gradient goes through.
+    pub const fn constant(tensor: Tensor) -> Self {
+        Self { tensor, backward: None }
+    }
+}
+
+struct Node {
+    /// The inputs, and whether each needs a gradient.
+    inputs: Vec<(TensorId, bool)>,
+    output: TensorId,
+    backward: Backward,
+}
+
+#[derive(Default)]
+struct Tape {
+    nodes: Vec<Node>,
+    outputs: HashSet<TensorId>,
+}
+
+thread_local! {
+    /// The ops recorded on this thread since the last `clear` or `backward`.
+    static TAPE: RefCell<Tape> = RefCell::default();
+}
+
+/// True where `tensor` was computed from a parameter by recorded ops.
+pub fn requires_grad(tensor: &Tensor) -> bool {
+    TAPE.with_borrow(|tape| tape.outputs.contains(&tensor.id()))
+}
+
+/// Records an op and gives its output. Nothing is recorded where gradients are disabled or where no gradient could reach a parameter.
+pub(super) fn record(inputs: &[&Tensor], has_parameters: bool, output: Output) -> Tensor {
+    let Output { tensor, backward } = output;
+    if let Some(backward) = backward {
+        TAPE.with_borrow_mut(|tape| {
+            let inputs: Vec<_> = inputs.iter().map(|input| (input.id(), tape.outputs.contains(&input.id()))).collect();
+            if has_parameters || inputs.iter().any(|(_, needed)| *needed) {
+                tape.outputs.insert(tensor.id());
+                tape.nodes.push(Node { inputs, output: tensor.id(), backward });
+            }
+        });
+    }
+    tensor
+}
+
+/// The values of a parameter as the input of an op, so that `backward` computes its gradient too.
+pub fn variable(parameter: &Parameter) -> Tensor {
+    let values = parameter.tensor();
+    let parameter = parameter.clone();
+    // A copy: on the CPU `.grad` is changed in place.
+    let backward =
+        move |gradient: &Tensor, _: &[bool]| Ok(Gradients { inputs: Vec::new(), parameters: vec![(parameter, gradient.copy()?)] });
+    record(&[], true, Output::new(values, GradMode::Enabled, backward))
+}
+
+/// Discards what was recorded on this thread, for a fresh forward pass.
+pub fn clear() {
+    TAPE.take();
+}
+
+/// Adds to `.grad` of every parameter behind `output` the gradient of `sum(output · gradient)`, through the ops recorded on this thread
+/// since the last `clear`, as `torch.Tensor.backward(gradient)`. `backend` is the one that computed them. The tape is empty afterwards.
+pub fn backward(output: &Tensor, gradient: Tensor, backend: &dyn Backend) -> Result<()> {
+    let mut gradients = HashMap::from([(output.id(), gradient)]);
+    let mut of_parameters: Vec<(Parameter, Tensor)> = Vec::new();
+    let Tape { mut nodes, .. } = TAPE.take();
+    // Each node is dropped, with what it saved, as soon as its gradients are computed.
+    while let Some(Node { inputs, output, backward }) = nodes.pop() {
+        let Some(gradient) = gradients.remove(&output) else { continue };
+        let needed: Vec<bool> = inputs.iter().map(|(_, needed)| *needed).collect();
+        let computed = backward(&gradient, &needed)?;
+        of_parameters.extend(computed.parameters);
+        for ((input, needed), gradient) in inputs.into_iter().zip(computed.inputs) {
+            let Some(gradient) = gradient.filter(|_| needed) else { continue };
+            let sum = match gradients.remove(&input) {
+                None => gradient,
+                Some(earlier) => backend.add(&earlier, &gradient, None, GradMode::Disabled)?.tensor,
+            };
+            gradients.insert(input, sum);
+        }
+    }
+    if !gradients.is_empty() {
+        candle_core::bail!("a gradient reached a tensor that no recorded op computed");
+    }
+    // All or none: where memory runs out in between, the same micro-batch is computed again.
+    let mut sums: Vec<(Parameter, Tensor)> = Vec::new();
+    for (parameter, gradient) in of_parameters {
+        match sums.iter_mut().find(|(known, _)| known.is(&parameter)) {
+            Some((_, sum)) => *sum = (&*sum + gradient)?,
+            None => {
+                let sum = parameter.grad().map_or_else(|| Ok(gradient.clone()), |earlier| earlier + &gradient)?;
+                sums.push((parameter, sum));
+            }
+        }
+    }
+    for (parameter, sum) in sums {
+        parameter.set_grad(Some(sum));
+    }
+    Ok(())
+}

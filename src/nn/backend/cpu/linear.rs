@@ -1,0 +1,127 @@
+//! The fully connected layer, `x Wᵀ + b`, optionally with `ReLU`.
+
+use candle_core::{Result, Tensor};
+use rayon::prelude::*;
+
+use super::activation::{apply, apply_derivative};
+use super::matrix::{Matrix, Mode, product};
+use super::precision::{round, rounded};
+use super::product::{Sparse, rows_times_rows};
+use super::{CHUNK, input_gradient, microkernels::Scratch, tensor, vectorized, with_slices};
+#[cfg(target_arch = "x86_64")]
+use super::{microkernels::bf16, product::rows_times_rows_bf16};
+use crate::nn::autograd::Gradients;
+use crate::nn::ops::Context;
+use crate::nn::{Output, Parameter};
+use crate::run_config::{Activation, Precision};
+
+/// Features below which inner products are too short to be summed a vector at a time.
+const SHORT: usize = 128;
+/// Rows of a batch, or of tokens, that one task takes.
+const ROWS: usize = 64;
+/// Outputs whose gradients one task takes.
+const OUTPUTS: usize = 16;
+
+/// See [`crate::nn::ops::linear`].
+pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Output> {
+    let (rows, inputs) = x.dims2()?;
+    let op = Linear { inputs, outputs: bias.len(), relu, precision: context.precision, weight: weight.clone(), bias: bias.clone() };
+    let mut output = vec![0.0; rows * op.outputs];
+    with_slices([x, &weight.tensor(), &bias.tensor()], |[x, weight, bias]| op.forward(&mut output, x, weight, bias))?;
+    let (x, output) = (x.clone(), tensor(output, (rows, op.outputs))?);
+    Ok(Output::new(output.clone(), context.grad, move |gradient, needed| {
+        let x_gradient = input_gradient(&x, needed[0], |x_gradient| {
+            with_slices([&x, &op.weight.tensor(), &output, gradient], |[x, weight, output, gradient]| {
+                op.backward(x, weight, output, gradient, x_gradient)
+            })?
+        })?;
+        Ok(Gradients::input(x_gradient))
+    }))
+}
+
+struct Linear {
+    inputs: usize,
+    outputs: usize,
+    relu: bool,
+    precision: Precision,
+    weight: Parameter,
+    bias: Parameter,
+}
+
+impl Linear {
+    fn forward(&self, output: &mut [f32], x: &[f32], weight: &[f32], bias: &[f32]) {
+        #[cfg(target_arch = "x86_64")]
+        if self.precision == Precision::Bf16 && bf16::is_native() {
+            return rows_times_rows_bf16(output, x, weight, Some(bias), self.inputs, self.relu);
+        }
+        let (x, weight) = (rounded(x, self.precision), rounded(weight, self.precision));
+        if self.inputs > SHORT || x.len() / self.inputs < ROWS {
+            return rows_times_rows(output, &x, &weight, Some(bias), self.inputs, self.relu);
+        }
+        let weight = Matrix::new(&weight, self.outputs, self.inputs).transposed();
+        output.par_chunks_mut(ROWS * self.outputs).zip(x.par_chunks(ROWS * self.inputs)).for_each(|(output, x)| {
+            product(output, Matrix::new(x, x.len() / self.inputs, self.inputs), weight, Mode::Overwrite);
+            vectorized!(for output in output.chunks_exact_mut(self.outputs) {
+                output.iter_mut().zip(bias).for_each(|(sum, bias)| *sum += bias);
+            });
+            if self.relu {
+                apply(Activation::Relu, output);
+            }
+        });
+    }
+
+    fn backward(&self, x: &[f32], weight: &[f32], output: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) -> Result<()> {
+        // ReLU passes a gradient only where its output is above 0.
+        let mut live = Scratch::new(gradient.len());
+        let chunks = live.par_chunks_mut(CHUNK).zip(gradient.par_chunks(CHUNK)).zip(output.par_chunks(CHUNK));
+        chunks.for_each(|((live, gradient), output)| {
+            live.copy_from_slice(gradient);
+            if self.relu {
+                apply_derivative(Activation::Relu, output, live);
+            }
+            round(live, self.precision);
+        });
+        self.bias.add_to_grad(|bias_gradient| {
+            vectorized!(for live in live.chunks_exact(self.outputs) {
+                bias_gradient.iter_mut().zip(live).for_each(|(sum, value)| *sum += value);
+            });
+        })?;
+        let x = rounded(x, self.precision);
+        if self.relu || self.outputs < SHORT / 4 {
+            self.sparse_backward(&x, weight, &live, x_gradient)
+        } else {
+            self.dense_backward(&x, weight, &live, x_gradient)
+        }
+    }
+
+    /// The products of a gradient that is mostly zeros, or too narrow for anything else.
+    fn sparse_backward(&self, x: &[f32], weight: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) -> Result<()> {
+        let Self { inputs, outputs, .. } = *self;
+        self.weight.add_to_grad(|sum| Sparse::transposed(gradient, outputs, inputs).times(x, inputs, sum, true))?;
+        if let Some(x_gradient) = x_gradient {
+            Sparse::new(gradient, outputs, inputs).times(&rounded(weight, self.precision), inputs, x_gradient, false);
+        }
+        Ok(())
+    }
+
+    /// The products of a gradient without zeros.
+    fn dense_backward(&self, x: &[f32], weight: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) -> Result<()> {
+        let Self { inputs, outputs, .. } = *self;
+        let rows = |values: &[f32], cols: usize| values.len() / cols;
+        let (all, x) = (Matrix::new(gradient, rows(gradient, outputs), outputs), Matrix::new(x, rows(x, inputs), inputs));
+        self.weight.add_to_grad(|sum| {
+            sum.par_chunks_mut(OUTPUTS * inputs).enumerate().for_each(|(task, sum)| {
+                let first = task * OUTPUTS;
+                product(sum, all.columns(first..first + rows(sum, inputs)).transposed(), x, Mode::Add);
+            });
+        })?;
+        if let Some(x_gradient) = x_gradient {
+            let weight = rounded(weight, self.precision);
+            let weight = Matrix::new(&weight, outputs, inputs);
+            x_gradient.par_chunks_mut(ROWS * inputs).zip(gradient.par_chunks(ROWS * outputs)).for_each(|(x_gradient, gradient)| {
+                product(x_gradient, Matrix::new(gradient, rows(gradient, outputs), outputs), weight, Mode::Overwrite);
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+//! Owns products of bfloat16 numbers by the processor's own instruction for them (AVX-512 BF16): two products and two sums a lane.
+//! Must not know what is multiplied. Elsewhere operands are rounded to bf16 and multiplied as f32, which gives the same
+//! products but is no faster than f32.
+
+#[cfg(target_arch = "x86_64")]
+use rayon::prelude::*;
+
+#[cfg(target_arch = "x86_64")]
+use super::Buffer;
+#[cfg(target_arch = "x86_64")]
+use crate::nn::backend::cpu::{precision::bf16_bits, vectorized};
+
+/// Numbers that one instruction takes of each row.
+#[cfg(target_arch = "x86_64")]
+pub const STEP: usize = 32;
+
+/// Whether this processor multiplies bf16 numbers by itself.
+pub fn is_native() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return super::lanes() == 16 && std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bf16");
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
+/// The bits of a number that was rounded to bf16 already.
+#[inline(always)]
+pub const fn bits_of(rounded: f32) -> u16 {
+    (rounded.to_bits() >> 16) as u16
+}
+
+/// bf16 numbers that start at a cache line.
+#[cfg(target_arch = "x86_64")]
+pub struct Numbers(Buffer);
+
+#[cfg(target_arch = "x86_64")]
+impl Numbers {
+    /// `len` zeros.
+    pub fn zeros(len: usize) -> Self {
+        Self(Buffer::zeros(len.div_ceil(2)))
+    }
+
+    /// Rows of `len` numbers, rounded, each filled up to `padded` with zeros.
+    pub fn rows(values: &[f32], len: usize, padded: usize) -> Self {
+        let mut numbers = Self::zeros(values.len() / len * padded);
+        numbers.bits_mut().par_chunks_mut(padded).zip(values.par_chunks(len)).for_each(|(to, from)| {
+            vectorized!(to.iter_mut().zip(from).for_each(|(to, &from)| *to = bf16_bits(from)));
+        });
+        numbers
+    }
+
+    /// The numbers' bits.
+    pub fn bits(&self) -> &[u16] {
+        pulp::bytemuck::cast_slice(&self.0)
+    }
+
+    fn bits_mut(&mut self) -> &mut [u16] {
+        pulp::bytemuck::cast_slice_mut(&mut self.0)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub use native::{PairTile, dot_tile};
+
+#[cfg(target_arch = "x86_64")]
+mod native {
+    use std::arch::x86_64::{
+        __m512, __m512bh, __m512i, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_reduce_add_ps, _mm512_set1_epi32,
+        _mm512_setzero_ps, _mm512_storeu_ps,
+    };
+
+    use super::STEP;
+    use crate::nn::backend::cpu::microkernels::tile::{PIXELS, Start};
+
+    /// Numbers in a vector of sums.
+    const LANES: usize = 16;
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bf16")]
+    fn multiply_add(sum: __m512, a: __m512i, b: __m512i) -> __m512 {
+        // SAFETY: the two types are the same 512 bits.
+        let (a, b) = unsafe { (std::mem::transmute::<__m512i, __m512bh>(a), std::mem::transmute::<__m512i, __m512bh>(b)) };
+        _mm512_dpbf16_ps(sum, a, b)
+    }
+
+    /// A `Tile` of bf16 numbers: weights are `[rows][run / 2][panel]` pairs, the first number of each in the lower half.
+    #[derive(Clone, Copy)]
+    pub struct PairTile {
+        /// Runs per pixel.
+        pub rows: usize,
+        /// Numbers from one run to the next.
+        pub stride: usize,
+        /// Numbers in a run; even.
+        pub run: usize,
+        /// The weights.
+        pub panel: *const u32,
+        /// The result of the first pixel.
+        pub out: *mut f32,
+        /// From one pixel's result to the next's.
+        pub out_stride: usize,
+        /// Where the sums start from.
+        pub start: Start,
+    }
+
+    impl PairTile {
+        /// Computes the tile of these pixels (1 to `PIXELS`) with a panel of `vectors` (1 or 2) vectors.
+        ///
+        /// # Safety
+        ///
+        /// As for `Tile::compute`; and the processor must have AVX-512 BF16.
+        pub unsafe fn compute(self, pixels: &[*const u16; PIXELS], count: usize, vectors: usize) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                match (vectors, count) {
+                    (2, 6) => self.sized::<6, 2>(pixels),
+                    (2, 5) => self.sized::<5, 2>(pixels),
+                    (2, 4) => self.sized::<4, 2>(pixels),
+                    (2, 3) => self.sized::<3, 2>(pixels),
+                    (2, 2) => self.sized::<2, 2>(pixels),
+                    (2, _) => self.sized::<1, 2>(pixels),
+                    (_, 6) => self.sized::<6, 1>(pixels),
+                    (_, 5) => self.sized::<5, 1>(pixels),
+                    (_, 4) => self.sized::<4, 1>(pixels),
+                    (_, 3) => self.sized::<3, 1>(pixels),
+                    (_, 2) => self.sized::<2, 1>(pixels),
+                    _ => self.sized::<1, 1>(pixels),
+                }
+            }
+        }
+
+        #[target_feature(enable = "avx512f,avx512bf16")]
+        unsafe fn sized<const COUNT: usize, const VECTORS: usize>(self, pixels: &[*const u16; PIXELS]) {
+            let mut sums = [[_mm512_setzero_ps(); VECTORS]; COUNT];
+            // SAFETY: every offset is below the sizes promised for it.
+            unsafe {
+                for (pixel, sums) in sums.iter_mut().enumerate() {
+                    for (vector, sum) in sums.iter_mut().enumerate() {
+                        *sum = match self.start {
+                            Start::Bias(bias) => _mm512_loadu_ps(bias.add(vector * LANES)),
+                            Start::Result => _mm512_loadu_ps(self.out.add(pixel * self.out_stride + vector * LANES)),
+                        };
+                    }
+                }
+                let mut panel = self.panel;
+                for row in 0..self.rows {
+                    let pixels = pixels.map(|pixel| pixel.wrapping_add(row * self.stride));
+                    for pair in 0..self.run / 2 {
+                        let mut weights = [_mm512_set1_epi32(0); VECTORS];
+                        for (vector, weights) in weights.iter_mut().enumerate() {
+                            *weights = _mm512_loadu_si512(panel.add(vector * LANES).cast());
+                        }
+                        panel = panel.add(VECTORS * LANES);
+                        for (pixel, sums) in pixels.iter().zip(&mut sums) {
+                            let value = _mm512_set1_epi32(i32::from_ne_bytes(pixel.add(2 * pair).cast::<[u8; 4]>().read()));
+                            for (sum, weights) in sums.iter_mut().zip(weights) {
+                                *sum = multiply_add(*sum, value, weights);
+                            }
+                        }
+                    }
+                }
+                for (pixel, sums) in sums.into_iter().enumerate() {
+                    for (vector, sum) in sums.into_iter().enumerate() {
+                        _mm512_storeu_ps(self.out.add(pixel * self.out_stride + vector * LANES), sum);
+                    }
+                }
+            }
+        }
+    }
+
+    /// `out(a, b, left[a] · right[b])` for `A` x `B` rows of `len` numbers (a multiple of `STEP`), one right after the other.
+    ///
+    /// # Safety
+    ///
+    /// That many rows must be readable, and the processor must have AVX-512 BF16.
+    #[target_feature(enable = "avx512f,avx512bf16")]
+    pub unsafe fn dot_tile<const A: usize, const B: usize>(
+        left: *const u16,
+        right: *const u16,
+        len: usize,
+        mut out: impl FnMut(usize, usize, f32),
+    ) {
+        let mut sums = [[_mm512_setzero_ps(); A]; B];
+        // SAFETY: every offset is below `len` in a row promised.
+        unsafe {
+            for index in (0..len).step_by(STEP) {
+                let mut values = [_mm512_set1_epi32(0); A];
+                for (a, value) in values.iter_mut().enumerate() {
+                    *value = _mm512_loadu_si512(left.add(a * len + index).cast());
+                }
+                for (b, sums) in sums.iter_mut().enumerate() {
+                    let weights = _mm512_loadu_si512(right.add(b * len + index).cast());
+                    for (sum, value) in sums.iter_mut().zip(values) {
+                        *sum = multiply_add(*sum, value, weights);
+                    }
+                }
+            }
+        }
+        for (b, sums) in sums.into_iter().enumerate() {
+            for (a, sum) in sums.into_iter().enumerate() {
+                out(a, b, _mm512_reduce_add_ps(sum));
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! A device with the backend that computes on it.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use candle_core::Device;
+
+use super::backend::{Backend, CPU, CUDA, REFERENCE};
+use crate::device::{ProcessMemory, open_device, release_freed_memory};
+use crate::run_config::{ConfigProblem, DeviceChoice};
+
+/// Tells whether memory is running out.
+pub type MemoryExhausted = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// A device, and the backend that computes on it.
+#[derive(Clone)]
+pub struct DeviceContext {
+    /// Where tensors are stored.
+    pub device: Device,
+    /// What computes on them.
+    pub backend: &'static dyn Backend,
+    exhausted: Option<MemoryExhausted>,
+}
+
+impl fmt::Debug for DeviceContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} with the {:?} backend", self.device.location(), self.backend.kind())
+    }
+}
+
+impl DeviceContext {
+    /// The CPU with our kernels.
+    pub const CPU: Self = Self::new(Device::Cpu, CPU);
+
+    /// A device with this backend.
+    pub const fn new(device: Device, backend: &'static dyn Backend) -> Self {
+        Self { device, backend, exhausted: None }
+    }
+
+    /// A device with the fastest backend for it.
+    pub fn of(device: Device) -> Self {
+        let backend = match device {
+            Device::Cpu => CPU,
+            Device::Cuda(_) => CUDA,
+            Device::Metal(_) => REFERENCE,
+        };
+        Self::new(device, backend)
+    }
+
+    /// Opens a device; an error with the reason where there is none, or this program was built without it.
+    pub fn open(choice: DeviceChoice) -> Result<Self, ConfigProblem> {
+        open_device(choice).map(Self::of)
+    }
+
+    /// The same, where memory counts as exhausted when `exhausted` says so.
+    #[must_use]
+    pub fn with_memory_check(self, exhausted: MemoryExhausted) -> Self {
+        Self { exhausted: Some(exhausted), ..self }
+    }
+
+    /// The same, where memory counts as exhausted when this process holds more than so many bytes.
+    #[must_use]
+    pub fn with_memory_limit(self, bytes: u64) -> Self {
+        let memory = Mutex::new(ProcessMemory::default());
+        self.with_memory_check(Arc::new(move || memory.lock().unwrap_or_else(PoisonError::into_inner).bytes() > bytes))
+    }
+
+    /// True when memory is running out.
+    pub fn is_memory_exhausted(&self) -> bool {
+        self.exhausted.as_ref().is_some_and(|exhausted| exhausted())
+    }
+
+    /// Waits for the device to finish, and returns memory that is no longer used to the system.
+    pub fn release_memory(&self) -> candle_core::Result<()> {
+        self.device.synchronize()?;
+        release_freed_memory(&self.device)
+    }
+
+    /// True where it is the same device with the same backend.
+    pub fn is(&self, other: &Self) -> bool {
+        self.backend.kind() == other.backend.kind() && self.device.same_device(&other.device)
+    }
+}

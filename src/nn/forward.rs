@@ -1,0 +1,107 @@
+//! The forward pass: which op computes each layer, with which parameters.
+
+use candle_core::{Result, Tensor};
+
+use super::autograd;
+use super::net::Mode;
+use super::ops::{self, BatchNorm, Context, Window};
+use super::{Backend, GradMode, Layer, Parameter};
+use crate::run_config::Activation;
+
+/// A forward pass in progress. Layers take their parameters in the order in which `Layer::parameters` lists them.
+pub struct Forward<'a> {
+    parameters: std::slice::Iter<'a, Parameter>,
+    mode: Mode<'a>,
+    context: Context,
+}
+
+impl<'a> Forward<'a> {
+    /// A pass before its first layer. In training, the tape is cleared.
+    pub fn new(parameters: &'a [Parameter], mode: Mode<'a>, backend: &'static dyn Backend) -> Self {
+        let context = match mode {
+            Mode::Train { precision, .. } => {
+                autograd::clear();
+                Context { grad: GradMode::Enabled, precision, backend }
+            }
+            Mode::Eval => Context { backend, ..Context::EVAL },
+        };
+        Self { parameters: parameters.iter(), mode, context }
+    }
+
+    /// The output of these layers, one after the other.
+    pub fn run(&mut self, layers: &[Layer], x: Tensor) -> Result<Tensor> {
+        layers.iter().try_fold(x, |x, layer| self.layer(layer, x))
+    }
+
+    fn layer(&mut self, layer: &Layer, x: Tensor) -> Result<Tensor> {
+        let context = self.context;
+        match *layer {
+            Layer::ConvPool { padding, bias, activation, .. } => {
+                let (weight, bias) = self.weight_and_bias(bias)?;
+                let pooled = ops::conv2d_max_pool(&x, weight, bias, padding, is_relu(activation), context)?;
+                self.activate(pooled, activation)
+            }
+            Layer::Conv { kernel: Window { stride, padding, .. }, bias, .. } => {
+                let (weight, bias) = self.weight_and_bias(bias)?;
+                ops::conv2d(&x, weight, bias, stride, padding, context)
+            }
+            Layer::BatchNorm { activation, .. } => {
+                let [weight, bias, running_mean, running_variance] = [self.next()?, self.next()?, self.next()?, self.next()?];
+                ops::batch_norm(&x, BatchNorm { weight, bias, running_mean, running_variance }, activation, context)
+            }
+            Layer::GlobalAveragePool => ops::global_average_pool(&x, context),
+            Layer::Residual { ref body, ref shortcut, activation } => {
+                let residual = self.run(body, x.clone())?;
+                ops::add(&residual, &self.run(shortcut, x)?, activation, context)
+            }
+            Layer::Tokens => {
+                let (batch, height, width, channels) = x.dims4()?;
+                ops::reshape(&x, (batch, height * width, channels), context)
+            }
+            Layer::Positions { .. } => ops::add_positions(&x, self.next()?, context),
+            Layer::LayerNorm { .. } => ops::layer_norm(&x, self.next()?, self.next()?, context),
+            Layer::Attention { heads, .. } => ops::attention(&x, heads, context),
+            Layer::Flatten => ops::flatten(&x, context),
+            Layer::Linear { activation, outputs, .. } => {
+                let (weight, bias) = (self.next()?, self.next()?);
+                let linear = |rows: &Tensor| ops::linear(rows, weight, bias, is_relu(activation), context);
+                let sums = match *x.dims() {
+                    [batch, tokens, features] => {
+                        let sums = linear(&ops::reshape(&x, (batch * tokens, features), context)?)?;
+                        ops::reshape(&sums, (batch, tokens, outputs), context)?
+                    }
+                    _ => linear(&x)?,
+                };
+                self.activate(sums, activation)
+            }
+            Layer::Dropout(probability) => match &mut self.mode {
+                Mode::Train { dropout, .. } => ops::dropout(&x, probability, dropout, context),
+                Mode::Eval => Ok(x),
+            },
+        }
+    }
+
+    /// The activation after an op that has only `ReLU` fused.
+    fn activate(&self, x: Tensor, activation: Option<Activation>) -> Result<Tensor> {
+        match activation {
+            None | Some(Activation::Relu) => Ok(x),
+            Some(activation) => ops::activate(&x, activation, self.context),
+        }
+    }
+
+    fn weight_and_bias(&mut self, has_bias: bool) -> Result<(&'a Parameter, Option<&'a Parameter>)> {
+        Ok((self.next()?, if has_bias { Some(self.next()?) } else { None }))
+    }
+
+    fn next(&mut self) -> Result<&'a Parameter> {
+        match self.parameters.next() {
+            Some(parameter) => Ok(parameter),
+            None => candle_core::bail!("the network lacks a weight"),
+        }
+    }
+}
+
+/// `ReLU` is fused with a convolution with pooling and with a linear layer; other activations follow them.
+fn is_relu(activation: Option<Activation>) -> bool {
+    activation == Some(Activation::Relu)
+}
