@@ -150,10 +150,10 @@ fn section(what: Comparison, rows: &[Row]) -> Section {
     }
 }
 
-/// "cpu, bf16, batches of 128, 2 threads".
+/// "CPU, bf16, batch size 128, 2 threads".
 fn name(side: Side) -> String {
     let Side { device, precision, threads, batch_size } = side;
-    format!("{device}, {precision}, batches of {batch_size}, {}", count(u64::from(threads), "thread"))
+    format!("{}, {precision}, batch size {batch_size}, {}", device.label(), count(u64::from(threads), "thread"))
 }
 
 fn until_over(engine: &Engine, output: &mut Output) -> Result<Over, Failure> {

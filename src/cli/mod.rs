@@ -33,8 +33,9 @@ use failure::Failure;
 
 #[derive(Parser)]
 #[command(name = "inkling", version, about, disable_help_subcommand = true)]
+#[command(override_usage = "inkling [FILE]...\n       inkling <COMMAND> [OPTIONS]")]
 #[command(
-    after_help = "Without a command, the window opens; model and ink files given instead of a command are opened in it. Exit status: 0 success, 1 failure, 2 invalid usage, 130 interrupted."
+    after_help = "Without a command, the window opens, with the model and ink files that are given.\n\nExit status: 0 success, 1 failure, 2 invalid usage, 130 interrupted."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -71,12 +71,12 @@ fn configuration(model: &ExportedModel) -> Vec<Row> {
         ("Preset", config.preset.map_or_else(|| "custom settings".to_owned(), |preset| preset.label().to_owned())),
         ("Batch size", grouped(u64::from(config.batch_size) * u64::from(config.accumulation))),
         ("Optimiser", optimizer),
-        ("Learning rate", format!("{} ({})", config.learning_rate, config.schedule.label())),
+        ("Learning rate", format!("{} ({})", config.learning_rate, config.schedule.label().to_lowercase())),
         ("Weight decay", config.weight_decay.to_string()),
         ("Label smoothing", config.label_smoothing.to_string()),
         ("Gradient clipping", optional(config.clip_norm.map(|norm| format!("global norm {norm}")))),
         ("Weight averaging", optional(config.weight_averaging.map(|decay| format!("decay {decay} per step")))),
-        ("Augmentation", config.augmentation.label().to_owned()),
+        ("Augmentation", config.augmentation.label().to_lowercase()),
         ("Seed", config.seed.to_string()),
     ]
 }

@@ -130,7 +130,7 @@ choices! {
         /// The same rate throughout.
         Constant = "constant", "Constant";
         /// A tenth of the rate after 50 % of the steps, a hundredth after 75 %.
-        Step = "step", "Steps down";
+        Step = "step", "Step decay";
         /// Linear warm-up over the first 5 % of steps, then a half cosine down to zero.
         Cosine = "cosine", "Cosine with warm-up";
         /// Up to the peak over 30 % of steps, then down (Smith & Topin 2018).

@@ -116,21 +116,21 @@ fn pools() -> Vec<Case> {
     let window = Window { size: 3, stride: 2, padding: 1 };
     vec![
         case(
-            "Maximum pool",
+            "Max pooling",
             &[&[3, 9, 8, 5]],
             &[],
             move |x, _, context| ops::max_pool(&x[0], window, context),
             move |x, _| compose::max_pool(&x[0], window),
         ),
         case(
-            "Average pool",
+            "Average pooling",
             &[&[3, 9, 8, 5]],
             &[],
             move |x, _, context| ops::average_pool(&x[0], window, context),
             move |x, _| compose::average_pool(&x[0], window),
         ),
         case(
-            "Global average pool",
+            "Global average pooling",
             &[&[3, 5, 4, 7]],
             &[],
             |x, _, context| ops::global_average_pool(&x[0], context),

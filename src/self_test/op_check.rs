@@ -22,9 +22,9 @@ pub fn check(case: &Case, device: &DeviceContext, precision: Precision) -> Check
     match compared {
         Ok((found, index)) => {
             let detail = match index.checked_sub(1) {
-                None => "its result".to_owned(),
-                Some(index) if index < case.inputs.len() => format!("the gradient of input {}", index + 1),
-                Some(index) => format!("the gradient of parameter {}", index + 1 - case.inputs.len()),
+                None => "output".to_owned(),
+                Some(index) if index < case.inputs.len() => format!("gradient of input {}", index + 1),
+                Some(index) => format!("gradient of parameter {}", index + 1 - case.inputs.len()),
             };
             Check { subject, precision, found: Some(found), tolerance, detail }
         }

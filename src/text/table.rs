@@ -1,15 +1,20 @@
-//! Owns tables of figures as data, and how they are laid out as text. Must not know what the figures are of.
+//! Tables of figures as data, and their layout as text.
 
 use std::fmt::Write as _;
 
-/// Figures that belong together, as a table.
+use super::format::capitalised;
+
+/// Where the text below a table is wrapped.
+const WIDTH: usize = 96;
+
+/// A table of related figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// What they are about, in plain words.
+    /// The heading.
     pub title: &'static str,
-    /// What exactly was measured, for those who want to know.
+    /// What exactly was measured, without a capital at the start or a full stop.
     pub about: String,
-    /// What stands in each column, its unit included; the first names the line.
+    /// The column headings with their units; the first column names the line.
     pub columns: Vec<String>,
     /// The lines.
     pub lines: Vec<Line>,
@@ -18,13 +23,13 @@ pub struct Section {
 /// A line of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// One for each column; empty where nothing was measured.
+    /// One per column; empty if nothing was measured.
     pub cells: Vec<String>,
-    /// More about this line.
+    /// Details of this line; may be empty.
     pub detail: String,
 }
 
-/// The tables as text, under each other.
+/// The tables as text, one below the other.
 pub fn text(sections: &[Section]) -> String {
     let mut text = String::new();
     for section in sections {
@@ -37,12 +42,30 @@ pub fn text(sections: &[Section]) -> String {
         for cells in table() {
             let mut line = String::new();
             for (column, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
-                // Names to the left, figures to the right.
+                // Names are aligned left, figures right.
                 let _ = if column == 0 { write!(line, "  {cell:<width$}") } else { write!(line, "   {cell:>width$}") };
             }
             let _ = writeln!(text, "{}", line.trim_end());
         }
-        let _ = writeln!(text, "  ({})", section.about);
+        for line in wrapped(&format!("{}.", capitalised(&section.about))) {
+            let _ = writeln!(text, "  {line}");
+        }
     }
     text
+}
+
+/// The words of a text in lines of at most [`WIDTH`] characters.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }

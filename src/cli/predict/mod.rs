@@ -105,5 +105,5 @@ fn print(path: &str, reading: &Prediction, output: &mut Output) -> Result<(), Fa
         return Ok(());
     }
     let Verdict { sentence, detail, .. } = Verdict::of(reading);
-    output.text(&if detail.is_empty() { format!("{path}: {sentence}") } else { format!("{path}: {sentence} ({detail})") })
+    output.text(&if detail.is_empty() { format!("{path}: {sentence}") } else { format!("{path}: {sentence}. {detail}") })
 }
