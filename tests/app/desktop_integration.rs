@@ -52,7 +52,7 @@ fn the_end_of_a_run_is_told_to_somebody_who_looks_elsewhere() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert_eq!(wants, Some(WindowRequest::Front));
-    assert!(engine.desktop.shown.lock().unwrap()[0].what.contains("The run has finished"));
+    assert!(engine.desktop.shown.lock().unwrap()[0].what.contains("Training finished"));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_run_that_broke_off_is_told_as_well() {
     engine.fail(Problem::Diverged { step: 3 });
     app.poll();
     wait_for(&mut app, |_| !engine.desktop.shown.lock().unwrap().is_empty());
-    assert!(engine.desktop.shown.lock().unwrap()[0].what.contains("broke off"));
+    assert!(engine.desktop.shown.lock().unwrap()[0].what.contains("interrupted"));
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn told(engine: &FakeEngine) -> Vec<(ReadingChoice, Vec<DeviceChoice>)> {
 #[test]
 fn on_a_processor_alone_the_line_is_calm() {
     let (app, _engine) = app();
-    assert_eq!(app.device_summary(), "Reading on the processor: 0.05 ms");
+    assert_eq!(app.device_summary(), "Recognition on the CPU: 0.05 ms");
     assert!(app.inference_flaws().is_empty() && app.notices.is_empty());
     let reason = app.why_not_inference(ReadingChoice::Cuda).unwrap();
     assert!(reason.contains("NVIDIA"), "{reason}");
@@ -48,7 +48,7 @@ fn on_a_processor_alone_the_line_is_calm() {
 fn a_device_that_passed_its_check_is_offered_to_the_engine() {
     let (app, engine) = on_a_mac();
     assert_eq!(told(&engine), [(ReadingChoice::Automatic, vec![DeviceChoice::Metal])]);
-    assert_eq!(app.device_summary(), "Reading on Metal: 0.9 ms (CPU 0.1 ms)");
+    assert_eq!(app.device_summary(), "Recognition on Metal: 0.9 ms (CPU 0.1 ms)");
     assert!(app.why_not_device(DeviceChoice::Metal).is_some(), "but not for training");
 }
 
@@ -76,7 +76,7 @@ fn the_choice_is_told_and_remembered() {
     engine.serve();
     app.poll();
     assert_eq!(told(&engine).last().map(|told| told.0), Some(ReadingChoice::Cpu));
-    assert_eq!(app.device_summary(), "Reading on the processor: 0.1 ms");
+    assert_eq!(app.device_summary(), "Recognition on the CPU: 0.1 ms");
     // Said once; said again to an engine that knows nothing yet.
     app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cpu));
     engine.serve();
@@ -93,7 +93,7 @@ fn figures_of_another_model_are_not_shown() {
     app.apply(Action::UseModel(ModelRef::File("another.safetensors".into())));
     engine.serve();
     app.poll();
-    assert_eq!(app.device_summary(), "Reading on the processor");
+    assert_eq!(app.device_summary(), "Recognition on the CPU");
     assert!(app.inference_report().is_none());
 }
 
@@ -111,7 +111,7 @@ fn a_device_that_is_not_used_says_why_and_only_once() {
         app.on_event(Event::InferenceDevice(report.clone()));
         report.tried.push(DeviceReading { device: DeviceChoice::Metal, outcome: Err(flaw) });
         app.on_event(Event::InferenceDevice(report.clone()));
-        assert_eq!(app.device_summary(), "Reading on the processor: 0.1 ms");
+        assert_eq!(app.device_summary(), "Recognition on the CPU: 0.1 ms");
         let said = app.inference_flaws();
         assert!(said.len() == 1 && said[0].starts_with("Metal is not used") && said[0].contains(words), "{said:?}");
         let notice = app.notices.last().unwrap();
@@ -130,7 +130,7 @@ fn while_a_run_is_followed_its_own_device_is_named() {
     engine.serve();
     engine.train(10);
     app.poll();
-    assert_eq!(app.device_summary(), "Reading where the run trains, on the processor");
+    assert_eq!(app.device_summary(), "Recognition on the CPU, the training device");
 }
 
 /// On this app's machine, an NVIDIA GPU is found that everything is there for, and it passes its check.

@@ -38,10 +38,10 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     let (mut app, mut engine) = interrupted_checkpoint();
     let run = app.run.as_ref().unwrap();
     assert_eq!(run.phase, Phase::Failed);
-    assert_eq!(run.state(), "Broke off; 1 of 3 epochs are safe");
+    assert_eq!(run.state(), "Interrupted; 1 of 3 epochs saved");
     assert_eq!(app.interrupted_checkpoint().map(|last| last.epochs), Some(1));
     let said = &app.notices.last().unwrap().message;
-    assert!(said.what.contains("SIGKILL") && said.remedy.contains("Continue"), "{said:?}");
+    assert!(said.what.contains("SIGKILL") && said.remedy.contains("Resume"), "{said:?}");
     assert_eq!(engine.engines(), 2, "another engine has taken its place");
 
     app.apply(Action::ResumeInterrupted("kept".into()));
@@ -88,7 +88,7 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     engine.send(killed());
     wait_for(&mut app, |app| !app.notices.is_empty());
     assert_eq!(app.interrupted_checkpoint().map(|last| (last.folder.clone(), last.epochs)), Some((folder.clone(), 2)));
-    assert!(app.notices[0].message.remedy.contains("its first 2 epochs are safe"), "{:?}", app.notices);
+    assert!(app.notices[0].message.remedy.contains("its first 2 epochs are saved"), "{:?}", app.notices);
     assert_eq!(app.interrupted.len(), 1);
     app.apply(Action::ForgetInterrupted(folder));
     wait_for(&mut app, |app| app.interrupted.is_empty());

@@ -117,11 +117,11 @@ fn what_a_run_does_by_itself_is_said_with_its_figures() {
     let from_the_start = Intervention::SteppedBack { step: 3, to_step: 0, rate_factor: 0.5, left: 2 };
     for (intervention, words) in [
         (skipped, &["Step 7 ", "f16", "32,768"][..]),
-        (back(2), &["step 1,450", "step 1,400", "1/4 of its learning rate", "2 times more"]),
-        (back(1), &["once more"]),
-        (back(0), &["not step back again"]),
+        (back(2), &["step 1,450", "step 1,400", "1/4 of the learning rate", "2 more rollbacks are allowed"]),
+        (back(1), &["One more rollback"]),
+        (back(0), &["No more rollbacks are allowed"]),
         (from_the_start, &["step 3 ", "its start", "1/2"]),
-        (Intervention::StoppedEarly { epoch: 9, best_epoch: 6 }, &["epoch 9", "epoch 6 are kept"]),
+        (Intervention::StoppedEarly { epoch: 9, best_epoch: 6 }, &["epoch 9", "epoch 6 were saved"]),
     ] {
         let message = Message::intervened(&intervention);
         assert!(message.what.ends_with('.') && message.remedy.ends_with('.'), "{message}");

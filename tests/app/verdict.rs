@@ -49,7 +49,7 @@ fn a_hesitant_reading_says_probably() {
 #[test]
 fn scribble_is_no_digit_however_sure_the_probabilities_look() {
     let verdict = Verdict::of(&prediction(&[(8, 0.99), (3, 0.01)], false));
-    assert_eq!((verdict.digits.len(), verdict.sentence.as_str()), (0, "does not look like a digit"));
+    assert_eq!((verdict.digits.len(), verdict.sentence.as_str()), (0, "not a digit"));
     assert!(verdict.detail.contains('8'));
 }
 
@@ -64,7 +64,7 @@ fn the_reader_is_named_and_the_run_under_way_with_its_epoch() {
     run.phase = Phase::Training;
     run.now.epoch = 2;
     let training = info(ModelRef::Training(RunId(3)));
-    assert_eq!(model_sentence(&training, Some(&run)), "reads with the run under way, epoch 2");
+    assert_eq!(model_sentence(&training, Some(&run)), "using the current run, epoch 2");
     run.phase = Phase::Discarded;
     assert!(model_sentence(&training, Some(&run)).contains("last run"));
     assert!(model_sentence(&info(ModelRef::Starter), None).contains("starter model"));

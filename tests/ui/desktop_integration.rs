@@ -12,7 +12,7 @@ fn every_panel_explains_itself_when_asked() {
         (Screen::Train, &["Setting up a run"][..]),
         (Screen::Draw, &["Drawing a digit"]),
         (Screen::Models, &["Your models"]),
-        (Screen::Results, &["What a model gets wrong"]),
+        (Screen::Results, &["Evaluation results"]),
         (Screen::Hardware, &["Your machine"]),
     ] {
         for size in [[900.0, 600.0], [1280.0, 800.0]] {

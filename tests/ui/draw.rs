@@ -25,7 +25,7 @@ fn a_blank_canvas_says_so() {
     let harness = stage(Panel::Draw, [900.0, 600.0]);
     assert_eq!(value(&harness, CANVAS_NAME), "empty");
     assert_eq!(value(&harness, "Verdict"), "nothing drawn yet");
-    assert_eq!(value(&harness, "The picture the model sees"), "blank");
+    assert_eq!(value(&harness, "The image the model sees"), "blank");
 }
 
 #[test]
@@ -119,23 +119,23 @@ fn what_is_no_digit_is_called_so() {
         }
     }
     harness.run();
-    assert_eq!(value(&harness, "Verdict"), "does not look like a digit");
+    assert_eq!(value(&harness, "Verdict"), "not a digit");
 }
 
 #[test]
 fn while_training_the_newest_weights_can_be_chosen_and_are_named() {
     let mut harness = stage(Panel::Draw, [900.0, 700.0]);
-    assert!(harness.query_by_label_contains("Reads with the starter model").is_some());
+    assert!(harness.query_by_label_contains("Using the starter model").is_some());
     harness.state_mut().app.apply(Action::Start);
     serve(&mut harness);
     harness.state_mut().engine.train(11);
     harness.run();
-    assert!(harness.query_by_label_contains("Reads with the run under way, epoch 2").is_some());
+    assert!(harness.query_by_label_contains("Using the current run, epoch 2").is_some());
     let points = across(&harness, 3);
     stroke(&mut harness, &points, true);
     serve(&mut harness);
     assert_eq!(value(&harness, "Verdict"), "1 — 96 % sure");
-    assert!(harness.query_by_label_contains("Read in 0.8 ms on the CPU").is_some());
+    assert!(harness.query_by_label_contains("Recognised in 0.8 ms on the CPU").is_some());
 }
 
 #[test]
@@ -166,12 +166,12 @@ fn on_a_mac(found: ReadingReport) -> Harness<'static, Stage> {
 #[test]
 fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
     let mut harness = on_a_mac(reads(&[(DeviceChoice::Cpu, 100.0), (DeviceChoice::Metal, 900.0)]));
-    harness.get_by_label("Reading on Metal: 0.9 ms (CPU 0.1 ms)").click();
+    harness.get_by_label("Recognition on Metal: 0.9 ms (CPU 0.1 ms)").click();
     harness.run();
     for figure in ["Metal", "1.8 ms", "3e-6", "256 of 256"] {
         harness.get_by_label(figure);
     }
-    assert!(harness.query_by_label_contains("same 256 pictures").is_some());
+    assert!(harness.query_by_label_contains("same 256 images").is_some());
     // What cannot be chosen says why.
     assert!(harness.get_by_label("CUDA (NVIDIA GPU)").accesskit_node().is_disabled());
     assert!(harness.query_by_label_contains("No working NVIDIA GPU was found").is_some());
@@ -180,13 +180,13 @@ fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
     serve(&mut harness);
     assert_eq!(harness.state().app.settings.reading, ReadingChoice::Cpu);
     assert!(matches!(harness.state().engine.heard.last(), Some(Command::ChooseInferenceDevice { choice: ReadingChoice::Cpu, .. })));
-    assert!(harness.query_by_label("Reading on the processor: 0.1 ms").is_some());
+    assert!(harness.query_by_label("Recognition on the CPU: 0.1 ms").is_some());
 }
 
 #[test]
 fn the_place_of_reading_is_chosen_by_keyboard_too() {
     let mut harness = on_a_mac(reads(&[(DeviceChoice::Cpu, 100.0), (DeviceChoice::Metal, 900.0)]));
-    harness.get_by_label_contains("Reading on Metal").focus();
+    harness.get_by_label_contains("Recognition on Metal").focus();
     harness.run();
     harness.key_press(Key::Enter);
     harness.run();
@@ -203,7 +203,7 @@ fn a_device_that_is_not_used_is_pointed_out() {
     let agreement = Agreement { pictures: 256, alike: 200, largest_difference: 0.9 };
     found.tried.push(DeviceReading { device: DeviceChoice::Metal, outcome: Err(ReadingFlaw::Disagrees(agreement)) });
     let mut harness = on_a_mac(found);
-    harness.get_by_label("Reading on the processor: 0.1 ms").click();
+    harness.get_by_label("Recognition on the CPU: 0.1 ms").click();
     harness.run();
-    assert!(harness.query_by_label_contains("Metal is not used for reading: it read 56 of 256 pictures otherwise").is_some());
+    assert!(harness.query_by_label_contains("Metal is not used for recognition: it disagreed with the CPU on 56 of 256 images").is_some());
 }

@@ -21,21 +21,21 @@ fn open(window: &mut Harness<'static, Inkling>) {
 fn a_machine_that_was_never_measured_says_what_to_do() {
     let (mut window, _engine) = usual();
     open(&mut window);
-    window.get_by_label_contains("has not been measured yet");
-    window.get_by_label("Measure");
+    window.get_by_label_contains("No benchmark has been run");
+    window.get_by_label("Run benchmark");
 }
 
 #[test]
 fn a_benchmark_shows_figures_as_they_come_and_then_the_table() {
     let (mut window, mut engine) = usual();
     open(&mut window);
-    window.get_by_label("Measure").click();
+    window.get_by_label("Run benchmark").click();
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
     assert!(matches!(engine.heard.last(), Some(Command::Benchmark { extent: Extent::Full, .. })));
     window.get_by_label_contains("Matrix products, 30 s left");
-    window.get_by_label("Progress of the benchmark");
+    window.get_by_label("Benchmark progress");
     window.get_by_label("100 GFLOP/s");
     assert_eq!(window.query_all_by_label("200 GFLOP/s").count(), 0, "not found yet");
     engine.finish_benchmark();
@@ -53,13 +53,13 @@ fn a_benchmark_shows_figures_as_they_come_and_then_the_table() {
 fn a_benchmark_can_be_cancelled_and_the_last_one_stays() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
     open(&mut window);
-    window.get_by_label("Measure quickly").click();
+    window.get_by_label("Quick benchmark").click();
     window.run_steps(3);
     engine.serve();
     assert!(matches!(engine.heard.last(), Some(Command::Benchmark { extent: Extent::Quick, .. })));
     engine.finish_benchmark();
     window.run_steps(3);
-    window.get_by_label("Measure").click();
+    window.get_by_label("Run benchmark").click();
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
@@ -68,7 +68,7 @@ fn a_benchmark_can_be_cancelled_and_the_last_one_stays() {
     assert!(window.get_by_label("Cancel").accesskit_node().is_disabled(), "once is enough");
     engine.serve();
     window.run_steps(3);
-    window.get_by_label("Measure");
+    window.get_by_label("Run benchmark");
     window.get_by_label("200 GFLOP/s");
 }
 
@@ -79,28 +79,28 @@ fn while_training_the_benchmark_waits_and_says_so() {
     window.run_steps(3);
     engine.serve();
     open(&mut window);
-    assert!(window.get_by_label("Measure").accesskit_node().is_disabled());
-    window.get_by_label_contains("Measure when it is over");
+    assert!(window.get_by_label("Run benchmark").accesskit_node().is_disabled());
+    window.get_by_label_contains("Unavailable while training or another benchmark is running");
 }
 
 #[test]
 fn an_engine_that_breaks_leaves_no_benchmark_behind() {
     let (mut window, mut engine) = usual();
     open(&mut window);
-    window.get_by_label("Measure").click();
+    window.get_by_label("Run benchmark").click();
     window.run_steps(3);
     engine.serve();
     engine.die();
     window.run_steps(3);
-    window.get_by_label("Measure");
+    window.get_by_label("Run benchmark");
 }
 
 #[test]
 fn a_check_of_the_machine_shows_its_verdict_and_each_check() {
     let (mut window, _engine) = usual();
     open(&mut window);
-    window.get_by_label("Not checked yet");
-    window.get_by_label("Check").click();
+    window.get_by_label("Not run yet");
+    window.get_by_label("Run self-test").click();
     for _ in 0..500 {
         window.step();
         if window.query_by_label_contains("checks passed").is_some() {
@@ -109,10 +109,10 @@ fn a_check_of_the_machine_shows_its_verdict_and_each_check() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     window.get_by_label_contains("All 3 checks passed in 1.0 s");
-    window.get_by_label("Each check").click();
+    window.get_by_label("All checks").click();
     window.run_steps(20);
     window.get_by_label("Short training run");
-    window.get_by_label("Check again");
+    window.get_by_label("Run again");
 }
 
 /// The card on its own: in a window, only a version that computes on NVIDIA GPUs shows it.
@@ -128,22 +128,22 @@ fn the_folder_of_nvidias_libraries_can_be_chosen_and_given_up() {
     };
     let mut panel = Harness::builder().with_size([360.0, 300.0]).with_context_setup(style::apply).build_ui_state(draw, app);
     panel.run();
-    panel.get_by_label("The usual places");
-    assert!(panel.query_by_label("Use the usual places").is_none());
+    panel.get_by_label("Standard locations");
+    assert!(panel.query_by_label("Use standard locations").is_none());
     panel.get_by_label("Choose a folder…").click();
     for _ in 0..500 {
         panel.step();
-        if panel.query_by_label("some/where").is_some() && panel.query_by_label("Looking…").is_none() {
+        if panel.query_by_label("some/where").is_some() && panel.query_by_label("Searching…").is_none() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     panel.get_by_label("some/where");
-    panel.get_by_label("Looked in first, then in the usual places.");
-    panel.get_by_label("Use the usual places").click();
+    panel.get_by_label("Searched first, then the standard locations.");
+    panel.get_by_label("Use standard locations").click();
     panel.step();
     panel.run_steps(2);
-    panel.get_by_label("The usual places");
+    panel.get_by_label("Standard locations");
 }
 
 #[test]
@@ -152,5 +152,5 @@ fn where_there_is_no_cuda_there_is_no_folder_for_it() {
     let (app, _engine) = app_with(settings, Answers::default());
     let mut window = super::window::open(app, [1280.0, 800.0]);
     open(&mut window);
-    assert_eq!(window.query_by_label("Folder of NVIDIA's libraries").is_some(), HAS_CUDA);
+    assert_eq!(window.query_by_label("NVIDIA libraries").is_some(), HAS_CUDA);
 }

@@ -26,9 +26,9 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     harness.run();
     harness.get_by_label("Export…").click();
     serve(&mut harness);
-    assert!(harness.query_by_label_contains("2 files side by side").is_some());
+    assert!(harness.query_by_label_contains("2 files").is_some());
     assert!(harness.query_by_label("predict.py").is_some());
-    harness.get_by_label_contains("1 tensors, 200,704 numbers").click();
+    harness.get_by_label_contains("1 tensors, 200,704 parameters").click();
     harness.run();
     assert!(harness.query_by_label("256 × 784").is_some());
     harness.get_by_label("8-bit weights").click();
@@ -43,7 +43,7 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     serve(&mut harness);
-    assert!(harness.query_by_label("Measuring the 8-bit weights").is_some());
+    assert!(harness.query_by_label("Evaluating the 8-bit model…").is_some());
     let heard = &harness.state().engine.heard;
     let written = heard.iter().find_map(|command| match command {
         Command::Export { spec, to: Some(to), model, .. } => Some((spec.clone(), to.clone(), model.clone())),
@@ -117,7 +117,7 @@ fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
     harness.state_mut().app.runs = Some(vec![run()]);
     harness.run();
-    harness.get_by_label("Train further").click();
+    harness.get_by_label("Fine-tune").click();
     harness.run();
     let app = &mut harness.state_mut().app;
     let config = app.config.clone();

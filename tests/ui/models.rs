@@ -41,11 +41,11 @@ fn listing(size: [f32; 2], runs: Vec<RunEntry>) -> Harness<'static, Stage> {
 #[test]
 fn without_runs_the_starter_model_is_offered_and_training_suggested() {
     let mut harness = listing([900.0, 600.0], Vec::new());
-    assert!(harness.query_by_label_contains("There is none yet").is_some());
+    assert!(harness.query_by_label_contains("Your trained models will appear here").is_some());
     harness.get_by_label("Train a model").click();
     harness.run();
     assert_eq!(harness.state().app.screen, Screen::Train);
-    harness.get_by_label("Draw with it").click();
+    harness.get_by_label("Use for drawing").click();
     harness.run();
     assert!(harness.state().done.contains(&Action::DrawWith(ModelRef::Starter)));
 }
@@ -56,7 +56,7 @@ fn a_run_offers_everything_one_can_do_with_it() {
         let mut harness = listing(size, vec![finished("runs/one", false)]);
         assert!(harness.query_by_label_contains("99.00 %  (95 % interval").is_some());
         assert!(harness.query_by_label("29,000").is_some(), "the parameters");
-        for button in ["Draw with it", "Train again with these settings", "Open folder"] {
+        for button in ["Use for drawing", "Reuse settings", "Open folder"] {
             harness.get_by_label(button).click();
             harness.run();
         }
@@ -78,12 +78,12 @@ fn deleting_asks_first() {
     harness.get_by_label("Delete…").click();
     harness.run();
     assert!(!harness.state().done.contains(&deleted));
-    harness.get_by_label("Keep it").click();
+    harness.get_by_label("Cancel").click();
     harness.run();
-    assert!(harness.query_by_label("Delete for good").is_none());
+    assert!(harness.query_by_label("Delete permanently").is_none());
     harness.get_by_label("Delete…").click();
     harness.run();
-    harness.get_by_label("Delete for good").click();
+    harness.get_by_label("Delete permanently").click();
     harness.run();
     assert!(harness.state().done.contains(&deleted));
 }
@@ -95,15 +95,15 @@ fn stopped_and_broken_runs_are_marked_not_hidden() {
         summary: Err(RunError::Malformed { folder: PathBuf::from("runs/bad"), reason: "half a file".to_owned() }),
     };
     let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", true), broken]);
-    assert!(harness.query_by_label_contains("stopped early").is_some());
+    assert!(harness.query_by_label_contains("stopped").is_some());
     assert!(harness.query_by_label_contains("not measured").is_some(), "a stopped run has no test accuracy");
-    harness.get_by_label_contains("bad, cannot be read").click();
+    harness.get_by_label_contains("bad, damaged").click();
     harness.run();
-    assert!(harness.query_by_label("This run cannot be read").is_some());
+    assert!(harness.query_by_label("This run cannot be loaded").is_some());
     assert!(harness.query_by_label_contains("half a file").is_some());
     harness.get_by_label("Delete…").click();
     harness.run();
-    harness.get_by_label("Delete for good").click();
+    harness.get_by_label("Delete permanently").click();
     harness.run();
     assert_eq!(harness.state().done, [Action::DeleteRun(PathBuf::from("runs/bad"))]);
 }

@@ -20,19 +20,19 @@ fn shown(window: &mut Harness<'static, Inkling>) {
 }
 
 fn figure(window: &Harness<'static, Inkling>, name: &str) -> String {
-    window.get_by_label(&format!("{name}, now")).value().unwrap()
+    window.get_by_label(&format!("{name}, current value")).value().unwrap()
 }
 
 #[test]
 fn it_shows_processor_and_memory() {
     let (mut window, engine) = usual();
     script(&engine, [busy(0.43)]);
-    assert_eq!(window.query_all_by_label_contains(", now").count(), 0, "closed at first");
+    assert_eq!(window.query_all_by_label_contains(", current value").count(), 0, "closed at first");
     shown(&mut window);
-    assert_eq!(figure(&window, "Processor"), "43 %");
+    assert_eq!(figure(&window, "CPU"), "43 %");
     assert_eq!(figure(&window, "Inkling's memory"), "300 MB");
     assert_eq!(figure(&window, "Free memory"), "4.0 GB");
-    assert_eq!(window.query_all_by_label_contains(", now").count(), 3, "nothing about GPUs where there is none");
+    assert_eq!(window.query_all_by_label_contains(", current value").count(), 3, "nothing about GPUs where there is none");
 }
 
 #[test]
@@ -43,11 +43,14 @@ fn gpus_have_figures_of_their_own_and_what_they_do_not_tell_is_left_out() {
     shown(&mut window);
     assert_eq!(figure(&window, "GPU"), "87 %");
     assert_eq!(figure(&window, "GPU memory"), "3.0 GB of 12.0 GB");
-    assert_eq!(figure(&window, "GPU heat, power"), "61 °C, 144 W");
+    assert_eq!(figure(&window, "GPU temperature, power"), "61 °C, 144 W");
     until(&mut window, "the next reading", |app| app.monitor.readings().len() == 2);
     assert_eq!(figure(&window, "GPU 1"), "87 %");
     assert_eq!(figure(&window, "GPU 2 memory"), "3.0 GB of 12.0 GB");
-    assert!(window.query_by_label("GPU 2, now").is_none() && window.query_by_label("GPU 2 heat, power, now").is_none());
+    assert!(
+        window.query_by_label("GPU 2, current value").is_none()
+            && window.query_by_label("GPU 2 temperature, power, current value").is_none()
+    );
 }
 
 #[test]
@@ -55,9 +58,9 @@ fn little_free_memory_is_said_in_words() {
     let (mut window, engine) = usual();
     script(&engine, [LoadSample { memory_available: 400 << 20, process_memory: None, ..busy(1.0) }]);
     shown(&mut window);
-    assert_eq!(figure(&window, "Free memory"), "400 MB, little");
+    assert_eq!(figure(&window, "Free memory"), "400 MB, low");
     assert_eq!(figure(&window, "Inkling's memory"), "–");
-    assert_eq!(figure(&window, "Processor"), "100 %");
+    assert_eq!(figure(&window, "CPU"), "100 %");
 }
 
 #[test]
@@ -73,7 +76,7 @@ fn a_small_window_has_room_for_it_on_every_screen() {
             let place = node.rect();
             place.left() >= 0.0 && place.right() <= 900.0 && place.bottom() <= bar
         };
-        let figures: Vec<_> = window.query_all_by_label_contains(", now").collect();
+        let figures: Vec<_> = window.query_all_by_label_contains(", current value").collect();
         assert!(figures.len() == 6 && figures.iter().all(inside), "{tab}");
     }
     assert!(!window.get_by_label("Start").accesskit_node().is_disabled());
@@ -90,7 +93,7 @@ fn a_key_shows_and_hides_it_and_hidden_it_asks_for_no_frames() {
         until(&mut window, "a reading", |app| app.monitor.newest().is_some());
         window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
         window.run_steps(3);
-        assert!(window.query_by_label("Processor, now").is_none());
+        assert!(window.query_by_label("CPU, current value").is_none());
     }
     // The reading that is under way may still come; none follows it.
     std::thread::sleep(std::time::Duration::from_millis(1500));

@@ -18,7 +18,7 @@ fn measured(size: [f32; 2]) -> Harness<'static, Stage> {
 #[test]
 fn before_a_measurement_it_is_said_how_to_get_one() {
     let harness = stage(Panel::Results, [900.0, 600.0]);
-    assert!(harness.query_by_label("Nothing measured yet").is_some());
+    assert!(harness.query_by_label("No results yet").is_some());
     assert!(harness.query_by_label("Confusion matrix").is_none());
 }
 
@@ -28,27 +28,27 @@ fn a_measurement_shows_figures_with_their_interval() {
         let harness = measured(size);
         assert!(harness.query_by_label("99.00 %").is_some());
         // Wilson's interval of 99 out of 100.
-        assert!(harness.query_by_label("95 % interval: 94.55 % to 99.82 %").is_some());
-        assert_eq!(value(&harness, "Confusion matrix"), "1 of 100 read wrongly");
+        assert!(harness.query_by_label("95 % CI: 94.55 % to 99.82 %").is_some());
+        assert_eq!(value(&harness, "Confusion matrix"), "1 of 100 images misclassified");
         assert_eq!(value(&harness, "Accuracy for 4"), "90.00 %, 1 of 10 wrong");
-        assert!(harness.query_by_label("A 4 read as 9, 93 % sure").is_some());
+        assert!(harness.query_by_label("True digit 4, predicted 9, probability 93 %").is_some());
     }
 }
 
 #[test]
 fn choosing_a_cell_explains_it_and_filters_the_mistakes() {
     let mut harness = measured([1280.0, 1600.0]);
-    harness.get_by_label("One 4 was read as 9").click();
+    harness.get_by_label("One 4 was classified as 9").click();
     harness.run();
-    assert_eq!(value(&harness, "Confusion matrix"), "One 4 was read as 9");
-    assert!(harness.query_by_label("A 4 read as 9, 93 % sure").is_some());
-    harness.get_by_label("No 4 was read as 8").click();
+    assert_eq!(value(&harness, "Confusion matrix"), "One 4 was classified as 9");
+    assert!(harness.query_by_label("True digit 4, predicted 9, probability 93 %").is_some());
+    harness.get_by_label("No 4 was classified as 8").click();
     harness.run();
-    assert!(harness.query_by_label("A 4 read as 9, 93 % sure").is_none());
-    assert!(harness.query_by_label("No such mistake was made.").is_some());
+    assert!(harness.query_by_label("True digit 4, predicted 9, probability 93 %").is_none());
+    assert!(harness.query_by_label("There are no such errors.").is_some());
     harness.get_by_label("Show all").click();
     harness.run();
-    assert!(harness.query_by_label("A 4 read as 9, 93 % sure").is_some());
+    assert!(harness.query_by_label("True digit 4, predicted 9, probability 93 %").is_some());
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn cells_can_be_chosen_by_keys() {
     press(&mut harness, Key::ArrowRight, 2);
     press(&mut harness, Key::ArrowDown, 1);
     harness.run();
-    assert_eq!(value(&harness, "Confusion matrix"), "Ten 1s were read rightly");
+    assert_eq!(value(&harness, "Confusion matrix"), "Ten 1s were classified correctly");
 }
 
 #[test]
@@ -67,14 +67,14 @@ fn a_measurement_shows_progress_and_can_be_cancelled() {
     let mut harness = stage(Panel::Results, [900.0, 600.0]);
     harness.get_by_label("Evaluate").click();
     harness.run();
-    assert!(harness.query_by_label("Measuring").is_some());
+    assert!(harness.query_by_label("Evaluation progress").is_some());
     harness.state_mut().engine.listen();
     harness.get_by_label("Cancel").click();
     serve(&mut harness);
     assert!(harness.state().done.contains(&Action::CancelEvaluation));
     assert!(harness.state().engine.heard.iter().any(|command| matches!(command, Command::CancelEvaluation(_))));
-    assert!(harness.query_by_label("Measuring").is_none());
-    assert!(harness.query_by_label("Nothing measured yet").is_some());
+    assert!(harness.query_by_label("Evaluation progress").is_none());
+    assert!(harness.query_by_label("No results yet").is_some());
 }
 
 #[test]
@@ -84,5 +84,5 @@ fn the_latest_runs_test_split_is_shown_without_asking() {
     serve(&mut harness);
     harness.state_mut().engine.finish();
     harness.run();
-    assert_eq!(value(&harness, "Confusion matrix"), "1 of 100 read wrongly");
+    assert_eq!(value(&harness, "Confusion matrix"), "1 of 100 images misclassified");
 }

@@ -54,7 +54,7 @@ fn the_overview_opens_and_closes_by_key() {
         }
         window.run_steps(3);
         window.get_by_label("Keyboard shortcuts");
-        window.get_by_label("Take back the last stroke");
+        window.get_by_label("Undo the last stroke");
         window.key_press(Key::Escape);
         window.run_steps(3);
         assert!(window.query_by_label("Keyboard shortcuts").is_none());
@@ -100,7 +100,7 @@ fn an_engine_that_dies_leaves_a_window_that_works() {
     window.run_steps(3);
     engine.die();
     window.run_steps(3);
-    window.get_by_label_contains("started afresh");
+    window.get_by_label_contains("restarted");
     window.get_by_label("Start").click();
     window.run_steps(3);
     engine.serve();
@@ -118,7 +118,7 @@ fn the_run_shows_on_every_screen() {
         window.state_mut().apply(Action::Show(screen));
         window.run_steps(3);
         window.get_all_by_label_contains("left,").next().expect("remaining time");
-        window.get_by_label("Progress of the run, in the status bar");
+        window.get_by_label("Run progress, in the status bar");
     }
 }
 

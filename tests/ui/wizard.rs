@@ -49,7 +49,7 @@ fn escape_skips_and_the_menu_brings_it_back() {
     assert_eq!(window.state().app().wizard, None);
     window.get_by_label("Menu").click();
     window.run_steps(3);
-    window.get_by_label("Set up again…").click();
+    window.get_by_label("Run setup again…").click();
     window.run_steps(3);
     assert_eq!(window.state().app().wizard, Some(WizardStep::Welcome));
 }
@@ -58,7 +58,7 @@ fn escape_skips_and_the_menu_brings_it_back() {
 fn the_machine_is_shown_with_what_it_means() {
     let (mut window, _engine) = first_launch(Answers::default());
     until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
-    window.get_by_label("Your machine").click();
+    window.get_by_label("Hardware").click();
     window.run_steps(3);
     for line in inkling::hardware::lines(window.state().app().hardware.as_ref().unwrap()) {
         window.get_by_label(&line.label);
@@ -72,7 +72,7 @@ fn the_recommended_preset_is_named_and_another_can_be_chosen() {
     until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
     let (config, reason) = window.state().app().recommended().unwrap();
     assert_eq!(window.state().app().config.preset, config.preset, "taken by itself at the first launch");
-    window.get_by_label("Settings").click();
+    window.get_by_label("Preset").click();
     window.run_steps(3);
     window.get_by_label(&reason);
     window.get_by_label_contains("(recommended)");
@@ -115,5 +115,5 @@ fn the_last_page_can_start_the_first_run() {
 fn after_the_first_time_it_stays_away() {
     let (window, _engine) = usual();
     assert_eq!(window.state().app().wizard, None);
-    assert!(window.query_by_label("Skip set-up").is_none());
+    assert!(window.query_by_label("Skip setup").is_none());
 }

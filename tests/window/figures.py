@@ -69,7 +69,7 @@ with Program(program_path) as program:
     program.wait_for_window()
     program.find("Teach your computer")
     program.key("Escape")  # leaves the wizard
-    program.find("Nothing learned yet")
+    program.find("No run yet")
     time.sleep(5)
     used = processor_seconds(program.process.pid)
     time.sleep(20)

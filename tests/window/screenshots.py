@@ -46,7 +46,7 @@ def draw(program, strokes):
 
 with Program(path, home=home) as program:
     program.wait_for_window()
-    titles = ["Teach your computer", "What was found", "What should it learn", "How should it learn", "All set"]
+    titles = ["Teach your computer", "Your hardware", "Choose the training data", "Choose a preset", "Ready to train"]
     for number, title in enumerate(titles):
         program.find(title)
         if number == 1:
@@ -55,7 +55,7 @@ with Program(path, home=home) as program:
         if number == 3:
             program.click("Speedrun")
         program.key("Return")
-    program.find("Nothing learned yet")
+    program.find("No run yet")
     picture(program, "train-empty")
     program.click("Epochs", role="entry")
     program.key("ctrl+a", "3")
@@ -75,9 +75,9 @@ with Program(path, home=home) as program:
     time.sleep(1)
     picture(program, "results")
     program.key("ctrl+5")
-    program.click("Check", role="push button")
+    program.click("Run self-test", role="push button")
     wait(lambda: program.shows("checks passed"), 100, "the verdict", program)
-    program.click("Measure", role="push button")
+    program.click("Run benchmark", role="push button")
     wait(lambda: program.shows("Copy as text"), 300, "the benchmark's end", program)
     picture(program, "hardware")
     program.key("F1")

@@ -28,26 +28,26 @@ def check(fact, what):
 
 
 def wizard(program):
-    program.find("Teach your computer to read digits", seconds=20)
+    program.find("Teach your computer to recognise digits", seconds=20)
     program.key("Return")
-    program.find("What was found in this machine")
+    program.find("Your hardware")
     wait(lambda: any("core" in node.text for node in program.nodes()), 15, "the processor with its cores", program)
     say("the wizard shows the hardware")
     program.key("Return")
-    program.find("What should it learn from?")
+    program.find("Choose the training data")
     program.find("Built-in digits")
     program.key("Return")
-    program.find("How should it learn?")
+    program.find("Choose a preset")
     program.key("alt+Left")
-    program.find("What should it learn from?")
+    program.find("Choose the training data")
     say("every page of the wizard can be gone back to")
     program.key("Return")
-    program.find("How should it learn?")
+    program.find("Choose a preset")
     program.click("Quick look")
     program.key("Return")
-    program.find("All set")
+    program.find("Ready to train")
     program.key("Return")
-    program.find("Nothing learned yet")
+    program.find("No run yet")
     say("the wizard ends where training begins")
 
 
@@ -130,7 +130,7 @@ def finished(program):
 
 def where_it_reads(program):
     program.key("ctrl+2")
-    line = program.find("Reading on the processor: ", seconds=30).name
+    line = program.find("Recognition on the CPU: ", seconds=30).name
     program.click(line, role="push button")
     program.find("99th percentile")
     program.find("Fastest measured", role="radio button")
@@ -149,12 +149,12 @@ def export(program):
 
 def benchmark(program):
     program.key("ctrl+5")
-    program.find("How fast it is")
-    program.click("Measure quickly", role="push button")
+    program.find("Benchmark")
+    program.click("Quick benchmark", role="push button")
     program.find("GFLOP/s", seconds=60)
     say("a benchmark shows its first figure")
     program.click("Cancel", role="push button")
-    program.find("Measure quickly", role="push button", seconds=60)
+    program.find("Quick benchmark", role="push button", seconds=60)
     check(not os.path.exists(os.path.join(program.home, "bench")), "cancelled, it leaves nothing behind")
 
 
@@ -168,18 +168,18 @@ def survive_the_engine(home):
     """With the engine in a process of its own: that is killed, and then the window is."""
     with Program(path, home=home, environment={"INKLING_ENGINE": "process"}) as program:
         program.wait_for_window()
-        program.find("Reads with", seconds=15)
+        program.find("Using", seconds=15)
         program.click("Epochs", role="entry")
         program.key("ctrl+a", "4", "0", "0")
         wait(lambda: program.find("Epochs", role="entry").text.endswith("400"), 10, "400 in the field", program)
         program.click("Start", role="push button")
         wait(lambda: epoch(program) >= 3, 120, "the third epoch", program)
         check(subprocess.run(["pkill", "-9", "-P", str(program.process.pid)]).returncode == 0, "the engine is a process of its own, killed now")
-        program.find("ended unexpectedly")
-        program.find("Start anew", role="push button")
+        program.find("crashed")
+        program.find("Start new run", role="push button")
         draw(program, 7, SEVEN)
         program.key("ctrl+1")
-        safe = int(re.search(r"Continue after epoch (\d+)", program.click("Continue after epoch", role="push button").name).group(1))
+        safe = int(re.search(r"Resume after epoch (\d+)", program.click("Resume after epoch", role="push button").name).group(1))
         check(safe >= 1, f"the run can go on after epoch {safe}")
         wait(lambda: epoch(program) > safe + 1, 120, "an epoch after those that were safe", program)
         say("and does")
@@ -187,14 +187,14 @@ def survive_the_engine(home):
     with Program(path, home=home) as program:
         program.wait_for_window()
         program.key("ctrl+3")
-        program.find("Broke off on", seconds=15)
-        program.click("Continue", role="push button")
+        program.find("Interrupted on", seconds=15)
+        program.click("Resume", role="push button")
         wait(lambda: epoch(program) > safe + 1, 120, "the run, further than it was", program)
         say("what was under way when the window was killed goes on from Models")
         program.click("Stop", role="push button")
-        program.find("what it learned is kept")
+        program.find("weights saved")
         program.key("ctrl+3")
-        wait(lambda: not program.shows("Broke off on"), 10, "the list without it", program)
+        wait(lambda: not program.shows("Interrupted on"), 10, "the list without it", program)
         check(os.listdir(os.path.join(home, "checkpoints")) == [], "and leaves no checkpoint when it is over")
 
 
@@ -234,7 +234,7 @@ def main():
         program.wait_for_window()
         program.find("Teach your computer")
         program.key("Escape")
-        program.find("Nothing learned yet")
+        program.find("No run yet")
         draw(program, 7, SEVEN)
         say("without any run the starter model reads")
     without_a_display()

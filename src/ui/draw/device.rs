@@ -58,7 +58,7 @@ fn figures(ui: &mut Ui, app: &App) {
         return;
     };
     Grid::new("inference measurements").num_columns(5).spacing(vec2(style::GAP * 1.2, 4.0)).show(ui, |ui| {
-        for head in ["Time per drawing", "Median", "99th pct.", "Max. diff.", "Agreement"] {
+        for head in ["Device", "Median", "99th percentile", "Max. diff.", "Agreement"] {
             ui.label(style::hint(head));
         }
         ui.end_row();

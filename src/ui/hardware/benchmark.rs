@@ -62,7 +62,7 @@ fn progress(ui: &mut Ui, under_way: &RunningBenchmark, actions: &mut Vec<Action>
         }
         ui.vertical(|ui| {
             ui.label(what);
-            ui.add(style::progress_bar(ui, under_way.fraction).desired_height(10.0)).accessible_name("Progress of the benchmark");
+            ui.add(style::progress_bar(ui, under_way.fraction).desired_height(10.0)).accessible_name("Benchmark progress");
         });
     });
 }

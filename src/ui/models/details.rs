@@ -213,8 +213,8 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
 /// The optimiser with its momentum.
 fn optimizer(config: &RunConfig) -> String {
     match (config.optimizer, config.nesterov) {
-        (OptimizerKind::Sgd, true) => format!("{}, momentum {} (Nesterov)", config.optimizer.label(), config.momentum),
-        (OptimizerKind::Sgd, false) => format!("{}, momentum {}", config.optimizer.label(), config.momentum),
+        (OptimizerKind::Sgd, true) => format!("{} {} (Nesterov)", config.optimizer.label(), config.momentum),
+        (OptimizerKind::Sgd, false) => format!("{} {}", config.optimizer.label(), config.momentum),
         _ => config.optimizer.label().to_owned(),
     }
 }

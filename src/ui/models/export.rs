@@ -138,6 +138,6 @@ const fn about(format: ExportFormat) -> &'static str {
         ExportFormat::Candle => "A small Rust program that recognises images, and its weights.",
         ExportFormat::Card => "A description of the model with its accuracy and limitations, as Markdown and JSON.",
         ExportFormat::Report => "A web page with training curves, confusion matrix and misclassified images; it works offline.",
-        ExportFormat::Zip => "All of the above in one archive.",
+        ExportFormat::Zip => "All formats in one archive.",
     }
 }

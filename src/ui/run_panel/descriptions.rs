@@ -55,9 +55,7 @@ pub const fn augmentation(augmentation: Augmentation) -> &'static str {
 pub const fn optimizer(optimizer: OptimizerKind) -> &'static str {
     match optimizer {
         OptimizerKind::AdamW => "Adam with decoupled weight decay (Loshchilov & Hutter 2019). A good default.",
-        OptimizerKind::Sgd => {
-            "Plain steps along the gradient, with momentum. WindowRequest a well-chosen, larger learning rate, such as 0.05."
-        }
+        OptimizerKind::Sgd => "Stochastic gradient descent with momentum. Needs a well-chosen, larger learning rate, such as 0.05.",
         OptimizerKind::Adam => "Adapts the step size of each weight to its past gradients (Kingma & Ba 2015).",
         OptimizerKind::Sgld => {
             "Stochastic gradient Langevin dynamics: adds noise to each step, so that the weights sample from the posterior (Welling & Teh 2011)."

@@ -61,7 +61,7 @@ fn regularization(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let about = "Scales gradients down when their global norm exceeds this value; 1 is typical. Leave empty to turn clipping off.";
     fields::open_number(ui, app, Field::ClipNorm, "Clip gradients", "off", about, actions);
     let about =
-        "Gradient accumulation: sums the gradients of this many batches before each optimiser step, like one larger batch. 1 turns it off.";
+        "Gradient accumulation: combines the gradients of this many batches into one optimiser step, like a larger batch. 1 turns it off.";
     fields::number(ui, app, Field::Accumulation, "Accumulate", about, actions);
     let about = "Keeps an exponential moving average (EMA) of the weights with this decay per step, such as 0.999; the averaged weights are \
                  validated and saved. Leave empty to turn averaging off.";

@@ -48,9 +48,9 @@ fn entry(ui: &mut Ui, index: usize, here: usize, page: WizardStep, actions: &mut
 const fn short(step: WizardStep) -> &'static str {
     match step {
         WizardStep::Welcome => "Welcome",
-        WizardStep::Hardware => "Your machine",
+        WizardStep::Hardware => "Hardware",
         WizardStep::Data => "Data",
-        WizardStep::Settings => "Settings",
+        WizardStep::Settings => "Preset",
         WizardStep::Done => "Ready",
     }
 }
@@ -59,9 +59,9 @@ const fn short(step: WizardStep) -> &'static str {
 pub const fn title(step: WizardStep) -> &'static str {
     match step {
         WizardStep::Welcome => "Teach your computer to recognise digits",
-        WizardStep::Hardware => "Your machine",
+        WizardStep::Hardware => "Your hardware",
         WizardStep::Data => "Choose the training data",
         WizardStep::Settings => "Choose a preset",
-        WizardStep::Done => "Ready",
+        WizardStep::Done => "Ready to train",
     }
 }

@@ -21,7 +21,7 @@ fn training(steps: u64, answers: Answers) -> Harness<'static, Stage> {
 #[test]
 fn before_a_run_it_is_said_what_to_do() {
     let harness = stage(Panel::Plots, [900.0, 600.0]);
-    assert!(harness.query_by_label("Nothing learned yet").is_some());
+    assert!(harness.query_by_label("No run yet").is_some());
     assert!(harness.query_by_label_contains("press Start").is_some());
     assert!(harness.query_by_label("Loss plot").is_none());
 }
@@ -70,11 +70,11 @@ fn the_pointer_moves_the_crosshair_of_every_plot() {
 #[test]
 fn smoothing_scale_and_unit_can_be_chosen() {
     let mut harness = training(20, Answers::default());
-    harness.get_by_label("Log loss").click();
+    harness.get_by_label("Log scale").click();
     harness.run();
     assert!(harness.state().app.settings.log_loss);
-    harness.get_by_label("Horizontal axis by epoch").click();
-    harness.get_by_label("Fit").click();
+    harness.get_by_label("X axis by epoch").click();
+    harness.get_by_label("Reset view").click();
     harness.get_by_label("Show validation").click();
     harness.run();
     assert!(value(&harness, "Loss plot").ends_with("at step 20"));
@@ -95,7 +95,7 @@ fn the_curves_are_saved_as_csv() {
     let mut harness = training(3, Answers { file: Some(file.clone()), folder: None });
     harness.get_by_label("Save").click();
     harness.run();
-    harness.get_by_label("Curves (CSV)").click();
+    harness.get_by_label("Data (CSV)").click();
     harness.run();
     assert!(harness.state().done.contains(&Action::SaveCurves));
     // The file is written on a thread of its own; its notice says when it is there.
