@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::infer::ReadingReport;
+use crate::infer::DeviceComparison;
 use crate::ink::Ink;
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
@@ -185,7 +185,7 @@ pub enum Event {
     /// From now on this model reads drawings.
     ModelInUse(ModelInfo),
     /// Where the model reads from now on, and what that rests on.
-    InferenceDevice(ReadingReport),
+    InferenceDevice(DeviceComparison),
     /// A drawing was read.
     Classified {
         /// From the command.

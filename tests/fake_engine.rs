@@ -14,7 +14,7 @@ use inkling::app::{App, AppDeps, Choice, Desktop, Dialogs, SampleLoad, Settings,
 use inkling::bench::{BATCH_SIZES, side_of};
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
-use inkling::infer::{Agreement, DeviceReading, ReadingFigures, ReadingReport};
+use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{Image, Ink};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ExportReport, Task};
@@ -40,7 +40,7 @@ pub struct FakeEngine {
     /// Everything that was asked, oldest first.
     pub heard: Vec<Command>,
     /// What it finds about reading.
-    pub reads: ReadingReport,
+    pub reads: DeviceComparison,
     /// The benchmark under way.
     pub benchmark: Option<u64>,
     /// The export whose accuracy is being measured.
@@ -449,14 +449,14 @@ pub fn starter() -> ModelInfo {
 }
 
 /// The starter model on these devices, with the median of a reading in microseconds; it reads on the last.
-pub fn reads(devices: &[(DeviceChoice, f32)]) -> ReadingReport {
-    let agreement = Agreement { pictures: 256, alike: 256, largest_difference: 3e-6 };
+pub fn reads(devices: &[(DeviceChoice, f32)]) -> DeviceComparison {
+    let agreement = Agreement { images: 256, matching: 256, max_difference: 3e-6 };
     let of = |&(device, median_microseconds): &(DeviceChoice, f32)| {
-        let figures = ReadingFigures { median_microseconds, p99_microseconds: 2.0 * median_microseconds, agreement };
-        DeviceReading { device, outcome: Ok(figures) }
+        let figures = DeviceTiming { median_microseconds, p99_microseconds: 2.0 * median_microseconds, agreement };
+        DeviceTrial { device, outcome: Ok(figures) }
     };
     let device = devices.last().unwrap().0;
-    ReadingReport { model: ModelRef::Starter, device, tried: devices.iter().map(of).collect() }
+    DeviceComparison { model: ModelRef::Starter, device, trials: devices.iter().map(of).collect() }
 }
 
 /// A machine of two cores, measured.

@@ -21,7 +21,7 @@ fn this_machine_passes_in_every_precision() {
         let of = |subject: &Subject| report.checks.iter().any(|check| check.precision == precision && check.subject == *subject);
         assert!(of(&Subject::Training) && of(&Subject::Op("Linear layer".to_owned())));
     }
-    assert!(report.checks.iter().any(|check| check.subject == Subject::Reading));
+    assert!(report.checks.iter().any(|check| check.subject == Subject::Inference));
     assert!(report.verdict().starts_with("All"), "{}", report.verdict());
     let [table] = sections(&report).try_into().unwrap();
     assert!(table.lines.iter().all(|line| line.cells.len() == 4 && line.cells[1].ends_with(" ok")), "{table:?}");

@@ -91,7 +91,7 @@ pub(super) struct CommandQueue<'a> {
     /// The model that reads, on the processor.
     classifier: Option<Classifier>,
     /// Where it reads.
-    place: InferenceDevice,
+    inference_device: InferenceDevice,
     /// Reads with the newest weights of the run that is under way.
     learning: Option<(RunId, Classifier)>,
     /// True while the learning classifier reads.
@@ -101,9 +101,10 @@ pub(super) struct CommandQueue<'a> {
 impl<'a> CommandQueue<'a> {
     pub fn open(context: WorkerContext<'a>, devices: Arc<dyn Devices>) -> Self {
         let WorkerContext { commands, events, current } = context;
-        let place = InferenceDevice::new(devices);
+        let inference_device = InferenceDevice::new(devices);
         let (orders, drawing) = (VecDeque::new(), None);
-        let mut queue = Self { commands, events, current, orders, drawing, classifier: None, place, learning: None, following: false };
+        let mut queue =
+            Self { commands, events, current, orders, drawing, classifier: None, inference_device, learning: None, following: false };
         queue.read_with(&ModelRef::Starter);
         queue
     }
@@ -111,7 +112,7 @@ impl<'a> CommandQueue<'a> {
     /// Notes what the engine is busy with.
     pub fn busy_with(&mut self, task: Option<Task>) {
         if task.is_some() {
-            self.place.break_off();
+            self.inference_device.postpone();
         }
         *self.current = task;
     }
@@ -141,11 +142,11 @@ impl<'a> CommandQueue<'a> {
             // While a run is held, too, nothing is compared.
             if self.current.is_none()
                 && let Some(classifier) = &self.classifier
-                && let Some(report) = self.place.attend(classifier)
+                && let Some(report) = self.inference_device.poll(classifier)
             {
                 self.events.send(Event::InferenceDevice(report));
             }
-            let patience = if self.place.is_comparing() { POLL_INTERVAL } else { Duration::MAX };
+            let patience = if self.inference_device.is_comparing() { POLL_INTERVAL } else { Duration::MAX };
             match self.commands.recv_timeout(patience) {
                 Ok(command) => self.take(command),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -174,7 +175,7 @@ impl<'a> CommandQueue<'a> {
         if std::mem::take(&mut self.following) {
             if left.is_some() {
                 self.classifier = left;
-                self.place.start_over();
+                self.inference_device.restart();
             }
             if let Some(classifier) = &self.classifier {
                 self.events.send(Event::ModelInUse(classifier.info().clone()));
@@ -200,7 +201,7 @@ impl<'a> CommandQueue<'a> {
             Command::Shutdown => Order::Shutdown,
             Command::Ping => return self.events.send(Event::Pong),
             Command::UseModel(model) => return self.read_with(&model),
-            Command::ChooseInferenceDevice { choice, usable } => return self.place.ask(choice, usable),
+            Command::ChooseInferenceDevice { choice, usable } => return self.inference_device.choose(choice, usable),
             Command::Classify { request, ink } => {
                 self.drawing = Some((request, ink));
                 return;
@@ -226,7 +227,7 @@ impl<'a> CommandQueue<'a> {
             Ok(classifier) => {
                 self.events.send(Event::ModelInUse(classifier.info().clone()));
                 self.classifier = Some(classifier);
-                self.place.start_over();
+                self.inference_device.restart();
                 self.following = false;
             }
             Err(problem) => self.events.send(Event::Failed { what: Task::Model, problem }),
@@ -250,7 +251,7 @@ impl<'a> CommandQueue<'a> {
         let (prediction, report) = match (learning, &self.classifier) {
             (Some(learning), _) => (learning.classify_drawing(&ink).map_err(Problem::from), None),
             (None, Some(classifier)) => {
-                let (reading, report) = self.place.read(classifier, &ink);
+                let (reading, report) = self.inference_device.classify(classifier, &ink);
                 (reading.map_err(Problem::from), report)
             }
             (None, None) => (Err(Problem::NoSuchRun), None),

@@ -1,16 +1,17 @@
-//! Owns reading: a drawing's digit, a model's figures on a split, and how a model reads on each device. Must not know training, runs or windows.
+//! Using a model: what it makes of a drawing, how well it does on a data set, and on which device it is fast and right.
+//! Depends on networks and data; knows nothing of training, runs or windows.
 
 mod classifier;
-mod compare;
+mod compare_devices;
+mod device_comparison;
 mod error;
-mod findings;
 mod measure;
 mod scores;
 
 pub use classifier::{Classifier, Classify, starter_file};
-pub use compare::{Candidate, PICTURES, Tried, compare, guarded};
+pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_devices};
+pub use device_comparison::{Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE};
 pub use error::InferError;
-pub use findings::{APART, Agreement, DeviceReading, ReadingFigures, ReadingFlaw, ReadingReport, candidates, choose};
 pub use measure::{DEVICE_CHUNK, Measurement, measure};
 pub use scores::Scores;
 

@@ -1,25 +1,23 @@
-//! Owns the checks of whole networks: a short training must learn, and pictures must be read alike however they are read.
-//! Must not know single ops.
+//! The checks of whole networks: a short training must learn, and the starter model must classify as it does on the CPU.
 
 use std::ops::ControlFlow;
 
 use super::SelfTestError;
 use super::report::{Check, Subject};
 use crate::data::{DataSet, builtin};
-use crate::infer::{APART, Agreement, Classifier, PICTURES, Scores};
+use crate::infer::{Agreement, COMPARED_IMAGES, Classifier, Scores, TOLERANCE};
 use crate::ink::PIXELS;
-use crate::nn::DeviceContext;
-use crate::nn::{Mode, Net};
-use crate::records::{StepPoint, Telemetry};
+use crate::nn::{DeviceContext, Mode, Net};
+use crate::records::{CLASSES, StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use crate::train::{Flow, Observer, train};
 
-/// Pictures learned from, a twelfth of them held back.
-const LEARNED: usize = 1536;
-/// The share of its first loss that a training may have left: on every machine so far it was below a third.
-const LEFT: f32 = 0.6;
+/// Images of the short training, a twelfth of them for validation.
+const TRAIN_IMAGES: usize = 1536;
+/// The last loss of the short training must be at most this share of the first; on every machine so far it was below a third.
+const MAX_LOSS_RATIO: f32 = 0.6;
 
-fn pictures(train: usize, test: usize) -> Result<DataSet, SelfTestError> {
+fn digits(train: usize, test: usize) -> Result<DataSet, SelfTestError> {
     Ok(builtin::generate(1, train, test, &mut |_| ControlFlow::Continue(()))?)
 }
 
@@ -28,42 +26,40 @@ pub fn learns(device: DeviceChoice, context: &DeviceContext, precision: Precisio
     let mut losses = Losses::default();
     let config =
         RunConfig { model: ModelKind::Speedrun, device, precision, epochs: 2, batch_size: 64, ..RunConfig::preset(Preset::Speedrun) };
-    let trained = pictures(LEARNED, 0).and_then(|data| Ok(train(&config, &data, context, None, &mut losses)?));
-    let check = |found, detail: String| Check { subject: Subject::Training, precision, found, tolerance: LEFT, detail };
+    let trained = digits(TRAIN_IMAGES, 0).and_then(|data| Ok(train(&config, &data, context, None, &mut losses)?));
+    let check = |found, detail: String| Check { subject: Subject::Training, precision, found, tolerance: MAX_LOSS_RATIO, detail };
     match (trained, losses.0.first(), losses.0.last()) {
-        (Err(problem), ..) => check(None, problem.to_string()),
+        (Err(error), ..) => check(None, error.to_string()),
         (Ok(_), Some(first), Some(last)) => check(Some(last / first), format!("loss fell from {first:.3} to {last:.3}")),
         _ => check(None, "no step was completed".to_owned()),
     }
 }
 
-/// The starter model on the device, many pictures at a time, against the processor, one after the other.
-pub fn reads(context: &DeviceContext) -> Check {
-    let check = |found, detail| Check { subject: Subject::Reading, precision: Precision::F32, found, tolerance: APART, detail };
+/// The starter model on the device, many images at once, against the CPU, one image at a time.
+pub fn classifies(context: &DeviceContext) -> Check {
+    let check = |found, detail| Check { subject: Subject::Inference, precision: Precision::F32, found, tolerance: TOLERANCE, detail };
     match agreement(context) {
-        Ok(Agreement { pictures, alike, largest_difference }) => {
-            check(Some(largest_difference), format!("same digit on {alike} of {pictures} images"))
+        Ok(Agreement { images, matching, max_difference }) => {
+            check(Some(max_difference), format!("same digit on {matching} of {images} images"))
         }
-        Err(problem) => check(None, problem.to_string()),
+        Err(error) => check(None, error.to_string()),
     }
 }
 
 fn agreement(context: &DeviceContext) -> Result<Agreement, SelfTestError> {
-    let data = pictures(0, PICTURES)?;
+    let images = digits(0, COMPARED_IMAGES)?.test.images;
     let classifier = Classifier::starter()?;
-    let there = probabilities(&classifier.net().to_device(context)?, &data.test.images)?;
-    let mut agreement = Agreement::default();
-    for (picture, there) in data.test.images.chunks_exact(PIXELS).zip(&there) {
-        for here in probabilities(classifier.net(), picture)? {
-            agreement.add(&here.probabilities, &there.probabilities);
-        }
+    let on_device = probabilities(&classifier.net().to_device(context)?, &images)?;
+    let mut on_cpu = Vec::new();
+    for image in images.chunks_exact(PIXELS) {
+        on_cpu.extend(probabilities(classifier.net(), image)?);
     }
-    Ok(agreement)
+    Ok(Agreement::between(&on_cpu, &on_device))
 }
 
-fn probabilities(net: &Net, pictures: &[u8]) -> Result<Vec<Scores>, SelfTestError> {
-    let logits = net.forward(pictures, Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
-    Ok(Scores::of_rows(&logits).collect())
+fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<[f32; CLASSES]>, SelfTestError> {
+    let logits = net.forward(images, Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
+    Ok(Scores::of_rows(&logits).map(|scores| scores.probabilities).collect())
 }
 
 /// The losses of a run's steps.

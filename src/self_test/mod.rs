@@ -1,8 +1,8 @@
-//! Owns whether a device computes rightly: every op with its gradients, a short training that must learn, a reading that must agree.
-//! Must not know windows, nor what is offered on its word: `hardware` does.
+//! Whether a device computes correctly: every op with its gradients, a short training that must learn, and a model that must classify as it does
+//! on the CPU.
 //!
-//! Ops are compared with compositions of candle's own on the processor, in f32: other code, by other people. The processor is tested like
-//! any other device: its kernels are ours, and chosen by what it says it can do.
+//! Ops are compared with compositions of candle's own ops on the CPU, in f32: other code, by other people. The CPU is tested like any other
+//! device: its kernels are ours, and selected by the instruction sets it reports.
 
 mod error;
 mod learning;
@@ -22,25 +22,25 @@ pub use subprocess::{check_in_subprocess, run_in_subprocess};
 use crate::nn::DeviceContext;
 use crate::run_config::{DeviceChoice, Precision};
 
-/// Tests a device in every precision. `told` hears of each check as it is done. An error where there is no such device.
-pub fn run(device: DeviceChoice, told: &mut dyn FnMut(&Check)) -> Result<Report, SelfTestError> {
+/// Tests a device at every precision; `on_check` is called after each check. An error if there is no such device.
+pub fn run(device: DeviceChoice, on_check: &mut dyn FnMut(&Check)) -> Result<Report, SelfTestError> {
     let started = Instant::now();
     let opened = DeviceContext::open(device)?;
     let mut checks = Vec::new();
-    let mut note = |check: Check| {
-        told(&check);
+    let mut add = |check: Check| {
+        on_check(&check);
         checks.push(check);
     };
     for precision in Precision::on(device.resolved()) {
         for case in op_cases::all() {
-            // What rounding does to a kink or a maximum is no fault: only products are compared in the shorter formats.
+            // Rounding may flip a kink or a maximum, which is no fault: in the shorter formats only products are compared.
             if precision == Precision::F32 || case.is_product {
-                note(check(&case, &opened, precision));
+                add(check(&case, &opened, precision));
             }
         }
-        note(learning::learns(device, &opened, precision));
+        add(learning::learns(device, &opened, precision));
     }
-    note(learning::reads(&opened));
+    add(learning::classifies(&opened));
     Ok(Report { device: device.resolved(), checks, seconds: started.elapsed().as_secs_f32() })
 }
 

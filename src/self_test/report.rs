@@ -1,5 +1,4 @@
-//! Owns what a self-test found: its checks, what may be offered on their word, and the table people read.
-//! Must not compute anything.
+//! What a self-test found, which precisions may be used according to it, and its table.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +14,9 @@ pub enum Subject {
     Op(String),
     /// A short training.
     Training,
-    /// Pictures read by the starter model.
-    Reading,
+    /// Images classified by the starter model.
+    #[serde(rename = "reading")]
+    Inference,
 }
 
 /// One check.
@@ -24,19 +24,19 @@ pub enum Subject {
 pub struct Check {
     /// What was checked.
     pub subject: Subject,
-    /// The number format of products.
+    /// The precision of matrix products.
     pub precision: Precision,
-    /// What was found, as a figure: for an op the largest difference relative to the largest number, for a training the share of its first
-    /// loss that is left, for a reading the largest difference of a probability. `None` where it came to no figure.
+    /// For an op the largest error relative to the largest number, for the training the last loss as a share of the first, for
+    /// the classification the largest difference of a probability. `None` if the check could not be completed.
     pub found: Option<f32>,
-    /// The largest figure that passes.
+    /// The largest value of `found` that passes.
     pub tolerance: f32,
-    /// Why it came to no figure, or where the largest difference is.
+    /// Why the check could not be completed, or where the largest error is.
     pub detail: String,
 }
 
 impl Check {
-    /// True when it found what it had to.
+    /// True if it was completed within its tolerance.
     pub fn passed(&self) -> bool {
         self.found.is_some_and(|found| found <= self.tolerance)
     }
@@ -59,7 +59,7 @@ impl Subject {
         match self {
             Self::Op(name) => name,
             Self::Training => "Short training run",
-            Self::Reading => "Recognition",
+            Self::Inference => "Recognition",
         }
     }
 }
@@ -76,34 +76,33 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether runs in this precision can be offered; otherwise why not, as a sentence.
+    /// Whether training at this precision passed; otherwise why not, as a sentence.
     pub fn passed(&self, precision: Precision) -> Result<(), String> {
-        self.first_failure(|check| check.precision == precision || check.subject == Subject::Reading)
+        self.first_failure(|check| check.precision == precision || check.subject == Subject::Inference)
     }
 
     fn first_failure(&self, concerns: impl Fn(&Check) -> bool) -> Result<(), String> {
         self.checks.iter().filter(|check| concerns(check) && !check.passed()).map(Check::in_words).next().map_or(Ok(()), Err)
     }
 
-    /// Whether drawings can be read there; otherwise why not, as a sentence. A device that training is not offered on may fail in its
-    /// gradients.
+    /// Whether recognition passed; otherwise why not, as a sentence. Where training is not offered, gradients do not matter.
     pub fn passed_inference(&self) -> Result<(), String> {
         match self.device {
-            DeviceChoice::Metal => self.first_failure(|check| check.subject == Subject::Reading),
+            DeviceChoice::Metal => self.first_failure(|check| check.subject == Subject::Inference),
             _ => self.passed(Precision::F32),
         }
     }
 
-    /// Checks that failed.
+    /// How many checks failed.
     pub fn failed(&self) -> usize {
         self.checks.iter().filter(|check| !check.passed()).count()
     }
 
     /// "All 31 checks passed in 1.2 s.", or "1 of 31 checks failed, so only f32 and bf16 will be used on this device."
     pub fn verdict(&self) -> String {
-        let sound: Vec<_> = Precision::on(self.device).filter(|&precision| self.passed(precision).is_ok()).map(Precision::name).collect();
+        let usable: Vec<_> = Precision::on(self.device).filter(|&precision| self.passed(precision).is_ok()).map(Precision::name).collect();
         let count = self.checks.len();
-        match (self.failed(), sound.as_slice()) {
+        match (self.failed(), usable.as_slice()) {
             (0, _) => format!("All {count} checks passed in {:.1} s.", self.seconds),
             (failed, []) => format!("{failed} of {count} checks failed, so this device will not be used."),
             (failed, [one]) => format!("{failed} of {count} checks failed, so only {one} will be used on this device."),

@@ -2,7 +2,7 @@
 
 use inkling::app::{Action, App, Checked};
 use inkling::hardware::{Hardware, Metal};
-use inkling::infer::{Agreement, DeviceReading, InferError, ReadingFlaw};
+use inkling::infer::{Agreement, DeviceRejection, DeviceTrial, InferError};
 use inkling::nn::ComputeError;
 use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event};
@@ -59,7 +59,7 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
     report.checks[0].found = Some(0.9);
     assert!(report.passed_inference().is_ok());
     assert!(inkling::self_test::Report { device: DeviceChoice::Cuda, ..report.clone() }.passed_inference().is_err());
-    report.checks[0].subject = inkling::self_test::Subject::Reading;
+    report.checks[0].subject = inkling::self_test::Subject::Inference;
     app.checks.insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(report))));
     app.apply(Action::ChooseInferenceDevice(ReadingChoice::Fastest));
     engine.serve();
@@ -100,16 +100,16 @@ fn figures_of_another_model_are_not_shown() {
 #[test]
 fn a_device_that_is_not_used_says_why_and_only_once() {
     let (mut app, _engine) = on_a_mac();
-    let agreement = Agreement { pictures: 256, alike: 244, largest_difference: 0.43 };
+    let agreement = Agreement { images: 256, matching: 244, max_difference: 0.43 };
     let flaws = [
-        (ReadingFlaw::Disagrees(agreement), "12 of 256"),
-        (ReadingFlaw::Slow { drawings: 9, seconds: 5.2 }, "9 drawings"),
-        (ReadingFlaw::Failed(InferError::Compute(ComputeError::Failed { message: "the driver is gone".to_owned() })), "driver is gone"),
+        (DeviceRejection::Disagrees(agreement), "12 of 256"),
+        (DeviceRejection::Slow { images: 9, seconds: 5.2 }, "9 drawings"),
+        (DeviceRejection::Failed(InferError::Compute(ComputeError::Failed { message: "the driver is gone".to_owned() })), "driver is gone"),
     ];
     for (flaw, words) in flaws {
         let mut report = reads(&[(DeviceChoice::Cpu, 100.0)]);
         app.on_event(Event::InferenceDevice(report.clone()));
-        report.tried.push(DeviceReading { device: DeviceChoice::Metal, outcome: Err(flaw) });
+        report.trials.push(DeviceTrial { device: DeviceChoice::Metal, outcome: Err(flaw) });
         app.on_event(Event::InferenceDevice(report.clone()));
         assert_eq!(app.device_summary(), "Recognition on the CPU: 0.1 ms");
         let said = app.inference_flaws();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use inkling::engine::Devices;
-use inkling::infer::{APART, InferError, PICTURES, ReadingFlaw, ReadingReport};
+use inkling::infer::{COMPARED_IMAGES, DeviceComparison, DeviceRejection, InferError, TOLERANCE};
 use inkling::nn::ComputeError;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event};
@@ -24,7 +24,7 @@ fn ask(bench: &Bench, choice: ReadingChoice) {
     bench.handle.send(Command::ChooseInferenceDevice { choice, usable: vec![DeviceChoice::Cuda] });
 }
 
-fn reported(bench: &Bench) -> ReadingReport {
+fn reported(bench: &Bench) -> DeviceComparison {
     bench.until(|event| if let Event::InferenceDevice(report) = event { Some(report) } else { None })
 }
 
@@ -38,7 +38,7 @@ fn read(bench: &Bench, wanted: u64) -> Prediction {
 }
 
 /// What an engine finds whose device follows this script.
-fn found(script: Script, choice: ReadingChoice) -> (Bench, ReadingReport) {
+fn found(script: Script, choice: ReadingChoice) -> (Bench, DeviceComparison) {
     let bench = engine(FakeDevices::new(script));
     ask(&bench, choice);
     let report = reported(&bench);
@@ -50,8 +50,8 @@ fn with_nothing_but_a_processor_its_speed_is_measured() {
     let bench = engine(FakeDevices::new(Script::Absent));
     bench.handle.send(Command::ChooseInferenceDevice { choice: ReadingChoice::Automatic, usable: Vec::new() });
     let report = reported(&bench);
-    assert_eq!((&report.model, report.device, report.tried.len()), (&ModelRef::Starter, DeviceChoice::Cpu, 1));
-    let figures = report.tried[0].outcome.as_ref().unwrap();
+    assert_eq!((&report.model, report.device, report.trials.len()), (&ModelRef::Starter, DeviceChoice::Cpu, 1));
+    let figures = report.trials[0].outcome.as_ref().unwrap();
     assert!(figures.median_microseconds > 0.0 && figures.p99_microseconds >= figures.median_microseconds, "{figures:?}");
     assert_eq!(read(&bench, 1).device, DeviceChoice::Cpu);
 }
@@ -59,26 +59,26 @@ fn with_nothing_but_a_processor_its_speed_is_measured() {
 #[test]
 fn a_device_that_reads_as_the_processor_does_is_used() {
     let (bench, report) = found(Script::Sound, ReadingChoice::Automatic);
-    assert_eq!((report.device, report.tried.len()), (DeviceChoice::Cuda, 2));
-    let agreement = report.tried[1].outcome.as_ref().unwrap().agreement;
-    assert_eq!((agreement.pictures as usize, agreement.alike as usize), (PICTURES, PICTURES));
-    assert!(agreement.largest_difference <= APART);
+    assert_eq!((report.device, report.trials.len()), (DeviceChoice::Cuda, 2));
+    let agreement = report.trials[1].outcome.as_ref().unwrap().agreement;
+    assert_eq!((agreement.images as usize, agreement.matching as usize), (COMPARED_IMAGES, COMPARED_IMAGES));
+    assert!(agreement.max_difference <= TOLERANCE);
     let there = read(&bench, 1);
     assert_eq!(there.device, DeviceChoice::Cuda);
     // The processor is never tried against itself, and takes over at once.
     ask(&bench, ReadingChoice::Cpu);
-    assert_eq!(reported(&bench).tried.len(), 1);
+    assert_eq!(reported(&bench).trials.len(), 1);
     let here = read(&bench, 2);
     assert_eq!(here.device, DeviceChoice::Cpu);
     for (a, b) in here.probabilities.iter().zip(there.probabilities) {
-        assert!((a - b).abs() <= APART);
+        assert!((a - b).abs() <= TOLERANCE);
     }
 }
 
 #[test]
 fn the_fastest_is_the_one_that_was_measured_to_be() {
     let (bench, report) = found(Script::Slow(Duration::from_millis(3)), ReadingChoice::Fastest);
-    assert!(report.tried.iter().all(|tried| tried.outcome.is_ok()), "{report:?}");
+    assert!(report.trials.iter().all(|trial| trial.outcome.is_ok()), "{report:?}");
     assert_eq!((report.device, read(&bench, 1).device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
     // Whoever names it gets it.
     ask(&bench, ReadingChoice::Cuda);
@@ -91,23 +91,23 @@ fn a_device_that_reads_otherwise_or_not_at_all_is_not_used() {
     let flaw = |script| {
         let (bench, report) = found(script, ReadingChoice::Cuda);
         assert_eq!((report.device, read(&bench, 1).device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
-        assert!(report.tried[0].outcome.is_ok());
-        report.tried[1].outcome.clone().unwrap_err()
+        assert!(report.trials[0].outcome.is_ok());
+        report.trials[1].outcome.clone().unwrap_err()
     };
     let wrong = flaw(Script::Wrong);
-    assert!(matches!(wrong, ReadingFlaw::Disagrees(agreement) if agreement.largest_difference > APART), "{wrong:?}");
+    assert!(matches!(wrong, DeviceRejection::Disagrees(agreement) if agreement.max_difference > TOLERANCE), "{wrong:?}");
     let absent = flaw(Script::Absent);
-    assert!(matches!(absent, ReadingFlaw::Failed(InferError::Config(ConfigProblem::DeviceUnavailable { .. }))), "{absent:?}");
+    assert!(matches!(absent, DeviceRejection::Failed(InferError::Config(ConfigProblem::DeviceUnavailable { .. }))), "{absent:?}");
     for script in [Script::Fails(20), Script::Panics(20)] {
         let failing = flaw(script);
-        assert!(matches!(failing, ReadingFlaw::Failed(InferError::Compute(ComputeError::Failed { .. }))), "{failing:?}");
+        assert!(matches!(failing, DeviceRejection::Failed(InferError::Compute(ComputeError::Failed { .. }))), "{failing:?}");
     }
 }
 
 #[test]
 fn a_device_that_fails_later_costs_no_drawing() {
     // It survives the comparison, which reads a few pictures more to warm up.
-    for script in [Script::Fails(PICTURES as u32 + 20), Script::Panics(PICTURES as u32 + 20)] {
+    for script in [Script::Fails(COMPARED_IMAGES as u32 + 20), Script::Panics(COMPARED_IMAGES as u32 + 20)] {
         let (bench, report) = found(script, ReadingChoice::Automatic);
         assert_eq!(report.device, DeviceChoice::Cuda);
         let (mut there, mut request) = (0, 0);
@@ -125,7 +125,7 @@ fn a_device_that_fails_later_costs_no_drawing() {
         };
         assert!(there > 0 && there < 20, "{there}");
         assert_eq!((said.device, prediction.device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
-        assert!(matches!(said.tried[1].outcome, Err(ReadingFlaw::Failed(_))), "{said:?}");
+        assert!(matches!(said.trials[1].outcome, Err(DeviceRejection::Failed(_))), "{said:?}");
         assert_eq!(read(&bench, 1000).device, DeviceChoice::Cpu);
     }
 }

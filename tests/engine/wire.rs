@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use inkling::bench::side_of;
 use inkling::data::DataError;
 use inkling::engine::{Handshake, read, recv_handshake, send_handshake, write};
-use inkling::infer::{Agreement, DeviceReading, InferError, ReadingFlaw, ReadingReport};
+use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial, InferError};
 use inkling::ink::Ink;
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Task};
@@ -83,11 +83,11 @@ fn every_event_arrives_as_it_left() {
         Problem::EngineExited(EngineExit::Hung { seconds: 30 }),
     ];
     let flaws = [
-        ReadingFlaw::Failed(InferError::Data(DataError::Unknown)),
-        ReadingFlaw::Slow { drawings: 3, seconds: 5.5 },
-        ReadingFlaw::Disagrees(Agreement { largest_difference: f32::INFINITY, ..Agreement::default() }),
+        DeviceRejection::Failed(InferError::Data(DataError::Unknown)),
+        DeviceRejection::Slow { images: 3, seconds: 5.5 },
+        DeviceRejection::Disagrees(Agreement { max_difference: f32::INFINITY, ..Agreement::default() }),
     ];
-    let flaws = flaws.map(|flaw| DeviceReading { device: DeviceChoice::Cuda, outcome: Err(flaw) }).to_vec();
+    let flaws = flaws.map(|flaw| DeviceTrial { device: DeviceChoice::Cuda, outcome: Err(flaw) }).to_vec();
     let events = [
         Event::Preparing { run, fraction: 0.25 },
         Event::Started { run, plan: plan(&config), before: vec![record], folder: "checkpoints/1".into() },
@@ -104,7 +104,7 @@ fn every_event_arrives_as_it_left() {
         Event::Discarded(run),
         Event::ModelInUse(starter()),
         Event::InferenceDevice(reads(&[(DeviceChoice::Cpu, 50.0), (DeviceChoice::Metal, 900.0)])),
-        Event::InferenceDevice(ReadingReport { tried: flaws, ..reads(&[(DeviceChoice::Cpu, 50.0)]) }),
+        Event::InferenceDevice(DeviceComparison { trials: flaws, ..reads(&[(DeviceChoice::Cpu, 50.0)]) }),
         Event::Classified { request: 1, prediction: Box::new(prediction(&Ink::default())) },
         Event::Evaluating { request: 1, fraction: 0.5 },
         Event::Evaluated { request: 1, model: starter(), data: config.data.clone(), evaluation: Box::new(evaluation()) },

@@ -1,6 +1,6 @@
-//! Reading: one drawing, a picture, a whole split.
+//! Classification: a drawing, an image, a whole data set.
 
-mod compare;
+mod compare_devices;
 mod starter;
 
 use std::ops::ControlFlow;

@@ -5,7 +5,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, CANVAS, Checked};
 use inkling::hardware::{Hardware, Metal};
-use inkling::infer::{Agreement, DeviceReading, ReadingFlaw, ReadingReport};
+use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::protocol::{Command, Event};
 use inkling::run_config::{DeviceChoice, ReadingChoice};
 
@@ -152,7 +152,7 @@ fn an_idle_canvas_asks_for_no_frames() {
 }
 
 /// A stage on a machine with an Apple GPU that was found sound, where the engine finds this.
-fn on_a_mac(found: ReadingReport) -> Harness<'static, Stage> {
+fn on_a_mac(found: DeviceComparison) -> Harness<'static, Stage> {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
     let stage = harness.state_mut();
     stage.app.hardware = Some(Hardware { metal: Some(Metal::default()), ..Hardware::default() });
@@ -200,8 +200,8 @@ fn the_place_of_reading_is_chosen_by_keyboard_too() {
 #[test]
 fn a_device_that_is_not_used_is_pointed_out() {
     let mut found = reads(&[(DeviceChoice::Cpu, 100.0)]);
-    let agreement = Agreement { pictures: 256, alike: 200, largest_difference: 0.9 };
-    found.tried.push(DeviceReading { device: DeviceChoice::Metal, outcome: Err(ReadingFlaw::Disagrees(agreement)) });
+    let agreement = Agreement { images: 256, matching: 200, max_difference: 0.9 };
+    found.trials.push(DeviceTrial { device: DeviceChoice::Metal, outcome: Err(DeviceRejection::Disagrees(agreement)) });
     let mut harness = on_a_mac(found);
     harness.get_by_label("Recognition on the CPU: 0.1 ms").click();
     harness.run();

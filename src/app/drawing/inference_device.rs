@@ -7,7 +7,7 @@ use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::engine::EngineHost;
 use crate::hardware::reading_availability;
-use crate::infer::{APART, DeviceReading, PICTURES, ReadingFigures, ReadingReport};
+use crate::infer::{COMPARED_IMAGES, DeviceComparison, DeviceTiming, DeviceTrial, TOLERANCE};
 use crate::protocol::Command;
 use crate::records::ModelRef;
 use crate::run_config::{DeviceChoice, ReadingChoice};
@@ -19,7 +19,7 @@ pub struct InferenceDevice {
     /// What the engine was last told.
     told: Option<(ReadingChoice, Vec<DeviceChoice>)>,
     /// What it found last.
-    report: Option<ReadingReport>,
+    report: Option<DeviceComparison>,
     /// True once the process that reads on a driver's device was lost.
     given_up: bool,
     /// True where the engine is to move to another process as soon as it has nothing else to do.
@@ -28,7 +28,7 @@ pub struct InferenceDevice {
 
 impl App {
     /// What was found of the model that reads, once it was compared.
-    pub fn inference_report(&self) -> Option<&ReadingReport> {
+    pub fn inference_report(&self) -> Option<&DeviceComparison> {
         let model = &self.model_in_use.as_ref()?.reference;
         self.inference.report.as_ref().filter(|report| report.model == *model)
     }
@@ -41,9 +41,9 @@ impl App {
             return format!("Recognition on {}, the training device", device_name(device, true));
         }
         let Some(report) = self.inference_report() else { return "Recognition on the CPU".to_owned() };
-        let figures = |wanted: &DeviceReading| wanted.outcome.as_ref().ok().map(|figures| milliseconds(figures.median_microseconds));
-        let here = report.tried.iter().find(|tried| tried.device == report.device).and_then(figures);
-        let others = report.tried.iter().filter(|tried| tried.device != report.device);
+        let figures = |wanted: &DeviceTrial| wanted.outcome.as_ref().ok().map(|figures| milliseconds(figures.median_microseconds));
+        let here = report.trials.iter().find(|trial| trial.device == report.device).and_then(figures);
+        let others = report.trials.iter().filter(|trial| trial.device != report.device);
         let others: Vec<_> = others.filter_map(|other| Some(format!("{} {}", device_name(other.device, false), figures(other)?))).collect();
         let mut line = format!("Recognition on {}", device_name(report.device, true));
         if let Some(here) = here {
@@ -57,8 +57,8 @@ impl App {
 
     /// Why drawings are not read on a device that was tried, a sentence each.
     pub fn inference_flaws(&self) -> Vec<String> {
-        let tried = self.inference_report().map_or(&[][..], |report| &report.tried);
-        tried.iter().filter_map(|tried| Some(Message::reading_flaw(tried.device, tried.outcome.as_ref().err()?).what)).collect()
+        let tried = self.inference_report().map_or(&[][..], |report| &report.trials);
+        tried.iter().filter_map(|trial| Some(Message::reading_flaw(trial.device, trial.outcome.as_ref().err()?).what)).collect()
     }
 
     /// Why drawings cannot be read so here, if they cannot.
@@ -134,15 +134,15 @@ impl App {
     }
 
     /// The engine found out where to read; what went wrong is said once.
-    pub(in crate::app) fn on_reading_report(&mut self, report: ReadingReport) {
+    pub(in crate::app) fn on_reading_report(&mut self, report: DeviceComparison) {
         let known = |device| {
-            let last = self.inference.report.iter().flat_map(|report| &report.tried);
-            last.filter(|tried| tried.device == device).any(|tried| tried.outcome.is_err())
+            let last = self.inference.report.iter().flat_map(|report| &report.trials);
+            last.filter(|trial| trial.device == device).any(|trial| trial.outcome.is_err())
         };
         let news: Vec<_> = report
-            .tried
+            .trials
             .iter()
-            .filter_map(|tried| Some((tried.device, tried.outcome.as_ref().err()?)))
+            .filter_map(|trial| Some((trial.device, trial.outcome.as_ref().err()?)))
             .filter(|(device, _)| !known(*device))
             .map(|(device, flaw)| Message::reading_flaw(device, flaw))
             .collect();
@@ -154,11 +154,11 @@ impl App {
 }
 
 /// A device's measurements as the columns of a table: device, median time, 99th percentile, largest difference, agreement.
-pub fn inference_row(device: DeviceChoice, figures: &ReadingFigures) -> [String; 5] {
-    let ReadingFigures { median_microseconds, p99_microseconds, agreement } = *figures;
+pub fn inference_row(device: DeviceChoice, figures: &DeviceTiming) -> [String; 5] {
+    let DeviceTiming { median_microseconds, p99_microseconds, agreement } = *figures;
     let (apart, alike) = match device {
         DeviceChoice::Cpu => ("–".to_owned(), "–".to_owned()),
-        _ => (format!("{:.0e}", agreement.largest_difference), format!("{} of {}", agreement.alike, agreement.pictures)),
+        _ => (format!("{:.0e}", agreement.max_difference), format!("{} of {}", agreement.matching, agreement.images)),
     };
     [device_name(device, false).to_owned(), milliseconds(median_microseconds), milliseconds(p99_microseconds), apart, alike]
 }
@@ -166,8 +166,8 @@ pub fn inference_row(device: DeviceChoice, figures: &ReadingFigures) -> [String;
 /// How the measurements were made.
 pub fn about_inference_comparison() -> String {
     format!(
-        "Measured with the same {PICTURES} images on each device, one at a time. A device is used only if all its probabilities are within \
-         {APART} of the CPU's."
+        "Measured with the same {COMPARED_IMAGES} images on each device, one at a time. A device is used only if all its probabilities are within \
+         {TOLERANCE} of the CPU's."
     )
 }
 

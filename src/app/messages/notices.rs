@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Message;
 use crate::app::device_name;
-use crate::infer::ReadingFlaw;
+use crate::infer::DeviceRejection;
 use crate::problem::Problem;
 use crate::protocol::ExportReport;
 use crate::records::{ImportFinding, Intervention, QuantizedAccuracy, RunSummary};
@@ -93,20 +93,22 @@ impl Message {
     }
 
     /// A device that is not used for recognition although it is available.
-    pub fn reading_flaw(device: DeviceChoice, flaw: &ReadingFlaw) -> Self {
+    pub fn reading_flaw(device: DeviceChoice, flaw: &DeviceRejection) -> Self {
         let name = capitalised(device_name(device, true));
         let what = match flaw {
-            ReadingFlaw::Disagrees(agreement) => {
-                let differing = agreement.pictures - agreement.alike;
+            DeviceRejection::Disagrees(agreement) => {
+                let differing = agreement.images - agreement.matching;
                 format!(
                     "{name} is not used for recognition: it disagreed with the CPU on {differing} of {} images (probabilities differed by up to {:.0e}).",
-                    agreement.pictures, agreement.largest_difference
+                    agreement.images, agreement.max_difference
                 )
             }
-            ReadingFlaw::Slow { drawings, seconds } => {
-                format!("{name} is not used for recognition: it took {seconds:.1} s for {drawings} drawings.")
+            DeviceRejection::Slow { images, seconds } => {
+                format!("{name} is not used for recognition: it took {seconds:.1} s for {images} drawings.")
             }
-            ReadingFlaw::Failed(error) => format!("{name} is not used for recognition. {}", Self::from(&Problem::from(error.clone())).what),
+            DeviceRejection::Failed(error) => {
+                format!("{name} is not used for recognition. {}", Self::from(&Problem::from(error.clone())).what)
+            }
         };
         Self::new(what, "The CPU is used instead; no action is needed.")
     }

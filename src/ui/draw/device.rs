@@ -62,9 +62,9 @@ fn figures(ui: &mut Ui, app: &App) {
             ui.label(style::hint(head));
         }
         ui.end_row();
-        for tried in &report.tried {
-            let Ok(figures) = &tried.outcome else { continue };
-            for (column, text) in inference_row(tried.device, figures).into_iter().enumerate() {
+        for trial in &report.trials {
+            let Ok(figures) = &trial.outcome else { continue };
+            for (column, text) in inference_row(trial.device, figures).into_iter().enumerate() {
                 let text = RichText::new(text);
                 ui.label(if column == 0 { text } else { text.monospace() });
             }
