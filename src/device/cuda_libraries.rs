@@ -1,35 +1,34 @@
-//! Owns which of NVIDIA's run-time libraries computing on its GPUs takes, where they are looked for, and how to get those that are missing.
-//! Must not load any of them.
+//! NVIDIA's run-time libraries: which are needed, where to search for them, and how to install missing ones. Does not load any.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::system::paths::Paths;
 
-/// The environment variable that names a folder to look in first.
+/// The environment variable for a folder to search first.
 pub const FOLDER_VARIABLE: &str = "INKLING_CUDA_DIR";
 
-/// A library, and where it is.
+/// A library and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Library {
-    /// Its file's name.
+    /// Its file name.
     pub name: &'static str,
-    /// What brings it: the driver, or one of NVIDIA's packages.
+    /// What installs it: the driver, or one of NVIDIA's packages.
     pub package: Package,
-    /// The file, where one was found.
+    /// The file, if found.
     pub file: Option<PathBuf>,
 }
 
-/// What a library comes with.
+/// What installs a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Package {
     /// The graphics driver.
     Driver,
-    /// A package of this name in Python's package index.
+    /// The Python package of this name.
     Python(&'static str),
 }
 
-/// In the order in which they are loaded: each needs only those before it.
+/// In the order of loading: each depends only on those before it.
 const LIBRARIES: [(&str, Package); 4] = if cfg!(windows) {
     [
         ("nvcuda.dll", Package::Driver),
@@ -46,13 +45,13 @@ const LIBRARIES: [(&str, Package); 4] = if cfg!(windows) {
     ]
 };
 
-/// Every library, with the first file of its name in these folders.
+/// All libraries, each with the first file of its name in these folders.
 pub fn find(folders: &[PathBuf]) -> Vec<Library> {
     let file = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
     LIBRARIES.into_iter().map(|(name, package)| Library { name, package, file: file(name) }).collect()
 }
 
-/// What is missing and how to get it, in two sentences; nothing where all are there.
+/// Which libraries are missing and how to install them, as two sentences; `None` if all were found.
 pub fn missing(libraries: &[Library]) -> Option<String> {
     let absent: Vec<_> = libraries.iter().filter(|library| library.file.is_none()).collect();
     let names = absent.iter().map(|library| library.name).collect::<Vec<_>>();
@@ -77,7 +76,7 @@ pub fn missing(libraries: &[Library]) -> Option<String> {
     ))
 }
 
-/// Has `program`, which is this one once more, look in this folder first, if there is one.
+/// Makes `program`, another process of this executable, search this folder first, if one is given.
 pub fn look_in(folder: Option<&Path>, mut program: Command) -> Command {
     if let Some(folder) = folder {
         program.env(FOLDER_VARIABLE, folder);
@@ -85,7 +84,7 @@ pub fn look_in(folder: Option<&Path>, mut program: Command) -> Command {
     program
 }
 
-/// Where they are looked for, best first: the folder a person named, Inkling's own, those of the environment, the CUDA toolkit's, pip's,
+/// The folders to search, in order: the one chosen by the user, Inkling's own, those of the environment, the CUDA toolkit's, pip's,
 /// and the system's.
 pub fn folders() -> Vec<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -105,7 +104,7 @@ pub fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Toolkits where NVIDIA's installers put them, the newest first.
+/// Toolkits in the default folders of NVIDIA's installers, the newest first.
 fn installed_toolkits() -> Vec<PathBuf> {
     if cfg!(windows) {
         return within(Path::new("C:/Program Files/NVIDIA GPU Computing Toolkit/CUDA"), "v13");
@@ -115,7 +114,7 @@ fn installed_toolkits() -> Vec<PathBuf> {
     roots
 }
 
-/// Where Python's packages of NVIDIA have their libraries: in an environment that is in use, for the person, for the system.
+/// The library folders of NVIDIA's Python packages: in the active environment, the user's site, and the system's.
 fn python_packages(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
     let environments = ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(variable);
     let mut roots: Vec<PathBuf> = environments.collect();
@@ -130,7 +129,7 @@ fn python_packages(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
     let mut libraries = Vec::new();
     for root in roots {
         let mut sites: Vec<PathBuf> = within(&root.join("lib"), "python3");
-        // Windows has them without a version between; a person's own packages stand in the folder itself.
+        // On Windows there is no version in between, and a user's own packages are in the folder itself.
         sites.extend([root.join("Lib"), root.clone()]);
         for site in sites {
             for packages in ["site-packages", "dist-packages"] {
@@ -143,7 +142,7 @@ fn python_packages(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
     libraries
 }
 
-/// Folders in `root` whose names begin so, in falling order.
+/// Folders in `root` whose names start with `prefix`, in descending order.
 fn within(root: &Path, prefix: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
     let mut found: Vec<PathBuf> =

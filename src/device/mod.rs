@@ -1,5 +1,4 @@
-//! Owns opening a device for tensors, and what that takes on this machine.
-//! Must not know which one is best, nor whether it computes rightly.
+//! Opening devices for tensors, and the libraries that this takes. Knows neither which device is best nor whether it computes correctly.
 
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
@@ -20,10 +19,10 @@ pub use process_memory::{ProcessMemory, memory_held};
 
 use crate::run_config::{ConfigProblem, DeviceChoice};
 
-/// True where this program was built to compute on NVIDIA GPUs.
+/// Whether this program was built with CUDA support.
 pub const HAS_CUDA: bool = cfg!(feature = "cuda");
 
-/// The device; an error with the reason where there is none, or this program was built without it.
+/// Opens a device; the error gives the reason why it is not available.
 pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigProblem> {
     let opened = match choice {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(Device::Cpu),
@@ -38,16 +37,16 @@ pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigProblem> {
     opened.map_err(|reason| ConfigProblem::DeviceUnavailable { device: choice, reason })
 }
 
-/// candle panics where a system has no such device (Metal before macOS 15, issue 3566).
+/// candle panics if the system has no such device (Metal before macOS 15, issue 3566).
 fn guarded(open: impl FnOnce() -> candle_core::Result<Device>) -> Result<Device, String> {
     match catch_unwind(AssertUnwindSafe(open)) {
-        Ok(opened) => opened.map_err(|error| words(&error)),
+        Ok(opened) => opened.map_err(|error| first_line(&error)),
         Err(_) => Err("The system library for this device crashed.".to_owned()),
     }
 }
 
-/// What candle says went wrong, without the places in its code that it adds.
-pub fn words(error: &candle_core::Error) -> String {
+/// candle's error message, without the backtrace that it appends.
+pub fn first_line(error: &candle_core::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 

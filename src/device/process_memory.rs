@@ -1,8 +1,6 @@
-//! Owns how much memory processes hold. Must not know what for.
-
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-/// Asks the system.
+/// The memory of this process, as the system reports it.
 #[derive(Debug)]
 pub struct ProcessMemory {
     system: Option<System>,
@@ -10,14 +8,14 @@ pub struct ProcessMemory {
 }
 
 impl Default for ProcessMemory {
-    /// Nothing asked yet.
+    /// Without a reading yet.
     fn default() -> Self {
         Self { system: System::new().ok(), bytes: 0 }
     }
 }
 
 impl ProcessMemory {
-    /// Resident memory of this process, in bytes; 0 where the system does not tell.
+    /// Resident memory of this process, in bytes; 0 if the system does not report it.
     pub fn bytes(&mut self) -> u64 {
         if let Some(system) = &mut self.system {
             self.bytes = memory_held(system, &[std::process::id()]).unwrap_or(self.bytes);
@@ -26,7 +24,7 @@ impl ProcessMemory {
     }
 }
 
-/// Resident memory of the processes of these numbers together; `None` where none of them is there.
+/// Total resident memory of these process ids, in bytes; `None` if none of them is running.
 pub fn memory_held(system: &mut System, processes: &[u32]) -> Option<u64> {
     let processes: Vec<Pid> = processes.iter().copied().map(Pid::from_u32).collect();
     system.refresh_processes_specifics(ProcessesToUpdate::Some(&processes), true, ProcessRefreshKind::nothing().with_memory());

@@ -1,13 +1,13 @@
-//! Owns which settings suit this machine, and why, and what is usual where nothing was measured. Must not set anything.
+//! Recommended settings for this machine, and which device is usually faster.
 
 use super::Hardware;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset, RunConfig};
 
-/// Below this many images per step, or to learn from, a GPU is mostly waited for.
+/// With smaller batches or less data than this, the overhead of a GPU outweighs its speed.
 const SMALL_BATCH: u32 = 64;
 const LITTLE_DATA: u64 = 10_000;
 
-/// Where a run is usually faster that was not measured anywhere yet.
+/// Which device is usually faster for a run that has not been measured yet.
 pub fn first_guess(config: &RunConfig, images: Option<u64>) -> &'static str {
     if config.batch_size <= SMALL_BATCH || images.is_some_and(|images| images < LITTLE_DATA) {
         "Not measured yet. With little data or small batches, try the CPU first."
@@ -16,7 +16,7 @@ pub fn first_guess(config: &RunConfig, images: Option<u64>) -> &'static str {
     }
 }
 
-/// Recommended settings, and the reason in a sentence.
+/// Recommended settings, and the reason as a sentence.
 pub fn recommend(hardware: &Hardware, have_mnist: bool) -> (RunConfig, String) {
     let cores = hardware.cpu.usable_cores;
     let vectors = hardware.cpu.simd.iter().any(|simd| simd == "AVX2" || simd == "NEON");

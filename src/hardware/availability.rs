@@ -1,11 +1,11 @@
-//! Owns which devices and precisions this machine can be offered, why not the others, and what is to be said of those it can.
-//! The one place for such reasons. Must not know how a device or a precision would be used.
+//! Which devices and precisions are available on this machine, why the others are not, and notes on those that are. All such reasons are
+//! worded here.
 
 use super::Hardware;
 use crate::device::HAS_CUDA;
 use crate::run_config::{DeviceChoice, Precision};
 
-/// Whether this version of Inkling trains on such a device at all; otherwise why not, as a sentence.
+/// Whether this build of Inkling can train on such a device at all; otherwise why not, as a sentence.
 pub fn device_support(device: DeviceChoice) -> Result<(), String> {
     match device {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
@@ -15,7 +15,7 @@ pub fn device_support(device: DeviceChoice) -> Result<(), String> {
     }
 }
 
-/// Whether runs can use this device here; otherwise the reason, as a sentence.
+/// Whether runs can use this device on this machine; otherwise why not, as a sentence.
 pub fn device_availability(device: DeviceChoice, hardware: &Hardware) -> Result<(), String> {
     match device {
         DeviceChoice::Cuda if hardware.gpus.is_empty() => Err("No working NVIDIA GPU was found.".to_owned()),
@@ -33,8 +33,8 @@ pub fn reading_availability(device: DeviceChoice, hardware: &Hardware) -> Result
     }
 }
 
-/// What computing in this precision means on this device, where there is something to say. `step_cost` is how long a training
-/// step takes in it relative to f32, as it was measured on this machine's processor, if it was.
+/// A note on this precision on this device, if there is anything to note. `step_cost` is the time of a training step relative to f32 on this
+/// machine's CPU, if it was measured.
 pub fn precision_note(precision: Precision, device: DeviceChoice, hardware: &Hardware, step_cost: Option<f64>) -> Option<String> {
     match (device.resolved(), precision) {
         (_, Precision::F32) => None,
@@ -44,13 +44,13 @@ pub fn precision_note(precision: Precision, device: DeviceChoice, hardware: &Har
                 .to_owned(),
         ),
         (_, Precision::Tf32) => Some("Same as f32 here: only NVIDIA GPUs support TF32.".to_owned()),
-        (DeviceChoice::Cpu, _) => processor_note(precision, hardware, step_cost),
+        (DeviceChoice::Cpu, _) => cpu_note(precision, hardware, step_cost),
         (_, shorter) => Some(format!("The inputs of matrix products are rounded to {shorter}, which GPUs multiply faster in large batches.")),
     }
 }
 
-/// What a shorter format means on this processor.
-fn processor_note(precision: Precision, hardware: &Hardware, step_cost: Option<f64>) -> Option<String> {
+/// A note on a precision on the CPU.
+fn cpu_note(precision: Precision, hardware: &Hardware, step_cost: Option<f64>) -> Option<String> {
     let fast_bf16 = hardware.cpu.simd.iter().any(|known| known == "AVX-512 BF16");
     let why = match precision {
         Precision::F32 | Precision::Tf32 => return None,
@@ -58,7 +58,7 @@ fn processor_note(precision: Precision, hardware: &Hardware, step_cost: Option<f
         Precision::Bf16 => Some("this CPU has no bf16 instructions"),
         Precision::F16 => Some("this CPU has no instructions for f16 products"),
     };
-    // Within the scatter of a benchmark the two are equally fast.
+    // Within the noise of a benchmark the two are equally fast.
     Some(match (step_cost, why) {
         (Some(cost), _) if (0.97..=1.03).contains(&cost) => "As fast as f32, measured on this machine.".to_owned(),
         (Some(cost), _) if cost < 1.0 => format!("{:.1} times as fast as f32, measured on this machine.", 1.0 / cost),
@@ -66,7 +66,7 @@ fn processor_note(precision: Precision, hardware: &Hardware, step_cost: Option<f
             let why = why.map_or_else(String::new, |why| format!("; {why}"));
             format!("A step takes {cost:.1} times as long as in f32, measured on this machine{why}.")
         }
-        // Measured on the one such machine there was: gradients, which are mostly zeros, are summed faster in f32.
+        // Measured on one such machine: the f32 kernels skip zeros in the gradients and are faster for that reason.
         (None, None) => "Probably slightly slower than f32: this CPU has bf16 instructions, but they only speed up the forward pass. \
                          Run the benchmark to find out."
             .to_owned(),

@@ -1,10 +1,8 @@
-//! Owns what is found out about the processor. Must not know what it means.
-
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 use super::Cpu;
 
-/// What the processor is.
+/// Probes the CPU.
 pub fn probe() -> Cpu {
     let system = System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing())).ok();
     let brand = system.as_ref().and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned())).filter(|brand| !brand.is_empty());
@@ -19,7 +17,7 @@ pub fn probe() -> Cpu {
     }
 }
 
-/// How many threads this process may run at once.
+/// The number of threads that this process can run at once.
 pub fn usable_cores() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
 }
@@ -46,7 +44,7 @@ fn simd() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// Performance and efficiency cores of a processor with two kinds.
+/// The numbers of performance and efficiency cores of a CPU that has both.
 #[cfg(target_os = "linux")]
 fn core_kinds() -> Option<(u32, u32)> {
     let count = |kind: &str| {

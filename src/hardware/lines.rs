@@ -1,23 +1,22 @@
-//! Owns the words for what was found: one line each, with what it means for training.
-//! Must not know where the lines are shown.
+//! The hardware as lines of text, each with what it means for training.
 
 use super::Hardware;
 use crate::text::format::{memory as bytes, percent};
 
-/// One finding.
+/// One item of the hardware.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// What it is about: "CPU".
+    /// Its name: "CPU".
     pub label: String,
-    /// What was found.
+    /// Its description.
     pub value: String,
     /// What that means for training.
     pub meaning: String,
 }
 
-/// A line for each finding, the most important first.
+/// One line per item, the most important first.
 pub fn lines(hardware: &Hardware) -> Vec<Line> {
-    let mut lines = vec![processor(hardware), vectors(hardware), memory(hardware)];
+    let mut lines = vec![cpu(hardware), vectors(hardware), memory(hardware)];
     lines.extend(gpus(hardware));
     if let Some(metal) = &hardware.metal {
         let memory = if metal.unified_memory { "shared memory" } else { "dedicated memory" };
@@ -35,7 +34,7 @@ pub fn lines(hardware: &Hardware) -> Vec<Line> {
     lines
 }
 
-fn processor(hardware: &Hardware) -> Line {
+fn cpu(hardware: &Hardware) -> Line {
     let cpu = &hardware.cpu;
     let cores = match (cpu.performance_cores, cpu.efficiency_cores, cpu.physical_cores) {
         (Some(performance), Some(efficiency), _) => format!("{performance} performance and {efficiency} efficiency cores"),

@@ -1,11 +1,11 @@
-//! Owns what is found out about the Apple GPU. Must not create queues or buffers: looking is all it does.
+//! Probing the Apple GPU, without creating queues or buffers.
 
 use candle_metal_kernels::metal::Device;
 use objc2_metal::MTLDevice;
 
 use super::Metal;
 
-/// The system's own GPU.
+/// The default GPU.
 pub(super) fn probe() -> Option<Metal> {
     let device = Device::system_default()?;
     Some(Metal {

@@ -1,5 +1,5 @@
-//! Owns what this machine has and what that means for training.
-//! Must not know tensors, runs or windows, and must not fail: what cannot be found out is absent or a finding.
+//! The hardware of this machine: what there is, what it means for training, and its load. Probing never fails: what cannot be found out is
+//! absent or given as a reason. Knows no tensors, runs or windows.
 
 mod advice;
 mod availability;
@@ -22,7 +22,7 @@ pub use load::{LoadSample, Meter, Watched};
 pub use nvidia::cuda_finding;
 pub use probe::{machine, probe, probe_in_subprocess, system};
 
-/// What was found.
+/// The hardware of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hardware {
     /// The system and its version.

@@ -1,5 +1,5 @@
-//! Owns what is found out about NVIDIA GPUs, through the driver's own library, loaded at run time.
-//! Must not need that library: without it there simply are no GPUs, and a card without a driver is a finding.
+//! Probing NVIDIA GPUs through NVML, the driver's own library, which is loaded at run time. Without it there are no GPUs; a graphics card
+//! without a driver is reported.
 
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
@@ -11,7 +11,7 @@ use crate::device::{Library, missing_cuda_libraries};
 /// The CUDA version that Inkling is built with.
 const CUDA: u32 = 13;
 
-/// The GPUs, and what else there is to say.
+/// The GPUs, or a sentence why they cannot be used, if there is a reason.
 pub(super) fn probe() -> (Vec<Gpu>, Option<String>) {
     match Nvml::init().and_then(|nvml| list(&nvml)) {
         Ok(gpus) => (gpus, None),
@@ -26,28 +26,28 @@ pub(super) fn probe() -> (Vec<Gpu>, Option<String>) {
     }
 }
 
-/// A driver that is asked again and again.
+/// A connection to the driver for repeated readings.
 pub(super) struct Driver(Option<Nvml>);
 
 impl Driver {
-    /// The one that is installed, if one is.
+    /// Connects to the installed driver, if there is one.
     pub fn connect() -> Self {
         Self(Nvml::init().ok())
     }
 
-    /// How its GPUs stand; none where it does not say.
+    /// The current state of its GPUs; empty if the driver does not respond.
     pub fn gpus(&self) -> Vec<Gpu> {
         self.0.as_ref().and_then(|nvml| list(nvml).ok()).unwrap_or_default()
     }
 }
 
-/// What is said when the driver did not answer in time.
-pub(super) fn silent() -> String {
+/// The message for a driver that did not respond in time.
+pub(super) fn timed_out() -> String {
     "The NVIDIA driver did not respond within two seconds, so training runs on the CPU. If this keeps happening, restart the computer."
         .to_owned()
 }
 
-/// What stands against computing on these GPUs with `libraries`, the most basic thing first; a sentence or two.
+/// Why these GPUs cannot be used with `libraries`, the most basic reason first, as one or two sentences; `None` if they can.
 pub fn cuda_finding(gpus: &[Gpu], libraries: &[Library]) -> Option<String> {
     let first = gpus.first()?;
     let major = first.cuda.split('.').next().and_then(|major| major.parse::<u32>().ok()).unwrap_or(0);
@@ -60,8 +60,8 @@ pub fn cuda_finding(gpus: &[Gpu], libraries: &[Library]) -> Option<String> {
     missing_cuda_libraries(libraries)
 }
 
-/// What is said when the process that asked the driver broke.
-pub(super) fn broken(how: &str) -> String {
+/// The message for a probe whose process crashed or hung.
+pub(super) fn probe_failed(how: &str) -> String {
     format!("Probing the graphics driver failed: {how}. Reinstall the driver; until then, training runs on the CPU.")
 }
 

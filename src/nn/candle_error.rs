@@ -3,10 +3,10 @@
 use super::ComputeError;
 use crate::device;
 
-/// A tensor operation can fail only through a mistake of ours or a lack of memory; either way candle's words are all there is.
+/// A tensor operation fails only because of a bug or a lack of memory; candle's message is all there is to tell which.
 impl From<candle_core::Error> for ComputeError {
     fn from(error: candle_core::Error) -> Self {
-        let message = device::words(&error);
+        let message = device::first_line(&error);
         // CUDA says CUDA_ERROR_OUT_OF_MEMORY or "out of memory", cuBLAS CUBLAS_STATUS_ALLOC_FAILED, Metal "Insufficient Memory"; candle hands
         // on what they say.
         let said = message.to_lowercase().replace('_', " ");

@@ -18,7 +18,7 @@ mod window;
 
 pub use autograd::{GradMode, Output};
 pub use backend::{Backend, BackendKind};
-pub use cost::{Flops, activations, flops, numbers_on_a_gpu, numbers_read_on_a_gpu};
+pub use cost::{Flops, activations, flops, gpu_values_in_recognition, gpu_values_in_training};
 pub use device_context::{DeviceContext, MemoryExhausted};
 pub use error::{ComputeError, ModelError};
 pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};

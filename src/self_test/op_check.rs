@@ -4,7 +4,7 @@ use candle_core::{Device, Result, Tensor, Var};
 
 use super::op_cases::Case;
 use super::report::{Check, Subject};
-use crate::device::words;
+use crate::device::first_line;
 use crate::math::random::Random;
 use crate::nn::ops::Context;
 use crate::nn::{DeviceContext, GradMode, Parameter, autograd};
@@ -28,7 +28,7 @@ pub fn check(case: &Case, device: &DeviceContext, precision: Precision) -> Check
             };
             Check { subject, precision, found: Some(found), tolerance, detail }
         }
-        Err(error) => Check { subject, precision, found: None, tolerance, detail: words(&error) },
+        Err(error) => Check { subject, precision, found: None, tolerance, detail: first_line(&error) },
     }
 }
 

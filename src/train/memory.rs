@@ -6,7 +6,7 @@ use crate::data::validation_size;
 use crate::infer::DEVICE_CHUNK;
 use crate::ink::PIXELS;
 use crate::nn::BackendKind;
-use crate::nn::{activations, numbers_on_a_gpu, numbers_read_on_a_gpu, parameter_count};
+use crate::nn::{activations, gpu_values_in_recognition, gpu_values_in_training, parameter_count};
 use crate::optim::OptimizerConfig;
 use crate::records::CLASSES;
 use crate::run_config::{Augmentation, RunConfig};
@@ -48,8 +48,8 @@ pub fn gpu_memory_needed(config: &RunConfig, train_images: u64) -> u64 {
     let varied = if config.augmentation == Augmentation::Off { 0 } else { NUMBER * PARAM_COUNT as u64 };
     let image = PIXELS as u64 + NUMBER * (CLASSES as u64 + 1) + varied;
     let part = u64::from(config.batch_size).min(DEVICE_PART as u64);
-    let learning = part * numbers_on_a_gpu(config.model);
-    let reading = DEVICE_CHUNK as u64 * numbers_read_on_a_gpu(config.model);
+    let learning = part * gpu_values_in_training(config.model);
+    let reading = DEVICE_CHUNK as u64 * gpu_values_in_recognition(config.model);
     CUDA + train_images * image + NUMBER * (2 * state(config) * parameter_count(config.model) + learning.max(reading))
 }
 

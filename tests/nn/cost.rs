@@ -1,6 +1,6 @@
 //! What models cost, against figures worked out by hand.
 
-use inkling::nn::{activations, flops, numbers_on_a_gpu};
+use inkling::nn::{activations, flops, gpu_values_in_training};
 use inkling::run_config::{ModelKind, Preset, RunConfig};
 use inkling::train::memory_needed;
 
@@ -83,7 +83,7 @@ fn a_gpu_holds_what_was_counted_on_one() {
         (ModelKind::Attention, 166_512),
     ];
     for (model, counted) in counted {
-        let needed = numbers_on_a_gpu(model);
+        let needed = gpu_values_in_training(model);
         assert!(needed.abs_diff(counted) * 3 <= counted, "{model}: {needed}, counted {counted}");
     }
 }

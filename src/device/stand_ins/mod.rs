@@ -1,5 +1,5 @@
-//! Owns stand-ins for the functions of NVIDIA's libraries that candle calls: each loads its library on the first call, so that a program with
-//! CUDA in it starts on machines without. Must not know what the functions do.
+//! Stand-ins for the functions of NVIDIA's libraries that candle calls: each loads its library on the first call, so that a program with
+//! CUDA support starts on machines without these libraries.
 //!
 //! candle links these libraries when it is built, and its features cannot change that; but who calls a function finds ours first, and the
 //! linker then leaves the libraries out. A stand-in jumps through a slot. At first the slot leads to `first_call`, which keeps every register
