@@ -8,14 +8,11 @@ mod add;
 mod attention;
 mod batch_norm;
 mod channels;
-mod conv2d;
-mod convolution;
-mod convolve;
+mod conv;
 mod cross_entropy;
 mod dropout;
 mod elementary;
 mod flatten;
-mod fused_pool;
 mod global_pool;
 mod large_product;
 mod layer_norm;
@@ -72,7 +69,7 @@ impl Backend for Cpu {
     }
 
     fn conv2d(&self, x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output> {
-        conv2d::conv2d(x, conv, context)
+        conv::conv2d(x, conv, context)
     }
 
     fn cross_entropy(&self, logits: &Tensor, labels: &Tensor, batch: usize, smoothing: f32, grad: GradMode) -> Result<Output> {

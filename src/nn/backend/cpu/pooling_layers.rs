@@ -1,4 +1,4 @@
-//! Max- and average-pooling with any window. (2x2 max-pooling right after a convolution is fused with it: `fused_pool`.)
+//! Max- and average-pooling with any window. (2x2 max-pooling right after a convolution is fused with it: `conv`.)
 
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;

@@ -3,9 +3,10 @@
 
 use candle_core::{Result, Tensor};
 
-use super::convolution::Convolution;
-use super::convolve::{Convolve, ParameterGradients, Saved};
-use super::{input_gradient, tensor, with_slices};
+use super::super::{input_gradient, tensor, with_slices};
+use super::FusedConvolution;
+use super::backward::{ParameterGradients, Saved};
+use super::geometry::Convolution;
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::{Context, Conv2d};
 use crate::nn::{Output, Parameter};
@@ -16,7 +17,7 @@ pub fn conv2d(x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output> 
     let Conv2d { weight, bias, window, pool, relu } = conv;
     let outputs = weight.dims().first().copied().unwrap_or_default();
     let convolution = Convolution { height, width, channels, outputs, kernel: window.size, stride: window.stride, padding: window.padding };
-    let op = Convolve { convolution, pool, relu, precision: context.precision };
+    let op = FusedConvolution { convolution, pool, relu, precision: context.precision };
     let mut output = vec![0.0; images * op.output_len()];
     let mut argmax = vec![0; if pool { output.len() } else { 0 }];
     let bias_values = bias.map(Parameter::values).transpose()?;
