@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The kernels, and the file that includes them all.
-const FOLDER: &str = "src/nn/ops/cuda";
-const SOURCE: &str = "src/nn/ops/cuda/kernels.cu";
+const FOLDER: &str = "src/nn/backend/cuda";
+const SOURCE: &str = "src/nn/backend/cuda/kernels.cu";
 /// The compute capability they are compiled for unless `CUDA_COMPUTE_CAP` says otherwise: the oldest that CUDA 13 supports. Newer GPUs run it as well.
 const CAPABILITY: &str = "75";
 

@@ -1,8 +1,14 @@
 //! Opening an NVIDIA GPU so that it computes without needless synchronisation.
 
+#[cfg(all(any(target_os = "linux", windows), target_arch = "x86_64"))]
+mod stand_ins;
+
 use candle_core::cuda_backend::WrapErr;
 use candle_core::cuda_backend::cudarc::driver::{result as driver, sys};
 use candle_core::{CudaDevice, Device, Result};
+
+/// Whether this program was built with CUDA support.
+pub const HAS_CUDA: bool = true;
 
 /// Opens the first GPU with a single stream: all threads' work is done in the order in which it is submitted.
 pub fn open() -> Result<Device> {
@@ -16,9 +22,11 @@ pub fn open() -> Result<Device> {
 /// Stops the driver from returning freed memory to the system at every synchronisation, only to allocate it again.
 fn keep_freed_memory(device: &CudaDevice) -> std::result::Result<(), driver::DriverError> {
     let Some(pool) = pool(device)? else { return Ok(()) };
-    let mut most = u64::MAX;
+    let mut threshold = u64::MAX;
     // SAFETY: the pool is the device's own; the attribute is a 64-bit number.
-    unsafe { driver::mem_pool::set_attribute(pool, sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, (&raw mut most).cast()) }
+    unsafe {
+        driver::mem_pool::set_attribute(pool, sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, (&raw mut threshold).cast())
+    }
 }
 
 /// Returns freed memory to the system, for other programs.

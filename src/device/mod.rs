@@ -1,16 +1,15 @@
 //! Opening devices for tensors, and the libraries that this takes. Knows neither which device is best nor whether it computes correctly.
 
-#[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
+#[cfg_attr(not(feature = "cuda"), path = "cuda/stub.rs")]
 mod cuda;
 mod cuda_libraries;
 mod process_memory;
-#[cfg(all(feature = "cuda", any(target_os = "linux", windows), target_arch = "x86_64"))]
-mod stand_ins;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use candle_core::Device;
 
+pub use cuda::HAS_CUDA;
 pub use cuda_libraries::{
     FOLDER_VARIABLE, Library, find as find_cuda_libraries, folders as cuda_folders, look_in as look_for_cuda_in,
     missing as missing_cuda_libraries,
@@ -18,9 +17,6 @@ pub use cuda_libraries::{
 pub use process_memory::{ProcessMemory, memory_held};
 
 use crate::run_config::{ConfigProblem, DeviceChoice};
-
-/// Whether this program was built with CUDA support.
-pub const HAS_CUDA: bool = cfg!(feature = "cuda");
 
 /// Opens a device; the error gives the reason why it is not available.
 pub fn open_device(choice: DeviceChoice) -> Result<Device, ConfigProblem> {

@@ -29,7 +29,7 @@ int cuInit(unsigned flags) { fprintf(stderr, "cuInit was called with %u\\n", fla
 int cuDeviceGet(int *device, int ordinal) { fprintf(stderr, "cuDeviceGet was called for device %d\\n", ordinal); *device = ordinal; return 101; }
 int cuGetErrorString(int error, const char **text) {
     static char message[64];
-    snprintf(message, sizeof message, "the fake driver's error %d", error);
+    snprintf(message, sizeof message, "fake driver error %d", error);
     *text = message;
     return 0;
 }
@@ -86,7 +86,7 @@ status, output = self_test(folder(DRIVER, NAMES[2:]))
 check(status == 2 and f"{NAMES[1]} is not installed" in output and "pip install nvidia-cublas" in output, "a missing library is named", output)
 status, output = self_test(folder(DRIVER))
 check("called with 0" in output and "called for device 0" in output, "functions get their arguments", output)
-check(status == 2 and "the fake driver's error 101" in output, "a library's error is reported", output)
+check(status == 2 and "fake driver error 101" in output, "a library's error is reported", output)
 status, output = self_test(folder(OUTDATED))
 check(status == 2 and "303" in output or "SHARED_OBJECT_INIT_FAILED" in output, "functions that an outdated library lacks return an error", output)
 crashing = folder(CRASHING)

@@ -1,66 +1,66 @@
-// Owns what surrounds the products of multi-head attention: heads side by side, and the softmax. Must not know networks.
+// What surrounds the matrix products of multi-head attention: splitting and merging heads, and the softmax.
 
 #pragma once
 #include "common.cuh"
 
-// `Layout` in attention.rs: sequences of tokens, each with so many parts of so many heads of so many numbers, one after the other.
-struct Layout {
-    unsigned sequences, tokens, parts, heads, depth;
+// [sequences, tokens, parts, heads, head_dim], where the parts are query, key and value; `HeadLayout` in attention.rs.
+struct HeadLayout {
+    unsigned sequences, tokens, parts, heads, head_dim;
 };
 
-// [sequences, tokens, parts, heads, depth] to [parts, sequences, heads, tokens, depth].
-template <typename T> __device__ void split_heads(const float *x, T *result, Layout by)
+// [sequences, tokens, parts, heads, head_dim] to [parts, sequences, heads, tokens, head_dim].
+template <typename T> __device__ void split_heads(const float *x, T *result, HeadLayout l)
 {
-    EACH(by.sequences * by.tokens * by.parts * by.heads * by.depth);
-    unsigned number = i % by.depth, token = i / by.depth % by.tokens, head = i / (by.depth * by.tokens) % by.heads;
-    unsigned rest = i / (by.depth * by.tokens * by.heads), sequence = rest % by.sequences, part = rest / by.sequences;
-    result[i] = operand<T>(x[(((sequence * by.tokens + token) * by.parts + part) * by.heads + head) * by.depth + number]);
+    ELEMENT_INDEX(l.sequences * l.tokens * l.parts * l.heads * l.head_dim);
+    unsigned feature = i % l.head_dim, token = i / l.head_dim % l.tokens, head = i / (l.head_dim * l.tokens) % l.heads;
+    unsigned rest = i / (l.head_dim * l.tokens * l.heads), sequence = rest % l.sequences, part = rest / l.sequences;
+    result[i] = from_float<T>(x[(((sequence * l.tokens + token) * l.parts + part) * l.heads + head) * l.head_dim + feature]);
 }
 
-// The way back.
-extern "C" __global__ void merge_heads(const float *x, float *result, Layout by)
+// The inverse of `split_heads`.
+extern "C" __global__ void merge_heads(const float *x, float *result, HeadLayout l)
 {
-    EACH(by.sequences * by.tokens * by.parts * by.heads * by.depth);
-    unsigned number = i % by.depth, head = i / by.depth % by.heads, part = i / (by.depth * by.heads) % by.parts;
-    unsigned rest = i / (by.depth * by.heads * by.parts), token = rest % by.tokens, sequence = rest / by.tokens;
-    result[i] = x[(((part * by.sequences + sequence) * by.heads + head) * by.tokens + token) * by.depth + number];
+    ELEMENT_INDEX(l.sequences * l.tokens * l.parts * l.heads * l.head_dim);
+    unsigned feature = i % l.head_dim, head = i / l.head_dim % l.heads, part = i / (l.head_dim * l.heads) % l.parts;
+    unsigned rest = i / (l.head_dim * l.heads * l.parts), token = rest % l.tokens, sequence = rest / l.tokens;
+    result[i] = x[(((part * l.sequences + sequence) * l.heads + head) * l.tokens + token) * l.head_dim + feature];
 }
 
-// The softmax of `scale` times each row; 32 threads a row, eight rows a block.
-template <typename T> __device__ void softmax(const float *scores, T *shares, unsigned rows, unsigned columns, float scale)
+// The softmax of `scale` times each row of scores; 32 threads a row, eight rows a block.
+template <typename T> __device__ void softmax(const float *scores, T *weights, unsigned rows, unsigned columns, float scale)
 {
-    __shared__ float part[8][33];
+    __shared__ float shared[8][33];
     unsigned row = blockIdx.x * 8 + threadIdx.y, end = row < rows ? columns : 0;
     const float *from = scores + (u64)row * columns;
-    float largest = -INFINITY, sum = 0;
-    for (unsigned column = threadIdx.x; column < end; column += 32) largest = fmaxf(largest, from[column]);
-    largest = largest_of_row(part, largest);
-    for (unsigned column = threadIdx.x; column < end; column += 32) sum += expf(scale * (from[column] - largest));
-    float share = 1 / sum_of_row(part, sum);
+    float max = -INFINITY, sum = 0;
+    for (unsigned column = threadIdx.x; column < end; column += 32) max = fmaxf(max, from[column]);
+    max = row_max(shared, max);
+    for (unsigned column = threadIdx.x; column < end; column += 32) sum += expf(scale * (from[column] - max));
+    float inverse = 1 / row_sum(shared, sum);
     for (unsigned column = threadIdx.x; column < end; column += 32)
-        shares[(u64)row * columns + column] = operand<T>(expf(scale * (from[column] - largest)) * share);
+        weights[(u64)row * columns + column] = from_float<T>(expf(scale * (from[column] - max)) * inverse);
 }
 
-// The gradient of scores, from that of their shares.
-template <typename T> __device__ void softmax_back(const float *gradient, const T *shares, T *result, unsigned rows, unsigned columns, float scale)
+// The gradient of the scores, from that of the attention weights.
+template <typename T> __device__ void softmax_backward(const float *gradient, const T *weights, T *result, unsigned rows, unsigned columns, float scale)
 {
-    __shared__ float part[8][33];
+    __shared__ float shared[8][33];
     unsigned row = blockIdx.x * 8 + threadIdx.y, end = row < rows ? columns : 0;
     u64 first = (u64)row * columns;
     float sum = 0;
-    for (unsigned column = threadIdx.x; column < end; column += 32) sum += number(shares[first + column]) * gradient[first + column];
-    sum = sum_of_row(part, sum);
+    for (unsigned column = threadIdx.x; column < end; column += 32) sum += to_float(weights[first + column]) * gradient[first + column];
+    sum = row_sum(shared, sum);
     for (unsigned column = threadIdx.x; column < end; column += 32)
-        result[first + column] = operand<T>(scale * number(shares[first + column]) * (gradient[first + column] - sum));
+        result[first + column] = from_float<T>(scale * to_float(weights[first + column]) * (gradient[first + column] - sum));
 }
 
 #define ATTENTION(T, name)                                                                                                                  \
-    extern "C" __global__ void split_heads_##name(const float *x, T *result, Layout by) { split_heads(x, result, by); }                      \
-    extern "C" __global__ void softmax_##name(const float *scores, T *shares, unsigned rows, unsigned columns, float scale)                 \
-    { softmax(scores, shares, rows, columns, scale); }                                                                                      \
-    extern "C" __global__ void softmax_back_##name(const float *gradient, const T *shares, T *result, unsigned rows, unsigned columns,      \
-                                                   float scale)                                                                             \
-    { softmax_back(gradient, shares, result, rows, columns, scale); }
+    extern "C" __global__ void split_heads_##name(const float *x, T *result, HeadLayout l) { split_heads(x, result, l); }                   \
+    extern "C" __global__ void softmax_##name(const float *scores, T *weights, unsigned rows, unsigned columns, float scale)                \
+    { softmax(scores, weights, rows, columns, scale); }                                                                                     \
+    extern "C" __global__ void softmax_backward_##name(const float *gradient, const T *weights, T *result, unsigned rows, unsigned columns, \
+                                                       float scale)                                                                         \
+    { softmax_backward(gradient, weights, result, rows, columns, scale); }
 
 ATTENTION(float, f32)
 ATTENTION(__half, f16)

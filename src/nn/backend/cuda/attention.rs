@@ -1,95 +1,113 @@
-//! Owns multi-head self-attention on a GPU: all heads of all sequences side by side. Must not know where queries, keys and values come from.
+//! Multi-head self-attention: all heads of all sequences side by side.
 
 use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};
 
-use super::gpu::{gpu, launch, of_kind, place, room, rows_of_blocks, threads};
-use super::products::{operand, product, product_into};
-use crate::nn::ops::tape::{self, Gradients};
-use crate::nn::ops::{Context, Gradient};
+use super::launch::{self, empty, for_dtype, gpu, launch, plain_args, threads};
+use super::matmul::{matmul, matmul_into, operand_dtype};
+use crate::nn::Output;
+use crate::nn::autograd::Gradients;
+use crate::nn::ops::Context;
 use crate::run_config::Precision;
 
-/// `Layout` in `attention.cuh`.
+/// `HeadLayout` in `attention.cuh`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Layout {
+struct HeadLayout {
     sequences: u32,
     tokens: u32,
     parts: u32,
     heads: u32,
-    depth: u32,
+    head_dim: u32,
 }
 
-// SAFETY: numbers, laid out as the kernels read them.
-unsafe impl DeviceRepr for Layout {}
+// SAFETY: the same fields in the same order as the kernels' struct.
+unsafe impl DeviceRepr for HeadLayout {}
+plain_args!(HeadLayout);
 
-/// `super::super::attention`.
-pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Tensor> {
+/// See [`crate::nn::ops::attention`].
+pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
     let (sequences, tokens, width) = qkv.dims3()?;
-    let [sequences, tokens, heads, depth] = [sequences, tokens, heads, width / (3 * heads)].map(|count| count as u32);
-    let attention = Attention { by: Layout { sequences, tokens, parts: 3, heads, depth }, precision: context.precision };
+    let [sequences, tokens, heads, head_dim] = [sequences, tokens, heads, width / (3 * heads)].map(|count| count as u32);
+    let attention = Attention { layout: HeadLayout { sequences, tokens, parts: 3, heads, head_dim }, precision: context.precision };
     let split = attention.split(&qkv.contiguous()?, 3)?;
-    let scores = product(&split.get(0)?, false, &split.get(1)?, true, context.precision)?;
-    let shares = attention.softmax(&scores)?;
-    let result = attention.merge(&product(&shares, false, &split.get(2)?, false, context.precision)?, 1)?;
-    if context.gradient == Gradient::Kept && tape::leads_back(qkv) {
-        tape::note_there(vec![qkv.clone()], &result, move |gradient| {
-            let of_qkv = attention.backward(&split, &shares, &gradient.contiguous()?)?;
-            Ok(Gradients { inputs: vec![Some(of_qkv)], parameters: Vec::new() })
-        });
-    }
-    Ok(result)
+    let scores = matmul(&split.get(0)?, false, &split.get(1)?, true, context.precision)?;
+    let weights = attention.softmax(&scores)?;
+    let result = attention.merge(&matmul(&weights, false, &split.get(2)?, false, context.precision)?, 1)?;
+    Ok(Output::new(result, context.grad, move |gradient, _| {
+        Ok(Gradients::input(Some(attention.backward(&split, &weights, &gradient.contiguous()?)?)))
+    }))
 }
 
 #[derive(Clone, Copy)]
 struct Attention {
-    by: Layout,
+    layout: HeadLayout,
     precision: Precision,
 }
 
 impl Attention {
-    /// What is an operand of products for each head by itself: `[parts, sequences x heads, tokens, depth]`.
+    /// The parts as operands of a matrix product for each head: `[parts, sequences x heads, tokens, head_dim]`.
     fn split(self, x: &Tensor, parts: u32) -> Result<Tensor> {
-        let (by, kind) = (Layout { parts, ..self.by }, operand(self.precision));
-        let [sequences, tokens, heads, depth, count] = [by.sequences, by.tokens, by.heads, by.depth, parts].map(|count| count as usize);
-        let result = room((count, sequences * heads, tokens, depth), kind, x)?;
-        launch!(gpu(x)?, &of_kind("split_heads", kind), threads(x.elem_count()), place(x)?, place(&result)?, by);
-        Ok(result)
+        let (layout, dtype) = (HeadLayout { parts, ..self.layout }, operand_dtype(self.precision));
+        let [sequences, tokens, heads, head_dim, parts] =
+            [layout.sequences, layout.tokens, layout.heads, layout.head_dim, parts].map(|count| count as usize);
+        let result = empty((parts, sequences * heads, tokens, head_dim), dtype, x)?;
+        // SAFETY: a thread for each element of `x` and the result, both of which have those of `layout`; the result is of the kernel's type.
+        unsafe {
+            launch!(gpu(x)?, &for_dtype("split_heads", dtype), threads(result.elem_count()), x, result, layout);
+            Ok(result.assume_init())
+        }
     }
 
-    /// The way back, to `[sequences, tokens, parts x heads x depth]`.
+    /// The inverse, to `[sequences, tokens, parts x heads x head_dim]`.
     fn merge(self, x: &Tensor, parts: u32) -> Result<Tensor> {
-        let by = Layout { parts, ..self.by };
-        let result = room((by.sequences as usize, by.tokens as usize, (parts * by.heads * by.depth) as usize), DType::F32, x)?;
-        launch!(gpu(x)?, "merge_heads", threads(x.elem_count()), place(x)?, place(&result)?, by);
-        Ok(result)
+        let layout = HeadLayout { parts, ..self.layout };
+        let shape = (layout.sequences as usize, layout.tokens as usize, (parts * layout.heads * layout.head_dim) as usize);
+        let result = empty(shape, DType::F32, x)?;
+        // SAFETY: a thread for each element of `x` and the result, both of which have those of `layout`.
+        unsafe {
+            launch!(gpu(x)?, "merge_heads", threads(result.elem_count()), x, result, layout);
+            Ok(result.assume_init())
+        }
     }
 
     fn scale(self) -> f32 {
-        1.0 / (self.by.depth as f32).sqrt()
+        1.0 / (self.layout.head_dim as f32).sqrt()
     }
 
-    /// How much each token attends to each, as an operand of a product.
+    /// How much each token attends to each, as an operand of a matrix product.
     fn softmax(self, scores: &Tensor) -> Result<Tensor> {
-        let (kind, columns) = (operand(self.precision), self.by.tokens);
-        let (shares, rows) = (room(scores.shape(), kind, scores)?, scores.elem_count() as u32 / columns);
-        let (kernel, to) = (of_kind("softmax", kind), place(&shares)?);
-        launch!(gpu(scores)?, &kernel, rows_of_blocks(rows), place(scores)?, to, rows, columns, self.scale());
-        Ok(shares)
+        let (dtype, columns) = (operand_dtype(self.precision), self.layout.tokens as usize);
+        let (weights, rows) = (empty(scores.shape(), dtype, scores)?, scores.elem_count() / columns);
+        let (kernel, config) = (for_dtype("softmax", dtype), launch::rows(rows));
+        // SAFETY: 32 threads for each row read `columns` scores and write as many weights, which are of the kernel's type.
+        unsafe {
+            launch!(gpu(scores)?, &kernel, config, scores, weights, rows, columns, self.scale());
+            Ok(weights.assume_init())
+        }
     }
 
-    fn backward(self, split: &Tensor, shares: &Tensor, gradient: &Tensor) -> Result<Tensor> {
-        let (precision, kind, columns) = (self.precision, operand(self.precision), self.by.tokens);
+    fn backward(self, split: &Tensor, weights: &Tensor, gradient: &Tensor) -> Result<Tensor> {
+        let precision = self.precision;
         let (query, key, value) = (split.get(0)?, split.get(1)?, split.get(2)?);
         let gradient = self.split(gradient, 1)?.get(0)?;
-        let of_split = room(split.shape(), DType::F32, split)?;
-        product_into(&of_split.get(2)?, shares, true, &gradient, false, precision)?;
-        let of_shares = product(&gradient, false, &value, true, precision)?;
-        let (of_scores, rows) = (room(shares.shape(), kind, shares)?, shares.elem_count() as u32 / columns);
-        let (kernel, from) = (of_kind("softmax_back", kind), (place(&of_shares)?, place(shares)?));
-        launch!(gpu(shares)?, &kernel, rows_of_blocks(rows), from.0, from.1, place(&of_scores)?, rows, columns, self.scale());
-        product_into(&of_split.get(0)?, &of_scores, false, &key, false, precision)?;
-        product_into(&of_split.get(1)?, &of_scores, true, &query, false, precision)?;
-        self.merge(&of_split, 3)
+        let of_split = empty(split.shape(), DType::F32, split)?;
+        matmul_into(&of_split.get(2)?, weights, true, &gradient, false, precision)?;
+        let of_scores = self.softmax_backward(weights, &matmul(&gradient, false, &value, true, precision)?)?;
+        matmul_into(&of_split.get(0)?, &of_scores, false, &key, false, precision)?;
+        matmul_into(&of_split.get(1)?, &of_scores, true, &query, false, precision)?;
+        // SAFETY: the products above wrote all three parts.
+        self.merge(&unsafe { of_split.assume_init() }, 3)
+    }
+
+    fn softmax_backward(self, weights: &Tensor, of_weights: &Tensor) -> Result<Tensor> {
+        let (dtype, columns) = (operand_dtype(self.precision), self.layout.tokens as usize);
+        let (of_scores, rows) = (empty(weights.shape(), dtype, weights)?, weights.elem_count() / columns);
+        let (kernel, config) = (for_dtype("softmax_backward", dtype), launch::rows(rows));
+        // SAFETY: as in `softmax`, with a gradient for each weight.
+        unsafe {
+            launch!(gpu(weights)?, &kernel, config, of_weights, weights, of_scores, rows, columns, self.scale());
+            Ok(of_scores.assume_init())
+        }
     }
 }

@@ -1,108 +1,141 @@
-//! Owns batch normalisation on a GPU, with the activation that follows. Must not know models.
+//! Batch normalisation, with the activation that follows.
 
 use candle_core::{CudaDevice, DType, Result, Tensor};
 
-use super::gpu::{gpu, launch, place, room, threads};
-use super::pointwise::number_of;
-use super::stripes::Stripes;
-use crate::nn::Parameter;
-use crate::nn::ops::batch_norm::{EPSILON, MOMENTUM};
-use crate::nn::ops::tape::{self, Gradients};
-use crate::nn::ops::{BatchNorm, Context, Gradient};
+use super::column_reduction::ColumnReduction;
+use super::launch::{empty, gpu, launch, threads};
+use super::pointwise::activation_code;
+use crate::nn::autograd::Gradients;
+use crate::nn::ops::BatchNorm;
+use crate::nn::{GradMode, Output, Parameter};
 use crate::run_config::Activation;
 
-/// `super::super::batch_norm`.
-pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation>, context: Context) -> Result<Tensor> {
-    let BatchNorm { weight, bias, running_mean, running_variance } = norm;
-    let rows = x.contiguous()?;
-    let (gpu, channels) = (gpu(x)?, weight.len());
-    let pass =
-        Normalize { weight: weight.clone(), bias: bias.clone(), kind: number_of(activation), channels, rows: x.elem_count() / channels };
-    let statistics = room((2, channels), DType::F32, x)?;
-    let running = (place(&running_mean.tensor())?, place(&running_variance.tensor())?);
-    let (epsilon, momentum) = (EPSILON as f32, MOMENTUM as f32);
-    match context.gradient {
-        Gradient::None => {
-            launch!(gpu, "running_moments", threads(channels), running.0, running.1, place(&statistics)?, channels as u32, epsilon);
-        }
-        Gradient::Kept => {
-            let [means, squares] = pass.stripes().room(x)?;
-            let (stripes, count) = (pass.stripes(), pass.rows as u32);
-            launch!(gpu, "moments", stripes.blocks(), place(&rows)?, place(&means)?, place(&squares)?, count, channels as u32);
-            let from = (place(&means)?, place(&squares)?);
-            let to = place(&statistics)?;
-            let sizes = (count, channels as u32, stripes.count() as u32);
-            let kernel = "join_moments";
-            launch!(gpu, kernel, stripes.joining(), from.0, from.1, to, running.0, running.1, sizes.0, sizes.1, sizes.2, epsilon, momentum);
-        }
+/// See [`crate::nn::ops::batch_norm`].
+pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation>, grad: GradMode) -> Result<Output> {
+    let values = x.contiguous()?;
+    let channels = norm.weight.len();
+    let pass = Normalize {
+        weight: norm.weight.clone(),
+        bias: norm.bias.clone(),
+        activation: activation_code(activation),
+        reduction: ColumnReduction { rows: x.elem_count() / channels, channels },
+    };
+    let statistics = match grad {
+        GradMode::Disabled => running_moments(norm)?,
+        GradMode::Enabled => pass.batch_moments(&values, norm)?,
+    };
+    let result = pass.forward(&values, &statistics)?;
+    Ok(Output::new(result, grad, move |gradient, needed| pass.backward(&values, &statistics, &gradient.contiguous()?, needed[0])))
+}
+
+/// Mean and 1 / standard deviation, `[2, channels]`, by the running statistics.
+fn running_moments(norm: BatchNorm<'_>) -> Result<Tensor> {
+    let (mean, variance, channels) = (norm.running_mean.tensor(), norm.running_variance.tensor(), norm.weight.len());
+    let statistics = empty((2, channels), DType::F32, &mean)?;
+    // SAFETY: a thread for each of the channels that mean and variance have writes two numbers.
+    unsafe {
+        launch!(gpu(&mean)?, "running_moments", threads(channels), mean, variance, statistics, channels, BatchNorm::EPSILON as f32);
+        Ok(statistics.assume_init())
     }
-    let result = pass.forward(gpu, &rows, &statistics)?;
-    if context.gradient == Gradient::Kept {
-        let of_x = tape::leads_back(x);
-        tape::note_there(vec![x.clone()], &result, move |gradient| pass.backward(&rows, &statistics, &gradient.contiguous()?, of_x));
-    }
-    Ok(result)
 }
 
 struct Normalize {
     weight: Parameter,
     bias: Parameter,
-    kind: u32,
-    channels: usize,
-    rows: usize,
+    activation: u32,
+    reduction: ColumnReduction,
 }
 
 impl Normalize {
-    const fn stripes(&self) -> Stripes {
-        Stripes { rows: self.rows, channels: self.channels }
+    /// Mean and 1 / standard deviation of a batch, `[2, channels]`; updates the running statistics.
+    fn batch_moments(&self, x: &Tensor, norm: BatchNorm<'_>) -> Result<Tensor> {
+        let (gpu, reduction) = (gpu(x)?, self.reduction);
+        let ColumnReduction { rows, channels } = reduction;
+        let [means, squares] = reduction.partials(x)?;
+        let statistics = empty((2, channels), DType::F32, x)?;
+        let (running_mean, running_variance) = (norm.running_mean.tensor(), norm.running_variance.tensor());
+        let (blocks, epsilon, momentum) = (reduction.final_blocks(), BatchNorm::EPSILON as f32, BatchNorm::MOMENTUM as f32);
+        // SAFETY: a block for each chunk of rows and 32 channels writes their partial moments; then a block for each 32 channels writes two statistics
+        // of each and updates the running ones, which only this tape's thread uses.
+        unsafe {
+            launch!(gpu, "partial_moments", reduction.blocks(), x, means, squares, rows, channels);
+            launch!(
+                gpu,
+                "combine_moments",
+                blocks,
+                means,
+                squares,
+                statistics,
+                running_mean,
+                running_variance,
+                rows,
+                channels,
+                reduction.chunks(),
+                epsilon,
+                momentum
+            );
+            Ok(statistics.assume_init())
+        }
     }
 
-    fn forward(&self, gpu: &CudaDevice, x: &Tensor, statistics: &Tensor) -> Result<Tensor> {
-        let (result, count) = (room(x.shape(), DType::F32, x)?, x.elem_count());
-        let [weight, bias] = [place(&self.weight.tensor())?, place(&self.bias.tensor())?];
-        let (from, to) = ((place(x)?, place(statistics)?), place(&result)?);
-        launch!(gpu, "normalize", threads(count), from.0, from.1, weight, bias, to, count as u32, self.channels as u32, self.kind);
-        Ok(result)
+    fn forward(&self, x: &Tensor, statistics: &Tensor) -> Result<Tensor> {
+        let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
+        let (weight, bias, channels) = (self.weight.tensor(), self.bias.tensor(), self.reduction.channels);
+        // SAFETY: a thread for each of the `count` elements of `x` and the result; statistics, weight and bias have `channels`.
+        unsafe {
+            launch!(gpu(x)?, "normalize", threads(count), x, statistics, weight, bias, result, count, channels, self.activation);
+            Ok(result.assume_init())
+        }
     }
 
     fn backward(&self, x: &Tensor, statistics: &Tensor, gradient: &Tensor, of_x: bool) -> Result<Gradients> {
-        let (gpu, channels, kind) = (gpu(x)?, self.channels as u32, self.kind);
-        let [weight, bias] = [place(&self.weight.tensor())?, place(&self.bias.tensor())?];
-        let (from, gradient) = ((place(x)?, place(statistics)?), place(gradient)?);
-        let (stripes, rows) = (self.stripes(), self.rows as u32);
-        let sums = stripes.two_sums(x, |sums, products| {
-            let (kernel, blocks) = ("normalize_sums", stripes.blocks());
-            launch!(gpu, kernel, blocks, from.0, from.1, weight, bias, gradient, sums, products, rows, channels, kind);
-            Ok(())
-        })?;
-        let whole = (place(&sums[0])?, place(&sums[1])?);
-        let [of_bias, of_weight] = sums;
-        let of_x = if of_x {
-            let (of_x, count) = (room(x.shape(), DType::F32, x)?, x.elem_count());
-            let (kernel, to) = ("normalize_back", place(&of_x)?);
-            let sizes = (count as u32, channels, rows);
+        let (gpu, reduction) = (gpu(x)?, self.reduction);
+        let (weight, bias) = (self.weight.tensor(), self.bias.tensor());
+        // SAFETY: a block for each chunk of rows and 32 channels writes their partial sums.
+        let [of_bias, of_weight] = unsafe {
+            reduction.two_sums(x, |sums, products| {
+                let (blocks, ColumnReduction { rows, channels }) = (reduction.blocks(), reduction);
+                let kernel = "normalize_backward_sums";
+                launch!(gpu, kernel, blocks, x, statistics, weight, bias, gradient, sums, products, rows, channels, self.activation);
+                Ok(())
+            })?
+        };
+        let of_x = of_x.then(|| self.input_gradient(gpu, x, statistics, gradient, [&of_bias, &of_weight])).transpose()?;
+        let parameters = vec![(self.weight.clone(), of_weight), (self.bias.clone(), of_bias)];
+        Ok(Gradients { inputs: vec![of_x], parameters })
+    }
+
+    fn input_gradient(
+        &self,
+        gpu: &CudaDevice,
+        x: &Tensor,
+        statistics: &Tensor,
+        gradient: &Tensor,
+        [sum, product]: [&Tensor; 2],
+    ) -> Result<Tensor> {
+        let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
+        let (weight, bias, ColumnReduction { rows, channels }) = (self.weight.tensor(), self.bias.tensor(), self.reduction);
+        let config = threads(count);
+        // SAFETY: a thread for each of the `count` elements of `x`, the gradient and the result; everything else has `channels`.
+        unsafe {
             launch!(
                 gpu,
-                kernel,
-                threads(count),
-                from.0,
-                from.1,
+                "normalize_backward",
+                config,
+                x,
+                statistics,
                 weight,
                 bias,
                 gradient,
-                whole.0,
-                whole.1,
-                to,
-                sizes.0,
-                sizes.1,
-                sizes.2,
-                kind
+                sum,
+                product,
+                result,
+                count,
+                channels,
+                rows,
+                self.activation
             );
-            Some(of_x)
-        } else {
-            None
-        };
-        let parameters = vec![(self.weight.clone(), of_weight), (self.bias.clone(), of_bias)];
-        Ok(Gradients { inputs: vec![of_x], parameters })
+            Ok(result.assume_init())
+        }
     }
 }

@@ -1,4 +1,4 @@
-// Owns what kernels share: number formats, a thread for each number, sums over a block. Must not know what is computed.
+// What kernels share: number formats, the index of a thread's element, reductions over a row or a block of threads.
 
 #pragma once
 #include <cuda_bf16.h>
@@ -6,50 +6,51 @@
 
 typedef unsigned long long u64;
 
-template <typename T> __device__ __forceinline__ T operand(float x);
-template <> __device__ __forceinline__ float operand<float>(float x) { return x; }
-template <> __device__ __forceinline__ __half operand<__half>(float x) { return __float2half_rn(x); }
-template <> __device__ __forceinline__ __nv_bfloat16 operand<__nv_bfloat16>(float x) { return __float2bfloat16_rn(x); }
-__device__ __forceinline__ float number(float x) { return x; }
-__device__ __forceinline__ float number(__half x) { return __half2float(x); }
-__device__ __forceinline__ float number(__nv_bfloat16 x) { return __bfloat162float(x); }
+// To and from the number format of a matrix product's operands.
+template <typename T> __device__ __forceinline__ T from_float(float x);
+template <> __device__ __forceinline__ float from_float<float>(float x) { return x; }
+template <> __device__ __forceinline__ __half from_float<__half>(float x) { return __float2half_rn(x); }
+template <> __device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float x) { return __float2bfloat16_rn(x); }
+__device__ __forceinline__ float to_float(float x) { return x; }
+__device__ __forceinline__ float to_float(__half x) { return __half2float(x); }
+__device__ __forceinline__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
 
-// One thread a number.
-#define EACH(count)                                              \
+// One thread per element: its index `i`; threads beyond the last element return.
+#define ELEMENT_INDEX(count)                                     \
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;          \
     if (i >= (count)) return
 
-// The sum, or the largest, of what 32 threads hold for each of eight rows; every thread of a row has it.
-__device__ __forceinline__ float sum_of_row(float part[8][33], float value)
+// Blocks of 32 by 8 threads, 32 for each of eight rows: the sum (the maximum) over a row's threads, returned to each of them.
+__device__ __forceinline__ float row_sum(float shared[8][33], float value)
 {
-    part[threadIdx.y][threadIdx.x] = value;
+    shared[threadIdx.y][threadIdx.x] = value;
     __syncthreads();
     float sum = 0;
-    for (unsigned one = 0; one < 32; one++) sum += part[threadIdx.y][one];
+    for (unsigned lane = 0; lane < 32; lane++) sum += shared[threadIdx.y][lane];
     __syncthreads();
     return sum;
 }
 
-__device__ __forceinline__ float largest_of_row(float part[8][33], float value)
+__device__ __forceinline__ float row_max(float shared[8][33], float value)
 {
-    part[threadIdx.y][threadIdx.x] = value;
+    shared[threadIdx.y][threadIdx.x] = value;
     __syncthreads();
-    for (unsigned one = 0; one < 32; one++) value = fmaxf(value, part[threadIdx.y][one]);
+    for (unsigned lane = 0; lane < 32; lane++) value = fmaxf(value, shared[threadIdx.y][lane]);
     __syncthreads();
     return value;
 }
 
-// What every block of 256 threads holds, added up in a fixed order; every thread has the sum.
+// The sum over a block of 256 threads, in a fixed order, returned to each of them.
 __device__ float block_sum(float value)
 {
-    __shared__ float part[256];
-    part[threadIdx.x] = value;
+    __shared__ float shared[256];
+    shared[threadIdx.x] = value;
     __syncthreads();
     for (unsigned half = 128; half; half /= 2) {
-        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+        if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
         __syncthreads();
     }
-    value = part[0];
+    value = shared[0];
     __syncthreads();
     return value;
 }

@@ -1,14 +1,14 @@
-// Owns the list of what a GPU computes besides matrix products: one kernel for each thing that passes over memory once, each beside the Rust that
-// starts it. Activations are channels last, weights in PyTorch's layouts, sums and everything but operands of products f32.
+// Everything a GPU computes besides matrix products: each kernel passes over memory once and stands beside the Rust file that launches it.
+// Activations are channels last, weights in PyTorch's layouts; everything is f32 but the operands of half-precision matrix products.
 //
-// Sums are taken in a fixed order: the same run comes to the same numbers.
+// Sums are taken in a fixed order: the same run gives the same numbers.
 
-#include "advance.cuh"
 #include "attention.cuh"
+#include "batch.cuh"
 #include "batch_norm.cuh"
 #include "convolution.cuh"
 #include "layer_norm.cuh"
 #include "linear.cuh"
 #include "loss.cuh"
-#include "pictures.cuh"
+#include "optimizer.cuh"
 #include "pointwise.cuh"

@@ -1,60 +1,75 @@
-//! Owns layer normalisation on a GPU, and positions added to tokens. Must not know models.
+//! Layer normalisation, and adding a positional embedding.
 
 use candle_core::{DType, Result, Tensor};
 
-use super::gpu::{gpu, launch, place, room, rows_of_blocks, threads};
-use super::products::column_sums;
-use super::stripes::Stripes;
-use crate::nn::Parameter;
-use crate::nn::ops::layer_norm::EPSILON;
-use crate::nn::ops::tape::{self, Gradients};
-use crate::nn::ops::{Context, Gradient};
+use super::column_reduction::ColumnReduction;
+use super::launch::{self, empty, gpu, launch, threads};
+use super::matmul::column_sums;
+use crate::nn::autograd::Gradients;
+use crate::nn::ops::LAYER_NORM_EPSILON;
+use crate::nn::{GradMode, Output, Parameter};
 
-/// `super::super::layer_norm`.
-pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, context: Context) -> Result<Tensor> {
-    let (rows, features) = (x.contiguous()?, weight.len());
-    let (count, wide) = ((x.elem_count() / features) as u32, features as u32);
-    let (result, statistics) = (room(x.shape(), DType::F32, x)?, room((count as usize, 2), DType::F32, x)?);
-    let (from, learned) = (place(&rows)?, (place(&weight.tensor())?, place(&bias.tensor())?));
-    let (blocks, to) = (rows_of_blocks(count), (place(&result)?, place(&statistics)?));
-    launch!(gpu(x)?, "layer_norm", blocks, from, learned.0, learned.1, to.0, to.1, count, wide, EPSILON);
-    if context.gradient == Gradient::Kept {
-        let (of_x, weight, bias) = (tape::leads_back(x), weight.clone(), bias.clone());
-        tape::note_there(vec![x.clone()], &result, move |gradient| {
-            let gradient = gradient.contiguous()?;
-            let from = (place(&rows)?, place(&statistics)?, place(&gradient)?);
-            let gpu = gpu(&rows)?;
-            let stripes = Stripes { rows: count as usize, channels: features };
-            let [of_bias, of_weight] = stripes.two_sums(&rows, |sums, products| {
-                launch!(gpu, "layer_norm_sums", stripes.blocks(), from.0, from.1, from.2, sums, products, count, wide);
+/// See [`crate::nn::ops::layer_norm`].
+pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, grad: GradMode) -> Result<Output> {
+    let features = weight.len();
+    let rows = x.elem_count() / features;
+    let values = x.contiguous()?;
+    let (result, statistics) = (empty(x.shape(), DType::F32, x)?, empty((rows, 2), DType::F32, x)?);
+    let config = launch::rows(rows);
+    // SAFETY: 32 threads for each row read its `features` values, weights and biases, and write as many and the row's two statistics.
+    let (result, statistics) = unsafe {
+        launch!(
+            gpu(x)?,
+            "layer_norm",
+            config,
+            values,
+            weight.tensor(),
+            bias.tensor(),
+            result,
+            statistics,
+            rows,
+            features,
+            LAYER_NORM_EPSILON
+        );
+        (result.assume_init(), statistics.assume_init())
+    };
+    let (weight, bias) = (weight.clone(), bias.clone());
+    Ok(Output::new(result, grad, move |gradient, needed| {
+        let (gpu, gradient) = (gpu(&values)?, gradient.contiguous()?);
+        let reduction = ColumnReduction { rows, channels: features };
+        // SAFETY: a block for each chunk of rows and 32 features writes their partial sums.
+        let [of_bias, of_weight] = unsafe {
+            reduction.two_sums(&values, |sums, products| {
+                let config = reduction.blocks();
+                launch!(gpu, "layer_norm_backward_sums", config, values, statistics, gradient, sums, products, rows, features);
                 Ok(())
-            })?;
-            let of_x = if of_x {
-                let (of_x, learned) = (room(rows.shape(), DType::F32, &rows)?, place(&weight.tensor())?);
-                launch!(gpu, "layer_norm_back", blocks, from.0, from.1, learned, from.2, place(&of_x)?, count, wide);
-                Some(of_x)
-            } else {
-                None
-            };
-            Ok(Gradients { inputs: vec![of_x], parameters: vec![(weight, of_weight), (bias, of_bias)] })
+            })?
+        };
+        let of_x = needed[0].then(|| {
+            let (of_x, weight) = (empty(values.shape(), DType::F32, &values)?, weight.tensor());
+            // SAFETY: 32 threads for each row read its values, statistics and gradients, and write as many.
+            unsafe {
+                launch!(gpu, "layer_norm_backward", config, values, statistics, weight, gradient, of_x, rows, features);
+                Ok::<_, candle_core::Error>(of_x.assume_init())
+            }
         });
-    }
-    Ok(result)
+        Ok(Gradients { inputs: vec![of_x.transpose()?], parameters: vec![(weight, of_weight), (bias, of_bias)] })
+    }))
 }
 
-/// `super::super::add_positions`.
-pub fn add_positions(x: &Tensor, embedding: &Parameter, context: Context) -> Result<Tensor> {
-    let (sequences, count, length) = (x.contiguous()?, x.elem_count(), embedding.len());
-    let result = room(x.shape(), DType::F32, x)?;
-    let from = (place(&sequences)?, place(&embedding.tensor())?);
-    launch!(gpu(x)?, "add_positions", threads(count), from.0, from.1, place(&result)?, count as u32, length as u32);
-    if context.gradient == Gradient::Kept {
-        let (of_x, embedding) = (tape::leads_back(x), embedding.clone());
-        tape::note_there(vec![x.clone()], &result, move |gradient| {
-            let gradient = gradient.contiguous()?;
-            let of_embedding = column_sums(&gradient.reshape((count / length, length))?)?.reshape(embedding.tensor().shape())?;
-            Ok(Gradients { inputs: vec![of_x.then(|| gradient.clone())], parameters: vec![(embedding, of_embedding)] })
-        });
-    }
-    Ok(result)
+/// See [`crate::nn::ops::add_positions`].
+pub fn add_positions(x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output> {
+    let (values, count, length) = (x.contiguous()?, x.elem_count(), embedding.len());
+    let result = empty(x.shape(), DType::F32, x)?;
+    // SAFETY: a thread for each of the `count` elements of `values` and the result; an embedding has `length`.
+    let result = unsafe {
+        launch!(gpu(x)?, "add_positions", threads(count), values, embedding.tensor(), result, count, length);
+        result.assume_init()
+    };
+    let embedding = embedding.clone();
+    Ok(Output::new(result, grad, move |gradient, needed| {
+        let gradient = gradient.contiguous()?;
+        let of_embedding = column_sums(&gradient.reshape((count / length, length))?)?.reshape(embedding.dims())?;
+        Ok(Gradients { inputs: vec![needed[0].then_some(gradient)], parameters: vec![(embedding, of_embedding)] })
+    }))
 }

@@ -1,42 +1,43 @@
-//! Owns the fully connected layer on a GPU. Must not know models.
+//! The fully connected layer.
 
 use candle_core::{DType, Result, Tensor};
 
-use super::gpu::{gpu, launch, of_kind, place, room, threads};
-use super::products::{column_sums, operand, product, product_over_rows};
-use crate::nn::Parameter;
-use crate::nn::ops::tape::{self, Gradients};
-use crate::nn::ops::{Context, Gradient};
+use super::launch::{empty, for_dtype, gpu, launch, threads};
+use super::matmul::{column_sums, matmul, matmul_over_rows, operand_dtype};
+use crate::nn::autograd::Gradients;
+use crate::nn::ops::Context;
+use crate::nn::{Output, Parameter};
 
-/// `super::super::linear`.
-pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Tensor> {
-    let (precision, kind) = (context.precision, operand(context.precision));
-    let (rows, kernel) = (x.contiguous()?.to_dtype(kind)?, weight.tensor().to_dtype(kind)?);
-    let result = product(&rows, false, &kernel, true, precision)?;
-    let (count, outputs) = (result.elem_count(), bias.len());
-    launch!(gpu(x)?, "add_bias", threads(count), place(&result)?, place(&bias.tensor())?, count as u32, outputs as u32, u32::from(relu));
-    if context.gradient == Gradient::Kept {
-        let (of_x, noted) = (tape::leads_back(x), result.clone());
-        let (weight, bias) = (weight.clone(), bias.clone());
-        tape::note_there(vec![x.clone()], &result, move |gradient| {
-            let live = past_relu(gradient, &noted, relu, kind)?;
-            let of_weight = product_over_rows(&live, &rows, precision)?;
-            let of_bias = column_sums(&live)?;
-            let of_x = of_x.then(|| product(&live, false, &kernel, false, precision)).transpose()?;
-            Ok(Gradients { inputs: vec![of_x], parameters: vec![(weight, of_weight), (bias, of_bias)] })
-        });
+/// See [`crate::nn::ops::linear`].
+pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Output> {
+    let (precision, dtype) = (context.precision, operand_dtype(context.precision));
+    let (rows, kernel) = (x.contiguous()?.to_dtype(dtype)?, weight.tensor().to_dtype(dtype)?);
+    let result = matmul(&rows, false, &kernel, true, precision)?;
+    let count = result.elem_count();
+    // SAFETY: a thread for each of the result's `count` elements rewrites it; its rows are as long as the bias. Nobody else has the result yet.
+    unsafe {
+        launch!(gpu(x)?, "add_bias", threads(count), result, bias.tensor(), count, bias.len(), relu);
     }
-    Ok(result)
+    let (weight, bias) = (weight.clone(), bias.clone());
+    Ok(Output::new(result.clone(), context.grad, move |gradient, needed| {
+        let of_sums = relu_backward(gradient, &result, relu, dtype)?;
+        let of_weight = matmul_over_rows(&of_sums, &rows, precision)?;
+        let of_bias = column_sums(&of_sums)?;
+        let of_x = needed[0].then(|| matmul(&of_sums, false, &kernel, false, precision)).transpose()?;
+        Ok(Gradients { inputs: vec![of_x], parameters: vec![(weight, of_weight), (bias, of_bias)] })
+    }))
 }
 
-/// The gradient of `result` as the operand of a product, where `ReLU` passed it.
-fn past_relu(gradient: &Tensor, result: &Tensor, relu: bool, kind: DType) -> Result<Tensor> {
+/// The gradient before `ReLU` (or as it is, where there is none) as the operand of a matrix product.
+fn relu_backward(gradient: &Tensor, result: &Tensor, relu: bool, dtype: DType) -> Result<Tensor> {
     let gradient = gradient.contiguous()?;
-    if !relu && kind == DType::F32 {
+    if !relu && dtype == DType::F32 {
         return Ok(gradient);
     }
-    let (live, count) = (room(result.shape(), kind, result)?, result.elem_count());
-    let from = (place(&gradient)?, place(result)?);
-    launch!(gpu(result)?, &of_kind("past_relu", kind), threads(count), from.0, from.1, place(&live)?, count as u32, u32::from(relu));
-    Ok(live)
+    let (operand, count) = (empty(result.shape(), dtype, result)?, result.elem_count());
+    // SAFETY: a thread for each of the `count` elements that all three tensors have; `operand` is of the kernel's type.
+    unsafe {
+        launch!(gpu(result)?, &for_dtype("relu_backward", dtype), threads(count), gradient, result, operand, count, relu);
+        Ok(operand.assume_init())
+    }
 }

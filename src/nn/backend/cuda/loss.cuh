@@ -1,49 +1,51 @@
-// Owns the loss. Must not know where logits come from.
+// Softmax cross-entropy with label smoothing.
 
 #pragma once
 #include "common.cuh"
 
-// Cross-entropy of logits [rows, classes] and the count of right answers, as ops::cross_entropy; one block of 256 threads. `ones` has a 1 at
-// each label.
-extern "C" __global__ void cross_entropy(const float *logits, const float *ones, float *result, unsigned rows, unsigned classes, float batch,
+// The cross-entropy of logits [rows, classes], divided by `batch`, and the count of correct rows; one block of 256 threads. Labels are
+// classes; where one is not among them, the loss is NaN.
+extern "C" __global__ void cross_entropy(const float *logits, const unsigned char *labels, float *result, unsigned rows, unsigned classes, float batch,
                                          float smoothing)
 {
-    float loss = 0, hits = 0;
+    float loss = 0, correct = 0;
     for (unsigned row = threadIdx.x; row < rows; row += 256) {
-        const float *x = logits + row * classes, *one = ones + row * classes;
-        float largest = x[0], sum = 0, total = 0;
-        unsigned label = 0;
-        for (unsigned k = 0; k < classes; k++) {
-            largest = x[k] > largest ? x[k] : largest;
-            label = one[k] == 1 ? k : label;
+        const float *x = logits + row * classes;
+        unsigned label = labels[row];
+        if (label >= classes) {
+            loss = NAN;
+            break;
         }
-        bool hit = true;
+        float max = x[0], sum = 0, total = 0;
+        for (unsigned k = 1; k < classes; k++) max = x[k] > max ? x[k] : max;
+        // Of equal logits the first is the prediction.
+        bool is_correct = x[label] == x[label];
         for (unsigned k = 0; k < classes; k++) {
-            sum += expf(x[k] - largest);
-            hit = hit && (k == label || (k < label ? x[k] < x[label] : x[k] <= x[label]));
+            sum += expf(x[k] - max);
+            is_correct = is_correct && (k == label || (k < label ? x[k] < x[label] : x[k] <= x[label]));
         }
-        float normalizer = largest + logf(sum);
+        float normalizer = max + logf(sum);
         for (unsigned k = 0; k < classes; k++) total += normalizer - x[k];
         loss += (1 - smoothing) * (normalizer - x[label]) + (smoothing > 0 ? smoothing / classes * total : 0);
-        hits += hit && x[label] == x[label];
+        correct += is_correct;
     }
     loss = block_sum(loss);
-    hits = block_sum(hits);
-    if (threadIdx.x == 0) result[0] = loss / batch, result[1] = hits;
+    correct = block_sum(correct);
+    if (threadIdx.x == 0) result[0] = loss / batch, result[1] = correct;
 }
 
 // A thread for each row.
-extern "C" __global__ void cross_entropy_back(const float *logits, const float *ones, const float *gradient, float *result, unsigned rows,
-                                              unsigned classes, float batch, float smoothing)
+extern "C" __global__ void cross_entropy_backward(const float *logits, const unsigned char *labels, const float *gradient, float *result, unsigned rows,
+                                                  unsigned classes, float batch, float smoothing)
 {
-    EACH(rows);
+    ELEMENT_INDEX(rows);
     const float *x = logits + i * classes;
-    float largest = x[0], sum = 0, scale = gradient[0] / batch;
-    for (unsigned k = 1; k < classes; k++) largest = x[k] > largest ? x[k] : largest;
-    for (unsigned k = 0; k < classes; k++) sum += expf(x[k] - largest);
-    float normalizer = largest + logf(sum);
+    float max = x[0], sum = 0, scale = gradient[0] / batch;
+    for (unsigned k = 1; k < classes; k++) max = x[k] > max ? x[k] : max;
+    for (unsigned k = 0; k < classes; k++) sum += expf(x[k] - max);
+    float normalizer = max + logf(sum);
     for (unsigned k = 0; k < classes; k++) {
-        float target = smoothing / classes + (1 - smoothing) * ones[i * classes + k];
+        float target = smoothing / classes + (k == labels[i] ? 1 - smoothing : 0);
         result[i * classes + k] = (expf(x[k] - normalizer) - target) * scale;
     }
 }

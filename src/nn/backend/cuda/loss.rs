@@ -1,26 +1,31 @@
-//! Owns the loss on a GPU. Must not know batches beyond their size.
+//! The loss.
 
 use candle_core::{DType, Result, Tensor};
 
-use super::gpu::{blocks, gpu, launch, place, room, threads};
-use crate::nn::ops::tape::{self, Gradients};
+use super::launch::{blocks, empty, gpu, launch, threads};
+use crate::nn::autograd::Gradients;
+use crate::nn::{GradMode, Output};
 
-/// `super::super::cross_entropy` of labels `[n, classes]` with a 1 at each row's class.
-pub fn cross_entropy(logits: &Tensor, one_hot: &Tensor, batch: usize, smoothing: f32) -> Result<Tensor> {
+/// See [`crate::nn::ops::cross_entropy`].
+pub fn cross_entropy(logits: &Tensor, labels: &Tensor, batch: usize, smoothing: f32, grad: GradMode) -> Result<Output> {
     let (rows, classes) = logits.dims2()?;
-    let given = logits.clone();
-    let (logits, one_hot) = (logits.contiguous()?, one_hot.contiguous()?);
-    let (rows, classes, batch) = (rows as u32, classes as u32, batch as f32);
-    let result = room(2, DType::F32, &logits)?;
-    let from = (place(&logits)?, place(&one_hot)?);
-    launch!(gpu(&logits)?, "cross_entropy", blocks(1), from.0, from.1, place(&result)?, rows, classes, batch, smoothing);
-    tape::note_there(vec![given], &result, move |gradient| {
-        let of_logits = room(logits.shape(), DType::F32, &logits)?;
-        let from = (place(&logits)?, place(&one_hot)?, place(gradient)?);
-        let kernel = "cross_entropy_back";
-        let to = place(&of_logits)?;
-        launch!(gpu(&logits)?, kernel, threads(rows as usize), from.0, from.1, from.2, to, rows, classes, batch, smoothing);
-        Ok(Gradients { inputs: vec![Some(of_logits)], parameters: Vec::new() })
-    });
-    Ok(result)
+    let (logits, labels, batch) = (logits.contiguous()?, labels.contiguous()?, batch as f32);
+    if labels.dtype() != DType::U8 {
+        candle_core::bail!("labels are {:?}, not u8", labels.dtype());
+    }
+    let result = empty(2, DType::F32, &logits)?;
+    // SAFETY: one block reads `rows` times `classes` logits and `rows` labels, and writes the result's two numbers.
+    let result = unsafe {
+        launch!(gpu(&logits)?, "cross_entropy", blocks(1), logits, labels, result, rows, classes, batch, smoothing);
+        result.assume_init()
+    };
+    Ok(Output::new(result, grad, move |gradient, _| {
+        let (of_logits, config) = (empty(logits.shape(), DType::F32, &logits)?, threads(rows));
+        // SAFETY: a thread for each row writes its `classes` numbers; the gradient is that of the result, of which it reads the first.
+        let of_logits = unsafe {
+            launch!(gpu(&logits)?, "cross_entropy_backward", config, logits, labels, gradient, of_logits, rows, classes, batch, smoothing);
+            of_logits.assume_init()
+        };
+        Ok(Gradients::input(Some(of_logits)))
+    }))
 }

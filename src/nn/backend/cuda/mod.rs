@@ -1,27 +1,112 @@
-//! Owns ops and their gradients on NVIDIA GPUs: a few kernels (`kernels.cu`) and matrix products (cuBLAS) each, without a copy from or to the
-//! processor. Must not know models.
+//! Our kernels for NVIDIA GPUs (`kernels.cu`), and cuBLAS for matrix products: each op takes a few launches and copies nothing from or to the CPU.
+//! Ops without kernels of ours are the reference backend's.
 
-mod advance;
 mod attention;
+mod batch;
 mod batch_norm;
+mod column_reduction;
 mod convolution;
-mod gpu;
+mod launch;
 mod layer_norm;
 mod linear;
 mod loss;
-mod pictures;
+mod matmul;
+mod optimizer;
 mod pointwise;
-mod products;
-mod stripes;
-mod through;
 
-pub use advance::{Moved, Rule, advance, follow, gradient_norm};
-pub use attention::attention;
-pub use batch_norm::batch_norm;
-pub use convolution::{After, convolution};
-pub use layer_norm::{add_positions, layer_norm};
-pub use linear::linear;
-pub use loss::cross_entropy;
-pub use pictures::gather_batch;
-pub use pointwise::{activate, dropout, flatten, global_average_pool};
-pub use through::through;
+use candle_core::{Result, Tensor};
+
+use super::reference::Reference;
+use super::{AugmentBatch, Backend, BackendKind, OptimizerStep, UpdatedParameter};
+use crate::nn::ops::{BatchNorm, Context, Conv2d, DropoutMask, Window};
+use crate::nn::{GradMode, Output, Parameter};
+use crate::run_config::Activation;
+
+/// Our kernels for NVIDIA GPUs.
+#[derive(Debug)]
+pub struct Cuda;
+
+impl Backend for Cuda {
+    fn kind(&self) -> BackendKind {
+        BackendKind::Cuda
+    }
+
+    fn activation(&self, x: &Tensor, activation: Activation, grad: GradMode) -> Result<Output> {
+        pointwise::activate(x, None, Some(activation), grad)
+    }
+
+    fn add(&self, a: &Tensor, b: &Tensor, activation: Option<Activation>, grad: GradMode) -> Result<Output> {
+        pointwise::activate(a, Some(b), activation, grad)
+    }
+
+    fn add_positions(&self, x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output> {
+        layer_norm::add_positions(x, embedding, grad)
+    }
+
+    fn attention(&self, qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
+        attention::attention(qkv, heads, context)
+    }
+
+    fn average_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
+        Reference.average_pool(x, window, grad)
+    }
+
+    fn batch_norm(&self, x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation>, grad: GradMode) -> Result<Output> {
+        batch_norm::batch_norm(x, norm, activation, grad)
+    }
+
+    fn conv2d(&self, x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output> {
+        convolution::conv2d(x, conv, context)
+    }
+
+    fn cross_entropy(&self, logits: &Tensor, labels: &Tensor, batch: usize, smoothing: f32, grad: GradMode) -> Result<Output> {
+        loss::cross_entropy(logits, labels, batch, smoothing, grad)
+    }
+
+    fn dropout(&self, x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
+        pointwise::dropout(x, mask, grad)
+    }
+
+    fn flatten(&self, x: &Tensor, grad: GradMode) -> Result<Output> {
+        pointwise::flatten(x, grad)
+    }
+
+    fn global_average_pool(&self, x: &Tensor, grad: GradMode) -> Result<Output> {
+        pointwise::global_average_pool(x, grad)
+    }
+
+    fn layer_norm(&self, x: &Tensor, weight: &Parameter, bias: &Parameter, grad: GradMode) -> Result<Output> {
+        layer_norm::layer_norm(x, weight, bias, grad)
+    }
+
+    fn linear(&self, x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Output> {
+        linear::linear(x, weight, bias, relu, context)
+    }
+
+    fn max_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
+        Reference.max_pool(x, window, grad)
+    }
+
+    fn gradient_norm(&self, parameters: &[&Parameter]) -> Result<Tensor> {
+        optimizer::gradient_norm(parameters)
+    }
+
+    fn optimizer_step(&self, parameters: &[UpdatedParameter], step: OptimizerStep, slots: &[Tensor]) -> Result<Option<Tensor>> {
+        optimizer::optimizer_step(parameters, step, slots)
+    }
+
+    fn ema_update(&self, parameters: &[Parameter], ema: &Tensor, weight: f32) -> Result<Tensor> {
+        optimizer::ema_update(parameters, ema, weight)?;
+        Ok(ema.clone())
+    }
+
+    fn gather_batch(
+        &self,
+        images: &Tensor,
+        labels: &Tensor,
+        positions: &Tensor,
+        augment: Option<AugmentBatch<'_>>,
+    ) -> Result<(Tensor, Tensor)> {
+        batch::gather_batch(images, labels, positions, augment)
+    }
+}

@@ -1,86 +1,87 @@
-// Owns what passes over numbers once: activations, sums of branches, dropout, means of pictures, the order of features.
-// Must not know networks.
+// Elementwise ops: activations, sums of branches, dropout; global average pooling; the transposition that flattening takes.
 
 #pragma once
 #include "common.cuh"
 
-// Each of the matrices [rows, columns], one after the other, transposed.
-extern "C" __global__ void transpose_each(const float *x, float *result, unsigned count, unsigned rows, unsigned columns)
+// Transposes each of several matrices [rows, columns] that stand one after the other.
+extern "C" __global__ void transpose_batched(const float *x, float *result, unsigned count, unsigned rows, unsigned columns)
 {
-    EACH(count);
+    ELEMENT_INDEX(count);
     unsigned row = i % rows, column = i / rows % columns, matrix = i / (rows * columns);
     result[i] = x[(matrix * rows + row) * columns + column];
 }
 
-// `Activation`, numbered from 1 as in pointwise.rs; 0 is none.
-__device__ __forceinline__ float activated(float x, unsigned kind)
+// `Activation`, as activation_code in pointwise.rs numbers it.
+enum { NONE, RELU, LEAKY_RELU, GELU, SILU, TANH };
+
+__device__ __forceinline__ float activation(float x, unsigned kind)
 {
     switch (kind) {
-    case 1: return x <= 0 ? 0 : x;
-    case 2: return x <= 0 ? 0.01f * x : x;
-    case 3: return x * normcdff(x);
-    case 4: return x / (1 + expf(-x));
-    case 5: return tanhf(x);
+    case RELU: return x <= 0 ? 0 : x;
+    case LEAKY_RELU: return x <= 0 ? 0.01f * x : x;
+    case GELU: return x * normcdff(x);
+    case SILU: return x / (1 + expf(-x));
+    case TANH: return tanhf(x);
     default: return x;
     }
 }
 
-__device__ __forceinline__ float slope(float x, unsigned kind)
+__device__ __forceinline__ float activation_derivative(float x, unsigned kind)
 {
     switch (kind) {
-    case 1: return x <= 0 ? 0 : 1;
-    case 2: return x <= 0 ? 0.01f : 1;
-    case 3: return normcdff(x) + x * 0.3989422804f * expf(-0.5f * x * x);
-    case 4: { float share = 1 / (1 + expf(-x)); return share * (1 + x * (1 - share)); }
-    case 5: { float y = tanhf(x); return 1 - y * y; }
+    case RELU: return x <= 0 ? 0 : 1;
+    case LEAKY_RELU: return x <= 0 ? 0.01f : 1;
+    case GELU: return normcdff(x) + x * 0.3989422804f * expf(-0.5f * x * x);
+    case SILU: { float sigmoid = 1 / (1 + expf(-x)); return sigmoid * (1 + x * (1 - sigmoid)); }
+    case TANH: { float y = tanhf(x); return 1 - y * y; }
     default: return 1;
     }
 }
 
-// The gradient that an activation passes at x. What ReLU kills is dead, also where it is infinite.
-__device__ __forceinline__ float passed(float gradient, float x, unsigned kind)
+// The gradient before an activation of x. Where the derivative is 0 it is 0, even if the gradient is infinite.
+__device__ __forceinline__ float activation_gradient(float gradient, float x, unsigned kind)
 {
-    float factor = slope(x, kind);
+    float factor = activation_derivative(x, kind);
     return factor == 0 ? 0 : gradient * factor;
 }
 
-// activation(a + b), or of `a` alone.
+// activation(a + b), or of `a` alone where b is null.
 extern "C" __global__ void activate(const float *a, const float *b, float *result, unsigned count, unsigned kind)
 {
-    EACH(count);
-    result[i] = activated(b ? a[i] + b[i] : a[i], kind);
+    ELEMENT_INDEX(count);
+    result[i] = activation(b ? a[i] + b[i] : a[i], kind);
 }
 
-extern "C" __global__ void activate_back(const float *a, const float *b, const float *gradient, float *result, unsigned count, unsigned kind)
+extern "C" __global__ void activate_backward(const float *a, const float *b, const float *gradient, float *result, unsigned count, unsigned kind)
 {
-    EACH(count);
-    result[i] = passed(gradient[i], b ? a[i] + b[i] : a[i], kind);
+    ELEMENT_INDEX(count);
+    result[i] = activation_gradient(gradient[i], b ? a[i] + b[i] : a[i], kind);
 }
 
-// Inverted dropout by the numbers `Random::at` gives: a thread for each four.
+// Inverted dropout by the numbers `Random::at` gives, 16 bits for each element: a thread for each four.
 extern "C" __global__ void dropout(const float *x, float *result, unsigned count, u64 seed, unsigned dropped, float scale)
 {
-    EACH((count + 3) / 4);
+    ELEMENT_INDEX((count + 3) / 4);
     u64 bits = seed + (i + 1ull) * 0x9E3779B97F4A7C15ull;
     bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9ull;
     bits = (bits ^ bits >> 27) * 0x94D049BB133111EBull;
     bits ^= bits >> 31;
-    for (unsigned one = 0; one < 4 && 4 * i + one < count; one++)
-        result[4 * i + one] = (bits >> 16 * one & 0xffff) < dropped ? 0 : x[4 * i + one] * scale;
+    for (unsigned k = 0; k < 4 && 4 * i + k < count; k++)
+        result[4 * i + k] = (bits >> 16 * k & 0xffff) < dropped ? 0 : x[4 * i + k] * scale;
 }
 
-// The mean over all places of a picture, [images, places, channels] to [images, channels], and the way back.
-extern "C" __global__ void average(const float *x, float *means, unsigned count, unsigned places, unsigned channels)
+// The mean over an image's pixels: [images, pixels, channels] to [images, channels]; `count` elements result.
+extern "C" __global__ void global_average_pool(const float *x, float *means, unsigned count, unsigned pixels, unsigned channels)
 {
-    EACH(count);
-    const float *first = x + (u64)(i / channels) * places * channels + i % channels;
+    ELEMENT_INDEX(count);
+    const float *first = x + (u64)(i / channels) * pixels * channels + i % channels;
     float sum = 0;
-    for (unsigned place = 0; place < places; place++) sum += first[(u64)place * channels];
-    means[i] = sum / places;
+    for (unsigned pixel = 0; pixel < pixels; pixel++) sum += first[(u64)pixel * channels];
+    means[i] = sum / pixels;
 }
 
-extern "C" __global__ void average_back(const float *gradient, float *x, unsigned count, unsigned places, unsigned channels)
+extern "C" __global__ void global_average_pool_backward(const float *gradient, float *x, unsigned count, unsigned pixels, unsigned channels)
 {
-    EACH(count);
-    x[i] = gradient[i / (places * channels) * channels + i % channels] / places;
+    ELEMENT_INDEX(count);
+    x[i] = gradient[i / (pixels * channels) * channels + i % channels] / pixels;
 }

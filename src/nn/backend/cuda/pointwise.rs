@@ -1,16 +1,15 @@
-//! Owns what passes over numbers once on a GPU: activations, sums of branches, dropout, means of pictures, the order of features.
-//! Must not know models.
+//! Elementwise ops: activations, sums of branches, dropout; flattening and global average pooling.
 
 use candle_core::{DType, Result, Tensor};
 
-use super::gpu::{gpu, launch, place, place_of, room, threads};
-use crate::nn::ops::dropout::Draw;
-use crate::nn::ops::tape::{self, Gradients};
-use crate::nn::ops::{Context, Gradient};
+use super::launch::{Uninit, empty, gpu, launch, threads};
+use crate::nn::autograd::Gradients;
+use crate::nn::ops::DropoutMask;
+use crate::nn::{GradMode, Output};
 use crate::run_config::Activation;
 
-/// As `activated` in `pointwise.cuh` counts them.
-pub const fn number_of(activation: Option<Activation>) -> u32 {
+/// As `activation` in `pointwise.cuh` numbers them.
+pub const fn activation_code(activation: Option<Activation>) -> u32 {
     match activation {
         None => 0,
         Some(Activation::Relu) => 1,
@@ -21,91 +20,95 @@ pub const fn number_of(activation: Option<Activation>) -> u32 {
     }
 }
 
-/// `super::super::activate`, or `add` where there are two branches.
-pub fn activate(a: &Tensor, b: Option<&Tensor>, activation: Option<Activation>, context: Context) -> Result<Tensor> {
-    let inputs: Vec<Tensor> = std::iter::once(a).chain(b).map(Tensor::contiguous).collect::<Result<_>>()?;
-    let (count, kind) = (a.elem_count(), number_of(activation));
-    let result = room(a.shape(), DType::F32, a)?;
-    let from = (place(&inputs[0])?, place_of(inputs.get(1))?);
-    launch!(gpu(a)?, "activate", threads(count), from.0, from.1, place(&result)?, count as u32, kind);
-    if context.gradient == Gradient::Kept {
-        let noted: Vec<Tensor> = std::iter::once(a).chain(b).cloned().collect();
-        let wanted: Vec<bool> = noted.iter().map(tape::leads_back).collect();
-        tape::note_there(noted, &result, move |gradient| {
-            let gradient = gradient.contiguous()?;
-            let of_sum = if activation.is_some() {
-                let of_sum = room(gradient.shape(), DType::F32, &gradient)?;
-                let from = (place(&inputs[0])?, place_of(inputs.get(1))?, place(&gradient)?);
-                let to = place(&of_sum)?;
-                launch!(gpu(&gradient)?, "activate_back", threads(count), from.0, from.1, from.2, to, count as u32, kind);
-                of_sum
-            } else {
-                gradient
-            };
-            Ok(Gradients { inputs: wanted.iter().map(|wanted| wanted.then(|| of_sum.clone())).collect(), parameters: Vec::new() })
-        });
-    }
-    Ok(result)
-}
-
-/// Applies `there`, and where a gradient is wanted `back` to it.
-fn apply(
-    x: &Tensor,
-    there: impl FnOnce(&Tensor) -> Result<Tensor>,
-    back: impl FnOnce(&Tensor) -> Result<Tensor> + 'static,
-    context: Context,
-) -> Result<Tensor> {
-    let result = there(&x.contiguous()?)?;
-    if context.gradient == Gradient::Kept && tape::leads_back(x) {
-        tape::note_there(vec![x.clone()], &result, |gradient| {
-            Ok(Gradients { inputs: vec![Some(back(&gradient.contiguous()?)?)], parameters: Vec::new() })
-        });
-    }
-    Ok(result)
-}
-
-/// `super::super::dropout` of these numbers.
-pub fn dropout(x: &Tensor, draw: Draw, context: Context) -> Result<Tensor> {
-    let pass = move |x: &Tensor| {
-        let (result, count) = (room(x.shape(), DType::F32, x)?, x.elem_count());
-        let Draw { seed, dropped, scale } = draw;
-        launch!(gpu(x)?, "dropout", threads(count.div_ceil(4)), place(x)?, place(&result)?, count as u32, seed, dropped, scale);
-        Ok(result)
+/// See [`crate::nn::ops::activate`], and `add` where there are two branches.
+pub fn activate(a: &Tensor, b: Option<&Tensor>, activation: Option<Activation>, grad: GradMode) -> Result<Output> {
+    let (count, kind) = (a.elem_count(), activation_code(activation));
+    let (a, b) = (a.contiguous()?, b.map(Tensor::contiguous).transpose()?);
+    let result = empty(a.shape(), DType::F32, &a)?;
+    // SAFETY: a thread for each of the `count` elements that the result and both branches have.
+    let result = unsafe {
+        launch!(gpu(&a)?, "activate", threads(count), a, b, result, count, kind);
+        result.assume_init()
     };
-    apply(x, pass, pass, context)
+    Ok(Output::new(result, grad, move |gradient, needed| {
+        let gradient = gradient.contiguous()?;
+        let of_sum = if activation.is_some() {
+            let of_sum = empty(gradient.shape(), DType::F32, &gradient)?;
+            // SAFETY: as above; the gradient is that of the result.
+            unsafe {
+                launch!(gpu(&gradient)?, "activate_backward", threads(count), a, b, gradient, of_sum, count, kind);
+                of_sum.assume_init()
+            }
+        } else {
+            gradient
+        };
+        Ok(Gradients { inputs: needed.iter().map(|needed| needed.then(|| of_sum.clone())).collect(), parameters: Vec::new() })
+    }))
 }
 
-/// `super::super::flatten`.
-pub fn flatten(x: &Tensor, context: Context) -> Result<Tensor> {
+/// An op of one input by a kernel each way.
+fn unary(
+    x: &Tensor,
+    forward: impl FnOnce(&Tensor) -> Result<Tensor>,
+    backward: impl FnOnce(&Tensor) -> Result<Tensor> + 'static,
+    grad: GradMode,
+) -> Result<Output> {
+    Ok(Output::new(forward(&x.contiguous()?)?, grad, |gradient, _| Ok(Gradients::input(Some(backward(&gradient.contiguous()?)?)))))
+}
+
+/// See [`crate::nn::ops::dropout`].
+pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
+    let pass = move |x: &Tensor| {
+        let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
+        let DropoutMask { seed, threshold, scale } = mask;
+        // SAFETY: a thread for each four of the `count` elements of `x` and the result.
+        unsafe {
+            launch!(gpu(x)?, "dropout", threads(count.div_ceil(4)), x, result, count, seed, threshold, scale);
+            Ok(result.assume_init())
+        }
+    };
+    unary(x, pass, pass, grad)
+}
+
+/// See [`crate::nn::ops::flatten`].
+pub fn flatten(x: &Tensor, grad: GradMode) -> Result<Output> {
     let (images, height, width, channels) = x.dims4()?;
     let (pixels, shape) = (height * width, x.shape().clone());
-    apply(
+    unary(
         x,
-        |x| transpose_each(x, pixels, channels)?.reshape((images, pixels * channels)),
-        move |gradient| transpose_each(gradient, channels, pixels)?.reshape(shape),
-        context,
+        |x| transpose_batched(x, pixels, channels)?.reshape((images, pixels * channels)),
+        move |gradient| transpose_batched(gradient, channels, pixels)?.reshape(shape),
+        grad,
     )
 }
 
-fn transpose_each(x: &Tensor, rows: usize, columns: usize) -> Result<Tensor> {
-    let (result, count) = (room(x.shape(), DType::F32, x)?, x.elem_count());
-    launch!(gpu(x)?, "transpose_each", threads(count), place(x)?, place(&result)?, count as u32, rows as u32, columns as u32);
-    Ok(result)
+/// Each of the matrices `[rows, columns]` that `x` consists of, transposed.
+fn transpose_batched(x: &Tensor, rows: usize, columns: usize) -> Result<Tensor> {
+    let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
+    // SAFETY: a thread for each of the `count` elements of `x` and the result, which are whole matrices.
+    unsafe {
+        launch!(gpu(x)?, "transpose_batched", threads(count), x, result, count, rows, columns);
+        Ok(result.assume_init())
+    }
 }
 
-/// `super::super::global_average_pool`.
-pub fn global_average_pool(x: &Tensor, context: Context) -> Result<Tensor> {
+/// See [`crate::nn::ops::global_average_pool`].
+pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
     let (images, channels) = (x.dim(0)?, x.dim(candle_core::D::Minus1)?);
-    let (places, shape) = (x.elem_count() / (images * channels).max(1), x.shape().clone());
-    let pass = move |kernel: &str, x: &Tensor, result: Tensor| {
+    let (pixels, shape) = (x.elem_count() / (images * channels).max(1), x.shape().clone());
+    let pass = move |kernel: &str, x: &Tensor, result: Uninit| {
         let count = result.elem_count();
-        launch!(gpu(x)?, kernel, threads(count), place(x)?, place(&result)?, count as u32, places as u32, channels as u32);
-        Ok(result)
+        // SAFETY: a thread for each of the result's `count` elements; whichever of the two is not pooled has `images * pixels * channels`, the other
+        // `images * channels`.
+        unsafe {
+            launch!(gpu(x)?, kernel, threads(count), x, result, count, pixels, channels);
+            Ok(result.assume_init())
+        }
     };
-    apply(
+    unary(
         x,
-        |x| pass("average", x, room((images, channels), DType::F32, x)?),
-        move |gradient| pass("average_back", gradient, room(shape, DType::F32, gradient)?),
-        context,
+        |x| pass("global_average_pool", x, empty((images, channels), DType::F32, x)?),
+        move |gradient| pass("global_average_pool_backward", gradient, empty(shape, DType::F32, gradient)?),
+        grad,
     )
 }

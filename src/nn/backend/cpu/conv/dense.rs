@@ -5,10 +5,10 @@ use pulp::{Arch, Simd, WithSimd};
 use super::super::microkernels::tile::{PIXELS, Start, Tile};
 use super::super::microkernels::{Buffer, Scratch};
 use super::super::precision::round;
+use super::FusedConvolution;
 use super::backward::Saved;
 use super::geometry::{Convolution, FIRST_CACHE};
 use super::max_pool::Unpool;
-use super::FusedConvolution;
 use crate::run_config::DeviceChoice;
 
 impl FusedConvolution {

@@ -34,7 +34,9 @@ impl Convolution {
         };
         assert!(padded >= self.padded_len() && bias.len() == self.padded_outputs());
         assert!(out.len() >= offsets.len() * bias.len() && weights == bias.len() * self.kernel * self.kernel_row_len());
-        assert!(offsets.iter().all(|&offset| offset as usize + (self.kernel - 1) * self.padded_row_len() + self.kernel_row_len() <= padded));
+        assert!(
+            offsets.iter().all(|&offset| offset as usize + (self.kernel - 1) * self.padded_row_len() + self.kernel_row_len() <= padded)
+        );
         Arch::new().dispatch(Forward { convolution: *self, operands, bias, offsets, out });
     }
 }

@@ -1,12 +1,12 @@
-//! Stand-ins for the functions of NVIDIA's libraries that candle calls: each loads its library on the first call, so that a program with
-//! CUDA support starts on machines without these libraries.
+//! Stand-ins for the functions of NVIDIA's libraries that candle calls: each loads its library on the first call, so that a program built with CUDA
+//! starts on machines without these libraries.
 //!
-//! candle links these libraries when it is built, and its features cannot change that; but who calls a function finds ours first, and the
-//! linker then leaves the libraries out. A stand-in jumps through a slot. At first the slot leads to `first_call`, which keeps every register
-//! that can hold an argument, has `resolve` put the real function into the slot, and jumps there. Where there is no such library, or it has
-//! no such function, the slot gets a function that returns that library's own error.
+//! candle is linked to the libraries at build time, and its features cannot change that; but the linker finds our definitions first and then drops
+//! the libraries. A stand-in jumps through a slot, which at first points to `first_call`: that saves every register that can hold an argument, has
+//! `resolve` put the real function into the slot, and jumps there. Where the library or the function is missing, the slot gets a function that returns
+//! an error code of the library.
 //!
-//! In the same way candle's kernels for the quantised weights of language models, which nothing here uses, are left out.
+//! candle's kernels for the quantised weights of language models, which nothing here uses, are left out in the same way.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
@@ -17,15 +17,15 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 #[cfg(windows)]
 use libloading::os::windows::{LOAD_WITH_ALTERED_SEARCH_PATH, Library};
 
-use super::{cuda_folders, find_cuda_libraries};
+use crate::device::{Library as CudaLibrary, cuda_folders, find_cuda_libraries};
 
-/// A function that is stood in for.
+/// A function that has a stand-in.
 struct Function {
     name: &'static CStr,
     library: Owner,
 }
 
-/// Whose a function is.
+/// The library that a function belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     Driver,
@@ -45,20 +45,19 @@ core::arch::global_asm!(include_str!("first_call_windows.s"), resolve = sym reso
 
 core::arch::global_asm!("inkling_left_out:", "sub rsp, 40", "call {left_out}", left_out = sym left_out);
 
-/// Puts the real function, or one that returns an error, into slot `number`, and gives it.
+/// Puts the real function, or one that returns an error, into slot `number`, and returns it.
 extern "C" fn resolve(number: usize) -> *mut c_void {
     // Only the stand-ins call this, each with its own number.
     let Some(Function { name, library }) = FUNCTIONS.get(number) else { return no_driver as *mut c_void };
     let real = loaded(*library).and_then(|library| {
-        // SAFETY: the address is only passed on, as that of a function of whatever type its caller believes it has.
+        // SAFETY: the address is only passed on; the caller declares the type of the function.
         unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) }.ok().map(|symbol| *symbol)
     });
     let target = real.filter(|target| !target.is_null()).unwrap_or_else(|| {
         tracing::warn!(?name, ?library, "NVIDIA's library or function is missing");
         library.absent() as *mut c_void
     });
-    // SAFETY: the table of slots holds as many pointers as there are functions, aligned, for as long as the program runs, and nothing but
-    // this writes to it.
+    // SAFETY: the static table has an aligned pointer for each function, and only this writes to it.
     let slot = unsafe { &*(&raw const SLOTS).cast::<AtomicPtr<c_void>>().add(number) };
     slot.store(target, Ordering::Release);
     target
@@ -68,13 +67,12 @@ extern "C" fn resolve(number: usize) -> *mut c_void {
 fn loaded(owner: Owner) -> Option<&'static Library> {
     static LOADED: OnceLock<Vec<(&'static str, Library)>> = OnceLock::new();
     let loaded = LOADED.get_or_init(|| {
-        let load = |found: super::Library| {
+        let load = |found: CudaLibrary| {
             let file = found.file?;
-            // SAFETY: these are NVIDIA's libraries or what somebody put in their place: loading them runs their own initialisation, as it
-            // would if the program were linked with them.
+            // SAFETY: loading NVIDIA's libraries runs their initialisation, as it would if the program were linked to them.
             #[cfg(unix)]
             let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_GLOBAL) };
-            // SAFETY: as above. What the library needs is looked for beside it.
+            // SAFETY: as above. Its dependencies are looked for in its folder.
             #[cfg(windows)]
             let library = unsafe { Library::load_with_flags(&file, LOAD_WITH_ALTERED_SEARCH_PATH) };
             let library = library.inspect_err(|error| tracing::warn!(?file, %error, "NVIDIA's library cannot be loaded"));
@@ -86,7 +84,7 @@ fn loaded(owner: Owner) -> Option<&'static Library> {
 }
 
 impl Owner {
-    /// How the names of its files begin.
+    /// The beginning of its file's name.
     const fn file(self) -> &'static str {
         match self {
             Self::Driver if cfg!(windows) => "nvcuda.",
@@ -97,12 +95,12 @@ impl Owner {
             Self::CublasLt => "libcublasLt.",
             Self::Curand if cfg!(windows) => "curand64_",
             Self::Curand => "libcurand.",
-            // Kernels are compiled beforehand: nothing is asked of it, and it is not among the libraries that are loaded.
+            // Never loaded: kernels are compiled at build time.
             Self::Nvrtc => "nvrtc",
         }
     }
 
-    /// What its functions are when it is not there.
+    /// What replaces its functions when it is missing.
     const fn absent(self) -> extern "C" fn() -> c_int {
         match self {
             Self::Driver => no_driver,
@@ -133,7 +131,7 @@ extern "C" fn no_curand() -> c_int {
     101
 }
 
-/// A kernel that was left out, and that nothing here knows of, has been called.
+/// Replaces the kernels that were left out.
 extern "C" fn left_out() -> ! {
     tracing::error!("a kernel that was left out was called");
     std::process::abort()

@@ -1,0 +1,175 @@
+//! Matrix products, by cuBLAS, and sums of columns.
+
+use candle_core::cuda_backend::WrapErr;
+use candle_core::cuda_backend::cudarc::cublas::{result::gemm_strided_batched_ex, sys as cublas};
+use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
+use candle_core::{CudaDevice, D, DType, Result, Tensor};
+
+use super::launch::{KernelArg, Uninit, empty, for_dtype, gpu, launch};
+use crate::run_config::Precision;
+
+/// A block of a GPU computes about so many rows and columns of a product.
+const TILE: usize = 64;
+/// So many blocks keep a GPU busy.
+const BLOCKS: usize = 256;
+/// So many rows are worth a block of their own.
+const MIN_ROWS: usize = 1024;
+
+/// The type of a product's operands.
+pub const fn operand_dtype(precision: Precision) -> DType {
+    match precision {
+        Precision::F32 | Precision::Tf32 => DType::F32,
+        Precision::Bf16 => DType::BF16,
+        Precision::F16 => DType::F16,
+    }
+}
+
+/// The product in f32 of two matrices, `[m, k]` and `[k, n]`, or of each of as many, `[count, m, k]` and `[count, k, n]`; either may be stored transposed.
+pub fn matmul(left: &Tensor, left_transposed: bool, right: &Tensor, right_transposed: bool, precision: Precision) -> Result<Tensor> {
+    let (lefts, rights) = (Matrix::of(left, left_transposed)?, Matrix::of(right, right_transposed)?);
+    let mut shape = left.dims().to_vec();
+    shape.splice(left.rank() - 2.., [lefts.shape().0, rights.shape().1]);
+    let result = empty(shape, DType::F32, left)?;
+    multiply(gpu(left)?, lefts, rights, &result, precision)?;
+    // SAFETY: `multiply` writes all of it.
+    Ok(unsafe { result.assume_init() })
+}
+
+/// `matmul` into memory of the result's size.
+pub fn matmul_into(
+    result: &Uninit,
+    left: &Tensor,
+    left_transposed: bool,
+    right: &Tensor,
+    right_transposed: bool,
+    precision: Precision,
+) -> Result<()> {
+    multiply(gpu(left)?, Matrix::of(left, left_transposed)?, Matrix::of(right, right_transposed)?, result, precision)
+}
+
+/// `leftᵀ · right` of matrices with many rows, `[rows, m]` and `[rows, n]`. The result is so small that a single product would leave most of a GPU idle:
+/// chunks of rows are multiplied side by side, and their products summed in order.
+pub fn matmul_over_rows(left: &Tensor, right: &Tensor, precision: Precision) -> Result<Tensor> {
+    let ((rows, m), (_, n)) = (left.dims2()?, right.dims2()?);
+    let max_chunks = (BLOCKS / (m.div_ceil(TILE) * n.div_ceil(TILE))).min(rows / MIN_ROWS);
+    if max_chunks < 2 {
+        return matmul(left, true, right, false, precision);
+    }
+    // Chunks of equal length where there is such a number of them.
+    let chunks = (max_chunks / 2 + 1..=max_chunks).rev().find(|chunks| rows % chunks == 0).unwrap_or(max_chunks);
+    let (chunk_rows, rest) = (rows / chunks, rows % chunks);
+    let (lefts, rights) = (Matrix::of(left, true)?, Matrix::of(right, false)?);
+    let products = empty((chunks + usize::from(rest > 0), m, n), DType::F32, left)?;
+    multiply(gpu(left)?, lefts.rows(0, chunk_rows, chunks), rights.rows(0, chunk_rows, chunks), &products, precision)?;
+    if rest > 0 {
+        let (lefts, rights) = (lefts.rows(rows - rest, rest, 1), rights.rows(rows - rest, rest, 1));
+        multiply(gpu(left)?, lefts, rights, &products.get(chunks)?, precision)?;
+    }
+    // SAFETY: the products of all chunks, and that of the rest, were written.
+    column_sums(&unsafe { products.assume_init() }.flatten_from(1)?)?.reshape((m, n))
+}
+
+/// A matrix as it is stored on a GPU, or several of the same size, one after the other.
+#[derive(Clone, Copy)]
+struct Matrix {
+    pointer: u64,
+    dtype: DType,
+    count: usize,
+    rows: usize,
+    columns: usize,
+    /// Whether its transpose is what is multiplied.
+    transposed: bool,
+}
+
+impl Matrix {
+    fn of(tensor: &Tensor, transposed: bool) -> Result<Self> {
+        let (rows, columns) = (tensor.dim(D::Minus2)?, tensor.dim(D::Minus1)?);
+        let count = tensor.elem_count() / (rows * columns).max(1);
+        Ok(Self { pointer: tensor.raw()?, dtype: tensor.dtype(), count, rows, columns, transposed })
+    }
+
+    /// Stored rows from `first` on, as `count` matrices of `rows` rows.
+    fn rows(self, first: usize, rows: usize, count: usize) -> Self {
+        Self { pointer: self.pointer + (first * self.columns * self.dtype.size_in_bytes()) as u64, rows, count, ..self }
+    }
+
+    /// Rows and columns of what is multiplied.
+    const fn shape(self) -> (usize, usize) {
+        if self.transposed { (self.columns, self.rows) } else { (self.rows, self.columns) }
+    }
+
+    const fn operation(self) -> cublas::cublasOperation_t {
+        if self.transposed { cublas::cublasOperation_t::CUBLAS_OP_T } else { cublas::cublasOperation_t::CUBLAS_OP_N }
+    }
+
+    fn data_type(self) -> Result<cublas::cudaDataType> {
+        match self.dtype {
+            DType::F32 => Ok(cublas::cudaDataType_t::CUDA_R_32F),
+            DType::F16 => Ok(cublas::cudaDataType_t::CUDA_R_16F),
+            DType::BF16 => Ok(cublas::cudaDataType_t::CUDA_R_16BF),
+            dtype => candle_core::bail!("there is no matrix product of {dtype:?}"),
+        }
+    }
+}
+
+/// Writes the product of each pair of matrices to `result`, one after the other, from its first element on.
+fn multiply(gpu: &CudaDevice, left: Matrix, right: Matrix, result: &Uninit, precision: Precision) -> Result<()> {
+    let ((m, k), (inner, n)) = (left.shape(), right.shape());
+    let fits = inner == k && left.count == right.count && result.elem_count() >= left.count * m * n && result.dtype() == DType::F32;
+    if !fits {
+        candle_core::bail!("{} matrices of {m}x{k} cannot be multiplied with {} of {inner}x{n}", left.count, right.count);
+    }
+    let (one, zero) = (1.0_f32, 0.0_f32);
+    let compute_type = match precision {
+        Precision::Tf32 => cublas::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
+        _ => cublas::cublasComputeType_t::CUBLAS_COMPUTE_32F,
+    };
+    // cuBLAS is column-major: to it these matrices are transposed, and so is their product.
+    // SAFETY: the operands are contiguous tensors of these sizes and types, or rows of them; the result is f32 and has enough elements.
+    unsafe {
+        gemm_strided_batched_ex(
+            *gpu.cublas_handle().handle(),
+            right.operation(),
+            left.operation(),
+            n as i32,
+            m as i32,
+            k as i32,
+            (&raw const one).cast(),
+            right.pointer as *const _,
+            right.data_type()?,
+            right.columns as i32,
+            (right.rows * right.columns) as i64,
+            left.pointer as *const _,
+            left.data_type()?,
+            left.columns as i32,
+            (left.rows * left.columns) as i64,
+            (&raw const zero).cast(),
+            result.raw()? as *mut _,
+            cublas::cudaDataType_t::CUDA_R_32F,
+            n as i32,
+            (m * n) as i64,
+            left.count as i32,
+            compute_type,
+            cublas::cublasGemmAlgo_t::CUBLAS_GEMM_DFALT,
+        )
+    }
+    .w()
+}
+
+/// The sum of each column; of many rows by chunks of them.
+pub fn column_sums(values: &Tensor) -> Result<Tensor> {
+    /// Threads along either side of a block: columns, and rows at a time.
+    const SIDE: u32 = 32;
+    let (rows, columns) = values.dims2()?;
+    let blocks_x = (columns as u32).div_ceil(SIDE);
+    let max_chunks = (BLOCKS / blocks_x as usize).min(rows / MIN_ROWS).max(1);
+    let chunks = rows.div_ceil(rows.div_ceil(max_chunks));
+    let sums = empty((chunks, columns), DType::F32, values)?;
+    let config = LaunchConfig { grid_dim: (blocks_x, chunks as u32, 1), block_dim: (SIDE, SIDE, 1), shared_mem_bytes: 0 };
+    // SAFETY: a block for each chunk of `rows` and 32 of `columns` writes the chunk's sums; `values` is of the kernel's type.
+    let sums = unsafe {
+        launch!(gpu(values)?, &for_dtype("column_sums", values.dtype()), config, values, sums, rows, columns);
+        sums.assume_init()
+    };
+    if chunks > 1 { column_sums(&sums) } else { sums.reshape(columns) }
+}
