@@ -58,6 +58,7 @@ pub mod math;
 pub mod nn;
 pub mod optim;
 pub mod problem;
+pub mod progress;
 pub mod protocol;
 pub mod records;
 pub mod run_config;

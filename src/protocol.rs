@@ -10,144 +10,139 @@ use crate::ink::Ink;
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
-    EpochRecord, Evaluation, ExportSpec, FileInfo, ImportFinding, ImportSpec, Intervention, ModelInfo, ModelRef, Prediction,
-    QuantizedAccuracy, RunId, RunPlan, RunSummary, StepPoint, Telemetry,
+    EpochRecord, Evaluation, ExportSpec, FileInfo, ImportFinding, ImportSpec, Intervention, JobId, ModelInfo, ModelRef, Prediction,
+    QuantizedAccuracy, RunPlan, RunSummary, StepPoint, Telemetry,
 };
 use crate::run_config::{DataSpec, DeviceChoice, ReadingChoice, RunConfig};
 
 /// What the engine can be asked to do. Each is acted on within 100 ms, also in the middle of a training step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
-    /// Prepare the data and train. Refused with `Failed` while another run is under way.
-    Start {
+    /// Start a job. One runs at a time: a new one cancels whatever runs, unless that is a training run, which refuses it with
+    /// [`Problem::Busy`]. A job that is done at once ([`Job::is_immediate`]) disturbs nothing.
+    Submit {
         /// The name its events will carry.
-        run: RunId,
-        /// What to compute.
-        config: RunConfig,
-        /// The folder of the checkpoint to go on from, for a run that was interrupted.
-        #[serde(default)]
-        from: Option<PathBuf>,
+        id: JobId,
+        /// The work.
+        job: Box<Job>,
     },
-    /// Hold the run where it is.
-    Pause(RunId),
-    /// Go on after a pause.
-    Resume(RunId),
-    /// End the run now; what it learned so far is kept if an epoch was completed.
-    Stop(RunId),
-    /// Choose the model that reads drawings.
+    /// End a job. A training run that has completed an epoch is saved and done; anything else ends with [`JobEvent::Cancelled`].
+    Cancel(JobId),
+    /// Hold the training run where it is.
+    Pause(JobId),
+    /// Continue a paused training run.
+    Resume(JobId),
+    /// Choose the model that recognises drawings.
     UseModel(ModelRef),
-    /// Choose where models read that do not learn any more: the processor, or one of these devices, best first. They are compared with the
-    /// processor now and for every model that comes, whenever nothing else is under way; until then the processor reads.
+    /// Choose where models recognise drawings once they have finished learning: the CPU, or one of these devices, best first. They are
+    /// compared with the CPU now and for every further model, whenever no job runs; until then the CPU is used.
     ChooseInferenceDevice {
         /// Which of them.
         choice: ReadingChoice,
-        /// Those that may be used beside the processor.
+        /// Those that may be used besides the CPU.
         usable: Vec<DeviceChoice>,
     },
-    /// Read one drawing; when several wait, only the latest is read.
+    /// Recognise one drawing; when several wait, only the latest is looked at.
     Classify {
-        /// Returned with the reading.
+        /// Returned with the prediction.
         request: u64,
         /// The drawing.
         ink: Ink,
     },
-    /// Measure a model on the test split of a data set.
+    /// Answer with [`Event::Pong`].
+    Ping,
+    /// Cancel whatever runs and end the engine.
+    Shutdown,
+}
+
+/// Work that takes a while and ends with a result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Job {
+    /// Prepare the data and train.
+    Train {
+        /// What to compute.
+        config: RunConfig,
+        /// The folder of the checkpoint to resume from, for a run that was interrupted.
+        from: Option<PathBuf>,
+    },
+    /// Measure a model on the test set of a data set.
     Evaluate {
-        /// Returned with the outcome.
-        request: u64,
         /// The model to measure.
         model: ModelRef,
-        /// Whose test split.
+        /// Whose test set.
         data: DataSpec,
     },
-    /// Break off the measurement with this request number.
-    CancelEvaluation(u64),
-    /// Measure this machine. Refused with `Failed` while a run is under way.
-    Benchmark {
-        /// Returned with the outcome.
-        request: u64,
-        /// How much to measure.
-        extent: Extent,
-    },
-    /// Measure the steps of a configuration on several sides. Refused with `Failed` while a run is under way.
+    /// Measure this machine's speed.
+    Benchmark(Extent),
+    /// Time a few training steps of a configuration on several sides.
     Compare {
-        /// Returned with the outcome.
-        request: u64,
         /// Whose steps.
         config: RunConfig,
-        /// What they are measured with.
+        /// What they are timed with.
         sides: Vec<Side>,
     },
-    /// Break off the benchmark or comparison with this request number.
-    CancelBenchmark(u64),
-    /// Export a model, or only tell what its export would hold. Refused with `Failed` while a run is under way if it takes measuring.
+    /// Export a model, or only tell what its export would hold.
     Export {
-        /// Returned with the outcome.
-        request: u64,
         /// The model.
         model: ModelRef,
         /// As what.
         spec: ExportSpec,
-        /// The file to write; nowhere, to be told what it would hold.
+        /// The file to write; `None` for a preview.
         to: Option<PathBuf>,
     },
-    /// Break off the export with this request number.
-    CancelExport(u64),
-    /// Import a file of weights. Refused with `Failed` while a run is under way.
-    Import {
-        /// Returned with the outcome.
-        request: u64,
-        /// The file, and what is known of it.
-        spec: ImportSpec,
-    },
-    /// Give a sign of life.
-    Ping,
-    /// Stop whatever runs and end the engine.
-    Shutdown,
+    /// Import a file of weights.
+    Import(ImportSpec),
 }
 
-/// What the engine reports. `Preparing`, `Progress`, `Evaluating`, `Benchmarking` and `Exporting` are telemetry: coalesced, at most 20 a second.
+impl Job {
+    /// True for work so short that it is done between two training steps: an export for which nothing has to be measured.
+    pub const fn is_immediate(&self) -> bool {
+        matches!(self, Self::Export { spec, to, .. } if to.is_none() || !spec.is_quantized())
+    }
+}
+
+/// What the engine reports. [`JobEvent::Progress`] and [`Event::Steps`] are telemetry: coalesced, at most 20 a second.
 /// Everything else is delivered, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    /// Data for the run is being read or written.
-    Preparing {
-        /// The run.
-        run: RunId,
-        /// From 0 to 1.
-        fraction: f32,
+    /// How far a job is, or how it ended.
+    Job {
+        /// The job.
+        id: JobId,
+        /// What happened.
+        event: JobEvent,
     },
-    /// The data is ready and the first step begins.
+    /// Training: the data is ready and the first step begins.
     Started {
         /// The run.
-        run: RunId,
+        run: JobId,
         /// What will be computed.
         plan: RunPlan,
-        /// The epochs completed before it was interrupted, where it is one that goes on.
+        /// The epochs completed before it was interrupted, where it is resumed.
         before: Vec<EpochRecord>,
         /// The folder its checkpoints go to.
         folder: PathBuf,
     },
-    /// Training went on.
-    Progress {
+    /// Training: steps were taken.
+    Steps {
         /// The run.
-        run: RunId,
+        run: JobId,
         /// The steps since the last report, oldest first.
         steps: Vec<StepPoint>,
         /// The state now.
         now: Telemetry,
     },
-    /// An epoch was completed and validated.
+    /// Training: an epoch was completed and validated.
     Epoch {
         /// The run.
-        run: RunId,
+        run: JobId,
         /// Its figures.
         record: EpochRecord,
     },
-    /// What the run could go on from after an interruption was written, or not.
+    /// Training: a checkpoint, from which the run can be resumed after an interruption, was written or could not be.
     Checkpoint {
         /// The run.
-        run: RunId,
+        run: JobId,
         /// The folder it is in.
         folder: PathBuf,
         /// Completed epochs in it.
@@ -155,150 +150,104 @@ pub enum Event {
         /// Why it was not written.
         kept: Result<(), Problem>,
     },
-    /// The run did something by itself that was not in its plan.
+    /// Training: the run did something by itself that was not in its plan.
     Intervened {
         /// The run.
-        run: RunId,
+        run: JobId,
         /// What.
         intervention: Intervention,
     },
-    /// The run holds.
-    Paused(RunId),
-    /// The run goes on.
-    Resumed(RunId),
-    /// The run is over and its folder is written.
-    Finished {
-        /// The run.
-        run: RunId,
-        /// What came of it.
-        summary: Box<RunSummary>,
-    },
-    /// The run was stopped before its first epoch was complete; nothing was kept.
-    Discarded(RunId),
-    /// Something asked for could not be done; a run it names is over.
-    Failed {
-        /// What failed.
-        what: Task,
-        /// Why.
-        problem: Problem,
-    },
-    /// From now on this model reads drawings.
-    ModelInUse(ModelInfo),
-    /// Where the model reads from now on, and what that rests on.
-    InferenceDevice(DeviceComparison),
-    /// A drawing was read.
-    Classified {
-        /// From the command.
-        request: u64,
-        /// What was read.
-        prediction: Box<Prediction>,
-    },
-    /// A measurement is under way.
-    Evaluating {
-        /// From the command.
-        request: u64,
-        /// From 0 to 1.
-        fraction: f32,
-    },
-    /// A model was measured.
-    Evaluated {
-        /// From the command.
-        request: u64,
-        /// The model.
-        model: ModelInfo,
-        /// Whose test split.
-        data: DataSpec,
-        /// The figures.
-        evaluation: Box<Evaluation>,
-    },
-    /// The measurement with this request number was broken off.
-    EvaluationCancelled(u64),
-    /// A benchmark is under way.
-    Benchmarking {
-        /// From the command.
-        request: u64,
-        /// What is being measured.
-        subject: Subject,
-        /// From 0 to 1.
-        fraction: f32,
-        /// Seconds until it is done.
-        remaining_seconds: f32,
-    },
-    /// A benchmark found a figure.
+    /// Training is paused.
+    Paused(JobId),
+    /// Training continues after a pause.
+    Resumed(JobId),
+    /// A benchmark or comparison measured a figure.
     BenchmarkRow {
-        /// From the command.
-        request: u64,
+        /// The job.
+        id: JobId,
         /// The figure.
         row: Row,
     },
-    /// This machine was measured.
-    Benchmarked {
+    /// From now on this model recognises drawings.
+    ModelInUse(ModelInfo),
+    /// Where the model recognises drawings from now on, and what that rests on.
+    InferenceDevice(DeviceComparison),
+    /// A drawing was recognised, or could not be.
+    Classified {
         /// From the command.
         request: u64,
-        /// All figures.
-        report: Box<Report>,
-        /// Where they are kept, or why they are not.
-        saved: Result<Saved, Problem>,
+        /// The outcome.
+        prediction: Result<Box<Prediction>, Problem>,
     },
-    /// A comparison is complete: every row was reported.
-    Compared {
-        /// From the command.
-        request: u64,
-        /// Sides that could not be measured, and why.
-        failed: Vec<(Side, Problem)>,
-    },
-    /// The benchmark or comparison with this request number was broken off; nothing was kept.
-    BenchmarkCancelled(u64),
-    /// An export's accuracy is being measured.
-    Exporting {
-        /// From the command.
-        request: u64,
-        /// From 0 to 1.
-        fraction: f32,
-    },
-    /// A model was exported, or it was found out what its export would hold.
-    Exported {
-        /// From the command.
-        request: u64,
-        /// What it holds.
-        export: Box<ExportReport>,
-    },
-    /// The export with this request number was broken off; nothing was written.
-    ExportCancelled(u64),
-    /// A model was imported and stands among the runs.
-    Imported {
-        /// From the command.
-        request: u64,
-        /// What is known of it.
-        summary: Box<RunSummary>,
-        /// How that was found out.
-        finding: ImportFinding,
-    },
-    /// A sign of life.
+    /// Something that is no job's failed: a model that was to be used could not be loaded, or the engine panicked while idle.
+    Failed(Problem),
+    /// The answer to [`Command::Ping`].
     Pong,
-    /// The engine broke and was started afresh; readings and runs work again.
+    /// The engine panicked and was restarted: whatever ran is gone.
     Restarted,
-    /// The process the engine was in is gone, and with it the engine: nothing comes after this.
+    /// The engine's process exited without being asked to; nothing comes after this.
     EngineExited(EngineExit),
 }
 
-/// What a failure belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Task {
-    /// A training run.
-    Run(RunId),
-    /// Reading drawing number `n`.
-    Classify(u64),
-    /// Loading a model to read with.
-    Model,
-    /// Evaluation number `n`.
-    Evaluation(u64),
-    /// Benchmark number `n`.
-    Benchmark(u64),
-    /// Export number `n`.
-    Export(u64),
-    /// Import number `n`.
-    Import(u64),
+/// What a job reports. Training and benchmarks say more, in events of their own; each job ends with one of the last three.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum JobEvent {
+    /// How far it is; training reports this only while it prepares its data.
+    Progress(JobProgress),
+    /// It is done.
+    Done(Box<JobResult>),
+    /// It was cancelled; nothing is kept of it.
+    Cancelled,
+    /// It failed.
+    Failed(Problem),
+}
+
+/// How far a job is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobProgress {
+    /// From 0 to 1.
+    pub fraction: f32,
+    /// Seconds until it is done, where that is planned.
+    pub remaining_seconds: Option<f32>,
+    /// What a benchmark is measuring.
+    pub subject: Option<Subject>,
+}
+
+/// What came of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum JobResult {
+    /// A training run, finished or stopped after an epoch: its folder is written.
+    Train(RunSummary),
+    /// A model's figures.
+    Evaluate {
+        /// The model.
+        model: ModelInfo,
+        /// Whose test set.
+        data: DataSpec,
+        /// The figures.
+        evaluation: Evaluation,
+    },
+    /// This machine's figures.
+    Benchmark {
+        /// All figures.
+        report: Report,
+        /// Where they are saved, or why they are not.
+        saved: Result<Saved, Problem>,
+    },
+    /// A comparison; its figures were reported one by one.
+    Compare {
+        /// Sides that could not be measured, and why.
+        failed: Vec<(Side, Problem)>,
+    },
+    /// What was exported, or what an export would hold.
+    Export(ExportReport),
+    /// A model that was imported and stands among the runs.
+    Import {
+        /// What is known of it.
+        summary: RunSummary,
+        /// How that was found out.
+        finding: ImportFinding,
+    },
 }
 
 /// What an export holds.

@@ -17,14 +17,16 @@ use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{Image, Ink};
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event, ExportReport, Task};
+use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
-    CLASSES, EpochRecord, Evaluation, FileInfo, ImportFinding, Mistake, ModelInfo, ModelRef, Prediction, RunId, RunPlan, RunSummary,
+    CLASSES, EpochRecord, Evaluation, FileInfo, ImportFinding, JobId, Mistake, ModelInfo, ModelRef, Prediction, RunPlan, RunSummary,
     StepPoint, Telemetry, TensorFormat, TensorInfo,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 use inkling::system::paths::Paths;
+
+use crate::jobs::{cancelled, done, failed, progress};
 
 /// Steps of an epoch.
 pub const STEPS_PER_EPOCH: u64 = 10;
@@ -42,9 +44,9 @@ pub struct FakeEngine {
     /// What it finds about reading.
     pub reads: DeviceComparison,
     /// The benchmark under way.
-    pub benchmark: Option<u64>,
+    pub benchmark: Option<JobId>,
     /// The export whose accuracy is being measured.
-    pub exporting: Option<u64>,
+    pub exporting: Option<JobId>,
     /// The run under way.
     pub run: Option<FakeRun>,
     /// The live readings of the machine.
@@ -56,7 +58,7 @@ pub struct FakeEngine {
 /// What is under way.
 #[derive(Clone, Debug)]
 pub struct FakeRun {
-    pub id: RunId,
+    pub id: JobId,
     pub config: RunConfig,
     pub step: u64,
     pub epochs: Vec<EpochRecord>,
@@ -295,7 +297,7 @@ impl FakeEngine {
                 seconds: STEPS_PER_EPOCH as f32,
             });
             run.epochs.extend(record);
-            self.send(Event::Progress { run: id, steps: vec![point], now });
+            self.send(Event::Steps { run: id, steps: vec![point], now });
             if let Some(record) = record {
                 self.send(Event::Epoch { run: id, record });
                 self.send(Event::ModelInUse(ModelInfo { reference: ModelRef::Training(id), epochs: record.epoch, ..starter() }));
@@ -313,10 +315,10 @@ impl FakeEngine {
 
     /// The benchmark comes to its end.
     pub fn finish_benchmark(&mut self) {
-        let request = self.benchmark.take().expect("a benchmark");
+        let id = self.benchmark.take().expect("a benchmark");
         let at = |name| self.home.path().join("bench").join(name);
         let saved = Ok(Saved { json: at("now.json"), text: at("now.txt") });
-        self.send(Event::Benchmarked { request, report: Box::new(report()), saved });
+        self.send(done(id, JobResult::Benchmark { report: report(), saved }));
     }
 
     /// The comparison of batch sizes comes to its end: 64 is as good as any larger one.
@@ -327,20 +329,20 @@ impl FakeEngine {
 
     /// A comparison comes to its end, with so many images a second on each side.
     pub fn finish_comparison(&mut self, rates: &[(Side, f64)], failed: Vec<(Side, Problem)>) {
-        let request = self.benchmark.take().expect("a comparison");
+        let id = self.benchmark.take().expect("a comparison");
         for &(Side { device, precision, threads, batch_size }, images_per_second) in rates {
             let milliseconds = f64::from(batch_size) / images_per_second * 1e3;
             let (model, gflops, product_gflops) = (ModelKind::ConvNet, 100.0, 200.0);
             let row = Row::Step { model, device, precision, batch_size, threads, milliseconds, images_per_second, gflops, product_gflops };
-            self.send(Event::BenchmarkRow { request, row });
+            self.send(Event::BenchmarkRow { id, row });
         }
-        self.send(Event::Compared { request, failed });
+        self.send(done(id, JobResult::Compare { failed }));
     }
 
     /// The run fails.
     pub fn fail(&mut self, problem: Problem) {
         let run = self.run.take().expect("a run");
-        self.send(Event::Failed { what: Task::Run(run.id), problem });
+        self.send(failed(run.id, problem));
     }
 
     /// The engine is gone without a word.
@@ -352,75 +354,77 @@ impl FakeEngine {
     fn end(&mut self, stopped: bool) {
         let run = self.run.take().expect("a run");
         if run.epochs.is_empty() {
-            self.send(Event::Discarded(run.id));
+            self.send(cancelled(run.id));
         } else {
-            self.send(Event::Finished { run: run.id, summary: Box::new(summary(&run.config, run.epochs, stopped)) });
+            self.send(done(run.id, JobResult::Train(summary(&run.config, run.epochs, stopped))));
         }
     }
 
     fn answer(&mut self, command: Command) {
         match command {
-            Command::Start { run, .. } if self.run.is_some() => {
-                self.send(Event::Failed { what: Task::Run(run), problem: Problem::Busy });
-            }
-            Command::Start { run, config, .. } => {
-                self.send(Event::Preparing { run, fraction: 0.5 });
-                self.send(Event::Started {
-                    run,
-                    plan: plan(&config),
-                    before: Vec::new(),
-                    folder: self.home.path().join("checkpoints/one"),
-                });
-                self.run = Some(FakeRun { id: run, config, step: 0, epochs: Vec::new(), paused: false });
-            }
+            Command::Submit { id, job } => self.begin(id, *job),
+            Command::Cancel(id) => self.cancel(id),
             Command::Pause(id) => self.hold(id, true),
             Command::Resume(id) => self.hold(id, false),
-            Command::Stop(id) => {
-                if self.run.as_ref().is_some_and(|run| run.id == id) {
-                    self.end(true);
-                }
-            }
             Command::UseModel(reference) => self.send(Event::ModelInUse(ModelInfo { reference, ..starter() })),
             Command::ChooseInferenceDevice { .. } => self.send(Event::InferenceDevice(self.reads.clone())),
-            Command::Classify { request, ink } => self.send(Event::Classified { request, prediction: Box::new(prediction(&ink)) }),
-            Command::Evaluate { request, model, data } => {
-                self.send(Event::Evaluating { request, fraction: 0.5 });
-                let model = ModelInfo { reference: model, ..starter() };
-                self.send(Event::Evaluated { request, model, data, evaluation: Box::new(evaluation()) });
-            }
-            Command::CancelEvaluation(request) => self.send(Event::EvaluationCancelled(request)),
-            Command::Benchmark { request, .. } => {
-                self.send(Event::Benchmarking { request, subject: Subject::Products, fraction: 0.25, remaining_seconds: 30.0 });
-                self.send(Event::BenchmarkRow { request, row: report().rows[0] });
-                self.benchmark = Some(request);
-            }
-            Command::Compare { request, config, .. } => {
-                self.send(Event::Benchmarking { request, subject: Subject::Steps(config.model), fraction: 0.5, remaining_seconds: 6.0 });
-                self.benchmark = Some(request);
-            }
-            Command::CancelBenchmark(request) => {
-                self.benchmark = None;
-                self.send(Event::BenchmarkCancelled(request));
-            }
-            Command::Export { request, to: None, .. } => self.send(Event::Exported { request, export: Box::new(exported(None)) }),
-            Command::Export { request, spec, .. } if spec.is_quantized() => {
-                self.send(Event::Exporting { request, fraction: 0.5 });
-                self.exporting = Some(request);
-            }
-            Command::Export { request, to, .. } => self.send(Event::Exported { request, export: Box::new(exported(to)) }),
-            Command::CancelExport(request) => self.send(Event::ExportCancelled(request)),
-            Command::Import { request, .. } => {
-                let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), true) };
-                let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];
-                let finding = ImportFinding::Recognised { renamed, accuracy: 0.97, images: 1000, sure: true };
-                self.send(Event::Imported { request, summary: Box::new(summary), finding });
-            }
+            Command::Classify { request, ink } => self.send(Event::Classified { request, prediction: Ok(Box::new(prediction(&ink))) }),
             Command::Ping => self.send(Event::Pong),
             Command::Shutdown => {}
         }
     }
 
-    fn hold(&mut self, id: RunId, paused: bool) {
+    fn begin(&mut self, id: JobId, job: Job) {
+        match job {
+            Job::Train { .. } if self.run.is_some() => self.send(failed(id, Problem::Busy)),
+            Job::Train { config, .. } => {
+                self.send(progress(id.0, 0.5));
+                let folder = self.home.path().join("checkpoints/one");
+                self.send(Event::Started { run: id, plan: plan(&config), before: Vec::new(), folder });
+                self.run = Some(FakeRun { id, config, step: 0, epochs: Vec::new(), paused: false });
+            }
+            Job::Evaluate { model, data } => {
+                self.send(progress(id.0, 0.5));
+                let model = ModelInfo { reference: model, ..starter() };
+                self.send(done(id, JobResult::Evaluate { model, data, evaluation: evaluation() }));
+            }
+            Job::Benchmark(_) => {
+                self.measuring(id, Subject::Products, 0.25, 30.0);
+                self.send(Event::BenchmarkRow { id, row: report().rows[0] });
+                self.benchmark = Some(id);
+            }
+            Job::Compare { config, .. } => {
+                self.measuring(id, Subject::Steps(config.model), 0.5, 6.0);
+                self.benchmark = Some(id);
+            }
+            Job::Export { spec, to: Some(_), .. } if spec.is_quantized() => {
+                self.send(progress(id.0, 0.5));
+                self.exporting = Some(id);
+            }
+            Job::Export { to, .. } => self.send(done(id, JobResult::Export(exported(to)))),
+            Job::Import(_) => {
+                let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), true) };
+                let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];
+                let finding = ImportFinding::Recognised { renamed, accuracy: 0.97, images: 1000, sure: true };
+                self.send(done(id, JobResult::Import { summary, finding }));
+            }
+        }
+    }
+
+    fn measuring(&self, id: JobId, subject: Subject, fraction: f32, remaining_seconds: f32) {
+        let progress = JobProgress { fraction, remaining_seconds: Some(remaining_seconds), subject: Some(subject) };
+        self.send(Event::Job { id, event: JobEvent::Progress(progress) });
+    }
+
+    fn cancel(&mut self, id: JobId) {
+        if self.run.as_ref().is_some_and(|run| run.id == id) {
+            return self.end(true);
+        }
+        self.benchmark.take_if(|running| *running == id);
+        self.send(cancelled(id));
+    }
+
+    fn hold(&mut self, id: JobId, paused: bool) {
         if let Some(run) = self.run.as_mut().filter(|run| run.id == id) {
             run.paused = paused;
             self.send(if paused { Event::Paused(id) } else { Event::Resumed(id) });

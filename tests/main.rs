@@ -13,6 +13,7 @@ mod hardware;
 mod import;
 mod infer;
 mod ink;
+mod jobs;
 mod math;
 mod nn;
 mod optim;

@@ -7,7 +7,7 @@ use super::machine::ComparisonKind;
 use super::settings::{Settings, Theme};
 use super::setup::Field;
 use crate::records::benchmark::Extent;
-use crate::records::{ExportSpec, ModelRef};
+use crate::records::{ExportSpec, JobId, ModelRef};
 use crate::run_config::{DataSpec, DeviceChoice, Preset, ReadingChoice, RunConfig};
 
 /// The screens behind the tabs.
@@ -108,16 +108,14 @@ pub enum Action {
         /// Whose test split.
         data: DataSpec,
     },
-    /// Break off the measurement under way.
-    CancelEvaluation,
+    /// Cancel a job.
+    CancelJob(JobId),
     /// Choose how to export a model.
     OpenExport(ModelRef),
     /// Change how it is exported.
     ChangeExport(ExportSpec),
     /// Write the export to a file, asked for in a dialog.
     SaveExport,
-    /// Break off the export under way.
-    CancelExport,
     /// Export nothing.
     CloseExport,
     /// Ask for a file to import in a dialog.
@@ -134,8 +132,6 @@ pub enum Action {
     Benchmark(Extent),
     /// Measure the settings as they stand with every batch size, or on every device.
     Compare(ComparisonKind),
-    /// Break off the benchmark or comparison under way.
-    CancelBenchmark,
     /// Open files that came from outside: a double click, another start of the program.
     Open(Vec<PathBuf>),
     /// Ask for a data folder in a dialog.

@@ -8,11 +8,10 @@ use super::background::BackgroundResult;
 use super::messages::Message;
 use super::models::ResultsView;
 use super::notice::Severity;
-use super::run::{Phase, RunView};
 use super::state::App;
 use crate::problem::Problem;
-use crate::protocol::Command;
-use crate::records::{ModelInfo, ModelRef, RunId, RunSummary};
+use crate::protocol::{Command, Job};
+use crate::records::{ModelInfo, ModelRef, RunSummary};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice};
 use crate::runs::Store;
 use crate::system::files;
@@ -60,8 +59,8 @@ impl App {
                 }
             }
             Action::Start => self.start(),
-            Action::Pause => self.send_to_run(Command::Pause, &[Phase::Training]),
-            Action::Resume => self.send_to_run(Command::Resume, &[Phase::Paused]),
+            Action::Pause => self.pause(),
+            Action::Resume => self.resume(),
             Action::Stop => self.stop(),
             Action::PenDown(point) => {
                 self.drawing.begin(point);
@@ -94,26 +93,18 @@ impl App {
                 self.use_model(model);
                 self.show(Screen::Draw);
             }
-            Action::ChooseInferenceDevice(choice) => self.choose_reading(choice),
+            Action::ChooseInferenceDevice(choice) => self.choose_inference_device(choice),
             Action::RefreshRuns => self.list_runs(),
             Action::ResumeInterrupted(folder) => self.resume_interrupted(&folder),
             Action::ForgetInterrupted(folder) => self.forget_interrupted(folder),
             Action::DeleteRun(folder) => self.delete_run(folder),
             Action::ShowResults(folder) => self.show_results(&folder),
             Action::Evaluate { model, data } => self.evaluate(model, data),
-            Action::CancelEvaluation => {
-                if let Some(request) = self.evaluation {
-                    self.send(Command::CancelEvaluation(request));
-                }
-            }
+            Action::CancelJob(id) => self.cancel_job(id),
             Action::OpenExport(model) => self.open_export(model),
             Action::ChangeExport(spec) => self.change_export(spec),
             Action::SaveExport => self.choose_export_file(),
-            Action::CancelExport => self.cancel_export(),
-            Action::CloseExport => {
-                self.cancel_export();
-                self.export = None;
-            }
+            Action::CloseExport => self.close_export(),
             Action::ChooseImport => self.choose_import_file(),
             Action::Drop(files) => self.drop_files(files),
             Action::TrainFurther(folder) => self.train_further(&folder),
@@ -121,7 +112,6 @@ impl App {
             Action::CheckDevice(device) => self.check_device(device),
             Action::Benchmark(extent) => self.benchmark(extent),
             Action::Compare(what) => self.compare(what),
-            Action::CancelBenchmark => self.cancel_benchmark(),
             Action::Open(files) => self.open(files),
             Action::ChooseDataFolder => {
                 let choice = self.deps.dialogs.folder("Choose a folder with training data");
@@ -158,36 +148,6 @@ impl App {
         self.screen = screen;
         if screen == Screen::Models {
             self.list_runs();
-        }
-    }
-
-    fn start(&mut self) {
-        if self.is_training() || !self.validation_errors().is_empty() {
-            return;
-        }
-        let id = RunId(self.next_id());
-        let config = self.with_device(&self.config);
-        self.run = Some(RunView::new(id, config.clone()));
-        self.screen = Screen::Train;
-        self.reread_at = 0.0;
-        self.move_to_host_for(config.device);
-        if !self.send(Command::Start { run: id, config, from: None }) {
-            self.engine_is_gone();
-        }
-    }
-
-    fn stop(&mut self) {
-        self.send_to_run(Command::Stop, &[Phase::Preparing(0.0), Phase::Training, Phase::Paused]);
-        if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
-            run.phase = Phase::Stopping;
-        }
-    }
-
-    /// Sends the command for the run, if it stands in one of these phases.
-    fn send_to_run(&mut self, command: impl FnOnce(RunId) -> Command, phases: &[Phase]) {
-        let fits = |run: &&RunView| phases.iter().any(|phase| std::mem::discriminant(phase) == std::mem::discriminant(&run.phase));
-        if let Some(id) = self.run.as_ref().filter(fits).map(|run| run.id) {
-            self.send(command(id));
         }
     }
 
@@ -253,14 +213,9 @@ impl App {
     }
 
     fn evaluate(&mut self, model: ModelRef, data: DataSpec) {
-        if self.is_training() {
-            self.show_problem(&Problem::Busy);
-            return;
-        }
-        let request = self.next_id();
-        (self.evaluation, self.evaluating) = (Some(request), Some(0.0));
-        if !self.send(Command::Evaluate { request, model, data }) {
-            self.engine_is_gone();
+        if !self.is_too_busy() {
+            self.jobs.forget(|job| matches!(job, Job::Evaluate { .. }));
+            self.submit(Job::Evaluate { model, data });
         }
     }
 

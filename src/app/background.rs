@@ -35,7 +35,7 @@ pub enum BackgroundResult {
     /// The engine's process is gone, and this is left.
     EngineExited {
         /// How it went.
-        loss: EngineExit,
+        exit: EngineExit,
         /// True when that broke a run off.
         was_training: bool,
         /// Runs that were interrupted, newest first.

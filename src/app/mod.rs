@@ -6,7 +6,9 @@ mod apply;
 mod background;
 mod desktop;
 mod drawing;
+mod engine_link;
 mod events;
+mod jobs;
 mod machine;
 pub mod messages;
 mod models;
@@ -20,9 +22,8 @@ pub use action::{Action, Screen, WizardStep};
 pub use background::{BackgroundResult, BackgroundTasks, Wake};
 pub use desktop::{Choice, Desktop, Dialogs, WindowRequest};
 pub use drawing::{CANVAS, Drawing, InferenceDevice, PredictionQueue, about_inference_comparison, device_name, inference_row, verdict};
-pub use machine::{
-    BenchmarkView, Checked, Checks, Comparison, ComparisonKind, Monitor, RunningBenchmark, SampleLoad, SelfTest, about, automatic,
-};
+pub use jobs::{Jobs, RunningJob};
+pub use machine::{BenchmarkView, Checked, Checks, Comparison, ComparisonKind, Monitor, SampleLoad, SelfTest, about, automatic};
 pub use models::{Dropped, ExportView, ResultsView};
 pub use notice::{Notice, Severity};
 pub use run::{History, LastCheckpoint, Phase, RunView, RunningMean, progress};

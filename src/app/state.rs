@@ -10,6 +10,8 @@ use super::action::Screen;
 use super::background::{BackgroundTasks, Wake};
 use super::desktop::{Desktop, DesktopState, Dialogs};
 use super::drawing::{Drawing, InferenceDevice, PredictionQueue};
+use super::engine_link::EngineLink;
+use super::jobs::Jobs;
 use super::machine::{BenchmarkView, Checks, Monitor, SampleLoad, SelfTest};
 use super::messages::Message;
 use super::models::{ExportView, ResultsView};
@@ -18,11 +20,10 @@ use super::run::RunView;
 use super::settings::Settings;
 use super::setup::Form;
 use crate::data::Found;
-use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
+use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
-use crate::protocol::Command;
 use crate::records::{ModelInfo, Prediction};
-use crate::run_config::{DataSource, RunConfig, WeightFormat};
+use crate::run_config::{DataSource, RunConfig};
 use crate::runs::{InterruptedRun, RunEntry};
 use crate::system::paths::Paths;
 
@@ -81,8 +82,8 @@ pub struct App {
     pub runs: Option<Vec<RunEntry>>,
     /// What the results screen shows.
     pub results: Option<ResultsView>,
-    /// The measurement under way, from 0 to 1.
-    pub evaluating: Option<f32>,
+    /// The jobs that run.
+    pub jobs: Jobs,
     /// The export being chosen or written.
     pub export: Option<ExportView>,
     /// The run that was imported last, until somebody looks at another.
@@ -99,23 +100,12 @@ pub struct App {
     pub focused: bool,
     pub(super) inference: InferenceDevice,
     pub(super) predictions: PredictionQueue,
-    pub(super) engine: EngineHandle,
-    /// Where the engine lives.
-    pub(super) host: EngineHost,
-    /// False once the engine is gone and a fresh one could not be had.
-    pub(super) engine_alive: bool,
-    /// True once the engine said something; one that never did is not started again and again.
-    pub(super) engine_responded: bool,
-    /// The data folders the engine was started with.
-    pub(super) engine_folders: Vec<PathBuf>,
+    pub(super) engine: EngineLink,
     pub(super) background: BackgroundTasks,
     pub(super) deps: AppDeps,
     pub(super) last_id: u64,
-    pub(super) evaluation: Option<u64>,
-    /// The import under way.
-    pub(super) importing: Option<u64>,
     /// Training seconds at which the drawing was last read again by itself.
-    pub(super) reread_at: f32,
+    pub(super) classified_at: f32,
     pub(super) form: Form,
     /// True once a person chose a setting.
     pub(super) chosen: bool,
@@ -131,7 +121,7 @@ impl App {
     ///
     /// `set_aside` is where a settings file that could not be read was kept.
     pub fn new(settings: Settings, set_aside: Option<PathBuf>, deps: AppDeps) -> Self {
-        let (engine, engine_folders) = connect(&deps, deps.host, &settings);
+        let engine = EngineLink::start(&deps, &settings);
         let mut drawing = Drawing::default();
         drawing.pen = settings.pen;
         let mut app = Self {
@@ -148,10 +138,9 @@ impl App {
             interrupted: Vec::new(),
             runs: None,
             results: None,
-            evaluating: None,
+            jobs: Jobs::default(),
             export: None,
             just_imported: None,
-            importing: None,
             benchmark: BenchmarkView::default(),
             checks: Checks::default(),
             monitor: Monitor::default(),
@@ -160,15 +149,10 @@ impl App {
             inference: InferenceDevice::default(),
             predictions: PredictionQueue::default(),
             engine,
-            host: deps.host,
-            engine_alive: true,
-            engine_responded: false,
-            engine_folders,
             background: BackgroundTasks::new(Arc::clone(&deps.wake)),
             deps,
             last_id: 0,
-            evaluation: None,
-            reread_at: 0.0,
+            classified_at: 0.0,
             form: Form::default(),
             chosen: false,
             discovery_started: false,
@@ -178,18 +162,13 @@ impl App {
         if let Some(aside) = set_aside {
             app.show_notice(Severity::Info, Message::settings_set_aside(&aside));
         }
-        app.tell_where_to_read();
+        app.send_inference_choice();
         app
     }
 
-    /// The newest reading of the drawing on the canvas; see [`App::reading_is_behind`].
+    /// The newest prediction for the drawing on the canvas.
     pub fn prediction(&self) -> Option<&Prediction> {
         self.predictions.prediction()
-    }
-
-    /// True while the drawing has changed since [`App::reading`].
-    pub fn reading_is_behind(&self) -> bool {
-        self.predictions.is_behind()
     }
 
     /// True while a run is under way.
@@ -197,18 +176,14 @@ impl App {
         self.run.as_ref().is_some_and(RunView::is_active)
     }
 
-    /// True while the engine does something, or is about to, that another engine would not go on with.
+    /// True while the engine must not be replaced by another one, which would know nothing of what it is doing.
     pub(super) fn is_at_work(&self) -> bool {
-        self.is_training()
-            || self.evaluation.is_some()
-            || self.benchmark.under_way.is_some()
-            || self.importing.is_some()
-            || self.export.is_some()
+        !self.jobs.is_empty() || self.export.is_some()
     }
 
     /// How a data set that was found is named in a configuration: by its name where the engine looks for it there.
     pub fn source_of(&self, found: &Found) -> DataSource {
-        let known = self.engine_folders.iter().any(|folder| found.folder.starts_with(folder));
+        let known = self.engine.data_folders.iter().any(|folder| found.folder.starts_with(folder));
         if known { DataSource::Named(found.set) } else { DataSource::Path(found.folder.clone()) }
     }
 
@@ -231,42 +206,10 @@ impl App {
         }
         self.notices.push(Notice { id, severity, message, since: Instant::now() });
     }
-
-    /// Asks the engine, starting a fresh one if it is gone. False when none can be had.
-    pub(super) fn send(&mut self, command: Command) -> bool {
-        if self.engine_alive && self.engine.send(command.clone()) {
-            return true;
-        }
-        self.reconnect();
-        self.engine.send(command)
-    }
-
-    pub(super) fn reconnect(&mut self) {
-        let (engine, folders) = connect(&self.deps, self.host, &self.settings);
-        (self.engine, self.engine_folders) = (engine, folders);
-        (self.engine_alive, self.engine_responded) = (true, false);
-        self.predictions.forget_request();
-        self.tell_anew_where_to_read();
-    }
 }
 
 impl std::fmt::Debug for App {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("App").field("screen", &self.screen).field("run", &self.run).finish_non_exhaustive()
     }
-}
-
-fn connect(deps: &AppDeps, host: EngineHost, settings: &Settings) -> (EngineHandle, Vec<PathBuf>) {
-    let folders: Vec<_> = deps.paths.data.iter().chain(&settings.data_folders).cloned().collect();
-    let engine = EngineSettings {
-        data_folders: folders.clone(),
-        runs: RunsTarget::Store(deps.paths.runs.clone()),
-        checkpoints: deps.paths.checkpoints.clone(),
-        benchmarks: deps.paths.benchmarks.clone(),
-        weights: WeightFormat::F32,
-        cuda_folder: settings.cuda_folder.clone(),
-        background_priority: true,
-        devices: this_machine(),
-    };
-    ((deps.connect)(host, engine, Arc::clone(&deps.wake)), folders)
 }

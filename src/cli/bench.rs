@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::arguments::choice;
 use super::devices;
-use super::engine::Engine;
+use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::format::count;
 use super::interrupt;
@@ -13,8 +13,8 @@ use super::progress::Progress;
 use crate::app::messages::Message;
 use crate::bench::{self, subject, text};
 use crate::problem::Problem;
-use crate::protocol::{Command, Event, Task};
-use crate::records::benchmark::{Extent, Machine, Report, Row, Saved, Side};
+use crate::protocol::{Event, Job, JobResult};
+use crate::records::benchmark::{Extent, Machine, Row, Side};
 use crate::run_config::{DeviceChoice, Preset, RunConfig, WeightFormat};
 use crate::text::format::grouped;
 use crate::text::table::{self, Line, Section};
@@ -74,12 +74,6 @@ struct Compared {
     failed: Vec<String>,
 }
 
-/// How a measurement ends.
-enum Over {
-    Benchmarked(Box<Report>, Result<Saved, Problem>),
-    Compared(Vec<Row>, Vec<(Side, Problem)>),
-}
-
 /// Measures.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut output = Output::new(arguments.json);
@@ -89,8 +83,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let engine = Engine::start(None, None, WeightFormat::F32)?;
     interrupt::install_handler();
     let extent = if arguments.quick { Extent::Quick } else { Extent::Full };
-    engine.send(Command::Benchmark { request: 1, extent })?;
-    let Over::Benchmarked(report, saved) = until_over(&engine, &mut output)? else { return Err(Problem::EngineGone.into()) };
+    let (result, _) = measure(&engine, Job::Benchmark(extent), &mut output)?;
+    let JobResult::Benchmark { report, saved } = result else { return Err(Problem::EngineGone.into()) };
     output.json(&Finished {
         event: "finished",
         measured_at: &report.measured_at,
@@ -118,8 +112,8 @@ fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), 
     };
     let engine = Engine::start_for(device, None, None, WeightFormat::F32)?;
     interrupt::install_handler();
-    engine.send(Command::Compare { request: 1, config, sides })?;
-    let Over::Compared(rows, failed) = until_over(&engine, output)? else { return Err(Problem::EngineGone.into()) };
+    let (result, rows) = measure(&engine, Job::Compare { config, sides }, output)?;
+    let JobResult::Compare { failed } = result else { return Err(Problem::EngineGone.into()) };
     let failed: Vec<String> = failed.iter().map(|(side, problem)| format!("{}: {}", name(*side), Message::from(problem).what)).collect();
     output.text(&table::text(&[section(what, &rows)]))?;
     for words in &failed {
@@ -156,36 +150,28 @@ fn name(side: Side) -> String {
     format!("{}, {precision}, batch size {batch_size}, {}", device.label(), count(u64::from(threads), "thread"))
 }
 
-fn until_over(engine: &Engine, output: &mut Output) -> Result<Over, Failure> {
+/// Runs the job to its end and writes each figure as it comes.
+fn measure(engine: &Engine, job: Job, output: &mut Output) -> Result<(JobResult, Vec<Row>), Failure> {
     let progress = Progress::new();
     progress.note("Measuring this machine. Results are best when nothing else is running.");
-    let mut stopping = false;
     let mut rows = Vec::new();
-    loop {
-        if interrupt::requested() && !stopping {
-            stopping = true;
-            engine.send(Command::CancelBenchmark(1))?;
-        }
-        match engine.next()? {
-            Some(Event::Benchmarking { subject: now, fraction, remaining_seconds, .. }) => {
-                progress.show_remaining(fraction, &subject(now), Some(f64::from(remaining_seconds)));
+    let result = engine.run(job, |update| {
+        match update {
+            Update::Progress(now) => {
+                let doing = now.subject.map(subject).unwrap_or_default();
+                progress.show_remaining(now.fraction, &doing, now.remaining_seconds.map(f64::from));
             }
-            Some(Event::BenchmarkRow { row, .. }) => {
+            Update::Event(Event::BenchmarkRow { row, .. }) => {
                 output.json(&Figure { event: "figure", row: &row, share_of_product: row.share_of_product() })?;
                 rows.push(row);
             }
-            Some(Event::Benchmarked { report, saved, .. }) => return Ok(Over::Benchmarked(report, saved)),
-            Some(Event::Compared { failed, .. }) => return Ok(Over::Compared(rows, failed)),
-            Some(Event::BenchmarkCancelled(_)) => {
-                progress.note("Cancelled; nothing was saved.");
-                return Err(Failure::Interrupted);
-            }
-            Some(Event::Failed { what: Task::Benchmark(_), problem }) => return Err(problem.into()),
-            // A restarted engine has lost the request.
-            Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
-            Some(Event::EngineExited(loss)) => return Err(loss.into()),
-            // Other events are irrelevant here.
-            Some(_) | None => {}
+            Update::Event(_) | Update::Cancelling => {}
         }
-    }
+        Ok(())
+    })?;
+    let Some(result) = result else {
+        progress.note("Cancelled; nothing was saved.");
+        return Err(Failure::Interrupted);
+    };
+    Ok((result, rows))
 }

@@ -1,16 +1,32 @@
+//! The command line's end of the engine: one job, followed to its end.
+
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
+use super::failure::Failure;
+use super::interrupt;
 use crate::data::DataError;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
 use crate::problem::Problem;
-use crate::protocol::{Command, Event};
+use crate::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
+use crate::records::JobId;
 use crate::run_config::{DeviceChoice, WeightFormat};
 use crate::system::paths::Paths;
 
-/// How often `next` returns so that Ctrl-C is noticed.
+/// How soon Ctrl-C is noticed.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// What is heard of a job before it ends.
+#[derive(Debug)]
+pub enum Update {
+    /// How far it is.
+    Progress(JobProgress),
+    /// What a training run or a benchmark says more.
+    Event(Event),
+    /// It was just asked to end.
+    Cancelling,
+}
 
 /// An engine started by a subcommand, and its events.
 #[derive(Debug)]
@@ -52,13 +68,37 @@ impl Engine {
         Ok(Self { handle, woken })
     }
 
-    /// Sends a command.
-    pub fn send(&self, command: Command) -> Result<(), Problem> {
+    /// Has a job done and follows it to its end; `None` where it was cancelled, which Ctrl-C does where it is listened to.
+    pub fn run(&self, job: Job, mut update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
+        let id = JobId(1);
+        self.send(Command::Submit { id, job: Box::new(job) })?;
+        let mut cancelled = false;
+        loop {
+            if interrupt::requested() && !cancelled {
+                cancelled = true;
+                update(Update::Cancelling)?;
+                self.send(Command::Cancel(id))?;
+            }
+            match self.next()? {
+                Some(Event::Job { event: JobEvent::Progress(progress), .. }) => update(Update::Progress(progress))?,
+                Some(Event::Job { event: JobEvent::Done(result), .. }) => return Ok(Some(*result)),
+                Some(Event::Job { event: JobEvent::Cancelled, .. }) => return Ok(None),
+                Some(Event::Job { event: JobEvent::Failed(problem), .. }) => return Err(problem.into()),
+                Some(Event::EngineExited(exit)) => return Err(exit.into()),
+                // A new engine knows nothing of the job.
+                Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
+                Some(event) => update(Update::Event(event))?,
+                None => {}
+            }
+        }
+    }
+
+    fn send(&self, command: Command) -> Result<(), Problem> {
         if self.handle.send(command) { Ok(()) } else { Err(Problem::EngineGone) }
     }
 
-    /// The next event; `None` if there was none for a short while.
-    pub fn next(&self) -> Result<Option<Event>, Problem> {
+    /// The next event; `None` when there was none for a moment.
+    fn next(&self) -> Result<Option<Event>, Problem> {
         loop {
             match self.handle.try_recv() {
                 Ok(Some(event)) => return Ok(Some(event)),

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::engine::Engine;
+use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
 use crate::math::statistics::class_scores;
 use crate::problem::Problem;
-use crate::protocol::{Command, Event, Task};
+use crate::protocol::{Job, JobResult};
 use crate::records::{CLASSES, Evaluation, ModelInfo, ModelRef};
 use crate::run_config::{DataSpec, WeightFormat};
 use crate::text::format::{grouped, percent};
@@ -43,26 +43,19 @@ struct Figures {
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let engine = Engine::start(arguments.data_dir, None, WeightFormat::F32)?;
     let model = ModelRef::File(arguments.model);
-    engine.send(Command::Evaluate { request: 1, model, data: arguments.data.clone() })?;
-    let (model, evaluation) = measured(&engine)?;
+    let progress = Progress::new();
+    let job = Job::Evaluate { model, data: arguments.data.clone() };
+    let measured = engine.run(job, |update| {
+        if let Update::Progress(now) = update {
+            progress.show(now.fraction, "Evaluating");
+        }
+        Ok(())
+    })?;
+    drop(progress);
+    let Some(JobResult::Evaluate { model, evaluation, .. }) = measured else { return Err(Problem::EngineGone.into()) };
     let mut output = Output::new(arguments.json);
     output.json(&Figures { images: evaluation.images, accuracy: evaluation.accuracy, loss: evaluation.loss })?;
     if output.is_json() { Ok(()) } else { output.text(&table(&model, &arguments.data, &evaluation)) }
-}
-
-fn measured(engine: &Engine) -> Result<(ModelInfo, Evaluation), Failure> {
-    let progress = Progress::new();
-    loop {
-        match engine.next()? {
-            Some(Event::Evaluating { fraction, .. }) => progress.show(fraction, "Evaluating"),
-            Some(Event::Evaluated { model, evaluation, .. }) => return Ok((model, *evaluation)),
-            Some(Event::Failed { what: Task::Evaluation(_), problem }) => return Err(problem.into()),
-            // A restarted engine has lost the request; evaluations are never cancelled here.
-            Some(Event::Restarted | Event::EvaluationCancelled(_)) => return Err(Problem::EngineGone.into()),
-            // Other events are irrelevant here.
-            Some(_) | None => {}
-        }
-    }
 }
 
 /// Accuracy and loss, then the confusion matrix.

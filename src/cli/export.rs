@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::arguments::choice;
-use super::engine::Engine;
+use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::output::{Output, note};
 use super::progress::Progress;
 use crate::app::messages::Message;
 use crate::problem::Problem;
-use crate::protocol::{Command, Event, ExportReport, Task};
+use crate::protocol::{ExportReport, Job, JobResult};
 use crate::records::{ExportSpec, FileInfo, ModelRef, OPSETS, QuantizedAccuracy};
 use crate::run_config::{ExportFormat, WeightFormat};
 use crate::text::format::file_size;
@@ -73,8 +73,16 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut output = Output::new(arguments.json);
     let to = arguments.out.filter(|_| !arguments.preview);
     let engine = Engine::start(arguments.data_dir, None, WeightFormat::F32)?;
-    engine.send(Command::Export { request: 1, model: ModelRef::File(arguments.model), spec: spec.clone(), to })?;
-    let report = exported(&engine)?;
+    let progress = Progress::new();
+    let job = Job::Export { model: ModelRef::File(arguments.model), spec: spec.clone(), to };
+    let exported = engine.run(job, |update| {
+        if let Update::Progress(now) = update {
+            progress.show(now.fraction, "Evaluating the 8-bit weights");
+        }
+        Ok(())
+    })?;
+    drop(progress);
+    let Some(JobResult::Export(report)) = exported else { return Err(Problem::EngineGone.into()) };
     let paths = report.paths.iter().map(|path| path.display().to_string()).collect();
     output.json(&Exported { format: spec.format.name(), paths, files: &report.files, quantized: report.quantized })?;
     output.text(&summary(&report, &spec))?;
@@ -113,22 +121,7 @@ fn spec(arguments: &Arguments) -> Result<ExportSpec, Failure> {
     })
 }
 
-fn exported(engine: &Engine) -> Result<ExportReport, Failure> {
-    let progress = Progress::new();
-    loop {
-        match engine.next()? {
-            Some(Event::Exporting { fraction, .. }) => progress.show(fraction, "Evaluating the 8-bit weights"),
-            Some(Event::Exported { export, .. }) => return Ok(*export),
-            Some(Event::Failed { what: Task::Export(_), problem }) => return Err(problem.into()),
-            // A restarted engine has lost the request; exports are never cancelled here.
-            Some(Event::Restarted | Event::ExportCancelled(_)) => return Err(Problem::EngineGone.into()),
-            // Other events are irrelevant here.
-            Some(_) | None => {}
-        }
-    }
-}
-
-/// One line per file, with its tensors if nothing was written, and the accuracy of quantised weights.
+/// A line for each file, with its weights where nothing was written, and what quantising costs.
 fn summary(report: &ExportReport, spec: &ExportSpec) -> String {
     let mut lines = Vec::new();
     let packed = spec.format == ExportFormat::Zip;

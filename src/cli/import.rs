@@ -12,8 +12,8 @@ use super::output::Output;
 use crate::app::messages::Message;
 use crate::engine::RunsTarget;
 use crate::problem::Problem;
-use crate::protocol::{Command, Event, Task};
-use crate::records::{ImportFinding, ImportSpec, Normalization, RunSummary};
+use crate::protocol::{Job, JobResult};
+use crate::records::{ImportFinding, ImportSpec, Normalization};
 use crate::run_config::{Activation, DataSpec, ModelKind, WeightFormat};
 
 /// The options of `inkling import`.
@@ -68,8 +68,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let Arguments { file: path, model, activation, data, .. } = arguments;
     let engine = Engine::start(None, arguments.out.map(RunsTarget::Folder), WeightFormat::F32)?;
-    engine.send(Command::Import { request: 1, spec: ImportSpec { path, model, activation, normalization, data } })?;
-    let (summary, finding) = imported(&engine)?;
+    let job = Job::Import(ImportSpec { path, model, activation, normalization, data });
+    let Some(JobResult::Import { summary, finding }) = engine.run(job, |_| Ok(()))? else { return Err(Problem::EngineGone.into()) };
     let mut output = Output::new(arguments.json);
     output.json(&Imported {
         run: summary.folder.display().to_string(),
@@ -83,16 +83,4 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     output.text(&Message::imported(&summary, &finding).to_string())?;
     output.text(&format!("Model saved as {}", summary.model_path.display()))?;
     output.text(&format!("Try it on an image of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
-}
-
-fn imported(engine: &Engine) -> Result<(RunSummary, ImportFinding), Failure> {
-    loop {
-        match engine.next()? {
-            Some(Event::Imported { summary, finding, .. }) => return Ok((*summary, finding)),
-            Some(Event::Failed { what: Task::Import(_), problem }) => return Err(problem.into()),
-            Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
-            // Other events are irrelevant here.
-            Some(_) | None => {}
-        }
-    }
 }

@@ -1,268 +1,126 @@
-//! Owns what the engine can do at any moment, also between two micro-batches of a run: take commands in, choose the
-//! classifier, read the latest drawing, export a model. Must not train or measure: commands that mean such work leave as orders.
+//! Commands as they come in. What can be answered at any moment, also between two training steps, is answered here: pings, drawings, a
+//! change of model or device, exports that need no measuring. The rest waits for the worker or for the job that runs.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use super::devices::Devices;
 use super::event_sink::EventSink;
-use super::inference_device::InferenceDevice;
-use super::jobs::export;
-use super::supervisor::WorkerContext;
-use crate::infer::{Classifier, Classify};
-use crate::ink::Ink;
-use crate::problem::Problem;
-use crate::protocol::{Command, Event, Task};
-use crate::records::benchmark::{Extent, Side};
-use crate::records::{ExportSpec, ImportSpec, ModelRef, RunId};
-use crate::run_config::{DataSpec, RunConfig};
+use super::jobs::{self, JobError};
+use super::recognizer::Recognizer;
+use super::supervisor::{Activity, WorkerContext};
+use crate::progress::Cancelled;
+use crate::protocol::{Command, Event, JobResult};
+use crate::records::JobId;
 
-/// How often the comparison of reading devices is looked at while nothing else is asked.
+/// How often a comparison of inference devices is looked at while no command comes.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A command that changes what the engine works on.
-#[derive(Debug)]
-pub(super) enum Order {
-    Start {
-        run: RunId,
-        config: Box<RunConfig>,
-        from: Option<PathBuf>,
-    },
-    Pause(RunId),
-    Resume(RunId),
-    Stop(RunId),
-    Evaluate {
-        request: u64,
-        model: ModelRef,
-        data: DataSpec,
-    },
-    CancelEvaluation(u64),
-    Benchmark {
-        request: u64,
-        extent: Extent,
-    },
-    Compare {
-        request: u64,
-        config: Box<RunConfig>,
-        sides: Vec<Side>,
-    },
-    CancelBenchmark(u64),
-    /// One that takes measuring.
-    Export {
-        request: u64,
-        model: ModelRef,
-        spec: ExportSpec,
-        to: PathBuf,
-    },
-    CancelExport(u64),
-    Import {
-        request: u64,
-        spec: Box<ImportSpec>,
-    },
-    Shutdown,
+/// The engine's commands, and what it answers by itself.
+pub(super) struct CommandQueue<'c> {
+    commands: &'c mut Receiver<Command>,
+    pub events: &'c mut EventSink,
+    /// What a panic would interrupt.
+    activity: &'c mut Option<Activity>,
+    waiting: VecDeque<Command>,
+    pub recognizer: Recognizer,
 }
 
-impl Order {
-    /// True for what breaks a measurement off: what a person asked for last goes first.
-    pub const fn preempts(&self) -> bool {
-        matches!(
-            self,
-            Self::Start { .. }
-                | Self::Evaluate { .. }
-                | Self::Benchmark { .. }
-                | Self::Compare { .. }
-                | Self::Export { .. }
-                | Self::Import { .. }
-                | Self::Shutdown
-        )
-    }
-}
-
-/// The engine's command queue.
-pub(super) struct CommandQueue<'a> {
-    commands: &'a mut Receiver<Command>,
-    pub events: &'a mut EventSink,
-    current: &'a mut Option<Task>,
-    orders: VecDeque<Order>,
-    drawing: Option<(u64, Ink)>,
-    /// The model that reads, on the processor.
-    classifier: Option<Classifier>,
-    /// Where it reads.
-    inference_device: InferenceDevice,
-    /// Reads with the newest weights of the run that is under way.
-    learning: Option<(RunId, Classifier)>,
-    /// True while the learning classifier reads.
-    following: bool,
-}
-
-impl<'a> CommandQueue<'a> {
-    pub fn open(context: WorkerContext<'a>, devices: Arc<dyn Devices>) -> Self {
-        let WorkerContext { commands, events, current } = context;
-        let inference_device = InferenceDevice::new(devices);
-        let (orders, drawing) = (VecDeque::new(), None);
-        let mut queue =
-            Self { commands, events, current, orders, drawing, classifier: None, inference_device, learning: None, following: false };
-        queue.read_with(&ModelRef::Starter);
-        queue
+impl<'c> CommandQueue<'c> {
+    pub fn new(context: WorkerContext<'c>, devices: Arc<dyn Devices>) -> Self {
+        let WorkerContext { commands, events, activity } = context;
+        let recognizer = Recognizer::new(devices, events);
+        Self { commands, events, activity, waiting: VecDeque::new(), recognizer }
     }
 
-    /// Notes what the engine is busy with.
-    pub fn busy_with(&mut self, task: Option<Task>) {
-        if task.is_some() {
-            self.inference_device.postpone();
-        }
-        *self.current = task;
+    /// Notes that a job begins: it has the machine for itself.
+    pub fn start(&mut self, id: JobId) {
+        self.recognizer.device.postpone();
+        *self.activity = Some(Activity::Job(id));
     }
 
-    /// Serves what waits and gives the next order, if there is one.
-    pub fn poll(&mut self) -> Option<Order> {
+    /// Reports how a job ended.
+    pub fn end(&mut self, id: JobId, result: Result<JobResult, JobError>) {
+        self.events.send(Event::Job { id, event: result.into() });
+        self.recognizer.job_ended(self.events);
+        *self.activity = None;
+    }
+
+    /// Answers what has come in and gives the next command that is left.
+    pub fn poll(&mut self) -> Option<Command> {
         loop {
             match self.commands.try_recv() {
-                Ok(command) => self.take(command),
+                Ok(command) => self.dispatch(command),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => {
-                    self.orders.push_back(Order::Shutdown);
+                    self.waiting.push_back(Command::Shutdown);
                     break;
                 }
             }
         }
-        self.read();
-        self.orders.pop_front()
+        if let Some(request) = self.recognizer.waiting() {
+            self.doing(Activity::Classify(request), |queue| queue.recognizer.classify(queue.events));
+        }
+        self.waiting.pop_front()
     }
 
-    /// Waits until there is an order, serving readings meanwhile.
-    pub fn wait(&mut self) -> Order {
+    /// Waits for the next command, answering meanwhile what can be answered.
+    pub fn wait(&mut self) -> Command {
         loop {
-            if let Some(order) = self.poll() {
-                return order;
+            if let Some(command) = self.poll() {
+                return command;
             }
-            // While a run is held, too, nothing is compared.
-            if self.current.is_none()
-                && let Some(classifier) = &self.classifier
-                && let Some(report) = self.inference_device.poll(classifier)
-            {
-                self.events.send(Event::InferenceDevice(report));
+            // Nothing is compared while a run is paused either.
+            if self.activity.is_none() {
+                self.recognizer.poll_devices(self.events);
             }
-            let patience = if self.inference_device.is_comparing() { POLL_INTERVAL } else { Duration::MAX };
-            match self.commands.recv_timeout(patience) {
-                Ok(command) => self.take(command),
+            let timeout = if self.recognizer.device.is_comparing() { POLL_INTERVAL } else { Duration::MAX };
+            match self.commands.recv_timeout(timeout) {
+                Ok(command) => self.dispatch(command),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Order::Shutdown,
+                Err(RecvTimeoutError::Disconnected) => return Command::Shutdown,
             }
         }
     }
 
-    /// Puts an order back, to be given next.
-    pub fn requeue(&mut self, order: Order) {
-        self.orders.push_front(order);
-    }
-
-    /// There are newer weights of a run to read with; `follow` makes them the ones that read.
-    pub fn learned(&mut self, run: RunId, classifier: Classifier, follow: bool) {
-        self.following |= follow;
-        if self.following {
-            self.events.send(Event::ModelInUse(classifier.info().clone()));
-        }
-        self.learning = Some((run, classifier));
-    }
-
-    /// The run is over: who followed it reads with what it left, or as before.
-    pub fn run_ended(&mut self, left: Option<Classifier>) {
-        self.learning = None;
-        if std::mem::take(&mut self.following) {
-            if left.is_some() {
-                self.classifier = left;
-                self.inference_device.restart();
+    /// Whether the job that runs is to go on: the latest job goes first, so a new one cancels it.
+    pub fn check(&mut self, id: JobId) -> Result<(), Cancelled> {
+        match self.poll() {
+            Some(Command::Cancel(named)) if named == id => Err(Cancelled),
+            Some(command @ (Command::Submit { .. } | Command::Shutdown)) => {
+                self.requeue(command);
+                Err(Cancelled)
             }
-            if let Some(classifier) = &self.classifier {
-                self.events.send(Event::ModelInUse(classifier.info().clone()));
-            }
+            _ => Ok(()),
         }
     }
 
-    fn take(&mut self, command: Command) {
-        let order = match command {
-            Command::Start { run, config, from } => Order::Start { run, config: Box::new(config), from },
-            Command::Pause(run) => Order::Pause(run),
-            Command::Resume(run) => Order::Resume(run),
-            Command::Stop(run) => Order::Stop(run),
-            Command::Evaluate { request, model, data } => Order::Evaluate { request, model, data },
-            Command::CancelEvaluation(request) => Order::CancelEvaluation(request),
-            Command::Benchmark { request, extent } => Order::Benchmark { request, extent },
-            Command::Compare { request, config, sides } => Order::Compare { request, config: Box::new(config), sides },
-            Command::CancelBenchmark(request) => Order::CancelBenchmark(request),
-            Command::Export { request, model, spec, to: Some(to) } if spec.is_quantized() => Order::Export { request, model, spec, to },
-            Command::Export { request, model, spec, to } => return self.export(request, &model, &spec, to.as_deref()),
-            Command::CancelExport(request) => Order::CancelExport(request),
-            Command::Import { request, spec } => Order::Import { request, spec: Box::new(spec) },
-            Command::Shutdown => Order::Shutdown,
-            Command::Ping => return self.events.send(Event::Pong),
-            Command::UseModel(model) => return self.read_with(&model),
-            Command::ChooseInferenceDevice { choice, usable } => return self.inference_device.choose(choice, usable),
-            Command::Classify { request, ink } => {
-                self.drawing = Some((request, ink));
-                return;
-            }
-        };
-        self.orders.push_back(order);
+    /// Puts a command back, to be given next.
+    pub fn requeue(&mut self, command: Command) {
+        self.waiting.push_front(command);
     }
 
-    fn read_with(&mut self, model: &ModelRef) {
-        let loaded = match model {
-            ModelRef::Training(run) => match &self.learning {
-                Some((learning, classifier)) if learning == run => {
-                    self.following = true;
-                    self.events.send(Event::ModelInUse(classifier.info().clone()));
-                    return;
-                }
-                _ => Err(Problem::NoSuchRun),
+    fn dispatch(&mut self, command: Command) {
+        match command {
+            Command::Ping => self.events.send(Event::Pong),
+            Command::UseModel(model) => self.recognizer.use_model(&model, self.events),
+            Command::ChooseInferenceDevice { choice, usable } => self.recognizer.device.choose(choice, usable),
+            Command::Classify { request, ink } => self.recognizer.submit(request, ink),
+            Command::Submit { id, ref job } => match self.doing(Activity::Job(id), |_| jobs::run_at_once(job)) {
+                Some(result) => self.events.send(Event::Job { id, event: result.into() }),
+                None => self.waiting.push_back(command),
             },
-            ModelRef::Starter => Classifier::starter().map_err(Problem::from),
-            ModelRef::File(path) => Classifier::open(path).map_err(Problem::from),
-        };
-        match loaded {
-            Ok(classifier) => {
-                self.events.send(Event::ModelInUse(classifier.info().clone()));
-                self.classifier = Some(classifier);
-                self.inference_device.restart();
-                self.following = false;
-            }
-            Err(problem) => self.events.send(Event::Failed { what: Task::Model, problem }),
+            Command::Cancel(_) | Command::Pause(_) | Command::Resume(_) | Command::Shutdown => self.waiting.push_back(command),
         }
     }
 
-    /// Exports without measuring anything.
-    fn export(&mut self, request: u64, model: &ModelRef, spec: &ExportSpec, to: Option<&Path>) {
-        let before = self.current.replace(Task::Export(request));
-        self.events.send(match export::subject(model).and_then(|subject| export::write(subject, spec, to)) {
-            Ok(export) => Event::Exported { request, export: Box::new(export) },
-            Err(problem) => Event::Failed { what: Task::Export(request), problem },
-        });
-        *self.current = before;
-    }
-
-    fn read(&mut self) {
-        let Some((request, ink)) = self.drawing.take() else { return };
-        let before = self.current.replace(Task::Classify(request));
-        let learning = self.learning.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier);
-        let (prediction, report) = match (learning, &self.classifier) {
-            (Some(learning), _) => (learning.classify_drawing(&ink).map_err(Problem::from), None),
-            (None, Some(classifier)) => {
-                let (reading, report) = self.inference_device.classify(classifier, &ink);
-                (reading.map_err(Problem::from), report)
-            }
-            (None, None) => (Err(Problem::NoSuchRun), None),
-        };
-        if let Some(report) = report {
-            self.events.send(Event::InferenceDevice(report));
-        }
-        self.events.send(match prediction {
-            Ok(prediction) => Event::Classified { request, prediction: Box::new(prediction) },
-            Err(problem) => Event::Failed { what: Task::Classify(request), problem },
-        });
-        *self.current = before;
+    /// Does something in between, so that a panic in it is reported as what it was.
+    fn doing<T>(&mut self, activity: Activity, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.activity.replace(activity);
+        let done = work(self);
+        *self.activity = before;
+        done
     }
 }

@@ -1,13 +1,12 @@
-//! Owns the data set used last, so that the next run or measurement on the built-in digits begins at once.
-//! Must not know what it is used for.
+//! The data set used last, so that the next run or measurement on the built-in digits begins at once.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use crate::data::{self, DataError, DataSet};
+use crate::progress::{Progress, as_flow};
 use crate::run_config::DataSpec;
 
-/// Room for one data set.
+/// The built-in data set once it was written, and one other.
 #[derive(Default)]
 pub(super) struct DatasetCache {
     builtin: Option<DataSet>,
@@ -15,19 +14,14 @@ pub(super) struct DatasetCache {
 }
 
 impl DatasetCache {
-    /// The data set, cached or read; `attend` is asked while it is being read.
-    pub fn get(
-        &mut self,
-        folders: &[PathBuf],
-        spec: &DataSpec,
-        attend: &mut dyn FnMut(f32) -> ControlFlow<()>,
-    ) -> Result<&DataSet, DataError> {
+    /// The data set, from the cache or from disk.
+    pub fn get(&mut self, folders: &[PathBuf], spec: &DataSpec, progress: &mut dyn Progress) -> Result<&DataSet, DataError> {
         // A folder's files may have changed since they were read; only the built-in set cannot.
         self.other = None;
-        let place = if *spec == DataSpec::builtin() { &mut self.builtin } else { &mut self.other };
-        match place {
+        let slot = if *spec == DataSpec::builtin() { &mut self.builtin } else { &mut self.other };
+        match slot {
             Some(set) => Ok(set),
-            None => Ok(place.insert(data::load(spec, folders, attend)?)),
+            None => Ok(slot.insert(data::load(spec, folders, &mut as_flow(|fraction| progress.report(fraction)))?)),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use crate::protocol::Event;
-use crate::records::{RunId, StepPoint, Telemetry};
+use crate::records::{JobId, StepPoint, Telemetry};
 
 /// Telemetry is sent at most this often: each makes the window draw, and the pointer should seldom have to wait for that.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -46,7 +46,7 @@ impl EventSink {
     }
 
     /// Keeps a training step and sends all that were kept when it is time.
-    pub fn step(&mut self, run: RunId, point: StepPoint, now: Telemetry) {
+    pub fn step(&mut self, run: JobId, point: StepPoint, now: Telemetry) {
         self.waiting.push(point);
         if self.due() {
             self.flush(run, now);
@@ -54,10 +54,10 @@ impl EventSink {
     }
 
     /// Sends the steps that were kept.
-    pub fn flush(&mut self, run: RunId, now: Telemetry) {
+    pub fn flush(&mut self, run: JobId, now: Telemetry) {
         if !self.waiting.is_empty() {
             let steps = std::mem::take(&mut self.waiting);
-            self.send(Event::Progress { run, steps, now });
+            self.send(Event::Steps { run, steps, now });
         }
     }
 

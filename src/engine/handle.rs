@@ -92,9 +92,14 @@ impl EngineHandle {
         self.process.get().copied()
     }
 
-    /// Asks; false when the engine is gone.
+    /// Sends a command; false when the engine is gone.
     pub fn send(&self, command: Command) -> bool {
-        self.commands.send(command).is_ok()
+        self.try_send(command).is_ok()
+    }
+
+    /// Sends a command; gives it back when the engine is gone.
+    pub fn try_send(&self, command: Command) -> Result<(), Box<Command>> {
+        self.commands.send(command).map_err(|unsent| Box::new(unsent.0))
     }
 
     /// The next event that is there already; `Err` when the engine is gone and every event was taken.

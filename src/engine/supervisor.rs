@@ -8,7 +8,8 @@ use std::sync::mpsc::Receiver;
 use super::event_sink::EventSink;
 use super::handle::EngineSide;
 use crate::problem::Problem;
-use crate::protocol::{Command, Event, Task};
+use crate::protocol::{Command, Event, JobEvent};
+use crate::records::JobId;
 
 /// What work is given: its commands, its way out, and a place to note what it is busy with, so that a panic can be laid at
 /// the right door.
@@ -19,7 +20,26 @@ pub struct WorkerContext<'a> {
     /// Where events go.
     pub events: &'a mut EventSink,
     /// What the work is busy with.
-    pub current: &'a mut Option<Task>,
+    pub activity: &'a mut Option<Activity>,
+}
+
+/// What the engine is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// A job.
+    Job(JobId),
+    /// Recognising the drawing of this request.
+    Classify(u64),
+}
+
+impl Activity {
+    /// The event that says that it failed.
+    pub const fn failed(self, problem: Problem) -> Event {
+        match self {
+            Self::Job(id) => Event::Job { id, event: JobEvent::Failed(problem) },
+            Self::Classify(request) => Event::Classified { request, prediction: Err(problem) },
+        }
+    }
 }
 
 /// Runs `work` on a thread of its own until it returns, again after each panic.
@@ -27,13 +47,17 @@ pub fn supervise(side: EngineSide, mut work: impl FnMut(WorkerContext<'_>) + Sen
     let spawned = std::thread::Builder::new().name("inkling-engine".to_owned()).spawn(move || {
         let EngineSide { mut commands, events } = side;
         loop {
-            let (mut sink, mut current) = (events.fork(), None);
+            let (mut sink, mut activity) = (events.fork(), None);
             // Nothing the work owned outlives a panic: its state, its models and its half-sent telemetry are dropped here.
-            let context = WorkerContext { commands: &mut commands, events: &mut sink, current: &mut current };
+            let context = WorkerContext { commands: &mut commands, events: &mut sink, activity: &mut activity };
             let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(context))) else { return };
             let message = panic_message(panic.as_ref());
             tracing::error!(%message, "the engine panicked");
-            events.send(Event::Failed { what: current.unwrap_or(Task::Model), problem: Problem::Panicked { message } });
+            let problem = Problem::Panicked { message };
+            events.send(match activity {
+                Some(activity) => Activity::failed(activity, problem),
+                None => Event::Failed(problem),
+            });
             events.send(Event::Restarted);
         }
     });

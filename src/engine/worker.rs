@@ -1,5 +1,4 @@
-//! Owns the engine's day: waits for orders, runs and measures one at a time.
-//! Must not know how training works inside, nor who listens.
+//! The engine's main loop: one job at a time, until shutdown.
 
 use std::sync::Arc;
 
@@ -7,12 +6,12 @@ use thread_priority::ThreadPriority;
 #[cfg(target_os = "linux")]
 use thread_priority::unix::{NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id};
 
-use super::command_queue::{CommandQueue, Order};
+use super::command_queue::CommandQueue;
 use super::dataset_cache::DatasetCache;
 use super::handle::EngineSettings;
-use super::jobs::{benchmark, evaluate, export, import, train};
+use super::jobs::{self, Workspace};
 use super::supervisor::WorkerContext;
-use crate::protocol::Task;
+use crate::protocol::Command;
 use crate::runs::Scribe;
 
 /// Works until shutdown.
@@ -20,44 +19,15 @@ pub(super) fn work(settings: &EngineSettings, scribe: &Scribe, context: WorkerCo
     if settings.background_priority {
         lower_priority();
     }
-    let mut queue = CommandQueue::open(context, Arc::clone(&settings.devices));
-    let mut datasets = DatasetCache::default();
+    let mut queue = CommandQueue::new(context, Arc::clone(&settings.devices));
+    let mut workspace = Workspace { settings, scribe, datasets: DatasetCache::default() };
     loop {
         match queue.wait() {
-            Order::Start { run, config, from } => {
-                queue.busy_with(Some(Task::Run(run)));
-                train::carry_out(settings, scribe, &mut queue, &mut datasets, run, &config, from.as_deref());
-            }
-            Order::Evaluate { request, model, data } => {
-                queue.busy_with(Some(Task::Evaluation(request)));
-                evaluate::carry_out(settings, &mut queue, &mut datasets, request, &model, data);
-            }
-            Order::Benchmark { request, extent } => {
-                queue.busy_with(Some(Task::Benchmark(request)));
-                benchmark::carry_out(settings, &mut queue, request, extent);
-            }
-            Order::Compare { request, config, sides } => {
-                queue.busy_with(Some(Task::Benchmark(request)));
-                benchmark::compare(settings, &mut queue, request, &config, &sides);
-            }
-            Order::Export { request, model, spec, to } => {
-                queue.busy_with(Some(Task::Export(request)));
-                export::carry_out(settings, &mut queue, &mut datasets, request, &model, &spec, &to);
-            }
-            Order::Import { request, spec } => {
-                queue.busy_with(Some(Task::Import(request)));
-                import::carry_out(settings, &queue, request, &spec);
-            }
-            // What they name is over already.
-            Order::Pause(_)
-            | Order::Resume(_)
-            | Order::Stop(_)
-            | Order::CancelEvaluation(_)
-            | Order::CancelBenchmark(_)
-            | Order::CancelExport(_) => {}
-            Order::Shutdown => return,
+            Command::Submit { id, job } => jobs::run(&mut workspace, &mut queue, id, &job),
+            Command::Shutdown => return,
+            // The job that was meant is over already.
+            _ => {}
         }
-        queue.busy_with(None);
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::RunId;
+use super::JobId;
 use crate::ink::Image;
 use crate::run_config::{DataSpec, DeviceChoice, ModelKind};
 
@@ -19,7 +19,7 @@ pub enum ModelRef {
     /// A model file written by a run.
     File(PathBuf),
     /// The newest weights of the run that is under way or was last.
-    Training(RunId),
+    Training(JobId),
 }
 
 /// A model in a sentence.

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::Evaluation;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 
-/// Names one training run of this session, so that stale events can be told apart.
+/// Names one job of this session, a training run among others, so that stale events can be told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct RunId(pub u64);
+pub struct JobId(pub u64);
 
 /// What a run is about to compute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -154,13 +154,13 @@ fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
     let (mut app, mut engine) = app();
     app.apply(Action::PenDown([50.0, 50.0]));
     app.apply(Action::PenUp);
-    assert!(app.reading_is_behind(), "the first engine has not answered yet");
+    assert!(app.prediction().is_none(), "the first engine has not answered yet");
     find_a_gpu(&mut app);
     assert_eq!(engine.engines(), 2, "the second is in a process of its own");
     engine.serve();
     app.poll();
     assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Automatic, vec![DeviceChoice::Cuda])));
-    assert!(!app.reading_is_behind(), "the second read what the first had not");
+    assert!(app.prediction().is_some(), "the second read what the first had not");
     app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cpu));
     assert_eq!(engine.engines(), 2, "nothing is gained by moving back");
 }

@@ -10,6 +10,7 @@ use inkling::system::WriteError;
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app, plan};
+use crate::jobs::submitted_run;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config, record};
 
@@ -47,8 +48,8 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     app.apply(Action::ResumeInterrupted("kept".into()));
     let id = app.run.as_ref().unwrap().id;
     let asked = engine.listen();
-    let Some(Command::Start { run, config, from }) = asked.last() else { panic!("{asked:?}") };
-    assert_eq!((*run, from.as_deref(), config.epochs), (id, Some("kept".as_ref()), 3));
+    let Some((run, config, from)) = asked.last().and_then(submitted_run) else { panic!("{asked:?}") };
+    assert_eq!((run, from.map(|from| from.as_path()), config.epochs), (id, Some("kept".as_ref()), 3));
     // The curves end where the run goes on from, and then grow.
     app.on_event(Event::Started { run: id, plan: plan(config), before: vec![record(1)], folder: "kept".into() });
     let run = app.run.as_ref().unwrap();
@@ -68,7 +69,7 @@ fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
     assert!(app.interrupted_checkpoint().is_none());
     assert!(app.notices.last().unwrap().message.remedy.contains("before its first epoch"));
     app.apply(Action::ResumeInterrupted("nothing".into()));
-    assert!(engine.listen().iter().all(|command| !matches!(command, Command::Start { .. })));
+    assert!(engine.listen().iter().all(|command| submitted_run(command).is_none()));
 }
 
 #[test]
@@ -163,9 +164,10 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     wait_for(&mut app, |app| app.interrupted.len() == 1);
     app.apply(Action::ResumeInterrupted(first.clone()));
     assert_eq!(app.screen, Screen::Train);
-    let Some(Command::Start { config, from, .. }) = engine.listen().pop() else { panic!("nothing was started") };
+    let asked = engine.listen();
+    let Some((_, config, from)) = asked.last().and_then(submitted_run) else { panic!("nothing was started") };
     // The device it trained on is not there any more.
-    assert_eq!(config, RunConfig { device: DeviceChoice::Cpu, ..of });
-    assert_eq!(from, Some(first));
+    assert_eq!(*config, RunConfig { device: DeviceChoice::Cpu, ..of });
+    assert_eq!(from, Some(&first));
     assert!(app.interrupted.is_empty(), "what goes on is not interrupted");
 }

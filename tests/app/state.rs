@@ -1,12 +1,13 @@
 //! What actions and events do to the state, against an engine without tensors.
 
-use inkling::app::{Action, Phase, Screen};
+use inkling::app::{Action, App, Phase, Screen};
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event, Task};
-use inkling::records::{ModelRef, RunId, Telemetry};
+use inkling::protocol::{Command, Event, Job, JobResult};
+use inkling::records::{JobId, ModelRef, Telemetry};
 use inkling::run_config::{DeviceChoice, RunConfig};
 
 use crate::fake_engine::{app, evaluation, starter, summary};
+use crate::jobs::{cancelled, done, failed, progress};
 
 fn classified(commands: &[Command]) -> Vec<(u64, usize)> {
     let of = |command: &Command| match command {
@@ -102,13 +103,13 @@ fn events_of_another_run_change_nothing() {
     app.apply(Action::Start);
     engine.serve();
     app.poll();
-    let (id, stale) = (app.run.as_ref().unwrap().id, RunId(9999));
+    let (id, stale) = (app.run.as_ref().unwrap().id, JobId(9999));
     let config = app.config.clone();
-    app.on_event(Event::Progress { run: stale, steps: Vec::new(), now: Telemetry { step: 77, ..Telemetry::default() } });
+    app.on_event(Event::Steps { run: stale, steps: Vec::new(), now: Telemetry { step: 77, ..Telemetry::default() } });
     app.on_event(Event::Paused(stale));
-    app.on_event(Event::Discarded(stale));
-    app.on_event(Event::Failed { what: Task::Run(stale), problem: Problem::Busy });
-    app.on_event(Event::Finished { run: stale, summary: Box::new(summary(&config, Vec::new(), false)) });
+    app.on_event(cancelled(stale));
+    app.on_event(failed(stale, Problem::Busy));
+    app.on_event(done(stale, JobResult::Train(summary(&config, Vec::new(), false))));
     let run = app.run.as_ref().unwrap();
     assert_eq!((run.id, &run.phase, run.now.step), (id, &Phase::Training, 0));
     assert!(app.results.is_none() && app.notices.is_empty());
@@ -124,13 +125,12 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
     let asked = classified(&engine.listen());
     assert_eq!(asked.len(), 1, "only the first goes out while nothing is answered");
     let ink = app.drawing.ink();
-    app.on_event(Event::Classified { request: asked[0].0, prediction: Box::new(crate::fake_engine::prediction(&ink)) });
-    assert!(app.prediction().is_some() && app.reading_is_behind());
+    app.on_event(Event::Classified { request: asked[0].0, prediction: Ok(Box::new(crate::fake_engine::prediction(&ink))) });
+    assert!(app.prediction().is_some());
     let next = classified(&engine.listen());
     assert_eq!(next.len(), 1);
     assert_eq!(next[0].1, 20, "all points, not those in between");
-    app.on_event(Event::Classified { request: next[0].0, prediction: Box::new(crate::fake_engine::prediction(&ink)) });
-    assert!(!app.reading_is_behind());
+    app.on_event(Event::Classified { request: next[0].0, prediction: Ok(Box::new(crate::fake_engine::prediction(&ink))) });
     assert!(engine.listen().is_empty());
 }
 
@@ -156,7 +156,7 @@ fn answers_to_requests_never_made_are_dropped() {
     let (mut app, mut engine) = app();
     app.apply(Action::PenDown([10.0, 10.0]));
     let ink = app.drawing.ink();
-    app.on_event(Event::Classified { request: 4711, prediction: Box::new(crate::fake_engine::prediction(&ink)) });
+    app.on_event(Event::Classified { request: 4711, prediction: Ok(Box::new(crate::fake_engine::prediction(&ink))) });
     assert!(app.prediction().is_none());
     engine.serve();
     app.poll();
@@ -203,7 +203,7 @@ fn a_broken_engine_costs_the_run_and_a_sentence() {
     engine.serve();
     app.poll();
     let id = app.run.as_ref().unwrap().id;
-    engine.send(Event::Failed { what: Task::Run(id), problem: Problem::Panicked { message: "index 3".to_owned() } });
+    engine.send(failed(id, Problem::Panicked { message: "index 3".to_owned() }));
     engine.send(Event::Restarted);
     engine.send(Event::ModelInUse(starter()));
     app.poll();
@@ -239,19 +239,20 @@ fn an_engine_that_is_gone_is_replaced() {
 fn measuring_shows_progress_and_can_be_broken_off() {
     let (mut app, mut engine) = app();
     app.apply(Action::Evaluate { model: ModelRef::Starter, data: inkling::run_config::DataSpec::builtin() });
-    assert_eq!(app.evaluating, Some(0.0));
-    app.on_event(Event::Evaluating { request: 31337, fraction: 0.9 });
-    assert_eq!(app.evaluating, Some(0.0), "not ours");
-    app.apply(Action::CancelEvaluation);
+    let fraction = |app: &App| app.jobs.evaluation().map(|running| running.progress.fraction);
+    assert_eq!(fraction(&app), Some(0.0));
+    app.on_event(progress(31337, 0.9));
+    assert_eq!(fraction(&app), Some(0.0), "not ours");
+    app.apply(Action::CancelJob(app.jobs.evaluation().unwrap().id));
     let asked = engine.listen();
-    let [Command::Evaluate { request, .. }, Command::CancelEvaluation(cancelled)] = asked[..] else { panic!("{asked:?}") };
-    assert_eq!(request, cancelled);
-    app.on_event(Event::EvaluationCancelled(request));
-    assert!(app.evaluating.is_none() && app.results.is_none());
+    let [Command::Submit { id, ref job }, Command::Cancel(ended)] = asked[..] else { panic!("{asked:?}") };
+    assert!(id == ended && matches!(**job, Job::Evaluate { .. }));
+    app.on_event(cancelled(id));
+    assert!(app.jobs.evaluation().is_none() && app.results.is_none());
     app.apply(Action::Evaluate { model: ModelRef::Starter, data: inkling::run_config::DataSpec::builtin() });
     engine.serve();
     app.poll();
-    assert!(app.evaluating.is_none());
+    assert!(app.jobs.evaluation().is_none());
     assert_eq!(app.results.as_ref().unwrap().evaluation.images, 100);
 }
 
@@ -259,7 +260,7 @@ fn measuring_shows_progress_and_can_be_broken_off() {
 fn the_same_problem_twice_is_one_notice() {
     let (mut app, _engine) = app();
     for _ in 0..3 {
-        app.on_event(Event::Failed { what: Task::Model, problem: Problem::NoSuchRun });
+        app.on_event(Event::Failed(Problem::NoSuchRun));
     }
     assert_eq!(app.notices.len(), 1);
     let id = app.notices[0].id;

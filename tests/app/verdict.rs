@@ -3,7 +3,7 @@
 use inkling::app::verdict::{Verdict, latency, model_sentence, whole_percent};
 use inkling::app::{Phase, RunView};
 use inkling::ink::Image;
-use inkling::records::{ModelInfo, ModelRef, Prediction, RunId};
+use inkling::records::{JobId, ModelInfo, ModelRef, Prediction};
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, RunConfig};
 
 fn info(reference: ModelRef) -> ModelInfo {
@@ -60,11 +60,11 @@ fn no_probability_is_rounded_to_certainty() {
 
 #[test]
 fn the_reader_is_named_and_the_run_under_way_with_its_epoch() {
-    let mut run = RunView::new(RunId(3), RunConfig::default());
+    let mut run = RunView::new(JobId(3), RunConfig::default());
     run.phase = Phase::Training;
     run.now.epoch = 2;
-    let training = info(ModelRef::Training(RunId(3)));
-    assert_eq!(model_sentence(&training, Some(&run)), "using the current run, epoch 2");
+    let training = info(ModelRef::Training(JobId(3)));
+    assert_eq!(model_sentence(&training, Some(&run)), "reads with the run under way, epoch 2");
     run.phase = Phase::Discarded;
     assert!(model_sentence(&training, Some(&run)).contains("last run"));
     assert!(model_sentence(&info(ModelRef::Starter), None).contains("starter model"));

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use inkling::engine::{EngineHandle, EngineSettings, RunsTarget, send_handshake, this_machine};
 use inkling::ink::Ink;
 use inkling::problem::EngineExit;
-use inkling::protocol::{Command, Event};
-use inkling::records::{ModelRef, RunId};
+use inkling::protocol::{Command, Event, JobEvent};
+use inkling::records::ModelRef;
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
 
+use crate::jobs::{finished, has_ended, train};
 use crate::support::write_idx_set;
 
 const PATIENT: Duration = Duration::from_mins(1);
@@ -68,8 +69,8 @@ fn it_trains_reads_and_ends_like_one_on_a_thread() {
     let handle = start(folder.path());
     assert!(matches!(handle.recv(), Some(Event::ModelInUse(model)) if model.reference == ModelRef::Starter));
     let config = config(folder.path(), 2);
-    handle.send(Command::Start { run: RunId(1), config: config.clone(), from: None });
-    let summary = until(&handle, |event| if let Event::Finished { summary, .. } = event { Some(summary) } else { None });
+    handle.send(train(1, &config, None));
+    let summary = until(&handle, finished);
     assert_eq!((&summary.config, summary.epochs.len()), (&config, 2));
     assert!(summary.model_path.is_file());
     assert!(Checkpoints::new(folder.path().join("checkpoints")).list().is_empty(), "a run that is over leaves no checkpoint");
@@ -83,7 +84,7 @@ fn it_trains_reads_and_ends_like_one_on_a_thread() {
 fn what_a_run_has_learned_is_kept_when_the_caller_goes() {
     let folder = tempfile::tempdir().unwrap();
     let handle = start(folder.path());
-    handle.send(Command::Start { run: RunId(1), config: config(folder.path(), 1000), from: None });
+    handle.send(train(1, &config(folder.path(), 1000), None));
     until(&handle, |event| matches!(event, Event::Epoch { .. }).then_some(()));
     drop(handle);
     let runs = inkling::runs::Store::new(folder.path().join("runs"));
@@ -186,11 +187,10 @@ mod killed {
         let (mut from, mut safe) = (None, 0);
         for round in 0..50 {
             let handle = marked(folder.path(), PATIENT);
-            let run = RunId(round);
-            handle.send(Command::Start { run, config: of.clone(), from: from.clone() });
+            handle.send(train(round, &of, from.clone()));
             let (before, place) = until(&handle, |event| match event {
                 Event::Started { before, folder, .. } => Some((before, folder)),
-                Event::Failed { problem, .. } => panic!("round {round}: {problem}"),
+                Event::Job { event: JobEvent::Failed(problem), .. } => panic!("round {round}: {problem}"),
                 _ => None,
             });
             assert!(before.len() >= safe, "round {round}: {} epochs where {safe} were safe", before.len());
@@ -215,7 +215,7 @@ mod killed {
                         assert!(!alive && status.contains("signal: 9"), "round {round}: {status}");
                         break;
                     }
-                    Event::Finished { .. } | Event::Failed { .. } | Event::Discarded(_) => panic!("round {round}: it ended by itself"),
+                    event if has_ended(&event) => panic!("round {round}: it ended by itself"),
                     _ => {}
                 }
             }

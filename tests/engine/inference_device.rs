@@ -8,12 +8,13 @@ use inkling::engine::Devices;
 use inkling::infer::{COMPARED_IMAGES, DeviceComparison, DeviceRejection, InferError, TOLERANCE};
 use inkling::nn::ComputeError;
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event};
-use inkling::records::{ModelRef, Prediction, RunId};
+use inkling::protocol::{Command, Event, JobEvent};
+use inkling::records::{JobId, ModelRef, Prediction};
 use inkling::run_config::{ConfigProblem, DeviceChoice, ReadingChoice, RunConfig};
 
 use super::work::{Bench, a_stroke, bench_with};
 use crate::fake_device::{FakeDevices, Script};
+use crate::jobs::{failure, finished};
 
 /// An engine on these devices.
 fn engine(devices: FakeDevices) -> Bench {
@@ -31,8 +32,8 @@ fn reported(bench: &Bench) -> DeviceComparison {
 fn read(bench: &Bench, wanted: u64) -> Prediction {
     bench.handle.send(Command::Classify { request: wanted, ink: a_stroke() });
     bench.until(|event| match event {
-        Event::Classified { request, prediction } if request == wanted => Some(*prediction),
-        Event::Failed { problem, .. } => panic!("{problem}"),
+        Event::Classified { request, prediction } if request == wanted => Some(*prediction.unwrap()),
+        Event::Job { event: JobEvent::Failed(problem), .. } => panic!("{problem}"),
         _ => None,
     })
 }
@@ -115,9 +116,11 @@ fn a_device_that_fails_later_costs_no_drawing() {
             request += 1;
             bench.handle.send(Command::Classify { request, ink: a_stroke() });
             match bench.handle.recv().unwrap() {
-                Event::Classified { prediction, .. } if prediction.device == DeviceChoice::Cuda => there += 1,
+                Event::Classified { prediction: Ok(prediction), .. } if prediction.device == DeviceChoice::Cuda => there += 1,
                 Event::InferenceDevice(report) => match bench.handle.recv().unwrap() {
-                    Event::Classified { request: answered, prediction } if answered == request => break (report, prediction),
+                    Event::Classified { request: answered, prediction: Ok(prediction) } if answered == request => {
+                        break (report, prediction);
+                    }
                     other => panic!("{other:?}"),
                 },
                 other => panic!("{other:?}"),
@@ -152,7 +155,7 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
     let run = bench.start(1);
     let mut told = Vec::new();
     let summary = bench.until(|event| match event {
-        Event::Finished { summary, .. } => Some(summary),
+        event @ Event::Job { .. } => finished(event),
         Event::InferenceDevice(report) => {
             told.push(report);
             None
@@ -161,7 +164,7 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
             bench.handle.send(Command::Classify { request: 2, ink: a_stroke() });
             None
         }
-        Event::Classified { prediction, .. } => {
+        Event::Classified { prediction: Ok(prediction), .. } => {
             assert_eq!((&prediction.model.reference, prediction.device), (&ModelRef::Training(run), DeviceChoice::Cpu));
             None
         }
@@ -188,16 +191,15 @@ fn a_run_on_a_device_leaves_a_model_that_reads_there() {
     bench.start(1);
     let mut following = None;
     let summary = bench.until(|event| match event {
-        Event::Finished { summary, .. } => Some(summary),
+        event @ Event::Job { .. } => finished(event),
         Event::Epoch { .. } => {
             bench.handle.send(Command::Classify { request: 7, ink: a_stroke() });
             None
         }
-        Event::Classified { prediction, .. } if prediction.model.reference == ModelRef::Training(RunId(1)) => {
+        Event::Classified { prediction: Ok(prediction), .. } if prediction.model.reference == ModelRef::Training(JobId(1)) => {
             following = Some(prediction.device);
             None
         }
-        Event::Failed { problem, .. } => panic!("{problem}"),
         _ => None,
     });
     assert_eq!(summary.plan.device, DeviceChoice::Cuda);
@@ -214,6 +216,6 @@ fn a_run_on_a_device_that_cannot_be_opened_is_refused() {
     let mut bench = engine(FakeDevices::new(Script::Absent));
     bench.config = RunConfig { device: DeviceChoice::Cuda, ..bench.config };
     bench.start(1);
-    let problem = bench.until(|event| if let Event::Failed { problem, .. } = event { Some(problem) } else { None });
+    let problem = bench.until(|event| failure(event, 1));
     assert!(matches!(problem, Problem::Config(ConfigProblem::DeviceUnavailable { .. })), "{problem:?}");
 }

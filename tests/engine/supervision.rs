@@ -1,19 +1,21 @@
 //! A panic in the engine's work costs a message, not the engine.
 
-use inkling::engine::{EngineHandle, supervise};
+use inkling::engine::{Activity, EngineHandle, supervise};
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event, Task};
-use inkling::records::RunId;
+use inkling::protocol::{Command, Event};
+use inkling::records::JobId;
+
+use crate::jobs::failure;
 
 #[test]
 fn a_panic_becomes_a_message_and_a_fresh_start() {
     let (handle, side) = EngineHandle::pair(|| {});
     supervise(side, |context| {
-        *context.current = None;
+        *context.activity = None;
         while let Ok(command) = context.commands.recv() {
             match command {
                 Command::Pause(run) => {
-                    *context.current = Some(Task::Run(run));
+                    *context.activity = Some(Activity::Job(run));
                     panic!("tensor shapes {run:?} disagree");
                 }
                 Command::Resume(run) => context.events.send(Event::Resumed(run)),
@@ -22,14 +24,14 @@ fn a_panic_becomes_a_message_and_a_fresh_start() {
         }
     });
     for round in 1..=3 {
-        handle.send(Command::Pause(RunId(round)));
-        let Some(Event::Failed { what, problem: Problem::Panicked { message } }) = handle.recv() else { panic!("no failure reported") };
-        assert_eq!(what, Task::Run(RunId(round)));
+        handle.send(Command::Pause(JobId(round)));
+        let failed = handle.recv().and_then(|event| failure(event, round));
+        let Some(Problem::Panicked { message }) = failed else { panic!("no failure reported") };
         assert!(message.contains("disagree"), "{message}");
         assert_eq!(handle.recv(), Some(Event::Restarted));
         // The command that follows the panic is not lost with the work that died.
-        handle.send(Command::Resume(RunId(round)));
-        assert_eq!(handle.recv(), Some(Event::Resumed(RunId(round))));
+        handle.send(Command::Resume(JobId(round)));
+        assert_eq!(handle.recv(), Some(Event::Resumed(JobId(round))));
     }
     handle.send(Command::Shutdown);
     assert_eq!(handle.recv(), None, "the line closes when the work returns");

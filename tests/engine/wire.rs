@@ -9,14 +9,16 @@ use inkling::engine::{Handshake, read, recv_handshake, send_handshake, write};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial, InferError};
 use inkling::ink::Ink;
 use inkling::problem::{EngineExit, Problem};
-use inkling::protocol::{Command, Event, Task};
-use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Intervention, ModelRef, RunId, StepPoint, Telemetry};
+use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
+use inkling::records::benchmark::Subject;
+use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, StepPoint, Telemetry};
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, Field, ModelKind, NamedSet, Preset, ReadingChoice,
     RunConfig,
 };
 
 use crate::fake_engine::{evaluation, exported, plan, prediction, reads, report, starter, summary};
+use crate::jobs::{cancelled, done, failed, progress, submit, train};
 
 fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T {
     let mut pipe = Vec::new();
@@ -34,30 +36,26 @@ fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T 
 fn every_command_arrives_as_it_left() {
     let ink = Ink { strokes: vec![vec![[1.5, -2.25], [f32::MAX, 1e-30]], Vec::new()], ..Ink::default() };
     let mixed: DataSpec = "builtin+mnist+some/folder".parse().unwrap();
-    let presets = Preset::ALL.iter().map(|&preset| Command::Start {
-        run: RunId(u64::MAX),
-        config: RunConfig { data: mixed.clone(), threads: Some(3), clip_norm: Some(0.1), ..RunConfig::preset(preset) },
-        from: Some(PathBuf::from("checkpoints/one")),
+    let presets = Preset::ALL.iter().map(|&preset| {
+        let config = RunConfig { data: mixed.clone(), threads: Some(3), clip_norm: Some(0.1), ..RunConfig::preset(preset) };
+        train(u64::MAX, &config, Some(PathBuf::from("checkpoints/one")))
     });
     let named = DataSpec::single(DataSource::Named(NamedSet::Mnist));
     let others = [
-        Command::Pause(RunId(1)),
-        Command::Resume(RunId(2)),
-        Command::Stop(RunId(3)),
+        Command::Pause(JobId(1)),
+        Command::Resume(JobId(2)),
+        Command::Cancel(JobId(3)),
         Command::UseModel(ModelRef::Starter),
         Command::UseModel(ModelRef::File("a/b c/model.safetensors".into())),
-        Command::UseModel(ModelRef::Training(RunId(4))),
+        Command::UseModel(ModelRef::Training(JobId(4))),
         Command::ChooseInferenceDevice { choice: ReadingChoice::Fastest, usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal] },
         Command::Classify { request: 5, ink },
-        Command::Evaluate { request: 6, model: ModelRef::Starter, data: named },
-        Command::CancelEvaluation(6),
-        Command::Benchmark { request: 7, extent: report().extent },
-        Command::Compare { request: 8, config: RunConfig::default(), sides: vec![side_of(&RunConfig::default())] },
-        Command::CancelBenchmark(7),
-        Command::Export { request: 9, model: ModelRef::Starter, spec: ExportSpec::new(ExportFormat::Zip), to: Some("a.zip".into()) },
-        Command::CancelExport(9),
-        Command::Import { request: 10, spec: ImportSpec { activation: Some(Activation::Gelu), ..ImportSpec::of("a.pt".into()) } },
-        Command::Start { run: RunId(1), config: RunConfig::default().further("a/model.safetensors".into()), from: None },
+        submit(6, Job::Evaluate { model: ModelRef::Starter, data: named }),
+        submit(7, Job::Benchmark(report().extent)),
+        submit(8, Job::Compare { config: RunConfig::default(), sides: vec![side_of(&RunConfig::default())] }),
+        submit(9, Job::Export { model: ModelRef::Starter, spec: ExportSpec::new(ExportFormat::Zip), to: Some("a.zip".into()) }),
+        submit(10, Job::Import(ImportSpec { activation: Some(Activation::Gelu), ..ImportSpec::of("a.pt".into()) })),
+        train(1, &RunConfig::default().further("a/model.safetensors".into()), None),
         Command::Ping,
         Command::Shutdown,
     ];
@@ -68,7 +66,7 @@ fn every_command_arrives_as_it_left() {
 
 #[test]
 fn every_event_arrives_as_it_left() {
-    let run = RunId(9);
+    let run = JobId(9);
     let config = RunConfig::default();
     let record = crate::train::watcher::record(3);
     let point = StepPoint { step: 1, loss: 0.1, accuracy: 1.0 / 3.0, learning_rate: 1e-9 };
@@ -88,10 +86,11 @@ fn every_event_arrives_as_it_left() {
         DeviceRejection::Disagrees(Agreement { max_difference: f32::INFINITY, ..Agreement::default() }),
     ];
     let flaws = flaws.map(|flaw| DeviceTrial { device: DeviceChoice::Cuda, outcome: Err(flaw) }).to_vec();
+    let recognised = ImportFinding::Recognised { renamed: vec![("a".to_owned(), "b".to_owned())], accuracy: 0.5, images: 3, sure: false };
     let events = [
-        Event::Preparing { run, fraction: 0.25 },
+        progress(9, 0.25),
         Event::Started { run, plan: plan(&config), before: vec![record], folder: "checkpoints/1".into() },
-        Event::Progress { run, steps: vec![point; 3], now: Telemetry { loss_scale: Some(65_536.0), ..Telemetry::default() } },
+        Event::Steps { run, steps: vec![point; 3], now: Telemetry { loss_scale: Some(65_536.0), ..Telemetry::default() } },
         Event::Epoch { run, record },
         Event::Checkpoint { run, folder: folder.clone(), epochs: 3, kept: Ok(()) },
         Event::Checkpoint { run, folder, epochs: 3, kept: Err(Problem::Busy) },
@@ -99,34 +98,31 @@ fn every_event_arrives_as_it_left() {
         Event::Intervened { run, intervention: Intervention::SkippedStep { step: 4, loss_scale: 2.0 } },
         Event::Paused(run),
         Event::Resumed(run),
-        Event::Finished { run, summary: Box::new(summary(&config, vec![record], false)) },
-        Event::Finished { run, summary: Box::new(summary(&config, vec![record], true)) },
-        Event::Discarded(run),
+        done(run, JobResult::Train(summary(&config, vec![record], false))),
+        done(run, JobResult::Train(summary(&config, vec![record], true))),
+        cancelled(run),
         Event::ModelInUse(starter()),
         Event::InferenceDevice(reads(&[(DeviceChoice::Cpu, 50.0), (DeviceChoice::Metal, 900.0)])),
         Event::InferenceDevice(DeviceComparison { trials: flaws, ..reads(&[(DeviceChoice::Cpu, 50.0)]) }),
-        Event::Classified { request: 1, prediction: Box::new(prediction(&Ink::default())) },
-        Event::Evaluating { request: 1, fraction: 0.5 },
-        Event::Evaluated { request: 1, model: starter(), data: config.data.clone(), evaluation: Box::new(evaluation()) },
-        Event::EvaluationCancelled(1),
-        Event::BenchmarkRow { request: 1, row: report().rows[0] },
-        Event::Benchmarked { request: 1, report: Box::new(report()), saved: Err(Problem::Busy) },
-        Event::Compared { request: 1, failed: vec![(side_of(&config), Problem::Busy)] },
-        Event::BenchmarkCancelled(1),
-        Event::Exporting { request: 1, fraction: 0.5 },
-        Event::Exported { request: 1, export: Box::new(exported(Some("a.onnx".into()))) },
-        Event::ExportCancelled(1),
-        Event::Imported { request: 1, summary: Box::new(summary(&config, Vec::new(), false)), finding: ImportFinding::Described },
-        Event::Imported {
-            request: 1,
-            summary: Box::new(summary(&config, Vec::new(), false)),
-            finding: ImportFinding::Recognised { renamed: vec![("a".to_owned(), "b".to_owned())], accuracy: 0.5, images: 3, sure: false },
+        Event::Classified { request: 1, prediction: Ok(Box::new(prediction(&Ink::default()))) },
+        Event::Classified { request: 2, prediction: Err(Problem::NoSuchRun) },
+        Event::Job {
+            id: run,
+            event: JobEvent::Progress(JobProgress { fraction: 0.5, remaining_seconds: Some(3.0), subject: Some(Subject::Products) }),
         },
+        done(run, JobResult::Evaluate { model: starter(), data: config.data.clone(), evaluation: evaluation() }),
+        Event::BenchmarkRow { id: run, row: report().rows[0] },
+        done(run, JobResult::Benchmark { report: report(), saved: Err(Problem::Busy) }),
+        done(run, JobResult::Compare { failed: vec![(side_of(&config), Problem::Busy)] }),
+        done(run, JobResult::Export(exported(Some("a.onnx".into())))),
+        done(run, JobResult::Import { summary: summary(&config, Vec::new(), false), finding: ImportFinding::Described }),
+        done(run, JobResult::Import { summary: summary(&config, Vec::new(), false), finding: recognised }),
+        Event::Failed(Problem::NoSuchRun),
         Event::Pong,
         Event::Restarted,
         Event::EngineExited(EngineExit::Ended { status: "signal: 9".to_owned(), words: "CUDA\nerror".to_owned() }),
     ];
-    for event in events.into_iter().chain(problems.map(|problem| Event::Failed { what: Task::Run(run), problem })) {
+    for event in events.into_iter().chain(problems.map(|problem| failed(run, problem))) {
         assert_eq!(through(&event), event);
     }
 }
@@ -134,7 +130,7 @@ fn every_event_arrives_as_it_left() {
 #[test]
 fn numbers_that_are_none_arrive_too() {
     let point = StepPoint { step: 1, loss: f32::NAN, accuracy: f32::INFINITY, learning_rate: f32::NEG_INFINITY };
-    let Event::Progress { steps, .. } = through(&Event::Progress { run: RunId(1), steps: vec![point], now: Telemetry::default() }) else {
+    let Event::Steps { steps, .. } = through(&Event::Steps { run: JobId(1), steps: vec![point], now: Telemetry::default() }) else {
         panic!("another event")
     };
     assert_eq!(steps[0].loss.to_bits(), point.loss.to_bits());

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
 use inkling::ink::Ink;
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event, Task};
+use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
 use inkling::records::benchmark::Extent;
-use inkling::records::{ExportSpec, ImportFinding, ImportSpec, ModelRef, RunId, RunSummary};
+use inkling::records::{ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, RunSummary};
 use inkling::run_config::{ConfigProblem, DataSource, DataSpec, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
 use tempfile::TempDir;
 
+use crate::jobs::{cancelled, failure, finished, has_ended, result, submit, train};
 use crate::support::write_idx_set;
 
 pub struct Bench {
@@ -54,9 +55,9 @@ pub fn bench_with(steps: usize, epochs: u32, devices: Arc<dyn Devices>) -> Bench
 }
 
 impl Bench {
-    pub fn start(&self, run: u64) -> RunId {
-        self.handle.send(Command::Start { run: RunId(run), config: self.config.clone(), from: None });
-        RunId(run)
+    pub fn start(&self, run: u64) -> JobId {
+        self.handle.send(train(run, &self.config, None));
+        JobId(run)
     }
 
     /// The first event that `pick` takes; everything before it is dropped.
@@ -70,17 +71,24 @@ impl Bench {
         }
     }
 
-    fn finished(&self) -> Box<RunSummary> {
-        self.until(|event| match event {
-            Event::Finished { summary, .. } => Some(summary),
-            Event::Failed { problem, .. } => panic!("{problem}"),
-            _ => None,
-        })
+    fn finished(&self) -> RunSummary {
+        self.until(finished)
+    }
+
+    fn exported(&self, id: u64) -> ExportReport {
+        match self.until(|event| result(event, id)) {
+            JobResult::Export(report) => report,
+            other => panic!("{other:?}"),
+        }
     }
 
     fn runs_kept(&self) -> usize {
         std::fs::read_dir(self.folder.path().join("runs")).map_or(0, Iterator::count)
     }
+}
+
+fn is_progress(event: &Event, wanted: u64) -> bool {
+    matches!(event, Event::Job { id, event: JobEvent::Progress(_) } if id.0 == wanted)
 }
 
 pub fn a_stroke() -> Ink {
@@ -97,7 +105,7 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
             plan = Some(started);
             None
         }
-        Event::Progress { steps: points, .. } => {
+        Event::Steps { steps: points, .. } => {
             steps.extend(points.into_iter().map(|point| point.step));
             None
         }
@@ -105,8 +113,7 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
             epochs += 1;
             None
         }
-        Event::Finished { summary, .. } => Some(summary),
-        _ => None,
+        event => finished(event),
     });
     assert_eq!(steps, (1..=16).collect::<Vec<_>>());
     assert_eq!(epochs, 2);
@@ -123,7 +130,7 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
     assert_eq!(left.reference, ModelRef::File(summary.model_path.clone()));
     bench.handle.send(Command::Classify { request: 7, ink: a_stroke() });
     let prediction = bench.until(|event| match event {
-        Event::Classified { request: 7, prediction } => Some(prediction),
+        Event::Classified { request: 7, prediction } => Some(prediction.unwrap()),
         _ => None,
     });
     assert_eq!(prediction.model, left);
@@ -134,7 +141,7 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
 fn a_paused_run_holds_still_reads_drawings_and_goes_on() {
     let bench = bench(40, 30);
     let run = bench.start(1);
-    bench.until(|event| matches!(event, Event::Progress { .. }).then_some(()));
+    bench.until(|event| matches!(event, Event::Steps { .. }).then_some(()));
     bench.handle.send(Command::Pause(run));
     bench.until(|event| (event == Event::Paused(run)).then_some(()));
     for request in 1..=20 {
@@ -144,9 +151,9 @@ fn a_paused_run_holds_still_reads_drawings_and_goes_on() {
     }
     bench.handle.send(Command::Resume(run));
     assert_eq!(bench.handle.recv(), Some(Event::Resumed(run)));
-    bench.until(|event| matches!(event, Event::Progress { .. }).then_some(()));
-    bench.handle.send(Command::Stop(run));
-    bench.until(|event| matches!(event, Event::Finished { .. } | Event::Discarded(_)).then_some(()));
+    bench.until(|event| matches!(event, Event::Steps { .. }).then_some(()));
+    bench.handle.send(Command::Cancel(run));
+    bench.until(|event| has_ended(&event).then_some(()));
 }
 
 #[test]
@@ -154,21 +161,20 @@ fn stopping_keeps_completed_epochs_and_nothing_less() {
     let early = bench(200, 3);
     let run = early.start(1);
     early.until(|event| matches!(event, Event::Started { .. }).then_some(()));
-    early.handle.send(Command::Stop(run));
+    early.handle.send(Command::Cancel(run));
     early.until(|event| match event {
-        Event::Discarded(stopped) => {
-            assert_eq!(stopped, run);
+        Event::Job { id, event: JobEvent::Cancelled } => {
+            assert_eq!(id, run);
             Some(())
         }
-        Event::Finished { .. } => panic!("no epoch was complete"),
-        _ => None,
+        event => finished(event).map(|_| panic!("no epoch was complete")),
     });
     assert_eq!(early.runs_kept(), 0);
 
     let late = bench(20, 500);
     let run = late.start(1);
     late.until(|event| matches!(event, Event::Epoch { .. }).then_some(()));
-    late.handle.send(Command::Stop(run));
+    late.handle.send(Command::Cancel(run));
     let summary = late.finished();
     assert!(summary.stopped && !summary.epochs.is_empty() && summary.epochs.len() < 500);
     assert_eq!(summary.test, None, "the test split is not read by a run that was stopped");
@@ -187,13 +193,13 @@ fn the_latest_of_many_drawings_is_read() {
     let last = bench.until(|event| match event {
         Event::Classified { request, prediction } => {
             read += 1;
-            (request == 2000).then_some(prediction)
+            (request == 2000).then_some(prediction.unwrap())
         }
         _ => None,
     });
     assert!(read < 2000, "drawings that were overtaken are skipped");
-    assert_eq!(last.model.reference, ModelRef::Training(RunId(1)), "from the first epoch on the newest weights read");
-    bench.handle.send(Command::Stop(RunId(1)));
+    assert_eq!(last.model.reference, ModelRef::Training(JobId(1)), "from the first epoch on the newest weights read");
+    bench.handle.send(Command::Cancel(JobId(1)));
     bench.finished();
 }
 
@@ -203,18 +209,12 @@ fn a_second_run_and_a_measurement_are_refused_while_one_is_under_way() {
     let run = bench.start(1);
     bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
     bench.start(2);
-    bench.handle.send(Command::Evaluate { request: 3, model: ModelRef::Starter, data: bench.config.data.clone() });
-    for expected in [Task::Run(RunId(2)), Task::Evaluation(3)] {
-        bench.until(|event| match event {
-            Event::Failed { what, problem } => {
-                assert_eq!((what, problem), (expected, Problem::Busy));
-                Some(())
-            }
-            _ => None,
-        });
+    bench.handle.send(submit(3, Job::Evaluate { model: ModelRef::Starter, data: bench.config.data.clone() }));
+    for expected in [2, 3] {
+        assert_eq!(bench.until(|event| failure(event, expected)), Problem::Busy);
     }
-    bench.handle.send(Command::Stop(run));
-    bench.until(|event| matches!(event, Event::Finished { .. } | Event::Discarded(_)).then_some(()));
+    bench.handle.send(Command::Cancel(run));
+    bench.until(|event| has_ended(&event).then_some(()));
 }
 
 #[test]
@@ -223,13 +223,9 @@ fn a_model_is_measured_on_a_test_split() {
     bench.start(1);
     let trained = bench.finished();
     let model = ModelRef::File(trained.model_path.clone());
-    bench.handle.send(Command::Evaluate { request: 5, model, data: bench.config.data.clone() });
-    let evaluation = bench.until(|event| match event {
-        Event::Evaluated { request: 5, evaluation, .. } => Some(evaluation),
-        Event::Failed { problem, .. } => panic!("{problem}"),
-        _ => None,
-    });
-    assert_eq!(Some(*evaluation), trained.test, "the same model on the same images");
+    bench.handle.send(submit(5, Job::Evaluate { model, data: bench.config.data.clone() }));
+    let JobResult::Evaluate { evaluation, .. } = bench.until(|event| result(event, 5)) else { panic!("another result") };
+    assert_eq!(Some(evaluation), trained.test, "the same model on the same images");
 }
 
 #[test]
@@ -237,18 +233,12 @@ fn what_cannot_be_trained_is_said() {
     let mut bench = bench(4, 1);
     bench.config.batch_size = 100_000;
     bench.start(1);
-    let problem = bench.until(|event| match event {
-        Event::Failed { what: Task::Run(RunId(1)), problem } => Some(problem),
-        _ => None,
-    });
+    let problem = bench.until(|event| failure(event, 1));
     assert!(matches!(problem, Problem::Config(_)), "{problem}");
     bench.config.batch_size = 10;
     bench.config.data = "no/such/folder".parse().unwrap();
     bench.start(2);
-    let problem = bench.until(|event| match event {
-        Event::Failed { what: Task::Run(RunId(2)), problem } => Some(problem),
-        _ => None,
-    });
+    let problem = bench.until(|event| failure(event, 2));
     assert!(matches!(problem, Problem::Data(_)), "{problem}");
 }
 
@@ -258,9 +248,8 @@ fn a_runs_folder_that_cannot_be_is_refused_before_training() {
     std::fs::write(bench.folder.path().join("runs"), "a file where the folder should be").unwrap();
     bench.start(1);
     let problem = bench.until(|event| match event {
-        Event::Failed { what: Task::Run(RunId(1)), problem } => Some(problem),
         Event::Started { .. } => panic!("trained for nothing"),
-        _ => None,
+        event => failure(event, 1),
     });
     assert!(matches!(problem, Problem::Write(_)), "{problem}");
 }
@@ -282,10 +271,10 @@ fn the_real_mnist_is_learned() {
 fn a_missing_model_is_said_and_the_reader_stays() {
     let bench = bench(1, 1);
     bench.handle.send(Command::UseModel(ModelRef::File("no/such/model.safetensors".into())));
-    bench.until(|event| matches!(event, Event::Failed { what: Task::Model, problem: Problem::Model(_) }).then_some(()));
+    bench.until(|event| matches!(event, Event::Failed(Problem::Model(_))).then_some(()));
     bench.handle.send(Command::Classify { request: 1, ink: a_stroke() });
     let prediction = bench.until(|event| match event {
-        Event::Classified { prediction, .. } => Some(prediction),
+        Event::Classified { prediction, .. } => Some(prediction.unwrap()),
         _ => None,
     });
     assert_eq!(prediction.model.reference, ModelRef::Starter);
@@ -294,12 +283,12 @@ fn a_missing_model_is_said_and_the_reader_stays() {
 #[test]
 fn a_benchmark_reports_how_far_it_is_and_can_be_broken_off() {
     let bench = bench(8, 1);
-    bench.handle.send(Command::Benchmark { request: 7, extent: Extent::Quick });
-    bench.until(|event| matches!(event, Event::Benchmarking { request: 7, .. }).then_some(()));
-    bench.until(|event| matches!(event, Event::BenchmarkRow { request: 7, .. }).then_some(()));
-    bench.handle.send(Command::CancelBenchmark(6));
-    bench.handle.send(Command::CancelBenchmark(7));
-    bench.until(|event| matches!(event, Event::BenchmarkCancelled(7)).then_some(()));
+    bench.handle.send(submit(7, Job::Benchmark(Extent::Quick)));
+    bench.until(|event| is_progress(&event, 7).then_some(()));
+    bench.until(|event| matches!(event, Event::BenchmarkRow { id: JobId(7), .. }).then_some(()));
+    bench.handle.send(Command::Cancel(JobId(6)));
+    bench.handle.send(Command::Cancel(JobId(7)));
+    bench.until(|event| (event == cancelled(JobId(7))).then_some(()));
     assert!(!bench.folder.path().join("bench").exists(), "nothing is kept of it");
 }
 
@@ -308,15 +297,15 @@ fn a_benchmark_waits_for_no_run_and_gives_way_to_one() {
     let bench = bench(200, 20);
     let run = bench.start(1);
     bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
-    bench.handle.send(Command::Benchmark { request: 2, extent: Extent::Quick });
-    bench.until(|event| matches!(event, Event::Failed { what: Task::Benchmark(2), problem: Problem::Busy }).then_some(()));
-    bench.handle.send(Command::Stop(run));
-    bench.until(|event| matches!(event, Event::Discarded(_) | Event::Finished { .. }).then_some(()));
-    bench.handle.send(Command::Benchmark { request: 3, extent: Extent::Quick });
-    bench.until(|event| matches!(event, Event::Benchmarking { request: 3, .. }).then_some(()));
+    bench.handle.send(submit(2, Job::Benchmark(Extent::Quick)));
+    assert_eq!(bench.until(|event| failure(event, 2)), Problem::Busy);
+    bench.handle.send(Command::Cancel(run));
+    bench.until(|event| has_ended(&event).then_some(()));
+    bench.handle.send(submit(3, Job::Benchmark(Extent::Quick)));
+    bench.until(|event| is_progress(&event, 3).then_some(()));
     bench.start(4);
-    bench.until(|event| matches!(event, Event::BenchmarkCancelled(3)).then_some(()));
-    bench.until(|event| matches!(event, Event::Started { run: RunId(4), .. }).then_some(()));
+    bench.until(|event| (event == cancelled(JobId(3))).then_some(()));
+    bench.until(|event| matches!(event, Event::Started { run: JobId(4), .. }).then_some(()));
 }
 
 #[test]
@@ -326,63 +315,50 @@ fn models_are_exported_also_while_a_run_is_under_way_but_not_measured_then() {
     bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
     let to = bench.folder.path().join("starter.onnx");
     let spec = ExportSpec::new(ExportFormat::Onnx);
-    let export = |request, spec: &ExportSpec, to| {
-        bench.handle.send(Command::Export { request, model: ModelRef::Starter, spec: spec.clone(), to });
+    let export = |id, spec: &ExportSpec, to| {
+        bench.handle.send(submit(id, Job::Export { model: ModelRef::Starter, spec: spec.clone(), to }));
     };
     export(2, &spec, Some(to.clone()));
-    let report = bench.until(|event| match event {
-        Event::Exported { request: 2, export } => Some(export),
-        _ => None,
-    });
+    let report = bench.exported(2);
     assert_eq!((report.paths.first(), report.files.len()), (Some(&to), 2));
     assert_eq!(std::fs::metadata(&to).unwrap().len(), report.files[0].bytes);
     let quantized = ExportSpec { quantize: true, ..spec };
     export(3, &quantized, Some(to.clone()));
-    bench.until(|event| matches!(event, Event::Failed { what: Task::Export(3), problem: Problem::Busy }).then_some(()));
+    assert_eq!(bench.until(|event| failure(event, 3)), Problem::Busy);
     // What it would hold is no work.
     export(4, &quantized, None);
-    bench.until(|event| matches!(event, Event::Exported { request: 4, export } if export.paths.is_empty()).then_some(()));
+    assert!(bench.exported(4).paths.is_empty());
     let spec = ImportSpec::of(to);
-    bench.handle.send(Command::Import { request: 5, spec });
-    bench.until(|event| matches!(event, Event::Failed { what: Task::Import(5), problem: Problem::Busy }).then_some(()));
-    bench.handle.send(Command::Stop(run));
-    bench.until(|event| matches!(event, Event::Discarded(_) | Event::Finished { .. }).then_some(()));
+    bench.handle.send(submit(5, Job::Import(spec)));
+    assert_eq!(bench.until(|event| failure(event, 5)), Problem::Busy);
+    bench.handle.send(Command::Cancel(run));
+    bench.until(|event| has_ended(&event).then_some(()));
 }
 
 #[test]
 fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_further() {
     let mut bench = bench(20, 1);
     bench.start(1);
-    let finished = |event| match event {
-        Event::Finished { summary, .. } => Some(summary),
-        Event::Failed { problem, .. } => panic!("{problem}"),
-        _ => None,
-    };
     let trained = bench.until(finished);
     let (onnx, weights) = (bench.folder.path().join("small.onnx"), bench.folder.path().join("mine.safetensors"));
     let model = ModelRef::File(trained.model_path.clone());
     let spec = ExportSpec { quantize: true, ..ExportSpec::new(ExportFormat::Onnx) };
-    bench.handle.send(Command::Export { request: 2, model: model.clone(), spec, to: Some(onnx) });
-    let report = bench.until(|event| match event {
-        Event::Exported { request: 2, export } => Some(export),
-        Event::Failed { problem, .. } => panic!("{problem}"),
-        _ => None,
-    });
+    bench.handle.send(submit(2, Job::Export { model: model.clone(), spec, to: Some(onnx) }));
+    let report = bench.exported(2);
     let accuracy = report.quantized.unwrap();
     assert_eq!((accuracy.images, accuracy.original), (50, trained.test.unwrap().accuracy));
 
     let spec = ExportSpec::new(ExportFormat::Safetensors);
-    bench.handle.send(Command::Export { request: 3, model, spec, to: Some(weights.clone()) });
-    bench.until(|event| matches!(event, Event::Exported { request: 3, .. }).then_some(()));
+    bench.handle.send(submit(3, Job::Export { model, spec, to: Some(weights.clone()) }));
+    bench.exported(3);
     let words = std::fs::read(&weights).unwrap();
     let folder = bench.folder.path().display().to_string();
     assert!(!words.windows(folder.len()).any(|window| window == folder.as_bytes()), "where things lie here is nobody's business");
-    bench.handle.send(Command::Import { request: 4, spec: ImportSpec::of(weights) });
-    let imported = bench.until(|event| match event {
-        Event::Imported { request: 4, summary, finding: ImportFinding::Described } => Some(summary),
-        Event::Failed { problem, .. } => panic!("{problem}"),
-        _ => None,
-    });
+    bench.handle.send(submit(4, Job::Import(ImportSpec::of(weights))));
+    let imported = match bench.until(|event| result(event, 4)) {
+        JobResult::Import { summary, finding: ImportFinding::Described } => summary,
+        other => panic!("{other:?}"),
+    };
     assert_eq!((imported.imported.as_deref(), &imported.epochs), (Some("mine.safetensors"), &trained.epochs));
     assert_ne!(imported.model_path, trained.model_path);
 
@@ -395,9 +371,6 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     assert!((loss(&further) - loss(&imported)).abs() < 1e-4, "{} after {}", loss(&further), loss(&imported));
     bench.config.model = ModelKind::LeNet;
     bench.start(6);
-    let problem = bench.until(|event| match event {
-        Event::Failed { what: Task::Run(RunId(6)), problem } => Some(problem),
-        _ => None,
-    });
+    let problem = bench.until(|event| failure(event, 6));
     assert!(matches!(problem, Problem::Config(ConfigProblem::InitialWeights { .. })), "{problem}");
 }

@@ -115,7 +115,7 @@ fn what_is_no_digit_is_called_so() {
         if let Command::Classify { request, ink } = command {
             let mut scribble = prediction(&ink);
             scribble.is_digit = false;
-            harness.state_mut().engine.send(Event::Classified { request, prediction: Box::new(scribble) });
+            harness.state_mut().engine.send(Event::Classified { request, prediction: Ok(Box::new(scribble)) });
         }
     }
     harness.run();

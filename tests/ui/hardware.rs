@@ -5,12 +5,13 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, App, Settings};
 use inkling::device::HAS_CUDA;
-use inkling::protocol::Command;
+use inkling::protocol::Job;
 use inkling::records::benchmark::Extent;
 use inkling::ui::{Inkling, hardware, style};
 
 use super::window::{sized, usual};
 use crate::fake_engine::{Answers, app_with};
+use crate::jobs::submitted;
 
 fn open(window: &mut Harness<'static, Inkling>) {
     window.get_by_label("Hardware").click();
@@ -33,7 +34,7 @@ fn a_benchmark_shows_figures_as_they_come_and_then_the_table() {
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    assert!(matches!(engine.heard.last(), Some(Command::Benchmark { extent: Extent::Full, .. })));
+    assert!(matches!(engine.heard.last().and_then(submitted), Some((_, Job::Benchmark(Extent::Full)))));
     window.get_by_label_contains("Matrix products, 30 s left");
     window.get_by_label("Benchmark progress");
     window.get_by_label("100 GFLOP/s");
@@ -56,7 +57,7 @@ fn a_benchmark_can_be_cancelled_and_the_last_one_stays() {
     window.get_by_label("Quick benchmark").click();
     window.run_steps(3);
     engine.serve();
-    assert!(matches!(engine.heard.last(), Some(Command::Benchmark { extent: Extent::Quick, .. })));
+    assert!(matches!(engine.heard.last().and_then(submitted), Some((_, Job::Benchmark(Extent::Quick)))));
     engine.finish_benchmark();
     window.run_steps(3);
     window.get_by_label("Run benchmark").click();

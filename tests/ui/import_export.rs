@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use egui_kittest::kittest::Queryable;
 use inkling::app::Action;
-use inkling::protocol::Command;
+use inkling::protocol::Job;
 use inkling::records::{ModelRef, RunSummary};
 use inkling::run_config::{ExportFormat, RunConfig};
 use inkling::runs::RunEntry;
 
 use super::stage::{Panel, serve, stage_with};
 use crate::fake_engine::{Answers, summary};
+use crate::jobs::submitted;
 
 fn run() -> RunEntry {
     let folder = PathBuf::from("runs/one");
@@ -37,7 +38,7 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     // The dialog is answered on another thread.
     for _ in 0..200 {
         harness.step();
-        if harness.state().app.export.as_ref().is_some_and(|view| view.writing.is_some()) {
+        if harness.state().app.jobs.export().is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -45,8 +46,8 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     serve(&mut harness);
     assert!(harness.query_by_label("Evaluating the 8-bit model…").is_some());
     let heard = &harness.state().engine.heard;
-    let written = heard.iter().find_map(|command| match command {
-        Command::Export { spec, to: Some(to), model, .. } => Some((spec.clone(), to.clone(), model.clone())),
+    let written = heard.iter().filter_map(submitted).find_map(|(_, job)| match job {
+        Job::Export { spec, to: Some(to), model } => Some((spec.clone(), to.clone(), model.clone())),
         _ => None,
     });
     let (spec, to, model) = written.expect("nothing was exported");
@@ -70,7 +71,7 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
     harness.get_by_label("Import…").click();
     for _ in 0..200 {
         harness.step();
-        if harness.state().app.is_importing() {
+        if harness.state().app.jobs.import().is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -78,7 +79,7 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
     serve(&mut harness);
     let said = harness.state().app.notices.iter().any(|notice| notice.message.what.contains("net.pt is imported"));
     assert!(said, "{:?}", harness.state().app.notices);
-    assert!(!harness.state().app.is_importing());
+    assert!(!harness.state().app.jobs.import().is_some());
 }
 
 #[test]
@@ -86,11 +87,8 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
     harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/weights.pth")]));
     let asked = harness.state_mut().engine.listen();
-    assert!(
-        asked
-            .iter()
-            .any(|command| matches!(command, Command::Import { spec, .. } if spec.path == std::path::Path::new("/tmp/weights.pth")))
-    );
+    let is_meant = |job: &Job| matches!(job, Job::Import(spec) if spec.path == std::path::Path::new("/tmp/weights.pth"));
+    assert!(asked.iter().filter_map(submitted).any(|(_, job)| is_meant(job)));
 
     let home = tempfile::tempdir().unwrap();
     let ink = home.path().join("seven.json");

@@ -7,13 +7,14 @@ use inkling::app::{Action, Phase};
 use inkling::bench::side_of;
 use inkling::nn::ComputeError;
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event};
+use inkling::protocol::{Command, Event, Job};
 use inkling::records::benchmark::{Extent, Side};
 use inkling::records::{Intervention, Telemetry};
 use inkling::run_config::{Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
 use inkling::ui::Inkling;
 
 use super::window::{sized, usual};
+use crate::jobs::submitted;
 
 /// Replaces what stands in a field.
 fn type_into(window: &mut Harness<'static, Inkling>, field: &str, text: &str) {
@@ -74,7 +75,7 @@ fn start_pause_resume_and_stop() {
     engine.serve();
     window.run_steps(3);
     window.get_by_label("Start");
-    assert!(engine.heard.iter().any(|command| matches!(command, Command::Stop(_))));
+    assert!(engine.heard.iter().any(|command| matches!(command, Command::Cancel(_))));
 }
 
 #[test]
@@ -281,7 +282,7 @@ fn what_a_run_does_by_itself_is_said_and_stays_to_be_read() {
     window.get_by_label_contains("rolled back to step 2");
     assert_eq!(window.query_all_by_label_contains("Loss scale").count(), 0, "f32 has none");
     let now = Telemetry { step: 5, epoch: 1, loss_scale: Some(32_768.0), skipped_steps: 3, ..Telemetry::default() };
-    engine.send(Event::Progress { run, steps: Vec::new(), now });
+    engine.send(Event::Steps { run, steps: Vec::new(), now });
     window.run_steps(3);
     window.get_by_label_contains("Loss scale 32,768, 3 steps skipped");
 }
@@ -293,7 +294,9 @@ fn batch_sizes_are_compared_and_the_one_that_is_enough_can_be_taken() {
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    assert!(matches!(engine.heard.last(), Some(Command::Compare { config, .. }) if *config == window.state().app().config));
+    assert!(
+        matches!(engine.heard.last().and_then(submitted), Some((_, Job::Compare { config, .. })) if *config == window.state().app().config)
+    );
     window.get_by_label_contains("Comparing batch sizes, 6 s left");
     window.get_by_label("Comparison progress");
     engine.finish_batch_sizes();
@@ -339,8 +342,9 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    window.get_by_label_contains("Comparing devices, 6 s left");
-    let Some(Command::Compare { config, sides, .. }) = engine.heard.last().cloned() else { panic!("{:?}", engine.heard) };
+    window.get_by_label_contains("Timing a few steps of this run, 6 s left");
+    let asked = engine.heard.last().and_then(submitted).map(|(_, job)| job.clone());
+    let Some(Job::Compare { config, sides }) = asked else { panic!("{:?}", engine.heard) };
     assert_eq!(config, window.state().app().config);
     let of = |precision| Side { precision, ..side_of(&config) };
     assert_eq!(sides[..3], Precision::on(DeviceChoice::Cpu).map(of).collect::<Vec<_>>()[..], "the processor is all there is");

@@ -16,14 +16,12 @@ use crate::text::format::milliseconds;
 /// What is known of where drawings are read.
 #[derive(Clone, Debug, Default)]
 pub struct InferenceDevice {
-    /// What the engine was last told.
-    told: Option<(ReadingChoice, Vec<DeviceChoice>)>,
+    /// What the engine was last sent.
+    sent: Option<(ReadingChoice, Vec<DeviceChoice>)>,
     /// What it found last.
     report: Option<DeviceComparison>,
-    /// True once the process that reads on a driver's device was lost.
-    given_up: bool,
-    /// True where the engine is to move to another process as soon as it has nothing else to do.
-    move_due: bool,
+    /// True once the process that used a driver's device was lost.
+    gave_up: bool,
 }
 
 impl App {
@@ -80,61 +78,51 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn choose_reading(&mut self, choice: ReadingChoice) {
+    pub(in crate::app) fn choose_inference_device(&mut self, choice: ReadingChoice) {
         self.settings.reading = choice;
-        self.inference.given_up = false;
-        self.arrange_reading();
+        self.inference.gave_up = false;
+        self.update_inference_device();
     }
 
-    /// Has the engine live where drawings can be read as wanted, once it has nothing else to do, and read there.
-    pub(in crate::app) fn arrange_reading(&mut self) {
+    /// Has the engine live where it reaches the device that is wanted, once it has nothing else to do, and tells it what that is.
+    pub(in crate::app) fn update_inference_device(&mut self) {
         let gpu = DeviceChoice::Cuda;
-        let takes_gpu = !matches!(self.settings.reading, ReadingChoice::Cpu | ReadingChoice::Metal);
-        let moves = takes_gpu
-            && !self.inference.given_up
-            && self.host != self.deps.host.for_device(gpu)
-            && self.why_not_inference_on(gpu).is_none();
-        self.inference.move_due = moves && self.is_at_work();
-        if moves && !self.inference.move_due {
-            self.move_to_host_for(gpu);
+        let wants_gpu = !matches!(self.settings.reading, ReadingChoice::Cpu | ReadingChoice::Metal) && !self.inference.gave_up;
+        let elsewhere = self.engine.host != self.engine.host_for(gpu);
+        if wants_gpu && elsewhere && !self.is_at_work() && self.why_not_inference_on(gpu).is_none() {
+            self.move_engine_for(gpu);
         }
-        self.tell_where_to_read();
+        self.send_inference_choice();
     }
 
-    /// Has the engine move where that was put off and nothing stands against it any more.
-    pub(in crate::app) fn catch_up_on_reading(&mut self) {
-        if self.inference.move_due && !self.is_at_work() {
-            self.arrange_reading();
-        }
-    }
-
-    /// Tells the engine where to read, if that is news to it.
-    pub(in crate::app) fn tell_where_to_read(&mut self) {
-        let fits = |device: &DeviceChoice| *device != DeviceChoice::Cuda || self.host == EngineHost::Process;
+    /// Tells the engine which devices it may use, if that is news to it.
+    pub(in crate::app) fn send_inference_choice(&mut self) {
+        let reaches = |device: &DeviceChoice| *device != DeviceChoice::Cuda || self.engine.host == EngineHost::Process;
         let others = [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
-        let usable: Vec<_> = others.filter(|device| fits(device) && self.why_not_inference_on(*device).is_none()).collect();
-        let choice = self.settings.reading;
-        let told = Some((choice, usable.clone()));
-        if self.inference.told != told {
-            self.inference.told = told;
-            // An engine that is gone says so by itself.
-            self.engine.send(Command::ChooseInferenceDevice { choice, usable });
+        let usable: Vec<_> = others.filter(|device| reaches(device) && self.why_not_inference_on(*device).is_none()).collect();
+        let sent = Some((self.settings.reading, usable));
+        if self.inference.sent != sent {
+            self.inference.sent.clone_from(&sent);
+            if let Some((choice, usable)) = sent {
+                // That an engine is gone shows when it is polled.
+                self.engine.handle.send(Command::ChooseInferenceDevice { choice, usable });
+            }
         }
     }
 
     /// The engine is another one, which knows nothing yet.
-    pub(in crate::app) fn tell_anew_where_to_read(&mut self) {
-        (self.inference.told, self.inference.report) = (None, None);
-        self.tell_where_to_read();
+    pub(in crate::app) fn reset_inference_device(&mut self) {
+        (self.inference.sent, self.inference.report) = (None, None);
+        self.send_inference_choice();
     }
 
-    /// The process that reads on a driver's device was lost: nobody moves there again without being told to.
-    pub(in crate::app) fn give_reading_up(&mut self) {
-        self.inference.given_up = true;
+    /// The process that used a driver's device was lost: the engine does not move there again until somebody chooses so.
+    pub(in crate::app) const fn give_up_gpu_inference(&mut self) {
+        self.inference.gave_up = true;
     }
 
     /// The engine found out where to read; what went wrong is said once.
-    pub(in crate::app) fn on_reading_report(&mut self, report: DeviceComparison) {
+    pub(in crate::app) fn on_inference_report(&mut self, report: DeviceComparison) {
         let known = |device| {
             let last = self.inference.report.iter().flat_map(|report| &report.trials);
             last.filter(|trial| trial.device == device).any(|trial| trial.outcome.is_err())

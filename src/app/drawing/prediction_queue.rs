@@ -27,24 +27,17 @@ impl PredictionQueue {
         self.send()
     }
 
-    /// A prediction came. Gives the request to send next, if the drawing changed meanwhile.
-    pub fn answered(&mut self, request: u64, prediction: Prediction) -> Option<u64> {
+    /// A request was answered; `None` where it failed. Gives the request to send next, if the drawing changed meanwhile.
+    pub fn answered(&mut self, request: u64, prediction: Option<Prediction>) -> Option<u64> {
         if self.in_flight != Some(request) {
             return None;
         }
         self.in_flight = None;
-        if request > self.emptied {
+        if let Some(prediction) = prediction
+            && request > self.emptied
+        {
             self.prediction = Some((request, prediction));
         }
-        self.catch_up(request)
-    }
-
-    /// A drawing could not be read. Gives the request to send next, if the drawing changed meanwhile.
-    pub fn failed(&mut self, request: u64) -> Option<u64> {
-        if self.in_flight != Some(request) {
-            return None;
-        }
-        self.in_flight = None;
         self.catch_up(request)
     }
 

@@ -7,16 +7,16 @@ use crate::app::messages::Message;
 use crate::bench::{self, rates};
 use crate::hardware::first_guess;
 use crate::problem::Problem;
-use crate::protocol::Command;
-use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
+use crate::protocol::Job;
+use crate::records::benchmark::{Extent, Report, Row, Saved, Side};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::text::format::duration;
 
 /// What is known of this machine's speed.
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkView {
-    /// The benchmark under way.
-    pub under_way: Option<RunningBenchmark>,
+    /// What the comparison in progress is about, and the settings it is made for.
+    pub comparing: Option<(ComparisonKind, RunConfig)>,
     /// The newest report and, where it could be written, its files.
     pub last: Option<(Report, Option<Saved>)>,
     /// How fast the settings they were compared for are with each batch size.
@@ -73,55 +73,36 @@ impl Comparison {
     }
 }
 
-/// A benchmark under way.
-#[derive(Clone, Debug)]
-pub struct RunningBenchmark {
-    pub(in crate::app) request: u64,
-    /// What is being measured, once that is known.
-    pub subject: Option<Subject>,
-    /// From 0 to 1.
-    pub fraction: f32,
-    /// Seconds until it is done.
-    pub remaining_seconds: f32,
-    /// The figures found so far.
-    pub rows: Vec<Row>,
-    /// True once it was asked to end.
-    pub stopping: bool,
-    /// What is compared of which settings, where it is that.
-    pub comparing: Option<(ComparisonKind, RunConfig)>,
-}
-
 impl BenchmarkView {
-    /// The benchmark with this number, while it is under way.
-    pub(in crate::app) fn current(&mut self, request: u64) -> Option<&mut RunningBenchmark> {
-        self.under_way.as_mut().filter(|under_way| under_way.request == request)
-    }
-
-    /// True when it was the one under way.
-    pub(in crate::app) fn ended(&mut self, request: u64) -> bool {
-        let ours = self.current(request).is_some();
-        if ours {
-            self.under_way = None;
+    /// The comparison in progress is complete, with these figures.
+    pub(in crate::app) fn set_compared(&mut self, rows: Vec<Row>, failed: Vec<(Side, Problem)>) {
+        let Some((what, config)) = self.comparing.take() else { return };
+        let comparison = Some(Comparison { what, config, rows, failed });
+        match what {
+            ComparisonKind::BatchSizes => self.batch_sizes = comparison,
+            ComparisonKind::Devices => self.devices = comparison,
         }
-        ours
     }
 }
 
 impl App {
     pub(in crate::app) fn benchmark(&mut self, extent: Extent) {
-        self.measure(None, |request| Command::Benchmark { request, extent });
+        if !self.is_too_busy() && self.jobs.benchmark().is_none() {
+            self.submit(Job::Benchmark(extent));
+        }
     }
 
     pub(in crate::app) fn compare(&mut self, what: ComparisonKind) {
+        if self.is_too_busy() || self.jobs.benchmark().is_some() {
+            return;
+        }
         let config = self.with_device(&self.config);
         let sides = match what {
             ComparisonKind::BatchSizes => bench::batch_sizes(&config),
             ComparisonKind::Devices => bench::devices(&config, &self.usable_for_training()),
         };
-        if sides.iter().any(|side| side.device == DeviceChoice::Cuda) && !self.is_training() {
-            self.move_to_host_for(DeviceChoice::Cuda);
-        }
-        self.measure(Some((what, self.config.clone())), |request| Command::Compare { request, config, sides });
+        self.benchmark.comparing = Some((what, self.config.clone()));
+        self.submit(Job::Compare { config, sides });
     }
 
     /// Devices that runs can be made on, the processor first, with the number formats that can be used there.
@@ -182,42 +163,5 @@ impl App {
     pub fn total_time(&self, rate: f64) -> Option<String> {
         let images = self.training_images()? as f64 * f64::from(self.config.epochs);
         Some(duration(images / rate))
-    }
-
-    fn measure(&mut self, comparing: Option<(ComparisonKind, RunConfig)>, command: impl FnOnce(u64) -> Command) {
-        if self.is_training() {
-            self.show_problem(&Problem::Busy);
-            return;
-        }
-        if self.benchmark.under_way.is_some() {
-            return;
-        }
-        let request = self.next_id();
-        let (fraction, remaining_seconds) = (0.0, 0.0);
-        self.benchmark.under_way =
-            Some(RunningBenchmark { request, subject: None, fraction, remaining_seconds, rows: Vec::new(), stopping: false, comparing });
-        if !self.send(command(request)) {
-            self.engine_is_gone();
-        }
-    }
-
-    pub(in crate::app) fn compared(&mut self, request: u64, failed: Vec<(Side, Problem)>) {
-        if let Some(under_way) = self.benchmark.under_way.take_if(|under_way| under_way.request == request)
-            && let Some((what, config)) = under_way.comparing
-        {
-            let comparison = Some(Comparison { what, config, rows: under_way.rows, failed });
-            match what {
-                ComparisonKind::BatchSizes => self.benchmark.batch_sizes = comparison,
-                ComparisonKind::Devices => self.benchmark.devices = comparison,
-            }
-        }
-    }
-
-    pub(in crate::app) fn cancel_benchmark(&mut self) {
-        if let Some(under_way) = &mut self.benchmark.under_way {
-            under_way.stopping = true;
-            let request = under_way.request;
-            self.send(Command::CancelBenchmark(request));
-        }
     }
 }

@@ -22,8 +22,8 @@ impl App {
         self.looking_for_cuda = true;
         self.probe();
         // A process that has looked for its libraries once does not look again; one that computes with them has all it needs.
-        if self.host == EngineHost::Process && !self.is_training() {
-            self.start_engine_anew();
+        if self.engine.host == EngineHost::Process && !self.is_training() {
+            self.restart_engine();
         }
     }
 }

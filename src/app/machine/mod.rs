@@ -6,6 +6,6 @@ mod cuda_libraries;
 mod device_check;
 mod monitor;
 
-pub use benchmark::{BenchmarkView, Comparison, ComparisonKind, RunningBenchmark};
+pub use benchmark::{BenchmarkView, Comparison, ComparisonKind};
 pub use device_check::{Checked, Checks, SelfTest, automatic};
 pub use monitor::{Monitor, SampleLoad};

@@ -72,7 +72,7 @@ impl App {
         }
         let wait = self.monitor.last_at.map_or(Duration::ZERO, |last_at| INTERVAL.saturating_sub(last_at.elapsed()));
         let watched = Watched {
-            processes: std::iter::once(std::process::id()).chain(self.engine.process()).collect(),
+            processes: std::iter::once(std::process::id()).chain(self.engine.handle.process()).collect(),
             gpus: self.hardware.as_ref().is_some_and(|hardware| !hardware.gpus.is_empty()),
         };
         let read = Arc::clone(&self.deps.sample_load);

@@ -8,9 +8,8 @@ use crate::app::action::Screen;
 use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
-use crate::problem::Problem;
-use crate::protocol::{Command, ExportReport};
-use crate::records::{ExportSpec, ImportFinding, ImportSpec, ModelRef, RunSummary};
+use crate::protocol::{ExportReport, Job};
+use crate::records::{ExportSpec, ImportSpec, ModelRef};
 use crate::run_config::ExportFormat;
 use crate::text::format::local_time;
 
@@ -23,48 +22,43 @@ pub struct ExportView {
     pub spec: ExportSpec,
     /// What it would hold, once the engine has told.
     pub preview: Option<ExportReport>,
-    /// Its accuracy is being measured, from 0 to 1, or it is being written.
-    pub writing: Option<f32>,
     /// What was written last.
     pub written: Option<ExportReport>,
-    /// The preview that is waited for.
-    asked: u64,
-    /// The export that is being written.
-    under_way: Option<u64>,
 }
 
 impl App {
     /// Lets a person choose how to export this model; the same model's choice goes on where it was.
     pub(in crate::app) fn open_export(&mut self, model: ModelRef) {
         let spec = self.export.take().map_or_else(|| ExportSpec::new(ExportFormat::Onnx), |before| before.spec);
-        self.export = Some(ExportView { model, spec, preview: None, writing: None, written: None, asked: 0, under_way: None });
+        self.export = Some(ExportView { model, spec, preview: None, written: None });
         self.preview_export();
     }
 
     pub(in crate::app) fn change_export(&mut self, spec: ExportSpec) {
-        if let Some(view) = self.export.as_mut().filter(|view| view.under_way.is_none() && view.spec != spec) {
+        if self.jobs.export().is_some() {
+            return;
+        }
+        if let Some(view) = self.export.as_mut().filter(|view| view.spec != spec) {
             (view.spec, view.written) = (spec, None);
             self.preview_export();
         }
     }
 
     fn preview_export(&mut self) {
-        let request = self.next_id();
-        let Some(view) = &mut self.export else { return };
-        view.asked = request;
-        let (model, spec) = (view.model.clone(), view.spec.clone());
-        self.send(Command::Export { request, model, spec, to: None });
+        let Some(view) = &self.export else { return };
+        let job = Job::Export { model: view.model.clone(), spec: view.spec.clone(), to: None };
+        self.jobs.forget(|job| matches!(job, Job::Export { to: None, .. }));
+        self.submit(job);
     }
 
     /// Asks for the file's name.
     pub(in crate::app) fn choose_export_file(&mut self) {
-        let Some(view) = self.export.as_ref().filter(|view| view.under_way.is_none()) else { return };
+        let Some(view) = self.export.as_ref().filter(|_| self.jobs.export().is_none()) else { return };
         let choice = self.deps.dialogs.save("Export the model", view.spec.format.file_name());
         self.background.run(move || choice().map(BackgroundResult::ExportTo));
     }
 
     pub(in crate::app) fn export_to(&mut self, to: PathBuf) {
-        let request = self.next_id();
         let Some(view) = &mut self.export else { return };
         // A name without an ending is completed: it is by its ending that other programs know what they open.
         let ending = Path::new(view.spec.format.file_name()).extension();
@@ -72,44 +66,30 @@ impl App {
             (None, Some(ending)) => to.with_extension(ending),
             _ => to,
         };
-        (view.under_way, view.writing, view.written) = (Some(request), Some(0.0), None);
-        let (model, spec) = (view.model.clone(), view.spec.clone());
-        if !self.send(Command::Export { request, model, spec, to: Some(to) }) {
-            self.engine_is_gone();
-        }
+        view.written = None;
+        let job = Job::Export { model: view.model.clone(), spec: view.spec.clone(), to: Some(to) };
+        self.submit(job);
     }
 
-    pub(in crate::app) fn cancel_export(&mut self) {
-        if let Some(request) = self.export.as_ref().and_then(|view| view.under_way) {
-            self.send(Command::CancelExport(request));
+    /// Exports nothing; what is being written is cancelled.
+    pub(in crate::app) fn close_export(&mut self) {
+        if let Some(id) = self.jobs.export().map(|running| running.id) {
+            self.cancel_job(id);
         }
+        self.jobs.forget(|job| matches!(job, Job::Export { .. }));
+        self.export = None;
     }
 
-    pub(in crate::app) fn exporting(&mut self, request: u64, fraction: f32) {
-        if let Some(view) = self.export.as_mut().filter(|view| view.under_way == Some(request)) {
-            view.writing = Some(fraction);
-        }
-    }
-
-    pub(in crate::app) fn exported(&mut self, request: u64, report: ExportReport) {
+    /// A preview or an export has come.
+    pub(in crate::app) fn exported(&mut self, job: &Job, report: ExportReport) {
         let Some(view) = &mut self.export else { return };
-        if view.asked == request {
+        if matches!(job, Job::Export { to: None, .. }) {
             view.preview = Some(report);
-        } else if view.under_way == Some(request) {
-            (view.under_way, view.writing) = (None, None);
+        } else {
             let message = Message::exported(&report);
             view.written = Some(report);
             self.show_notice(Severity::Info, message);
         }
-    }
-
-    /// True when it was one that somebody still waits for.
-    pub(in crate::app) fn export_ended(&mut self, request: u64) -> bool {
-        let Some(view) = self.export.as_mut().filter(|view| view.asked == request || view.under_way == Some(request)) else { return false };
-        if view.under_way == Some(request) {
-            (view.under_way, view.writing) = (None, None);
-        }
-        true
     }
 
     /// Asks for a file of weights.
@@ -120,33 +100,10 @@ impl App {
     }
 
     pub(in crate::app) fn import(&mut self, path: PathBuf) {
-        if self.is_training() {
-            self.show_problem(&Problem::Busy);
-            return;
+        if !self.is_too_busy() {
+            self.show(Screen::Models);
+            self.submit(Job::Import(ImportSpec::of(path)));
         }
-        let request = self.next_id();
-        self.importing = Some(request);
-        self.show(Screen::Models);
-        if !self.send(Command::Import { request, spec: ImportSpec::of(path) }) {
-            self.engine_is_gone();
-        }
-    }
-
-    /// True while a file is being imported.
-    pub const fn is_importing(&self) -> bool {
-        self.importing.is_some()
-    }
-
-    pub(in crate::app) fn imported(&mut self, request: u64, summary: &RunSummary, finding: &ImportFinding) {
-        self.list_runs();
-        if self.import_ended(request) {
-            self.just_imported = Some(summary.folder.clone());
-            self.show_notice(Severity::Info, Message::imported(summary, finding));
-        }
-    }
-
-    pub(in crate::app) fn import_ended(&mut self, request: u64) -> bool {
-        self.importing.take_if(|importing| *importing == request).is_some()
     }
 
     /// Files that were dropped on the window.

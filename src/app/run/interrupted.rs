@@ -4,13 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::app::App;
-use crate::app::action::Screen;
 use crate::app::background::BackgroundResult;
 use crate::app::run::{LastCheckpoint, Phase, RunView};
-use crate::engine::EngineHost;
-use crate::problem::{EngineExit, Problem};
-use crate::protocol::Command;
-use crate::records::{ModelRef, RunId};
+use crate::records::JobId;
 use crate::run_config::{DeviceChoice, RunConfig};
 use crate::runs::{Checkpoints, InterruptedRun};
 
@@ -48,64 +44,22 @@ impl App {
         });
     }
 
-    /// Goes on with an interrupted run from its checkpoint, here: on the processor if its device cannot be used.
+    /// Resumes an interrupted run from its checkpoint; on the CPU if its device cannot be used.
     pub(in crate::app) fn resume_interrupted(&mut self, folder: &Path) {
-        if self.is_training() {
-            self.show_problem(&Problem::Busy);
+        if self.is_too_busy() {
             return;
         }
-        let id = RunId(self.next_id());
+        let id = JobId(self.next_id());
         let here = self.run.take_if(|run| run.resumable_checkpoint().is_some_and(|last| last.folder == folder));
-        // What took the engine with it is not tried again by itself.
-        let here_again = here.is_some();
+        // A device that may have taken the engine with it is not tried again by itself.
+        let was_here = here.is_some();
         let listed = || self.interrupted.iter().find(|run| run.folder == folder).map(|run| RunView::new(id, run.card.config.clone()));
         let Some(mut run) = here.map(|run| run.resumed_as(id)).or_else(listed) else { return };
         self.interrupted.retain(|run| run.folder != folder);
-        if self.why_not_device(run.config.device).is_some() || here_again {
+        if self.why_not_device(run.config.device).is_some() || was_here {
             run.config = RunConfig { device: DeviceChoice::Cpu, ..run.config };
         }
         run.config = self.with_device(&run.config);
-        let config = run.config.clone();
-        self.run = Some(run);
-        self.screen = Screen::Train;
-        self.reread_at = 0.0;
-        self.move_to_host_for(config.device);
-        if !self.send(Command::Start { run: id, config, from: Some(folder.to_owned()) }) {
-            self.engine_is_gone();
-        }
-    }
-
-    /// Has the engine live where a run on this device is carried out; the same model reads.
-    pub(in crate::app) fn move_to_host_for(&mut self, device: DeviceChoice) {
-        let host = self.deps.host.for_device(device);
-        if self.host != host {
-            self.host = host;
-            self.start_engine_anew();
-        }
-    }
-
-    /// Puts a fresh engine in the place of the one there is; the same model reads, the drawing that is there too.
-    pub(in crate::app) fn start_engine_anew(&mut self) {
-        let was_behind = self.predictions.is_behind();
-        self.reconnect();
-        if let Some(file @ ModelRef::File(_)) = self.model_in_use.as_ref().map(|model| model.reference.clone()) {
-            self.send(Command::UseModel(file));
-        }
-        if was_behind {
-            self.drawing_changed();
-        }
-    }
-
-    /// The engine's process is gone: one on a thread takes its place.
-    pub(in crate::app) fn engine_is_lost(&mut self, loss: EngineExit) {
-        let was_training = self.is_training();
-        self.engine_lost_everything();
-        // For good: a process that was lost once may be lost again.
-        (self.host, self.deps.host) = (EngineHost::Thread, EngineHost::Thread);
-        self.give_reading_up();
-        self.start_engine_anew();
-        // What is said depends on what lies there.
-        let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        self.background.run(move || Some(BackgroundResult::EngineExited { loss, was_training, interrupted: checkpoints.list() }));
+        self.start_run(run, Some(folder.to_owned()));
     }
 }

@@ -1,5 +1,6 @@
 //! The training run in the window: its phase, curves and progress, and runs that were interrupted.
 
+mod controls;
 mod history;
 mod interrupted;
 pub mod progress;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::app::run::History;
-use crate::records::{Intervention, RunId, RunPlan, RunSummary, Telemetry};
+use crate::records::{Intervention, JobId, RunPlan, RunSummary, Telemetry};
 use crate::run_config::RunConfig;
 
 /// Where a run stands.
@@ -30,7 +30,7 @@ pub enum Phase {
 #[derive(Clone, Debug)]
 pub struct RunView {
     /// Its name in events.
-    pub id: RunId,
+    pub id: JobId,
     /// What was asked.
     pub config: RunConfig,
     /// Where it stands.
@@ -62,7 +62,7 @@ pub struct LastCheckpoint {
 
 impl RunView {
     /// A run that was just asked for.
-    pub fn new(id: RunId, config: RunConfig) -> Self {
+    pub fn new(id: JobId, config: RunConfig) -> Self {
         Self {
             id,
             config,
@@ -78,7 +78,7 @@ impl RunView {
     }
 
     /// The same run, going on under another name; its curves stay.
-    pub(in crate::app) fn resumed_as(self, id: RunId) -> Self {
+    pub(in crate::app) fn resumed_as(self, id: JobId) -> Self {
         Self { id, phase: Phase::Preparing(0.0), plan: None, complained: false, ..self }
     }
 

@@ -89,6 +89,6 @@ impl App {
         {
             tracing::warn!(%problem, "settings were not written");
         }
-        self.engine.send(Command::Shutdown);
+        self.engine.handle.send(Command::Shutdown);
     }
 }

@@ -13,8 +13,6 @@ use super::interrupt;
 use super::output::Output;
 use crate::engine::RunsTarget;
 use crate::nn::ModelFile;
-use crate::protocol::Command;
-use crate::records::RunId;
 use crate::run_config::{
     Activation, Augmentation, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, WeightFormat,
 };
@@ -174,9 +172,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let config = RunConfig { device: devices::resolve(config.device, config.precision)?, ..config };
     let engine = Engine::start_for(config.device, arguments.data_dir, arguments.out.map(RunsTarget::Folder), arguments.weights)?;
     interrupt::install_handler();
-    engine.send(Command::Start { run: RunId(1), config: config.clone(), from })?;
     let mut output = Output::new(arguments.json);
-    let Some(summary) = watch::until_over(&engine, &config, &mut output)? else {
+    let Some(summary) = watch::train(&engine, &config, from, &mut output)? else {
         report::discarded(&mut output)?;
         return Err(Failure::Interrupted);
     };

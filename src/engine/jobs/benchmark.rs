@@ -1,72 +1,27 @@
-//! Owns one benchmark as the engine sees it: figures in a folder, progress all along. Must not know what is measured.
+//! Measures this machine's speed and saves the report.
 
 use std::ops::ControlFlow;
 
-use crate::bench::{self, BenchError, Listener, Progress};
-use crate::engine::command_queue::{CommandQueue, Order};
-use crate::engine::handle::EngineSettings;
+use super::{JobContext, JobError, Workspace};
+use crate::bench::{self, Listener, Progress};
 use crate::problem::Problem;
-use crate::protocol::{Event, Task};
-use crate::records::benchmark::{Extent, Row, Side};
-use crate::run_config::RunConfig;
-use crate::train;
+use crate::progress::Cancelled;
+use crate::protocol::{Event, JobProgress, JobResult};
+use crate::records::benchmark::{Extent, Row};
 
-/// Measures this machine.
-pub(in crate::engine) fn carry_out(settings: &EngineSettings, queue: &mut CommandQueue<'_>, request: u64, extent: Extent) {
-    let mut job = Job { queue, request };
-    let event = match bench::measure(extent, &mut job) {
-        Ok(Some(report)) => Event::Benchmarked {
-            request,
-            saved: bench::save(&settings.benchmarks, &report).map_err(Problem::from),
-            report: Box::new(report),
-        },
-        Ok(None) => Event::BenchmarkCancelled(request),
-        Err(error) => Event::Failed { what: Task::Benchmark(request), problem: error.into() },
-    };
-    queue.events.send(event);
+pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, extent: Extent) -> Result<JobResult, JobError> {
+    let report = bench::measure(extent, context)?.ok_or(Cancelled)?;
+    let saved = bench::save(&workspace.settings.benchmarks, &report).map_err(Problem::from);
+    Ok(JobResult::Benchmark { report, saved })
 }
 
-/// Measures a configuration's steps on several sides.
-pub(in crate::engine) fn compare(
-    settings: &EngineSettings,
-    queue: &mut CommandQueue<'_>,
-    request: u64,
-    config: &RunConfig,
-    sides: &[Side],
-) {
-    let open = |device| settings.devices.open(device);
-    let compared =
-        train::check(config).map_err(BenchError::from).and_then(|()| bench::compare(config, sides, &open, &mut Job { queue, request }));
-    queue.events.send(match compared {
-        Ok(Some(compared)) => {
-            Event::Compared { request, failed: compared.failed.into_iter().map(|(side, error)| (side, error.into())).collect() }
-        }
-        Ok(None) => Event::BenchmarkCancelled(request),
-        Err(error) => Event::Failed { what: Task::Benchmark(request), problem: error.into() },
-    });
-}
-
-/// What the benchmark tells the engine, and asks it.
-struct Job<'d, 'a> {
-    queue: &'d mut CommandQueue<'a>,
-    request: u64,
-}
-
-impl Listener for Job<'_, '_> {
+impl Listener for JobContext<'_, '_> {
     fn report(&mut self, Progress { subject, fraction, remaining_seconds }: Progress) -> ControlFlow<()> {
-        let request = self.request;
-        self.queue.events.telemetry(|| Event::Benchmarking { request, subject, fraction, remaining_seconds });
-        match self.queue.poll() {
-            Some(Order::CancelBenchmark(named)) if named == request => ControlFlow::Break(()),
-            Some(order) if order.preempts() => {
-                self.queue.requeue(order);
-                ControlFlow::Break(())
-            }
-            _ => ControlFlow::Continue(()),
-        }
+        let progress = JobProgress { fraction, remaining_seconds: Some(remaining_seconds), subject: Some(subject) };
+        self.report_progress(progress).map_or(ControlFlow::Break(()), ControlFlow::Continue)
     }
 
     fn found(&mut self, row: &Row) {
-        self.queue.events.send(Event::BenchmarkRow { request: self.request, row: *row });
+        self.queue.events.send(Event::BenchmarkRow { id: self.id, row: *row });
     }
 }

@@ -1,7 +1,100 @@
-//! One file for each job an engine can do.
+//! Jobs: one file for each kind, what all of them work with, and how each one's end is reported.
 
-pub(super) mod benchmark;
-pub(super) mod evaluate;
-pub(super) mod export;
-pub(super) mod import;
-pub(super) mod train;
+mod benchmark;
+mod compare;
+mod evaluate;
+mod export;
+mod import;
+mod train;
+
+use super::command_queue::CommandQueue;
+use super::dataset_cache::DatasetCache;
+use super::handle::EngineSettings;
+use crate::data::DataError;
+use crate::problem::Problem;
+use crate::progress::{Cancelled, Progress};
+use crate::protocol::{Event, Job, JobEvent, JobProgress, JobResult};
+use crate::records::JobId;
+use crate::runs::Scribe;
+
+/// What every job works with, and what outlives it.
+pub(super) struct Workspace<'s> {
+    pub settings: &'s EngineSettings,
+    pub scribe: &'s Scribe,
+    pub datasets: DatasetCache,
+}
+
+/// A running job's way to its caller: out goes its progress, in come the commands that concern it.
+pub(super) struct JobContext<'q, 'c> {
+    pub id: JobId,
+    pub queue: &'q mut CommandQueue<'c>,
+}
+
+/// Why a job ended without a result.
+pub(super) enum JobError {
+    Cancelled,
+    Failed(Problem),
+}
+
+/// Carries a job out and reports how it ended.
+pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, id: JobId, job: &Job) {
+    queue.start(id);
+    let context = &mut JobContext { id, queue };
+    let result = match job {
+        Job::Train { config, from } => train::run(workspace, context, config, from.as_deref()),
+        Job::Evaluate { model, data } => evaluate::run(workspace, context, model, data),
+        Job::Benchmark(extent) => benchmark::run(workspace, context, *extent),
+        Job::Compare { config, sides } => compare::run(workspace, context, config, sides),
+        Job::Export { model, spec, to } => export::run(workspace, context, model, spec, to.as_deref()),
+        Job::Import(spec) => import::run(workspace, spec),
+    };
+    queue.end(id, result);
+}
+
+/// Carries a job out that is done between two training steps; `None` for one that takes longer.
+pub(super) fn run_at_once(job: &Job) -> Option<Result<JobResult, JobError>> {
+    match job {
+        Job::Export { model, spec, to } if to.is_none() || !spec.is_quantized() => Some(export::run_at_once(model, spec, to.as_deref())),
+        _ => None,
+    }
+}
+
+impl JobContext<'_, '_> {
+    /// Reports more than a fraction; see [`Progress::report`].
+    pub fn report_progress(&mut self, progress: JobProgress) -> Result<(), Cancelled> {
+        let id = self.id;
+        self.queue.events.telemetry(|| Event::Job { id, event: JobEvent::Progress(progress) });
+        self.queue.check(id)
+    }
+}
+
+impl Progress for JobContext<'_, '_> {
+    fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
+        self.report_progress(JobProgress { fraction, ..JobProgress::default() })
+    }
+}
+
+impl From<Result<JobResult, JobError>> for JobEvent {
+    fn from(result: Result<JobResult, JobError>) -> Self {
+        match result {
+            Ok(result) => Self::Done(Box::new(result)),
+            Err(JobError::Cancelled) => Self::Cancelled,
+            Err(JobError::Failed(problem)) => Self::Failed(problem),
+        }
+    }
+}
+
+impl From<Cancelled> for JobError {
+    fn from(Cancelled: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+impl<P: Into<Problem>> From<P> for JobError {
+    fn from(problem: P) -> Self {
+        match problem.into() {
+            Problem::Data(DataError::Cancelled) => Self::Cancelled,
+            problem => Self::Failed(problem),
+        }
+    }
+}

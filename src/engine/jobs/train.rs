@@ -1,228 +1,209 @@
-//! Owns one training run as the engine sees it: data in, `train` in the middle, a run folder out, events all along.
-//! Must not know how a step is computed.
+//! A training run: data in, [`crate::train`] in the middle, a run folder out, events all along.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::data::DataError;
-use crate::engine::command_queue::{CommandQueue, Order};
-use crate::engine::dataset_cache::DatasetCache;
+use super::{JobContext, JobError, Workspace};
 use crate::engine::handle::{EngineSettings, RunsTarget};
 use crate::infer::Classifier;
 use crate::nn::DeviceContext;
 use crate::nn::{ModelFile, Net, parameter_count};
 use crate::problem::Problem;
-use crate::protocol::{Event, Task};
-use crate::records::{EpochRecord, Intervention, ModelInfo, ModelRef, RunId, RunPlan, RunSummary, StepPoint, Telemetry};
+use crate::progress::Cancelled;
+use crate::protocol::{Command, Event, JobEvent, JobProgress, JobResult};
+use crate::records::{EpochRecord, Intervention, ModelInfo, ModelRef, RunPlan, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
-use crate::runs::{CheckpointWriter, Checkpoints, RunError, Scribe, Store, check_target, save_to};
+use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_target, save_to};
 use crate::train::{self, Checkpoint, Flow, Observer, TrainedModel};
 
-/// Carries a run out, from its data, or from a checkpoint, to its folder.
-pub(in crate::engine) fn carry_out(
-    settings: &EngineSettings,
-    scribe: &Scribe,
-    queue: &mut CommandQueue<'_>,
-    datasets: &mut DatasetCache,
-    run: RunId,
+/// Trains from the beginning, or from the checkpoint in the folder `from`.
+pub(super) fn run(
+    workspace: &mut Workspace<'_>,
+    context: &mut JobContext<'_, '_>,
     config: &RunConfig,
     from: Option<&Path>,
-) {
-    let trained = begin(settings, scribe, queue, run, from).and_then(|(writer, checkpoint)| {
-        let outcome = train_from(settings, queue, datasets, run, config, checkpoint, &writer);
-        let kept = outcome.and_then(|outcome| outcome.map(|outcome| Ok((keep(settings, &outcome), outcome))).transpose());
-        let over = match &kept {
-            Ok(Some((saved, _))) => saved.is_ok(),
-            // What was stopped has nothing but the checkpoint it went on from, if it did.
-            Ok(None) | Err(Problem::Data(DataError::Cancelled)) => from.is_none(),
-            // Going on from where a run went astray would lead there again.
-            Err(problem) => matches!(problem, Problem::Diverged { .. }),
-        };
-        if over {
-            writer.over();
-        } else {
-            writer.leave();
+) -> Result<JobResult, JobError> {
+    let (writer, checkpoint) = open_checkpoints(workspace, context, from)?;
+    let result = match train_from(workspace, context, config, checkpoint, &writer) {
+        Ok(trained) => {
+            let saved = save(workspace.settings, &trained);
+            // Without a folder, the model stays in use until another one is chosen, and is in a checkpoint.
+            let reference = saved.as_ref().map_or(ModelRef::Training(context.id), |summary| ModelRef::File(summary.model_path.clone()));
+            context.queue.recognizer.set_trained(classifier_on_cpu(&trained, reference));
+            saved.map(JobResult::Train).map_err(JobError::Failed)
         }
-        kept
-    });
-    let failed = |problem| Event::Failed { what: Task::Run(run), problem };
-    let (event, left) = match trained {
-        Ok(Some((Ok(summary), outcome))) => {
-            let reference = ModelRef::File(summary.model_path.clone());
-            (Event::Finished { run, summary: Box::new(summary) }, left_by(&outcome, reference))
-        }
-        // What was learned has no folder, but it goes on reading until another model is chosen, and is in a checkpoint.
-        Ok(Some((Err(problem), outcome))) => (failed(problem), left_by(&outcome, ModelRef::Training(run))),
-        Ok(None) | Err(Problem::Data(DataError::Cancelled)) => (Event::Discarded(run), None),
-        Err(problem) => (failed(problem), None),
+        Err(error) => Err(error),
     };
-    queue.events.send(event);
-    queue.run_ended(left);
+    let is_obsolete = match &result {
+        Ok(_) => true,
+        // A run that is stopped in its first epoch leaves nothing, unless it was resumed.
+        Err(JobError::Cancelled) => from.is_none(),
+        // Resumed from where it diverged, it would diverge again.
+        Err(JobError::Failed(problem)) => matches!(problem, Problem::Diverged { .. }),
+    };
+    if is_obsolete {
+        writer.over();
+    } else {
+        writer.leave();
+    }
+    result
 }
 
-/// A classifier with what the run has learned: on the processor, from where it may go elsewhere.
-fn left_by(outcome: &TrainedModel, reference: ModelRef) -> Option<Classifier> {
-    let file = outcome.model_file();
-    let net = file.net.into_device(&DeviceContext::CPU);
-    let net = net.inspect_err(|error| tracing::error!(%error, "the run's weights cannot be fetched from their device")).ok()?;
-    Some(Classifier::of_file(ModelFile { net, card: file.card }, reference))
-}
-
-/// The writer of the run's checkpoints, and the one it goes on from.
-fn begin(
-    settings: &EngineSettings,
-    scribe: &Scribe,
-    queue: &CommandQueue<'_>,
-    run: RunId,
+/// The writer of the run's checkpoints, and the one it resumes from.
+fn open_checkpoints(
+    workspace: &Workspace<'_>,
+    context: &JobContext<'_, '_>,
     from: Option<&Path>,
 ) -> Result<(CheckpointWriter, Option<Checkpoint>), Problem> {
     let (place, checkpoint) = match from {
-        None => (Checkpoints::new(&settings.checkpoints).begin(), None),
+        None => (Checkpoints::new(&workspace.settings.checkpoints).begin(), None),
         Some(folder) => Checkpoints::take_up(folder).map(|(place, checkpoint)| (place, Some(checkpoint)))?,
     };
-    let events = queue.events.fork();
-    let told = move |folder: &Path, epochs, kept: Result<(), RunError>| {
+    let (run, events) = (context.id, context.queue.events.fork());
+    let report = move |folder: &Path, epochs, kept: Result<(), RunError>| {
         events.send(Event::Checkpoint { run, folder: folder.to_owned(), epochs, kept: kept.map_err(Problem::from) })
     };
-    Ok((CheckpointWriter::start(scribe, place, Box::new(told))?, checkpoint))
+    Ok((CheckpointWriter::start(workspace.scribe, place, Box::new(report))?, checkpoint))
 }
 
-/// `None` when it was stopped with nothing worth keeping.
 fn train_from(
-    settings: &EngineSettings,
-    queue: &mut CommandQueue<'_>,
-    datasets: &mut DatasetCache,
-    run: RunId,
+    workspace: &mut Workspace<'_>,
+    context: &mut JobContext<'_, '_>,
     config: &RunConfig,
     checkpoint: Option<Checkpoint>,
     writer: &CheckpointWriter,
-) -> Result<Option<TrainedModel>, Problem> {
+) -> Result<TrainedModel, JobError> {
+    let settings = workspace.settings;
     // Better refused now than after an hour of training.
     train::check(config)?;
     match &settings.runs {
         RunsTarget::Store(root) => Store::new(root).check()?,
         RunsTarget::Folder(folder) => check_target(folder)?,
     }
-    let mut job = Job { queue, run, config, writer, before: 0, now: Telemetry::default() };
-    let set = datasets.get(&settings.data_folders, &config.data, &mut |fraction| {
-        job.queue.events.telemetry(|| Event::Preparing { run, fraction });
-        match job.attend() {
-            Flow::Continue => ControlFlow::Continue(()),
-            Flow::Stop => ControlFlow::Break(()),
-        }
-    })?;
-    let outcome = train::train(config, set, &settings.devices.open(config.device)?, checkpoint, &mut job)?;
-    let now = job.now;
-    queue.events.flush(run, now);
-    Ok(outcome)
+    let mut run = Run { context, config, writer, completed_before: 0, now: Telemetry::default() };
+    let set = workspace.datasets.get(&settings.data_folders, &config.data, &mut |fraction| run.prepared(fraction))?;
+    let trained = train::train(config, set, &settings.devices.open(config.device)?, checkpoint, &mut run)?;
+    let (id, now) = (run.context.id, run.now);
+    context.queue.events.flush(id, now);
+    Ok(trained.ok_or(Cancelled)?)
 }
 
-fn keep(settings: &EngineSettings, outcome: &TrainedModel) -> Result<RunSummary, Problem> {
+fn save(settings: &EngineSettings, trained: &TrainedModel) -> Result<RunSummary, Problem> {
     Ok(match &settings.runs {
-        RunsTarget::Store(root) => Store::new(root).save(outcome, settings.weights)?,
-        RunsTarget::Folder(folder) => save_to(folder, outcome, settings.weights)?,
+        RunsTarget::Store(root) => Store::new(root).save(trained, settings.weights)?,
+        RunsTarget::Folder(folder) => save_to(folder, trained, settings.weights)?,
     })
 }
 
-/// What the run tells the engine, and asks it.
-struct Job<'d, 'a, 'c> {
-    queue: &'d mut CommandQueue<'a>,
-    run: RunId,
-    config: &'c RunConfig,
-    writer: &'c CheckpointWriter,
+/// The trained model on the CPU, from where it may move to another device.
+fn classifier_on_cpu(trained: &TrainedModel, reference: ModelRef) -> Option<Classifier> {
+    let file = trained.model_file();
+    let net = file.net.into_device(&DeviceContext::CPU);
+    let net = net.inspect_err(|error| tracing::error!(%error, "the run's weights cannot be fetched from their device")).ok()?;
+    Some(Classifier::of_file(ModelFile { net, card: file.card }, reference))
+}
+
+/// The run while it trains: reports what happens, and reacts to pause, resume and cancel.
+struct Run<'r, 'q, 'c> {
+    context: &'r mut JobContext<'q, 'c>,
+    config: &'r RunConfig,
+    writer: &'r CheckpointWriter,
     /// Epochs completed before it was interrupted.
-    before: u32,
+    completed_before: u32,
     now: Telemetry,
 }
 
-impl Job<'_, '_, '_> {
-    /// Does what was asked since the last time; holds the run here while it is paused.
-    fn attend(&mut self) -> Flow {
+impl Run<'_, '_, '_> {
+    fn prepared(&mut self, fraction: f32) -> Result<(), Cancelled> {
+        let progress = JobProgress { fraction, ..JobProgress::default() };
+        let id = self.context.id;
+        self.context.queue.events.telemetry(|| Event::Job { id, event: JobEvent::Progress(progress) });
+        self.check()
+    }
+
+    /// Carries out the commands that came since the last time; returns only once the run is not paused any more.
+    fn check(&mut self) -> Result<(), Cancelled> {
+        let (id, queue) = (self.context.id, &mut self.context.queue);
         let mut paused = false;
         loop {
-            let order = if paused { Some(self.queue.wait()) } else { self.queue.poll() };
-            match order {
-                None => return Flow::Continue,
-                Some(Order::Pause(run)) if run == self.run && !paused => {
+            let command = if paused { Some(queue.wait()) } else { queue.poll() };
+            match command {
+                None => return Ok(()),
+                Some(Command::Pause(run)) if run == id && !paused => {
                     paused = true;
-                    self.queue.events.flush(run, self.now);
-                    self.queue.events.send(Event::Paused(run));
+                    queue.events.flush(run, self.now);
+                    queue.events.send(Event::Paused(run));
                 }
-                Some(Order::Resume(run)) if run == self.run && paused => {
+                Some(Command::Resume(run)) if run == id && paused => {
                     paused = false;
-                    self.queue.events.send(Event::Resumed(run));
+                    queue.events.send(Event::Resumed(run));
                 }
-                Some(Order::Stop(run)) if run == self.run => return Flow::Stop,
-                Some(order @ Order::Shutdown) => {
-                    self.queue.requeue(order);
-                    return Flow::Stop;
+                Some(Command::Cancel(run)) if run == id => return Err(Cancelled),
+                Some(command @ Command::Shutdown) => {
+                    queue.requeue(command);
+                    return Err(Cancelled);
                 }
-                Some(Order::Start { run, .. }) => self.refuse(Task::Run(run)),
-                Some(Order::Evaluate { request, .. }) => self.refuse(Task::Evaluation(request)),
-                Some(Order::Benchmark { request, .. } | Order::Compare { request, .. }) => self.refuse(Task::Benchmark(request)),
-                Some(Order::Export { request, .. }) => self.refuse(Task::Export(request)),
-                Some(Order::Import { request, .. }) => self.refuse(Task::Import(request)),
-                Some(
-                    Order::Pause(_)
-                    | Order::Resume(_)
-                    | Order::Stop(_)
-                    | Order::CancelEvaluation(_)
-                    | Order::CancelBenchmark(_)
-                    | Order::CancelExport(_),
-                ) => {}
+                // Other jobs wait for nothing and cancel each other; a run is too dear for that.
+                Some(Command::Submit { id, .. }) => queue.events.send(Event::Job { id, event: JobEvent::Failed(Problem::Busy) }),
+                // What is meant for other jobs, which are over.
+                Some(_) => {}
             }
         }
     }
 
-    fn refuse(&self, what: Task) {
-        self.queue.events.send(Event::Failed { what, problem: Problem::Busy });
+    fn send(&self, event: Event) {
+        self.context.queue.events.send(event);
     }
 
-    /// A classifier with the run's weights, as they are now and as they go on.
-    fn classifier(&self, net: &Net, record: Option<&EpochRecord>, digit_threshold: f32) -> Classifier {
+    /// Sends the steps so far, so that they are shown before what follows.
+    fn flush(&mut self) {
+        self.context.queue.events.flush(self.context.id, self.now);
+    }
+
+    /// Lets drawings be recognised with the run's weights, which stay the newest as it trains; `follow` does it without being asked.
+    fn offer_weights(&mut self, net: &Net, record: Option<&EpochRecord>, digit_threshold: f32, follow: bool) {
+        let run = self.context.id;
         let info = ModelInfo {
-            reference: ModelRef::Training(self.run),
+            reference: ModelRef::Training(run),
             kind: self.config.model,
             parameters: parameter_count(self.config.model),
             data: self.config.data.clone(),
             epochs: record.map_or(0, |record| record.epoch),
             validation_accuracy: record.map(|record| record.validation_accuracy),
         };
-        Classifier::new(net.clone(), self.config.device.resolved(), info, digit_threshold)
+        let classifier = Classifier::new(net.clone(), self.config.device.resolved(), info, digit_threshold);
+        let queue = &mut self.context.queue;
+        queue.recognizer.set_training(run, classifier, follow, queue.events);
     }
 }
 
-impl Observer for Job<'_, '_, '_> {
+impl Observer for Run<'_, '_, '_> {
     fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord]) {
-        self.before = before.len() as u32;
+        self.completed_before = before.len() as u32;
         let folder = self.writer.folder().to_owned();
-        self.queue.events.send(Event::Started { run: self.run, plan: plan.clone(), before: before.to_vec(), folder });
-        // Nothing was learned yet, or not this time: whoever wants to may read with it, nobody has to.
-        let classifier = self.classifier(net, before.last(), f32::NEG_INFINITY);
-        self.queue.learned(self.run, classifier, false);
+        self.send(Event::Started { run: self.context.id, plan: plan.clone(), before: before.to_vec(), folder });
+        // Nothing was learned yet, or not this time: whoever wants to may use it.
+        self.offer_weights(net, before.last(), f32::NEG_INFINITY, false);
     }
 
     fn between(&mut self, _net: &Net) -> Flow {
-        self.attend()
+        if self.check().is_ok() { Flow::Continue } else { Flow::Stop }
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {
         self.now = now;
-        self.queue.events.step(self.run, point, now);
+        self.context.queue.events.step(self.context.id, point, now);
     }
 
     fn intervened(&mut self, intervention: Intervention) {
-        // What led to it is shown before it.
-        self.queue.events.flush(self.run, self.now);
-        self.queue.events.send(Event::Intervened { run: self.run, intervention });
+        self.flush();
+        self.send(Event::Intervened { run: self.context.id, intervention });
     }
 
     fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) {
-        self.queue.events.flush(self.run, self.now);
-        self.queue.events.send(Event::Epoch { run: self.run, record: *record });
-        // After the first epoch the newest weights read by themselves, until somebody chooses another model.
-        let classifier = self.classifier(net, Some(record), digit_threshold);
-        self.queue.learned(self.run, classifier, record.epoch == self.before + 1);
+        self.flush();
+        self.send(Event::Epoch { run: self.context.id, record: *record });
+        // From the first epoch on the newest weights are in use, until somebody chooses another model.
+        self.offer_weights(net, Some(record), digit_threshold, record.epoch == self.completed_before + 1);
     }
 
     fn checkpoint(&mut self, checkpoint: Checkpoint) {

@@ -3,8 +3,9 @@
 use eframe::egui::{Label, RichText, Ui};
 
 use super::table;
-use crate::app::{Action, App, RunningBenchmark};
+use crate::app::{Action, App, RunningJob};
 use crate::bench::{heading, sections, subject, text};
+use crate::protocol::Job;
 use crate::records::benchmark::{Extent, Report, Saved};
 use crate::text::format::remaining;
 use crate::ui::style;
@@ -12,10 +13,10 @@ use crate::ui::style;
 /// Draws the section.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading("Benchmark");
-    if let Some(under_way) = app.benchmark.under_way.as_ref().filter(|under_way| under_way.comparing.is_none()) {
-        progress(ui, under_way, actions);
+    if let Some(running) = app.jobs.benchmark().filter(|running| matches!(running.job, Job::Benchmark(_))) {
+        progress(ui, running, actions);
         ui.add_space(style::GAP / 2.0);
-        table::show(ui, &sections(&under_way.rows));
+        table::show(ui, &sections(&running.rows));
         return;
     }
     let about = "Measures matrix products, training steps of every network, data loading and recognition, using the same code as \
@@ -32,7 +33,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let busy = app.is_training() || app.benchmark.under_way.is_some();
+    let busy = app.is_training() || app.jobs.benchmark().is_some();
     ui.horizontal_wrapped(|ui| {
         let why = "Unavailable while training or another benchmark is running.";
         let full = ui.add_enabled(!busy, style::primary_button(ui, "Run benchmark"));
@@ -49,20 +50,20 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-fn progress(ui: &mut Ui, under_way: &RunningBenchmark, actions: &mut Vec<Action>) {
-    let what = match (under_way.stopping, under_way.subject) {
+fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
+    let what = match (running.cancelling, running.progress.subject) {
         (true, _) => "Cancelling…".to_owned(),
         (false, None) => "Starting…".to_owned(),
-        (false, Some(now)) => format!("{}, {} left", subject(now), remaining(under_way.remaining_seconds)),
+        (false, Some(now)) => format!("{}, {} left", subject(now), remaining(running.progress.remaining_seconds.unwrap_or_default())),
     };
     ui.horizontal(|ui| {
-        let cancel = ui.add_enabled(!under_way.stopping, style::secondary_button("Cancel"));
+        let cancel = ui.add_enabled(!running.cancelling, style::secondary_button("Cancel"));
         if cancel.on_hover_text("Results so far are discarded").clicked() {
-            actions.push(Action::CancelBenchmark);
+            actions.push(Action::CancelJob(running.id));
         }
         ui.vertical(|ui| {
             ui.label(what);
-            ui.add(style::progress_bar(ui, under_way.fraction).desired_height(10.0)).accessible_name("Benchmark progress");
+            ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(10.0)).accessible_name("Progress of the benchmark");
         });
     });
 }

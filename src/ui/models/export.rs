@@ -16,9 +16,9 @@ pub fn show(ui: &mut Ui, app: &App, model: &ModelRef, actions: &mut Vec<Action>)
     style::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.label(RichText::new("Export").strong());
-        ui.add_enabled_ui(view.writing.is_none(), |ui| choices(ui, &view.spec, actions));
+        ui.add_enabled_ui(app.jobs.export().is_none(), |ui| choices(ui, &view.spec, actions));
         ui.add_space(style::GAP / 2.0);
-        buttons(ui, view, actions);
+        buttons(ui, app, view, actions);
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| match &view.preview {
             Some(preview) => contents(ui, preview, view.spec.format),
@@ -63,11 +63,12 @@ fn choices(ui: &mut Ui, spec: &ExportSpec, actions: &mut Vec<Action>) {
     }
 }
 
-fn buttons(ui: &mut Ui, view: &ExportView, actions: &mut Vec<Action>) {
+fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
-        if let Some(fraction) = view.writing {
+        if let Some(running) = app.jobs.export() {
+            let fraction = running.progress.fraction;
             if ui.add(style::secondary_button("Cancel")).clicked() {
-                actions.push(Action::CancelExport);
+                actions.push(Action::CancelJob(running.id));
             }
             let status = if fraction > 0.0 { "Evaluating the 8-bit model…" } else { "Writing…" };
             ui.label(status);

@@ -2,7 +2,7 @@
 
 use super::pyramid::Pyramid;
 use crate::app::{RunView, RunningMean};
-use crate::records::RunId;
+use crate::records::JobId;
 
 /// Bytes of a mebibyte, the unit memory is plotted in.
 const MIB: f64 = 1024.0 * 1024.0;
@@ -38,7 +38,7 @@ impl Measured {
 /// All curves of a run; `x` is always the step.
 #[derive(Clone, Debug, Default)]
 pub struct Curves {
-    run: Option<RunId>,
+    run: Option<JobId>,
     smoothing: f64,
     steps_taken: usize,
     epochs_taken: usize,

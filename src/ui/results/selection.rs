@@ -40,11 +40,12 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
             }
         });
         chosen.response.labelled_by(label.id).accessible_name("Test set to evaluate on");
-        if let Some(fraction) = app.evaluating {
+        if let Some(running) = app.jobs.evaluation() {
+            let fraction = running.progress.fraction;
             let bar = ProgressBar::new(fraction).desired_width(160.0).text(format!("{:.0} %", fraction * 100.0));
             ui.add(bar).accessible_name("Evaluation progress");
             if ui.button("Cancel").clicked() {
-                actions.push(Action::CancelEvaluation);
+                actions.push(Action::CancelJob(running.id));
             }
         } else {
             let busy = app.is_training();

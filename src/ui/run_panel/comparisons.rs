@@ -18,20 +18,20 @@ const AFTER_DEVICES: f32 = 76.0;
 
 /// Draws them.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(under_way) = &app.benchmark.under_way
-        && let Some((what, _)) = under_way.comparing
+    if let Some(running) = app.jobs.benchmark()
+        && let Some((what, _)) = app.benchmark.comparing
     {
         let doing = match what {
             ComparisonKind::BatchSizes => "Comparing batch sizes",
             ComparisonKind::Devices => "Comparing devices",
         };
         ui.horizontal(|ui| {
-            if ui.add_enabled(!under_way.stopping, style::secondary_button("Cancel")).clicked() {
-                actions.push(Action::CancelBenchmark);
+            if ui.add_enabled(!running.cancelling, style::secondary_button("Cancel")).clicked() {
+                actions.push(Action::CancelJob(running.id));
             }
             ui.vertical(|ui| {
-                ui.label(style::hint(format!("{doing}, {} left", remaining(under_way.remaining_seconds))));
-                ui.add(style::progress_bar(ui, under_way.fraction).desired_height(8.0)).accessible_name("Comparison progress");
+                ui.label(style::hint(format!("{doing}, {} left", remaining(running.progress.remaining_seconds.unwrap_or_default()))));
+                ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(8.0)).accessible_name("Comparison progress");
             });
         });
         return;
@@ -45,7 +45,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         sides(ui, app, found, actions);
     }
     ui.horizontal_wrapped(|ui| {
-        let can = app.benchmark.under_way.is_none() && app.validation_errors().is_empty();
+        let can = app.jobs.benchmark().is_none() && app.validation_errors().is_empty();
         let mut ask = |text: &str, about: &str, what| {
             let response = ui.add_enabled(can, style::small_button(text));
             if response

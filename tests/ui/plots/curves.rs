@@ -1,7 +1,7 @@
 //! The curves of a run and what the crosshair reads from them.
 
 use inkling::app::RunView;
-use inkling::records::{EpochRecord, RunId, StepPoint, Telemetry};
+use inkling::records::{EpochRecord, JobId, StepPoint, Telemetry};
 use inkling::run_config::RunConfig;
 use inkling::ui::plots::curves::Curves;
 use inkling::ui::plots::readout::Readout;
@@ -11,7 +11,7 @@ fn step(step: u64, loss: f32) -> StepPoint {
 }
 
 fn run(id: u64, losses: &[f32]) -> RunView {
-    let mut run = RunView::new(RunId(id), RunConfig::default());
+    let mut run = RunView::new(JobId(id), RunConfig::default());
     run.history.steps = losses.iter().enumerate().map(|(index, &loss)| step(index as u64 + 1, loss)).collect();
     run
 }

@@ -1,0 +1,142 @@
+//! The app's end of the engine: connecting to it, choosing whether it lives on a thread or in a process of its own, and what happens when
+//! it is gone.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::background::BackgroundResult;
+use super::messages::Message;
+use super::notice::Severity;
+use super::settings::Settings;
+use super::state::{App, AppDeps};
+use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
+use crate::problem::{EngineExit, Problem};
+use crate::protocol::Command;
+use crate::records::ModelRef;
+use crate::run_config::{DeviceChoice, WeightFormat};
+use crate::runs::Checkpoints;
+
+/// The engine there is, and how it is reached.
+pub(super) struct EngineLink {
+    pub handle: EngineHandle,
+    /// Where it lives.
+    pub host: EngineHost,
+    /// Where an engine lives when no device asks for something else.
+    usual_host: EngineHost,
+    /// False once it is gone and a new one could not be started.
+    alive: bool,
+    /// True once it said something; one that never did is not restarted again and again.
+    responded: bool,
+    /// The data folders it was started with.
+    pub data_folders: Vec<PathBuf>,
+}
+
+impl EngineLink {
+    /// Starts an engine where it usually lives.
+    pub fn start(deps: &AppDeps, settings: &Settings) -> Self {
+        Self::start_on(deps.host, deps.host, deps, settings)
+    }
+
+    fn start_on(host: EngineHost, usual_host: EngineHost, deps: &AppDeps, settings: &Settings) -> Self {
+        let data_folders: Vec<_> = deps.paths.data.iter().chain(&settings.data_folders).cloned().collect();
+        let engine = EngineSettings {
+            data_folders: data_folders.clone(),
+            runs: RunsTarget::Store(deps.paths.runs.clone()),
+            checkpoints: deps.paths.checkpoints.clone(),
+            benchmarks: deps.paths.benchmarks.clone(),
+            weights: WeightFormat::F32,
+            cuda_folder: settings.cuda_folder.clone(),
+            background_priority: true,
+            devices: this_machine(),
+        };
+        let handle = (deps.connect)(host, engine, Arc::clone(&deps.wake));
+        Self { handle, host, usual_host, alive: true, responded: false, data_folders }
+    }
+
+    /// Where an engine lives that computes on this device.
+    pub fn host_for(&self, device: DeviceChoice) -> EngineHost {
+        self.usual_host.for_device(device)
+    }
+}
+
+impl App {
+    /// Takes in every event that has come.
+    pub(super) fn poll_engine(&mut self) {
+        while self.engine.alive {
+            match self.engine.handle.try_recv() {
+                Ok(Some(event)) => {
+                    self.engine.responded = true;
+                    self.on_event(event);
+                }
+                Ok(None) => return,
+                Err(_) => self.engine_disconnected(),
+            }
+        }
+    }
+
+    /// Sends a command, starting a new engine if there is none. False when none can be had.
+    pub(super) fn send(&mut self, command: Command) -> bool {
+        let unsent = if self.engine.alive { self.engine.handle.try_send(command) } else { Err(Box::new(command)) };
+        let Err(command) = unsent else { return true };
+        self.reconnect();
+        self.engine.handle.send(*command)
+    }
+
+    /// Has the engine live where it reaches this device.
+    pub(super) fn move_engine_for(&mut self, device: DeviceChoice) {
+        let host = self.engine.host_for(device);
+        if self.engine.host != host {
+            self.engine.host = host;
+            self.restart_engine();
+        }
+    }
+
+    /// Puts a new engine in the place of the one there is, which goes on with the same model and drawing.
+    pub(super) fn restart_engine(&mut self) {
+        let was_behind = self.predictions.is_behind();
+        self.reconnect();
+        if let Some(file @ ModelRef::File(_)) = self.model_in_use.as_ref().map(|model| model.reference.clone()) {
+            self.send(Command::UseModel(file));
+        }
+        if was_behind {
+            self.drawing_changed();
+        }
+    }
+
+    fn reconnect(&mut self) {
+        self.engine = EngineLink::start_on(self.engine.host, self.engine.usual_host, &self.deps, &self.settings);
+        self.predictions.forget_request();
+        self.reset_inference_device();
+    }
+
+    /// The engine's process exited: one on a thread takes its place, for good, as a process that was lost once may be lost again.
+    pub(super) fn engine_exited(&mut self, exit: EngineExit) {
+        let was_training = self.is_training();
+        self.abandon_jobs();
+        (self.engine.host, self.engine.usual_host) = (EngineHost::Thread, EngineHost::Thread);
+        self.give_up_gpu_inference();
+        self.restart_engine();
+        // What is said depends on the checkpoints that are there.
+        let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
+        self.background.run(move || Some(BackgroundResult::EngineExited { exit, was_training, interrupted: checkpoints.list() }));
+    }
+
+    /// The engine restarted itself after a panic.
+    pub(super) fn engine_restarted(&mut self) {
+        self.abandon_jobs();
+        self.list_interrupted();
+        self.show_notice(Severity::Error, Message::engine_restarted());
+    }
+
+    /// Nobody is at the engine's end any more: a new engine takes its place, unless this one never worked.
+    pub(super) fn engine_disconnected(&mut self) {
+        self.abandon_jobs();
+        if self.engine.responded {
+            self.reconnect();
+            self.show_notice(Severity::Error, Message::engine_restarted());
+        } else {
+            self.engine.alive = false;
+            self.show_problem(&Problem::EngineGone);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The jobs that the engine does for the window: submitting and cancelling them, their progress, and what is done with their results.
+
+use std::collections::BTreeMap;
+
+use super::messages::Message;
+use super::models::ResultsView;
+use super::notice::Severity;
+use super::run::Phase;
+use super::state::App;
+use crate::problem::Problem;
+use crate::protocol::{Command, Job, JobEvent, JobProgress, JobResult};
+use crate::records::JobId;
+use crate::records::benchmark::Row;
+use crate::run_config::DeviceChoice;
+
+/// A job that was submitted and has not ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunningJob {
+    /// Its name in commands and events.
+    pub id: JobId,
+    /// What was submitted.
+    pub job: Job,
+    /// How far it is.
+    pub progress: JobProgress,
+    /// The figures that a benchmark or comparison has measured so far.
+    pub rows: Vec<Row>,
+    /// True once it was asked to end.
+    pub cancelling: bool,
+}
+
+/// The jobs that have not ended, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct Jobs(BTreeMap<JobId, RunningJob>);
+
+impl Jobs {
+    /// The evaluation in progress.
+    pub fn evaluation(&self) -> Option<&RunningJob> {
+        self.newest(|job| matches!(job, Job::Evaluate { .. }))
+    }
+
+    /// The benchmark or comparison in progress.
+    pub fn benchmark(&self) -> Option<&RunningJob> {
+        self.newest(|job| matches!(job, Job::Benchmark(_) | Job::Compare { .. }))
+    }
+
+    /// The export that is being written; previews do not count.
+    pub fn export(&self) -> Option<&RunningJob> {
+        self.newest(|job| matches!(job, Job::Export { to: Some(_), .. }))
+    }
+
+    /// The import in progress.
+    pub fn import(&self) -> Option<&RunningJob> {
+        self.newest(|job| matches!(job, Job::Import(_)))
+    }
+
+    /// True while no job runs.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Drops jobs whose results nobody waits for any more.
+    pub(super) fn forget(&mut self, is_meant: impl Fn(&Job) -> bool) {
+        self.0.retain(|_, running| !is_meant(&running.job));
+    }
+
+    fn newest(&self, is_meant: impl Fn(&Job) -> bool) -> Option<&RunningJob> {
+        self.0.values().rev().find(|running| is_meant(&running.job))
+    }
+}
+
+impl App {
+    /// Hands a job to the engine.
+    pub(super) fn submit(&mut self, job: Job) {
+        let id = JobId(self.next_id());
+        self.submit_as(id, job);
+    }
+
+    pub(super) fn submit_as(&mut self, id: JobId, job: Job) {
+        if let Some(device) = device_of(&job) {
+            self.move_engine_for(device);
+        }
+        let running = RunningJob { id, job: job.clone(), progress: JobProgress::default(), rows: Vec::new(), cancelling: false };
+        self.jobs.0.insert(id, running);
+        if !self.send(Command::Submit { id, job: Box::new(job) }) {
+            self.engine_disconnected();
+        }
+    }
+
+    /// Says why a job cannot be submitted now; false where it can.
+    pub(super) fn is_too_busy(&mut self) -> bool {
+        let busy = self.is_training();
+        if busy {
+            self.show_problem(&Problem::Busy);
+        }
+        busy
+    }
+
+    pub(super) fn cancel_job(&mut self, id: JobId) {
+        if let Some(running) = self.jobs.0.get_mut(&id) {
+            running.cancelling = true;
+            self.send(Command::Cancel(id));
+        }
+    }
+
+    /// The engine that did them is gone.
+    pub(super) fn abandon_jobs(&mut self) {
+        if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
+            run.phase = Phase::Failed;
+        }
+        self.jobs.0.clear();
+        self.benchmark.comparing = None;
+        self.export = None;
+        self.predictions.forget_request();
+    }
+
+    pub(super) fn on_benchmark_row(&mut self, id: JobId, row: Row) {
+        if let Some(running) = self.jobs.0.get_mut(&id) {
+            running.rows.push(row);
+        }
+    }
+
+    /// Takes in what a job reports; what is not known here any more is dropped.
+    pub(super) fn on_job_event(&mut self, id: JobId, event: JobEvent) {
+        if let JobEvent::Progress(progress) = event {
+            if let Some(running) = self.jobs.0.get_mut(&id) {
+                running.progress = progress;
+                self.run_is_preparing(id, progress.fraction);
+            }
+            return;
+        }
+        let Some(ended) = self.jobs.0.remove(&id) else { return };
+        match event {
+            JobEvent::Progress(_) => {}
+            JobEvent::Done(result) => self.on_job_done(ended, *result),
+            JobEvent::Cancelled => self.on_job_without_result(&ended, Phase::Discarded),
+            JobEvent::Failed(problem) => {
+                if let Some(run) = self.active_run(id)
+                    && matches!(problem, Problem::Diverged { .. })
+                {
+                    // Resumed from where it diverged, it would diverge again.
+                    run.checkpoint = None;
+                }
+                self.on_job_without_result(&ended, Phase::Failed);
+                self.show_problem(&problem);
+            }
+        }
+    }
+
+    fn on_job_done(&mut self, RunningJob { id, job, rows, .. }: RunningJob, result: JobResult) {
+        match result {
+            JobResult::Train(summary) => {
+                self.show_test(&summary);
+                self.show_notice(Severity::Info, Message::run_finished(&summary));
+                self.end_run(id, Phase::Finished(Box::new(summary)));
+                self.list_runs();
+            }
+            JobResult::Evaluate { model, data, evaluation } => self.results = Some(ResultsView { model, data, evaluation }),
+            JobResult::Benchmark { report, saved } => {
+                let problem = saved.as_ref().err().cloned();
+                self.benchmark.last = Some((report, saved.ok()));
+                if let Some(problem) = problem {
+                    self.show_problem(&problem);
+                }
+            }
+            JobResult::Compare { failed } => self.benchmark.set_compared(rows, failed),
+            JobResult::Export(report) => self.exported(&job, report),
+            JobResult::Import { summary, finding } => {
+                self.list_runs();
+                self.just_imported = Some(summary.folder.clone());
+                self.show_notice(Severity::Info, Message::imported(&summary, &finding));
+            }
+        }
+    }
+
+    fn on_job_without_result(&mut self, ended: &RunningJob, phase: Phase) {
+        match ended.job {
+            Job::Train { .. } => {
+                self.end_run(ended.id, phase);
+                self.list_interrupted();
+            }
+            Job::Compare { .. } => self.benchmark.comparing = None,
+            _ => {}
+        }
+    }
+}
+
+/// The device a job needs the engine to reach, if it depends on one.
+fn device_of(job: &Job) -> Option<DeviceChoice> {
+    match job {
+        Job::Train { config, .. } => Some(config.device),
+        Job::Compare { sides, .. } => sides.iter().map(|side| side.device).find(|device| *device == DeviceChoice::Cuda),
+        _ => None,
+    }
+}

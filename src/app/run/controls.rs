@@ -1,0 +1,80 @@
+//! Starting, pausing, resuming and stopping a run, and the phases that follow from it.
+
+use std::path::PathBuf;
+
+use crate::app::App;
+use crate::app::action::Screen;
+use crate::app::run::{Phase, RunView};
+use crate::protocol::{Command, Job};
+use crate::records::JobId;
+
+impl App {
+    /// Starts a run with the configuration as it stands.
+    pub(in crate::app) fn start(&mut self) {
+        if self.is_training() || !self.validation_errors().is_empty() {
+            return;
+        }
+        let id = JobId(self.next_id());
+        self.start_run(RunView::new(id, self.with_device(&self.config)), None);
+    }
+
+    /// Submits a run, from the checkpoint in the folder `from` if there is one.
+    pub(in crate::app) fn start_run(&mut self, run: RunView, from: Option<PathBuf>) {
+        let (id, config) = (run.id, run.config.clone());
+        self.run = Some(run);
+        self.screen = Screen::Train;
+        self.classified_at = 0.0;
+        self.submit_as(id, Job::Train { config, from });
+    }
+
+    pub(in crate::app) fn pause(&mut self) {
+        self.send_to_run(Command::Pause, &[Phase::Training]);
+    }
+
+    pub(in crate::app) fn resume(&mut self) {
+        self.send_to_run(Command::Resume, &[Phase::Paused]);
+    }
+
+    pub(in crate::app) fn stop(&mut self) {
+        self.send_to_run(Command::Cancel, &[Phase::Preparing(0.0), Phase::Training, Phase::Paused]);
+        if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
+            run.phase = Phase::Stopping;
+        }
+    }
+
+    /// Sends the command for the run, if it is in one of these phases.
+    fn send_to_run(&mut self, command: impl FnOnce(JobId) -> Command, phases: &[Phase]) {
+        let fits = |run: &&RunView| phases.iter().any(|phase| std::mem::discriminant(phase) == std::mem::discriminant(&run.phase));
+        if let Some(id) = self.run.as_ref().filter(fits).map(|run| run.id) {
+            self.send(command(id));
+        }
+    }
+
+    /// The run of this name, while it is in progress.
+    pub(in crate::app) fn active_run(&mut self, id: JobId) -> Option<&mut RunView> {
+        self.run.as_mut().filter(|run| run.id == id && run.is_active())
+    }
+
+    /// Puts the run into another phase, unless it is being stopped.
+    pub(in crate::app) fn set_run_phase(&mut self, id: JobId, phase: impl FnOnce(&RunView) -> Phase) {
+        if let Some(run) = self.active_run(id)
+            && run.phase != Phase::Stopping
+        {
+            run.phase = phase(run);
+        }
+    }
+
+    pub(in crate::app) fn run_is_preparing(&mut self, id: JobId, fraction: f32) {
+        if let Some(run) = self.active_run(id)
+            && matches!(run.phase, Phase::Preparing(_))
+        {
+            run.phase = Phase::Preparing(fraction);
+        }
+    }
+
+    pub(in crate::app) fn end_run(&mut self, id: JobId, phase: Phase) {
+        if let Some(run) = self.active_run(id) {
+            run.phase = phase;
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Times a few training steps of a configuration on several devices, precisions or batch sizes.
+
+use super::{JobContext, JobError, Workspace};
+use crate::bench;
+use crate::progress::Cancelled;
+use crate::protocol::JobResult;
+use crate::records::benchmark::Side;
+use crate::run_config::RunConfig;
+use crate::train;
+
+pub(super) fn run(
+    workspace: &Workspace<'_>,
+    context: &mut JobContext<'_, '_>,
+    config: &RunConfig,
+    sides: &[Side],
+) -> Result<JobResult, JobError> {
+    train::check(config)?;
+    let open = |device| workspace.settings.devices.open(device);
+    let compared = bench::compare(config, sides, &open, context)?.ok_or(Cancelled)?;
+    let failed = compared.failed.into_iter().map(|(side, error)| (side, error.into())).collect();
+    Ok(JobResult::Compare { failed })
+}

@@ -1,0 +1,127 @@
+//! Recognising drawings: with which model, on which device, and only the latest of those that wait.
+
+use std::sync::Arc;
+
+use super::devices::Devices;
+use super::event_sink::EventSink;
+use super::inference_device::InferenceDevice;
+use crate::infer::{Classifier, Classify};
+use crate::ink::Ink;
+use crate::problem::Problem;
+use crate::protocol::Event;
+use crate::records::{JobId, ModelRef};
+
+pub(super) struct Recognizer {
+    /// The model in use, on the CPU, unless one is being trained and followed.
+    classifier: Option<Classifier>,
+    /// Where that model runs.
+    pub device: InferenceDevice,
+    /// The weights of the training run, as they are now.
+    training: Option<(JobId, Classifier)>,
+    /// True while the training run's weights are in use.
+    following: bool,
+    /// The model that a training run left, until its end was reported.
+    trained: Option<Classifier>,
+    /// The latest drawing that was asked about.
+    waiting: Option<(u64, Ink)>,
+}
+
+impl Recognizer {
+    pub fn new(devices: Arc<dyn Devices>, events: &EventSink) -> Self {
+        let device = InferenceDevice::new(devices);
+        let mut recognizer = Self { classifier: None, device, training: None, following: false, trained: None, waiting: None };
+        recognizer.use_model(&ModelRef::Starter, events);
+        recognizer
+    }
+
+    /// A drawing to recognise; one that still waits is forgotten.
+    pub fn submit(&mut self, request: u64, ink: Ink) {
+        self.waiting = Some((request, ink));
+    }
+
+    /// The request that waits, if one does.
+    pub fn waiting(&self) -> Option<u64> {
+        self.waiting.as_ref().map(|(request, _)| *request)
+    }
+
+    /// Recognises the drawing that waits.
+    pub fn classify(&mut self, events: &EventSink) {
+        let Some((request, ink)) = self.waiting.take() else { return };
+        let training = self.training.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier);
+        let (prediction, report) = match (training, &self.classifier) {
+            (Some(training), _) => (training.classify_drawing(&ink).map_err(Problem::from), None),
+            (None, Some(classifier)) => {
+                let (prediction, report) = self.device.classify(classifier, &ink);
+                (prediction.map_err(Problem::from), report)
+            }
+            (None, None) => (Err(Problem::NoSuchRun), None),
+        };
+        if let Some(report) = report {
+            events.send(Event::InferenceDevice(report));
+        }
+        events.send(Event::Classified { request, prediction: prediction.map(Box::new) });
+    }
+
+    /// Compares devices where that is due or running; a report where it has come to an end.
+    pub fn poll_devices(&mut self, events: &EventSink) {
+        if let Some(classifier) = &self.classifier
+            && let Some(report) = self.device.poll(classifier)
+        {
+            events.send(Event::InferenceDevice(report));
+        }
+    }
+
+    /// Loads a model and uses it; one that cannot be loaded leaves the present one in use.
+    pub fn use_model(&mut self, model: &ModelRef, events: &EventSink) {
+        let loaded = match model {
+            ModelRef::Training(run) => match &self.training {
+                Some((training, classifier)) if training == run => {
+                    self.following = true;
+                    return events.send(Event::ModelInUse(classifier.info().clone()));
+                }
+                _ => Err(Problem::NoSuchRun),
+            },
+            ModelRef::Starter => Classifier::starter().map_err(Problem::from),
+            ModelRef::File(path) => Classifier::open(path).map_err(Problem::from),
+        };
+        match loaded {
+            Ok(classifier) => {
+                events.send(Event::ModelInUse(classifier.info().clone()));
+                self.classifier = Some(classifier);
+                self.device.restart();
+                self.following = false;
+            }
+            Err(problem) => events.send(Event::Failed(problem)),
+        }
+    }
+
+    /// Takes a training run's newest weights; `follow` puts them to use.
+    pub fn set_training(&mut self, run: JobId, classifier: Classifier, follow: bool, events: &EventSink) {
+        self.following |= follow;
+        if self.following {
+            events.send(Event::ModelInUse(classifier.info().clone()));
+        }
+        self.training = Some((run, classifier));
+    }
+
+    /// The training run left this model; [`Recognizer::job_ended`] puts it to use.
+    pub fn set_trained(&mut self, trained: Option<Classifier>) {
+        self.trained = trained;
+    }
+
+    /// If a training run's weights were in use, the model that it left takes their place, or the model that was in use before.
+    pub fn job_ended(&mut self, events: &EventSink) {
+        self.training = None;
+        let trained = self.trained.take();
+        if !std::mem::take(&mut self.following) {
+            return;
+        }
+        if trained.is_some() {
+            self.classifier = trained;
+            self.device.restart();
+        }
+        if let Some(classifier) = &self.classifier {
+            events.send(Event::ModelInUse(classifier.info().clone()));
+        }
+    }
+}
