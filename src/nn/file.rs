@@ -1,5 +1,4 @@
-//! Owns model files: safetensors with `PyTorch`'s names and layouts, and a card (JSON) in the metadata that says what the
-//! numbers are. Must not know runs or windows.
+//! Model files: safetensors with `PyTorch`'s names and layouts, and a model card (JSON) in the metadata.
 
 use std::collections::HashMap;
 use std::io::Read;

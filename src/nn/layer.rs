@@ -1,4 +1,4 @@
-//! Owns what layers there are and which parameters each has. Must not hold a weight nor compute anything.
+//! The layers, as data, and the parameters of each.
 
 use super::Role;
 use super::ops::Window;
@@ -61,7 +61,7 @@ pub enum Layer {
         /// What follows the sum, if anything.
         activation: Option<Activation>,
     },
-    /// From a picture to a sequence: each pixel's channels become a token's features.
+    /// From an image to a sequence: each pixel's channels become a token's features.
     Tokens,
     /// Adds to each token a learned embedding of its place.
     Positions {
@@ -86,7 +86,7 @@ pub enum Layer {
         /// Into how many parts features are split that attend separately.
         heads: usize,
     },
-    /// From pictures to features in the order channel, row, column: the order `PyTorch` flattens in, so that the next
+    /// From images to features in the order channel, row, column: the order `PyTorch` flattens in, so that the next
     /// layer's weights mean the same elsewhere.
     Flatten,
     /// `x Wᵀ + b`, for each token where there are tokens.

@@ -1,5 +1,4 @@
-//! Owns the networks, as data: what layers each is made of, and so its parameters' names and shapes.
-//! Must not hold a weight nor compute anything.
+//! The networks, as data: the layers of each, and so the names and shapes of its parameters.
 
 mod attention;
 mod resnet;
@@ -10,7 +9,7 @@ use super::{Layer, ParameterSpec};
 use crate::records::CLASSES;
 use crate::run_config::{Activation, ModelKind};
 
-/// The layers of a model, from the 28x28 picture to ten logits.
+/// The layers of a model, from the 28x28 image to ten logits.
 pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
     let act = Some(activation);
     match model {

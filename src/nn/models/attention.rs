@@ -1,4 +1,4 @@
-//! Owns a small vision transformer (Dosovitskiy et al. 2021) with a convolutional stem (Xiao et al. 2021), with timm's names.
+//! A small vision transformer (Dosovitskiy et al. 2021) with a convolutional stem (Xiao et al. 2021), with timm's names.
 
 use super::{batch_norm, conv, conv_pool, linear};
 use crate::nn::Layer;
@@ -8,7 +8,7 @@ use crate::run_config::Activation;
 
 /// Features of a token.
 const FEATURES: usize = 64;
-/// Tokens: a seventh of the picture's height and width squared.
+/// Tokens: a seventh of the image's height and width squared.
 const TOKENS: usize = 7 * 7;
 /// Parts of the features that attend separately.
 const HEADS: usize = 4;

@@ -1,4 +1,4 @@
-//! Owns residual networks for small pictures (He et al. 2016, section 4.2), with torchvision's names.
+//! Residual networks for small images (He et al. 2016, section 4.2), with torchvision's names.
 
 use super::{batch_norm, conv, linear};
 use crate::nn::Layer;

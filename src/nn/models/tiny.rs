@@ -1,4 +1,4 @@
-//! Owns the smallest network that reads nearly as well as the large ones: 8,938 parameters.
+//! The smallest network that is nearly as accurate as the large ones: 8,938 parameters.
 
 use super::{batch_norm, conv, conv_pool, linear};
 use crate::nn::Layer;

@@ -1,5 +1,4 @@
-//! Owns loops over `[…, channels]` with one number per channel: sums over all places and repeats for all places.
-//! Must not know what the numbers are.
+//! Loops over `[…, channels]` with one value per channel: sums over all positions, and the value repeated for all positions.
 
 /// Numbers that the inner loops run over at once. Few channels are taken several pixels at a time, so that a loop is long enough
 /// for vector instructions.

@@ -1,5 +1,5 @@
-//! Owns exponential, hyperbolic tangent, logistic and error function in f32, without branches or calls, so that loops over
-//! them become vector instructions. Must not know what they are used for.
+//! Exponential, hyperbolic tangent, logistic function and normal distribution in f32, without branches or calls, so that loops over them
+//! are vectorised.
 
 #![expect(clippy::inline_always, reason = "a call left in a loop would keep it from becoming vector instructions")]
 

@@ -1,12 +1,11 @@
-//! Owns one large square product, for measuring this machine's matrix rate: what an op could reach at best.
-//! Must not time it.
+//! One large square matrix product, for benchmarks: the highest rate an op could reach on this machine.
 
 use rayon::prelude::*;
 
 use super::matrix::{Matrix, Mode, product};
 use super::precision::rounded;
 #[cfg(target_arch = "x86_64")]
-use super::{microkernels::bf16, product::rows_times_rows_bf16};
+use super::{microkernels::bf16, row_products::rows_times_rows_bf16};
 use crate::math::random::Random;
 use crate::run_config::Precision;
 

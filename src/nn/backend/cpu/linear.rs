@@ -6,10 +6,11 @@ use rayon::prelude::*;
 use super::activation::{apply, apply_derivative};
 use super::matrix::{Matrix, Mode, product};
 use super::precision::{round, rounded};
-use super::product::{Sparse, rows_times_rows};
+use super::row_products::rows_times_rows;
+use super::sparse_matrix::SparseMatrix;
 use super::{CHUNK, input_gradient, microkernels::Scratch, tensor, vectorized, with_slices};
 #[cfg(target_arch = "x86_64")]
-use super::{microkernels::bf16, product::rows_times_rows_bf16};
+use super::{microkernels::bf16, row_products::rows_times_rows_bf16};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::Context;
 use crate::nn::{Output, Parameter};
@@ -97,9 +98,9 @@ impl Linear {
     /// The products of a gradient that is mostly zeros, or too narrow for anything else.
     fn sparse_backward(&self, x: &[f32], weight: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) -> Result<()> {
         let Self { inputs, outputs, .. } = *self;
-        self.weight.add_to_grad(|sum| Sparse::transposed(gradient, outputs, inputs).times(x, inputs, sum, true))?;
+        self.weight.add_to_grad(|sum| SparseMatrix::transposed(gradient, outputs, inputs).times(x, inputs, sum, true))?;
         if let Some(x_gradient) = x_gradient {
-            Sparse::new(gradient, outputs, inputs).times(&rounded(weight, self.precision), inputs, x_gradient, false);
+            SparseMatrix::new(gradient, outputs, inputs).times(&rounded(weight, self.precision), inputs, x_gradient, false);
         }
         Ok(())
     }

@@ -1,5 +1,4 @@
-//! Owns matrix products: views on slices, and the one place that calls `gemm`.
-//! Must not know layers.
+//! Dense matrix products: views of slices, and the only call of `gemm`.
 
 use std::ops::Range;
 

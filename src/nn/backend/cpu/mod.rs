@@ -1,4 +1,4 @@
-//! Our kernels for the CPU: f32, channels last, vectorised for the widest instructions the processor has.
+//! Our kernels for the CPU: f32, channels last, vectorised for the widest instructions the CPU has.
 //!
 //! Work is split into chunks of a fixed size and partial sums are added in their order, so results do not depend on the number of threads.
 //! Gradients of parameters are added to `.grad` in place.
@@ -23,7 +23,9 @@ mod moments;
 mod pooling_layers;
 mod positions;
 pub mod precision;
-mod product;
+mod row_products;
+mod sparse_matrix;
+mod target;
 
 use candle_core::{CpuStorage, Device, Layout, Result, Shape, Storage, Tensor, WithDType};
 
@@ -104,7 +106,7 @@ impl Backend for Cpu {
 /// Elements that one task of an elementwise op computes: fixed, as every chunk is, and a good part of the first-level cache.
 const CHUNK: usize = 1 << 12;
 
-/// Runs loops compiled for the widest vector instructions this processor has. A macro, since what they are called through has to be inlined
+/// Runs loops compiled for the widest vector instructions this CPU has. A macro, since what they are called through has to be inlined
 /// to be compiled so, and pulp does not make sure that it is.
 macro_rules! vectorized {
     ($loops:expr) => {

@@ -116,7 +116,7 @@ impl Pool {
         1.0 / (self.window.size * self.window.size) as f32
     }
 
-    /// Adds to a image's gradient, which starts at zero.
+    /// Adds to an image's gradient, which starts at zero.
     fn backward(&self, gradient: &[f32], argmax: &[u8], image: &mut [f32]) {
         let scale = self.scale();
         for (position, gradient) in gradient.chunks_exact(self.channels).enumerate() {

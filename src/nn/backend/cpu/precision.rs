@@ -1,4 +1,4 @@
-//! Owns the rounding of products' operands to a shorter number format. Must not know which product they are for.
+//! Rounding the operands of matrix products to a shorter number format.
 
 use std::borrow::Cow;
 

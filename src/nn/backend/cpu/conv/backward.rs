@@ -94,7 +94,7 @@ impl FusedConvolution {
         }
     }
 
-    /// Whether the gradients come from `dense_group` and `mirror`: where hardly any is zero, and for a image of one channel, whose taps
+    /// Whether the gradients come from `dense_group` and `mirror`: where hardly any is zero, and for an image of one channel, whose taps
     /// are too few to make the rows that a list sums long enough.
     const fn is_dense(&self, of_pictures: bool) -> bool {
         let few_zeros = !self.pool && !self.relu && self.convolution.has_mirror();

@@ -14,7 +14,7 @@ const TASK: usize = 4;
 /// What every image's forward pass shares.
 struct Packed<'a> {
     panels: &'a [f32],
-    /// The panels as pairs, where the products are the processor's own bf16 ones.
+    /// The panels as pairs, where the products are the CPU's own bf16 ones.
     pairs: Option<&'a [u32]>,
     bias: &'a [f32],
     offsets: &'a [u32],

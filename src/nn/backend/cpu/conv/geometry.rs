@@ -7,7 +7,7 @@ use crate::run_config::Precision;
 /// Numbers that are gone through over and over, and so are kept to a part of the first-level cache.
 pub const FIRST_CACHE: usize = 6 << 10;
 
-/// The sizes of one image's convolution. Pictures are `[height, width, channels]`, weights `[out, in, kernel, kernel]`.
+/// The sizes of one image's convolution. Images are `[height, width, channels]`, weights `[out, in, kernel, kernel]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Convolution {
     /// Rows of the image.
@@ -35,7 +35,7 @@ impl Convolution {
         self.width + 2 * self.padding
     }
 
-    /// Numbers in a image.
+    /// Numbers in an image.
     pub const fn image_len(&self) -> usize {
         self.height * self.width * self.channels
     }
@@ -90,7 +90,7 @@ impl Convolution {
         self.kernel * self.kernel_row_len()
     }
 
-    /// Copies a image into the middle of a padded one, with zeros all around.
+    /// Copies an image into the middle of a padded one, with zeros all around.
     pub fn pad(&self, image: &[f32], padded: &mut [f32], precision: Precision) {
         let row = self.width * self.channels;
         let mut end = 0;

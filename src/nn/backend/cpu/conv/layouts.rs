@@ -43,7 +43,7 @@ impl Convolution {
         panels
     }
 
-    /// Whether products of this precision are the processor's own bf16 ones: kernel rows are then taken in pairs of numbers.
+    /// Whether products of this precision are the CPU's own bf16 ones: kernel rows are then taken in pairs of numbers.
     pub fn takes_pairs(&self, precision: Precision) -> bool {
         precision == Precision::Bf16 && self.kernel_row_len().is_multiple_of(2) && bf16::is_native()
     }

@@ -1,6 +1,5 @@
-//! Owns 2x2 max-pooling with stride 2, optionally with `ReLU`, of rows of a convolution's result, and the way back through it.
+//! 2x2 max-pooling with stride 2, optionally with `ReLU`, of rows of a convolution's output, and its backward pass.
 //! An odd last row or column is left out, as in `PyTorch`; of equal values the first in reading order is the maximum.
-//! Must not know what comes before or after.
 
 use pulp::{Arch, Simd, WithSimd};
 

@@ -1,5 +1,4 @@
-//! Owns sums of scaled rows: `to += Σ value · from[offset]`, with the sums in registers while the list is walked.
-//! Must not know what the rows are.
+//! Sums of scaled rows: `to += Σ value · from[offset]`, with the sums in registers while the list is traversed.
 
 use pulp::bytemuck::{Pod, Zeroable};
 use pulp::{Simd, WithSimd};

@@ -1,5 +1,4 @@
-//! Owns products of bfloat16 numbers by the processor's own instruction for them (AVX-512 BF16): two products and two sums a lane.
-//! Must not know what is multiplied. Elsewhere operands are rounded to bf16 and multiplied as f32, which gives the same
+//! Products of bfloat16 numbers by the CPU's own instruction for them (AVX-512 BF16): two products and two sums a lane. On other CPUs operands are rounded to bf16 and multiplied as f32, which gives the same
 //! products but is no faster than f32.
 
 #[cfg(target_arch = "x86_64")]
@@ -14,7 +13,7 @@ use crate::nn::backend::cpu::{precision::bf16_bits, vectorized};
 #[cfg(target_arch = "x86_64")]
 pub const STEP: usize = 32;
 
-/// Whether this processor multiplies bf16 numbers by itself.
+/// Whether this CPU multiplies bf16 numbers by itself.
 pub fn is_native() -> bool {
     #[cfg(target_arch = "x86_64")]
     return super::lanes() == 16 && std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bf16");
@@ -106,7 +105,7 @@ mod native {
         ///
         /// # Safety
         ///
-        /// As for `Tile::compute`; and the processor must have AVX-512 BF16.
+        /// As for `Tile::compute`; and the CPU must have AVX-512 BF16.
         pub unsafe fn compute(self, pixels: &[*const u16; PIXELS], count: usize, vectors: usize) {
             // SAFETY: the caller's promise.
             unsafe {
@@ -170,7 +169,7 @@ mod native {
     ///
     /// # Safety
     ///
-    /// That many rows must be readable, and the processor must have AVX-512 BF16.
+    /// That many rows must be readable, and the CPU must have AVX-512 BF16.
     #[target_feature(enable = "avx512f,avx512bf16")]
     pub unsafe fn dot_tile<const A: usize, const B: usize>(
         left: *const u16,

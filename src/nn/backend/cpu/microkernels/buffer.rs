@@ -1,5 +1,5 @@
-//! Owns buffers that start at a cache line, kept per thread, so that vectors never straddle two lines and the temporaries of
-//! a step do not go back to the system in between. Must not know what they hold.
+//! Buffers that start at a cache line, so that vectors never straddle two lines, and that are kept per thread, so that the temporaries of a
+//! step are not returned to the system in between.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

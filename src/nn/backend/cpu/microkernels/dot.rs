@@ -1,4 +1,4 @@
-//! Owns tiles of inner products between rows of two matrices. Must not know layers.
+//! Tiles of inner products between the rows of two matrices.
 
 use pulp::Simd;
 

@@ -1,8 +1,8 @@
-//! Owns the inner loops of our ops: register-blocked kernels on the widest vectors the processor has, chosen at run time
-//! (AVX-512, AVX2 + FMA, NEON, or plain loops). Must not know tensors, threads or layers.
+//! The inner loops of the CPU's ops: register-blocked kernels on the widest vectors the CPU has, chosen at run time (AVX-512, AVX2 + FMA,
+//! NEON, or plain loops). They know no tensors, threads or layers.
 //!
 //! Three kernels carry all of training:
-//! - `tile`: a dense tile of a convolution, pixels x outputs, from pictures and packed weights (forward);
+//! - `tile`: a dense tile of a convolution, pixels x outputs, from images and packed weights (forward);
 //! - `dot`: a tile of inner products of rows (a linear layer's forward);
 //! - `accumulate`: rows += Σ value · row, over a list of (row, value) pairs (all gradients). A gradient that comes back
 //!   through a 2x2 maximum or a `ReLU` is mostly zeros; a list leaves them out, which beats a dense product at its peak.
@@ -17,7 +17,7 @@ pub use buffer::{Buffer, Scratch};
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Numbers in the widest vector of this processor.
+/// Numbers in the widest vector of this CPU.
 pub fn lanes() -> usize {
     struct Lanes;
     impl WithSimd for Lanes {

@@ -1,12 +1,11 @@
-//! Owns the dense tile of a convolution: a few pixels by a panel of outputs, all sums in registers.
-//! Must not know pictures beyond where each pixel's numbers start.
+//! The dense tile of a convolution: a few pixels by a panel of outputs, all sums in registers.
 
 use pulp::Simd;
 
 use super::{load, store};
 
 /// Pixels of a full tile: with two vectors of outputs each, twelve sums, which hides the latency of a multiply-add on every
-/// processor and leaves AVX2's sixteen registers room for the operands.
+/// CPU and leaves AVX2's sixteen registers room for the operands.
 pub const PIXELS: usize = 6;
 
 /// Where a tile's sums start from.

@@ -1,5 +1,4 @@
-//! Owns the two products of a fully connected layer: rows times rows (forward), and a matrix of mostly zeros times rows
-//! (its gradients). Must not know tensors or layers.
+//! The gradients of a linear layer: a matrix of mostly zeros times rows.
 
 use std::ops::Range;
 
@@ -7,135 +6,18 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::microkernels::accumulate::{Parts, Reach, Rows, Term, VECTORS, accumulate};
-#[cfg(target_arch = "x86_64")]
-use super::microkernels::bf16;
-use super::microkernels::dot::{dot_tile, tile_sizes};
 use super::microkernels::{Scratch, lanes};
+use super::row_products::WORTH_SHARING;
+use super::target::Target;
 use super::vectorized;
 
-/// Multiply-adds below which waking another thread costs more than it brings.
-const WORTH_SHARING: usize = 1 << 20;
-/// Rows of the right-hand side that one task of `rows_times_rows` takes.
-const TASK_ROWS: usize = 48;
-/// Lists of a sparse matrix that one task takes: so many that bringing the other matrix close to them costs little.
+/// Rows of a sparse matrix that one task takes: so many that copying the other matrix close to them costs little.
 const LISTS: usize = 512;
-/// Numbers of the right-hand side that are walked over and over, and so are kept in the first cache.
+/// Elements of the right-hand side that are gone through over and over, and so are kept in the first-level cache.
 const FIRST_CACHE: usize = 10 << 10;
 
-/// `out[a][b] = bias[b] + left[a] · right[b]`, or the `ReLU` of that, for rows of `len` numbers.
-pub fn rows_times_rows(out: &mut [f32], left: &[f32], right: &[f32], bias: Option<&[f32]>, len: usize, relu: bool) {
-    let (lefts, rights) = (left.len() / len, right.len() / len);
-    assert_eq!((left.len(), right.len(), out.len()), (lefts * len, rights * len, lefts * rights), "rows of equal length");
-    assert!(bias.is_none_or(|bias| bias.len() == rights), "a number of the bias for every column");
-    let target = Target(out.as_mut_ptr());
-    let task = |rows: Range<usize>| Arch::new().dispatch(Dots { target, left, right, bias, len, relu, rows });
-    if left.len() * rights < WORTH_SHARING {
-        task(0..rights);
-    } else {
-        share(rights, task);
-    }
-}
-
-/// `rows_times_rows` with products of bf16 numbers, where `bf16::is_native`.
-#[cfg(target_arch = "x86_64")]
-pub fn rows_times_rows_bf16(out: &mut [f32], left: &[f32], right: &[f32], bias: Option<&[f32]>, len: usize, relu: bool) {
-    /// Rows of either side in a tile.
-    const HIGH: usize = 4;
-    const WIDE: usize = 6;
-    assert!(bf16::is_native(), "the processor's own bf16 products");
-    let (lefts, rights) = (left.len() / len, right.len() / len);
-    assert_eq!((left.len(), right.len(), out.len()), (lefts * len, rights * len, lefts * rights), "rows of equal length");
-    assert!(bias.is_none_or(|bias| bias.len() == rights), "a number of the bias for every column");
-    let padded = len.next_multiple_of(bf16::STEP);
-    let (left, right) = (bf16::Numbers::rows(left, len, padded), bf16::Numbers::rows(right, len, padded));
-    let (left, right) = (left.bits(), right.bits());
-    let target = Target(out.as_mut_ptr());
-    let task = |columns: Range<usize>| {
-        let write = |row: usize, column: usize, sum: f32| {
-            let sum = sum + bias.map_or(0.0, |bias| bias[column]);
-            assert!(row < lefts && column < rights);
-            // SAFETY: the number lies in the result, and this task alone has its column.
-            unsafe { *target.at(row * rights + column) = if relu && sum <= 0.0 { 0.0 } else { sum } };
-        };
-        for column in columns.clone().step_by(WIDE) {
-            for row in (0..lefts).step_by(HIGH) {
-                if row + HIGH <= lefts && column + WIDE <= columns.end {
-                    let (a, b) = (left[row * padded..][..HIGH * padded].as_ptr(), right[column * padded..][..WIDE * padded].as_ptr());
-                    // SAFETY: that many rows were just taken, and `is_native` was asked above.
-                    unsafe { bf16::dot_tile::<HIGH, WIDE>(a, b, padded, |a, b, sum| write(row + a, column + b, sum)) };
-                    continue;
-                }
-                for column in column..(column + WIDE).min(columns.end) {
-                    for row in row..(row + HIGH).min(lefts) {
-                        let (a, b) = (left[row * padded..][..padded].as_ptr(), right[column * padded..][..padded].as_ptr());
-                        // SAFETY: as above.
-                        unsafe { bf16::dot_tile::<1, 1>(a, b, padded, |_, _, sum| write(row, column, sum)) };
-                    }
-                }
-            }
-        }
-    };
-    share(rights, task);
-}
-
-/// Has all threads compute so many columns of a result, a few at a time.
-fn share(columns: usize, task: impl Fn(Range<usize>) + Send + Sync) {
-    let tasks = (0..columns.div_ceil(TASK_ROWS)).into_par_iter().with_max_len(1);
-    tasks.for_each(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(columns)));
-}
-
-/// The start of a result that several tasks write disjoint parts of.
-#[derive(Clone, Copy)]
-struct Target(*mut f32);
-
-// SAFETY: only written through by tasks that each have columns of their own.
-unsafe impl Send for Target {}
-// SAFETY: as above.
-unsafe impl Sync for Target {}
-
-struct Dots<'a> {
-    target: Target,
-    left: &'a [f32],
-    right: &'a [f32],
-    bias: Option<&'a [f32]>,
-    len: usize,
-    relu: bool,
-    /// The rows of `right`, which are the columns of the result.
-    rows: Range<usize>,
-}
-
-impl WithSimd for Dots<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { target, left, right, bias, len, relu, rows } = self;
-        let (lefts, rights) = (left.len() / len, right.len() / len);
-        let (high, wide) = tile_sizes(S::F32_LANES);
-        let mut column = rows.start;
-        while column < rows.end {
-            let columns = wide.min(rows.end - column);
-            let of_right = right[column * len..(column + columns) * len].as_ptr();
-            let mut row = 0;
-            while row < lefts {
-                let count = high.min(lefts - row);
-                let of_left = left[row * len..(row + count) * len].as_ptr();
-                let write = |a: usize, b: usize, sum: f32| {
-                    let sum = sum + bias.map_or(0.0, |bias| bias[column + b]);
-                    // SAFETY: row + a < lefts and column + b < rights, and this task alone has these columns.
-                    unsafe { *target.0.add((row + a) * rights + column + b) = if relu && sum <= 0.0 { 0.0 } else { sum } };
-                };
-                // SAFETY: both slices were just taken with that many rows.
-                unsafe { dot_tile(simd, (of_left, len), (of_right, len), (count, columns), len, write) };
-                row += count;
-            }
-            column += columns;
-        }
-    }
-}
-
 /// A matrix as lists of what is not zero in each row, cut into blocks of columns.
-pub struct Sparse {
+pub struct SparseMatrix {
     rows: usize,
     cols: usize,
     block: usize,
@@ -145,7 +27,7 @@ pub struct Sparse {
     counts: Vec<u32>,
 }
 
-impl Sparse {
+impl SparseMatrix {
     /// The lists of `matrix`, `[rows, cols]`, for a product with rows of `len` numbers.
     pub fn new(matrix: &[f32], cols: usize, len: usize) -> Self {
         let mut sparse = Self::empty(matrix.len() / cols.max(1), cols, len);
@@ -153,7 +35,7 @@ impl Sparse {
         sparse.rows_mut().zip(matrix.par_chunks(cols.max(1))).for_each(|((terms, counts), row)| {
             for ((terms, row), count) in terms.chunks_mut(block).zip(row.chunks(block)).zip(counts) {
                 for (offset, &value) in row.iter().enumerate() {
-                    note(terms, count, offset * width, value);
+                    push(terms, count, offset * width, value);
                 }
             }
         });
@@ -174,7 +56,7 @@ impl Sparse {
                 let (block_index, offset) = (col / block, col % block);
                 for (row, &value) in values[part.clone()].iter().enumerate() {
                     let terms = &mut terms[row * cols + block_index * block..(row + 1) * cols];
-                    note(terms, &mut counts[row * blocks + block_index], offset * width, value);
+                    push(terms, &mut counts[row * blocks + block_index], offset * width, value);
                 }
             }
         });
@@ -196,7 +78,7 @@ impl Sparse {
     pub fn times(&self, dense: &[f32], len: usize, out: &mut [f32], add: bool) {
         assert_eq!((dense.len(), out.len()), (self.cols * len, self.rows * len), "the sizes of a product must agree");
         let (chunks, width) = widths(len);
-        let target = Target(out.as_mut_ptr());
+        let target = Target::new(out);
         let task = |task: usize| {
             let (chunk, first) = (task % chunks, task / chunks * LISTS);
             let columns = (chunk * width).min(len)..((chunk + 1) * width).min(len);
@@ -233,19 +115,9 @@ impl Sparse {
 /// Puts a term on a list, unless it is zero. Written in any case and counted when it matters: cheaper than a branch that cannot be
 /// foretold.
 #[inline(always)]
-fn note(terms: &mut [Term], count: &mut u32, offset: usize, value: f32) {
+fn push(terms: &mut [Term], count: &mut u32, offset: usize, value: f32) {
     terms[*count as usize] = Term { offset: offset as u32, value };
     *count += u32::from(value != 0.0);
-}
-
-impl Target {
-    /// # Safety
-    ///
-    /// `index` must lie in the result.
-    const unsafe fn at(self, index: usize) -> *mut f32 {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.add(index) }
-    }
 }
 
 /// How many chunks rows of `len` numbers are summed in, and how many numbers, in whole vectors, a chunk has.
@@ -258,7 +130,7 @@ fn widths(len: usize) -> (usize, usize) {
 }
 
 struct Products<'a, 'b> {
-    sparse: &'a Sparse,
+    sparse: &'a SparseMatrix,
     dense: &'a [f32],
     len: usize,
     width: usize,
