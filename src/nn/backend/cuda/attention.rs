@@ -3,8 +3,9 @@
 use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{self, empty, for_dtype, gpu, launch, plain_args, threads};
+use super::launch::{self, for_dtype, launch, threads};
 use super::matmul::{matmul, matmul_into, operand_dtype};
+use super::memory::{empty, gpu, plain_args};
 use crate::nn::Output;
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::Context;

@@ -2,7 +2,8 @@
 
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{blocks, empty, gpu, launch};
+use super::launch::{blocks, launch};
+use super::memory::{empty, gpu};
 use crate::ink::PIXELS;
 use crate::nn::backend::AugmentBatch;
 

@@ -3,7 +3,8 @@
 use candle_core::{CudaDevice, DType, Result, Tensor};
 
 use super::column_reduction::ColumnReduction;
-use super::launch::{empty, gpu, launch, threads};
+use super::launch::{launch, threads};
+use super::memory::{empty, gpu};
 use super::pointwise::activation_code;
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::BatchNorm;

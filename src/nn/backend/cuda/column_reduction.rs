@@ -3,7 +3,8 @@
 use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{Uninit, empty, gpu, launch};
+use super::launch::launch;
+use super::memory::{Uninit, empty, gpu};
 
 /// A chunk has at least so many rows,
 const MIN_ROWS: usize = 256;

@@ -6,8 +6,9 @@
 use candle_core::cuda_backend::cudarc::driver::{DeviceRepr, LaunchConfig};
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{empty, for_dtype, gpu, launch, plain_args, threads};
+use super::launch::{for_dtype, launch, threads};
 use super::matmul::{matmul, matmul_over_rows, operand_dtype};
+use super::memory::{empty, gpu, plain_args};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::{Context, Conv2d, Window};
 use crate::nn::{Output, Parameter};

@@ -3,8 +3,9 @@
 use candle_core::{DType, Result, Tensor};
 
 use super::column_reduction::ColumnReduction;
-use super::launch::{self, empty, gpu, launch, threads};
+use super::launch::{self, launch, threads};
 use super::matmul::column_sums;
+use super::memory::{empty, gpu};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::LAYER_NORM_EPSILON;
 use crate::nn::{GradMode, Output, Parameter};

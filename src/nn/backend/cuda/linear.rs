@@ -2,8 +2,9 @@
 
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{empty, for_dtype, gpu, launch, threads};
+use super::launch::{for_dtype, launch, threads};
 use super::matmul::{column_sums, matmul, matmul_over_rows, operand_dtype};
+use super::memory::{empty, gpu};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::Context;
 use crate::nn::{Output, Parameter};

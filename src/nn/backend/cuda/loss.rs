@@ -2,7 +2,8 @@
 
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{blocks, empty, gpu, launch, threads};
+use super::launch::{blocks, launch, threads};
+use super::memory::{empty, gpu};
 use crate::nn::autograd::Gradients;
 use crate::nn::{GradMode, Output};
 

@@ -5,7 +5,8 @@ use candle_core::cuda_backend::cudarc::cublas::{result::gemm_strided_batched_ex,
 use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
 use candle_core::{CudaDevice, D, DType, Result, Tensor};
 
-use super::launch::{KernelArg, Uninit, empty, for_dtype, gpu, launch};
+use super::launch::{for_dtype, launch};
+use super::memory::{KernelArg, Uninit, empty, gpu};
 use crate::run_config::Precision;
 
 /// A block of a GPU computes about so many rows and columns of a product.

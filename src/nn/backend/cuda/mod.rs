@@ -11,6 +11,7 @@ mod layer_norm;
 mod linear;
 mod loss;
 mod matmul;
+mod memory;
 mod optimizer;
 mod pointwise;
 

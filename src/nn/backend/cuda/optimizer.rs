@@ -3,7 +3,8 @@
 use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{KernelArg, blocks, empty, gpu, launch, plain_args};
+use super::launch::{blocks, launch};
+use super::memory::{KernelArg, empty, gpu, plain_args};
 use crate::nn::Parameter;
 use crate::nn::backend::{OptimizerStep, UpdatedParameter};
 use crate::run_config::OptimizerKind;

@@ -2,7 +2,8 @@
 
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{Uninit, empty, gpu, launch, threads};
+use super::launch::{launch, threads};
+use super::memory::{Uninit, empty, gpu};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::DropoutMask;
 use crate::nn::{GradMode, Output};
