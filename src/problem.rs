@@ -49,7 +49,7 @@ pub enum Problem {
     #[error(transparent)]
     Write(#[from] WriteError),
     /// A folder could not be shown in the file manager.
-    #[error("cannot show {path}: {reason}")]
+    #[error("cannot open {path}: {reason}")]
     Show {
         /// The folder.
         path: PathBuf,
@@ -57,13 +57,13 @@ pub enum Problem {
         reason: String,
     },
     /// A run is in progress already.
-    #[error("a run is in progress already")]
+    #[error("another run is already in progress")]
     Busy,
     /// No run or model answers to that reference any more.
-    #[error("that run is over")]
+    #[error("that run has ended")]
     NoSuchRun,
     /// The loss became NaN or infinite, and rolling back did not help.
-    #[error("the loss is not a finite number at step {step}")]
+    #[error("training diverged: the loss is NaN at step {step}")]
     Diverged {
         /// The step, from 1.
         step: u64,
@@ -81,7 +81,7 @@ pub enum Problem {
         message: String,
     },
     /// A device could not be tested.
-    #[error("the self-test came to no result: {reason}")]
+    #[error("the self-test could not be completed: {reason}")]
     SelfTest {
         /// Why.
         reason: String,
@@ -90,7 +90,7 @@ pub enum Problem {
     #[error(transparent)]
     EngineExited(#[from] EngineExit),
     /// The engine is gone and did not come back.
-    #[error("the engine is gone")]
+    #[error("the engine has stopped")]
     EngineGone,
 }
 
@@ -104,7 +104,7 @@ pub enum EngineExit {
         reason: String,
     },
     /// Its process ended without being asked to.
-    #[error("the engine ended with {status}: {words}")]
+    #[error("the engine crashed ({status}): {words}")]
     Ended {
         /// "signal: 9 (SIGKILL)", "exit status: 1".
         status: String,
@@ -112,13 +112,13 @@ pub enum EngineExit {
         words: String,
     },
     /// It stopped responding and was terminated.
-    #[error("the engine was silent for {seconds} s")]
+    #[error("the engine did not respond for {seconds} s")]
     Hung {
         /// How long it was silent.
         seconds: u32,
     },
     /// It is of another version.
-    #[error("the engine is of version {theirs}, this is {ours}")]
+    #[error("the engine is version {theirs}, but this program is {ours}")]
     Version {
         /// This program's version.
         ours: String,
@@ -126,7 +126,7 @@ pub enum EngineExit {
         theirs: String,
     },
     /// What it says makes no sense.
-    #[error("the engine cannot be understood: {reason}")]
+    #[error("the engine sent an invalid message: {reason}")]
     Garbled {
         /// What is wrong.
         reason: String,

@@ -30,7 +30,7 @@ pub enum DataError {
         reason: String,
     },
     /// A file is not what it should be.
-    #[error("{path} is damaged or not what its name says: {reason}")]
+    #[error("{path} is damaged or has an unexpected format: {reason}")]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -46,7 +46,7 @@ pub enum DataError {
         reason: String,
     },
     /// A folder or file has no labelled images that Inkling understands.
-    #[error("{path} holds no data set: {reason}")]
+    #[error("{path} does not contain a data set: {reason}")]
     NoData {
         /// The path.
         path: PathBuf,

@@ -44,7 +44,7 @@ pub fn recv_handshake(from: &mut impl Read) -> io::Result<Option<Handshake>> {
         read => read?,
     }
     if magic != MAGIC {
-        return Err(garbled("it does not begin as one of Inkling's engines does".to_owned()));
+        return Err(garbled("it does not start with the expected header".to_owned()));
     }
     read(from)
 }

@@ -1,5 +1,5 @@
-//! Owns the closed lists a run is chosen from: model, optimiser, schedule, augmentation, precision, device, preset.
-//! Must not know how any of them is built (their rooms do, in one exhaustive match each) nor what a window is.
+//! The closed lists of choices for a run: model, optimiser, schedule, augmentation, precision, device, preset. How each is built is up
+//! to the rooms that implement them, in one exhaustive match each.
 
 /// Declares an enum with one stable name (files, command line) and one label (window) per variant.
 macro_rules! choices {
@@ -52,11 +52,11 @@ macro_rules! choices {
     };
 }
 
-/// A name that is on no list.
+/// A name that is not on its list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{given}\" is not a {what}; choose one of {known}")]
+#[error("unknown {what} \"{given}\"; choose one of {known}")]
 pub struct UnknownChoice {
-    /// Which list was asked, in words ("model", "schedule").
+    /// What the list is of: "model", "schedule".
     pub what: String,
     /// What was given.
     pub given: String,

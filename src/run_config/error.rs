@@ -8,17 +8,17 @@ use super::{DeviceChoice, Field, Precision, VERSION};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant names its field and carries what was given")]
 pub enum ConfigProblem {
-    #[error("configuration version {version} is newer than this program's {VERSION}")]
+    #[error("configuration version {version} is newer than the supported version {VERSION}")]
     NewerVersion { version: u32 },
     #[error("{}: {given} is not {}", name(*field), field.range().map(ToString::to_string).unwrap_or_default())]
     OutOfRange { field: Field, given: String },
     #[error("batch size: {given} is larger than the {images} training images")]
     BatchLargerThanSet { given: u32, images: u64 },
-    #[error("the weights in {path} are of another network: {found}, and not {asked}")]
+    #[error("the weights in {path} belong to {found}, not to {asked}")]
     InitialWeights { path: PathBuf, found: String, asked: String },
-    #[error("precision {precision} cannot be used: {reason}")]
+    #[error("precision {precision} is not available: {reason}")]
     PrecisionUnavailable { precision: Precision, reason: String },
-    #[error("device {device} cannot be used: {reason}")]
+    #[error("device {device} is not available: {reason}")]
     DeviceUnavailable { device: DeviceChoice, reason: String },
 }
 

@@ -24,7 +24,7 @@ pub enum SelfTestError {
     #[error(transparent)]
     Train(#[from] TrainError),
     /// The process that was to check it came to no result.
-    #[error("the self-test came to no result: {reason}")]
+    #[error("the self-test could not be completed: {reason}")]
     NoResult {
         /// Why.
         reason: String,

@@ -49,11 +49,11 @@ impl Checkpoint {
             ..card.config.clone()
         };
         if resumed != *config {
-            return refuse("its checkpoint was made with other settings");
+            return refuse("its checkpoint was saved with different settings");
         }
         let steps = plan.steps_per_epoch * card.epochs.len() as u64;
         if card.train_images != plan.train_images || progress.state.step != steps || card.epochs.is_empty() {
-            return refuse("its data set is not the one it was learning from");
+            return refuse("its data set has changed");
         }
         let lens = |weights: &[Vec<f32>]| weights.iter().map(Vec::len).eq(net.parameters().iter().map(crate::nn::Parameter::len));
         let optimizer = OptimizerConfig::new(config, plan.train_images);

@@ -24,7 +24,7 @@ pub enum TrainError {
     #[error(transparent)]
     Infer(#[from] InferError),
     /// The loss became NaN or infinite, and rolling back did not help.
-    #[error("the loss is not a finite number at step {step}")]
+    #[error("training diverged: the loss is NaN at step {step}")]
     Diverged {
         /// The step, from 1.
         step: u64,

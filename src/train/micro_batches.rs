@@ -25,7 +25,7 @@ impl<'a> MicroBatcher<'a> {
         let within =
             |config| part_within_limit(config, context.backend.kind(), plan.train_images + plan.validation_images, plan.test_images);
         let limit = config.memory_limit.unwrap_or_default();
-        let message = || format!("a run like this does not fit into {limit} MB, however small the parts of its batches");
+        let message = || format!("this run does not fit into {limit} MB, even with micro-batches of a single image");
         let most = within(config).ok_or_else(|| ComputeError::OutOfMemory { message: message() })?;
         if within(&RunConfig { memory_limit: None, ..config.clone() }) != Some(most) {
             observer.intervened(Intervention::SmallerParts { step: 1, images: most as u32 });
@@ -43,7 +43,7 @@ impl<'a> MicroBatcher<'a> {
     ) -> Result<Option<Tensor>, TrainError> {
         let computed = computed.map_err(ComputeError::from);
         let (computed, message) = match computed {
-            Ok(_) if self.context.is_memory_exhausted() => (computed.map(Some), "this program holds more than its limit".to_owned()),
+            Ok(_) if self.context.is_memory_exhausted() => (computed.map(Some), "Inkling uses more than the memory limit".to_owned()),
             Err(ComputeError::OutOfMemory { message }) => (Ok(None), message),
             computed => return Ok(computed.map(Some)?),
         };

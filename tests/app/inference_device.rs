@@ -64,7 +64,7 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
     app.apply(Action::ChooseInferenceDevice(ReadingChoice::Fastest));
     engine.serve();
     assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Fastest, Vec::new())));
-    assert!(app.why_not_inference(ReadingChoice::Metal).unwrap().contains("Reading"));
+    assert!(app.why_not_inference(ReadingChoice::Metal).unwrap().contains("Recognition"));
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
     engine.send(killed());
     wait_for(&mut app, |app| !app.notices.is_empty());
     assert!(app.interrupted_checkpoint().is_none());
-    assert!(app.notices.last().unwrap().message.remedy.contains("before its first epoch"));
+    assert!(app.notices.last().unwrap().message.remedy.contains("before the first epoch"));
     app.apply(Action::ResumeInterrupted("nothing".into()));
     assert!(engine.listen().iter().all(|command| submitted_run(command).is_none()));
 }

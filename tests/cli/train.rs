@@ -93,7 +93,7 @@ fn a_run_that_goes_astray_says_what_it_does_about_it() {
     assert_eq!(back.iter().map(|event| event["left"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 1, 0]);
     assert!(back.iter().all(|event| event["kind"] == "stepped_back"), "{back:?}");
     let said = stderr(&output);
-    assert_eq!(said.matches("The run goes on from").count(), 3, "{said}");
+    assert_eq!(said.matches("Training was rolled back to").count(), 3, "{said}");
     assert!(said.contains("Lower the learning rate"), "{said}");
 }
 

@@ -48,10 +48,10 @@ fn classes_count_rows_of_the_confusion_matrix() {
 
 #[test]
 fn cells_read_as_sentences() {
-    assert_eq!(cell_sentence(4, 9, 12), "Twelve 4s were read as 9");
-    assert_eq!(cell_sentence(4, 9, 1), "One 4 was read as 9");
-    assert_eq!(cell_sentence(4, 9, 0), "No 4 was read as 9");
-    assert_eq!(cell_sentence(3, 3, 1003), "1,003 3s were read rightly");
+    assert_eq!(cell_sentence(4, 9, 12), "Twelve 4s were classified as 9");
+    assert_eq!(cell_sentence(4, 9, 1), "One 4 was classified as 9");
+    assert_eq!(cell_sentence(4, 9, 0), "No 4 was classified as 9");
+    assert_eq!(cell_sentence(3, 3, 1003), "1,003 3s were classified correctly");
 }
 
 #[test]
