@@ -1,5 +1,4 @@
-//! Owns the words and the table of a report: the same in the window, in the terminal and in its file.
-//! Must not know where they are shown.
+//! The text and tables of a benchmark report: the same in the window, in the terminal and in its file.
 
 use crate::records::benchmark::{Extent, Machine, Report, Row, Subject};
 use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision};

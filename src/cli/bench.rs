@@ -43,18 +43,18 @@ pub struct Arguments {
     json: bool,
 }
 
-/// A figure, as soon as it was found.
+/// JSON for each figure, printed as soon as it is measured.
 #[derive(Serialize)]
 struct Figure<'a> {
     event: &'static str,
     #[serde(flatten)]
     row: &'a Row,
-    /// Of a training step: the share of the machine's own f32 product rate that it reaches.
+    /// For a training step: its share of the machine's f32 matrix-product rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     share_of_product: Option<f64>,
 }
 
-/// All figures were found.
+/// JSON at the end of a benchmark.
 #[derive(Serialize)]
 struct Finished<'a> {
     event: &'static str,
@@ -63,18 +63,18 @@ struct Finished<'a> {
     machine: &'a Machine,
     extent: Extent,
     seconds: f64,
-    /// The report's file; null when it could not be written.
+    /// The file of the report; null if it could not be written.
     report: Option<String>,
 }
 
-/// All sides were measured, or could not be.
+/// JSON at the end of a comparison; `failed` names the sides that could not be measured.
 #[derive(Serialize)]
 struct Compared {
     event: &'static str,
     failed: Vec<String>,
 }
 
-/// Measures.
+/// Runs the benchmark or the comparison and prints the result.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut output = Output::new(arguments.json);
     if let Some(what) = arguments.compare {

@@ -14,17 +14,17 @@ use crate::records::JobId;
 use crate::run_config::{DeviceChoice, WeightFormat};
 use crate::system::paths::Paths;
 
-/// How soon Ctrl-C is noticed.
+/// How often Ctrl-C is checked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What is heard of a job before it ends.
+/// An update on a job before it ends.
 #[derive(Debug)]
 pub enum Update {
-    /// How far it is.
+    /// Its progress.
     Progress(JobProgress),
-    /// What a training run or a benchmark says more.
+    /// A further event of a training run or a benchmark.
     Event(Event),
-    /// It was just asked to end.
+    /// Its cancellation was just requested.
     Cancelling,
 }
 
@@ -68,7 +68,7 @@ impl Engine {
         Ok(Self { handle, woken })
     }
 
-    /// Has a job done and follows it to its end; `None` where it was cancelled, which Ctrl-C does where it is listened to.
+    /// Submits a job and follows it to its end; `None` if it was cancelled, as Ctrl-C does once its handler is installed.
     pub fn run(&self, job: Job, mut update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
         let id = JobId(1);
         self.send(Command::Submit { id, job: Box::new(job) })?;
@@ -85,7 +85,7 @@ impl Engine {
                 Some(Event::Job { event: JobEvent::Cancelled, .. }) => return Ok(None),
                 Some(Event::Job { event: JobEvent::Failed(problem), .. }) => return Err(problem.into()),
                 Some(Event::EngineExited(exit)) => return Err(exit.into()),
-                // A new engine knows nothing of the job.
+                // A restarted engine has lost the job.
                 Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
                 Some(event) => update(Update::Event(event))?,
                 None => {}
@@ -97,7 +97,7 @@ impl Engine {
         if self.handle.send(command) { Ok(()) } else { Err(Problem::EngineGone) }
     }
 
-    /// The next event; `None` when there was none for a moment.
+    /// The next event; `None` if there was none for a short while.
     fn next(&self) -> Result<Option<Event>, Problem> {
         loop {
             match self.handle.try_recv() {

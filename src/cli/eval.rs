@@ -39,7 +39,7 @@ struct Figures {
     loss: f64,
 }
 
-/// Measures.
+/// Evaluates the model and prints the result.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let engine = Engine::start(arguments.data_dir, None, WeightFormat::F32)?;
     let model = ModelRef::File(arguments.model);

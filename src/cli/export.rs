@@ -67,7 +67,7 @@ struct Exported<'a> {
     quantized: Option<QuantizedAccuracy>,
 }
 
-/// Exports.
+/// Exports the model and lists what was written.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let spec = spec(&arguments)?;
     let mut output = Output::new(arguments.json);

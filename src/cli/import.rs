@@ -56,7 +56,7 @@ struct Imported<'a> {
     finding: &'a ImportFinding,
 }
 
-/// Imports.
+/// Imports the file and prints what it was recognised as.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let normalization = arguments.mean.zip(arguments.std).map(|(mean, std)| Normalization { mean, std });
     if let Some(Normalization { mean, std }) = normalization

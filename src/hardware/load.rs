@@ -1,5 +1,5 @@
-//! Owns what this machine is doing at a moment: how busy its processor and GPUs are, and how full their memory is.
-//! Must not be asked by a thread that draws: a reading may take a quarter of a second, and a driver as long as it likes.
+//! The current load of this machine: how busy its CPU and GPUs are, and how full their memory is.
+//! Never read it on the window's thread: a reading can take a quarter of a second, and a driver can hang.
 
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -1,6 +1,5 @@
-//! Owns which ops are checked, on which shapes: odd ones, with strides and padding, larger than a task and smaller than a vector,
-//! with more rows than one part of a GPU sums.
-//! Must not know how they are compared.
+//! The ops of the self-test and their shapes: odd ones, with strides and padding, larger than a tile and smaller than a vector, and with more
+//! rows than one block of a GPU reduces.
 
 use candle_core::{Device, Result, Tensor};
 

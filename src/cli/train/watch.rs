@@ -52,7 +52,7 @@ pub fn train(engine: &Engine, config: &RunConfig, from: Option<PathBuf>, output:
                 complained = true;
                 progress.note(&Message::checkpoint_not_kept(&problem).to_string());
             }
-            // The rest concerns recognition, which was not asked for here.
+            // Other events are irrelevant here.
             Update::Event(_) => {}
         }
         Ok(())
