@@ -1,47 +1,63 @@
-//! Inkling: train a handwriting reader on your own machine, then draw and watch it read.
+//! Inkling: train a digit classifier on your own machine, then draw a digit and watch it being recognised.
 //!
 //! # The map
 //!
 //! ```text
-//!  window (ui)  --Action-->  app  --Command-->  engine  -->  train · infer · export · import · hardware · runs
-//!      ^                      ^                    |              |
-//!      '---- draws state -----'------- Event ------'              v
-//!                                                        nn · optim · data --> ink
+//!  window (ui)  --Action-->  app  --Command-->  engine  -->  train · infer · bench · export · import · runs
+//!      ^                      ^                    |                         |
+//!      '---- draws state -----'------- Event ------'                         v
+//!                                                                optim --> nn --> device
 //! ```
+//!
+//! The rooms, from the top down. Each knows only rooms below it, so there are no circles; `tests/tidy` reads this table and the sources,
+//! and fails where one says otherwise.
 //!
 //! | room | owns |
 //! |---|---|
-//! | [`ink`] | strokes, ink and image files, and the 28x28 image that models take as input |
-//! | [`data`] | data sets: IDX, folders, CSV, ink files, the built-in writer; how pictures are changed in training |
-//! | [`nn`] | ops with their gradients, models, model files |
-//! | [`optim`] | optimisers, schedules, clipping, loss scaling, weight averaging |
-//! | [`train`] | the training loop, top to bottom in one file, and its parts: batches, updates, the way back from numbers that are none |
-//! | [`infer`] | reading a drawing, measuring a model, comparing the devices it can read on |
-//! | [`export`] | models on their way out: safetensors, ONNX, `PyTorch`, candle, card, report |
-//! | [`import`] | weights on their way in, and which network they are |
-//! | [`runs`] | run folders, and checkpoints of runs under way or interrupted |
-//! | [`hardware`] | what this machine has and what that means for training, and how busy it is |
-//! | [`bench`] | measuring this machine: products, training steps, data, reading; and keeping what came of it |
-//! | [`device`] | opening devices, and the libraries that takes |
-//! | [`self_test`] | whether a device computes rightly: every op, a training, a reading |
-//! | [`system`] | files whole or not at all, folders, child processes, one window at a time |
-//! | [`engine`] | the one thread that owns tensors, here or in a process of its own; takes [`protocol::Command`], gives [`protocol::Event`] |
-//! | [`math`] | seeded randomness, quantiles, intervals, accuracy per digit |
-//! | [`text`] | numbers, tables and licences as text |
-//! | [`app`] | what the window shows, as data: state, actions, messages |
+//! | [`cli`] | the command line: a file per subcommand, on the same engine as the window |
 //! | `ui` | panels that draw [`app`] state and return actions |
-//! | [`cli`] | the command line, on the same engine |
+//! | [`app`] | what the window shows, as data: state, actions, messages |
+//! | [`engine`] | the one thread that owns tensors, here or in a process of its own; a file per job in `engine/jobs` |
+//! | [`protocol`] | what is said to the engine and by it: [`protocol::Command`], [`protocol::Event`] |
+//! | [`problem`] | the union of all rooms' errors, formed for whoever asked the engine |
+//! | [`self_test`] | whether a device computes correctly: every op, a training run, recognition |
+//! | [`bench`] | measuring this machine: matrix products, training steps, data loading, recognition |
+//! | [`import`] | weights on their way in, and which network they are |
+//! | [`export`] | models on their way out: safetensors, ONNX, `PyTorch`, candle, model card, report |
+//! | [`runs`] | folders of finished runs, and checkpoints of those in progress or interrupted |
+//! | [`train`] | the training loop, top to bottom in `session.rs`, and its parts: batches, steps, rollback, checkpoints |
+//! | [`infer`] | recognising a drawing, measuring a model, comparing the devices it can run on |
+//! | [`hardware`] | what this machine has, what that means for training, and how busy it is |
+//! | [`optim`] | each optimiser's formula and state, schedules, loss scaling, weight averaging |
+//! | [`nn`] | ops with their gradients, networks, model files |
+//! | [`data`] | data sets: IDX, folders, CSV, ink files, the built-in writer; augmentation |
+//! | [`device`] | opening devices, and the libraries that takes |
+//! | [`math`] | seeded randomness, quantiles, statistics of a measurement |
+//! | [`records`] | records that many rooms share: runs, models, benchmarks, exports, imports |
+//! | [`ink`] | strokes, ink and image files, and the 28x28 image that models take as input |
+//! | [`text`] | numbers with units, tables and licences as text |
+//! | [`system`] | files whole or not at all, folders, child processes, one window at a time |
+//! | [`run_config`] | the settings of a run: choices, presets, the ranges of numbers |
 //!
 //! # Invariants
 //!
-//! - `ui` and `app` do not know candle; nothing below `ui` knows egui. `cargo check --lib --no-default-features` has no
-//!   window in it.
-//! - One engine thread owns every tensor. No mutex is shared across its boundary; a panic in it becomes an event. Only the comparison of
-//!   reading devices has a thread of its own beside it, which reads with a model that no longer learns.
+//! Proved by `tests/tidy`, by imports:
+//!
+//! - candle is known to `device`, `nn`, `optim` and the rooms that compute with them (`train`, `infer`, `export`, `import`, `bench`,
+//!   `self_test`); to no other. Only `ui` knows egui; `cargo check --lib --no-default-features` has no window in it.
+//! - Whatever [`protocol`] stands on, down to each room's `error.rs`, is plain data: no tensors, threads, locks or files.
+//! - Each room returns its own error. [`problem::Problem`] unites them, and nothing below it knows it.
 //! - All randomness comes from [`math::random::Random`], seeded; candle's own generator is never used.
 //! - Every file is written by [`system::files`]: whole or not at all.
-//! - candle's `max_pool2d` is never called: its gradient is wrong (see `nn::ops`).
-//! - Errors are data below and sentences only in [`app::messages`].
+//! - candle's `max_pool2d` and `conv2d` are never called where gradients matter: the first has a wrong gradient, the second a slow one.
+//!
+//! Kept by whoever changes the code:
+//!
+//! - One engine thread owns every tensor. No mutex is shared across its boundary; a panic in it becomes an event. Only the comparison of
+//!   devices has a thread of its own beside it, which recognises with a model that is no longer trained.
+//! - Errors are data, and [`app::messages`] words them. What a room finds out (`hardware`, `self_test`, `bench`, `export`) it words
+//!   itself, in one file, so that window, command line and reports say the same.
+//! - A range or a default of a setting stands once, in [`run_config`].
 
 pub mod app;
 pub mod bench;

@@ -24,6 +24,7 @@ mod support;
 mod synthetic;
 mod system;
 mod text;
+mod tidy;
 mod train;
 #[cfg(feature = "gui")]
 mod ui;

@@ -16,9 +16,3 @@ pub use checkpoints::{Checkpoints, InterruptedRun, Place};
 pub use error::RunError;
 pub use folder::{check_target, keep_in, load, save_to};
 pub use store::{RunEntry, Store};
-
-impl From<candle_core::Error> for RunError {
-    fn from(error: candle_core::Error) -> Self {
-        crate::nn::ComputeError::from(error).into()
-    }
-}

@@ -14,4 +14,3 @@ mod norms;
 mod pooling;
 mod precision;
 mod reference;
-mod tidy;

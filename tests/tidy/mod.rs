@@ -1,0 +1,136 @@
+//! The directions that the map in `src/lib.rs` claims, read off the sources: which room may know which, and who may know candle and egui.
+
+mod sources;
+
+use std::collections::BTreeSet;
+
+use self::sources::Sources;
+
+/// The rooms in the order of the map's table, which goes from the top down.
+fn rooms_of_the_map() -> Vec<String> {
+    let map = include_str!("../../src/lib.rs");
+    let names = map.lines().filter_map(|line| line.strip_prefix("//! | ")?.split(" | ").next()?.split('`').nth(1));
+    names.map(str::to_owned).collect()
+}
+
+fn only_downwards(sources: &Sources, order: &[String]) -> Result<(), String> {
+    let floor = |room: &str| order.iter().position(|known| known == room);
+    for ((room, other), file) in sources.room_graph() {
+        if floor(&other) <= floor(room) {
+            return Err(format!("src/{file} names `{other}`, which stands above `{room}` in the map"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_map_names_every_room_and_no_other() {
+    let sources = Sources::read();
+    let order = rooms_of_the_map();
+    assert_eq!(order.iter().map(String::as_str).collect::<BTreeSet<_>>(), sources.rooms());
+    assert_eq!(order.len(), sources.rooms().len(), "a room stands in the map twice");
+}
+
+#[test]
+fn every_room_knows_only_rooms_below_it_so_that_there_are_no_circles() {
+    only_downwards(&Sources::read(), &rooms_of_the_map()).unwrap();
+}
+
+#[test]
+fn a_room_that_knows_one_above_it_is_found() {
+    let order = rooms_of_the_map();
+    let forbidden = [
+        "use crate::problem::Problem;",
+        "use crate::{ink, app::{self, App}};",
+        "fn f() { crate::protocol::f() }",
+        "pub(crate) use super::super::engine::EngineHandle as Handle;",
+    ];
+    for code in forbidden {
+        let mut sources = Sources::read();
+        sources.add(&["optim".to_owned(), "intruder".to_owned()], false, code);
+        let found = only_downwards(&sources, &order).unwrap_err();
+        assert!(found.contains("optim/intruder.rs"), "{found}");
+    }
+    let mut sources = Sources::read();
+    let harmless = "// crate::app\nuse crate::nn::{Net, Pass};\nuse super::rule::problem;\nuse std::problem;";
+    sources.add(&["optim".to_owned(), "guest".to_owned()], false, harmless);
+    only_downwards(&sources, &order).unwrap();
+}
+
+/// Files whose code names one of these libraries.
+fn naming<'a>(sources: &'a Sources, libraries: &[&str]) -> Vec<&'a str> {
+    let names = |code: &str| {
+        libraries.iter().any(|library| {
+            let starts = |at: usize| !code[..at].ends_with(|before: char| before.is_alphanumeric() || "_\"".contains(before));
+            code.match_indices(&format!("{library}::")).any(|(at, _)| starts(at))
+        })
+    };
+    sources.files().filter(|file| names(&file.code)).map(|file| file.path.as_str()).collect()
+}
+
+fn are_below(files: &[&str], rooms: &[&str]) {
+    let allowed = |file: &&&str| rooms.iter().any(|room| file.strip_prefix(room).is_some_and(|rest| rest.starts_with(['/', '.'])));
+    let others: Vec<_> = files.iter().filter(|file| !allowed(file)).collect();
+    assert!(others.is_empty(), "only {rooms:?} may, but {others:?} do as well");
+    assert!(!files.is_empty(), "nobody does: the name is wrong");
+}
+
+#[test]
+fn tensors_stay_where_the_map_says() {
+    let tensors = ["device", "nn", "optim", "infer", "train", "export", "import", "bench", "self_test"];
+    are_below(&naming(&Sources::read(), &["candle_core"]), &tensors);
+}
+
+#[test]
+fn only_the_window_knows_how_it_is_drawn() {
+    are_below(&naming(&Sources::read(), &["egui", "eframe", "egui_plot", "rfd"]), &["ui"]);
+}
+
+#[test]
+fn what_crosses_pipes_is_plain_data_whatever_it_stands_on() {
+    let sources = Sources::read();
+    let files = sources.closure("protocol");
+    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    assert!(paths.contains(&"records/run.rs") && paths.contains(&"nn/error.rs") && paths.contains(&"problem.rs"), "{paths:?}");
+    for file in files {
+        for library in ["candle_core::", "candle_nn::", "egui::", "rayon::", "thread::", "mpsc::", "Mutex", "File::", "fs::"] {
+            assert!(!file.code.contains(library), "src/{} is part of the protocol and names {library}", file.path);
+        }
+    }
+}
+
+#[test]
+fn candles_own_pooling_and_convolution_are_never_called() {
+    // What an exported program calls is for inference alone, or PyTorch's; the benchmark times plain candle; the reference backend uses
+    // candle-nn's fused kernels where there are no gradients.
+    let (export, plain, reference) = ("export/", "bench/plain_candle.rs", "nn/backend/reference");
+    let calls = [
+        "max_pool2d(",
+        "max_pool2d_with_stride(",
+        "Tensor::max_pool2d",
+        ".conv2d(",
+        "Tensor::conv2d",
+        "conv2d_with_algo",
+        "conv_transpose2d",
+    ];
+    for file in Sources::read().files().filter(|file| !file.path.starts_with(export) && file.path != plain) {
+        for call in calls {
+            assert!(!file.code.contains(call), "src/{} calls {call}", file.path);
+        }
+        assert!(file.path.starts_with(reference) || !file.code.contains("candle_nn::"), "src/{} calls candle-nn", file.path);
+    }
+}
+
+#[test]
+fn files_are_written_whole_and_randomness_is_seeded() {
+    let elsewhere = |room: &str, calls: &[&str]| {
+        for file in Sources::read().files().filter(|file| !file.path.starts_with(room)) {
+            for call in calls {
+                assert!(!file.code.contains(call), "src/{} calls {call}", file.path);
+            }
+        }
+    };
+    elsewhere("system/files.rs", &["fs::write(", "File::create("]);
+    // An exported program draws nothing, and candle's generator is not ours.
+    elsewhere("math/random.rs", &["Tensor::rand", ".rand_like(", ".randn_like(", "rand::"]);
+}
