@@ -44,7 +44,8 @@
 //! Proved by `tests/tidy`, by imports:
 //!
 //! - candle is known to `device`, `nn`, `optim` and the rooms that compute with them (`train`, `infer`, `export`, `import`, `bench`,
-//!   `self_test`); to no other. Only `ui` knows egui; `cargo check --lib --no-default-features` has no window in it.
+//!   `self_test`); to no other. Only `ui` knows egui, and the file of `cli` that opens it;
+//!   `cargo check --lib --no-default-features` has no window in it.
 //! - Whatever [`protocol`] stands on, down to each room's `error.rs`, is plain data: no tensors, threads, locks or files.
 //! - Each room returns its own error. [`problem::Problem`] unites them, and nothing below it knows it.
 //! - All randomness comes from [`math::random::Random`], seeded; candle's own generator is never used.

@@ -83,18 +83,18 @@ fn tensors_stay_where_the_map_says() {
 
 #[test]
 fn only_the_window_knows_how_it_is_drawn() {
-    are_below(&naming(&Sources::read(), &["egui", "eframe", "egui_plot", "rfd"]), &["ui"]);
+    are_below(&naming(&Sources::read(), &["egui", "eframe", "egui_plot", "rfd"]), &["ui", "cli/window"]);
 }
 
 #[test]
 fn what_crosses_pipes_is_plain_data_whatever_it_stands_on() {
     let sources = Sources::read();
     let files = sources.closure("protocol");
-    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let paths: Vec<&str> = files.iter().map(|(file, _)| file.path.as_str()).collect();
     assert!(paths.contains(&"records/run.rs") && paths.contains(&"nn/error.rs") && paths.contains(&"problem.rs"), "{paths:?}");
-    for file in files {
+    for (file, from) in files {
         for library in ["candle_core::", "candle_nn::", "egui::", "rayon::", "thread::", "mpsc::", "Mutex", "File::", "fs::"] {
-            assert!(!file.code.contains(library), "src/{} is part of the protocol and names {library}", file.path);
+            assert!(!file.code.contains(library), "src/{}, which src/{from} names, is part of the protocol and names {library}", file.path);
         }
     }
 }
@@ -106,16 +106,17 @@ fn candles_own_pooling_and_convolution_are_never_called() {
     let (export, plain, reference) = ("export/", "bench/plain_candle.rs", "nn/backend/reference");
     let calls = [
         "max_pool2d(",
+        ".conv2d(",
         "max_pool2d_with_stride(",
         "Tensor::max_pool2d",
-        ".conv2d(",
         "Tensor::conv2d",
         "conv2d_with_algo",
         "conv_transpose2d",
     ];
     for file in Sources::read().files().filter(|file| !file.path.starts_with(export) && file.path != plain) {
         for call in calls {
-            assert!(!file.code.contains(call), "src/{} calls {call}", file.path);
+            // Ours is called by that name as well.
+            assert!(!file.code.replace("backend.conv2d(", "").contains(call), "src/{} calls {call}", file.path);
         }
         assert!(file.path.starts_with(reference) || !file.code.contains("candle_nn::"), "src/{} calls candle-nn", file.path);
     }

@@ -68,16 +68,20 @@ impl Sources {
         graph
     }
 
-    /// This file and every file of ours that it stands on.
-    pub fn closure(&self, module: &str) -> Vec<&File> {
-        let mut waiting = vec![vec![module.to_owned()]];
-        let mut seen = BTreeSet::new();
-        while let Some(module) = waiting.pop() {
-            if seen.insert(module.clone()) {
-                waiting.extend(paths(&module, &self.0[&module]).iter().map(|path| self.file_of(path)).filter(|file| !file.is_empty()));
+    /// This file and every file of ours that it stands on, each with the one that names it.
+    pub fn closure(&self, module: &str) -> Vec<(&File, &str)> {
+        let mut waiting = vec![(vec![module.to_owned()], "")];
+        let mut seen = BTreeMap::new();
+        while let Some((module, from)) = waiting.pop() {
+            if seen.contains_key(&module) {
+                continue;
             }
+            let file = &self.0[&module];
+            let named = paths(&module, file).into_iter().map(|path| self.file_of(&path)).filter(|file| !file.is_empty());
+            waiting.extend(named.map(|named| (named, file.path.as_str())));
+            seen.insert(module, (file, from));
         }
-        seen.iter().map(|module| &self.0[module]).collect()
+        seen.into_values().collect()
     }
 
     /// The module in whose file that which this path names is written, through what folders hand on.
@@ -86,8 +90,8 @@ impl Sources {
         let (module, rest) = path.split_at(known);
         let Some(name) = rest.first().filter(|_| !module.is_empty()) else { return module.to_vec() };
         let file = &self.0[module];
-        let handed_on = paths(module, file).into_iter().find(|path| path.len() > module.len() + 1 && path.last() == Some(name));
-        match handed_on.filter(|path| file.is_folder && path.starts_with(module)) {
+        let leads_on = |path: &Vec<String>| path.len() > module.len() + 1 && path.starts_with(module) && path.last() == Some(name);
+        match paths(module, file).into_iter().find(|path| file.is_folder && leads_on(path)) {
             Some(path) => self.file_of(&path),
             None => module.to_vec(),
         }
@@ -108,6 +112,10 @@ fn paths(module: &[String], file: &File) -> Vec<Vec<String>> {
         for (at, _) in file.code.match_indices(root).filter(|&(at, _)| !file.code[..at].ends_with("::")) {
             let path =
                 file.code[at..].split(|letter: char| !(letter.is_alphanumeric() || "_:".contains(letter))).next().unwrap_or_default();
+            // A group after `use`, which was taken apart above.
+            if path.ends_with("::") {
+                continue;
+            }
             found.push(path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect());
         }
     }
