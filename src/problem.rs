@@ -12,6 +12,7 @@ use crate::import::ImportError;
 use crate::infer::InferError;
 use crate::ink::InkError;
 use crate::nn::{ComputeError, ModelError};
+use crate::progress::Cancelled;
 use crate::run_config::ConfigProblem;
 use crate::runs::RunError;
 use crate::self_test::SelfTestError;
@@ -26,7 +27,10 @@ pub enum Problem {
     Config(#[from] ConfigProblem),
     /// Training or test data could not be read.
     #[error(transparent)]
-    Data(#[from] DataError),
+    Data(DataError),
+    /// Whoever asked for it cancelled it.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// An image or an ink file could not be read.
     #[error(transparent)]
     Ink(#[from] InkError),
@@ -148,12 +152,22 @@ impl From<TrainError> for Problem {
     }
 }
 
+impl From<DataError> for Problem {
+    fn from(error: DataError) -> Self {
+        match error {
+            DataError::Cancelled(cancelled) => cancelled.into(),
+            error => Self::Data(error),
+        }
+    }
+}
+
 impl From<InferError> for Problem {
     fn from(error: InferError) -> Self {
         match error {
             InferError::Config(error) => error.into(),
             InferError::Data(error) => error.into(),
             InferError::Compute(error) => error.into(),
+            InferError::Cancelled(cancelled) => cancelled.into(),
         }
     }
 }
@@ -167,6 +181,7 @@ impl From<BenchError> for Problem {
             BenchError::Infer(error) => error.into(),
             BenchError::Train(error) => error.into(),
             BenchError::Write(error) => error.into(),
+            BenchError::Cancelled(cancelled) => cancelled.into(),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Owns how long work reports its progress and how it is cancelled: one trait and one type for every room.
 
-use std::ops::ControlFlow;
-
 use serde::{Deserialize, Serialize};
 
 /// The work was cancelled by whoever waits for it.
@@ -37,9 +35,4 @@ impl Progress for Unwatched {
     fn report(&mut self, _fraction: f32) -> Result<(), Cancelled> {
         Ok(())
     }
-}
-
-/// The same listener for work that stops on [`ControlFlow::Break`].
-pub fn as_flow(mut progress: impl Progress) -> impl FnMut(f32) -> ControlFlow<()> {
-    move |fraction| progress.report(fraction).map_or(ControlFlow::Break(()), ControlFlow::Continue)
 }

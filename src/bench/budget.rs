@@ -1,9 +1,9 @@
 //! The time of a benchmark: how much of it each part gets, and how far it is.
 
-use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::BenchError;
+use crate::progress::Cancelled;
 use crate::records::benchmark::{Extent, Row, Subject};
 
 /// How far a benchmark is.
@@ -19,26 +19,11 @@ pub struct Progress {
 
 /// Follows a benchmark, and can cancel it.
 pub trait Listener: Send {
-    /// Called many times a second. `Break` cancels the benchmark.
-    fn report(&mut self, progress: Progress) -> ControlFlow<()>;
+    /// Called many times a second; an error cancels the benchmark.
+    fn report(&mut self, progress: Progress) -> Result<(), Cancelled>;
 
     /// A figure was found.
     fn found(&mut self, row: &Row);
-}
-
-/// Why a benchmark ended early.
-#[derive(Debug)]
-pub(super) enum Ended {
-    /// The listener cancelled it.
-    Cancelled,
-    /// Something could not be measured.
-    Failed(BenchError),
-}
-
-impl<P: Into<BenchError>> From<P> for Ended {
-    fn from(problem: P) -> Self {
-        Self::Failed(problem.into())
-    }
 }
 
 /// Shares the time of a benchmark among its parts and reports how far it is.
@@ -68,7 +53,7 @@ impl<'a> BenchBudget<'a> {
     }
 
     /// Starts a part that gets so many seconds in a full benchmark; returns how much that is in this one.
-    pub fn start_part(&mut self, subject: Subject, full_seconds: f64) -> Result<Duration, Ended> {
+    pub fn start_part(&mut self, subject: Subject, full_seconds: f64) -> Result<Duration, BenchError> {
         self.finished += self.current;
         self.current = full_seconds * self.scale;
         (self.subject, self.part_started) = (subject, Instant::now());
@@ -82,7 +67,7 @@ impl<'a> BenchBudget<'a> {
     }
 
     /// Reports how far the benchmark is; an error if it was cancelled.
-    pub fn report(&mut self) -> Result<(), Ended> {
+    pub fn report(&mut self) -> Result<(), BenchError> {
         // A part that overruns stays at its end: the time planned for the parts after it is still to come.
         let done = self.finished + self.part_started.elapsed().as_secs_f64().min(self.current);
         let progress = Progress {
@@ -90,7 +75,7 @@ impl<'a> BenchBudget<'a> {
             fraction: (done / self.total.max(1e-9)).min(1.0) as f32,
             remaining_seconds: (self.total - done).max(0.0) as f32,
         };
-        if self.listener.report(progress).is_break() { Err(Ended::Cancelled) } else { Ok(()) }
+        Ok(self.listener.report(progress)?)
     }
 
     /// Passes a figure on.

@@ -2,8 +2,8 @@
 //! precision, and which of them to recommend.
 
 use super::BenchError;
-use super::budget::{BenchBudget, Ended, Listener};
-use super::{digits, products, steps, unless_cancelled};
+use super::budget::{BenchBudget, Listener};
+use super::{digits, products, steps};
 use crate::hardware::usable_cores;
 use crate::nn::DeviceContext;
 use crate::records::benchmark::{Extent, Row, Side};
@@ -55,12 +55,8 @@ pub fn devices(config: &RunConfig, usable: &[(DeviceChoice, Vec<Precision>)]) ->
     sides
 }
 
-/// Measures the steps of `config` on every side; `None` if the listener cancels.
-pub fn compare(config: &RunConfig, sides: &[Side], open: Open<'_>, listener: &mut dyn Listener) -> Result<Option<Compared>, BenchError> {
-    unless_cancelled(measured(config, sides, open, listener))
-}
-
-fn measured(config: &RunConfig, sides: &[Side], open: Open<'_>, listener: &mut dyn Listener) -> Result<Compared, Ended> {
+/// Measures the steps of `config` on every side.
+pub fn compare(config: &RunConfig, sides: &[Side], open: Open<'_>, listener: &mut dyn Listener) -> Result<Compared, BenchError> {
     let seconds = SECONDS * sides.len() as f64;
     let mut budget = BenchBudget::start(Extent::Full, seconds, listener);
     let data = digits(&mut budget)?;

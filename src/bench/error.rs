@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::DataError;
 use crate::infer::InferError;
 use crate::nn::ComputeError;
+use crate::progress::Cancelled;
 use crate::run_config::ConfigProblem;
 use crate::system::WriteError;
 use crate::train::TrainError;
@@ -28,4 +29,7 @@ pub enum BenchError {
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// It was cancelled.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
 }

@@ -1,9 +1,9 @@
 //! How fast digits are recognised: one at a time as on the canvas, and many at once as in an evaluation.
 
-use std::ops::ControlFlow;
 use std::time::Duration;
 
-use super::budget::{BenchBudget, Ended};
+use super::BenchError;
+use super::budget::BenchBudget;
 use super::pools::Pool;
 use super::rounds::{Case, interleave, timed};
 use crate::data::Split;
@@ -11,6 +11,7 @@ use crate::infer::{Classifier, Classify, InferError, measure};
 use crate::ink::Image;
 use crate::math::quantiles::{median, quantile};
 use crate::nn::{Net, parameter_count};
+use crate::progress::Unwatched;
 use crate::records::benchmark::{Row, Subject};
 use crate::records::{ModelInfo, ModelRef};
 use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind};
@@ -25,7 +26,7 @@ pub(super) fn inference(
     models: &[ModelKind],
     pools: &[Pool],
     digits: &Split,
-) -> Result<Vec<Row>, Ended> {
+) -> Result<Vec<Row>, BenchError> {
     let time = budget.start_part(Subject::Inference, seconds)? / (2 * models.len().max(1) as u32);
     let mut rows = Vec::new();
     for &model in models {
@@ -35,9 +36,9 @@ pub(super) fn inference(
     for &model in models {
         let net = Net::new(model, Activation::default(), 1)?;
         let mut evaluate = || {
-            let mut measured = Ok(None);
-            let seconds = all_threads.pool.install(|| timed(|| measured = measure(&net, digits, &mut |_| ControlFlow::Continue(()))));
-            measured?;
+            let mut measured = None;
+            let seconds = all_threads.pool.install(|| timed(|| measured = Some(measure(&net, digits, &mut Unwatched))));
+            measured.transpose()?;
             Ok(seconds)
         };
         let samples = interleave(budget, time, &mut [Box::new(&mut evaluate) as Case<'_>])?;
@@ -47,7 +48,7 @@ pub(super) fn inference(
     Ok(rows)
 }
 
-fn one_by_one(budget: &mut BenchBudget<'_>, time: Duration, model: ModelKind, digits: &Split) -> Result<Row, Ended> {
+fn one_by_one(budget: &mut BenchBudget<'_>, time: Duration, model: ModelKind, digits: &Split) -> Result<Row, BenchError> {
     let info = ModelInfo {
         reference: ModelRef::Starter,
         kind: model,
@@ -60,7 +61,7 @@ fn one_by_one(budget: &mut BenchBudget<'_>, time: Duration, model: ModelKind, di
     let images: Vec<Image> = (0..digits.len()).filter_map(|index| Image::try_from(digits.image(index)).ok()).collect();
     let mut images = images.iter().cycle();
     let mut samples = Vec::new();
-    let mut burst = || -> Result<f64, Ended> {
+    let mut burst = || -> Result<f64, BenchError> {
         let mut total = 0.0;
         for image in images.by_ref().take(BURST) {
             let mut classified: Result<(), InferError> = Ok(());

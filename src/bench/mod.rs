@@ -16,8 +16,6 @@ mod store;
 mod updates;
 mod words;
 
-use std::ops::ControlFlow;
-
 pub use budget::{Listener, Progress};
 pub use comparisons::{BATCH_SIZES, Compared, Open, batch_sizes, compare, devices, fastest, rates, side_of, sweet_spot};
 pub use error::BenchError;
@@ -25,10 +23,11 @@ pub use plain_candle::PlainCandle;
 pub use store::{latest, save};
 pub use words::{heading, sections, subject, text};
 
-use self::budget::{BenchBudget, Ended};
-use crate::data::{DataError, DataSet, builtin};
+use self::budget::BenchBudget;
+use crate::data::{DataSet, builtin};
 use crate::hardware;
 use crate::nn::DeviceContext;
+use crate::progress::Cancelled;
 use crate::records::benchmark::{Extent, Machine, Report, Row, Side, VERSION};
 use crate::run_config::{DeviceChoice, ModelKind, Precision};
 
@@ -50,20 +49,8 @@ const UPDATES: f64 = 1.5;
 const INFERENCE: f64 = 6.0;
 const PLAIN_CANDLE: f64 = 4.0;
 
-/// Measures this machine; `None` if the listener cancels.
-pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Option<Report>, BenchError> {
-    unless_cancelled(measure_all(extent, listener))
-}
-
-fn unless_cancelled<T>(measured: Result<T, Ended>) -> Result<Option<T>, BenchError> {
-    match measured {
-        Ok(found) => Ok(Some(found)),
-        Err(Ended::Cancelled) => Ok(None),
-        Err(Ended::Failed(problem)) => Err(problem),
-    }
-}
-
-fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, Ended> {
+/// Measures this machine.
+pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, BenchError> {
     let machine = machine();
     let pools = pools::pools(machine.threads)?;
     let share = |&model: &ModelKind| if EVERY_PRECISION.contains(&model) { STEPS_COMPARED } else { STEPS };
@@ -104,15 +91,9 @@ fn measure_all(extent: Extent, listener: &mut dyn Listener) -> Result<Report, En
     })
 }
 
-fn digits(budget: &mut BenchBudget<'_>) -> Result<DataSet, Ended> {
-    let written = builtin::generate(1, TRAIN_IMAGES, TEST_IMAGES, &mut |_| match budget.report() {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(_) => ControlFlow::Break(()),
-    });
-    match written {
-        Err(DataError::Cancelled) => Err(Ended::Cancelled),
-        written => Ok(written?),
-    }
+fn digits(budget: &mut BenchBudget<'_>) -> Result<DataSet, BenchError> {
+    let mut progress = |_: f32| budget.report().map_err(|_| Cancelled);
+    Ok(builtin::generate(1, TRAIN_IMAGES, TEST_IMAGES, &mut progress)?)
 }
 
 fn add(budget: &mut BenchBudget<'_>, rows: &mut Vec<Row>, new: Vec<Row>) {

@@ -1,6 +1,7 @@
 //! How fast the training loop's loader augments images and gathers them into batches.
 
-use super::budget::{BenchBudget, Ended};
+use super::BenchError;
+use super::budget::BenchBudget;
 use super::rounds::{Case, interleave, timed};
 use super::steps;
 use crate::data::Split;
@@ -15,7 +16,7 @@ const BATCHES: usize = 24;
 const ENOUGH: u32 = 1000;
 
 /// Images per second with each augmentation, on the loader's one thread, while nothing else runs.
-pub(super) fn pipeline(budget: &mut BenchBudget<'_>, seconds: f64, images: &Split) -> Result<Vec<Row>, Ended> {
+pub(super) fn pipeline(budget: &mut BenchBudget<'_>, seconds: f64, images: &Split) -> Result<Vec<Row>, BenchError> {
     let time = budget.start_part(Subject::Pipeline, seconds)?;
     let plain = steps::config(ModelKind::ConvNet);
     let taken = std::thread::scope(|scope| {

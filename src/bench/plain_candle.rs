@@ -8,7 +8,7 @@ use candle_core::{DType, Device, Result, Tensor};
 use candle_nn::{AdamW, Conv2d, Dropout, Linear, Module, Optimizer, ParamsAdamW, VarBuilder, VarMap, conv2d, linear, loss};
 
 use super::BenchError;
-use super::budget::{BenchBudget, Ended};
+use super::budget::BenchBudget;
 use super::steps::{self, Interleaved};
 use crate::data::{DataSet, Split};
 use crate::ink::SIDE;
@@ -27,7 +27,12 @@ const MIN_STEPS: usize = 4;
 const OUR_STEPS: u64 = 3;
 
 /// Times steps of plain candle in turn with the steps of our training loop, on as many threads.
-pub(super) fn plain_candle(budget: &mut BenchBudget<'_>, seconds: f64, data: &DataSet, threads: u32) -> std::result::Result<Row, Ended> {
+pub(super) fn plain_candle(
+    budget: &mut BenchBudget<'_>,
+    seconds: f64,
+    data: &DataSet,
+    threads: u32,
+) -> std::result::Result<Row, BenchError> {
     let time = budget.start_part(Subject::PlainCandle, seconds)?;
     let batch_size = steps::batch_size(MODEL);
     let side = Side { device: DeviceChoice::Cpu, precision: Precision::F32, threads, batch_size };

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::budget::{BenchBudget, Ended};
+use super::BenchError;
+use super::budget::BenchBudget;
 use super::pools::Pool;
 use super::rounds::{Case, interleave, timed};
 use crate::math::quantiles::median;
@@ -24,7 +25,7 @@ const COPIED: usize = 16 << 20;
 const CHUNK: usize = 1 << 16;
 
 /// The best rate of a large product at every precision, on each pool.
-pub(super) fn products(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
+pub(super) fn products(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, BenchError> {
     let time = budget.start_part(Subject::Products, seconds)? / SIZES.len() as u32;
     let mut best: Vec<Row> = Vec::new();
     for size in SIZES {
@@ -39,7 +40,7 @@ pub(super) fn products(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool
     Ok(best)
 }
 
-fn of_size(budget: &mut BenchBudget<'_>, time: Duration, pools: &[Pool], size: usize) -> Result<Vec<Row>, Ended> {
+fn of_size(budget: &mut BenchBudget<'_>, time: Duration, pools: &[Pool], size: usize) -> Result<Vec<Row>, BenchError> {
     let cases: Vec<(Precision, &Pool)> =
         Precision::on(DeviceChoice::Cpu).flat_map(|precision| pools.iter().map(move |pool| (precision, pool))).collect();
     let mut sides: Vec<Case<'_>> = cases
@@ -76,7 +77,7 @@ const fn rate(row: &Row) -> f64 {
 }
 
 /// How fast memory is copied, on each pool.
-pub(super) fn memory(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
+pub(super) fn memory(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, BenchError> {
     let time = budget.start_part(Subject::Memory, seconds)?;
     let from = vec![1.0_f32; COPIED];
     let to = std::cell::RefCell::new(vec![0.0_f32; COPIED]);

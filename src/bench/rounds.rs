@@ -3,17 +3,18 @@
 
 use std::time::{Duration, Instant};
 
-use super::budget::{BenchBudget, Ended};
+use super::BenchError;
+use super::budget::BenchBudget;
 
 /// Does the work of one thing compared, once, and returns the seconds it took.
-pub(super) type Case<'a> = Box<dyn FnMut() -> Result<f64, Ended> + 'a>;
+pub(super) type Case<'a> = Box<dyn FnMut() -> Result<f64, BenchError> + 'a>;
 
 /// Rounds measured even if that takes longer than planned, unless it takes [`OVERTIME`] times as long.
 const MIN_ROUNDS: usize = 3;
 const OVERTIME: u32 = 4;
 
 /// The seconds each case took, a list per case: one round to warm up, which does not count, then as many rounds as fit into `time`.
-pub(super) fn interleave(budget: &mut BenchBudget<'_>, time: Duration, cases: &mut [Case<'_>]) -> Result<Vec<Vec<f64>>, Ended> {
+pub(super) fn interleave(budget: &mut BenchBudget<'_>, time: Duration, cases: &mut [Case<'_>]) -> Result<Vec<Vec<f64>>, BenchError> {
     let started = Instant::now();
     let mut samples = vec![Vec::new(); cases.len()];
     for round in 0.. {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::BenchError;
-use super::budget::{BenchBudget, Ended};
+use super::budget::BenchBudget;
 use super::comparisons::Open;
 use super::rounds::timed;
 use crate::data::DataSet;
@@ -15,10 +15,11 @@ use crate::math::quantiles::median;
 use crate::nn::backend::cpu::LargeProduct;
 use crate::nn::{BackendKind, DeviceContext};
 use crate::nn::{Net, flops};
+use crate::progress::Cancelled;
 use crate::records::benchmark::{Row, Side, Subject};
 use crate::records::{EpochRecord, StepPoint, Telemetry};
 use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
-use crate::train::{self, Checkpoint, Flow, Observer};
+use crate::train::{self, Checkpoint, Observer};
 
 /// Steps at the start of each run that do not count while there is time: memory is allocated, threads wake up. The first never counts.
 const WARM_UP: usize = 2;
@@ -73,7 +74,7 @@ pub(super) fn steps(
     data: &DataSet,
     product_size: usize,
     open: Open<'_>,
-) -> Result<Vec<Measured>, Ended> {
+) -> Result<Vec<Measured>, BenchError> {
     let time = budget.start_part(Subject::Steps(base.model), seconds)?;
     let mut devices = HashMap::new();
     for side in sides {
@@ -134,7 +135,7 @@ pub(super) fn run(
     data: &DataSet,
     context: &DeviceContext,
     interleaved: Option<Interleaved<'_>>,
-) -> Result<Result<Samples, BenchError>, Ended> {
+) -> Result<Result<Samples, BenchError>, BenchError> {
     let mut timer = StepTimer::new(budget, time, interleaved);
     let trained = train::train(&on_side(base, side), data, context, None, &mut timer);
     match timer.stopped {
@@ -194,7 +195,7 @@ struct StepTimer<'a, 'b, 'i> {
     burst_steps: u32,
     burst_seconds: Option<f64>,
     samples: Samples,
-    stopped: Option<Ended>,
+    stopped: Option<BenchError>,
 }
 
 impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {
@@ -234,12 +235,12 @@ impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {
 }
 
 impl Observer for StepTimer<'_, '_, '_> {
-    fn between(&mut self, _net: &Net) -> Flow {
+    fn between(&mut self, _net: &Net) -> Result<(), Cancelled> {
         self.finish_burst();
         if let Err(error) = self.budget.report() {
             self.stopped = Some(error);
         }
-        if self.stopped.is_some() || self.is_done() { Flow::Stop } else { Flow::Continue }
+        if self.stopped.is_some() || self.is_done() { Err(Cancelled) } else { Ok(()) }
     }
 
     fn step(&mut self, point: StepPoint, _now: Telemetry) {

@@ -1,6 +1,7 @@
 //! The speed of optimisers: updating all weights of a model by their gradients.
 
-use super::budget::{BenchBudget, Ended};
+use super::BenchError;
+use super::budget::BenchBudget;
 use super::pools::Pool;
 use super::rounds::{Case, interleave, timed};
 use crate::math::quantiles::median;
@@ -16,7 +17,7 @@ const MODEL: ModelKind = ModelKind::ConvNet;
 const IMAGES: u64 = 60_000;
 
 /// How long an update by each optimiser takes on all threads.
-pub(super) fn updates(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, Ended> {
+pub(super) fn updates(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, BenchError> {
     let time = budget.start_part(Subject::Updates, seconds)?;
     let Some(all) = pools.last() else { return Ok(Vec::new()) };
     let nets = OptimizerKind::ALL.iter().map(|_| Net::new(MODEL, Activation::default(), 1)).collect::<Result<Vec<_>, _>>()?;

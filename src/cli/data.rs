@@ -1,7 +1,6 @@
 //! `inkling data`: lists data sets, or shows sample images of one.
 
 use std::io::Cursor;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -162,9 +161,9 @@ fn location(entry: &Entry) -> String {
 fn run_show(show: Show) -> Result<(), Failure> {
     let folders = data_folders(show.data_dir, &Paths::find())?;
     let progress = Progress::new();
-    let mut set = load(&show.data, &folders, &mut |fraction| {
+    let mut set = load(&show.data, &folders, &mut |fraction: f32| {
         progress.show(fraction, "Loading data");
-        ControlFlow::Continue(())
+        Ok(())
     })?;
     drop(progress);
     if let Some(mut augmenter) = Augmenter::new(show.augmentation) {

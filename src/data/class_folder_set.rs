@@ -1,6 +1,5 @@
 //! Folders of images sorted by class: `0/ … 9/`, or the same below `train/` and `test/`. `ink` turns an image file into 28x28 pixels.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -8,6 +7,7 @@ use rayon::prelude::*;
 use super::data_file::{malformed, too_large, unreadable};
 use super::{DataError, DataSet, Split};
 use crate::ink::{InkError, read_image_file};
+use crate::progress::Progress;
 
 /// The most images a set may have.
 const MOST: usize = 2_000_000;
@@ -20,13 +20,13 @@ pub fn is_one(folder: &Path) -> bool {
 }
 
 /// Reads the images; the test split is empty where there is no `test` folder.
-pub fn read(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<DataSet, DataError> {
+pub fn read(folder: &Path, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
     if has_classes(folder) {
         return Ok(DataSet { train: read_split(folder, progress)?, test: Split::default() });
     }
-    let train = read_split(&folder.join("train"), &mut |done| progress(done * 0.8))?;
+    let train = read_split(&folder.join("train"), &mut |done: f32| progress.report(done * 0.8))?;
     let test = folder.join("test");
-    let test = if has_classes(&test) { read_split(&test, &mut |done| progress(0.8 + done * 0.2))? } else { Split::default() };
+    let test = if has_classes(&test) { read_split(&test, &mut |done: f32| progress.report(0.8 + done * 0.2))? } else { Split::default() };
     Ok(DataSet { train, test })
 }
 
@@ -34,7 +34,7 @@ fn has_classes(folder: &Path) -> bool {
     (0..10).any(|digit| folder.join(digit.to_string()).is_dir())
 }
 
-fn read_split(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
+fn read_split(folder: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
     let mut files: Vec<(PathBuf, u8)> = Vec::new();
     for digit in 0..10 {
         let class = folder.join(digit.to_string());
@@ -55,9 +55,7 @@ fn read_split(folder: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -
     files.sort_unstable();
     let mut split = Split::default();
     for (index, chunk) in files.chunks(CHUNK).enumerate() {
-        if progress((index * CHUNK) as f32 / files.len() as f32).is_break() {
-            return Err(DataError::Cancelled);
-        }
+        progress.report((index * CHUNK) as f32 / files.len() as f32)?;
         let images: Vec<_> = chunk.par_iter().map(|(path, label)| read_image_file(path).map(|image| (image, *label))).collect();
         for read in images {
             let (image, label) = read.map_err(as_data_error)?;

@@ -1,7 +1,6 @@
 //! CSV files in Kaggle's form: `label,pixel0,…,pixel783`, with or without that header, gzipped or not.
 
 use std::io::{self, Read};
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use csv::{ByteRecord, ReaderBuilder};
@@ -9,6 +8,7 @@ use csv::{ByteRecord, ReaderBuilder};
 use super::data_file::{DataFile, malformed, too_large, unreadable};
 use super::{DataError, Split};
 use crate::ink::PIXELS;
+use crate::progress::Progress;
 
 /// A row of 785 numbers is at most 3,925 bytes long; quotes and spaces may triple that.
 const LONGEST_ROW: usize = 16 << 10;
@@ -18,7 +18,7 @@ const MOST: usize = 2_000_000;
 const CHUNK: usize = 500;
 
 /// Reads a file of labelled images.
-pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
+pub fn read(path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
     let file = DataFile::open(path)?;
     // The size of a compressed file's content is not known; as most pixels are 0, it is about ten times the file's.
     let size = file.size * if file.gzipped { 10 } else { 1 };
@@ -41,9 +41,7 @@ pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Re
         }
         if split.len() % CHUNK == 0 {
             let done = record.position().map_or(0, csv::Position::byte) as f32 / size.max(1) as f32;
-            if progress(done.min(1.0)).is_break() {
-                return Err(DataError::Cancelled);
-            }
+            progress.report(done.min(1.0))?;
         }
     }
     if split.is_empty() {

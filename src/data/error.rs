@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::progress::Cancelled;
+
 /// Why a data set could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum DataError {
@@ -57,6 +59,6 @@ pub enum DataError {
     #[error("the training data of this model is unknown")]
     Unknown,
     /// Loading was cancelled.
-    #[error("cancelled")]
-    Cancelled,
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
 }

@@ -3,12 +3,12 @@
 //! Headers are not trusted: what they claim is compared with the file's size before memory is allocated for it.
 
 use std::io::Read;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::DataError;
 use super::data_file::{DataFile, malformed, too_large, unreadable};
 use crate::ink::{PIXELS, SIDE};
+use crate::progress::Progress;
 
 /// More images than any digit set has (EMNIST's largest holds 814,255); what claims more is damaged.
 const MOST: u64 = 2_000_000;
@@ -55,7 +55,7 @@ pub fn count(path: &Path, kind: Kind) -> Result<u64, DataError> {
 }
 
 /// The items of a file, exactly as many as its header claims. `progress` is told the fraction done and may cancel.
-pub fn read(path: &Path, kind: Kind, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Vec<u8>, DataError> {
+pub fn read(path: &Path, kind: Kind, progress: &mut dyn Progress) -> Result<Vec<u8>, DataError> {
     let mut file = DataFile::open(path)?;
     let count = read_header(&mut file, path, kind)?;
     let expected = count * kind.item();
@@ -63,9 +63,7 @@ pub fn read(path: &Path, kind: Kind, progress: &mut dyn FnMut(f32) -> ControlFlo
     // Reading one byte more than claimed detects a longer file, and makes gzip verify its checksum. Memory grows only with what is read.
     loop {
         let there = items.len() as u64;
-        if progress(there as f32 / expected.max(1) as f32).is_break() {
-            return Err(DataError::Cancelled);
-        }
+        progress.report(there as f32 / expected.max(1) as f32)?;
         let wanted = CHUNK.min(expected + 1 - there);
         if items.try_reserve(wanted as usize).is_err() {
             return Err(too_large(path, format!("there is not enough memory for its {count} {}", kind.name())));

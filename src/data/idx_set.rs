@@ -1,7 +1,6 @@
 //! Which IDX files make a set: their names, the folders they are searched for in, and that images and labels belong together.
 
 use std::io::Read;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -10,6 +9,7 @@ use super::data_file::{DataFile, malformed, unreadable};
 use super::idx::{self, Kind};
 use super::{DataError, DataSet, Split};
 use crate::ink::{PIXELS, SIDE};
+use crate::progress::Progress;
 use crate::run_config::NamedSet;
 
 /// EMNIST's prefix to MNIST's file names.
@@ -68,12 +68,14 @@ impl IdxSet {
     }
 
     /// Reads the set; the test split is empty where it has no files.
-    pub fn read(&self, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<DataSet, DataError> {
+    pub fn read(&self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
         // Right for MNIST, whose test split is a seventh of the whole.
         let train_share = if self.test.is_some() { 6.0 / 7.0 } else { 1.0 };
-        let train = self.train.read(self.transposed, &mut |done| progress(done * train_share))?;
-        let test =
-            self.test.as_ref().map(|test| test.read(self.transposed, &mut |done| progress(train_share + done * (1.0 - train_share))));
+        let train = self.train.read(self.transposed, &mut |done: f32| progress.report(done * train_share))?;
+        let test = self
+            .test
+            .as_ref()
+            .map(|test| test.read(self.transposed, &mut |done: f32| progress.report(train_share + done * (1.0 - train_share))));
         Ok(DataSet { train, test: test.transpose()?.unwrap_or_default() })
     }
 
@@ -101,8 +103,8 @@ impl Pair {
         }
     }
 
-    fn read(&self, transposed: bool, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
-        let labels = idx::read(&self.labels, Kind::Labels, &mut |_| progress(0.0))?;
+    fn read(&self, transposed: bool, progress: &mut dyn Progress) -> Result<Split, DataError> {
+        let labels = idx::read(&self.labels, Kind::Labels, &mut |_: f32| progress.report(0.0))?;
         // Whether the large file belongs to the small one is checked before it is read.
         let count = idx::count(&self.images, Kind::Images)?;
         if count != labels.len() as u64 {

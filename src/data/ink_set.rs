@@ -1,12 +1,12 @@
 //! Data sets of drawings: labelled strokes, one drawing per line, which `ink` rasterises.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::class_folder_set::as_data_error;
 use super::data_file::malformed;
 use super::{DataError, Split};
 use crate::ink::{self, read_ink_file};
+use crate::progress::Progress;
 
 /// The most drawings a set may have.
 const MOST: usize = 2_000_000;
@@ -14,7 +14,7 @@ const MOST: usize = 2_000_000;
 const CHUNK: usize = 500;
 
 /// Reads drawings; each must be labelled with a digit.
-pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
+pub fn read(path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
     let mut split = Split::default();
     for entry in read_ink_file(path).map_err(as_data_error)? {
         let entry = entry.map_err(as_data_error)?;
@@ -27,8 +27,8 @@ pub fn read(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Re
             return Err(super::data_file::too_large(path, format!("it has more than {MOST} drawings")));
         }
         // How many there are is not known before all are read.
-        if split.len() % CHUNK == 0 && progress(1.0 - 1.0 / (1.0 + split.len() as f32 / 10_000.0)).is_break() {
-            return Err(DataError::Cancelled);
+        if split.len() % CHUNK == 0 {
+            progress.report(1.0 - 1.0 / (1.0 + split.len() as f32 / 10_000.0))?;
         }
     }
     if split.is_empty() {

@@ -1,13 +1,13 @@
 //! From the name of a data set to its images: where to look, which format it is in, and what a mix consists of.
 
 use std::io::Read;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::data_file::{DataFile, unreadable};
 use super::idx_set::IdxSet;
 use super::{DataError, DataSet, Found, Split, builtin, class_folder_set, csv_table, gather_batch, ink_set};
 use crate::math::random::Random;
+use crate::progress::Progress;
 use crate::run_config::{DataSource, DataSpec, NamedSet};
 
 /// The built-in digits are the same on every machine.
@@ -17,11 +17,11 @@ const ONE_IN: usize = 7;
 
 /// Loads or generates the data `spec` names; named sets are searched for in `folders`, in their order. The training images of several
 /// sources are concatenated; the test split is the first source's. `progress` is told the fraction done.
-pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<DataSet, DataError> {
+pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn Progress) -> Result<DataSet, DataError> {
     let mut set = DataSet::default();
     let count = spec.sources().len() as f32;
     for (index, source) in spec.sources().iter().enumerate() {
-        let part = load_source(source, folders, &mut |done| progress((index as f32 + done) / count))?;
+        let part = load_source(source, folders, &mut |done: f32| progress.report((index as f32 + done) / count))?;
         if index == 0 {
             set = part;
         } else {
@@ -51,10 +51,8 @@ fn find_set(set: NamedSet, folders: &[PathBuf]) -> Result<Option<Found>, DataErr
     Ok(Some(Found { set, folder: files.folder, train_images, test_images, original }))
 }
 
-fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<DataSet, DataError> {
-    if progress(0.0).is_break() {
-        return Err(DataError::Cancelled);
-    }
+fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn Progress) -> Result<DataSet, DataError> {
+    progress.report(0.0)?;
     let set = match source {
         DataSource::Builtin => builtin::generate(BUILTIN_SEED, builtin::TRAIN_IMAGES, builtin::TEST_IMAGES, progress)?,
         DataSource::Named(named) => {
@@ -67,7 +65,7 @@ fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn FnMu
     Ok(with_test_split(set))
 }
 
-fn load_path(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<DataSet, DataError> {
+fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
     let alone = |train: Split| DataSet { train, test: Split::default() };
     if !path.metadata().map_err(|error| unreadable(path, &error))?.is_dir() {
         return read_file(path, progress).map(alone);
@@ -88,15 +86,15 @@ fn load_path(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> R
             Some(test) if !csv_table::is_unlabelled(&test)? => test,
             _ => return csv_table::read(&train, progress).map(alone),
         };
-        let train = csv_table::read(&train, &mut |done| progress(done * 6.0 / 7.0))?;
-        return Ok(DataSet { train, test: csv_table::read(&test, &mut |done| progress((6.0 + done) / 7.0))? });
+        let train = csv_table::read(&train, &mut |done: f32| progress.report(done * 6.0 / 7.0))?;
+        return Ok(DataSet { train, test: csv_table::read(&test, &mut |done: f32| progress.report((6.0 + done) / 7.0))? });
     }
     let reason = "it has neither the four IDX files (train-images-idx3-ubyte …) nor folders 0 to 9 with images nor train.csv";
     Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() })
 }
 
 /// A file with images and labels together.
-fn read_file(path: &Path, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Split, DataError> {
+fn read_file(path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
     let mut start = Vec::new();
     DataFile::open(path)?.take(4).read_to_end(&mut start).map_err(|error| unreadable(path, &error))?;
     let no_data = |reason: &str| Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() });

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::data::{self, DataError, DataSet};
-use crate::progress::{Progress, as_flow};
+use crate::progress::Progress;
 use crate::run_config::DataSpec;
 
 /// The built-in data set once it was written, and one other.
@@ -21,7 +21,7 @@ impl DatasetCache {
         let slot = if *spec == DataSpec::builtin() { &mut self.builtin } else { &mut self.other };
         match slot {
             Some(set) => Ok(set),
-            None => Ok(slot.insert(data::load(spec, folders, &mut as_flow(|fraction| progress.report(fraction)))?)),
+            None => Ok(slot.insert(data::load(spec, folders, progress)?)),
         }
     }
 }

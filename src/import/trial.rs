@@ -1,14 +1,12 @@
 //! Owns finding out what weights do not tell: activation and normalisation. Digits that Inkling writes itself are read with each that is
 //! usual; what reads them best is taken. Must not know where the weights come from.
 
-use std::ops::ControlFlow;
-
 use super::ImportError;
 use super::net_of;
 use crate::data::builtin;
 use crate::infer::{Measurement, measure};
-use crate::nn::ComputeError;
 use crate::nn::Net;
+use crate::progress::Unwatched;
 use crate::records::Normalization;
 use crate::run_config::{Activation, ModelKind};
 
@@ -46,14 +44,14 @@ pub fn try_out(
     activation: Option<Activation>,
     normalization: Option<Normalization>,
 ) -> Result<Trial, ImportError> {
-    let digits = builtin::generate(SEED, 0, DIGITS, &mut |_| ControlFlow::Continue(()))?.test;
+    let digits = builtin::generate(SEED, 0, DIGITS, &mut Unwatched)?.test;
     let activations = activation.map_or_else(|| Activation::ALL.to_vec(), |named| vec![named]);
     let normalizations = normalization.map_or_else(|| USUAL.to_vec(), |named| vec![named]);
     let mut best: Option<(Activation, Net, Measurement)> = None;
     for &activation in &activations {
         for &normalization in &normalizations {
             let net = net_of(model, activation, normalization, values)?;
-            let Some(measured) = measure(&net, &digits, &mut |_| ControlFlow::Continue(()))? else { continue };
+            let measured = measure(&net, &digits, &mut Unwatched)?;
             // The usual come first, and only what reads clearly better takes their place.
             if best.as_ref().is_none_or(|(_, _, best)| measured.evaluation.accuracy > best.evaluation.accuracy + CLEARLY) {
                 best = Some((activation, net, measured));
@@ -67,8 +65,7 @@ pub fn try_out(
     } else {
         let (activation, normalization) = (activation.unwrap_or_default(), normalization.unwrap_or(Normalization::MNIST));
         let net = net_of(model, activation, normalization, values)?;
-        let broken_off = || ComputeError::failed(&"the import was cancelled");
-        let measured = measure(&net, &digits, &mut |_| ControlFlow::Continue(()))?.ok_or_else(broken_off)?;
+        let measured = measure(&net, &digits, &mut Unwatched)?;
         (activation, net, measured)
     };
     Ok(Trial {

@@ -1,4 +1,3 @@
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
@@ -10,6 +9,7 @@ use crate::ink::{self, Image, Ink};
 use crate::nn::ComputeError;
 use crate::nn::DeviceContext;
 use crate::nn::{Mode, ModelError, ModelFile, Net, parameter_count};
+use crate::progress::Progress;
 use crate::records::{Evaluation, ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
 
@@ -87,9 +87,9 @@ impl Classifier {
         &self.net
     }
 
-    /// Measures the model on a split. `progress` gets the share done after each batch; `None` when it cancels.
-    pub fn evaluate(&self, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Evaluation>, InferError> {
-        Ok(measure(&self.net, split, progress)?.map(|measured| measured.evaluation))
+    /// Measures the model on a split. `progress` gets the share done after each batch; an error from it cancels.
+    pub fn evaluate(&self, split: &Split, progress: &mut dyn Progress) -> Result<Evaluation, InferError> {
+        Ok(measure(&self.net, split, progress)?.evaluation)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Choosing the device a model classifies drawings on: every device gets the same images, one at a time as drawings come.
 
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,7 @@ use crate::data::builtin;
 use crate::ink::Image;
 use crate::math::quantiles::{median, quantile};
 use crate::nn::ComputeError;
+use crate::progress::Unwatched;
 use crate::records::CLASSES;
 use crate::run_config::{DeviceChoice, ReadingChoice};
 
@@ -29,7 +29,7 @@ pub fn compare_devices(
     load: &dyn Fn(DeviceChoice) -> Result<Box<dyn Classify>, InferError>,
     time_limit: Duration,
 ) -> Result<(DeviceComparison, Option<Box<dyn Classify>>), InferError> {
-    let images = builtin::generate(1, 0, COMPARED_IMAGES, &mut |_| ControlFlow::Continue(()))?.test;
+    let images = builtin::generate(1, 0, COMPARED_IMAGES, &mut Unwatched)?.test;
     let images: Vec<Image> = (0..images.len()).filter_map(|index| Image::try_from(images.image(index)).ok()).collect();
     let on_cpu = Classified::all(model, &images, Duration::MAX)?;
     let with_itself = Agreement { images: images.len() as u32, matching: images.len() as u32, max_difference: 0.0 };

@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::DataError;
 use crate::nn::ComputeError;
+use crate::progress::Cancelled;
 use crate::run_config::ConfigProblem;
 
 /// Why digits could not be recognised, or a model not be measured.
@@ -16,4 +17,7 @@ pub enum InferError {
     /// A computation failed.
     #[error(transparent)]
     Compute(#[from] ComputeError),
+    /// It was cancelled.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
 }

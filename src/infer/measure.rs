@@ -1,7 +1,5 @@
 //! Owns measuring a network on a split. Must not know which split it is.
 
-use std::ops::ControlFlow;
-
 use super::InferError;
 use super::scores::Scores;
 use crate::data::Split;
@@ -9,6 +7,7 @@ use crate::ink::{Image, PIXELS};
 use crate::nn::BackendKind;
 use crate::nn::ComputeError;
 use crate::nn::{Mode, Net};
+use crate::progress::Progress;
 use crate::records::{CLASSES, Evaluation, Mistake};
 
 /// Images read between two looks at whoever waits, on the processor.
@@ -44,8 +43,8 @@ impl Measurement {
     }
 }
 
-/// Reads every image of `split`. `progress` gets the share done after each part; `None` when it breaks the reading off.
-pub fn measure(net: &Net, split: &Split, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<Option<Measurement>, InferError> {
+/// Reads every image of `split`. `progress` gets the share done after each part; an error from it cancels.
+pub fn measure(net: &Net, split: &Split, progress: &mut dyn Progress) -> Result<Measurement, InferError> {
     let mut figures = Figures::default();
     let mut chunk = match net.context().backend.kind() {
         BackendKind::Cpu => CHUNK,
@@ -71,11 +70,9 @@ pub fn measure(net: &Net, split: &Split, progress: &mut dyn FnMut(f32) -> Contro
             figures.add(&scores, label);
         }
         read = end;
-        if progress(figures.energy_scores.len() as f32 / split.len() as f32).is_break() {
-            return Ok(None);
-        }
+        progress.report(figures.energy_scores.len() as f32 / split.len() as f32)?;
     }
-    Ok(Some(figures.finish(split)))
+    Ok(figures.finish(split))
 }
 
 #[derive(Default)]

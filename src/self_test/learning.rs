@@ -1,16 +1,15 @@
 //! The checks of whole networks: a short training must learn, and the starter model must classify as it does on the CPU.
 
-use std::ops::ControlFlow;
-
 use super::SelfTestError;
 use super::report::{Check, Subject};
 use crate::data::{DataSet, builtin};
 use crate::infer::{Agreement, COMPARED_IMAGES, Classifier, Scores, TOLERANCE};
 use crate::ink::PIXELS;
 use crate::nn::{DeviceContext, Mode, Net};
+use crate::progress::{Cancelled, Unwatched};
 use crate::records::{CLASSES, StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
-use crate::train::{Flow, Observer, train};
+use crate::train::{Observer, train};
 
 /// Images of the short training, a twelfth of them for validation.
 const TRAIN_IMAGES: usize = 1536;
@@ -18,7 +17,7 @@ const TRAIN_IMAGES: usize = 1536;
 const MAX_LOSS_RATIO: f32 = 0.6;
 
 fn digits(train: usize, test: usize) -> Result<DataSet, SelfTestError> {
-    Ok(builtin::generate(1, train, test, &mut |_| ControlFlow::Continue(()))?)
+    Ok(builtin::generate(1, train, test, &mut Unwatched)?)
 }
 
 /// A short training on the device.
@@ -67,8 +66,8 @@ fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<[f32; CLASSES]>, SelfTe
 struct Losses(Vec<f32>);
 
 impl Observer for Losses {
-    fn between(&mut self, _: &Net) -> Flow {
-        Flow::Continue
+    fn between(&mut self, _: &Net) -> Result<(), Cancelled> {
+        Ok(())
     }
 
     fn step(&mut self, point: StepPoint, _: Telemetry) {

@@ -25,7 +25,7 @@ pub use error::TrainError;
 
 pub use loader::{Loader, Shuffle};
 pub use memory::{gpu_memory_needed, memory_needed};
-pub use observer::{Flow, Observer};
+pub use observer::Observer;
 pub use plan::check;
 pub use session::{micro_batch, train};
 pub use trained_model::TrainedModel;

@@ -2,16 +2,8 @@
 
 use super::checkpoint::Checkpoint;
 use crate::nn::Net;
+use crate::progress::Cancelled;
 use crate::records::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
-
-/// Whether training continues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// It continues.
-    Continue,
-    /// It stops now; the model is that of the last completed epoch.
-    Stop,
-}
 
 /// Watches and steers a run, on the thread it runs on. The networks passed to it share their weights with the run: a clone kept from
 /// `prepare` is the newest model at any later call.
@@ -22,7 +14,8 @@ pub trait Observer: Send {
 
     /// Called between micro-batches of at most 128 images, in training as well as in validation. It may block: that is how a run is
     /// paused, and how drawings are recognised meanwhile. This time does not count as part of the run.
-    fn between(&mut self, net: &Net) -> Flow;
+    /// An error stops the run; its model is then that of the last completed epoch.
+    fn between(&mut self, net: &Net) -> Result<(), Cancelled>;
 
     /// A step was taken.
     fn step(&mut self, _point: StepPoint, _now: Telemetry) {}

@@ -6,7 +6,6 @@
 //! of a second whatever the batch size. Where memory runs out, they are made smaller. Every image is seen once an epoch: a last short batch is kept, with its loss averaged over the
 //! images it has.
 
-use std::ops::ControlFlow;
 use std::thread::Scope;
 
 use super::TrainError;
@@ -16,7 +15,7 @@ use super::checkpoint::{Checkpoint, CheckpointCard};
 use super::loader::Shuffle;
 use super::metrics::{MetricAccumulator, Metrics};
 use super::micro_batches::MicroBatcher;
-use super::observer::{Flow, Observer};
+use super::observer::Observer;
 use super::pending::CompletedStep;
 use super::plan::{check, first_net, plan, step_sizes, threads};
 use super::run_clock::RunClock;
@@ -25,7 +24,7 @@ use super::trained_model::TrainedModel;
 use crate::data::ValidationSplit;
 use crate::data::{DataSet, Split};
 use crate::hardware::machine;
-use crate::infer::{Measurement, measure};
+use crate::infer::{InferError, Measurement, measure};
 use crate::math::random::Random;
 use crate::nn::{ComputeError, DeviceContext, Mode, Net, flops};
 use crate::optim::Schedule;
@@ -118,7 +117,7 @@ fn run<'scope, 'env>(
                         sums.add(&loss, part.len())?;
                         start += part.len();
                     }
-                    if clock.pause(|| observer.between(&net)) == Flow::Stop {
+                    if clock.pause(|| observer.between(&net)).is_err() {
                         break 'run;
                     }
                 }
@@ -217,8 +216,9 @@ fn test_once(net: &Net, test: &Split, clock: &mut RunClock, observer: &mut dyn O
 
 /// Measures, asking the observer between parts; `None` when it stops the run.
 fn measure_between(net: &Net, split: &Split, clock: &mut RunClock, observer: &mut dyn Observer) -> Result<Option<Measurement>, TrainError> {
-    Ok(measure(net, split, &mut |_| match clock.pause(|| observer.between(net)) {
-        Flow::Continue => ControlFlow::Continue(()),
-        Flow::Stop => ControlFlow::Break(()),
-    })?)
+    match measure(net, split, &mut |_: f32| clock.pause(|| observer.between(net))) {
+        Ok(measured) => Ok(Some(measured)),
+        Err(InferError::Cancelled(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }

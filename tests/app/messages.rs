@@ -8,6 +8,7 @@ use inkling::ink::InkError;
 use inkling::nn::ComputeError;
 use inkling::nn::ModelError;
 use inkling::problem::Problem;
+use inkling::progress::Cancelled;
 use inkling::records::Intervention;
 use inkling::run_config::{ConfigProblem, DeviceChoice, Field, Precision};
 use inkling::runs::RunError;
@@ -63,7 +64,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (DataError::Malformed { path: path(), reason: reason() }, both()),
         (DataError::TooLarge { path: path(), reason: reason() }, both()),
         (DataError::NoData { path: path(), reason: reason() }, both()),
-        (DataError::Cancelled, vec![]),
+        (DataError::Cancelled(Cancelled), vec![]),
     ];
     all.extend(data.map(|(error, words)| (error.into(), words)));
     let ink = [InkError::Unreadable { path: path(), reason: reason() }, InkError::Malformed { path: path(), reason: reason() }];
@@ -93,7 +94,7 @@ fn every_problem_is_a_sentence_that_names_what_it_is_about() {
 fn every_problem_but_a_wish_to_stop_has_a_remedy() {
     for (problem, _) in every_problem() {
         let message = Message::from(&problem);
-        if problem == DataError::Cancelled.into() {
+        if problem == DataError::Cancelled(Cancelled).into() {
             assert_eq!(message.remedy, "");
         } else {
             assert!(message.remedy.len() > 10 && message.remedy.ends_with('.'), "{problem:?}: {}", message.remedy);

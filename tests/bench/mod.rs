@@ -2,13 +2,12 @@
 
 mod plain_candle;
 
-use std::ops::ControlFlow;
-
 use inkling::bench::{
-    BATCH_SIZES, Listener, Progress, batch_sizes, compare, devices, fastest, heading, latest, measure, rates, save, sections, sweet_spot,
-    text,
+    BATCH_SIZES, BenchError, Listener, Progress, batch_sizes, compare, devices, fastest, heading, latest, measure, rates, save, sections,
+    sweet_spot, text,
 };
 use inkling::nn::DeviceContext;
+use inkling::progress::Cancelled;
 use inkling::records::benchmark::{Extent, Row};
 use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, Precision, RunConfig};
 
@@ -24,10 +23,10 @@ struct Until {
 }
 
 impl Listener for Until {
-    fn report(&mut self, progress: Progress) -> ControlFlow<()> {
+    fn report(&mut self, progress: Progress) -> Result<(), Cancelled> {
         self.fractions.push(progress.fraction);
         assert!(progress.remaining_seconds >= 0.0);
-        if self.found.len() >= self.figures { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.found.len() >= self.figures { Err(Cancelled) } else { Ok(()) }
     }
 
     fn found(&mut self, row: &Row) {
@@ -38,7 +37,7 @@ impl Listener for Until {
 #[test]
 fn products_and_memory_come_first_and_breaking_off_leaves_nothing() {
     let mut until = Until { figures: 1, ..Until::default() };
-    assert_eq!(measure(Extent::Quick, &mut until).unwrap(), None);
+    assert_eq!(measure(Extent::Quick, &mut until), Err(BenchError::Cancelled(Cancelled)));
     assert!(
         matches!(until.found[0], Row::Product { precision: Precision::F32, threads: 1, gflops, .. } if gflops > 0.1),
         "{:?}",
@@ -174,13 +173,13 @@ fn batch_sizes_are_compared_and_the_comparison_can_be_broken_off() {
     let config = RunConfig { model: ModelKind::Mlp, threads: Some(1), ..RunConfig::default() };
     let sides = batch_sizes(&config);
     let mut all = Until { figures: BATCH_SIZES.len() + 1, ..Until::default() };
-    let compared = compare(&config, &sides, &open, &mut all).unwrap().unwrap();
+    let compared = compare(&config, &sides, &open, &mut all).unwrap();
     assert_eq!((&compared.rows, compared.failed.len()), (&all.found, 0));
     assert!(rates(&compared.rows).all(|(_, rate)| rate > 10.0), "{compared:?}");
     assert_eq!(rates(&compared.rows).map(|(side, _)| side).collect::<Vec<_>>(), sides);
     assert_eq!(sides.iter().map(|side| side.batch_size).collect::<Vec<_>>(), BATCH_SIZES);
     assert!(all.fractions.is_sorted());
-    assert_eq!(compare(&config, &sides, &open, &mut Until::default()).unwrap(), None);
+    assert_eq!(compare(&config, &sides, &open, &mut Until::default()), Err(BenchError::Cancelled(Cancelled)));
 }
 
 #[test]
@@ -199,7 +198,7 @@ fn devices_are_compared_in_every_format_and_one_that_fails_leaves_the_others_alo
     let sides = devices(&config, &[DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].map(f32_on));
     assert_eq!(sides.len(), 3);
     let mut all = Until { figures: 9, ..Until::default() };
-    let compared = compare(&config, &sides, &open, &mut all).unwrap().unwrap();
+    let compared = compare(&config, &sides, &open, &mut all).unwrap();
     assert_eq!(rates(&compared.rows).map(|(side, _)| side.device).collect::<Vec<_>>(), [DeviceChoice::Cpu, DeviceChoice::Cuda]);
     assert!(rates(&compared.rows).all(|(_, rate)| rate > 10.0 && rate.is_finite()), "{compared:?}");
     assert!(compared.rows[0].share_of_product().is_some() && compared.rows[1].share_of_product().is_none());

@@ -1,12 +1,11 @@
 //! The built-in data set: the same for a seed whatever the threads, balanced, varied, and quick to give up.
 
-use std::ops::ControlFlow;
-
 use inkling::data::{DataError, DataSet, builtin};
 use inkling::ink::{PIXELS, rasterize};
+use inkling::progress::{Cancelled, Unwatched};
 
 fn generate(seed: u64, train: usize, test: usize) -> DataSet {
-    builtin::generate(seed, train, test, &mut |_| ControlFlow::Continue(())).unwrap()
+    builtin::generate(seed, train, test, &mut Unwatched).unwrap()
 }
 
 fn on_threads(threads: usize, seed: u64) -> DataSet {
@@ -71,19 +70,19 @@ fn every_variant_of_every_digit_is_drawn_inside_the_box() {
 #[test]
 fn progress_rises_to_one_and_a_break_cancels() {
     let mut heard = Vec::new();
-    builtin::generate(1, 1500, 500, &mut |fraction| {
+    builtin::generate(1, 1500, 500, &mut |fraction: f32| {
         heard.push(fraction);
-        ControlFlow::Continue(())
+        Ok(())
     })
     .unwrap();
     assert!(heard.is_sorted() && heard.first() == Some(&0.0) && heard.last() == Some(&1.0), "{heard:?}");
 
     let mut calls = 0;
-    let cancelled = builtin::generate(1, 60_000, 10_000, &mut |_| {
+    let cancelled = builtin::generate(1, 60_000, 10_000, &mut |_: f32| {
         calls += 1;
-        if calls == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if calls == 3 { Err(Cancelled) } else { Ok(()) }
     });
-    assert_eq!((cancelled, calls), (Err(DataError::Cancelled), 3));
+    assert_eq!((cancelled, calls), (Err(DataError::Cancelled(Cancelled)), 3));
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use inkling::data::{DataError, DataSet, contact_sheet, find, load};
 use inkling::ink::PIXELS;
+use inkling::progress::{Cancelled, Unwatched};
 use inkling::run_config::NamedSet;
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ const IMAGES: &str = "train-images-idx3-ubyte";
 const LABELS: &str = "train-labels-idx1-ubyte";
 
 fn read(spec: &str, folders: &[PathBuf]) -> Result<DataSet, DataError> {
-    load(&spec.parse().unwrap(), folders, &mut |_| ControlFlow::Continue(()))
+    load(&spec.parse().unwrap(), folders, &mut Unwatched)
 }
 
 fn read_path(path: &Path) -> Result<DataSet, DataError> {
@@ -238,7 +238,7 @@ fn nothing_to_read_is_said() {
 fn reading_is_broken_off_when_asked() {
     let (_folder, set) = idx_set();
     let spec = set.to_str().unwrap().parse().unwrap();
-    assert_eq!(load(&spec, &[], &mut |_| ControlFlow::Break(())), Err(DataError::Cancelled));
+    assert_eq!(load(&spec, &[], &mut |_: f32| Err(Cancelled)), Err(DataError::Cancelled(Cancelled)));
 }
 
 #[test]

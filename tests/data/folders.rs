@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use inkling::data::{DataError, DataSet, find, load};
 use inkling::ink::PIXELS;
+use inkling::progress::{Cancelled, Unwatched};
 use inkling::run_config::NamedSet;
 use tempfile::TempDir;
 
@@ -17,7 +17,7 @@ use crate::support::write_idx_set;
 const FILES: [&str; 4] = ["train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"];
 
 fn read(spec: &str, folders: &[PathBuf]) -> Result<DataSet, DataError> {
-    load(&spec.parse().unwrap(), folders, &mut |_| ControlFlow::Continue(()))
+    load(&spec.parse().unwrap(), folders, &mut Unwatched)
 }
 
 fn read_path(path: &Path) -> Result<DataSet, DataError> {
@@ -79,11 +79,11 @@ fn reading_a_large_file_can_be_broken_off_in_the_middle() {
     write_idx_set(root.path(), 6000, 10);
     let spec = root.path().to_str().unwrap().parse().unwrap();
     let mut heard = Vec::new();
-    let broken = load(&spec, &[], &mut |done| {
+    let broken = load(&spec, &[], &mut |done: f32| {
         heard.push(done);
-        if done > 0.3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if done > 0.3 { Err(Cancelled) } else { Ok(()) }
     });
-    assert_eq!(broken, Err(DataError::Cancelled));
+    assert_eq!(broken, Err(DataError::Cancelled(Cancelled)));
     assert!(heard.is_sorted() && heard.len() > 3 && heard.last().is_some_and(|last| *last < 0.8), "{heard:?}");
 }
 

@@ -3,12 +3,11 @@
 mod compare_devices;
 mod starter;
 
-use std::ops::ControlFlow;
-
 use inkling::data::Split;
-use inkling::infer::{Classifier, Classify, measure};
+use inkling::infer::{Classifier, Classify, InferError, measure};
 use inkling::ink::{Image, Ink};
 use inkling::nn::{Mode, Net};
+use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::{ModelInfo, ModelRef};
 use inkling::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, RunConfig};
 
@@ -83,7 +82,7 @@ fn a_stored_model_reads_as_the_trained_one() {
     let classifier = Classifier::open(&path).unwrap();
     assert_eq!(classifier.info().reference, ModelRef::File(path));
     assert_eq!((classifier.info().kind, classifier.info().epochs), (ModelKind::Mlp, 3));
-    let evaluation = classifier.evaluate(&squares(100, 2), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
+    let evaluation = classifier.evaluate(&squares(100, 2), &mut Unwatched).unwrap();
     assert_eq!(Some(evaluation), outcome.summary.test);
     let reading = classifier.classify(picture(7)).unwrap();
     assert_eq!(reading.digit, 7);
@@ -95,11 +94,10 @@ fn an_evaluation_adds_up() {
     let split = squares(300, 4);
     let mut shares = Vec::new();
     let evaluation = classifier(0.0)
-        .evaluate(&split, &mut |share| {
+        .evaluate(&split, &mut |share: f32| {
             shares.push(share);
-            ControlFlow::Continue(())
+            Ok(())
         })
-        .unwrap()
         .unwrap();
     assert_eq!(evaluation.images, 300);
     assert!(shares.windows(2).all(|pair| pair[0] < pair[1]) && *shares.last().unwrap() == 1.0 && shares.len() > 2);
@@ -120,23 +118,23 @@ fn an_evaluation_adds_up() {
 #[test]
 fn an_evaluation_can_be_broken_off() {
     let mut calls = 0;
-    let outcome = classifier(0.0).evaluate(&squares(300, 4), &mut |_| {
+    let outcome = classifier(0.0).evaluate(&squares(300, 4), &mut |_: f32| {
         calls += 1;
-        ControlFlow::Break(())
+        Err(Cancelled)
     });
-    assert_eq!((outcome.unwrap(), calls), (None, 1));
+    assert_eq!((outcome, calls), (Err(InferError::Cancelled(Cancelled)), 1));
 }
 
 #[test]
 fn nothing_to_measure_measures_nothing() {
-    let evaluation = classifier(0.0).evaluate(&Split::default(), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
+    let evaluation = classifier(0.0).evaluate(&Split::default(), &mut Unwatched).unwrap();
     assert_eq!((evaluation.images, evaluation.accuracy, evaluation.loss), (0, 0.0, 0.0));
 }
 
 #[test]
 fn the_digit_threshold_keeps_its_share() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
-    let measured = measure(&net, &squares(200, 4), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
+    let measured = measure(&net, &squares(200, 4), &mut Unwatched).unwrap();
     let threshold = measured.score_reached_by(0.99);
     assert_eq!(measured.energy_scores.iter().filter(|&&score| score >= threshold).count(), 198);
     let lowest = measured.energy_scores.iter().copied().fold(f32::MAX, f32::min);

@@ -1,9 +1,8 @@
 //! The model that comes with Inkling.
 
-use std::ops::ControlFlow;
-
 use inkling::data::load;
 use inkling::infer::Classifier;
+use inkling::progress::Unwatched;
 use inkling::run_config::DataSpec;
 
 #[test]
@@ -16,7 +15,7 @@ fn it_is_small_and_learned_from_the_built_in_digits_alone() {
 #[test]
 fn it_reads_digits_of_real_people() {
     let Some(folder) = crate::support::mnist_folder() else { return };
-    let set = load(&"mnist".parse().unwrap(), &[folder], &mut |_| ControlFlow::Continue(())).unwrap();
-    let measured = Classifier::starter().unwrap().evaluate(&set.test, &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
+    let set = load(&"mnist".parse().unwrap(), &[folder], &mut Unwatched).unwrap();
+    let measured = Classifier::starter().unwrap().evaluate(&set.test, &mut Unwatched).unwrap();
     assert!(measured.accuracy >= 0.92, "{}", measured.accuracy);
 }

@@ -1,8 +1,7 @@
 //! Runs learn, report what they do, and repeat themselves bit for bit.
 
-use std::ops::ControlFlow;
-
 use inkling::data::builtin;
+use inkling::progress::Unwatched;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig, ScheduleKind};
 use inkling::train::TrainedModel;
 
@@ -31,7 +30,7 @@ fn models_that_know_places_learn_squares() {
 /// are the same layers again.
 #[test]
 fn models_that_average_over_places_learn_a_few_digits_by_heart() {
-    let data = builtin::generate(1, 60, 10, &mut |_| ControlFlow::Continue(())).unwrap();
+    let data = builtin::generate(1, 60, 10, &mut Unwatched).unwrap();
     for (model, learning_rate) in [(ModelKind::Tiny, 2e-2), (ModelKind::ResNet8, 5e-3), (ModelKind::Attention, 2e-3)] {
         let mut watcher = Watcher::default();
         train(&RunConfig { epochs: 12, batch_size: 8, learning_rate, ..config(model) }, &data, &mut watcher).unwrap();
@@ -42,7 +41,7 @@ fn models_that_average_over_places_learn_a_few_digits_by_heart() {
 
 #[test]
 fn the_built_in_digits_are_learned() {
-    let data = builtin::generate(1, 3000, 500, &mut |_| ControlFlow::Continue(())).unwrap();
+    let data = builtin::generate(1, 3000, 500, &mut Unwatched).unwrap();
     let of = RunConfig { epochs: 3, learning_rate: 5e-3, ..config(ModelKind::LeNet) };
     let outcome = train(&of, &data, &mut Watcher::default()).unwrap().unwrap();
     let test = outcome.summary.test.unwrap();

@@ -1,9 +1,10 @@
 //! Owns an observer that writes everything down and stops when told.
 
 use inkling::nn::Net;
+use inkling::progress::Cancelled;
 use inkling::records::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
-use inkling::train::{Checkpoint, Flow, Observer};
+use inkling::train::{Checkpoint, Observer};
 
 #[derive(Default)]
 pub struct Watcher {
@@ -33,10 +34,10 @@ impl Observer for Watcher {
         self.before = before.to_vec();
     }
 
-    fn between(&mut self, _net: &Net) -> Flow {
+    fn between(&mut self, _net: &Net) -> Result<(), Cancelled> {
         self.between += 1;
         std::thread::sleep(self.hold);
-        if self.stop_at.is_some_and(|at| self.between >= at) { Flow::Stop } else { Flow::Continue }
+        if self.stop_at.is_some_and(|at| self.between >= at) { Err(Cancelled) } else { Ok(()) }
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {

@@ -21,6 +21,7 @@ impl From<&Problem> for Message {
         match problem {
             Problem::Config(problem) => of_config(problem),
             Problem::Data(error) => of_data(error),
+            Problem::Cancelled(_) => cancelled(),
             Problem::Ink(error) => of_ink(error),
             Problem::Model(error) => of_model(error),
             Problem::Run(error) => of_run(error),
@@ -126,6 +127,10 @@ fn of_config(problem: &ConfigProblem) -> Message {
     }
 }
 
+fn cancelled() -> Message {
+    Message::new("The job was cancelled.", "")
+}
+
 fn of_data(error: &DataError) -> Message {
     match error {
         DataError::NotFound { set, searched } if searched.is_empty() => Message::new(
@@ -156,7 +161,7 @@ fn of_data(error: &DataError) -> Message {
             "Choose a folder with the four IDX files, a folder of images with one subfolder per digit, a CSV file (label, then 784 pixels), or an ink file with labels.",
         ),
         DataError::Unknown => Message::new("The training data of this model is unknown.", "Choose a data set."),
-        DataError::Cancelled => Message::new("Loading the data was cancelled.", ""),
+        DataError::Cancelled(_) => cancelled(),
     }
 }
 

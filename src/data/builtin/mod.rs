@@ -7,14 +7,13 @@ mod handwriting;
 mod pen_path;
 mod skeletons;
 
-use std::ops::ControlFlow;
-
 use rayon::prelude::*;
 
 use super::dataset::{DataSet, Split};
 use super::error::DataError;
 use crate::ink::{Ink, PIXELS};
 use crate::math::random::Random;
+use crate::progress::{Cancelled, Progress};
 
 /// Images in its training split, as many as MNIST's.
 pub const TRAIN_IMAGES: usize = 60_000;
@@ -26,10 +25,10 @@ const CHUNK: usize = 256;
 
 /// Generates the set of this seed: digits in turn, each image from a random stream of its own, so that it does not depend on the
 /// number of threads. `progress` is told a fraction from 0 to 1 and may cancel.
-pub fn generate(seed: u64, train: usize, test: usize, progress: &mut dyn FnMut(f32) -> ControlFlow<()>) -> Result<DataSet, DataError> {
+pub fn generate(seed: u64, train: usize, test: usize, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
     let total = (train + test).max(1) as f32;
-    let train_split = generate_split(seed, TRAIN_STREAM, train, &mut |done| progress(done as f32 / total))?;
-    let test_split = generate_split(seed, TEST_STREAM, test, &mut |done| progress((train + done) as f32 / total))?;
+    let train_split = generate_split(seed, TRAIN_STREAM, train, &mut |done| progress.report(done as f32 / total))?;
+    let test_split = generate_split(seed, TEST_STREAM, test, &mut |done| progress.report((train + done) as f32 / total))?;
     Ok(DataSet { train: train_split, test: test_split })
 }
 
@@ -48,14 +47,17 @@ pub fn ink(digit: u8, variant: Option<usize>, seed: u64, index: u64) -> Ink {
 const TRAIN_STREAM: &str = "built-in training digit";
 const TEST_STREAM: &str = "built-in test digit";
 
-fn generate_split(seed: u64, stream: &str, count: usize, progress: &mut dyn FnMut(usize) -> ControlFlow<()>) -> Result<Split, DataError> {
+fn generate_split(
+    seed: u64,
+    stream: &str,
+    count: usize,
+    progress: &mut dyn FnMut(usize) -> Result<(), Cancelled>,
+) -> Result<Split, DataError> {
     let mut split = Split { images: vec![0; count * PIXELS], labels: vec![0; count] };
     let chunks = split.images.chunks_mut(CHUNK * PIXELS).zip(split.labels.chunks_mut(CHUNK));
     for (number, (images, labels)) in chunks.enumerate() {
         let first = number * CHUNK;
-        if progress(first).is_break() {
-            return Err(DataError::Cancelled);
-        }
+        progress(first)?;
         images.par_chunks_mut(PIXELS).zip(labels.par_iter_mut()).enumerate().for_each(|(offset, (image, label))| {
             let index = first + offset;
             let digit = (index % 10) as u8;
@@ -64,8 +66,6 @@ fn generate_split(seed: u64, stream: &str, count: usize, progress: &mut dyn FnMu
             *label = digit;
         });
     }
-    if progress(count).is_break() {
-        return Err(DataError::Cancelled);
-    }
+    progress(count)?;
     Ok(split)
 }

@@ -1,7 +1,5 @@
 //! Measures this machine's speed and saves the report.
 
-use std::ops::ControlFlow;
-
 use super::{JobContext, JobError, Workspace};
 use crate::bench::{self, Listener, Progress};
 use crate::problem::Problem;
@@ -10,15 +8,15 @@ use crate::protocol::{Event, JobProgress, JobResult};
 use crate::records::benchmark::{Extent, Row};
 
 pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, extent: Extent) -> Result<JobResult, JobError> {
-    let report = bench::measure(extent, context)?.ok_or(Cancelled)?;
+    let report = bench::measure(extent, context)?;
     let saved = bench::save(&workspace.settings.benchmarks, &report).map_err(Problem::from);
     Ok(JobResult::Benchmark { report, saved })
 }
 
 impl Listener for JobContext<'_, '_> {
-    fn report(&mut self, Progress { subject, fraction, remaining_seconds }: Progress) -> ControlFlow<()> {
+    fn report(&mut self, Progress { subject, fraction, remaining_seconds }: Progress) -> Result<(), Cancelled> {
         let progress = JobProgress { fraction, remaining_seconds: Some(remaining_seconds), subject: Some(subject) };
-        self.report_progress(progress).map_or(ControlFlow::Break(()), ControlFlow::Continue)
+        self.report_progress(progress)
     }
 
     fn found(&mut self, row: &Row) {

@@ -2,7 +2,6 @@
 
 use super::{JobContext, JobError, Workspace};
 use crate::bench;
-use crate::progress::Cancelled;
 use crate::protocol::JobResult;
 use crate::records::benchmark::Side;
 use crate::run_config::RunConfig;
@@ -16,7 +15,7 @@ pub(super) fn run(
 ) -> Result<JobResult, JobError> {
     train::check(config)?;
     let open = |device| workspace.settings.devices.open(device);
-    let compared = bench::compare(config, sides, &open, context)?.ok_or(Cancelled)?;
+    let compared = bench::compare(config, sides, &open, context)?;
     let failed = compared.failed.into_iter().map(|(side, error)| (side, error.into())).collect();
     Ok(JobResult::Compare { failed })
 }

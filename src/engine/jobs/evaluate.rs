@@ -3,7 +3,7 @@
 use super::{JobContext, JobError, Workspace};
 use crate::infer::Classifier;
 use crate::problem::Problem;
-use crate::progress::{Cancelled, Progress, as_flow};
+use crate::progress::Progress;
 use crate::protocol::JobResult;
 use crate::records::ModelRef;
 use crate::run_config::DataSpec;
@@ -20,6 +20,6 @@ pub(super) fn run(
         ModelRef::Training(_) => return Err(Problem::NoSuchRun.into()),
     };
     let set = workspace.datasets.get(&workspace.settings.data_folders, data, &mut context.part(0.0, 0.5))?;
-    let evaluation = classifier.evaluate(&set.test, &mut as_flow(context.part(0.5, 1.0)))?.ok_or(Cancelled)?;
+    let evaluation = classifier.evaluate(&set.test, &mut context.part(0.5, 1.0))?;
     Ok(JobResult::Evaluate { model: classifier.info().clone(), data: data.clone(), evaluation })
 }

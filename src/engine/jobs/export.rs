@@ -8,7 +8,7 @@ use crate::export::{ExportedModel, export};
 use crate::infer::{measure, starter_file};
 use crate::nn::ModelFile;
 use crate::problem::Problem;
-use crate::progress::{Cancelled, Progress, as_flow};
+use crate::progress::Progress;
 use crate::protocol::{ExportReport, JobResult};
 use crate::records::{ExportSpec, ModelRef, QuantizedAccuracy};
 use crate::runs;
@@ -71,7 +71,7 @@ fn measure_quantized(
     let data = &exported.file.card.data;
     let test = &workspace.datasets.get(&workspace.settings.data_folders, data, &mut context.part(0.0, 1.0 / 3.0))?.test;
     let net = &exported.file.net;
-    let original = measure(net, test, &mut as_flow(context.part(1.0 / 3.0, 2.0 / 3.0)))?.ok_or(Cancelled)?.evaluation;
-    let rounded = measure(&quantized(net)?, test, &mut as_flow(context.part(2.0 / 3.0, 1.0)))?.ok_or(Cancelled)?.evaluation;
+    let original = measure(net, test, &mut context.part(1.0 / 3.0, 2.0 / 3.0))?.evaluation;
+    let rounded = measure(&quantized(net)?, test, &mut context.part(2.0 / 3.0, 1.0))?.evaluation;
     Ok(QuantizedAccuracy { images: original.images, original: original.accuracy, quantized: rounded.accuracy })
 }

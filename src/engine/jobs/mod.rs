@@ -10,7 +10,6 @@ mod train;
 use super::command_queue::CommandQueue;
 use super::dataset_cache::DatasetCache;
 use super::handle::EngineSettings;
-use crate::data::DataError;
 use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Event, Job, JobEvent, JobProgress, JobResult};
@@ -84,16 +83,10 @@ impl From<Result<JobResult, JobError>> for JobEvent {
     }
 }
 
-impl From<Cancelled> for JobError {
-    fn from(Cancelled: Cancelled) -> Self {
-        Self::Cancelled
-    }
-}
-
 impl<P: Into<Problem>> From<P> for JobError {
     fn from(problem: P) -> Self {
         match problem.into() {
-            Problem::Data(DataError::Cancelled) => Self::Cancelled,
+            Problem::Cancelled(Cancelled) => Self::Cancelled,
             problem => Self::Failed(problem),
         }
     }

@@ -13,7 +13,7 @@ use crate::protocol::{Command, Event, JobEvent, JobProgress, JobResult};
 use crate::records::{EpochRecord, Intervention, ModelInfo, ModelRef, RunPlan, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_target, save_to};
-use crate::train::{self, Checkpoint, Flow, Observer, TrainedModel};
+use crate::train::{self, Checkpoint, Observer, TrainedModel};
 
 /// Trains from the beginning, or from the checkpoint in the folder `from`.
 pub(super) fn run(
@@ -80,7 +80,7 @@ fn train_from(
         RunsTarget::Folder(folder) => check_target(folder)?,
     }
     let mut run = Run { context, config, writer, completed_before: 0, now: Telemetry::default() };
-    let set = workspace.datasets.get(&settings.data_folders, &config.data, &mut |fraction| run.prepared(fraction))?;
+    let set = workspace.datasets.get(&settings.data_folders, &config.data, &mut |fraction: f32| run.prepared(fraction))?;
     let trained = train::train(config, set, &settings.devices.open(config.device)?, checkpoint, &mut run)?;
     let (id, now) = (run.context.id, run.now);
     context.queue.events.flush(id, now);
@@ -185,8 +185,8 @@ impl Observer for Run<'_, '_, '_> {
         self.offer_weights(net, before.last(), f32::NEG_INFINITY, false);
     }
 
-    fn between(&mut self, _net: &Net) -> Flow {
-        if self.check().is_ok() { Flow::Continue } else { Flow::Stop }
+    fn between(&mut self, _net: &Net) -> Result<(), Cancelled> {
+        self.check()
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {
