@@ -45,7 +45,7 @@ fn what_was_exported_is_imported_and_read_with() {
     assert_eq!(predict(object["model_path"].as_str().unwrap()), predict(model));
     // It stands among the runs, with what is known of it and no more.
     let eval = run(home.path(), &["eval", "--model", object["model_path"].as_str().unwrap(), "--data", "unknown"]);
-    assert!(stderr(&eval).contains("not known"), "{}", stderr(&eval));
+    assert!(stderr(&eval).contains("is unknown"), "{}", stderr(&eval));
 }
 
 #[test]
@@ -56,12 +56,12 @@ fn what_cannot_be_done_is_said_and_ends_with_status_1() {
     fs::write(home.path().join("letter.txt"), "dear reader").unwrap();
     for (arguments, word) in [
         (&["export", "--model", "none.safetensors", "--format", "onnx", "--out", "a.onnx"][..], "none.safetensors"),
-        (&["export", "--model", "letter.txt", "--format", "onnx", "--out", "a.onnx"], "not a model"),
+        (&["export", "--model", "letter.txt", "--format", "onnx", "--out", "a.onnx"], "not an Inkling model"),
         (&["export", "--model", model, "--format", "candle", "--out", "main.rs"], "Cargo.toml"),
         (&["export", "--model", model, "--format", "zip", "--out", "letter.txt/a.zip"], "letter.txt"),
         (&["import", "none.pt"], "none.pt"),
         (&["import", "letter.txt"], "neither a safetensors file"),
-        (&["train", "--from", "letter.txt"], "not a model"),
+        (&["train", "--from", "letter.txt"], "not an Inkling model"),
     ] {
         let output = run(home.path(), arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stderr(&output));
