@@ -127,15 +127,14 @@ impl<R: Rule<SLOTS>, const SLOTS: usize> pulp::NullaryFnOnce for UpdateChunk<'_,
     fn call(self) -> f64 {
         let Self { rule, chunk: Chunk { index, weights, grad, slots, ema }, decay, grad_scale, ema_weight, noise: (seed, step) } = self;
         let squares = sum_of_squares(grad);
-        let mut random = None;
+        let mut random = langevin::noise(seed, step, index);
         // Equal lengths that the compiler sees: it leaves out what checks them and computes many weights at once.
         let len = weights.len();
         let grad = &mut grad[..len];
         let mut slots = slots.map(|slot| &mut slot[..len]);
         for i in 0..len {
-            let noise = || random.get_or_insert_with(|| langevin::noise(seed, step, index)).normal();
             let old = std::array::from_fn(|slot| slots[slot][i]);
-            let (weight, new) = rule.update(weights[i], grad_scale * grad[i], old, decay, noise);
+            let (weight, new) = rule.update(weights[i], grad_scale * grad[i], old, decay, || random.normal());
             weights[i] = weight;
             grad[i] = 0.0;
             for (slot, new) in slots.iter_mut().zip(new) {
