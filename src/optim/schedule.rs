@@ -2,9 +2,9 @@
 
 use crate::run_config::ScheduleKind;
 
-/// Share of the steps that a cosine schedule warms up over.
+/// Fraction of the steps that a cosine schedule warms up over.
 const WARM_UP: f64 = 0.05;
-/// Share of the steps that a one-cycle schedule rises over, and how far below its peak it starts and ends
+/// Fraction of the steps that a one-cycle schedule rises over, and how far below its peak it starts and ends
 /// (`torch.optim.lr_scheduler.OneCycleLR`'s defaults).
 const RISE: f64 = 0.3;
 const START: f64 = 1.0 / 25.0;
@@ -19,21 +19,21 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of a run of `steps` steps that reaches the rate `peak`.
+    /// The schedule of a run of `steps` steps whose highest learning rate is `peak`.
     pub const fn new(kind: ScheduleKind, peak: f64, steps: u64) -> Self {
         Self { kind, peak, steps }
     }
 
-    /// The rate of a step, counted from 0; steps past the end have the last one's.
-    pub fn rate(&self, step: u64) -> f32 {
+    /// The learning rate of a step, counted from 0; steps past the end have the last one's.
+    pub fn lr(&self, step: u64) -> f32 {
         let last = self.steps.saturating_sub(1);
-        let share = match self.kind {
+        let factor = match self.kind {
             ScheduleKind::Constant => 1.0,
             ScheduleKind::Step => step_down(step.min(last), self.steps),
             ScheduleKind::Cosine => cosine(step.min(last), self.steps),
             ScheduleKind::OneCycle => one_cycle(step.min(last), last),
         };
-        (self.peak * share) as f32
+        (self.peak * factor) as f32
     }
 }
 

@@ -70,7 +70,7 @@ pub struct Telemetry {
     pub skipped_steps: u64,
 }
 
-/// What a run does by itself to come to a good end.
+/// What a run does by itself when something goes wrong, or when it is done early.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Intervention {
@@ -81,29 +81,31 @@ pub enum Intervention {
         /// The scale from here on.
         loss_scale: f32,
     },
-    /// The loss or its gradients were no longer numbers: the run goes on from an earlier state, at half its learning rate.
-    SteppedBack {
+    /// Training diverged (the loss or a gradient was NaN or infinite): it continues from an earlier state, at half its learning rate.
+    #[serde(rename = "stepped_back")]
+    RolledBack {
         /// The step it happened at, from 1.
         step: u64,
-        /// The step whose state the run goes on from; 0 is the start.
+        /// The step whose state training continues from; 0 is the start.
         to_step: u64,
         /// What every learning rate is multiplied by from here on.
         rate_factor: f32,
-        /// How often the run will step back again before it gives up.
+        /// Rollbacks that are left before the run gives up.
         left: u32,
     },
-    /// Memory ran short: batches are computed in smaller parts, whose gradients add up to the same.
-    SmallerParts {
+    /// Memory ran low: batches are computed in smaller micro-batches, whose gradients add up to the same.
+    #[serde(rename = "smaller_parts")]
+    SmallerMicroBatches {
         /// The step it happened at, from 1.
         step: u64,
-        /// Images of a part from here on.
+        /// Images of a micro-batch from here on.
         images: u32,
     },
-    /// Validation did not get better for as long as the configuration allows: the run is over.
+    /// Validation did not improve for as many epochs as configured: training stopped.
     StoppedEarly {
         /// The last epoch trained.
         epoch: u32,
-        /// The one whose weights are kept.
+        /// The one whose weights the model has.
         best_epoch: u32,
     },
 }

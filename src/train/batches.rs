@@ -5,7 +5,7 @@ use std::thread::Scope;
 use candle_core::{Device, Result as TensorResult, Tensor};
 
 use super::TrainError;
-use super::device_batches::DeviceBatches;
+use super::device_loader::DeviceLoader;
 use super::loader::{Loader, Shuffle};
 use crate::data::Split;
 use crate::ink::PIXELS;
@@ -17,11 +17,11 @@ pub enum Batches {
     /// Prepared by a thread of the CPU.
     Loader(Loader),
     /// Prepared by the device.
-    Device(Box<DeviceBatches>),
+    Device(Box<DeviceLoader>),
 }
 
 impl Batches {
-    /// Those of every epoch that `shuffle` has yet to come to.
+    /// Starts with the first epoch that `shuffle` has not reached yet.
     pub fn start<'scope, 'env>(
         scope: &'scope Scope<'scope, 'env>,
         config: &RunConfig,
@@ -31,7 +31,7 @@ impl Batches {
     ) -> Result<Self, TrainError> {
         Ok(match context.backend.kind() {
             BackendKind::Cpu => Self::Loader(Loader::start(scope, config, images, shuffle)?),
-            BackendKind::Cuda | BackendKind::Reference => Self::Device(Box::new(DeviceBatches::new(config, images, shuffle, context)?)),
+            BackendKind::Cuda | BackendKind::Reference => Self::Device(Box::new(DeviceLoader::new(config, images, shuffle, context)?)),
         })
     }
 

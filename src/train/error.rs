@@ -36,3 +36,9 @@ pub enum TrainError {
         reason: String,
     },
 }
+
+impl From<candle_core::Error> for TrainError {
+    fn from(error: candle_core::Error) -> Self {
+        ComputeError::from(error).into()
+    }
+}

@@ -1,39 +1,43 @@
-//! Owns how many images are computed at once, and what happens when memory runs out: smaller parts, whose gradients add up to the same.
-//! Must not know how a part is computed.
+//! The size of micro-batches, and what happens when memory runs out: smaller ones, whose gradients add up to the same.
 
 use candle_core::Tensor;
 
 use super::TrainError;
-use super::memory::part_within_limit;
+use super::memory::micro_batch_within_limit;
 use super::observer::Observer;
-use crate::nn::ComputeError;
-use crate::nn::DeviceContext;
-use crate::nn::autograd;
+use crate::nn::{ComputeError, DeviceContext, autograd, flops};
 use crate::records::{Intervention, RunPlan};
-use crate::run_config::RunConfig;
+use crate::run_config::{ModelKind, RunConfig};
 
-/// The parts a batch is computed in.
+/// Images per forward and backward pass of a model on the CPU: they decide the time between two calls of the observer, and the memory for
+/// activations. As many as take a few hundredths of a second on two ordinary cores, and at most 128, beyond which nothing is gained.
+pub fn micro_batch_size(model: ModelKind) -> usize {
+    const FLOPS: u64 = 4_000_000_000;
+    (FLOPS / flops(model).training.max(1)).clamp(16, 128) as usize
+}
+
+/// The micro-batches of a run.
 pub struct MicroBatcher<'a> {
     context: &'a DeviceContext,
-    /// Images of one, at most.
-    pub most: usize,
+    /// The most images of one.
+    pub size: usize,
 }
 
 impl<'a> MicroBatcher<'a> {
-    /// As many images as are good for the run's model and fit into its memory limit; says so where these are not the same.
+    /// As many images as are good for the run's model and fit into its memory limit; reports it where that makes them smaller.
     pub fn new(config: &RunConfig, context: &'a DeviceContext, plan: &RunPlan, observer: &mut dyn Observer) -> Result<Self, TrainError> {
-        let within =
-            |config| part_within_limit(config, context.backend.kind(), plan.train_images + plan.validation_images, plan.test_images);
+        let images = plan.train_images + plan.validation_images;
+        let within_limit = |config| micro_batch_within_limit(config, context.backend.kind(), images, plan.test_images);
         let limit = config.memory_limit.unwrap_or_default();
         let message = || format!("this run does not fit into {limit} MB, even with micro-batches of a single image");
-        let most = within(config).ok_or_else(|| ComputeError::OutOfMemory { message: message() })?;
-        if within(&RunConfig { memory_limit: None, ..config.clone() }) != Some(most) {
-            observer.intervened(Intervention::SmallerParts { step: 1, images: most as u32 });
+        let size = within_limit(config).ok_or_else(|| ComputeError::OutOfMemory { message: message() })?;
+        if within_limit(&RunConfig { memory_limit: None, ..config.clone() }) != Some(size) {
+            observer.intervened(Intervention::SmallerMicroBatches { step: 1, images: size as u32 });
         }
-        Ok(Self { context, most })
+        Ok(Self { context, size })
     }
 
-    /// What was computed of a part of so many images; `None` where memory ran out, and parts are smaller from here on.
+    /// What was computed for a micro-batch of so many images; `None` where memory ran out: it is to be computed again in smaller ones.
     pub fn retry_on_oom(
         &mut self,
         computed: candle_core::Result<Tensor>,
@@ -50,10 +54,9 @@ impl<'a> MicroBatcher<'a> {
         if images == 1 {
             return Err(ComputeError::OutOfMemory { message }.into());
         }
-        self.most = images.div_ceil(2);
-        observer.intervened(Intervention::SmallerParts { step, images: self.most as u32 });
-        // What computed ahead holds memory that is free once it is done.
-        // What was kept for gradients as well.
+        self.size = images.div_ceil(2);
+        observer.intervened(Intervention::SmallerMicroBatches { step, images: self.size as u32 });
+        // Frees what was saved for gradients, and what the device holds for queued work.
         autograd::clear();
         self.context.release_memory()?;
         Ok(computed?)

@@ -1,10 +1,11 @@
-//! Owns training: the loop (`session`, readable top to bottom), the validation split, and the figures it reports.
-//! Must not know windows, commands, or where runs are kept.
+//! Training: the loop (`session`, to be read from top to bottom) and its parts: batches, steps, rollback, checkpoints, telemetry.
+//!
+//! This room does not know windows, commands, or where runs are stored.
 
 mod batches;
 mod best_checkpoint;
 mod checkpoint;
-mod device_batches;
+mod device_loader;
 mod error;
 mod loader;
 mod memory;
@@ -22,16 +23,10 @@ mod trained_model;
 
 pub use checkpoint::{Checkpoint, CheckpointCard};
 pub use error::TrainError;
-
 pub use loader::{Loader, Shuffle};
 pub use memory::{gpu_memory_needed, memory_needed};
+pub use micro_batches::micro_batch_size;
 pub use observer::Observer;
 pub use plan::check;
-pub use session::{micro_batch, train};
+pub use session::train;
 pub use trained_model::TrainedModel;
-
-impl From<candle_core::Error> for TrainError {
-    fn from(error: candle_core::Error) -> Self {
-        crate::nn::ComputeError::from(error).into()
-    }
-}

@@ -1,10 +1,9 @@
-//! THE training loop, to be read top to bottom: batches, forward, loss, backward, update, validate, and at the end one look at the test
-//! split. Must not know who watches, nor where the trained_model is kept.
+//! The training loop, to be read from top to bottom: batches, forward, loss, backward, step, validation, and once, at the end, the test set.
 //!
-//! An optimiser step covers one batch (or several, with accumulation), but is computed over micro-batches whose gradients add up:
-//! between any two of them the observer may read a drawing, hold the run or end it, so all of that takes effect within a few hundredths
-//! of a second whatever the batch size. Where memory runs out, they are made smaller. Every image is seen once an epoch: a last short batch is kept, with its loss averaged over the
-//! images it has.
+//! An optimiser step covers one batch (or several, with gradient accumulation), but is computed over micro-batches whose gradients add
+//! up. Between any two of them the observer may recognise a drawing, pause the run or stop it, so all of that takes effect within a few
+//! hundredths of a second whatever the batch size. Where memory runs out, micro-batches are made smaller. Every image is seen once an
+//! epoch: the last batch may be smaller, and its loss is the mean over the images it has.
 
 use std::thread::Scope;
 
@@ -21,25 +20,17 @@ use super::plan::{check, first_net, plan, step_sizes, threads};
 use super::run_clock::RunClock;
 use super::stepper::{StepReport, Stepper};
 use super::trained_model::TrainedModel;
-use crate::data::ValidationSplit;
-use crate::data::{DataSet, Split};
+use crate::data::{DataSet, Split, ValidationSplit};
 use crate::hardware::machine;
 use crate::infer::{InferError, Measurement, measure};
 use crate::math::random::Random;
-use crate::nn::{ComputeError, DeviceContext, Mode, Net, flops};
+use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
 use crate::records::{EpochRecord, Evaluation, Intervention, RunSummary, StepPoint, Telemetry};
-use crate::run_config::{ModelKind, RunConfig};
+use crate::run_config::RunConfig;
 
-/// Images per forward and backward pass of a model: the time between two looks at the observer, and the most activations held
-/// at once. As many as make a few hundredths of a second on two ordinary cores, and at most 128, beyond which nothing is gained.
-pub fn micro_batch(model: ModelKind) -> usize {
-    const FLOPS: u64 = 4_000_000_000;
-    (FLOPS / flops(model).training.max(1)).clamp(16, 128) as usize
-}
-
-/// Trains as configured, in this place, from the start or from a checkpoint of an interrupted run, as if it had not been interrupted. `None`
-/// when the observer stopped the run before its first epoch was complete.
+/// Trains as configured on this device, from the start or from a checkpoint, as if the run had not been interrupted. `None` when the
+/// observer stopped it before the first epoch was completed.
 pub fn train(
     config: &RunConfig,
     data: &DataSet,
@@ -57,8 +48,8 @@ pub fn train(
         .thread_name(|index| format!("train-{index}"))
         .build()
         .map_err(|error| ComputeError::failed(&error))?;
-    // The loop itself is one of the pool's threads, so that the run computes on exactly as many as it was given. The thread that
-    // gathers batches comes on top: it has little to do, and something only while the others do.
+    // The loop itself is one of the pool's threads, so that the run computes on exactly as many as configured. The thread that prepares
+    // batches is extra: it has little to do.
     pool.install(|| std::thread::scope(|scope| run(config, data, context, from, scope, observer)))
 }
 
@@ -70,8 +61,8 @@ fn run<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     observer: &mut dyn Observer,
 ) -> Result<Option<TrainedModel>, TrainError> {
-    let ValidationSplit { train: order, validation } = ValidationSplit::new(&data.train, config.seed);
-    let plan = plan(config, order.len(), validation.len(), data.test.len(), threads(config))?;
+    let ValidationSplit { train: indices, validation } = ValidationSplit::new(&data.train, config.seed);
+    let plan = plan(config, indices.len(), validation.len(), data.test.len(), threads(config))?;
     let net = first_net(config)?.into_device(context)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
     let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
@@ -90,69 +81,69 @@ fn run<'scope, 'env>(
     observer.prepare(&plan, &net, &epochs);
 
     let mut clock = RunClock::start(&plan, config.epochs, &epochs);
-    let mut batches = Batches::start(scope, config, &data.train, Shuffle::new(order, config.seed, done), context)?;
-    let mut parts = MicroBatcher::new(config, context, &plan, observer)?;
-    let ended_early = |best: &BestCheckpoint, epoch| best.patience_exhausted(epoch).filter(|_| epoch < config.epochs);
-    let mut waited = ended_early(&best, done);
+    let mut batches = Batches::start(scope, config, &data.train, Shuffle::new(indices, config.seed, done), context)?;
+    let mut micro_batcher = MicroBatcher::new(config, context, &plan, observer)?;
+    let early_stop = |best: &BestCheckpoint, epoch| best.patience_exhausted(epoch).filter(|_| epoch < config.epochs);
+    let mut stopped_early = early_stop(&best, done);
 
     'run: for epoch in done + 1..=config.epochs {
-        if waited.is_some() {
+        if stopped_early.is_some() {
             break;
         }
-        let began = clock.seconds();
-        let mut seen = Metrics::default();
+        let started = clock.seconds();
+        let mut epoch_metrics = Metrics::default();
 
         for images in step_sizes(config, plan.train_images) {
-            let mut sums = MetricAccumulator::new(context.backend.kind());
-            while sums.images < images {
+            let mut metrics = MetricAccumulator::new(context.backend.kind());
+            while metrics.images < images {
                 let batch = batches.next_batch()?;
                 let mut start = 0;
                 while start < batch.len() {
-                    let part = batch.narrow(start, parts.most)?;
-                    let learned = net
-                        .forward(&part.images, Mode::Train { dropout: &mut dropout, precision: config.precision })
-                        .and_then(|logits| net.loss(&logits, &part.labels, images, config.label_smoothing as f32))
+                    let micro_batch = batch.narrow(start, micro_batcher.size)?;
+                    let computed = net
+                        .forward(&micro_batch.images, Mode::Train { dropout: &mut dropout, precision: config.precision })
+                        .and_then(|logits| net.loss(&logits, &micro_batch.labels, images, config.label_smoothing as f32))
                         .and_then(|loss| stepper.backward(&loss).map(|()| loss));
-                    if let Some(loss) = parts.retry_on_oom(learned, part.len(), step + 1, observer)? {
-                        sums.add(&loss, part.len())?;
-                        start += part.len();
+                    if let Some(loss) = micro_batcher.retry_on_oom(computed, micro_batch.len(), step + 1, observer)? {
+                        metrics.add(&loss, micro_batch.len())?;
+                        start += micro_batch.len();
                     }
                     if clock.pause(|| observer.between(&net)).is_err() {
                         break 'run;
                     }
                 }
             }
-            let rate = schedule.rate(step);
+            let lr = schedule.lr(step);
             step += 1;
-            let report = stepper.step(step, rate, sums)?;
-            let now = clock.step(step, epoch, images);
-            let now = Telemetry { loss_scale: stepper.loss_scale(), skipped_steps: stepper.skipped(), ..now };
-            tell(report, now, &mut seen, observer);
+            let steps = stepper.step(step, lr, metrics)?;
+            let telemetry = clock.step(step, epoch, images);
+            let telemetry = Telemetry { loss_scale: stepper.loss_scale(), skipped_steps: stepper.skipped(), ..telemetry };
+            report(steps, telemetry, &mut epoch_metrics, observer);
         }
 
-        // Which waits for what a device has yet to compute of the epoch: only then is it over.
-        let report = stepper.flush(step)?;
-        let validating = clock.seconds();
-        tell(report, clock.now(step, epoch), &mut seen, observer);
+        // The epoch ends when the device has computed all of it.
+        let steps = stepper.flush(step)?;
+        let trained = clock.seconds();
+        report(steps, clock.now(step, epoch), &mut epoch_metrics, observer);
         stepper.swap_ema()?;
-        let Some(measured) = measure_between(&net, &validation, &mut clock, observer)? else { break 'run };
-        clock.measured(validating, validation.len());
+        let Some(measured) = measure_interruptibly(&net, &validation, &mut clock, observer)? else { break 'run };
+        clock.measured(trained, validation.len());
         let record = EpochRecord {
             epoch,
             step,
-            train_loss: seen.mean_loss(),
-            train_accuracy: seen.accuracy(),
+            train_loss: epoch_metrics.mean_loss(),
+            train_accuracy: epoch_metrics.accuracy(),
             validation_loss: measured.evaluation.loss as f32,
             validation_accuracy: measured.evaluation.accuracy as f32,
-            seconds: (validating - began) as f32,
+            seconds: (trained - started) as f32,
         };
         let digit_threshold = measured.digit_threshold();
         best.offer(&record, &net, digit_threshold)?;
         epochs.push(record);
         clock.pause(|| observer.epoch(&record, &net, digit_threshold));
         stepper.swap_ema()?;
-        waited = ended_early(&best, epoch);
-        if let Some(best_epoch) = waited {
+        stopped_early = early_stop(&best, epoch);
+        if let Some(best_epoch) = stopped_early {
             observer.intervened(Intervention::StoppedEarly { epoch, best_epoch });
         }
         if let Some(kept) = best.best() {
@@ -167,10 +158,10 @@ fn run<'scope, 'env>(
         }
     }
 
-    // What is kept is what a record measured, not the steps after it.
+    // The model has the weights that the last record measured, not those of the steps after it.
     let Some(BestEpoch { record, weights, digit_threshold }) = best.into_best() else { return Ok(None) };
     net.set_weights(&weights)?;
-    let stopped_early = waited.is_some();
+    let stopped_early = stopped_early.is_some();
     let stopped = epochs.len() < config.epochs as usize && !stopped_early;
     let test = if stopped { None } else { test_once(&net, &data.test, &mut clock, observer)? };
     drop((batches, stepper));
@@ -196,26 +187,31 @@ fn run<'scope, 'env>(
     Ok(Some(TrainedModel { summary, net, digit_threshold }))
 }
 
-fn tell(report: StepReport, now: Telemetry, seen: &mut Metrics, observer: &mut dyn Observer) {
-    for CompletedStep { step, learning_rate, metrics } in report.completed {
-        seen.add_step(&metrics);
-        observer.step(StepPoint { step, loss: metrics.loss as f32, accuracy: metrics.accuracy(), learning_rate }, now);
+fn report(steps: StepReport, telemetry: Telemetry, epoch: &mut Metrics, observer: &mut dyn Observer) {
+    for CompletedStep { step, learning_rate, metrics } in steps.completed {
+        epoch.add_step(&metrics);
+        observer.step(StepPoint { step, loss: metrics.loss as f32, accuracy: metrics.accuracy(), learning_rate }, telemetry);
     }
-    if let Some(intervention) = report.intervention {
+    if let Some(intervention) = steps.intervention {
         observer.intervened(intervention);
     }
 }
 
-/// The test split's figures; `None` where there is none, or when the observer broke the reading off.
+/// Evaluates the model on the test set; `None` where there is none, or when the observer stopped the run.
 fn test_once(net: &Net, test: &Split, clock: &mut RunClock, observer: &mut dyn Observer) -> Result<Option<Evaluation>, TrainError> {
     if test.is_empty() {
         return Ok(None);
     }
-    Ok(measure_between(net, test, clock, observer)?.map(|measured| measured.evaluation))
+    Ok(measure_interruptibly(net, test, clock, observer)?.map(|measured| measured.evaluation))
 }
 
-/// Measures, asking the observer between parts; `None` when it stops the run.
-fn measure_between(net: &Net, split: &Split, clock: &mut RunClock, observer: &mut dyn Observer) -> Result<Option<Measurement>, TrainError> {
+/// Measures the model, calling the observer between batches; `None` when it stops the run.
+fn measure_interruptibly(
+    net: &Net,
+    split: &Split,
+    clock: &mut RunClock,
+    observer: &mut dyn Observer,
+) -> Result<Option<Measurement>, TrainError> {
     match measure(net, split, &mut |_: f32| clock.pause(|| observer.between(net))) {
         Ok(measured) => Ok(Some(measured)),
         Err(InferError::Cancelled(_)) => Ok(None),

@@ -174,7 +174,7 @@ impl Stepper {
         let good = self.rollback.rollback().ok_or(TrainError::Diverged { step })?.clone();
         self.load_train_state(&good)?;
         let (rate_factor, left) = (self.rollback.lr_factor(), self.rollback.left());
-        Ok(Intervention::SteppedBack { step, to_step: good.step, rate_factor, left })
+        Ok(Intervention::RolledBack { step, to_step: good.step, rate_factor, left })
     }
 
     fn load_train_state(&mut self, state: &TrainState) -> Result<(), TrainError> {

@@ -114,8 +114,8 @@ fn foreign_words_end_once() {
 #[test]
 fn what_a_run_does_by_itself_is_said_with_its_figures() {
     let skipped = Intervention::SkippedStep { step: 7, loss_scale: 32_768.0 };
-    let back = |left| Intervention::SteppedBack { step: 1450, to_step: 1400, rate_factor: 0.25, left };
-    let from_the_start = Intervention::SteppedBack { step: 3, to_step: 0, rate_factor: 0.5, left: 2 };
+    let back = |left| Intervention::RolledBack { step: 1450, to_step: 1400, rate_factor: 0.25, left };
+    let from_the_start = Intervention::RolledBack { step: 3, to_step: 0, rate_factor: 0.5, left: 2 };
     for (intervention, words) in [
         (skipped, &["Step 7 ", "f16", "32,768"][..]),
         (back(2), &["step 1,450", "step 1,400", "1/4 of the learning rate", "2 more rollbacks are allowed"]),

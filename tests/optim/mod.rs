@@ -1,5 +1,6 @@
-//! Optimisers against steps computed by hand, schedules at their corners.
+//! Optimisers against their published formulas and on other devices, schedules at their corners.
 
 mod averaging;
+mod devices;
 mod optimizers;
 mod schedules;

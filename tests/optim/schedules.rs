@@ -5,7 +5,7 @@ use inkling::run_config::ScheduleKind;
 
 fn rates(kind: ScheduleKind, steps: u64) -> Vec<f32> {
     let schedule = Schedule::new(kind, 0.5, steps);
-    (0..steps).map(|step| schedule.rate(step)).collect()
+    (0..steps).map(|step| schedule.lr(step)).collect()
 }
 
 fn falls(rates: &[f32]) -> bool {
@@ -57,10 +57,10 @@ fn short_runs_have_usable_rates() {
             let schedule = Schedule::new(kind, 0.5, steps);
             // Past the end, too: the last rate stays.
             for step in 0..10 {
-                let rate = schedule.rate(step);
+                let rate = schedule.lr(step);
                 assert!(rate > 0.0 && rate <= 0.5, "{kind}: {rate} at step {step} of {steps}");
             }
-            assert_eq!(schedule.rate(steps.max(1) - 1), schedule.rate(steps + 5));
+            assert_eq!(schedule.lr(steps.max(1) - 1), schedule.lr(steps + 5));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers that are numbers no more: the run steps back at half its rate, and gives up after three times.
+//! Training that diverges is rolled back to half its learning rate, and given up after three rollbacks.
 
 use inkling::records::Intervention;
 use inkling::run_config::{ModelKind, OptimizerKind, RunConfig, ScheduleKind};
@@ -18,20 +18,20 @@ fn of(learning_rate: f64) -> RunConfig {
     }
 }
 
-/// The steps back, each at half the rate of the one before.
+/// The rollbacks, each to half the learning rate of the one before.
 fn check(watcher: &Watcher) -> u32 {
     for (index, intervention) in watcher.interventions.iter().enumerate() {
-        let Intervention::SteppedBack { step, to_step, rate_factor, left } = *intervention else { panic!("{intervention:?}") };
+        let Intervention::RolledBack { step, to_step, rate_factor, left } = *intervention else { panic!("{intervention:?}") };
         assert!(to_step < step);
         assert_eq!(rate_factor, 0.5_f32.powi(index as i32 + 1));
         assert_eq!(left, 2 - index as u32);
     }
-    assert!(watcher.steps.iter().all(|point| point.loss.is_finite()), "no step is shown whose loss is no number");
+    assert!(watcher.steps.iter().all(|point| point.loss.is_finite()), "no step is reported whose loss is not finite");
     watcher.interventions.len() as u32
 }
 
 #[test]
-fn an_absurd_rate_is_given_up_after_three_times() {
+fn an_absurd_learning_rate_is_given_up_after_three_rollbacks() {
     let mut watcher = Watcher::default();
     let problem = train(&of(10.0), &square_set(240, 0), &mut watcher).unwrap_err();
     assert!(matches!(problem, TrainError::Diverged { step } if step >= 4), "{problem}");
@@ -39,7 +39,7 @@ fn an_absurd_rate_is_given_up_after_three_times() {
 }
 
 #[test]
-fn a_rate_that_is_somewhat_too_high_is_survived() {
+fn a_learning_rate_that_is_somewhat_too_high_is_survived() {
     let mut watcher = Watcher::default();
     let outcome = train(&of(0.1), &square_set(240, 20), &mut watcher).unwrap().unwrap();
     let times = check(&watcher);

@@ -6,7 +6,7 @@ use inkling::math::random::Random;
 use inkling::nn::{Mode, Net};
 use inkling::optim::{Optimizer, OptimizerConfig};
 use inkling::run_config::{ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
-use inkling::train::micro_batch;
+use inkling::train::micro_batch_size;
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{square_set, train};
@@ -30,7 +30,7 @@ fn gradients_add_up_to_the_whole_batchs() {
     assert_eq!(watcher.between, 4);
 
     let ValidationSplit { train: positions, .. } = ValidationSplit::new(&data.train, of.seed);
-    assert!(positions.len() > 2 * micro_batch(of.model));
+    assert!(positions.len() > 2 * micro_batch_size(of.model));
     let images: Vec<u8> = positions.iter().flat_map(|&position| data.train.image(position as usize).to_vec()).collect();
     let labels: Vec<u8> = positions.iter().map(|&position| data.train.labels[position as usize]).collect();
     let net = Net::new(of.model, of.activation, of.seed).unwrap();

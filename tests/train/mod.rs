@@ -1,9 +1,8 @@
-//! Training: learning, repeatability, stopping, the validation split, the figures.
+//! Training: learning, reproducibility, stopping, resuming, rollback, telemetry.
 
 mod batches;
 mod diverging;
 mod endings;
-
 mod interrupted;
 mod learning;
 mod micro_batches;

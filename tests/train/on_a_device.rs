@@ -1,17 +1,14 @@
-//! A device that has no ops of ours, with candle's processor in its place: the same run as on the processor, but for rounding.
+//! The reference backend on candle's CPU device, in place of a GPU: the same run as with the CPU backend, but for rounding.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use candle_core::Device;
-use inkling::nn::ComputeError;
-use inkling::nn::Net;
 use inkling::nn::backend::REFERENCE;
-use inkling::nn::{BackendKind, DeviceContext};
+use inkling::nn::{BackendKind, ComputeError, DeviceContext, Net};
 use inkling::records::Intervention;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
-use inkling::train::TrainError;
-use inkling::train::{TrainedModel, memory_needed, train};
+use inkling::train::{TrainError, TrainedModel, memory_needed, train};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{self, square_set};
@@ -36,22 +33,22 @@ fn apart(a: &Net, b: &Net) -> f32 {
     a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
-/// Runs `of` here and there, and compares every step and what is left.
+/// Trains as `of` says on both backends, and compares every step and the final weights.
 fn same(of: &RunConfig, images: usize, loss_apart: f32, weights_apart: f32) {
-    let ((here, left_here), (there, left_there)) = (run_with(of, &DeviceContext::CPU, images), run_with(of, &device(), images));
-    assert_eq!(here.steps.len(), there.steps.len());
-    for (here, there) in here.steps.iter().zip(&there.steps) {
-        assert_eq!((here.step, here.learning_rate), (there.step, there.learning_rate));
-        assert!((here.loss - there.loss).abs() < loss_apart, "{of:?}: {here:?} and {there:?}");
+    let ((cpu, cpu_model), (device, device_model)) = (run_with(of, &DeviceContext::CPU, images), run_with(of, &self::device(), images));
+    assert_eq!(cpu.steps.len(), device.steps.len());
+    for (cpu, device) in cpu.steps.iter().zip(&device.steps) {
+        assert_eq!((cpu.step, cpu.learning_rate), (device.step, device.learning_rate));
+        assert!((cpu.loss - device.loss).abs() < loss_apart, "{of:?}: {cpu:?} and {device:?}");
     }
-    assert_eq!(here.epochs.len(), there.epochs.len());
-    let apart = apart(&left_here.net, &left_there.net);
+    assert_eq!(cpu.epochs.len(), device.epochs.len());
+    let apart = apart(&cpu_model.net, &device_model.net);
     assert!(apart < weights_apart, "{of:?}: {apart}");
-    assert_eq!(left_there.net.context().backend.kind(), BackendKind::Reference);
+    assert_eq!(device_model.net.context().backend.kind(), BackendKind::Reference);
 }
 
 #[test]
-fn every_optimizer_makes_the_same_steps_there() {
+fn every_optimizer_takes_the_same_steps() {
     for &optimizer in OptimizerKind::ALL {
         let rate = if optimizer == OptimizerKind::Sgd { 0.05 } else { 1e-3 };
         let of = RunConfig { optimizer, learning_rate: rate, weight_decay: 0.01, epochs: 1, ..config(ModelKind::Mlp) };
@@ -61,14 +58,14 @@ fn every_optimizer_makes_the_same_steps_there() {
 }
 
 #[test]
-fn so_do_networks_of_every_kind_of_layer() {
+fn networks_with_every_kind_of_layer_train_alike() {
     for model in [ModelKind::LeNet, ModelKind::ConvNetBn, ModelKind::ResNet8, ModelKind::Attention] {
         let of = RunConfig {
             optimizer: OptimizerKind::Sgd,
             learning_rate: 0.02,
             schedule: ScheduleKind::Constant,
             epochs: 1,
-            // No more than are computed at once here: a batch normalisation sees what is computed at once.
+            // One micro-batch on both: batch normalisation depends on the micro-batch.
             batch_size: 16,
             ..config(model)
         };
@@ -77,14 +74,14 @@ fn so_do_networks_of_every_kind_of_layer() {
 }
 
 #[test]
-fn clipping_averaging_gathering_and_smoothing_are_the_same() {
+fn clipping_averaging_accumulation_and_smoothing_are_the_same() {
     let of =
         RunConfig { clip_norm: Some(0.5), weight_averaging: Some(0.9), accumulation: 3, label_smoothing: 0.1, ..config(ModelKind::LeNet) };
     same(&of, 120, 2e-3, 2e-3);
 }
 
 #[test]
-fn pictures_are_varied_alike() {
+fn images_are_augmented_alike() {
     for augmentation in [Augmentation::Gentle, Augmentation::Strong] {
         let of = RunConfig {
             augmentation,
@@ -99,7 +96,7 @@ fn pictures_are_varied_alike() {
 }
 
 #[test]
-fn the_shorter_formats_learn_there() {
+fn lower_precisions_train() {
     for precision in [Precision::Bf16, Precision::F16] {
         let (watcher, outcome) = run(&RunConfig { precision, epochs: 5, ..config(ModelKind::Mlp) }, &device());
         assert!(watcher.steps.iter().all(|point| point.loss.is_finite()));
@@ -109,7 +106,7 @@ fn the_shorter_formats_learn_there() {
 }
 
 #[test]
-fn what_goes_astray_there_steps_back() {
+fn a_diverging_run_rolls_back() {
     let of = RunConfig {
         optimizer: OptimizerKind::Sgd,
         schedule: ScheduleKind::Constant,
@@ -120,13 +117,13 @@ fn what_goes_astray_there_steps_back() {
     };
     let mut watcher = Watcher::default();
     let trained = train(&of, &square_set(90, 0), &device(), None, &mut watcher);
-    assert!(watcher.interventions.iter().any(|said| matches!(said, Intervention::SteppedBack { .. })), "{:?}", watcher.interventions);
-    assert!(watcher.steps.iter().all(|point| point.loss.is_finite()), "steps that were taken back are not told");
+    assert!(watcher.interventions.iter().any(|said| matches!(said, Intervention::RolledBack { .. })), "{:?}", watcher.interventions);
+    assert!(watcher.steps.iter().all(|point| point.loss.is_finite()), "steps that were rolled back are not reported");
     assert!(matches!(trained, Ok(Some(_)) | Err(TrainError::Diverged { .. })));
 }
 
 #[test]
-fn a_run_begun_there_goes_on_here() {
+fn a_run_started_on_a_device_resumes_on_the_cpu() {
     let of = RunConfig { epochs: 3, weight_averaging: Some(0.9), ..config(ModelKind::LeNet) };
     let data = square_set(240, 40);
     let (whole, outcome) = run(&of, &device());
@@ -137,19 +134,19 @@ fn a_run_begun_there_goes_on_here() {
     assert!(apart(&outcome.net, &resumed.net) < 5e-3);
 }
 
-/// A place whose memory runs out at these questions about it, counted from 1.
+/// A device whose memory runs out at these checks, counted from 1.
 fn exhausted_at(context: DeviceContext, at: impl Fn(usize) -> bool + Send + Sync + 'static) -> DeviceContext {
-    let asked = AtomicUsize::new(0);
-    context.with_memory_check(Arc::new(move || at(asked.fetch_add(1, Ordering::Relaxed) + 1)))
+    let checks = AtomicUsize::new(0);
+    context.with_memory_check(Arc::new(move || at(checks.fetch_add(1, Ordering::Relaxed) + 1)))
 }
 
 #[test]
-fn where_memory_runs_out_parts_shrink_and_nothing_else_changes() {
+fn where_memory_runs_out_micro_batches_shrink_and_nothing_else_changes() {
     let of = RunConfig { optimizer: OptimizerKind::Sgd, learning_rate: 0.02, batch_size: 64, epochs: 1, ..config(ModelKind::LeNet) };
-    for place in [DeviceContext::CPU, device()] {
-        let (_, whole) = run(&of, &place);
-        let (watcher, in_parts) = run(&of, &exhausted_at(place, |asked| asked == 2 || asked == 3));
-        let [Intervention::SmallerParts { step: 2, images: 32 }, Intervention::SmallerParts { step: 3, images: 16 }] =
+    for context in [DeviceContext::CPU, device()] {
+        let (_, whole) = run(&of, &context);
+        let (watcher, in_parts) = run(&of, &exhausted_at(context, |check| check == 2 || check == 3));
+        let [Intervention::SmallerMicroBatches { step: 2, images: 32 }, Intervention::SmallerMicroBatches { step: 3, images: 16 }] =
             watcher.interventions[..]
         else {
             panic!("{:?}", watcher.interventions)
@@ -159,21 +156,21 @@ fn where_memory_runs_out_parts_shrink_and_nothing_else_changes() {
     let mut watcher = Watcher::default();
     let never = train(&of, &square_set(240, 0), &exhausted_at(device(), |_| true), None, &mut watcher);
     assert!(matches!(never, Err(TrainError::Compute(ComputeError::OutOfMemory { .. }))));
-    assert_eq!(watcher.interventions.len(), 6, "from 64 pictures to one");
+    assert_eq!(watcher.interventions.len(), 6, "from 64 images to one");
 }
 
 #[test]
-fn a_limit_is_kept_by_smaller_parts_or_refused() {
+fn a_memory_limit_is_met_by_smaller_micro_batches_or_refused() {
     let data = square_set(240, 40);
     let of = RunConfig { epochs: 1, ..config(ModelKind::ConvNet) };
     let needed = |of: &RunConfig| memory_needed(of, 240, 40);
-    // Somewhat less than it would take as it is. What this test program holds besides counts as well, so the limit may be passed.
+    // A little less than it would take without a limit. The memory of the other tests counts as well, so the limit may be exceeded.
     let limit = (needed(&of) >> 20) as u32 - 1;
     let limited = RunConfig { memory_limit: Some(limit), ..of };
     assert!(needed(&limited) <= u64::from(limit) << 20);
     let mut watcher = Watcher::default();
     let trained = synthetic::train(&limited, &data, &mut watcher);
-    assert!(matches!(watcher.interventions[0], Intervention::SmallerParts { step: 1, .. }), "{:?}", watcher.interventions);
+    assert!(matches!(watcher.interventions[0], Intervention::SmallerMicroBatches { step: 1, .. }), "{:?}", watcher.interventions);
     assert!(matches!(trained, Ok(Some(_)) | Err(TrainError::Compute(ComputeError::OutOfMemory { .. }))));
 
     let hopeless = RunConfig { memory_limit: Some(10), ..limited };
@@ -182,7 +179,7 @@ fn a_limit_is_kept_by_smaller_parts_or_refused() {
 }
 
 #[test]
-fn what_devices_say_of_memory_is_understood() {
+fn out_of_memory_errors_of_devices_are_recognised() {
     for words in ["DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")", "Insufficient Memory (00000008)"] {
         assert!(matches!(ComputeError::from(candle_core::Error::Msg(words.to_owned())), ComputeError::OutOfMemory { .. }));
     }

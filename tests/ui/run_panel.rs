@@ -269,7 +269,7 @@ fn what_a_run_does_by_itself_is_said_and_stays_to_be_read() {
     engine.serve();
     engine.train(4);
     let run = engine.run.as_ref().unwrap().id;
-    let back = Intervention::SteppedBack { step: 5, to_step: 2, rate_factor: 0.5, left: 2 };
+    let back = Intervention::RolledBack { step: 5, to_step: 2, rate_factor: 0.5, left: 2 };
     engine.send(Event::Intervened { run, intervention: back });
     window.run_steps(3);
     assert_eq!(

@@ -43,7 +43,7 @@ impl Message {
                 format!("Step {step} was skipped because its gradients overflowed in f16."),
                 format!("No action is needed; the loss scale is now {}.", grouped(loss_scale as u64)),
             ),
-            Intervention::SteppedBack { step, to_step, rate_factor, left } => {
+            Intervention::RolledBack { step, to_step, rate_factor, left } => {
                 let from = if to_step == 0 { "the start".to_owned() } else { format!("step {}", grouped(to_step)) };
                 let share = (1.0 / rate_factor).round() as u64;
                 let then = match left {
@@ -59,7 +59,7 @@ impl Message {
                     format!("{then}. Choose a lower learning rate next time."),
                 )
             }
-            Intervention::SmallerParts { step, images } => Self::new(
+            Intervention::SmallerMicroBatches { step, images } => Self::new(
                 format!("Memory ran low at step {}, so batches are now split into micro-batches of {images} images.", grouped(step)),
                 "The effective batch size is unchanged; training is slightly slower.",
             ),

@@ -57,6 +57,19 @@ pub struct AugmentParams {
     pub knots: [[[f32; KNOTS]; KNOTS]; 2],
 }
 
+impl AugmentParams {
+    /// How many numbers they are.
+    pub const COUNT: usize = 4 + 2 + 1 + 2 * KNOTS * KNOTS;
+
+    /// All of them in one row, in the order of the fields, as `nn::backend` takes them.
+    pub fn packed(&self) -> [f32; Self::COUNT] {
+        let Self { map, shift, thickness, knots } = self;
+        let knots = knots.as_flattened().as_flattened();
+        let mut numbers = map.iter().chain(shift).chain([thickness]).chain(knots);
+        std::array::from_fn(|_| numbers.next().copied().unwrap_or_default())
+    }
+}
+
 /// Augments images; keeps its working memory between them.
 #[derive(Debug)]
 pub struct Augmenter {

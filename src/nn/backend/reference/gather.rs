@@ -14,7 +14,7 @@ pub fn gather_batch(images: &Tensor, labels: &Tensor, positions: &Tensor, augmen
     Ok((pixels, labels))
 }
 
-/// `data::augment` as tensor operations: images `[n, 784]` with parameters `[n, PARAM_COUNT]`.
+/// `data::augment` as tensor operations: images `[n, 784]` with parameters `[n, AugmentParams::COUNT]`.
 fn warp(pixels: &Tensor, augment: AugmentBatch<'_>) -> Result<Tensor> {
     let AugmentBatch { params, tables: AugmentTables { spline, offsets } } = augment;
     let count = pixels.dim(0)?;
