@@ -35,7 +35,7 @@ fn apart(a: &Net, b: &Net) -> f32 {
 
 /// Trains as `of` says on both backends, and compares every step and the final weights.
 fn same(of: &RunConfig, images: usize, loss_apart: f32, weights_apart: f32) {
-    let ((cpu, cpu_model), (device, device_model)) = (run_with(of, &DeviceContext::CPU, images), run_with(of, &self::device(), images));
+    let ((cpu, cpu_model), (device, device_model)) = (run_with(of, &DeviceContext::CPU, images), run_with(of, &device(), images));
     assert_eq!(cpu.steps.len(), device.steps.len());
     for (cpu, device) in cpu.steps.iter().zip(&device.steps) {
         assert_eq!((cpu.step, cpu.learning_rate), (device.step, device.learning_rate));
