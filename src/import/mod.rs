@@ -1,8 +1,8 @@
-//! Owns what comes into Inkling: files of weights, from Inkling or from elsewhere, and which of the known networks they are. Every claim of a
-//! file is checked, nothing in it is ever executed. Must not know windows or where runs are kept.
+//! Importing models: files of weights, from Inkling or from elsewhere, and which of the supported networks they belong to. Every claim of a file
+//! is checked, and nothing in it is ever executed. Knows neither windows nor where runs are saved.
 
 mod error;
-mod fit;
+mod identify;
 mod pickle;
 mod state_dict;
 mod tensors;
@@ -11,7 +11,7 @@ mod trial;
 use std::path::{Path, PathBuf};
 
 pub use error::{ImportError, Mismatch, WrongShape};
-pub use fit::{Fit, fit};
+pub use identify::{Identified, identify};
 pub use tensors::NamedTensor;
 
 use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net, parameter_count};
@@ -23,22 +23,22 @@ use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, Precision
 pub struct Imported {
     /// The weights and what they are.
     pub file: ModelFile,
-    /// The run as it stands among those of Inkling; without epochs where the file does not tell of any.
+    /// Its entry among the runs; without epochs if the file does not describe any.
     pub summary: RunSummary,
-    /// How it was found out what the weights are.
+    /// How the network and its settings were determined.
     pub finding: ImportFinding,
 }
 
-/// Reads a file of weights.
+/// Imports a file of weights.
 pub fn import(spec: &ImportSpec) -> Result<Imported, ImportError> {
     let bytes = tensors::read_file(&spec.path)?;
     if tensors::is_described(&bytes) {
         return described(spec, &bytes);
     }
     let tensors = tensors::parse(&bytes).map_err(|reason| ImportError::Malformed { path: spec.path.clone(), reason })?;
-    let Fit { model, values, renamed } =
-        fit(tensors, spec.model).map_err(|mismatch| ImportError::Mismatch { path: spec.path.clone(), mismatch: Box::new(mismatch) })?;
-    let trial = trial::try_out(model, &values, spec.activation, spec.normalization)?;
+    let Identified { model, values, renamed } = identify(tensors, spec.model)
+        .map_err(|mismatch| ImportError::Mismatch { path: spec.path.clone(), mismatch: Box::new(mismatch) })?;
+    let trial = trial::find_settings(model, &values, spec.activation, spec.normalization)?;
     let data = spec.data.clone().unwrap_or_else(DataSpec::unknown);
     let config = RunConfig { model, activation: trial.activation, data: data.clone(), ..RunConfig::default() };
     let config = RunConfig { preset: None, ..config };
@@ -58,16 +58,16 @@ pub fn import(spec: &ImportSpec) -> Result<Imported, ImportError> {
     Ok(Imported { file: ModelFile { net: trial.net, card }, summary, finding })
 }
 
-/// A file that Inkling wrote; what is known of it otherwise has no say.
+/// A file that Inkling wrote: its own description counts, and not what the user says about it.
 fn described(spec: &ImportSpec, bytes: &[u8]) -> Result<Imported, ImportError> {
     let file = ModelFile::from_bytes(bytes, &spec.path)?;
-    let of_card = summary(&file.card, &spec.path);
-    let told = tensors::told_run(bytes).filter(|run| run.config == file.card.config);
-    let summary = told.map_or_else(|| of_card.clone(), |run| RunSummary { imported: of_card.imported.clone(), ..run });
+    let from_card = summary(&file.card, &spec.path);
+    let stored = tensors::stored_run(bytes).filter(|run| run.config == file.card.config);
+    let summary = stored.map_or_else(|| from_card.clone(), |run| RunSummary { imported: from_card.imported.clone(), ..run });
     Ok(Imported { file, summary, finding: ImportFinding::Described })
 }
 
-/// What is known of a model without a run.
+/// The entry of a model whose run is not known.
 fn summary(card: &ModelCard, path: &Path) -> RunSummary {
     RunSummary {
         config: card.config.clone(),
@@ -97,7 +97,7 @@ fn summary(card: &ModelCard, path: &Path) -> RunSummary {
     }
 }
 
-/// A network of these weights.
+/// A network with these weights.
 fn net_of(model: ModelKind, activation: Activation, normalization: Normalization, values: &[Vec<f32>]) -> Result<Net, ImportError> {
     let net = Net::new(model, activation, 0)?.with_normalization(normalization);
     net.set_weights(values)?;

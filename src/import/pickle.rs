@@ -1,37 +1,36 @@
-//! Owns reading the pickle of a state dict, as data: classes and functions in it are names, and none is ever looked up or called.
-//! Must not know zip archives or tensors.
+//! Reads the pickle of a state dict as data: classes and functions in it are names, and none is ever looked up or called.
 //!
-//! Values live in one list and refer to one another by position, so that whatever a hostile file nests or repeats costs no more room
-//! than the file itself, and nothing is ever walked by recursion.
+//! Values are in one list and refer to one another by index, so that whatever a hostile file nests or repeats takes no more memory than
+//! the file itself, and nothing is ever traversed recursively.
 
 use std::collections::HashMap;
 
-/// Position of a value.
+/// The index of a value.
 pub type Id = usize;
 
 /// A value of the pickle.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// `None`, numbers with a point, and whatever else no state dict depends on.
+    /// `None`, booleans, floats, and whatever else does not matter in a state dict.
     Other,
     Integer(i64),
     Text(String),
     /// A tuple or a list.
-    Row(Vec<Id>),
+    Sequence(Vec<Id>),
     /// A dict, ordered or not, or the attributes of an object.
     Dict(Vec<(Id, Id)>),
     /// `module.name`.
     Global(String),
-    /// What calling a global with arguments would give.
+    /// The result of calling a global with arguments, if that were done.
     Call {
         global: Id,
         arguments: Id,
     },
-    /// What the archive keeps outside of the pickle.
+    /// A reference to something in the archive, outside of the pickle.
     Persistent(Id),
 }
 
-/// A pickle that was read.
+/// A parsed pickle.
 #[derive(Debug)]
 pub struct Pickle {
     values: Vec<Value>,
@@ -39,14 +38,14 @@ pub struct Pickle {
 }
 
 impl Pickle {
-    /// Reads one; the error says what is wrong.
+    /// Parses a pickle; the error says what is wrong.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        let mut machine = Machine { bytes, at: 0, values: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
-        let root = machine.run()?;
-        Ok(Self { values: machine.values, root })
+        let mut interpreter = Interpreter { bytes, at: 0, values: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
+        let root = interpreter.run()?;
+        Ok(Self { values: interpreter.values, root })
     }
 
-    /// The value the whole pickle stands for.
+    /// The value of the whole pickle.
     pub const fn root(&self) -> Id {
         self.root
     }
@@ -56,33 +55,34 @@ impl Pickle {
         self.values.get(id).unwrap_or(&Value::Other)
     }
 
-    /// The entries of a row; none for other values.
-    pub fn row(&self, id: Id) -> &[Id] {
-        if let Value::Row(row) = self.value(id) { row } else { &[] }
+    /// The elements of a sequence; none for other values.
+    pub fn sequence(&self, id: Id) -> &[Id] {
+        if let Value::Sequence(elements) = self.value(id) { elements } else { &[] }
     }
 
-    /// The text a value is.
+    /// The value as a string.
     pub fn text(&self, id: Id) -> Option<&str> {
         if let Value::Text(text) = self.value(id) { Some(text) } else { None }
     }
 
-    /// The integer a value is, where it is not negative.
+    /// The value as an integer that is not negative.
     pub fn length(&self, id: Id) -> Option<usize> {
         if let Value::Integer(value) = self.value(id) { usize::try_from(*value).ok() } else { None }
     }
 }
 
-struct Machine<'a> {
+/// The pickle machine.
+struct Interpreter<'a> {
     bytes: &'a [u8],
     at: usize,
     values: Vec<Value>,
     stack: Vec<Id>,
-    /// Heights of the stack.
+    /// The heights of the stack at each mark.
     marks: Vec<usize>,
     memo: HashMap<usize, Id>,
 }
 
-impl Machine<'_> {
+impl Interpreter<'_> {
     fn run(&mut self) -> Result<Id, String> {
         loop {
             let [code] = self.take()?;
@@ -92,7 +92,7 @@ impl Machine<'_> {
                 // A frame's length; what it frames follows.
                 0x95 => drop(self.take::<8>()?),
                 b'(' => self.marks.push(self.stack.len()),
-                // Also the state of an object: attributes, which hold no tensors of ours.
+                // BUILD sets the attributes of an object, which contain no tensors of ours.
                 b'0' | b'b' => drop(self.pop()?),
                 b'1' => drop(self.pop_to_mark()?),
                 b'N' | 0x88 | 0x89 => self.push(Value::Other),
@@ -122,10 +122,10 @@ impl Machine<'_> {
                     self.text(usize::from(length))?;
                 }
                 b'}' => self.push(Value::Dict(Vec::new())),
-                b')' | b']' => self.push(Value::Row(Vec::new())),
+                b')' | b']' => self.push(Value::Sequence(Vec::new())),
                 b't' | b'l' => {
-                    let row = self.pop_to_mark()?;
-                    self.push(Value::Row(row));
+                    let elements = self.pop_to_mark()?;
+                    self.push(Value::Sequence(elements));
                 }
                 0x85..=0x87 => self.tuple(usize::from(code - 0x84))?,
                 b'a' => {
@@ -191,7 +191,7 @@ impl Machine<'_> {
     }
 
     fn pop(&mut self) -> Result<Id, String> {
-        // What lies below a mark belongs to whoever set it.
+        // Values below a mark belong to whatever set it.
         let floor = self.marks.last().copied().unwrap_or(0);
         if self.stack.len() <= floor {
             return Err("its pickle pops past a mark".to_owned());
@@ -227,7 +227,7 @@ impl Machine<'_> {
         Ok(String::from_utf8_lossy(&rest[..length]).into_owned())
     }
 
-    /// An integer of any length; longer ones than fit are no lengths of ours.
+    /// An integer of any length. One that does not fit cannot be a length.
     fn long(&mut self) -> Result<(), String> {
         let [length] = self.take()?;
         let bytes = self.bytes.get(self.at..).and_then(|rest| rest.get(..usize::from(length))).ok_or("its pickle is truncated")?;
@@ -241,15 +241,15 @@ impl Machine<'_> {
     }
 
     fn tuple(&mut self, length: usize) -> Result<(), String> {
-        let mut row = (0..length).map(|_| self.pop()).collect::<Result<Vec<_>, _>>()?;
-        row.reverse();
-        self.push(Value::Row(row));
+        let mut elements = (0..length).map(|_| self.pop()).collect::<Result<Vec<_>, _>>()?;
+        elements.reverse();
+        self.push(Value::Sequence(elements));
         Ok(())
     }
 
     fn append(&mut self, items: &[Id]) -> Result<(), String> {
-        if let Some(Value::Row(row)) = self.top()? {
-            row.extend_from_slice(items);
+        if let Some(Value::Sequence(elements)) = self.top()? {
+            elements.extend_from_slice(items);
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Owns reading named tensors from a file, whatever its format: safetensors, or a `PyTorch` state dict. Must not know networks.
+//! Named tensors from a file: safetensors, or a `PyTorch` state dict.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,23 +12,23 @@ use crate::export::RUN_KEY;
 use crate::nn::MAX_FILE_BYTES;
 use crate::records::RunSummary;
 
-/// Where Inkling's own description lies in a safetensors file's metadata.
+/// The key of Inkling's own description in the metadata of a safetensors file.
 const CARD_KEY: &str = "inkling";
-/// More tensors than any network has.
+/// More tensors than any supported network has.
 const MAX_TENSORS: usize = 10_000;
 
-/// A tensor as a file has it.
+/// A tensor of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedTensor {
     /// Its name in the file.
     pub name: String,
-    /// Its lengths.
+    /// Its shape.
     pub shape: Vec<usize>,
-    /// Its numbers, row by row, as f32.
+    /// Its elements in row-major order, as f32.
     pub values: Vec<f32>,
 }
 
-/// The bytes of a file that is not too large.
+/// The bytes of a file; an error if it is too large.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, ImportError> {
     let unreadable = |error: std::io::Error| ImportError::Unreadable { path: path.to_owned(), reason: error.to_string() };
     let mut bytes = Vec::new();
@@ -40,13 +40,13 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, ImportError> {
     Ok(bytes)
 }
 
-/// True where Inkling wrote the file, which then says itself what it is.
+/// True if Inkling wrote the file, which then describes itself.
 pub fn is_described(bytes: &[u8]) -> bool {
     metadata(bytes, CARD_KEY).is_some()
 }
 
-/// The run that a file of Inkling's tells of.
-pub fn told_run(bytes: &[u8]) -> Option<RunSummary> {
+/// The run that a file of Inkling's describes.
+pub fn stored_run(bytes: &[u8]) -> Option<RunSummary> {
     serde_json::from_str(&metadata(bytes, RUN_KEY)?).ok()
 }
 
@@ -55,7 +55,7 @@ fn metadata(bytes: &[u8], key: &str) -> Option<String> {
     metadata.metadata().as_ref()?.get(key).cloned()
 }
 
-/// Every tensor of the file. Errors say what it is instead, where that can be told.
+/// All tensors of the file. Errors say what the file is instead, if that can be told.
 pub fn parse(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
     let tensors = match bytes {
         [b'P', b'K', 3, 4, ..] => state_dict::read(bytes)?,
@@ -82,7 +82,7 @@ fn from_safetensors(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
     let mut tensors = Vec::new();
     for (name, view) in file.iter() {
         let Some(values) = floats(view.dtype(), view.data()) else {
-            // Counters and the like are no weights.
+            // Counters and the like are not weights.
             continue;
         };
         tensors.push(NamedTensor { name: name.to_owned(), shape: view.shape().to_vec(), values });
@@ -91,8 +91,8 @@ fn from_safetensors(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
     Ok(tensors)
 }
 
-/// Little-endian numbers as f32; `None` for formats that hold no weights.
-fn floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
+/// Little-endian numbers as f32; `None` for types that are not used for weights.
+pub(super) fn floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
     Some(match dtype {
         Dtype::F32 => bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
         Dtype::F64 => bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect(),

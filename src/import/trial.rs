@@ -1,79 +1,75 @@
-//! Owns finding out what weights do not tell: activation and normalisation. Digits that Inkling writes itself are read with each that is
-//! usual; what reads them best is taken. Must not know where the weights come from.
+//! Weights do not tell their activation and normalisation. Each usual combination classifies digits that Inkling generates; the most accurate
+//! is taken.
 
 use super::ImportError;
 use super::net_of;
 use crate::data::builtin;
-use crate::infer::{Measurement, measure};
+use crate::infer::measure;
 use crate::nn::Net;
 use crate::progress::Unwatched;
 use crate::records::Normalization;
 use crate::run_config::{Activation, ModelKind};
 
-/// Digits read for each trial.
+/// Digits classified in each trial.
 const DIGITS: usize = 1_000;
-/// Another seed than that of the built-in set, so that nothing was learned by heart.
+/// Another seed than that of the built-in digits, which the model may have been trained on.
 const SEED: u64 = 0x1196;
-/// Below this share a model hardly reads digits, and what reads them best says nothing.
-const READS: f64 = 0.5;
-/// So much more of the digits has to be read rightly than with what is more usual.
-const CLEARLY: f64 = 0.005;
-/// What pixels are usually made of: as is common for MNIST, from 0 to 1, and from -1 to 1.
-const USUAL: [Normalization; 3] = [Normalization::MNIST, Normalization { mean: 0.0, std: 1.0 }, Normalization { mean: 0.5, std: 0.5 }];
+/// A less accurate model does not recognise digits, so that the most accurate combination says nothing.
+const MIN_ACCURACY: f64 = 0.5;
+/// A less usual combination is taken only if it is this much more accurate.
+const CLEAR_GAIN: f64 = 0.005;
+/// The usual normalisations: with MNIST's mean and standard deviation, from 0 to 1, and from -1 to 1.
+const NORMALIZATIONS: [Normalization; 3] =
+    [Normalization::MNIST, Normalization { mean: 0.0, std: 1.0 }, Normalization { mean: 0.5, std: 0.5 }];
 
-/// What a model reads best with.
+/// A model with an activation and a normalisation, and how well it does.
+#[derive(Clone)]
 pub struct Trial {
     /// The network.
     pub net: Net,
-    /// The nonlinearity between its layers.
+    /// The activation between its layers.
     pub activation: Activation,
-    /// 99 % of the digits have a digit score of at least this.
+    /// 99 % of the digits have an energy score of at least this.
     pub digit_threshold: f32,
-    /// Share of the digits read rightly.
+    /// Its accuracy on the digits.
     pub accuracy: f64,
     /// How many digits.
     pub images: u64,
-    /// True where activation and normalisation were named, or reading well shows that they are right.
+    /// True if activation and normalisation were given, or the accuracy shows that they are right.
     pub sure: bool,
 }
 
-/// Tries what is not named.
-pub fn try_out(
+/// Finds the activation and the normalisation, unless they are given; without success the most usual ones.
+pub fn find_settings(
     model: ModelKind,
     values: &[Vec<f32>],
     activation: Option<Activation>,
     normalization: Option<Normalization>,
 ) -> Result<Trial, ImportError> {
     let digits = builtin::generate(SEED, 0, DIGITS, &mut Unwatched)?.test;
-    let activations = activation.map_or_else(|| Activation::ALL.to_vec(), |named| vec![named]);
-    let normalizations = normalization.map_or_else(|| USUAL.to_vec(), |named| vec![named]);
-    let mut best: Option<(Activation, Net, Measurement)> = None;
+    let try_with = |activation, normalization| -> Result<Trial, ImportError> {
+        let net = net_of(model, activation, normalization, values)?;
+        let measured = measure(&net, &digits, &mut Unwatched)?;
+        let (accuracy, images) = (measured.evaluation.accuracy, measured.evaluation.images);
+        Ok(Trial { net, activation, digit_threshold: measured.digit_threshold(), accuracy, images, sure: false })
+    };
+    let activations = activation.map_or_else(|| Activation::ALL.to_vec(), |given| vec![given]);
+    let normalizations = normalization.map_or_else(|| NORMALIZATIONS.to_vec(), |given| vec![given]);
+    let most_usual = (activation.unwrap_or_default(), normalization.unwrap_or(Normalization::MNIST));
+    let usual = try_with(most_usual.0, most_usual.1)?;
+    let mut best = usual.clone();
     for &activation in &activations {
         for &normalization in &normalizations {
-            let net = net_of(model, activation, normalization, values)?;
-            let measured = measure(&net, &digits, &mut Unwatched)?;
-            // The usual come first, and only what reads clearly better takes their place.
-            if best.as_ref().is_none_or(|(_, _, best)| measured.evaluation.accuracy > best.evaluation.accuracy + CLEARLY) {
-                best = Some((activation, net, measured));
+            if (activation, normalization) == most_usual {
+                continue;
+            }
+            let trial = try_with(activation, normalization)?;
+            if trial.accuracy > best.accuracy + CLEAR_GAIN {
+                best = trial;
             }
         }
     }
-    let named = activation.is_some() && normalization.is_some();
-    let reads = best.as_ref().is_some_and(|(_, _, measured)| measured.evaluation.accuracy >= READS);
-    let (activation, net, measured) = if let Some(best) = best.filter(|_| named || reads) {
-        best
-    } else {
-        let (activation, normalization) = (activation.unwrap_or_default(), normalization.unwrap_or(Normalization::MNIST));
-        let net = net_of(model, activation, normalization, values)?;
-        let measured = measure(&net, &digits, &mut Unwatched)?;
-        (activation, net, measured)
-    };
-    Ok(Trial {
-        net,
-        activation,
-        digit_threshold: measured.digit_threshold(),
-        accuracy: measured.evaluation.accuracy,
-        images: measured.evaluation.images,
-        sure: named || reads,
-    })
+    let given = activation.is_some() && normalization.is_some();
+    let sure = given || best.accuracy >= MIN_ACCURACY;
+    Ok(Trial { sure, ..if sure { best } else { usual } })
 }

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::Normalization;
 use crate::run_config::{Activation, DataSpec, ModelKind};
 
-/// What is to be imported, and what is known of it. What is left out is found out.
+/// A file to import, and what is known of it. Whatever is `None` is found out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportSpec {
     /// A safetensors file or a `PyTorch` state dict.
     pub path: PathBuf,
     /// The network.
     pub model: Option<ModelKind>,
-    /// The nonlinearity between its layers.
+    /// The activation between its layers.
     pub activation: Option<Activation>,
     /// How it normalises pixels.
     pub normalization: Option<Normalization>,
@@ -23,27 +23,27 @@ pub struct ImportSpec {
 }
 
 impl ImportSpec {
-    /// A file, and nothing known of it.
+    /// A file of which nothing is known.
     pub const fn of(path: PathBuf) -> Self {
         Self { path, model: None, activation: None, normalization: None, data: None }
     }
 }
 
-/// How it was found out what the weights are.
+/// How the network and its settings were determined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ImportFinding {
-    /// The file says it itself: Inkling wrote it.
+    /// By the file itself: Inkling wrote it.
     Described,
-    /// The names and shapes of its weights say it.
+    /// By the names and shapes of its weights.
     Recognised {
-        /// Weights that go by another name here: theirs and ours.
+        /// Weights with another name in the file: theirs and ours.
         renamed: Vec<(String, String)>,
-        /// Share of digits written by Inkling that it reads rightly, with this activation and this normalisation.
+        /// Accuracy on generated digits, with this activation and this normalisation.
         accuracy: f64,
         /// How many digits.
         images: u64,
-        /// False where it reads so badly that activation and normalisation are a mere guess, and nobody named them.
+        /// False if nobody gave activation and normalisation, and the accuracy is so low that they are a mere guess.
         sure: bool,
     },
 }

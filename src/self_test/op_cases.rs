@@ -78,7 +78,7 @@ fn products() -> Vec<Case> {
         &[&[3, 49, 48]],
         &[],
         |x, _, context| ops::attention(&x[0], 2, context),
-        |x, _| compose::attention(&x[0], 2, Precision::F32),
+        |x, _| compose::attention(&x[0], 2, Precision::F32, compose::softmax),
     );
     let cases = [
         convolution("Convolution 5x5", &[3, 14, 13, 5], &[9, 5, 5, 5], true, 1, 2),

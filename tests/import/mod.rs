@@ -1,11 +1,11 @@
-//! Imports: whose weights they are, what does not fit, and files that mean harm.
+//! Imports: which network weights belong to, what does not match, and malicious files.
 
 mod hostile;
 
 use std::path::{Path, PathBuf};
 
 use inkling::export::export;
-use inkling::import::{ImportError, Imported, Mismatch, NamedTensor, fit, import};
+use inkling::import::{ImportError, Imported, Mismatch, NamedTensor, identify, import};
 use inkling::nn::{Mode, Net};
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Normalization};
 use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind};
@@ -34,7 +34,7 @@ fn write(path: &Path, tensors: &[NamedTensor]) {
 }
 
 fn mismatch(tensors: Vec<NamedTensor>) -> Mismatch {
-    fit(tensors, None).unwrap_err()
+    identify(tensors, None).unwrap_err()
 }
 
 #[test]
@@ -44,9 +44,9 @@ fn every_network_is_known_by_its_names_and_behind_any_prefix() {
             let mut given = tensors(kind, |name| format!("{prefix}{name}"));
             given.reverse();
             given.push(NamedTensor { name: format!("{prefix}bn1.num_batches_tracked"), shape: Vec::new(), values: vec![7.0] });
-            let fit = fit(given, None).unwrap();
-            assert_eq!((fit.model, fit.renamed.len()), (kind, 0), "{prefix}");
-            assert_eq!(fit.values, Net::new(kind, Activation::Relu, 5).unwrap().weights().unwrap());
+            let identified = identify(given, None).unwrap();
+            assert_eq!((identified.model, identified.renamed.len()), (kind, 0), "{prefix}");
+            assert_eq!(identified.values, Net::new(kind, Activation::Relu, 5).unwrap().weights().unwrap());
         }
     }
 }
@@ -64,9 +64,9 @@ fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
         (ModelKind::ConvNetBn, tensors(ModelKind::ConvNetBn, swaps(&[("conv", "net.c"), ("bn", "net.b"), ("fc", "net.f")]))),
     ];
     for (kind, given) in cases {
-        let fit = fit(given, None).unwrap();
-        assert_eq!((fit.model, fit.renamed.is_empty()), (kind, false));
-        assert_eq!(fit.values, Net::new(kind, Activation::Relu, 5).unwrap().weights().unwrap());
+        let identified = identify(given, None).unwrap();
+        assert_eq!((identified.model, identified.renamed.is_empty()), (kind, false));
+        assert_eq!(identified.values, Net::new(kind, Activation::Relu, 5).unwrap().weights().unwrap());
     }
     // The blocks of a residual net are alike: shapes alone do not tell them apart.
     assert_eq!(mismatch(tensors(ModelKind::ResNet14, swaps(&[("layer", "stage")]))).closest, ModelKind::ResNet14);
@@ -92,7 +92,7 @@ fn what_does_not_fit_is_listed() {
     given[0].values[3] = f32::NAN;
     assert_eq!(mismatch(given).not_finite.as_deref(), Some("conv1.weight"));
     // Another network than the one that is named.
-    let named = fit(tensors(ModelKind::LeNet, str::to_owned), Some(ModelKind::Mlp)).unwrap_err();
+    let named = identify(tensors(ModelKind::LeNet, str::to_owned), Some(ModelKind::Mlp)).unwrap_err();
     assert!(named.closest == ModelKind::Mlp && !named.wrong.is_empty() && !named.unexpected.is_empty());
 }
 

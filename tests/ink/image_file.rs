@@ -186,12 +186,39 @@ fn pictures_of_nothing_are_blank() {
     }
 }
 
+/// Columns and rows that the ink takes up.
+fn extent(image: &Image) -> (usize, usize) {
+    let ink = |line: &dyn Fn(usize, usize) -> usize| {
+        let used = (0..SIDE).filter(|&line_at| (0..SIDE).any(|along| image.pixels()[line(line_at, along)] > 64)).collect::<Vec<_>>();
+        used.last().map_or(0, |last| last + 1 - used[0])
+    };
+    (ink(&|x, y| y * SIDE + x), ink(&|y, x| y * SIDE + x))
+}
+
 #[test]
-fn odd_shapes_make_some_picture() {
-    for (width, height) in [(1, 900), (900, 1), (2, 2), (3, 640)] {
-        read_png(GrayImage::from_fn(width, height, |x, y| Luma([if (x + y) % 7 == 0 { 0 } else { 255 }])));
+fn a_bar_on_a_strip_of_paper_fills_the_frame_the_way_it_lies() {
+    let bar = |across: u32, along: u32| Luma([if (18..22).contains(&across) && (100..500).contains(&along) { 0 } else { 255 }]);
+    let (columns, rows) = extent(&read_png(GrayImage::from_fn(40, 600, |x, y| bar(x, y))));
+    assert!((1..=5).contains(&columns) && (18..=22).contains(&rows), "{columns} x {rows}");
+    assert_eq!(extent(&read_png(GrayImage::from_fn(600, 40, |x, y| bar(y, x)))), (rows, columns));
+}
+
+#[test]
+fn odd_shapes_and_textures_are_blank_or_centred() {
+    let dotted = |width, height| GrayImage::from_fn(width, height, |x, y| Luma([if (x + y) % 7 == 0 { 0 } else { 255 }]));
+    let mut images: Vec<_> = [(1, 900), (900, 1), (2, 2), (3, 640)].into_iter().map(|(width, height)| dotted(width, height)).collect();
+    images.push(GrayImage::from_fn(300, 300, |x, y| Luma([((x * 31 + y * 57) % 251) as u8])));
+    for image in images {
+        let size = image.dimensions();
+        let read = read_png(image);
+        let mass = |weight: &dyn Fn(usize) -> usize| -> f32 {
+            read.pixels().iter().enumerate().map(|(index, &pixel)| f32::from(pixel) * weight(index) as f32).sum()
+        };
+        let total = mass(&|_| 1);
+        let centre = [mass(&|index| index % SIDE) / total, mass(&|index| index / SIDE) / total];
+        // By whole pixels, as MNIST's images are.
+        assert!(read.is_blank() || centre.iter().all(|centre| (centre - 14.0).abs() < 0.6), "{size:?}: {centre:?}");
     }
-    read_png(GrayImage::from_fn(300, 300, |x, y| Luma([((x * 31 + y * 57) % 251) as u8])));
 }
 
 #[test]

@@ -33,13 +33,16 @@ fn layers_are_counted_one_by_one() {
 
 #[test]
 fn activations_are_counted_layer_by_layer() {
-    // Two convolutions with pooling, flattened, two linear layers; dropout before the last.
-    let (pooled, again) = (12 * 12 * 32, 4 * 4 * 64);
-    let dropout = if inkling::nn::layers(ModelKind::ConvNet, inkling::run_config::Activation::Relu).len() == 6 { 1024 } else { 0 };
-    assert_eq!(activations(ModelKind::ConvNet), pooled + again + 1024 + 1024 + dropout + 10);
-    for &model in ModelKind::ALL {
-        assert!(activations(model) > 100, "{model}");
-    }
+    // Flattened pixels, two hidden layers, logits.
+    assert_eq!(activations(ModelKind::Mlp), 784 + 256 + 256 + 10);
+    // Two convolutions with pooling, flattened, two hidden layers, logits.
+    assert_eq!(activations(ModelKind::LeNet), 14 * 14 * 6 + 5 * 5 * 16 + 400 + 120 + 84 + 10);
+    // Two convolutions with pooling, flattened, a hidden layer, dropout, logits.
+    assert_eq!(activations(ModelKind::ConvNet), 12 * 12 * 32 + 4 * 4 * 64 + 1024 + 1024 + 1024 + 10);
+    assert_eq!(activations(ModelKind::Speedrun), 12 * 12 * 24 + 5 * 5 * 32 + 800 + 256 + 10);
+    // Three convolutions with pooling, each with a batch normalisation behind it.
+    let blocks = 2 * (14 * 14 * 32 + 7 * 7 * 64 + 3 * 3 * 128);
+    assert_eq!(activations(ModelKind::ConvNetBn), blocks + 1152 + 256 + 10);
 }
 
 #[test]

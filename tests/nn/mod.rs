@@ -2,6 +2,7 @@
 
 mod activations;
 mod attention;
+mod candle_nn;
 mod convolution;
 mod convolution2d;
 mod cost;

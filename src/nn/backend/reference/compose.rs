@@ -45,8 +45,8 @@ pub fn global_average_pool(x: &Tensor) -> Result<Tensor> {
     if last > 1 { x.flatten(1, last)?.mean(1) } else { x.mean(1) }
 }
 
-/// `ops::attention`.
-pub fn attention(qkv: &Tensor, heads: usize, precision: Precision) -> Result<Tensor> {
+/// `ops::attention`, with this softmax of rows.
+pub fn attention(qkv: &Tensor, heads: usize, precision: Precision, softmax: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
     let (batch, tokens, width) = qkv.dims3()?;
     let depth = width / (3 * heads);
     let parts = qkv.reshape((batch, tokens, 3, heads, depth))?.permute((2, 0, 3, 1, 4))?;
@@ -57,7 +57,7 @@ pub fn attention(qkv: &Tensor, heads: usize, precision: Precision) -> Result<Ten
 }
 
 /// The softmax of every row.
-fn softmax(x: &Tensor) -> Result<Tensor> {
+pub fn softmax(x: &Tensor) -> Result<Tensor> {
     let exponentials = x.broadcast_sub(&x.detach().max_keepdim(D::Minus1)?)?.exp()?;
     exponentials.broadcast_div(&exponentials.sum_keepdim(D::Minus1)?)
 }

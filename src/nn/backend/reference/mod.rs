@@ -1,6 +1,9 @@
 //! Every op as a composition of candle's own ops, with candle's gradients: for devices without kernels of ours (Metal), and as what the
 //! self-test compares with. Only candle ops are used whose gradients are right on every device: no `max_pool2d`, no `conv2d`, no `relu`
 //! and no `maximum` (half a gradient to each of two equal values).
+//!
+//! Without gradients, softmax and layer normalisation are candle-nn's fused kernels. Its fused attention (`sdpa`, on Metal alone) needs heads of
+//! at least 32 features; those of `ModelKind::Attention` have 16. Before a device is used for inference, its results are compared with the CPU's.
 
 pub mod compose;
 mod gather;
@@ -40,7 +43,11 @@ impl Backend for Reference {
     }
 
     fn attention(&self, qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
-        differentiate(&[qkv], &[], context.grad, |x, _| compose::attention(&x[0], heads, context.precision))
+        let softmax: fn(&Tensor) -> Result<Tensor> = match context.grad {
+            GradMode::Enabled => compose::softmax,
+            GradMode::Disabled => candle_nn::ops::softmax_last_dim,
+        };
+        differentiate(&[qkv], &[], context.grad, |x, _| compose::attention(&x[0], heads, context.precision, softmax))
     }
 
     fn average_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
@@ -93,6 +100,10 @@ impl Backend for Reference {
     }
 
     fn layer_norm(&self, x: &Tensor, weight: &Parameter, bias: &Parameter, grad: GradMode) -> Result<Output> {
+        if grad == GradMode::Disabled {
+            let normalized = candle_nn::ops::layer_norm(&x.contiguous()?, &weight.tensor(), &bias.tensor(), LAYER_NORM_EPSILON)?;
+            return Ok(Output::constant(normalized));
+        }
         differentiate(&[x], &[weight, bias], grad, |x, p| compose::layer_norm(&x[0], &p[0], &p[1], f64::from(LAYER_NORM_EPSILON)))
     }
 

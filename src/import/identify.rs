@@ -1,5 +1,4 @@
-//! Owns finding out which network a file's weights are: by their names where those are ours, else by their shapes where these leave one way
-//! only. Must not know what the numbers are.
+//! Which network a file's weights belong to: by their names if those are ours, otherwise by their shapes if only one assignment is possible.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +6,25 @@ use super::{Mismatch, NamedTensor, WrongShape};
 use crate::nn::parameter_specs;
 use crate::run_config::ModelKind;
 
-/// A network that the weights are those of.
+/// The network that the weights belong to.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct Identified {
     /// The network.
     pub model: ModelKind,
-    /// Its weights, in the order in which it lists them.
+    /// Its weights, in the order of its parameters.
     pub values: Vec<Vec<f32>>,
-    /// Weights that go by another name here: theirs and ours.
+    /// Weights with another name in the file: theirs and ours.
     pub renamed: Vec<(String, String)>,
 }
 
-/// What a layer's parameters are called after its name, and their shapes: `weight` of 6x1x5x5, `bias` of 6.
+/// The names of a layer's parameters, without its own name, and their shapes: `weight` of 6x1x5x5, `bias` of 6.
 type Signature = Vec<(String, Vec<usize>)>;
 
-/// Finds the network: the one that is named, or any. Else says what stands between the weights and the network they resemble most.
-pub fn fit(tensors: Vec<NamedTensor>, model: Option<ModelKind>) -> Result<Fit, Mismatch> {
-    let tensors = plain(tensors);
+/// Identifies the network, among all or as the one that is given. The error says how the weights differ from the most similar network.
+pub fn identify(tensors: Vec<NamedTensor>, model: Option<ModelKind>) -> Result<Identified, Mismatch> {
+    let tensors = without_prefixes(tensors);
     let candidates: Vec<ModelKind> = ModelKind::ALL.iter().copied().filter(|kind| model.is_none_or(|model| model == *kind)).collect();
-    let found = candidates.iter().find_map(|&kind| Some((kind, names_in(&tensors, kind)?)));
+    let found = candidates.iter().find_map(|&kind| Some((kind, match_names(&tensors, kind)?)));
     let Some((model, names)) = found else { return Err(mismatch(&tensors, &candidates)) };
     let by_name: BTreeMap<&str, &NamedTensor> = tensors.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
     let ordered: Vec<&NamedTensor> = names.iter().filter_map(|(theirs, _)| by_name.get(theirs.as_str()).copied()).collect();
@@ -35,15 +34,15 @@ pub fn fit(tensors: Vec<NamedTensor>, model: Option<ModelKind>) -> Result<Fit, M
     }
     let values = ordered.into_iter().map(|tensor| tensor.values.clone()).collect();
     let renamed = names.into_iter().filter(|(theirs, ours)| theirs != ours).collect();
-    Ok(Fit { model, values, renamed })
+    Ok(Identified { model, values, renamed })
 }
 
-/// Without counters, and without what stands before every name (`module.`, `_orig_mod.`, the name of a wrapper).
-fn plain(mut tensors: Vec<NamedTensor>) -> Vec<NamedTensor> {
+/// Without counters, and without prefixes that all names have in common (`module.`, `_orig_mod.`, the name of a wrapper).
+fn without_prefixes(mut tensors: Vec<NamedTensor>) -> Vec<NamedTensor> {
     tensors.retain(|tensor| !tensor.name.ends_with("num_batches_tracked"));
     loop {
         let first = tensors.first().and_then(|tensor| tensor.name.split_once('.')).map(|(first, _)| format!("{first}."));
-        // `weight` alone would be no name: what is before it is its layer.
+        // `weight` alone would not be a name: the part before it is its layer.
         let Some(prefix) = first.filter(|prefix| {
             let rest = |tensor: &NamedTensor| {
                 tensor.name.strip_prefix(prefix.as_str()).is_some_and(|rest| rest.contains('.') || rest == "pos_embed")
@@ -56,8 +55,8 @@ fn plain(mut tensors: Vec<NamedTensor>) -> Vec<NamedTensor> {
     }
 }
 
-/// The names in the file of every parameter of `kind`, with ours; `None` where they are not all there, or more is.
-fn names_in(tensors: &[NamedTensor], kind: ModelKind) -> Option<Vec<(String, String)>> {
+/// The name of every parameter of `kind` in the file, with ours; `None` if parameters are missing or there are others.
+fn match_names(tensors: &[NamedTensor], kind: ModelKind) -> Option<Vec<(String, String)>> {
     let specs = parameter_specs(kind);
     if specs.len() != tensors.len() {
         return None;
@@ -66,20 +65,20 @@ fn names_in(tensors: &[NamedTensor], kind: ModelKind) -> Option<Vec<(String, Str
     if specs.iter().all(|spec| has(&spec.name, &spec.shape)) {
         return Some(specs.into_iter().map(|spec| (spec.name.clone(), spec.name)).collect());
     }
-    // By shape, a layer of theirs for each of ours, and only where no other layer has the same shapes.
+    // By shape: a layer of theirs for each of ours, only if no other layer has the same shapes.
     let ours = layers(specs.iter().map(|spec| (spec.name.as_str(), spec.shape.as_slice())));
     let theirs = layers(tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice())));
     let mut their_layer = BTreeMap::new();
     for (layer, signature) in &ours {
-        let alike = |layers: &BTreeMap<String, Signature>| layers.iter().filter(|(_, other)| *other == signature).count();
-        if alike(&ours) != 1 || alike(&theirs) != 1 {
+        let same_shapes = |layers: &BTreeMap<String, Signature>| layers.iter().filter(|(_, other)| *other == signature).count();
+        if same_shapes(&ours) != 1 || same_shapes(&theirs) != 1 {
             return None;
         }
         their_layer.insert(layer.clone(), theirs.iter().find(|(_, other)| *other == signature).map(|(name, _)| name.clone())?);
     }
     let name = |ours: &str| match ours.rsplit_once('.') {
-        Some((layer, what)) => {
-            their_layer.get(layer).map(|theirs| if theirs.is_empty() { what.to_owned() } else { format!("{theirs}.{what}") })
+        Some((layer, parameter)) => {
+            their_layer.get(layer).map(|theirs| if theirs.is_empty() { parameter.to_owned() } else { format!("{theirs}.{parameter}") })
         }
         None => Some(ours.to_owned()),
     };
@@ -90,37 +89,37 @@ fn names_in(tensors: &[NamedTensor], kind: ModelKind) -> Option<Vec<(String, Str
 fn layers<'a>(parameters: impl Iterator<Item = (&'a str, &'a [usize])>) -> BTreeMap<String, Signature> {
     let mut layers: BTreeMap<String, Signature> = BTreeMap::new();
     for (name, shape) in parameters {
-        let (layer, what) = name.rsplit_once('.').unwrap_or(("", name));
-        layers.entry(layer.to_owned()).or_default().push((what.to_owned(), shape.to_vec()));
+        let (layer, parameter) = name.rsplit_once('.').unwrap_or(("", name));
+        layers.entry(layer.to_owned()).or_default().push((parameter.to_owned(), shape.to_vec()));
     }
     layers.values_mut().for_each(|signature| signature.sort());
     layers
 }
 
-/// What stands between the weights and the candidate they resemble most.
+/// How the weights differ from the most similar candidate.
 fn mismatch(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Mismatch {
-    // Weights alike by shape, one of theirs for one of ours, against those that are left over; names count as well.
-    let alike = |kind: ModelKind| -> i64 {
+    // Weights of the same shape, one of theirs for one of ours, against those that are left over; equal names count as well.
+    let similarity = |kind: ModelKind| -> i64 {
         let specs = parameter_specs(kind);
         let mut left: Vec<&NamedTensor> = tensors.iter().collect();
-        let mut alike = 0;
+        let mut same_shape = 0;
         for spec in &specs {
-            if let Some(place) = left.iter().position(|tensor| tensor.shape == spec.shape) {
-                left.swap_remove(place);
-                alike += 1;
+            if let Some(index) = left.iter().position(|tensor| tensor.shape == spec.shape) {
+                left.swap_remove(index);
+                same_shape += 1;
             }
         }
         let named = specs.iter().filter(|spec| tensors.iter().any(|tensor| tensor.name == spec.name)).count();
-        3 * alike + named as i64 - specs.len() as i64 - tensors.len() as i64
+        3 * same_shape + named as i64 - specs.len() as i64 - tensors.len() as i64
     };
-    let closest = candidates.iter().copied().max_by_key(|&kind| alike(kind)).unwrap_or(ModelKind::LeNet);
+    let closest = candidates.iter().copied().max_by_key(|&kind| similarity(kind)).unwrap_or(ModelKind::LeNet);
     let lengths = |shape: &[usize]| shape.iter().map(|&length| length as u64).collect::<Vec<_>>();
     let mut specs = parameter_specs(closest);
     let mut left: Vec<&NamedTensor> = tensors.iter().collect();
     let mut wrong = Vec::new();
     specs.retain(|spec| {
-        let Some(place) = left.iter().position(|tensor| tensor.name == spec.name) else { return true };
-        let tensor = left.swap_remove(place);
+        let Some(index) = left.iter().position(|tensor| tensor.name == spec.name) else { return true };
+        let tensor = left.swap_remove(index);
         if tensor.shape != spec.shape {
             wrong.push(WrongShape { name: spec.name.clone(), found: lengths(&tensor.shape), expected: lengths(&spec.shape) });
         }
