@@ -150,7 +150,7 @@ impl Export {
                 (_, 0) => (path.to_owned(), file),
                 _ if free(file) => (beside(file), file),
                 (Some(fallback), _) if free(fallback) => (beside(fallback), fallback),
-                _ => return Err(ExportError::InTheWay { path: beside(file) }.into()),
+                _ => return Err(ExportError::InTheWay { path: beside(file) }),
             });
         }
         for (path, file) in &targets {

@@ -25,8 +25,8 @@ pub fn device_availability(device: DeviceChoice, hardware: &Hardware) -> Result<
     }
 }
 
-/// Whether drawings can be read on this device here; otherwise the reason, as a sentence. LoadSample takes no gradients.
-pub fn reading_availability(device: DeviceChoice, hardware: &Hardware) -> Result<(), String> {
+/// Whether drawings can be recognised on this device; otherwise why not, as a sentence. Recognition needs no gradients.
+pub fn inference_availability(device: DeviceChoice, hardware: &Hardware) -> Result<(), String> {
     match device {
         DeviceChoice::Metal if hardware.metal.is_some() => Ok(()),
         _ => device_availability(device, hardware),

@@ -6,7 +6,7 @@ use crate::app::machine::Checked;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::engine::EngineHost;
-use crate::hardware::reading_availability;
+use crate::hardware::inference_availability;
 use crate::infer::{COMPARED_IMAGES, DeviceComparison, DeviceTiming, DeviceTrial, TOLERANCE};
 use crate::protocol::Command;
 use crate::records::ModelRef;
@@ -65,7 +65,7 @@ impl App {
     }
 
     fn why_not_inference_on(&self, device: DeviceChoice) -> Option<String> {
-        if let Err(reason) = reading_availability(device, &self.machine()) {
+        if let Err(reason) = inference_availability(device, &self.machine()) {
             return Some(reason);
         }
         match self.checks.get(&device) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::app::App;
 use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
-use crate::hardware::{device_availability, reading_availability};
+use crate::hardware::{device_availability, inference_availability};
 use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::self_test::Report;
@@ -45,7 +45,7 @@ impl App {
     /// Checks what is only used once it has passed: a GPU that everything is there for.
     pub(in crate::app) fn check_gpu(&mut self) {
         for device in [DeviceChoice::Cuda, DeviceChoice::Metal] {
-            if self.hardware.as_ref().is_some_and(|hardware| reading_availability(device, hardware).is_ok())
+            if self.hardware.as_ref().is_some_and(|hardware| inference_availability(device, hardware).is_ok())
                 && !self.checks.contains_key(&device)
             {
                 self.check_device(device);
