@@ -43,7 +43,7 @@ pub(super) fn plain_candle(
         plain.train(&data.train, first, batch_size as usize).map(drop).map_err(BenchError::from)
     });
     let interleaved = Interleaved { work, every_steps: OUR_STEPS, at_least: MIN_STEPS };
-    let samples = steps::run(budget, time, &steps::config(MODEL), side, data, &DeviceContext::open(side.device)?, Some(interleaved))??;
+    let samples = steps::run(budget, time, &steps::config(MODEL), side, data, &DeviceContext::open(side.device)?, Some(interleaved))?;
     let rate = |seconds: &[f64]| f64::from(batch_size) / median(seconds);
     let (candle, ours) = (samples.interleaved.get(1..).unwrap_or_default(), samples.steps.as_slice());
     Ok(Row::PlainCandle {

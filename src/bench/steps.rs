@@ -98,8 +98,9 @@ pub(super) fn steps(
                 }
             };
             let product = (context.backend.kind() == BackendKind::Cpu).then(|| Interleaved::product(product_size));
-            match run(budget, time_per_run, base, *side, data, context, product)? {
+            match run(budget, time_per_run, base, *side, data, context, product) {
                 Ok(new) => so_far.add(new),
+                Err(BenchError::Cancelled(cancelled)) => return Err(cancelled.into()),
                 Err(problem) => *samples = Err(problem),
             }
         }
@@ -126,7 +127,7 @@ fn row(samples: &Samples, model: ModelKind, side: Side, product_size: usize) -> 
     }
 }
 
-/// One run of the training loop that ends after `time`; the inner error is the run's own.
+/// One run of the training loop that ends after `time`.
 pub(super) fn run(
     budget: &mut BenchBudget<'_>,
     time: Duration,
@@ -135,12 +136,15 @@ pub(super) fn run(
     data: &DataSet,
     context: &DeviceContext,
     interleaved: Option<Interleaved<'_>>,
-) -> Result<Result<Samples, BenchError>, BenchError> {
+) -> Result<Samples, BenchError> {
     let mut timer = StepTimer::new(budget, time, interleaved);
     let trained = train::train(&on_side(base, side), data, context, None, &mut timer);
     match timer.stopped {
         Some(error) => Err(error),
-        None => Ok(trained.map(|_| timer.samples).map_err(BenchError::from)),
+        None => {
+            trained?;
+            Ok(timer.samples)
+        }
     }
 }
 

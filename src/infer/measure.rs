@@ -1,28 +1,26 @@
-//! Owns measuring a network on a split. Must not know which split it is.
+//! Evaluates a network on labelled images.
 
 use super::InferError;
 use super::scores::Scores;
 use crate::data::Split;
 use crate::ink::{Image, PIXELS};
-use crate::nn::BackendKind;
-use crate::nn::ComputeError;
-use crate::nn::{Mode, Net};
+use crate::nn::{BackendKind, ComputeError, Mode, Net};
 use crate::progress::Progress;
 use crate::records::{CLASSES, Evaluation, Mistake};
 
-/// Images read between two looks at whoever waits, on the processor.
-const CHUNK: usize = 128;
-/// The same on a device, which has more to gain from many at once.
-pub const DEVICE_CHUNK: usize = 1024;
+/// Images classified at a time on the CPU.
+const CPU_BATCH: usize = 128;
+/// Images classified at a time on a GPU, which gains more from large batches.
+pub const GPU_BATCH: usize = 1024;
 /// The share of real digits that count as digits; the others are taken for something else.
 const IN_DISTRIBUTION_QUANTILE: f64 = 0.99;
-/// Wrong answers kept.
-const MISTAKES: usize = 60;
+/// Mistakes listed in an evaluation.
+const MAX_MISTAKES: usize = 60;
 
-/// A network's figures on a split.
+/// How well a network does on a split.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// What is reported.
+    /// Accuracy, loss, confusion matrix and mistakes.
     pub evaluation: Evaluation,
     /// The energy score of each image, in the order of the split.
     pub energy_scores: Vec<f32>,
@@ -43,48 +41,48 @@ impl Measurement {
     }
 }
 
-/// Reads every image of `split`. `progress` gets the share done after each part; an error from it cancels.
+/// Classifies every image of `split`. `progress` gets the share done after each batch; an error from it cancels.
 pub fn measure(net: &Net, split: &Split, progress: &mut dyn Progress) -> Result<Measurement, InferError> {
-    let mut figures = Figures::default();
-    let mut chunk = match net.context().backend.kind() {
-        BackendKind::Cpu => CHUNK,
-        BackendKind::Cuda | BackendKind::Reference => DEVICE_CHUNK,
+    let mut accumulator = Accumulator::default();
+    let mut batch = match net.context().backend.kind() {
+        BackendKind::Cpu => CPU_BATCH,
+        BackendKind::Cuda | BackendKind::Reference => GPU_BATCH,
     };
-    let mut read = 0;
-    while read < split.len() {
-        let end = split.len().min(read + chunk);
+    let mut done = 0;
+    while done < split.len() {
+        let end = split.len().min(done + batch);
         let logits =
-            match net.forward(&split.images[read * PIXELS..end * PIXELS], Mode::Eval).and_then(|logits| logits.flatten_all()?.to_vec1()) {
+            match net.forward(&split.images[done * PIXELS..end * PIXELS], Mode::Eval).and_then(|logits| logits.flatten_all()?.to_vec1()) {
                 Ok(logits) => logits,
-                // Where memory is short, fewer at a time.
+                // Smaller batches need less memory.
                 Err(error) => match ComputeError::from(error) {
-                    ComputeError::OutOfMemory { .. } if end - read > 1 => {
-                        chunk = (end - read).div_ceil(2);
+                    ComputeError::OutOfMemory { .. } if end - done > 1 => {
+                        batch = (end - done).div_ceil(2);
                         net.context().release_memory()?;
                         continue;
                     }
                     error => return Err(error.into()),
                 },
             };
-        for (scores, &label) in Scores::of_rows(&logits).zip(&split.labels[read..end]) {
-            figures.add(&scores, label);
+        for (scores, &label) in Scores::of_rows(&logits).zip(&split.labels[done..end]) {
+            accumulator.add(&scores, label);
         }
-        read = end;
-        progress.report(figures.energy_scores.len() as f32 / split.len() as f32)?;
+        done = end;
+        progress.report(accumulator.energy_scores.len() as f32 / split.len() as f32)?;
     }
-    Ok(figures.finish(split))
+    Ok(accumulator.finish(split))
 }
 
 #[derive(Default)]
-struct Figures {
+struct Accumulator {
     loss: f64,
     confusion: [[u32; CLASSES]; CLASSES],
-    wrong: Vec<Wrong>,
+    wrong: Vec<WrongAnswer>,
     energy_scores: Vec<f32>,
 }
 
-/// A wrong answer, until it is known whether it is among the worst.
-struct Wrong {
+/// A wrong answer that may be among the most confident ones.
+struct WrongAnswer {
     index: usize,
     label: u8,
     answer: u8,
@@ -92,7 +90,7 @@ struct Wrong {
     label_probability: f32,
 }
 
-impl Figures {
+impl Accumulator {
     fn add(&mut self, scores: &Scores, label: u8) {
         let Scores { probabilities, digit, energy_score } = scores;
         let label_probability = probabilities.get(usize::from(label)).copied().unwrap_or_default();
@@ -102,7 +100,7 @@ impl Figures {
             *count += 1;
         }
         if *digit != usize::from(label) {
-            self.wrong.push(Wrong {
+            self.wrong.push(WrongAnswer {
                 index: self.energy_scores.len(),
                 label,
                 answer: *digit as u8,
@@ -122,10 +120,10 @@ impl Figures {
             .iter()
             .filter_map(|wrong| {
                 let picture = Image::try_from(split.image(wrong.index)).ok()?;
-                let Wrong { index, label, answer, confidence, label_probability } = *wrong;
+                let WrongAnswer { index, label, answer, confidence, label_probability } = *wrong;
                 Some(Mistake { index: index as u64, picture, label, answer, confidence, label_probability })
             })
-            .take(MISTAKES)
+            .take(MAX_MISTAKES)
             .collect();
         let share = |sum: f64| sum / images.max(1) as f64;
         let evaluation = Evaluation {

@@ -12,7 +12,7 @@ pub use classifier::{Classifier, Classify, starter_file};
 pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_devices};
 pub use device_comparison::{Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE};
 pub use error::InferError;
-pub use measure::{DEVICE_CHUNK, Measurement, measure};
+pub use measure::{GPU_BATCH, Measurement, measure};
 pub use scores::Scores;
 
 impl From<candle_core::Error> for InferError {

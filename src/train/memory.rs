@@ -3,7 +3,7 @@
 use super::micro_batches::micro_batch_size;
 use crate::data::augment::AugmentParams;
 use crate::data::validation_size;
-use crate::infer::DEVICE_CHUNK;
+use crate::infer::GPU_BATCH;
 use crate::ink::PIXELS;
 use crate::nn::{BackendKind, activations, gpu_values_in_recognition, gpu_values_in_training, parameter_count};
 use crate::optim::OptimizerConfig;
@@ -48,7 +48,7 @@ pub fn gpu_memory_needed(config: &RunConfig, train_images: u64) -> u64 {
     let image = PIXELS as u64 + NUMBER * (CLASSES as u64 + 1) + augmentation;
     let micro_batch = u64::from(config.batch_size).min(DEVICE_MICRO_BATCH as u64);
     let training = micro_batch * gpu_values_in_training(config.model);
-    let inference = DEVICE_CHUNK as u64 * gpu_values_in_recognition(config.model);
+    let inference = GPU_BATCH as u64 * gpu_values_in_recognition(config.model);
     CUDA + train_images * image + NUMBER * (2 * state(config) * parameter_count(config.model) + training.max(inference))
 }
 
