@@ -8,26 +8,26 @@ use inkling::run_config::RunConfig;
 use inkling::train::TrainError;
 use inkling::train::{Checkpoint, Observer, TrainedModel};
 
-/// `count` pictures, their digits in turn: digit `d` is a bright 6x6 square at a place of its own, in noise.
+/// `count` images, their digits in turn: digit `d` is a bright 6x6 square at a place of its own, in noise.
 pub fn squares(count: usize, seed: u64) -> Split {
     let mut random = Random::new(seed);
     let mut split = Split::default();
     for index in 0..count {
         let digit = index % 10;
         let (left, top) = (2 + digit % 4 * 6 + random.below(2), 2 + digit / 4 * 8 + random.below(2));
-        let mut picture = [0; PIXELS];
-        for (place, pixel) in picture.iter_mut().enumerate() {
+        let mut image = [0; PIXELS];
+        for (place, pixel) in image.iter_mut().enumerate() {
             let (x, y) = (place % SIDE, place / SIDE);
             let inside = (left..left + 6).contains(&x) && (top..top + 6).contains(&y);
             *pixel = if inside { 200 + random.below(56) as u8 } else { random.below(40) as u8 };
         }
-        split.images.extend_from_slice(&picture);
+        split.images.extend_from_slice(&image);
         split.labels.push(digit as u8);
     }
     split
 }
 
-/// A training and a test split of such pictures.
+/// A training and a test split of such images.
 pub fn square_set(train: usize, test: usize) -> DataSet {
     DataSet { train: squares(train, 1), test: squares(test, 2) }
 }

@@ -18,6 +18,7 @@ mod rollback;
 mod run_clock;
 mod session;
 mod state;
+mod step_report;
 mod stepper;
 mod trained_model;
 

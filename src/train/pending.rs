@@ -8,22 +8,12 @@ use std::time::{Duration, Instant};
 use candle_core::{Result, Tensor};
 
 use super::metrics::{MetricAccumulator, Metrics};
+use super::step_report::CompletedStep;
 use crate::optim::LazyScalar;
 
 /// The longest that steps stay unread, and the most of them.
 const MAX_AGE: Duration = Duration::from_millis(40);
 const MAX_STEPS: usize = 64;
-
-/// A step that was taken.
-#[derive(Clone, Copy, Debug)]
-pub struct CompletedStep {
-    /// Which, from 1.
-    pub step: u64,
-    /// The learning rate it was taken with.
-    pub learning_rate: f32,
-    /// Its loss and accuracy.
-    pub metrics: Metrics,
-}
 
 struct PendingStep {
     step: u64,

@@ -7,29 +7,14 @@ use candle_core::Tensor;
 
 use super::TrainError;
 use super::metrics::MetricAccumulator;
-use super::pending::{CompletedStep, PendingSteps};
+use super::pending::PendingSteps;
 use super::rollback::{Rollback, RollbackBudget};
 use super::state::{StepperState, TrainState};
+use super::step_report::{CompletedStep, StepReport};
 use crate::nn::Net;
 use crate::optim::{LossScale, Optimizer, OptimizerConfig};
 use crate::records::Intervention;
 use crate::run_config::{Precision, RunConfig};
-
-/// What became known about steps.
-#[derive(Clone, Debug, Default)]
-pub struct StepReport {
-    /// Steps that count, oldest first.
-    pub completed: Vec<CompletedStep>,
-    /// What was done after them so that training can continue.
-    pub intervention: Option<Intervention>,
-}
-
-impl StepReport {
-    fn and(mut self, later: Self) -> Self {
-        self.completed.extend(later.completed);
-        Self { completed: self.completed, intervention: later.intervention.or(self.intervention) }
-    }
-}
 
 /// Takes the optimiser steps of a run.
 pub struct Stepper {
@@ -127,7 +112,7 @@ impl Stepper {
         let grad_scale = self.loss_scale.map_or(1.0, |scale| 1.0 / scale.scale());
         let completed = CompletedStep { step, learning_rate, metrics: metrics.read()? };
         let norm = self.optimizer.gradient_norm()? * f64::from(grad_scale);
-        if went_well(&completed, norm) {
+        if completed.went_well(norm) {
             if self.rollback.is_due(step - 1) && Rollback::is_good(completed.metrics.loss) {
                 self.rollback.offer(self.train_state(step - 1)?);
             }
@@ -150,7 +135,7 @@ impl Stepper {
 
     /// Reports a step whose gradients had this norm, and intervenes where it did not go well.
     fn judge(&mut self, completed: CompletedStep, norm: f64) -> Result<StepReport, TrainError> {
-        if went_well(&completed, norm) {
+        if completed.went_well(norm) {
             if let Some(scale) = &mut self.loss_scale {
                 scale.stepped();
             }
@@ -190,10 +175,6 @@ impl Stepper {
         let (optimizer, ema) = self.optimizer.state()?;
         Ok(TrainState { step, weights: self.net.weights()?, optimizer, ema, loss_scale: self.loss_scale })
     }
-}
-
-fn went_well(completed: &CompletedStep, gradient_norm: f64) -> bool {
-    gradient_norm.is_finite() && completed.metrics.loss.is_finite()
 }
 
 /// True when every weight of the network is finite.

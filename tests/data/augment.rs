@@ -1,4 +1,4 @@
-//! Changed pictures: repeatable, within bounds, and still pictures of the same thing.
+//! Augmented images: reproducible, within bounds, and still images of the same thing.
 
 use inkling::data::augment::Augmenter;
 use inkling::ink::{PIXELS, SIDE};
@@ -12,8 +12,8 @@ fn bar() -> Vec<u8> {
     (0..PIXELS).map(|place| if (12..16).contains(&(place % SIDE)) && (7..21).contains(&(place / SIDE)) { 200 } else { 0 }).collect()
 }
 
-fn changed(augmentation: Augmentation, picture: &[u8], seed: u64) -> Vec<u8> {
-    let mut pixels = picture.to_vec();
+fn changed(augmentation: Augmentation, image: &[u8], seed: u64) -> Vec<u8> {
+    let mut pixels = image.to_vec();
     Augmenter::new(augmentation).unwrap().apply(&mut pixels, &mut Random::new(seed));
     pixels
 }
@@ -37,7 +37,7 @@ fn off_is_off() {
 }
 
 #[test]
-fn the_same_numbers_make_the_same_picture_whatever_came_before() {
+fn the_same_numbers_make_the_same_image_whatever_came_before() {
     for augmentation in EACH {
         let mut augmenter = Augmenter::new(augmentation).unwrap();
         let mut again = |seed| {

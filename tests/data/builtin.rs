@@ -27,7 +27,7 @@ fn the_set_does_not_depend_on_how_many_are_asked_for() {
 }
 
 #[test]
-fn classes_are_balanced_and_no_picture_is_blank_or_repeated() {
+fn classes_are_balanced_and_no_image_is_blank_or_repeated() {
     let set = generate(1, 2000, 500);
     for (split, count) in [(&set.train, 2000), (&set.test, 500)] {
         assert_eq!((split.len(), split.images.len()), (count, count * PIXELS));
@@ -36,11 +36,11 @@ fn classes_are_balanced_and_no_picture_is_blank_or_repeated() {
             assert_eq!(of_digit.len(), count / 10);
         }
     }
-    let mut pictures: Vec<&[u8]> = (0..2000).map(|i| set.train.image(i)).chain((0..500).map(|i| set.test.image(i))).collect();
-    assert!(pictures.iter().all(|picture| picture.iter().any(|&pixel| pixel > 128)));
-    pictures.sort_unstable();
-    pictures.dedup();
-    assert_eq!(pictures.len(), 2500, "training and test pictures all differ");
+    let mut images: Vec<&[u8]> = (0..2000).map(|i| set.train.image(i)).chain((0..500).map(|i| set.test.image(i))).collect();
+    assert!(images.iter().all(|image| image.iter().any(|&pixel| pixel > 128)));
+    images.sort_unstable();
+    images.dedup();
+    assert_eq!(images.len(), 2500, "training and test images all differ");
 }
 
 #[test]

@@ -186,13 +186,13 @@ fn class_folders_are_read_in_the_same_order_everywhere() {
             let class = folder.path().join(part).join(digit.to_string());
             fs::create_dir_all(&class).unwrap();
             for index in 0..count {
-                let picture = image::GrayImage::from_fn(28, 28, |x, y| {
+                let image = image::GrayImage::from_fn(28, 28, |x, y| {
                     let inside = (8..20).contains(&x) && (6..8 + u32::from(digit)).contains(&y);
                     image::Luma([if inside { 250 - index as u8 } else { 0 }])
                 });
-                picture.save(class.join(format!("{index}.png"))).unwrap();
+                image.save(class.join(format!("{index}.png"))).unwrap();
             }
-            fs::write(class.join("notes.txt"), "not a picture").unwrap();
+            fs::write(class.join("notes.txt"), "not an image").unwrap();
         }
     }
     let set = read_path(folder.path()).unwrap();

@@ -39,7 +39,7 @@ fn a_file_of_a_set_that_is_missing_is_named() {
 }
 
 #[test]
-fn emnists_pictures_are_set_upright() {
+fn emnists_images_are_set_upright() {
     let root = TempDir::new().unwrap();
     let set = root.path().join("emnist-digits");
     write_idx_set(&set, 20, 10);
@@ -127,7 +127,7 @@ fn a_test_table_counts_when_it_has_labels_and_is_not_passed_over_when_damaged() 
 }
 
 #[test]
-fn hidden_files_beside_pictures_are_no_pictures() {
+fn hidden_files_beside_images_are_no_images() {
     let root = TempDir::new().unwrap();
     let class = root.path().join("3");
     fs::create_dir(&class).unwrap();
@@ -139,7 +139,7 @@ fn hidden_files_beside_pictures_are_no_pictures() {
 }
 
 #[test]
-fn files_that_hold_no_labelled_pictures_say_what_to_name_instead() {
+fn files_that_hold_no_labelled_images_say_what_to_name_instead() {
     let root = TempDir::new().unwrap();
     write_idx_set(root.path(), 20, 10);
     let archive = root.path().join("digits.zip");

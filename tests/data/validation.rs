@@ -14,7 +14,7 @@ fn every_image_is_on_exactly_one_side() {
     let mut all: Vec<&[u8]> = (0..images.len()).map(|index| images.image(index)).collect();
     sides.sort_unstable();
     all.sort_unstable();
-    // Every picture is different (noise), so equal lists mean disjoint sides.
+    // Every image is different (noise), so equal lists mean disjoint sides.
     assert!(all.windows(2).all(|pair| pair[0] != pair[1]));
     assert_eq!(sides, all);
     for index in 0..validation.len() {

@@ -28,8 +28,8 @@ fn augmentation_changes_what_is_learned_from_and_nothing_else() {
     let data = square_set(360, 50);
     let run = |augmentation| {
         let mut watcher = Watcher::default();
-        let outcome = train(&RunConfig { augmentation, epochs: 4, ..config(ModelKind::Mlp) }, &data, &mut watcher).unwrap().unwrap();
-        (outcome.summary, watcher.steps)
+        let trained = train(&RunConfig { augmentation, epochs: 4, ..config(ModelKind::Mlp) }, &data, &mut watcher).unwrap().unwrap();
+        (trained.summary, watcher.steps)
     };
     let (plain, unchanged) = run(Augmentation::Off);
     for augmentation in [Augmentation::Gentle, Augmentation::Strong] {
@@ -41,7 +41,7 @@ fn augmentation_changes_what_is_learned_from_and_nothing_else() {
 }
 
 #[test]
-fn gathered_gradients_equal_the_large_batchs() {
+fn accumulated_gradients_equal_those_of_a_large_batch() {
     // 220 images: a step of 64 batches, and one of what is left.
     let data = square_set(240, 0);
     let run = |batch_size, accumulation| {
@@ -54,8 +54,8 @@ fn gathered_gradients_equal_the_large_batchs() {
             learning_rate: 0.05,
             ..config(ModelKind::LeNet)
         };
-        let outcome = train(&of, &data, &mut watcher).unwrap().unwrap();
-        (outcome, watcher)
+        let trained = train(&of, &data, &mut watcher).unwrap().unwrap();
+        (trained, watcher)
     };
     let (large, by_large) = run(128, 1);
     for (batch_size, accumulation) in [(64, 2), (32, 4), (8, 16)] {

@@ -41,11 +41,11 @@ fn an_absurd_learning_rate_is_given_up_after_three_rollbacks() {
 #[test]
 fn a_learning_rate_that_is_somewhat_too_high_is_survived() {
     let mut watcher = Watcher::default();
-    let outcome = train(&of(0.1), &square_set(240, 20), &mut watcher).unwrap().unwrap();
+    let trained = train(&of(0.1), &square_set(240, 20), &mut watcher).unwrap().unwrap();
     let times = check(&watcher);
     assert!((1..=3).contains(&times), "{times}");
     let rate = watcher.steps.last().unwrap().learning_rate;
     assert!((f64::from(rate) - 0.1 * 0.5_f64.powi(times as i32)).abs() < 1e-6, "{rate}");
-    assert!(outcome.net.weights().unwrap().iter().flatten().all(|value| value.is_finite()));
+    assert!(trained.net.weights().unwrap().iter().flatten().all(|value| value.is_finite()));
     assert!(watcher.epochs.iter().all(|record| record.train_loss.is_finite() && record.validation_loss.is_finite()));
 }

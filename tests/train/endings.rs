@@ -1,4 +1,4 @@
-//! What is kept: averaged weights, the best epoch, and runs that end by themselves.
+//! Which weights the model gets: averaged ones, the best epoch's; and early stopping.
 
 use inkling::data::DataSet;
 use inkling::math::random::Random;
@@ -13,8 +13,8 @@ fn averaging_changes_what_is_kept_but_not_how_it_is_learned() {
     let data = square_set(240, 20);
     let run = |weight_averaging| {
         let mut watcher = Watcher::default();
-        let outcome = train(&RunConfig { weight_averaging, ..config(ModelKind::Mlp) }, &data, &mut watcher).unwrap().unwrap();
-        (outcome, watcher)
+        let trained = train(&RunConfig { weight_averaging, ..config(ModelKind::Mlp) }, &data, &mut watcher).unwrap().unwrap();
+        (trained, watcher)
     };
     let (plain, plainly) = run(None);
     let (averaged, averaging) = run(Some(0.9));
@@ -27,7 +27,7 @@ fn averaging_changes_what_is_kept_but_not_how_it_is_learned() {
     assert!(averaged.summary.test.unwrap().accuracy > 0.5);
 }
 
-/// Pictures whose labels mean nothing: training longer makes validation worse.
+/// Images whose labels mean nothing: training longer makes validation worse.
 fn nonsense() -> DataSet {
     let mut data = square_set(360, 20);
     Random::new(5).shuffle(&mut data.train.labels);
@@ -38,8 +38,8 @@ fn nonsense() -> DataSet {
 fn a_run_that_gets_no_better_ends_and_keeps_its_best_epoch() {
     let mut watcher = Watcher::default();
     let of = RunConfig { early_stopping: Some(3), epochs: 60, ..config(ModelKind::Mlp) };
-    let outcome = train(&of, &nonsense(), &mut watcher).unwrap().unwrap();
-    let summary = &outcome.summary;
+    let trained = train(&of, &nonsense(), &mut watcher).unwrap().unwrap();
+    let summary = &trained.summary;
     assert!(summary.stopped_early && !summary.stopped && summary.test.is_some());
 
     let epochs = &summary.epochs;
@@ -50,9 +50,9 @@ fn a_run_that_gets_no_better_ends_and_keeps_its_best_epoch() {
     assert_eq!(epochs.len(), best + 1 + 3, "three epochs in vain");
     assert_eq!(summary.kept_epoch, Some(best as u32 + 1));
     assert_eq!(summary.kept(), Some(&epochs[best]));
-    assert!(outcome.net.weights().unwrap() == watcher.weights[best]);
-    assert_eq!(outcome.digit_threshold, watcher.thresholds[best]);
-    assert_eq!(outcome.model_file().card.epochs, best as u32 + 1);
+    assert!(trained.net.weights().unwrap() == watcher.weights[best]);
+    assert_eq!(trained.digit_threshold, watcher.thresholds[best]);
+    assert_eq!(trained.model_file().card.epochs, best as u32 + 1);
     let said = Intervention::StoppedEarly { epoch: epochs.len() as u32, best_epoch: best as u32 + 1 };
     assert_eq!(watcher.interventions, [said]);
 }
@@ -61,17 +61,17 @@ fn a_run_that_gets_no_better_ends_and_keeps_its_best_epoch() {
 fn with_patience_to_the_end_the_best_epoch_is_kept_all_the_same() {
     let mut watcher = Watcher::default();
     let of = RunConfig { early_stopping: Some(100), epochs: 12, ..config(ModelKind::Mlp) };
-    let outcome = train(&of, &nonsense(), &mut watcher).unwrap().unwrap();
-    let kept = outcome.summary.kept().unwrap();
-    assert!(outcome.summary.epochs.iter().all(|record| record.validation_accuracy <= kept.validation_accuracy));
-    assert!(!outcome.summary.stopped_early && watcher.interventions.is_empty());
-    assert!(outcome.net.weights().unwrap() == watcher.weights[kept.epoch as usize - 1]);
+    let trained = train(&of, &nonsense(), &mut watcher).unwrap().unwrap();
+    let kept = trained.summary.kept().unwrap();
+    assert!(trained.summary.epochs.iter().all(|record| record.validation_accuracy <= kept.validation_accuracy));
+    assert!(!trained.summary.stopped_early && watcher.interventions.is_empty());
+    assert!(trained.net.weights().unwrap() == watcher.weights[kept.epoch as usize - 1]);
 }
 
 #[test]
 fn without_patience_the_last_epoch_is_kept() {
     let mut watcher = Watcher::default();
-    let outcome = train(&RunConfig { epochs: 3, ..config(ModelKind::Mlp) }, &nonsense(), &mut watcher).unwrap().unwrap();
-    assert_eq!(outcome.summary.kept_epoch, Some(3));
-    assert!(outcome.net.weights().unwrap() == watcher.weights[2]);
+    let trained = train(&RunConfig { epochs: 3, ..config(ModelKind::Mlp) }, &nonsense(), &mut watcher).unwrap().unwrap();
+    assert_eq!(trained.summary.kept_epoch, Some(3));
+    assert!(trained.net.weights().unwrap() == watcher.weights[2]);
 }

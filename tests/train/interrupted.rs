@@ -1,4 +1,4 @@
-//! A run that goes on from a checkpoint computes what it would have computed.
+//! A run resumed from a checkpoint computes what it would have computed uninterrupted.
 
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
 use inkling::train::Checkpoint;
@@ -24,22 +24,22 @@ fn what_follows_a_checkpoint_is_the_same_bit_for_bit() {
     ];
     for of in runs {
         let mut whole = Watcher::default();
-        let outcome = train(&of, &data, &mut whole).unwrap().unwrap();
+        let trained = train(&of, &data, &mut whole).unwrap().unwrap();
         for (at, checkpoint) in whole.checkpoints.iter().enumerate() {
             let done = at + 1;
             let mut rest = Watcher::default();
             let resumed = resume(&of, &data, checkpoint.clone(), &mut rest).unwrap().unwrap();
-            assert!(resumed.net.weights().unwrap() == outcome.net.weights().unwrap(), "{:?} from epoch {done}", of.model);
+            assert!(resumed.net.weights().unwrap() == trained.net.weights().unwrap(), "{:?} from epoch {done}", of.model);
             let figures =
                 |watched: &Watcher| watched.epochs.iter().map(|e| (e.epoch, e.step, e.train_loss, e.validation_loss)).collect::<Vec<_>>();
             assert_eq!(figures(&rest), figures(&whole)[done..], "{:?} from epoch {done}", of.model);
             assert_eq!(rest.before, whole.epochs[..done]);
             let per_epoch = whole.plan.as_ref().unwrap().steps_per_epoch as usize;
             assert_eq!(rest.steps, whole.steps[done * per_epoch..]);
-            assert_eq!(resumed.summary.epochs.len(), outcome.summary.epochs.len());
-            assert_eq!(resumed.summary.kept_epoch, outcome.summary.kept_epoch);
-            assert_eq!(resumed.summary.stopped_early, outcome.summary.stopped_early);
-            assert_eq!(resumed.summary.test, outcome.summary.test);
+            assert_eq!(resumed.summary.epochs.len(), trained.summary.epochs.len());
+            assert_eq!(resumed.summary.kept_epoch, trained.summary.kept_epoch);
+            assert_eq!(resumed.summary.stopped_early, trained.summary.stopped_early);
+            assert_eq!(resumed.summary.test, trained.summary.test);
         }
     }
 }
@@ -72,7 +72,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     let refused =
         |of: &RunConfig, images, checkpoint: Checkpoint| match resume(of, &square_set(images, 20), checkpoint, &mut Watcher::default()) {
             Err(TrainError::NotResumable { reason }) => reason,
-            other => panic!("{:?}", other.map(|outcome| outcome.is_some())),
+            other => panic!("{:?}", other.map(|trained| trained.is_some())),
         };
     assert!(refused(&RunConfig { learning_rate: 1e-3, ..of.clone() }, 240, checkpoint.clone()).contains("settings"));
     assert!(refused(&of, 264, checkpoint.clone()).contains("data set"));

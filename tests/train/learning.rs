@@ -10,26 +10,26 @@ use crate::synthetic::{square_set, train};
 
 fn run(config: &RunConfig) -> (TrainedModel, Watcher) {
     let mut watcher = Watcher::default();
-    let outcome = train(config, &square_set(480, 100), &mut watcher).unwrap().unwrap();
-    (outcome, watcher)
+    let trained = train(config, &square_set(480, 100), &mut watcher).unwrap().unwrap();
+    (trained, watcher)
 }
 
 #[test]
-fn models_that_know_places_learn_squares() {
+fn models_that_keep_positions_learn_squares() {
     for model in [ModelKind::Mlp, ModelKind::LeNet, ModelKind::ConvNet, ModelKind::Speedrun] {
         let epochs = if model == ModelKind::Mlp { 3 } else { 4 };
-        let (outcome, watcher) = run(&RunConfig { epochs, ..config(model) });
-        let test = outcome.summary.test.unwrap();
+        let (trained, watcher) = run(&RunConfig { epochs, ..config(model) });
+        let test = trained.summary.test.unwrap();
         assert_eq!(test.images, 100);
         assert!(test.accuracy >= 0.9, "{model}: {}", test.accuracy);
         assert!(watcher.epochs.last().unwrap().train_loss < 0.5 * watcher.epochs[0].train_loss, "{model}: the loss did not fall");
     }
 }
 
-/// Where a square lies is nearly lost on a net that takes the mean over all places; what a digit looks like is not. Deeper residual nets
+/// Where a square lies is nearly lost on a net that takes the mean over all positions; what a digit looks like is not. Deeper residual nets
 /// are the same layers again.
 #[test]
-fn models_that_average_over_places_learn_a_few_digits_by_heart() {
+fn models_that_average_over_positions_learn_a_few_digits_by_heart() {
     let data = builtin::generate(1, 60, 10, &mut Unwatched).unwrap();
     for (model, learning_rate) in [(ModelKind::Tiny, 2e-2), (ModelKind::ResNet8, 5e-3), (ModelKind::Attention, 2e-3)] {
         let mut watcher = Watcher::default();
@@ -43,8 +43,8 @@ fn models_that_average_over_places_learn_a_few_digits_by_heart() {
 fn the_built_in_digits_are_learned() {
     let data = builtin::generate(1, 3000, 500, &mut Unwatched).unwrap();
     let of = RunConfig { epochs: 3, learning_rate: 5e-3, ..config(ModelKind::LeNet) };
-    let outcome = train(&of, &data, &mut Watcher::default()).unwrap().unwrap();
-    let test = outcome.summary.test.unwrap();
+    let trained = train(&of, &data, &mut Watcher::default()).unwrap().unwrap();
+    let test = trained.summary.test.unwrap();
     assert!(test.accuracy >= 0.85, "{}", test.accuracy);
 }
 
@@ -56,8 +56,8 @@ fn every_optimizer_learns() {
             OptimizerKind::Sgd | OptimizerKind::Sgld => 0.02,
             OptimizerKind::Psgld => 2e-4,
         };
-        let (outcome, _) = run(&RunConfig { optimizer, learning_rate, epochs: 4, ..config(ModelKind::Mlp) });
-        let accuracy = outcome.summary.test.unwrap().accuracy;
+        let (trained, _) = run(&RunConfig { optimizer, learning_rate, epochs: 4, ..config(ModelKind::Mlp) });
+        let accuracy = trained.summary.test.unwrap().accuracy;
         assert!(accuracy >= 0.9, "{optimizer}: {accuracy}");
     }
 }
@@ -66,8 +66,8 @@ fn every_optimizer_learns() {
 fn every_schedule_learns() {
     for &schedule in ScheduleKind::ALL {
         let of = RunConfig { schedule, optimizer: OptimizerKind::Sgd, learning_rate: 0.02, epochs: 3, ..config(ModelKind::Mlp) };
-        let (outcome, _) = run(&of);
-        assert!(outcome.summary.test.unwrap().accuracy >= 0.9, "{schedule}");
+        let (trained, _) = run(&of);
+        assert!(trained.summary.test.unwrap().accuracy >= 0.9, "{schedule}");
     }
 }
 
@@ -98,19 +98,19 @@ fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
 
 #[test]
 fn what_is_reported_is_what_was_planned() {
-    let (outcome, watcher) = run(&config(ModelKind::Mlp));
+    let (trained, watcher) = run(&config(ModelKind::Mlp));
     let plan = watcher.plan.unwrap();
     // 480 images, 40 held back; 440 in batches of 32 are 13 whole ones and one of 24.
     assert_eq!((plan.train_images, plan.validation_images, plan.test_images), (440, 40, 100));
     assert_eq!((plan.steps_per_epoch, plan.total_steps, plan.threads), (14, 28, 2));
-    assert_eq!(plan, outcome.summary.plan);
+    assert_eq!(plan, trained.summary.plan);
 
     let numbers: Vec<u64> = watcher.steps.iter().map(|point| point.step).collect();
     assert_eq!(numbers, (1..=28).collect::<Vec<_>>());
     assert_eq!(watcher.telemetry.iter().map(|now| now.epoch).collect::<Vec<_>>(), [[1; 14], [2; 14]].concat());
     assert_eq!(watcher.epochs.iter().map(|record| (record.epoch, record.step)).collect::<Vec<_>>(), [(1, 14), (2, 28)]);
-    assert_eq!(watcher.epochs, outcome.summary.epochs);
-    assert_eq!(*watcher.thresholds.last().unwrap(), outcome.digit_threshold);
+    assert_eq!(watcher.epochs, trained.summary.epochs);
+    assert_eq!(*watcher.thresholds.last().unwrap(), trained.digit_threshold);
 
     // The epoch's loss is the mean of its batches'.
     let mean = watcher.steps[..14].iter().map(|point| point.loss).sum::<f32>() / 14.0;
@@ -121,25 +121,25 @@ fn what_is_reported_is_what_was_planned() {
     }
     let last = watcher.telemetry.last().unwrap();
     assert!(last.images_per_second > 0.0 && last.remaining_seconds >= 0.0);
-    assert!(!outcome.summary.stopped);
+    assert!(!trained.summary.stopped);
     let seconds: f64 = watcher.epochs.iter().map(|record| f64::from(record.seconds)).sum();
-    assert!((outcome.summary.train_seconds - seconds).abs() < 1e-6);
-    outcome.summary.finished_at.parse::<jiff::Timestamp>().unwrap();
+    assert!((trained.summary.train_seconds - seconds).abs() < 1e-6);
+    trained.summary.finished_at.parse::<jiff::Timestamp>().unwrap();
 }
 
 #[test]
 fn without_test_images_there_is_no_test_figure() {
-    let outcome = train(&config(ModelKind::Mlp), &square_set(120, 0), &mut Watcher::default()).unwrap().unwrap();
-    assert_eq!(outcome.summary.test, None);
-    assert!(!outcome.summary.stopped);
+    let trained = train(&config(ModelKind::Mlp), &square_set(120, 0), &mut Watcher::default()).unwrap().unwrap();
+    assert_eq!(trained.summary.test, None);
+    assert!(!trained.summary.stopped);
 }
 
 #[test]
 fn time_in_the_observer_does_not_count() {
     let mut watcher = Watcher { hold: std::time::Duration::from_millis(20), ..Watcher::default() };
     let start = std::time::Instant::now();
-    let outcome = train(&config(ModelKind::Mlp), &square_set(120, 10), &mut watcher).unwrap().unwrap();
+    let trained = train(&config(ModelKind::Mlp), &square_set(120, 10), &mut watcher).unwrap().unwrap();
     let held = 0.020 * watcher.between as f64;
-    assert!(outcome.summary.train_seconds <= start.elapsed().as_secs_f64() - held + 0.001);
+    assert!(trained.summary.train_seconds <= start.elapsed().as_secs_f64() - held + 0.001);
     assert!(f64::from(watcher.telemetry.last().unwrap().elapsed_seconds) <= start.elapsed().as_secs_f64() - held + 0.001);
 }

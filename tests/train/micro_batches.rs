@@ -24,7 +24,7 @@ fn gradients_add_up_to_the_whole_batchs() {
         ..config(ModelKind::LeNet)
     };
     let mut watcher = Watcher::default();
-    let outcome = train(&of, &data, &mut watcher).unwrap().unwrap();
+    let trained = train(&of, &data, &mut watcher).unwrap().unwrap();
     assert_eq!(watcher.steps.len(), 1);
     // Three micro-batches, and one look while validating.
     assert_eq!(watcher.between, 4);
@@ -43,7 +43,7 @@ fn gradients_add_up_to_the_whole_batchs() {
 
     assert!((watcher.steps[0].loss - loss.to_vec1::<f32>().unwrap()[0]).abs() < 1e-5);
     let whole = net.weights().unwrap();
-    for (by_parts, whole) in outcome.net.weights().unwrap().iter().flatten().zip(whole.iter().flatten()) {
+    for (by_parts, whole) in trained.net.weights().unwrap().iter().flatten().zip(whole.iter().flatten()) {
         assert!((by_parts - whole).abs() < 1e-6, "{by_parts} and not {whole}");
     }
 }

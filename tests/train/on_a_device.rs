@@ -23,8 +23,8 @@ fn run(of: &RunConfig, context: &DeviceContext) -> (Watcher, TrainedModel) {
 
 fn run_with(of: &RunConfig, context: &DeviceContext, images: usize) -> (Watcher, TrainedModel) {
     let mut watcher = Watcher::default();
-    let outcome = train(of, &square_set(images, 40), context, None, &mut watcher).unwrap().unwrap();
-    (watcher, outcome)
+    let trained = train(of, &square_set(images, 40), context, None, &mut watcher).unwrap().unwrap();
+    (watcher, trained)
 }
 
 /// The largest difference of two networks' weights.
@@ -98,9 +98,9 @@ fn images_are_augmented_alike() {
 #[test]
 fn lower_precisions_train() {
     for precision in [Precision::Bf16, Precision::F16] {
-        let (watcher, outcome) = run(&RunConfig { precision, epochs: 5, ..config(ModelKind::Mlp) }, &device());
+        let (watcher, trained) = run(&RunConfig { precision, epochs: 5, ..config(ModelKind::Mlp) }, &device());
         assert!(watcher.steps.iter().all(|point| point.loss.is_finite()));
-        assert!(outcome.summary.test.unwrap().accuracy > 0.9, "{precision}");
+        assert!(trained.summary.test.unwrap().accuracy > 0.9, "{precision}");
         assert_eq!(watcher.telemetry.last().unwrap().loss_scale.is_some(), precision == Precision::F16);
     }
 }
@@ -126,12 +126,12 @@ fn a_diverging_run_rolls_back() {
 fn a_run_started_on_a_device_resumes_on_the_cpu() {
     let of = RunConfig { epochs: 3, weight_averaging: Some(0.9), ..config(ModelKind::LeNet) };
     let data = square_set(240, 40);
-    let (whole, outcome) = run(&of, &device());
+    let (whole, trained) = run(&of, &device());
     let checkpoint = whole.checkpoints[0].clone();
     let mut rest = Watcher::default();
     let resumed = synthetic::resume(&of, &data, checkpoint, &mut rest).unwrap().unwrap();
     assert_eq!(rest.epochs.len(), 2);
-    assert!(apart(&outcome.net, &resumed.net) < 5e-3);
+    assert!(apart(&trained.net, &resumed.net) < 5e-3);
 }
 
 /// A device whose memory runs out at these checks, counted from 1.

@@ -13,11 +13,11 @@ fn short_formats_learn_as_well() {
     for model in [ModelKind::Mlp, ModelKind::LeNet] {
         let accuracy = |precision| {
             let mut watcher = Watcher::default();
-            let outcome = train(&RunConfig { precision, epochs: 6, ..config(model) }, &data, &mut watcher).unwrap().unwrap();
+            let trained = train(&RunConfig { precision, epochs: 6, ..config(model) }, &data, &mut watcher).unwrap().unwrap();
             let scaled = watcher.telemetry.iter().filter(|now| now.loss_scale.is_some()).count();
             assert_eq!(scaled, if precision == Precision::F16 { watcher.telemetry.len() } else { 0 });
-            assert_eq!(outcome.summary.plan.precision, precision);
-            (outcome.summary.test.unwrap().accuracy, outcome.net.weights().unwrap())
+            assert_eq!(trained.summary.plan.precision, precision);
+            (trained.summary.test.unwrap().accuracy, trained.net.weights().unwrap())
         };
         let (full, full_weights) = accuracy(Precision::F32);
         assert!(full >= 0.99, "{model}: {full}");
@@ -32,7 +32,7 @@ fn short_formats_learn_as_well() {
 #[test]
 fn steps_that_overflow_f16_are_skipped_and_shown() {
     // Labels that mean nothing keep mistakes coming. After 500 good steps the scale is 2^17, and the gradient of a mistake about a
-    // single picture, more than a half, is too large for f16.
+    // single image, more than a half, is too large for f16.
     let mut data = square_set(240, 0);
     Random::new(5).shuffle(&mut data.train.labels);
     let of = RunConfig {
@@ -46,7 +46,7 @@ fn steps_that_overflow_f16_are_skipped_and_shown() {
         ..config(ModelKind::Mlp)
     };
     let mut watcher = Watcher::default();
-    let outcome = train(&of, &data, &mut watcher).unwrap().unwrap();
+    let trained = train(&of, &data, &mut watcher).unwrap().unwrap();
     for intervention in &watcher.interventions {
         let Intervention::SkippedStep { step, loss_scale } = *intervention else { panic!("{intervention:?}") };
         let now = watcher.telemetry.iter().find(|now| now.step == step).unwrap();
@@ -56,5 +56,5 @@ fn steps_that_overflow_f16_are_skipped_and_shown() {
     let skipped = watcher.interventions.len() as u64;
     assert!(skipped > 0);
     assert_eq!(watcher.telemetry.last().unwrap().skipped_steps, skipped);
-    assert!(outcome.net.weights().unwrap().iter().flatten().all(|value| value.is_finite()));
+    assert!(trained.net.weights().unwrap().iter().flatten().all(|value| value.is_finite()));
 }

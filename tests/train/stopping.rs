@@ -1,4 +1,4 @@
-//! Stopping: at once, and what is kept is the last completed epoch.
+//! Stopping takes effect at once; the model is that of the last completed epoch.
 
 use inkling::run_config::{ModelKind, RunConfig};
 
@@ -25,20 +25,20 @@ fn before_the_first_epoch_is_complete_nothing_is_kept() {
 fn later_the_last_completed_epoch_is_kept() {
     for stop_at in 6..=10 {
         let mut watcher = Watcher { stop_at: Some(stop_at), ..Watcher::default() };
-        let outcome = train(&of(), &square_set(480, 10), &mut watcher).unwrap().unwrap();
-        assert!(outcome.summary.stopped);
-        assert_eq!(outcome.summary.test, None);
-        assert_eq!(outcome.summary.epochs, watcher.epochs);
+        let trained = train(&of(), &square_set(480, 10), &mut watcher).unwrap().unwrap();
+        assert!(trained.summary.stopped);
+        assert_eq!(trained.summary.test, None);
+        assert_eq!(trained.summary.epochs, watcher.epochs);
         assert_eq!(watcher.epochs.len(), 1);
-        assert!(outcome.net.weights().unwrap() == watcher.weights[0], "at {stop_at}");
+        assert!(trained.net.weights().unwrap() == watcher.weights[0], "at {stop_at}");
     }
 }
 
 #[test]
 fn a_run_stopped_at_the_test_split_is_complete_but_untested() {
     let mut watcher = Watcher { stop_at: Some(16), ..Watcher::default() };
-    let outcome = train(&of(), &square_set(480, 10), &mut watcher).unwrap().unwrap();
-    assert!(!outcome.summary.stopped);
-    assert_eq!(outcome.summary.epochs.len(), 3);
-    assert_eq!(outcome.summary.test, None);
+    let trained = train(&of(), &square_set(480, 10), &mut watcher).unwrap().unwrap();
+    assert!(!trained.summary.stopped);
+    assert_eq!(trained.summary.epochs.len(), 3);
+    assert_eq!(trained.summary.test, None);
 }
