@@ -1,5 +1,4 @@
-//! Owns the list of everything a person can do in the window.
-//! Must not carry any of it out: `App::apply` does, in one place.
+//! Everything a person can do in the window. `App::apply` carries it out, in one place.
 
 use std::path::PathBuf;
 
@@ -15,13 +14,13 @@ use crate::run_config::{DataSpec, DeviceChoice, Preset, ReadingChoice, RunConfig
 pub enum Screen {
     /// Run panel and live plots.
     Train,
-    /// Canvas and reading.
+    /// Canvas and prediction.
     Draw,
-    /// Finished runs.
+    /// Finished and interrupted runs.
     Models,
-    /// Confusion matrix, accuracy per class, worst mistakes.
+    /// Accuracy, confusion matrix and misclassified images.
     Results,
-    /// What this machine has, and how fast it is.
+    /// Hardware, self-test and benchmark.
     Hardware,
 }
 
@@ -46,121 +45,121 @@ impl WizardStep {
     pub const ALL: [Self; 5] = [Self::Welcome, Self::Hardware, Self::Data, Self::Settings, Self::Done];
 }
 
-/// Something a person did.
+/// An action of the person at the window.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Go to a screen.
     Show(Screen),
     /// Open the wizard, or go to one of its pages.
     Wizard(WizardStep),
-    /// Leave the wizard, finished or skipped; it does not come back by itself.
+    /// Leave the wizard, finished or skipped; it is not shown again at the next launch.
     CloseWizard,
     /// Change the configuration of the next run.
     Configure(Box<RunConfig>),
-    /// Type into a number's field.
+    /// Type into the field of a number.
     Type(Field, String),
-    /// Take a preset's values.
+    /// Apply a preset.
     ApplyPreset(Preset),
-    /// Take the settings recommended for this machine.
+    /// Apply the settings recommended for this machine.
     ApplyRecommended,
-    /// Start a run with the configuration as it stands.
+    /// Start a run with the current configuration.
     Start,
-    /// Hold the run.
+    /// Pause the run.
     Pause,
-    /// Go on.
+    /// Resume the paused run.
     Resume,
-    /// End the run.
+    /// Stop the run.
     Stop,
     /// The pen touches the canvas here (canvas units, see [`super::CANVAS`]).
     PenDown([f32; 2]),
     /// The pen moved here.
     PenMove([f32; 2]),
-    /// The pen left the canvas.
+    /// The pen was lifted.
     PenUp,
-    /// Take back the last stroke, or the clearing.
+    /// Undo the last stroke or clearing.
     Undo,
-    /// Bring it back.
+    /// Redo it.
     Redo,
-    /// Empty the canvas.
+    /// Clear the canvas.
     ClearDrawing,
     /// Set the pen's diameter, in canvas units.
     SetPen(f32),
-    /// Read drawings with this model.
+    /// Use this model for drawings.
     UseModel(ModelRef),
-    /// Read drawings with this model and go to the canvas.
+    /// Use this model for drawings and go to the canvas.
     DrawWith(ModelRef),
-    /// Read drawings there.
+    /// Choose the device that recognises drawings.
     ChooseInferenceDevice(ReadingChoice),
-    /// Look at the folders of finished runs again.
+    /// Reload the list of finished runs.
     RefreshRuns,
-    /// Go on with an interrupted run from the checkpoint in this folder.
+    /// Resume an interrupted run from the checkpoint in this folder.
     ResumeInterrupted(PathBuf),
-    /// Forget an interrupted run: delete its checkpoint.
+    /// Discard an interrupted run: delete its checkpoint.
     ForgetInterrupted(PathBuf),
     /// Delete a run's folder.
     DeleteRun(PathBuf),
-    /// Show what a finished run got right and wrong.
+    /// Show the results of a finished run.
     ShowResults(PathBuf),
-    /// Measure a model on the test split of a data set.
+    /// Evaluate a model on the test set of a data set.
     Evaluate {
         /// The model.
         model: ModelRef,
-        /// Whose test split.
+        /// The data set.
         data: DataSpec,
     },
     /// Cancel a job.
     CancelJob(JobId),
-    /// Choose how to export a model.
+    /// Open the export dialog for a model.
     OpenExport(ModelRef),
-    /// Change how it is exported.
+    /// Change the export's options.
     ChangeExport(ExportSpec),
-    /// Write the export to a file, asked for in a dialog.
+    /// Write the export to a file chosen in a dialog.
     SaveExport,
-    /// Export nothing.
+    /// Close the export dialog.
     CloseExport,
-    /// Ask for a file to import in a dialog.
+    /// Choose a file to import in a dialog.
     ChooseImport,
-    /// Take files that were dropped on the window.
+    /// Open files that were dropped on the window.
     Drop(Vec<PathBuf>),
-    /// Have the next run start from the weights of the run in this folder.
+    /// Start the next run from the weights of the run in this folder.
     TrainFurther(PathBuf),
-    /// Another run is looked at than the one imported last.
+    /// The model imported last has been selected and need not be any more.
     LookedElsewhere,
-    /// Check that a device computes rightly.
+    /// Run the self-test of a device.
     CheckDevice(DeviceChoice),
-    /// Measure this machine.
+    /// Run the benchmark.
     Benchmark(Extent),
-    /// Measure the settings as they stand with every batch size, or on every device.
+    /// Compare batch sizes or devices with the current settings.
     Compare(ComparisonKind),
-    /// Open files that came from outside: a double click, another start of the program.
+    /// Open files passed on by a double click or another start of the program.
     Open(Vec<PathBuf>),
-    /// Ask for a data folder in a dialog.
+    /// Choose a data folder in a dialog.
     ChooseDataFolder,
-    /// Look for data sets in this folder as well, and train on it.
+    /// Add this folder to those searched for data sets, and train on it.
     UseDataFolder(PathBuf),
-    /// Ask for the folder of NVIDIA's libraries in a dialog.
+    /// Choose the folder of NVIDIA's libraries in a dialog.
     ChooseCudaFolder,
-    /// Look for NVIDIA's libraries in this folder first, or only in the usual places.
+    /// Search this folder for NVIDIA's libraries first, or only the standard locations.
     UseCudaFolder(Option<PathBuf>),
-    /// Write the curves of the run to a CSV file, asked for in a dialog.
+    /// Write the run's curves to a CSV file chosen in a dialog.
     SaveCurves,
-    /// Save the drawing as an ink file; where it goes is asked.
+    /// Save the drawing as an ink file chosen in a dialog.
     SaveDrawing,
-    /// Write this PNG to a file, asked for in a dialog.
+    /// Write this PNG to a file chosen in a dialog.
     SavePng {
-        /// The name offered.
+        /// The suggested file name.
         name: String,
         /// The file's bytes.
         bytes: Vec<u8>,
     },
-    /// Show a folder in the system's file manager.
+    /// Open a folder in the system's file manager.
     OpenFolder(PathBuf),
-    /// Use light or dark colours, or what the system says.
+    /// Choose the light or dark theme, or the system's.
     SetTheme(Theme),
     /// Show or hide the monitor.
     ShowMonitor(bool),
-    /// Change remembered settings.
+    /// Change the saved settings.
     ChangeSettings(Box<Settings>),
-    /// Take a notice away.
+    /// Dismiss a notice.
     Dismiss(u64),
 }

@@ -1,5 +1,5 @@
-//! Owns work the window asks for that is no engine's: probing hardware, looking through folders, writing files.
-//! Each job runs on a thread of its own, so the window never waits.
+//! Background work outside the engine: detecting hardware, searching folders, writing files. Each task runs on a thread of its own, so the
+//! window never waits.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,46 +13,46 @@ use crate::run_config::DeviceChoice;
 use crate::runs::{InterruptedRun, RunEntry};
 use crate::self_test::Report;
 
-/// Called from other threads when there is something new to poll.
+/// Called from other threads when there is something new to process.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
-/// What a job came back with.
+/// The result of a task.
 #[derive(Debug)]
 pub enum BackgroundResult {
-    /// This machine.
+    /// The hardware was detected.
     Hardware {
         /// What was found.
         hardware: Box<Hardware>,
-        /// Where NVIDIA's libraries were looked for first.
+        /// The folder that was searched for NVIDIA's libraries first.
         folder: Option<PathBuf>,
     },
     /// The data sets found by name.
     Data(Vec<crate::data::Found>),
-    /// The runs kept so far, newest first.
+    /// The finished runs, newest first.
     Runs(Vec<RunEntry>),
     /// Runs that were interrupted, newest first.
     Interrupted(Vec<InterruptedRun>),
-    /// The engine's process is gone, and this is left.
+    /// The engine's process exited; the interrupted runs were listed again.
     EngineExited {
         /// How it went.
         exit: EngineExit,
-        /// True when that broke a run off.
+        /// True if that interrupted a run.
         was_training: bool,
         /// Runs that were interrupted, newest first.
         interrupted: Vec<InterruptedRun>,
     },
-    /// A device was checked, or could not be.
+    /// A device's self-test has ended.
     Checked {
-        /// Which.
+        /// The device.
         device: DeviceChoice,
-        /// What came of it.
+        /// Its report, or why there is none.
         found: Box<Result<Report, Problem>>,
-        /// Where NVIDIA's libraries were looked for first.
+        /// The folder that was searched for NVIDIA's libraries first.
         folder: Option<PathBuf>,
     },
-    /// The newest benchmark that was kept, if there is one.
+    /// The newest saved benchmark, if there is one.
     Benchmark(Option<Box<(benchmark::Report, Saved)>>),
-    /// How busy this machine is.
+    /// A sample of the machine's load.
     Load(LoadSample),
     /// A folder was chosen in a dialog.
     DataFolder(PathBuf),
@@ -64,12 +64,12 @@ pub enum BackgroundResult {
         file: PathBuf,
         /// The drawing.
         ink: Ink,
-        /// True where there is no other in it.
+        /// True if the file contains only this drawing.
         only: bool,
     },
-    /// The machine stays awake, or cannot be asked to.
+    /// Whether the machine stays awake.
     StaysAwake(bool),
-    /// A notification was chosen: the window is asked for.
+    /// A notification was clicked.
     NotificationClicked,
     /// A file to export to was chosen in a dialog.
     ExportTo(PathBuf),
@@ -77,13 +77,13 @@ pub enum BackgroundResult {
     ImportFrom(PathBuf),
     /// A file was written.
     Written(PathBuf),
-    /// The settings were written, or not.
+    /// The settings were written, or could not be.
     SettingsSaved(Result<(), Problem>),
     /// Something went wrong.
     Failed(Problem),
 }
 
-/// Starts jobs and collects what they bring.
+/// Starts tasks and collects their results.
 pub struct BackgroundTasks {
     sender: Sender<BackgroundResult>,
     results: Receiver<BackgroundResult>,

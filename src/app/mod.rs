@@ -1,5 +1,5 @@
-//! Owns what the window shows, as data: state, the actions a person can take, and the sentences for what went wrong.
-//! Must not know egui or candle; it talks to the engine through its handle and draws nothing.
+//! What the window shows, as data: state, the person's actions, and messages. Depends on neither egui nor candle; it talks to the engine
+//! through its handle.
 
 mod action;
 mod apply;

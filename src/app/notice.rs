@@ -1,5 +1,4 @@
-//! Owns the notices the window shows until they are dismissed or, where nothing went wrong, have been up long enough.
-//! Must not word them: `messages` does.
+//! Notices: shown until they are dismissed or, if they report no error, for a limited time.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,4 @@
-//! Owns the application's state: what it is at the start, what the window may ask of it, and how it is put away.
-//! Must not know how any of it is drawn. It changes in `apply` (actions) and `incoming` (events and findings) only.
+//! The application's state: creating it, queries of the window, and closing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,31 +26,31 @@ use crate::run_config::{DataSource, RunConfig};
 use crate::runs::{InterruptedRun, RunEntry};
 use crate::system::paths::Paths;
 
-/// The most notices at a time; the oldest make room.
+/// The largest number of notices; the oldest are dropped.
 const NOTICES: usize = 4;
 
-/// Looks at the machine, and for NVIDIA's libraries in this folder first.
+/// Detects the hardware, searching this folder for NVIDIA's libraries first.
 pub type Probe = Arc<dyn Fn(Option<&Path>) -> Hardware + Send + Sync>;
 
-/// What the app stands on, given from outside so that tests can put something else in its place.
+/// The services the app depends on, passed in so that tests can replace them.
 pub struct AppDeps {
     /// The folders of this installation.
     pub paths: Paths,
-    /// Where engines live at first.
+    /// Where the engine runs at first.
     pub host: EngineHost,
-    /// Starts an engine; called again when one is gone.
+    /// Starts an engine; called again after it has exited.
     pub connect: Box<dyn Fn(EngineHost, EngineSettings, Wake) -> EngineHandle>,
-    /// Looks at this machine, for NVIDIA's libraries in this folder first; blocks until it is done.
+    /// Detects the hardware, searching this folder for NVIDIA's libraries first; blocks until it is done.
     pub probe: Probe,
-    /// Takes a reading of how busy it is; blocks until that is done.
+    /// Samples the machine's load; blocks until it is done.
     pub sample_load: SampleLoad,
-    /// Checks that a device of it computes rightly.
+    /// Runs the self-test of a device.
     pub self_test: SelfTest,
-    /// Asks for file names.
+    /// File dialogs.
     pub dialogs: Box<dyn Dialogs>,
-    /// Keeps the machine awake, shows notifications.
+    /// Keeping the machine awake, and notifications.
     pub desktop: Arc<dyn Desktop>,
-    /// Called when there is something to [`App::poll`].
+    /// Called when [`App::poll`] has something to process.
     pub wake: Wake,
 }
 
@@ -62,41 +61,41 @@ pub struct App {
     pub screen: Screen,
     /// The wizard's page while it is open.
     pub wizard: Option<WizardStep>,
-    /// What is remembered.
+    /// The saved settings.
     pub settings: Settings,
-    /// This machine, once probed.
+    /// This machine's hardware, once detected.
     pub hardware: Option<Hardware>,
-    /// Data sets found by name, once looked for.
+    /// Data sets found by name, once the search has finished.
     pub found: Option<Vec<Found>>,
     /// The configuration of the next run.
     pub config: RunConfig,
-    /// The run that is under way or was last.
+    /// The current or last run.
     pub run: Option<RunView>,
     /// The canvas.
     pub drawing: Drawing,
-    /// Who reads.
+    /// The model used for drawings.
     pub model_in_use: Option<ModelInfo>,
-    /// Runs that were interrupted and can go on, newest first.
+    /// Interrupted runs that can be resumed, newest first.
     pub interrupted: Vec<InterruptedRun>,
     /// Finished runs, newest first, once listed.
     pub runs: Option<Vec<RunEntry>>,
     /// What the results screen shows.
     pub results: Option<ResultsView>,
-    /// The jobs that run.
+    /// The jobs in progress.
     pub jobs: Jobs,
-    /// The export being chosen or written.
+    /// The export dialog, while it is open.
     pub export: Option<ExportView>,
-    /// The run that was imported last, until somebody looks at another.
+    /// The run that was imported last, until it has been selected.
     pub just_imported: Option<PathBuf>,
-    /// What is known of this machine's speed.
+    /// Benchmarks and comparisons.
     pub benchmark: BenchmarkView,
-    /// What is known of whether its devices compute rightly.
+    /// The results of the devices' self-tests.
     pub checks: Checks,
-    /// How busy this machine was lately, while that is shown.
+    /// The machine's recent load, sampled while the monitor is shown.
     pub monitor: Monitor,
     /// Notices, oldest first.
     pub notices: Vec<Notice>,
-    /// True while the person works in the window; the window says so.
+    /// True while the window has the focus.
     pub focused: bool,
     pub(super) inference: InferenceDevice,
     pub(super) predictions: PredictionQueue,
@@ -104,22 +103,22 @@ pub struct App {
     pub(super) background: BackgroundTasks,
     pub(super) deps: AppDeps,
     pub(super) last_id: u64,
-    /// Training seconds at which the drawing was last read again by itself.
+    /// Training seconds at which the drawing was last classified again automatically.
     pub(super) classified_at: f32,
     pub(super) form: Form,
-    /// True once a person chose a setting.
+    /// True once the person has chosen a setting.
     pub(super) chosen: bool,
     pub(super) discovery_started: bool,
-    /// True while NVIDIA's libraries are looked for in another place.
+    /// True while another folder is searched for NVIDIA's libraries.
     pub looking_for_cuda: bool,
     pub(super) desktop_state: DesktopState,
     pub(super) autosave: super::settings::Autosave,
 }
 
 impl App {
-    /// The state at launch. Nothing is looked for yet: [`App::start_discovery`] does that, after the first frame.
+    /// The state at launch. Discovery starts after the first frame, by [`App::start_discovery`].
     ///
-    /// `set_aside` is where a settings file that could not be read was kept.
+    /// `set_aside` is the new name of a settings file that could not be read.
     pub fn new(settings: Settings, set_aside: Option<PathBuf>, deps: AppDeps) -> Self {
         let engine = EngineLink::start(&deps, &settings);
         let mut drawing = Drawing::default();
@@ -171,23 +170,23 @@ impl App {
         self.predictions.prediction()
     }
 
-    /// True while a run is under way.
+    /// True while a run is in progress.
     pub fn is_training(&self) -> bool {
         self.run.as_ref().is_some_and(RunView::is_active)
     }
 
-    /// True while the engine must not be replaced by another one, which would know nothing of what it is doing.
+    /// True while the engine is busy, so that replacing it would lose work.
     pub(super) fn is_at_work(&self) -> bool {
         !self.jobs.is_empty() || self.export.is_some()
     }
 
-    /// How a data set that was found is named in a configuration: by its name where the engine looks for it there.
+    /// The source of a found data set: its name if the engine finds it by name, else its path.
     pub fn source_of(&self, found: &Found) -> DataSource {
         let known = self.engine.data_folders.iter().any(|folder| found.folder.starts_with(folder));
         if known { DataSource::Named(found.set) } else { DataSource::Path(found.folder.clone()) }
     }
 
-    /// The folder that holds the run folders.
+    /// The folder that contains the run folders.
     pub fn runs_folder(&self) -> &Path {
         &self.deps.paths.runs
     }

@@ -1,5 +1,4 @@
-//! Owns what the app needs of the system's file dialogs, so that it can ask without knowing a window.
-//! Must not open any itself.
+//! The file dialogs the app needs, as a trait, so that tests can replace them.
 
 use std::path::PathBuf;
 

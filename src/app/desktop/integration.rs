@@ -1,5 +1,4 @@
-//! Owns how the app behaves while it is not looked at: the machine stays awake while it trains, and when a run ends, it says so.
-//! Must not know how a desktop is told.
+//! Behaviour in the background: the machine stays awake during training, and a notification reports the end of a run.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};

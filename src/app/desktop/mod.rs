@@ -1,5 +1,4 @@
-//! Owns what the app needs of the desktop around its window, so that it can ask without knowing one.
-//! Must not ask any desktop itself.
+//! The desktop services the app needs, as a trait, so that tests can replace them.
 
 mod dialogs;
 mod integration;

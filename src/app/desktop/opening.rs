@@ -1,5 +1,4 @@
-//! Owns opening files from outside the window: a model is drawn with, ink comes onto the canvas.
-//! Must not read models: the engine does.
+//! Opening files from outside the window: a model is used for drawing, ink is put on the canvas.
 
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,9 @@
-//! Owns the drawing on the canvas and its undo history.
-//! Must not know pixels of a screen: points are in canvas units.
+//! The drawing on the canvas and its undo history. Points are in canvas units, independent of screen pixels.
 
 use crate::app::settings::PEN;
 use crate::ink::{Ink, Stroke};
 
-/// The side of the canvas in its own units: ten to each pixel of the picture.
+/// The side of the canvas in its own units: ten to each pixel of the model's image.
 pub const CANVAS: f32 = 280.0;
 
 /// How much of the canvas ink from elsewhere fills, as MNIST's digits fill 20 of 28 pixels.
@@ -111,12 +110,12 @@ impl Drawing {
         }
     }
 
-    /// True when there is something to take back.
+    /// True if there is something to undo.
     pub fn can_undo(&self) -> bool {
         !self.past.is_empty()
     }
 
-    /// True when there is something to bring back.
+    /// True if there is something to redo.
     pub fn can_redo(&self) -> bool {
         !self.future.is_empty()
     }

@@ -13,25 +13,25 @@ use crate::records::ModelRef;
 use crate::run_config::{DeviceChoice, ReadingChoice};
 use crate::text::format::milliseconds;
 
-/// What is known of where drawings are read.
+/// The state of the choice of device for recognition.
 #[derive(Clone, Debug, Default)]
 pub struct InferenceDevice {
-    /// What the engine was last sent.
+    /// The last choice sent to the engine.
     sent: Option<(ReadingChoice, Vec<DeviceChoice>)>,
-    /// What it found last.
+    /// The engine's last comparison.
     report: Option<DeviceComparison>,
-    /// True once the process that used a driver's device was lost.
+    /// True once a process that used a driver's device has crashed.
     gave_up: bool,
 }
 
 impl App {
-    /// What was found of the model that reads, once it was compared.
+    /// The comparison of devices for the current model, once there is one.
     pub fn inference_report(&self) -> Option<&DeviceComparison> {
         let model = &self.model_in_use.as_ref()?.reference;
         self.inference.report.as_ref().filter(|report| report.model == *model)
     }
 
-    /// Where drawings are read and how fast: "Recognition on Metal: 0.9 ms (CPU 0.1 ms)".
+    /// The device that recognises drawings and its speed: "Recognition on Metal: 0.9 ms (CPU 0.1 ms)".
     pub fn device_summary(&self) -> String {
         let training =
             self.run.as_ref().filter(|run| self.model_in_use.as_ref().is_some_and(|model| model.reference == ModelRef::Training(run.id)));
@@ -53,13 +53,13 @@ impl App {
         line
     }
 
-    /// Why drawings are not read on a device that was tried, a sentence each.
+    /// Why devices that were tried are not used, a sentence each.
     pub fn inference_flaws(&self) -> Vec<String> {
         let tried = self.inference_report().map_or(&[][..], |report| &report.trials);
         tried.iter().filter_map(|trial| Some(Message::reading_flaw(trial.device, trial.outcome.as_ref().err()?).what)).collect()
     }
 
-    /// Why drawings cannot be read so here, if they cannot.
+    /// Why this choice is unavailable, if it is.
     pub fn why_not_inference(&self, choice: ReadingChoice) -> Option<String> {
         choice.device().and_then(|device| self.why_not_inference_on(device))
     }
@@ -84,7 +84,7 @@ impl App {
         self.update_inference_device();
     }
 
-    /// Has the engine live where it reaches the device that is wanted, once it has nothing else to do, and tells it what that is.
+    /// Moves the engine to where it can use the wanted device, as soon as it is idle, and sends it the choice.
     pub(in crate::app) fn update_inference_device(&mut self) {
         let gpu = DeviceChoice::Cuda;
         let wants_gpu = !matches!(self.settings.reading, ReadingChoice::Cpu | ReadingChoice::Metal) && !self.inference.gave_up;
@@ -95,7 +95,7 @@ impl App {
         self.send_inference_choice();
     }
 
-    /// Tells the engine which devices it may use, if that is news to it.
+    /// Sends the choice and the usable devices to the engine, if they have changed.
     pub(in crate::app) fn send_inference_choice(&mut self) {
         let reaches = |device: &DeviceChoice| *device != DeviceChoice::Cuda || self.engine.host == EngineHost::Process;
         let others = [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
@@ -110,18 +110,18 @@ impl App {
         }
     }
 
-    /// The engine is another one, which knows nothing yet.
+    /// The engine was replaced: the choice has to be sent again.
     pub(in crate::app) fn reset_inference_device(&mut self) {
         (self.inference.sent, self.inference.report) = (None, None);
         self.send_inference_choice();
     }
 
-    /// The process that used a driver's device was lost: the engine does not move there again until somebody chooses so.
+    /// A process that used a driver's device crashed: the engine does not move there again until the person chooses to.
     pub(in crate::app) const fn give_up_gpu_inference(&mut self) {
         self.inference.gave_up = true;
     }
 
-    /// The engine found out where to read; what went wrong is said once.
+    /// Takes the engine's comparison; each flaw is reported once.
     pub(in crate::app) fn on_inference_report(&mut self, report: DeviceComparison) {
         let known = |device| {
             let last = self.inference.report.iter().flat_map(|report| &report.trials);

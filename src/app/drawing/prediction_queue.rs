@@ -1,5 +1,4 @@
-//! Owns which prediction belongs to which drawing: one request at a time, the newest drawing next, stale answers dropped.
-//! Must not know the engine: it says what to send.
+//! Matches predictions to drawings: one request at a time, then the newest drawing; stale answers are dropped.
 
 use crate::records::Prediction;
 
@@ -41,7 +40,7 @@ impl PredictionQueue {
         self.catch_up(request)
     }
 
-    /// Nobody will answer what was asked (the engine is another one now).
+    /// Pending requests will not be answered: the engine was replaced.
     pub const fn forget_request(&mut self) {
         self.in_flight = None;
     }

@@ -1,5 +1,4 @@
-//! Owns what this program and the machine under it are, in words that help whoever is asked for help.
-//! Must not find anything out.
+//! Versions and hardware as text, for the About dialog and for bug reports.
 
 use crate::device::HAS_CUDA;
 use crate::hardware::{Hardware, lines};

@@ -1,5 +1,4 @@
-//! Owns what the window knows of this machine's speed: the benchmark under way and the last one that was kept.
-//! Must not measure: the engine does.
+//! Benchmarks and comparisons as the window shows them: those in progress and the last results.
 
 use crate::app::App;
 use crate::app::drawing::device_name;
@@ -12,16 +11,16 @@ use crate::records::benchmark::{Extent, Report, Row, Saved, Side};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::text::format::duration;
 
-/// What is known of this machine's speed.
+/// Benchmark results and comparisons.
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkView {
     /// What the comparison in progress is about, and the settings it is made for.
     pub comparing: Option<(ComparisonKind, RunConfig)>,
-    /// The newest report and, where it could be written, its files.
+    /// The newest report and, if it could be saved, its files.
     pub last: Option<(Report, Option<Saved>)>,
-    /// How fast the settings they were compared for are with each batch size.
+    /// The last comparison of batch sizes.
     pub batch_sizes: Option<Comparison>,
-    /// How fast the settings they were compared for are on each device, in each number format.
+    /// The last comparison of devices and precisions.
     pub devices: Option<Comparison>,
 }
 
@@ -30,25 +29,25 @@ pub struct BenchmarkView {
 pub enum ComparisonKind {
     /// Batch sizes.
     BatchSizes,
-    /// Devices, number formats and, where there is only the processor, threads.
+    /// Devices, precisions and, without a GPU, numbers of threads.
     Devices,
 }
 
-/// Settings, compared.
+/// The results of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// What was compared.
     pub what: ComparisonKind,
-    /// The settings, with what they had of it.
+    /// The settings it was made for.
     pub config: RunConfig,
-    /// A figure for each side that could be measured.
+    /// A row for each candidate that could be measured.
     pub rows: Vec<Row>,
-    /// Sides that could not be measured, and why not.
+    /// The candidates that could not be measured, and why.
     pub failed: Vec<(Side, Problem)>,
 }
 
 impl Comparison {
-    /// True where the figures hold for these settings as well.
+    /// True if the results hold for these settings as well.
     pub fn holds_for(&self, config: &RunConfig) -> bool {
         let alike = |config: &RunConfig| (config.model, config.optimizer, config.augmentation, config.activation);
         let (here, there) = (&self.config, config);
@@ -59,7 +58,7 @@ impl Comparison {
             }
     }
 
-    /// Sides that could not be measured, a sentence each.
+    /// The candidates that could not be measured, a sentence each.
     pub fn failures(&self) -> Vec<String> {
         let words = |(side, problem): &(Side, Problem)| {
             format!("{} {} could not be measured. {}", device_name(side.device, false), side.precision, Message::from(problem).what)
@@ -67,7 +66,7 @@ impl Comparison {
         self.failed.iter().map(words).collect()
     }
 
-    /// Images a second on this side, if it was measured.
+    /// Images per second of this candidate, if it was measured.
     pub fn rate(&self, wanted: Side) -> Option<f64> {
         rates(&self.rows).find(|(side, _)| *side == wanted).map(|(_, rate)| rate)
     }
@@ -105,7 +104,7 @@ impl App {
         self.submit(Job::Compare { config, sides });
     }
 
-    /// Devices that runs can be made on, the processor first, with the number formats that can be used there.
+    /// The devices usable for training, the CPU first, with their usable precisions.
     fn usable_for_training(&self) -> Vec<(DeviceChoice, Vec<Precision>)> {
         let devices = [DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
         let precisions = |device| {
@@ -115,7 +114,7 @@ impl App {
         devices.filter(|&device| self.why_not_device(device).is_none()).map(|device| (device, precisions(device))).collect()
     }
 
-    /// A side of these settings as short as it goes: "CPU bf16", "1 thread".
+    /// A short name of a candidate: "CPU bf16", "1 thread".
     pub fn side_name(&self, side: Side) -> String {
         match side.threads {
             fewer if fewer != bench::side_of(&self.config).threads => {
@@ -129,7 +128,7 @@ impl App {
         }
     }
 
-    /// These settings on that side.
+    /// These settings with the candidate's device, precision and threads.
     pub fn on_side(&self, side: Side) -> RunConfig {
         let config = &self.config;
         let stays = self.device_for(config.device, side.precision) == side.device;
@@ -138,7 +137,7 @@ impl App {
         RunConfig { device, precision: side.precision, threads, ..config.clone() }
     }
 
-    /// What is usual, as long as nothing was measured and there is a choice.
+    /// A rule of thumb, as long as nothing was measured and there is a choice.
     pub fn first_guess(&self) -> Option<&'static str> {
         let measured = self.benchmark.devices.as_ref().is_some_and(|found| found.holds_for(&self.config));
         if measured || !self.has_other_devices() {
@@ -147,19 +146,19 @@ impl App {
         Some(first_guess(&self.config, self.training_images()))
     }
 
-    /// True where there is something else than the processor to train on.
+    /// True if a device other than the CPU is usable for training.
     pub fn has_other_devices(&self) -> bool {
         [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter().any(|device| self.why_not_device(device).is_none())
     }
 
-    /// Images a second that these settings learn from here, as it was measured.
+    /// The measured training throughput of these settings, in images per second.
     pub(in crate::app) fn measured_rate(&self, config: &RunConfig) -> Option<f64> {
         let side = Side { device: self.device_for(config.device, config.precision), ..bench::side_of(config) };
         let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes].into_iter().flatten();
         compared.filter(|comparison| comparison.holds_for(config)).find_map(|comparison| comparison.rate(side))
     }
 
-    /// How long this run will take on a side that learns from so many images a second: "40 s"; nothing where the images are not counted yet.
+    /// The duration of this run at this throughput in images per second: "40 s"; `None` while the number of images is unknown.
     pub fn total_time(&self, rate: f64) -> Option<String> {
         let images = self.training_images()? as f64 * f64::from(self.config.epochs);
         Some(duration(images / rate))

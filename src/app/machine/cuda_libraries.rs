@@ -1,5 +1,4 @@
-//! Owns the folder for NVIDIA's libraries that a person chose, and what follows from choosing another: they are looked for anew.
-//! Must not look for them itself.
+//! Choosing the folder of NVIDIA's libraries, which starts a new search for them.
 
 use std::path::PathBuf;
 

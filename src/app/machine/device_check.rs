@@ -1,5 +1,5 @@
-//! Owns what the window knows of whether this machine's devices compute rightly: the checks under way and what the last ones found.
-//! Must not check: a process of its own does, so that whatever goes wrong there stays there.
+//! The devices' self-tests as the window knows them: those in progress and the last results. Each runs in a process of its own, so that a
+//! crash there does no harm.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub type SelfTest = Arc<dyn Fn(DeviceChoice, Option<&Path>) -> Result<Report, Pr
 /// What is known of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Checked {
-    /// A check is under way.
+    /// Its self-test is running.
     Running,
     /// What the last one found, or why it found nothing.
     Done(Box<Result<Report, Problem>>),

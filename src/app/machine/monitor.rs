@@ -1,5 +1,4 @@
-//! Owns the live readings that the window shows while somebody looks: one a second, and those of the last two minutes.
-//! Must not read anything itself, and asks for nothing while nobody looks.
+//! The monitor's samples of the machine's load: one per second for the last two minutes, taken only while the monitor is shown.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ pub type SampleLoad = Arc<dyn Fn(&Watched) -> LoadSample + Send + Sync>;
 
 /// The time between two readings.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Readings that are kept.
+/// The number of samples kept.
 const CAPACITY: usize = 120;
 /// After a longer gap than this (the window was out of sight) older readings are no part of the same curve.
 const GAP: Duration = Duration::from_secs(5);

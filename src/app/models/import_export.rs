@@ -1,5 +1,4 @@
-//! Owns models on their way out of Inkling and into it, as the window shows them: what an export would hold, and what was dropped on it.
-//! Must not know formats; the engine puts files together and reads them.
+//! Exporting and importing models from the window: the export dialog's state, file dialogs, and dropped files.
 
 use std::path::{Path, PathBuf};
 
@@ -146,7 +145,7 @@ pub enum Dropped {
     Ink,
     /// A data set to train on.
     Data,
-    /// A picture of a digit, which the window does not read.
+    /// An image of a digit, which only the command line recognises.
     Image,
 }
 

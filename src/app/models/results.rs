@@ -1,5 +1,4 @@
-//! Owns what the results screen shows: one evaluation and whose it is.
-//! Must not know how it is drawn.
+//! The content of the Results screen: an evaluation, its model and its data set.
 
 use crate::records::{Evaluation, ModelInfo};
 use crate::run_config::DataSpec;

@@ -9,7 +9,7 @@ use crate::protocol::{Command, Job};
 use crate::records::JobId;
 
 impl App {
-    /// Starts a run with the configuration as it stands.
+    /// Starts a run with the current configuration.
     pub(in crate::app) fn start(&mut self) {
         if self.is_training() || !self.validation_errors().is_empty() {
             return;

@@ -17,7 +17,7 @@ pub struct History {
 }
 
 impl History {
-    /// Takes back what came after the epochs `before`, with which the run goes on.
+    /// Drops what came after the epochs `before`, from which the run is resumed.
     pub fn rewind(&mut self, before: Vec<EpochRecord>) {
         let last = before.last().map_or(0, |record| record.step);
         self.steps.retain(|point| point.step <= last);

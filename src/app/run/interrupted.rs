@@ -11,7 +11,7 @@ use crate::run_config::{DeviceChoice, RunConfig};
 use crate::runs::{Checkpoints, InterruptedRun};
 
 impl App {
-    /// The run that broke off in this window and can go on.
+    /// The checkpoint of the run that was interrupted in this window, if it can be resumed.
     pub fn interrupted_checkpoint(&self) -> Option<&LastCheckpoint> {
         self.run.as_ref().and_then(RunView::resumable_checkpoint)
     }

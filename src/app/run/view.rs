@@ -1,5 +1,4 @@
-//! Owns what the window knows of the run that is under way or was last.
-//! Must not know the engine.
+//! The current or last run as the window knows it.
 
 use std::path::PathBuf;
 
@@ -7,61 +6,61 @@ use crate::app::run::History;
 use crate::records::{Intervention, JobId, RunPlan, RunSummary, Telemetry};
 use crate::run_config::RunConfig;
 
-/// Where a run stands.
+/// The phase of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
-    /// Its data is being read or written; from 0 to 1.
+    /// Its data is being prepared; progress from 0 to 1.
     Preparing(f32),
-    /// Steps are being taken.
+    /// It is training.
     Training,
-    /// It holds.
+    /// It is paused.
     Paused,
-    /// Stop was asked for and has not been confirmed.
+    /// It is being stopped.
     Stopping,
-    /// It is over and kept.
+    /// It has ended and was saved.
     Finished(Box<RunSummary>),
-    /// It is over and nothing was kept.
+    /// It has ended and nothing was saved.
     Discarded,
     /// It failed; a notice says why.
     Failed,
 }
 
-/// One run.
+/// A run's configuration, progress and history.
 #[derive(Clone, Debug)]
 pub struct RunView {
-    /// Its name in events.
+    /// Its id in commands and events.
     pub id: JobId,
-    /// What was asked.
+    /// Its settings.
     pub config: RunConfig,
-    /// Where it stands.
+    /// Its phase.
     pub phase: Phase,
-    /// What it computes, once known.
+    /// Its plan, once the engine has made it.
     pub plan: Option<RunPlan>,
     /// Its curves.
     pub history: History,
-    /// Its newest state.
+    /// Its latest progress.
     pub now: Telemetry,
-    /// What it did by itself, oldest first; steps skipped in f16 are only counted, in `now`.
+    /// Automatic interventions, oldest first; steps skipped in f16 are only counted, in `now`.
     pub interventions: Vec<Intervention>,
-    /// Where its checkpoints go, once known.
+    /// The folder of its checkpoints, once known.
     pub(in crate::app) checkpoints: Option<PathBuf>,
-    /// What it could go on from after an interruption.
+    /// The checkpoint it could be resumed from.
     pub checkpoint: Option<LastCheckpoint>,
-    /// True once it was said that checkpoints cannot be written.
+    /// True once the person was told that checkpoints cannot be written.
     pub(in crate::app) complained: bool,
 }
 
 /// The newest checkpoint of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastCheckpoint {
-    /// The folder it is in.
+    /// Its folder.
     pub folder: PathBuf,
-    /// Completed epochs in it.
+    /// The number of completed epochs in it.
     pub epochs: u32,
 }
 
 impl RunView {
-    /// A run that was just asked for.
+    /// A run that has just been requested.
     pub fn new(id: JobId, config: RunConfig) -> Self {
         Self {
             id,
@@ -77,17 +76,17 @@ impl RunView {
         }
     }
 
-    /// The same run, going on under another name; its curves stay.
+    /// The same run, resumed under another id; its curves stay.
     pub(in crate::app) fn resumed_as(self, id: JobId) -> Self {
         Self { id, phase: Phase::Preparing(0.0), plan: None, complained: false, ..self }
     }
 
-    /// What it can go on from, if it broke off.
+    /// The checkpoint to resume from, if the run was interrupted.
     pub fn resumable_checkpoint(&self) -> Option<&LastCheckpoint> {
         self.checkpoint.as_ref().filter(|_| self.phase == Phase::Failed)
     }
 
-    /// True until it is over.
+    /// True until it has ended.
     pub const fn is_active(&self) -> bool {
         matches!(self.phase, Phase::Preparing(_) | Phase::Training | Phase::Paused | Phase::Stopping)
     }

@@ -1,5 +1,4 @@
-//! Owns when settings are written: a moment after the last change, one write at a time, and at the end.
-//! Must not fail the window: settings that cannot be written are said so once.
+//! Saves the settings shortly after the last change, one write at a time, and on exit. A failure is reported once.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use crate::protocol::Command;
 
 /// Settings are written once nothing changed for this long.
 const QUIET: Duration = Duration::from_millis(800);
-/// At the end, what is under way is waited for at most this long.
+/// How long closing waits for a write in progress.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What of the settings is on disk.

@@ -1,5 +1,4 @@
-//! Owns what is remembered between launches, and its file.
-//! Must not fail the launch: an unreadable file is set aside and the defaults are used.
+//! The saved settings and their file. An unreadable file never prevents the launch: it is renamed and the defaults are used.
 
 mod autosave;
 

@@ -10,7 +10,7 @@ use crate::run_config::{Range, RunConfig};
 
 pub use crate::run_config::Field;
 
-/// The configuration's value, as it is shown until somebody types; nothing stands for a choice that is left open.
+/// The configuration's value as text; empty for an optional value that is not set.
 fn shown(field: Field, config: &RunConfig) -> String {
     match field {
         Field::Seed => config.seed.to_string(),
@@ -74,7 +74,7 @@ impl Form {
 }
 
 impl App {
-    /// What stands in a number's field: what was typed if it still holds, the configuration's value otherwise.
+    /// A field's text: what was typed if it still applies, otherwise the configuration's value.
     pub fn text(&self, field: Field) -> String {
         let holds =
             |text: &&String| typed(field, text, &self.config).is_none_or(|config| shown(field, &config) == shown(field, &self.config));
