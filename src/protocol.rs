@@ -1,5 +1,4 @@
-//! Owns the language between engine and window: closed enums of plain data that could cross a pipe.
-//! Must not know egui, candle, channels or threads.
+//! The language between the engine and its callers: closed enums of plain data that can cross a pipe.
 
 use std::path::PathBuf;
 
@@ -13,7 +12,7 @@ use crate::records::{
     EpochRecord, Evaluation, ExportSpec, FileInfo, ImportFinding, ImportSpec, Intervention, JobId, ModelInfo, ModelRef, Prediction,
     QuantizedAccuracy, RunPlan, RunSummary, StepPoint, Telemetry,
 };
-use crate::run_config::{DataSpec, DeviceChoice, ReadingChoice, RunConfig};
+use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, RunConfig};
 
 /// What the engine can be asked to do. Each is acted on within 100 ms, also in the middle of a training step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +37,7 @@ pub enum Command {
     /// compared with the CPU now and for every further model, whenever no job runs; until then the CPU is used.
     ChooseInferenceDevice {
         /// Which of them.
-        choice: ReadingChoice,
+        choice: InferenceChoice,
         /// Those that may be used besides the CPU.
         usable: Vec<DeviceChoice>,
     },

@@ -7,7 +7,7 @@ use super::settings::{Settings, Theme};
 use super::setup::Field;
 use crate::records::benchmark::Extent;
 use crate::records::{ExportSpec, JobId, ModelRef};
-use crate::run_config::{DataSpec, DeviceChoice, Preset, ReadingChoice, RunConfig};
+use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, Preset, RunConfig};
 
 /// The screens behind the tabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,7 +89,7 @@ pub enum Action {
     /// Use this model for drawings and go to the canvas.
     DrawWith(ModelRef),
     /// Choose the device that recognises drawings.
-    ChooseInferenceDevice(ReadingChoice),
+    ChooseInferenceDevice(InferenceChoice),
     /// Reload the list of finished runs.
     RefreshRuns,
     /// Resume an interrupted run from the checkpoint in this folder.

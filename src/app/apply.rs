@@ -1,4 +1,4 @@
-//! Owns what each action does. Must not know where actions come from.
+//! What each action does.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

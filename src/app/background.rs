@@ -30,15 +30,15 @@ pub enum BackgroundResult {
     Data(Vec<crate::data::Found>),
     /// The finished runs, newest first.
     Runs(Vec<RunEntry>),
-    /// Runs that were interrupted, newest first.
+    /// The interrupted runs, newest first.
     Interrupted(Vec<InterruptedRun>),
     /// The engine's process exited; the interrupted runs were listed again.
     EngineExited {
-        /// How it went.
+        /// Why.
         exit: EngineExit,
         /// True if that interrupted a run.
         was_training: bool,
-        /// Runs that were interrupted, newest first.
+        /// The interrupted runs, newest first.
         interrupted: Vec<InterruptedRun>,
     },
     /// A device's self-test has ended.
@@ -58,7 +58,7 @@ pub enum BackgroundResult {
     DataFolder(PathBuf),
     /// A folder with NVIDIA's libraries was chosen in a dialog.
     CudaFolder(PathBuf),
-    /// An ink file was read: its first drawing, and whether that is its only one.
+    /// The first drawing of an ink file.
     Ink {
         /// The file.
         file: PathBuf,
@@ -91,13 +91,13 @@ pub struct BackgroundTasks {
 }
 
 impl BackgroundTasks {
-    /// `wake` is called when a job brings something.
+    /// `wake` is called after each result.
     pub fn new(wake: Wake) -> Self {
         let (sender, results) = channel();
         Self { sender, results, wake }
     }
 
-    /// Runs a job; `None` brings nothing (a cancelled dialog).
+    /// Runs a task; `None` brings nothing (a cancelled dialog).
     pub fn run(&self, job: impl FnOnce() -> Option<BackgroundResult> + Send + 'static) {
         self.run_with_updates(|report| {
             if let Some(result) = job() {
@@ -106,7 +106,7 @@ impl BackgroundTasks {
         });
     }
 
-    /// Runs a job that says what it finds as it goes.
+    /// Runs a task that brings several results.
     pub fn run_with_updates(&self, job: impl FnOnce(&dyn Fn(BackgroundResult)) + Send + 'static) {
         let sender = self.sender();
         let spawned = std::thread::Builder::new().name("inkling-job".to_owned()).spawn(move || job(&sender));
@@ -115,7 +115,7 @@ impl BackgroundTasks {
         }
     }
 
-    /// A way to bring results from elsewhere.
+    /// Brings results from elsewhere.
     pub fn sender(&self) -> impl Fn(BackgroundResult) + Send + Sync + use<> {
         let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
         move |result| {
@@ -125,7 +125,7 @@ impl BackgroundTasks {
         }
     }
 
-    /// The next result that is there already.
+    /// The next result, if one has come.
     pub fn next(&self) -> Option<BackgroundResult> {
         self.results.try_recv().ok()
     }

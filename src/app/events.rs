@@ -13,7 +13,7 @@ use crate::protocol::Event;
 use crate::records::{Intervention, JobId, ModelInfo, ModelRef};
 use crate::run_config::DeviceChoice;
 
-/// A drawing left alone is read again this often while the weights that read it are being trained, in seconds.
+/// How often a drawing left alone is recognised anew while the model in use is being trained, in seconds of training.
 const RECLASSIFY_INTERVAL: f32 = 0.5;
 
 impl App {
@@ -142,7 +142,7 @@ impl App {
                     self.benchmark.last = Some((report, Some(saved)));
                 }
             }
-            BackgroundResult::Load(reading) => self.monitor.take(reading),
+            BackgroundResult::Load(sample) => self.monitor.take(sample),
             BackgroundResult::DataFolder(folder) => self.use_data_folder(folder),
             BackgroundResult::CudaFolder(folder) => self.use_cuda_folder(Some(folder)),
             BackgroundResult::Ink { file, ink, only } => self.on_ink(&file, &ink, only),
@@ -160,7 +160,7 @@ impl App {
         }
     }
 
-    /// Reads the drawing again with the weights as they are now, so that one sees them learn.
+    /// Recognises the drawing anew with the weights as they are now, so that one sees them learn.
     fn reclassify(&mut self, run: JobId, elapsed: f32) {
         let learning = self.model_in_use.as_ref().is_some_and(|model| model.reference == ModelRef::Training(run));
         if learning

@@ -62,7 +62,7 @@ impl Engine {
         };
         // One pending wake-up is enough, because the receiver takes all events.
         let (wake, woken) = sync_channel(1);
-        let handle = EngineHandle::start(EngineHost::usual().for_device(device), settings, move || {
+        let handle = EngineHandle::start(EngineHost::from_env().for_device(device), settings, move || {
             let _ = wake.try_send(());
         });
         Ok(Self { handle, woken })

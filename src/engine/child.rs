@@ -1,5 +1,5 @@
-//! Owns an engine in a process of its own, at the end of a handle like any other: whatever becomes of that process, the caller gets a
-//! last event that says so. Must not know what the engine does.
+//! An engine in a process of its own, at the end of a handle like any other: whatever becomes of that process, the caller gets a last event
+//! that says so.
 //!
 //! Three threads, none of which the caller ever waits for: one writes commands, one reads events, and one watches over both. The process is
 //! watched as every child of this program is ([`crate::system::process`]).
@@ -21,9 +21,9 @@ use crate::system::process::ChildProcess;
 
 /// How long an engine may be silent before it counts as hung: longer than anything it does between two looks at its commands.
 pub const HANG_TIMEOUT: Duration = Duration::from_secs(30);
-/// Looks at the engine within that time. Counted instead of the clock: a machine that slept has not waited.
+/// Pings within that time. They are counted instead of the clock, because a machine that slept has not waited.
 const PINGS: u32 = 8;
-/// How long an engine that was told to end, or has closed its line, may take to be gone.
+/// How long an engine that was told to end, or has closed its pipe, may take to exit.
 const GRACE: Duration = Duration::from_secs(10);
 
 impl EngineHandle {
@@ -142,7 +142,7 @@ impl ChildEngine {
         }));
     }
 
-    /// Asks for a sign of life, unless a command is stuck in the pipe: then silence says enough.
+    /// Pings the engine, unless a command is stuck in the pipe: then silence says enough.
     fn ping(&self) {
         if let Ok(mut stdin) = self.stdin.try_lock()
             && let Some(pipe) = stdin.as_mut()

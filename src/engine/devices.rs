@@ -1,5 +1,4 @@
-//! Owns how an engine comes by devices: opening one for a run, and having a model read on one.
-//! Must not know which device is best, nor whether it computes rightly.
+//! How an engine opens devices: for a run, and for a model that recognises drawings. A trait, so that tests can put others in their place.
 
 use std::fmt::Debug;
 
@@ -10,14 +9,14 @@ use crate::run_config::{ConfigProblem, DeviceChoice};
 
 /// The devices there are.
 pub trait Devices: Debug + Send + Sync {
-    /// Opens one for runs; an error with the reason where none can be made on it.
+    /// Opens one for a run.
     fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
 
-    /// A copy of the model that reads on this device.
+    /// A copy of the model on this device.
     fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, InferError>;
 }
 
-/// Those of this machine.
+/// The devices of this machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThisMachine;
 

@@ -1,5 +1,4 @@
-//! Owns how events leave the engine: lifecycle events at once, telemetry coalesced to at most 20 a second.
-//! Must not block: the caller may be slow, minimised or gone.
+//! How events leave the engine: at once, but telemetry at most 20 times a second. Never blocks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use crate::records::{JobId, StepPoint, Telemetry};
 /// Telemetry is sent at most this often: each makes the window draw, and the pointer should seldom have to wait for that.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// The engine's way out.
+/// Sends events to the caller.
 pub struct EventSink {
     sender: Sender<Event>,
     wake: Arc<dyn Fn() + Send + Sync>,
@@ -25,20 +24,20 @@ impl EventSink {
         Self { sender, wake: Arc::new(wake), last_telemetry: None, waiting: Vec::new() }
     }
 
-    /// Another way to the same caller, for the thread that watches over this one.
+    /// Another sink for the same caller, for another thread.
     pub(super) fn fork(&self) -> Self {
         Self { sender: self.sender.clone(), wake: Arc::clone(&self.wake), last_telemetry: None, waiting: Vec::new() }
     }
 
     /// Sends a lifecycle event now.
     pub fn send(&self, event: Event) {
-        // A caller that hung up wants no events; the engine learns of it from its command line.
+        // A caller that is gone wants no events; the engine learns of it from its commands.
         if self.sender.send(event).is_ok() {
             (self.wake)();
         }
     }
 
-    /// Sends telemetry that only its newest value matters of, unless some was sent just now.
+    /// Sends telemetry of which only the newest value matters, unless some was sent just now.
     pub fn telemetry(&mut self, event: impl FnOnce() -> Event) {
         if self.due() {
             self.send(event());

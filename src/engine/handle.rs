@@ -1,5 +1,4 @@
-//! Owns the two ends of the line between a caller (window, command line) and an engine.
-//! Must not know what either side does with what it hears.
+//! The two ends of the line between an engine and its caller (window or command line).
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -31,7 +30,7 @@ pub struct EngineSettings {
     pub data_folders: Vec<PathBuf>,
     /// Where finished runs go.
     pub runs: RunsTarget,
-    /// Where the checkpoints of runs under way go.
+    /// Where the checkpoints of runs in progress go.
     pub checkpoints: PathBuf,
     /// Where reports of benchmarks go.
     pub benchmarks: PathBuf,
@@ -40,7 +39,7 @@ pub struct EngineSettings {
     /// Where NVIDIA's libraries are looked for first, if a person chose a folder.
     #[serde(default)]
     pub cuda_folder: Option<PathBuf>,
-    /// True where a window has to stay quick: training then gives way to it when both want the processor.
+    /// True if training gives way to the window when both want the CPU.
     pub background_priority: bool,
     /// The devices of the machine it is on.
     #[serde(skip, default = "this_machine")]
@@ -63,7 +62,7 @@ pub struct EngineHandle {
 /// The engine's end.
 #[derive(Debug)]
 pub struct EngineSide {
-    /// What is asked, in order.
+    /// Commands, in order.
     pub commands: Receiver<Command>,
     /// Where events go.
     pub events: EventSink,
@@ -79,7 +78,7 @@ impl EngineHandle {
         handle
     }
 
-    /// A line with nobody at the engine's end yet.
+    /// Both ends of a line.
     pub fn pair(wake: impl Fn() + Send + Sync + 'static) -> (Self, EngineSide) {
         let (command_sender, commands) = channel();
         let (event_sender, events) = channel();
@@ -87,7 +86,7 @@ impl EngineHandle {
         (handle, EngineSide { commands, events: EventSink::new(event_sender, wake) })
     }
 
-    /// The number of the process it lives in, once that is started; `None` for an engine of this one.
+    /// The id of the process it lives in, once that is started; `None` for an engine in this one.
     pub fn process(&self) -> Option<u32> {
         self.process.get().copied()
     }
@@ -117,6 +116,6 @@ impl EngineHandle {
     }
 }
 
-/// Nobody is at the engine's end any more.
+/// The engine's end of the line was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineGone;

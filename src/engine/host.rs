@@ -1,4 +1,4 @@
-//! Owns where an engine lives, and starting one there. Must not know what it will be asked for.
+//! Where an engine lives, and starting one there.
 
 use super::child::HANG_TIMEOUT;
 use super::handle::{EngineHandle, EngineSettings};
@@ -12,18 +12,18 @@ pub enum EngineHost {
     /// On a thread of this process.
     #[default]
     Thread,
-    /// In a process of its own: whatever breaks it, a driver too, this process goes on.
+    /// In a process of its own: if it crashes, in a driver for example, this process survives.
     Process,
 }
 
 impl EngineHost {
-    /// Where this installation's engines live: on a thread, unless the environment says `INKLING_ENGINE=process`.
-    pub fn usual() -> Self {
+    /// Where engines usually live: on a thread, unless the environment says `INKLING_ENGINE=process`.
+    pub fn from_env() -> Self {
         let process = std::env::var_os("INKLING_ENGINE").is_some_and(|host| host.eq_ignore_ascii_case("process"));
         if process { Self::Process } else { Self::Thread }
     }
 
-    /// Where an engine lives that computes on this device, where others live here: what takes a driver has a process of its own.
+    /// Where an engine lives that computes on this device, if others live here: a device that needs a driver gets a process of its own.
     #[must_use]
     pub fn for_device(self, device: DeviceChoice) -> Self {
         if device == DeviceChoice::Cuda { Self::Process } else { self }

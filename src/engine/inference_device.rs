@@ -9,7 +9,7 @@ use super::devices::Devices;
 use crate::infer::{Classifier, Classify, DeviceComparison, DeviceRejection, InferError, catch_panic, compare_devices};
 use crate::ink::Ink;
 use crate::records::Prediction;
-use crate::run_config::{DeviceChoice, ReadingChoice};
+use crate::run_config::{DeviceChoice, InferenceChoice};
 
 /// A device that takes longer for all images of the comparison, some 20 ms each, would make drawing sluggish.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ type Compared = Result<(DeviceComparison, Option<Box<dyn Classify>>), InferError
 pub(super) struct InferenceDevice {
     devices: Arc<dyn Devices>,
     /// What the user chose, and the devices that may be used for it; nothing is compared before.
-    choice: Option<(ReadingChoice, Vec<DeviceChoice>)>,
+    choice: Option<(InferenceChoice, Vec<DeviceChoice>)>,
     /// True if the devices have to be compared as soon as there is time.
     due: bool,
     comparing: Option<Receiver<Compared>>,
@@ -36,7 +36,7 @@ impl InferenceDevice {
     }
 
     /// The user chose among these devices.
-    pub fn choose(&mut self, choice: ReadingChoice, usable: Vec<DeviceChoice>) {
+    pub fn choose(&mut self, choice: InferenceChoice, usable: Vec<DeviceChoice>) {
         self.choice = Some((choice, usable));
         self.restart();
     }
@@ -101,7 +101,7 @@ impl InferenceDevice {
 fn compare_in_background(
     devices: Arc<dyn Devices>,
     model: Classifier,
-    choice: ReadingChoice,
+    choice: InferenceChoice,
     usable: Vec<DeviceChoice>,
 ) -> Option<Receiver<Compared>> {
     let (sender, compared) = channel();

@@ -1,5 +1,5 @@
-//! Owns the engine: the one thread that holds every tensor, takes commands and gives events. It lives in this process or in a child;
-//! whoever holds its handle does not see which. Must not know egui, screens or sentences.
+//! The engine: one thread that owns every tensor, takes commands and gives events. It lives in this process or in a child; whoever holds its
+//! handle does not see which. Knows neither egui nor screens nor sentences.
 
 mod child;
 mod command_queue;

@@ -1,5 +1,4 @@
-//! Owns an engine that serves a caller in another process, over a pair of pipes.
-//! Must not know who the caller is.
+//! An engine that serves a caller in another process, over a pair of pipes.
 
 use std::io::{self, Read, Write};
 
@@ -9,10 +8,10 @@ use super::wire::{self, Handshake};
 /// Why a caller is not served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// It ended, or never was one.
+    /// There is none, or it has ended.
     #[error("no client connected; this command is used internally by the GUI")]
     NoCaller,
-    /// It speaks another version.
+    /// It is of another version.
     #[error("the client is Inkling {theirs}, but this engine is Inkling {ours}")]
     Version {
         /// This program's.
@@ -25,7 +24,7 @@ pub enum ServeError {
     Pipe(#[from] io::Error),
 }
 
-/// Serves until the caller ends or asks for the end. What a run has learned by then is kept.
+/// Serves until the caller ends or shuts it down. A run that has completed an epoch by then is saved.
 pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write) -> Result<(), ServeError> {
     let theirs = wire::recv_handshake(&mut input)?.ok_or(ServeError::NoCaller)?;
     let ours = Handshake::ours();
@@ -43,7 +42,7 @@ pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write) -> R
                         return;
                     }
                 }
-                // Without a caller the engine ends, and first keeps what there is to keep.
+                // Without a caller the engine saves what there is to save, and ends.
                 Ok(None) => return,
                 Err(error) => return tracing::error!(%error, "the caller cannot be understood"),
             }

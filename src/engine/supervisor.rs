@@ -1,5 +1,4 @@
-//! Owns the engine thread and what happens when its work panics: the caller is told, and a fresh start is made.
-//! Must not know what the work is.
+//! The engine's thread. A panic in its work is reported and the work starts anew.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,15 +10,15 @@ use crate::problem::Problem;
 use crate::protocol::{Command, Event, JobEvent};
 use crate::records::JobId;
 
-/// What work is given: its commands, its way out, and a place to note what it is busy with, so that a panic can be laid at
-/// the right door.
+/// What the engine's work gets: commands, a sink for events, and a place to note its activity, so that a panic is reported as what it
+/// interrupted.
 #[derive(Debug)]
 pub struct WorkerContext<'a> {
-    /// What is asked, in order.
+    /// Commands, in order.
     pub commands: &'a mut Receiver<Command>,
     /// Where events go.
     pub events: &'a mut EventSink,
-    /// What the work is busy with.
+    /// What the work is doing.
     pub activity: &'a mut Option<Activity>,
 }
 
@@ -42,7 +41,7 @@ impl Activity {
     }
 }
 
-/// Runs `work` on a thread of its own until it returns, again after each panic.
+/// Runs `work` on a thread of its own until it returns, anew after each panic.
 pub fn supervise(side: EngineSide, mut work: impl FnMut(WorkerContext<'_>) + Send + 'static) {
     let spawned = std::thread::Builder::new().name("inkling-engine".to_owned()).spawn(move || {
         let EngineSide { mut commands, events } = side;

@@ -1,5 +1,4 @@
-//! Owns how commands and events cross a pipe: a greeting from each side, then frames of a little-endian u32 length and as many bytes of
-//! `MessagePack`. Must not know what they say, nor where the pipe leads.
+//! Commands and events over a pipe: a handshake from each side, then frames of a little-endian u32 length and as many bytes of `MessagePack`.
 //!
 //! `MessagePack` with named fields: it carries every float as it is, the infinite ones too, and every kind of enum.
 
@@ -14,29 +13,29 @@ const MAGIC: [u8; 8] = *b"INKLING\n";
 /// Longer frames are refused: the longest, a run's summary with 1,000 epochs and its mistakes, has less than 1 MB.
 const MAX_FRAME: usize = 64 << 20;
 
-/// Who is at an end of the pipe.
+/// The version at an end of the pipe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handshake {
-    /// Version of the language.
+    /// Version of the protocol.
     pub protocol: u32,
     /// Version of the program.
     pub program: String,
 }
 
 impl Handshake {
-    /// This program's.
+    /// This program's handshake.
     pub fn ours() -> Self {
         Self { protocol: PROTOCOL, program: env!("CARGO_PKG_VERSION").to_owned() }
     }
 }
 
-/// Greets.
+/// Sends this program's handshake.
 pub fn send_handshake(to: &mut impl Write) -> io::Result<()> {
     to.write_all(&MAGIC)?;
     write(to, &Handshake::ours())
 }
 
-/// Hears the other side's greeting; `None` where it ended without one.
+/// Receives the other side's handshake; `None` if it ended without one.
 pub fn recv_handshake(from: &mut impl Read) -> io::Result<Option<Handshake>> {
     let mut magic = [0; MAGIC.len()];
     match from.read_exact(&mut magic) {
@@ -49,7 +48,7 @@ pub fn recv_handshake(from: &mut impl Read) -> io::Result<Option<Handshake>> {
     read(from)
 }
 
-/// Writes one frame and makes sure that it leaves.
+/// Writes one frame and flushes it.
 pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut frame = vec![0; 4];
     rmp_serde::encode::write_named(&mut frame, message).map_err(|error| garbled(error.to_string()))?;
@@ -62,7 +61,7 @@ pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     to.flush()
 }
 
-/// Reads one frame; `None` where the other side has ended between two of them.
+/// Reads one frame; `None` if the other side has ended between two of them.
 pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut len = [0; 4];
     // Of the length, the first byte may be missing, but not the rest.

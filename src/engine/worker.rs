@@ -31,8 +31,8 @@ pub(super) fn work(settings: &EngineSettings, scribe: &Scribe, context: WorkerCo
     }
 }
 
-/// Has this thread, and on Linux those it starts, take only what nobody else wants of the processor. Alone on the machine,
-/// training is as fast as ever.
+/// Lowers the priority of this thread, and on Linux of those it starts, below everything else's. Alone on the machine, training is as fast
+/// as ever.
 fn lower_priority() {
     // Idle scheduling beats the lowest nice value: a thread that draws never waits for the end of a training thread's slice.
     #[cfg(target_os = "linux")]

@@ -15,7 +15,7 @@ mod subprocess;
 use serde::{Deserialize, Serialize};
 
 pub use advice::{first_guess, recommend};
-pub use availability::{device_availability, device_support, precision_note, inference_availability};
+pub use availability::{device_availability, device_support, inference_availability, precision_note};
 pub use cpu::{probe as probe_cpu, usable_cores};
 pub use lines::{Line, lines};
 pub use load::{LoadSample, Meter, Watched};

@@ -12,7 +12,7 @@ use crate::math::quantiles::{median, quantile};
 use crate::nn::ComputeError;
 use crate::progress::Unwatched;
 use crate::records::CLASSES;
-use crate::run_config::{DeviceChoice, ReadingChoice};
+use crate::run_config::{DeviceChoice, InferenceChoice};
 
 /// Images that each device classifies.
 pub const COMPARED_IMAGES: usize = 256;
@@ -24,7 +24,7 @@ const WARM_UP: usize = 8;
 /// the CPU. An error means that the CPU itself failed.
 pub fn compare_devices(
     model: &Classifier,
-    choice: ReadingChoice,
+    choice: InferenceChoice,
     usable: &[DeviceChoice],
     load: &dyn Fn(DeviceChoice) -> Result<Box<dyn Classify>, InferError>,
     time_limit: Duration,
@@ -103,19 +103,19 @@ impl Classified {
 }
 
 /// The devices to try beside the CPU.
-fn candidates(choice: ReadingChoice, usable: &[DeviceChoice]) -> Vec<DeviceChoice> {
+fn candidates(choice: InferenceChoice, usable: &[DeviceChoice]) -> Vec<DeviceChoice> {
     match choice {
-        ReadingChoice::Automatic => usable.iter().copied().take(1).collect(),
-        ReadingChoice::Fastest => usable.to_vec(),
+        InferenceChoice::Automatic => usable.iter().copied().take(1).collect(),
+        InferenceChoice::Fastest => usable.to_vec(),
         named => usable.iter().copied().filter(|&device| named.device() == Some(device)).collect(),
     }
 }
 
 /// The device to use: the fastest, or the first beside the CPU, of those that were not rejected.
-pub fn choose_device(choice: ReadingChoice, trials: &[DeviceTrial]) -> DeviceChoice {
+pub fn choose_device(choice: InferenceChoice, trials: &[DeviceTrial]) -> DeviceChoice {
     let mut passed = trials.iter().filter_map(|trial| Some((trial.device, trial.outcome.as_ref().ok()?.median_microseconds)));
     let chosen = match choice {
-        ReadingChoice::Fastest => passed.min_by(|a, b| a.1.total_cmp(&b.1)),
+        InferenceChoice::Fastest => passed.min_by(|a, b| a.1.total_cmp(&b.1)),
         _ => passed.find(|(device, _)| *device != DeviceChoice::Cpu),
     };
     chosen.map_or(DeviceChoice::Cpu, |(device, _)| device)

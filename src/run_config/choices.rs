@@ -255,7 +255,7 @@ impl DeviceChoice {
 choices! {
     /// Where drawings are read.
     #[derive(Default)]
-    ReadingChoice, "reading device" {
+    InferenceChoice, "reading device" {
         /// On the device that suits this machine: its GPU where that may be used and reads as the processor does.
         #[default]
         Automatic = "auto", "Automatic";
@@ -270,7 +270,7 @@ choices! {
     }
 }
 
-impl ReadingChoice {
+impl InferenceChoice {
     /// The device it names, if it names one.
     #[must_use]
     pub const fn device(self) -> Option<DeviceChoice> {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    Activation, Augmentation, DeviceChoice, ExportFormat, ModelKind, OptimizerKind, Precision, Preset, ReadingChoice, ScheduleKind,
+    Activation, Augmentation, DeviceChoice, ExportFormat, InferenceChoice, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind,
     UnknownChoice, WeightFormat,
 };
 pub use data_spec::{DataSource, DataSpec, NamedSet};

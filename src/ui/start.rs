@@ -53,7 +53,7 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
                     probe_in_subprocess(look_for_cuda_in(folder, program), &kept_in)
                 }),
                 sample_load: Arc::new(move |watched| meter.lock().unwrap_or_else(PoisonError::into_inner).read(watched)),
-                host: EngineHost::usual(),
+                host: EngineHost::from_env(),
                 connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
                 self_test: Arc::new(|device, folder| Ok(check_in_subprocess(device, folder)?)),
                 dialogs: Box::new(SystemDialogs),

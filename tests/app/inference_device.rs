@@ -7,7 +7,7 @@ use inkling::nn::ComputeError;
 use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event};
 use inkling::records::ModelRef;
-use inkling::run_config::{DeviceChoice, Precision, ReadingChoice};
+use inkling::run_config::{DeviceChoice, InferenceChoice, Precision};
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app, checked, reads};
@@ -24,7 +24,7 @@ fn on_a_mac() -> (App, FakeEngine) {
     (app, engine)
 }
 
-fn told(engine: &FakeEngine) -> Vec<(ReadingChoice, Vec<DeviceChoice>)> {
+fn told(engine: &FakeEngine) -> Vec<(InferenceChoice, Vec<DeviceChoice>)> {
     let of = |command: &Command| match command {
         Command::ChooseInferenceDevice { choice, usable } => Some((*choice, usable.clone())),
         _ => None,
@@ -36,10 +36,10 @@ fn told(engine: &FakeEngine) -> Vec<(ReadingChoice, Vec<DeviceChoice>)> {
 fn on_a_processor_alone_the_line_is_calm() {
     let (app, _engine) = app();
     assert_eq!(app.device_summary(), "Recognition on the CPU: 0.05 ms");
-    assert!(app.inference_flaws().is_empty() && app.notices.is_empty());
-    let reason = app.why_not_inference(ReadingChoice::Cuda).unwrap();
+    assert!(app.inference_rejections().is_empty() && app.notices.is_empty());
+    let reason = app.why_not_inference(InferenceChoice::Cuda).unwrap();
     assert!(reason.contains("NVIDIA"), "{reason}");
-    for choice in [ReadingChoice::Automatic, ReadingChoice::Fastest, ReadingChoice::Cpu] {
+    for choice in [InferenceChoice::Automatic, InferenceChoice::Fastest, InferenceChoice::Cpu] {
         assert_eq!(app.why_not_inference(choice), None);
     }
 }
@@ -47,7 +47,7 @@ fn on_a_processor_alone_the_line_is_calm() {
 #[test]
 fn a_device_that_passed_its_check_is_offered_to_the_engine() {
     let (app, engine) = on_a_mac();
-    assert_eq!(told(&engine), [(ReadingChoice::Automatic, vec![DeviceChoice::Metal])]);
+    assert_eq!(told(&engine), [(InferenceChoice::Automatic, vec![DeviceChoice::Metal])]);
     assert_eq!(app.device_summary(), "Recognition on Metal: 0.9 ms (CPU 0.1 ms)");
     assert!(app.why_not_device(DeviceChoice::Metal).is_some(), "but not for training");
 }
@@ -61,24 +61,24 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
     assert!(inkling::self_test::Report { device: DeviceChoice::Cuda, ..report.clone() }.passed_inference().is_err());
     report.checks[0].subject = inkling::self_test::Subject::Inference;
     app.checks.insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(report))));
-    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Fastest));
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Fastest));
     engine.serve();
-    assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Fastest, Vec::new())));
-    assert!(app.why_not_inference(ReadingChoice::Metal).unwrap().contains("Recognition"));
+    assert_eq!(told(&engine).last(), Some(&(InferenceChoice::Fastest, Vec::new())));
+    assert!(app.why_not_inference(InferenceChoice::Metal).unwrap().contains("Recognition"));
 }
 
 #[test]
 fn the_choice_is_told_and_remembered() {
     let (mut app, mut engine) = on_a_mac();
-    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cpu));
-    assert_eq!(app.settings_to_save().reading, ReadingChoice::Cpu);
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
+    assert_eq!(app.settings_to_save().inference_device, InferenceChoice::Cpu);
     engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
     engine.serve();
     app.poll();
-    assert_eq!(told(&engine).last().map(|told| told.0), Some(ReadingChoice::Cpu));
+    assert_eq!(told(&engine).last().map(|told| told.0), Some(InferenceChoice::Cpu));
     assert_eq!(app.device_summary(), "Recognition on the CPU: 0.1 ms");
     // Said once; said again to an engine that knows nothing yet.
-    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cpu));
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
     engine.serve();
     assert_eq!(told(&engine).len(), 2);
     engine.die();
@@ -112,7 +112,7 @@ fn a_device_that_is_not_used_says_why_and_only_once() {
         report.trials.push(DeviceTrial { device: DeviceChoice::Metal, outcome: Err(flaw) });
         app.on_event(Event::InferenceDevice(report.clone()));
         assert_eq!(app.device_summary(), "Recognition on the CPU: 0.1 ms");
-        let said = app.inference_flaws();
+        let said = app.inference_rejections();
         assert!(said.len() == 1 && said[0].starts_with("Metal is not used") && said[0].contains(words), "{said:?}");
         let notice = app.notices.last().unwrap();
         assert_eq!(notice.message.what, said[0]);
@@ -159,9 +159,9 @@ fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
     assert_eq!(engine.engines(), 2, "the second is in a process of its own");
     engine.serve();
     app.poll();
-    assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Automatic, vec![DeviceChoice::Cuda])));
+    assert_eq!(told(&engine).last(), Some(&(InferenceChoice::Automatic, vec![DeviceChoice::Cuda])));
     assert!(app.prediction().is_some(), "the second read what the first had not");
-    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cpu));
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
     assert_eq!(engine.engines(), 2, "nothing is gained by moving back");
 }
 
@@ -193,16 +193,16 @@ fn automatic_means_the_gpu_that_passed_its_check() {
 #[test]
 fn a_process_that_was_lost_is_not_moved_to_again_by_itself() {
     let (mut app, mut engine) = with_a_gpu();
-    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cuda));
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cuda));
     engine.serve();
-    assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Cuda, vec![DeviceChoice::Cuda])));
+    assert_eq!(told(&engine).last(), Some(&(InferenceChoice::Cuda, vec![DeviceChoice::Cuda])));
     let engines = engine.engines();
     engine.send(Event::EngineExited(EngineExit::Hung { seconds: 30 }));
     app.poll();
     engine.serve();
     assert_eq!(engine.engines(), engines + 1);
-    assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Cuda, Vec::new())));
-    app.apply(Action::ChooseInferenceDevice(ReadingChoice::Cuda));
+    assert_eq!(told(&engine).last(), Some(&(InferenceChoice::Cuda, Vec::new())));
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cuda));
     engine.serve();
-    assert_eq!(told(&engine).last(), Some(&(ReadingChoice::Cuda, vec![DeviceChoice::Cuda])), "told to, it is");
+    assert_eq!(told(&engine).last(), Some(&(InferenceChoice::Cuda, vec![DeviceChoice::Cuda])), "told to, it is");
 }

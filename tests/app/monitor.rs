@@ -20,7 +20,7 @@ fn poll_for(app: &mut App, time: Duration) {
 }
 
 fn processors(app: &App) -> Vec<f32> {
-    app.monitor.readings().iter().map(|prediction| prediction.processor).collect()
+    app.monitor.samples().iter().map(|sample| sample.processor).collect()
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn readings_follow_each_other_a_second_apart() {
     engine.live.lock().unwrap().script = [0.1, 0.2, 0.3].map(busy).into();
     app.apply(Action::ShowMonitor(true));
     let since = Instant::now();
-    wait_for(&mut app, |app| app.monitor.readings().len() == 3);
+    wait_for(&mut app, |app| app.monitor.samples().len() == 3);
     assert!(since.elapsed() >= Duration::from_secs(2));
     assert_eq!(processors(&app), [0.1, 0.2, 0.3]);
     let own = Watched { processes: vec![std::process::id()], gpus: false };
@@ -71,7 +71,7 @@ fn only_the_last_two_minutes_are_kept() {
     for number in 0..150_u16 {
         app.monitor.take(busy(f32::from(number) / 150.0));
     }
-    assert_eq!(app.monitor.readings().len(), 120);
+    assert_eq!(app.monitor.samples().len(), 120);
     assert_eq!(processors(&app)[119], 149.0 / 150.0);
 }
 

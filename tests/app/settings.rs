@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use inkling::app::{Action, Settings, Theme, WindowGeometry};
-use inkling::run_config::{ModelKind, ReadingChoice, RunConfig};
+use inkling::run_config::{InferenceChoice, ModelKind, RunConfig};
 
 use crate::fake_engine::{Answers, app_with};
 
@@ -17,7 +17,7 @@ fn unusual() -> Settings {
         config: RunConfig { model: ModelKind::LeNet, epochs: 7, ..RunConfig::default() },
         data_folders: vec!["some/where".into()],
         cuda_folder: Some("some/where/else".into()),
-        reading: ReadingChoice::Fastest,
+        inference_device: InferenceChoice::Fastest,
         pen: 14.0,
         smoothing: 0.5,
         log_loss: true,

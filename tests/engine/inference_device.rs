@@ -10,7 +10,7 @@ use inkling::nn::ComputeError;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, JobEvent};
 use inkling::records::{JobId, ModelRef, Prediction};
-use inkling::run_config::{ConfigProblem, DeviceChoice, ReadingChoice, RunConfig};
+use inkling::run_config::{ConfigProblem, DeviceChoice, InferenceChoice, RunConfig};
 
 use super::work::{Bench, a_stroke, bench_with};
 use crate::fake_device::{FakeDevices, Script};
@@ -21,7 +21,7 @@ fn engine(devices: FakeDevices) -> Bench {
     bench_with(8, 2, Arc::new(devices) as Arc<dyn Devices>)
 }
 
-fn ask(bench: &Bench, choice: ReadingChoice) {
+fn ask(bench: &Bench, choice: InferenceChoice) {
     bench.handle.send(Command::ChooseInferenceDevice { choice, usable: vec![DeviceChoice::Cuda] });
 }
 
@@ -39,7 +39,7 @@ fn read(bench: &Bench, wanted: u64) -> Prediction {
 }
 
 /// What an engine finds whose device follows this script.
-fn found(script: Script, choice: ReadingChoice) -> (Bench, DeviceComparison) {
+fn found(script: Script, choice: InferenceChoice) -> (Bench, DeviceComparison) {
     let bench = engine(FakeDevices::new(script));
     ask(&bench, choice);
     let report = reported(&bench);
@@ -49,7 +49,7 @@ fn found(script: Script, choice: ReadingChoice) -> (Bench, DeviceComparison) {
 #[test]
 fn with_nothing_but_a_processor_its_speed_is_measured() {
     let bench = engine(FakeDevices::new(Script::Absent));
-    bench.handle.send(Command::ChooseInferenceDevice { choice: ReadingChoice::Automatic, usable: Vec::new() });
+    bench.handle.send(Command::ChooseInferenceDevice { choice: InferenceChoice::Automatic, usable: Vec::new() });
     let report = reported(&bench);
     assert_eq!((&report.model, report.device, report.trials.len()), (&ModelRef::Starter, DeviceChoice::Cpu, 1));
     let figures = report.trials[0].outcome.as_ref().unwrap();
@@ -59,7 +59,7 @@ fn with_nothing_but_a_processor_its_speed_is_measured() {
 
 #[test]
 fn a_device_that_reads_as_the_processor_does_is_used() {
-    let (bench, report) = found(Script::Sound, ReadingChoice::Automatic);
+    let (bench, report) = found(Script::Sound, InferenceChoice::Automatic);
     assert_eq!((report.device, report.trials.len()), (DeviceChoice::Cuda, 2));
     let agreement = report.trials[1].outcome.as_ref().unwrap().agreement;
     assert_eq!((agreement.images as usize, agreement.matching as usize), (COMPARED_IMAGES, COMPARED_IMAGES));
@@ -67,7 +67,7 @@ fn a_device_that_reads_as_the_processor_does_is_used() {
     let there = read(&bench, 1);
     assert_eq!(there.device, DeviceChoice::Cuda);
     // The processor is never tried against itself, and takes over at once.
-    ask(&bench, ReadingChoice::Cpu);
+    ask(&bench, InferenceChoice::Cpu);
     assert_eq!(reported(&bench).trials.len(), 1);
     let here = read(&bench, 2);
     assert_eq!(here.device, DeviceChoice::Cpu);
@@ -78,11 +78,11 @@ fn a_device_that_reads_as_the_processor_does_is_used() {
 
 #[test]
 fn the_fastest_is_the_one_that_was_measured_to_be() {
-    let (bench, report) = found(Script::Slow(Duration::from_millis(3)), ReadingChoice::Fastest);
+    let (bench, report) = found(Script::Slow(Duration::from_millis(3)), InferenceChoice::Fastest);
     assert!(report.trials.iter().all(|trial| trial.outcome.is_ok()), "{report:?}");
     assert_eq!((report.device, read(&bench, 1).device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
     // Whoever names it gets it.
-    ask(&bench, ReadingChoice::Cuda);
+    ask(&bench, InferenceChoice::Cuda);
     assert_eq!(reported(&bench).device, DeviceChoice::Cuda);
     assert_eq!(read(&bench, 2).device, DeviceChoice::Cuda);
 }
@@ -90,7 +90,7 @@ fn the_fastest_is_the_one_that_was_measured_to_be() {
 #[test]
 fn a_device_that_reads_otherwise_or_not_at_all_is_not_used() {
     let flaw = |script| {
-        let (bench, report) = found(script, ReadingChoice::Cuda);
+        let (bench, report) = found(script, InferenceChoice::Cuda);
         assert_eq!((report.device, read(&bench, 1).device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
         assert!(report.trials[0].outcome.is_ok());
         report.trials[1].outcome.clone().unwrap_err()
@@ -109,7 +109,7 @@ fn a_device_that_reads_otherwise_or_not_at_all_is_not_used() {
 fn a_device_that_fails_later_costs_no_drawing() {
     // It survives the comparison, which reads a few pictures more to warm up.
     for script in [Script::Fails(COMPARED_IMAGES as u32 + 20), Script::Panics(COMPARED_IMAGES as u32 + 20)] {
-        let (bench, report) = found(script, ReadingChoice::Automatic);
+        let (bench, report) = found(script, InferenceChoice::Automatic);
         assert_eq!(report.device, DeviceChoice::Cuda);
         let (mut there, mut request) = (0, 0);
         let (said, prediction) = loop {
@@ -137,7 +137,7 @@ fn a_device_that_fails_later_costs_no_drawing() {
 fn drawings_are_read_while_a_device_is_being_opened() {
     let (open, gate) = channel();
     let bench = engine(FakeDevices { gate: Some(Arc::new(Mutex::new(gate))), ..FakeDevices::default() });
-    ask(&bench, ReadingChoice::Automatic);
+    ask(&bench, InferenceChoice::Automatic);
     for request in 1..=50 {
         assert_eq!(read(&bench, request).device, DeviceChoice::Cpu, "the device is not there yet");
     }
@@ -150,7 +150,7 @@ fn drawings_are_read_while_a_device_is_being_opened() {
 fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
     let (open, gate) = channel();
     let bench = engine(FakeDevices { gate: Some(Arc::new(Mutex::new(gate))), ..FakeDevices::default() });
-    ask(&bench, ReadingChoice::Automatic);
+    ask(&bench, InferenceChoice::Automatic);
     assert_eq!(read(&bench, 1).device, DeviceChoice::Cpu);
     let run = bench.start(1);
     let mut told = Vec::new();
@@ -187,7 +187,7 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
 fn a_run_on_a_device_leaves_a_model_that_reads_there() {
     let mut bench = engine(FakeDevices::new(Script::Sound));
     bench.config = RunConfig { device: DeviceChoice::Cuda, ..bench.config };
-    ask(&bench, ReadingChoice::Automatic);
+    ask(&bench, InferenceChoice::Automatic);
     bench.start(1);
     let mut following = None;
     let summary = bench.until(|event| match event {

@@ -13,7 +13,7 @@ use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, StepPoint, Telemetry};
 use inkling::run_config::{
-    Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, Field, ModelKind, NamedSet, Preset, ReadingChoice,
+    Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, Field, InferenceChoice, ModelKind, NamedSet, Preset,
     RunConfig,
 };
 
@@ -48,7 +48,7 @@ fn every_command_arrives_as_it_left() {
         Command::UseModel(ModelRef::Starter),
         Command::UseModel(ModelRef::File("a/b c/model.safetensors".into())),
         Command::UseModel(ModelRef::Training(JobId(4))),
-        Command::ChooseInferenceDevice { choice: ReadingChoice::Fastest, usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal] },
+        Command::ChooseInferenceDevice { choice: InferenceChoice::Fastest, usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal] },
         Command::Classify { request: 5, ink },
         submit(6, Job::Evaluate { model: ModelRef::Starter, data: named }),
         submit(7, Job::Benchmark(report().extent)),

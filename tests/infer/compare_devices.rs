@@ -9,7 +9,7 @@ use inkling::infer::{
     Agreement, COMPARED_IMAGES, Classifier, DeviceRejection, DeviceTiming, DeviceTrial, InferError, TOLERANCE, choose_device,
     compare_devices,
 };
-use inkling::run_config::{DeviceChoice, ReadingChoice};
+use inkling::run_config::{DeviceChoice, InferenceChoice};
 
 use crate::fake_device::{FakeDevices, Script};
 
@@ -44,7 +44,7 @@ fn a_device_that_takes_too_long_is_rejected_and_the_others_are_not() {
     let usable = [DeviceChoice::Cuda, DeviceChoice::Metal];
     // Long enough that even on a busy machine only the script makes a device too slow.
     let limit = Duration::from_secs(3);
-    let (comparison, _) = compare_devices(&model, ReadingChoice::Fastest, &usable, &load, limit).unwrap();
+    let (comparison, _) = compare_devices(&model, InferenceChoice::Fastest, &usable, &load, limit).unwrap();
     let [cpu, slow, sound] = &comparison.trials[..] else { panic!("three were tried") };
     assert_eq!((cpu.device, slow.device, sound.device), (DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal));
     let rejected = slow.outcome.clone().unwrap_err();
@@ -64,11 +64,11 @@ fn the_choice_decides_what_is_tried() {
     let model = Classifier::starter().unwrap();
     let both = [Cuda, Metal];
     let cases = [
-        (ReadingChoice::Automatic, &both[..], &[Cuda][..], Cuda),
-        (ReadingChoice::Metal, &both, &[Metal], Metal),
-        (ReadingChoice::Cpu, &both, &[], Cpu),
-        (ReadingChoice::Metal, &both[..1], &[], Cpu),
-        (ReadingChoice::Automatic, &[], &[], Cpu),
+        (InferenceChoice::Automatic, &both[..], &[Cuda][..], Cuda),
+        (InferenceChoice::Metal, &both, &[Metal], Metal),
+        (InferenceChoice::Cpu, &both, &[], Cpu),
+        (InferenceChoice::Metal, &both[..1], &[], Cpu),
+        (InferenceChoice::Automatic, &[], &[], Cpu),
     ];
     for (choice, usable, tried, chosen) in cases {
         let loaded = RefCell::new(Vec::new());
@@ -89,11 +89,11 @@ fn the_fastest_or_the_first_that_was_not_rejected_is_chosen() {
     let timing = |median_microseconds| DeviceTiming { median_microseconds, p99_microseconds: 0.0, agreement: Agreement::default() };
     let trial = |device, median| DeviceTrial { device, outcome: Ok(timing(median)) };
     let slower = [trial(Cpu, 1.0), trial(Cuda, 2.0)];
-    assert_eq!(choose_device(ReadingChoice::Automatic, &slower), Cuda);
-    assert_eq!(choose_device(ReadingChoice::Fastest, &slower), Cpu);
-    assert_eq!(choose_device(ReadingChoice::Fastest, &[trial(Cpu, 2.0), trial(Cuda, 1.0)]), Cuda);
+    assert_eq!(choose_device(InferenceChoice::Automatic, &slower), Cuda);
+    assert_eq!(choose_device(InferenceChoice::Fastest, &slower), Cpu);
+    assert_eq!(choose_device(InferenceChoice::Fastest, &[trial(Cpu, 2.0), trial(Cuda, 1.0)]), Cuda);
     let rejected = DeviceTrial { device: Cuda, outcome: Err(DeviceRejection::Failed(InferError::Data(DataError::Unknown))) };
-    for choice in [ReadingChoice::Automatic, ReadingChoice::Fastest, ReadingChoice::Cuda] {
+    for choice in [InferenceChoice::Automatic, InferenceChoice::Fastest, InferenceChoice::Cuda] {
         assert_eq!(choose_device(choice, &[trial(Cpu, 1.0), rejected.clone()]), Cpu);
         assert_eq!(choose_device(choice, &[]), Cpu);
     }

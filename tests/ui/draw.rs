@@ -7,7 +7,7 @@ use inkling::app::{Action, CANVAS, Checked};
 use inkling::hardware::{Hardware, Metal};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::protocol::{Command, Event};
-use inkling::run_config::{DeviceChoice, ReadingChoice};
+use inkling::run_config::{DeviceChoice, InferenceChoice};
 
 use crate::fake_engine::{checked, prediction, reads};
 use crate::ui::stage::{Panel, Stage, press, serve, stage, stroke, value};
@@ -158,7 +158,7 @@ fn on_a_mac(found: DeviceComparison) -> Harness<'static, Stage> {
     stage.app.hardware = Some(Hardware { metal: Some(Metal::default()), ..Hardware::default() });
     stage.app.checks.insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(checked(DeviceChoice::Metal)))));
     stage.engine.reads = found;
-    stage.app.apply(Action::ChooseInferenceDevice(ReadingChoice::Fastest));
+    stage.app.apply(Action::ChooseInferenceDevice(InferenceChoice::Fastest));
     serve(&mut harness);
     harness
 }
@@ -178,8 +178,8 @@ fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
     harness.state_mut().engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
     harness.get_by_role_and_label(Role::RadioButton, "CPU").click();
     serve(&mut harness);
-    assert_eq!(harness.state().app.settings.reading, ReadingChoice::Cpu);
-    assert!(matches!(harness.state().engine.heard.last(), Some(Command::ChooseInferenceDevice { choice: ReadingChoice::Cpu, .. })));
+    assert_eq!(harness.state().app.settings.inference_device, InferenceChoice::Cpu);
+    assert!(matches!(harness.state().engine.heard.last(), Some(Command::ChooseInferenceDevice { choice: InferenceChoice::Cpu, .. })));
     assert!(harness.query_by_label("Recognition on the CPU: 0.1 ms").is_some());
 }
 
@@ -194,7 +194,7 @@ fn the_place_of_reading_is_chosen_by_keyboard_too() {
     harness.run();
     harness.key_press(Key::Space);
     serve(&mut harness);
-    assert_eq!(harness.state().app.settings.reading, ReadingChoice::Automatic);
+    assert_eq!(harness.state().app.settings.inference_device, InferenceChoice::Automatic);
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn gpus_have_figures_of_their_own_and_what_they_do_not_tell_is_left_out() {
     assert_eq!(figure(&window, "GPU"), "87 %");
     assert_eq!(figure(&window, "GPU memory"), "3.0 GB of 12.0 GB");
     assert_eq!(figure(&window, "GPU temperature, power"), "61 °C, 144 W");
-    until(&mut window, "the next reading", |app| app.monitor.readings().len() == 2);
+    until(&mut window, "the next reading", |app| app.monitor.samples().len() == 2);
     assert_eq!(figure(&window, "GPU 1"), "87 %");
     assert_eq!(figure(&window, "GPU 2 memory"), "3.0 GB of 12.0 GB");
     assert!(

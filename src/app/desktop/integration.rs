@@ -17,16 +17,16 @@ pub enum WindowRequest {
     Front,
 }
 
-/// What was noticed so far.
+/// What the desktop was asked for.
 #[derive(Debug, Default)]
 pub struct DesktopState {
     /// Kept while the machine is to stay awake: dropping it ends that.
     until: Option<Sender<()>>,
     /// True once the machine said that it stays awake.
     awake: bool,
-    /// True while a run was under way when it was last looked.
+    /// True if a run was in progress at the last update.
     was_training: bool,
-    /// What the window is to do about not being looked at.
+    /// What the window is to do next.
     wants: Option<WindowRequest>,
 }
 
@@ -46,7 +46,7 @@ impl App {
         self.desktop_state.wants = Some(WindowRequest::Front);
     }
 
-    /// Looks whether a run began, holds or ended.
+    /// Follows the run: keeps the machine awake while it trains, and announces its end.
     pub(in crate::app) fn update_desktop(&mut self) {
         let works = self.run.as_ref().is_some_and(|run| run.is_active() && run.phase != Phase::Paused);
         match (works, self.desktop_state.until.is_some()) {
@@ -60,14 +60,14 @@ impl App {
         }
     }
 
-    /// A system that cannot be asked to stay awake is no concern of the person's.
+    /// Where the system cannot be asked to stay awake, nothing is said.
     fn stay_awake(&mut self) {
         let (until, over) = channel();
         let desktop = Arc::clone(&self.deps.desktop);
         self.background.run_with_updates(move |tell| {
             let kept = desktop.keep_awake();
             tell(BackgroundResult::StaysAwake(kept.is_some()));
-            // Ends when the other side is dropped; only then is what was kept.
+            // Blocks until the other side is dropped; only then may the machine sleep again.
             let _ = over.recv();
         });
         self.desktop_state.until = Some(until);
@@ -77,7 +77,7 @@ impl App {
         self.desktop_state.awake = awake;
     }
 
-    /// Says to somebody who looks elsewhere how the run ended.
+    /// Announces how the run ended to somebody who looks elsewhere.
     fn call(&mut self) {
         let Some(message) = self.run.as_ref().and_then(ending) else { return };
         self.desktop_state.wants = Some(WindowRequest::Attention);
@@ -89,7 +89,7 @@ impl App {
     }
 }
 
-/// How a run that was let alone ended; nothing for one that was thrown away.
+/// How a run ended; `None` for one that was discarded.
 fn ending(run: &RunView) -> Option<Message> {
     match &run.phase {
         Phase::Finished(summary) => Some(Message::run_finished(summary)),

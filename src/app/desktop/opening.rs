@@ -11,7 +11,7 @@ use crate::ink::{Ink, InkError, read_ink_file};
 use crate::records::ModelRef;
 
 impl App {
-    /// Opens each as what it is; the last of a kind is what is seen.
+    /// Opens models and drawings; the last of each kind is shown.
     pub(in crate::app) fn open(&mut self, files: Vec<PathBuf>) {
         // Whoever opens a file knows what to do next; the wizard comes back at the next launch.
         self.wizard = None;

@@ -6,10 +6,10 @@ use crate::ink::{Ink, Stroke};
 /// The side of the canvas in its own units: ten to each pixel of the model's image.
 pub const CANVAS: f32 = 280.0;
 
-/// How much of the canvas ink from elsewhere fills, as MNIST's digits fill 20 of 28 pixels.
+/// The share of the canvas that drawings from elsewhere fill, as MNIST's digits fill 20 of 28 pixels.
 const FILLED: f32 = 20.0 / 28.0;
 
-/// Strokes, with everything that can be taken back.
+/// Strokes and their undo history.
 #[derive(Clone, Debug)]
 pub struct Drawing {
     strokes: Vec<Stroke>,
@@ -44,7 +44,7 @@ impl Drawing {
         self.pen_down = true;
     }
 
-    /// Goes on with the stroke; true when that changed anything.
+    /// Extends the stroke; true if that changed anything.
     pub fn extend(&mut self, point: [f32; 2]) -> bool {
         let Some(stroke) = self.strokes.last_mut().filter(|_| self.pen_down) else { return false };
         let moved = stroke.last() != Some(&point);
@@ -59,8 +59,8 @@ impl Drawing {
         self.pen_down = false;
     }
 
-    /// Puts ink from elsewhere in the place of the drawing; `undo` brings that back. What is not in the canvas's own units is brought to
-    /// a size a hand would have drawn, in the middle.
+    /// Replaces the drawing by one from elsewhere; `undo` brings it back. Strokes in other units than the canvas's are scaled to a usual size
+    /// and centred.
     pub fn put(&mut self, ink: &Ink) {
         let points = || ink.strokes.iter().flatten().filter(|point| point.iter().all(|value| value.is_finite()));
         let edge = |axis: usize, fold: fn(f32, f32) -> f32, start| points().map(|point| point[axis]).fold(start, fold);
@@ -85,7 +85,7 @@ impl Drawing {
         }
     }
 
-    /// Takes the last change back.
+    /// Undoes the last change.
     pub fn undo(&mut self) {
         if let Some(before) = self.past.pop() {
             self.future.push(std::mem::replace(&mut self.strokes, before));
@@ -93,7 +93,7 @@ impl Drawing {
         }
     }
 
-    /// Brings back what was taken back.
+    /// Redoes what was undone.
     pub fn redo(&mut self) {
         if let Some(after) = self.future.pop() {
             self.past.push(std::mem::replace(&mut self.strokes, after));
@@ -120,7 +120,7 @@ impl Drawing {
         !self.future.is_empty()
     }
 
-    /// The drawing as it is read.
+    /// The drawing as it is classified.
     pub fn ink(&self) -> Ink {
         Ink { strokes: self.strokes.clone(), pen: Some(self.pen) }
     }

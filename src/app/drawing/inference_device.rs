@@ -10,14 +10,14 @@ use crate::hardware::inference_availability;
 use crate::infer::{COMPARED_IMAGES, DeviceComparison, DeviceTiming, DeviceTrial, TOLERANCE};
 use crate::protocol::Command;
 use crate::records::ModelRef;
-use crate::run_config::{DeviceChoice, ReadingChoice};
+use crate::run_config::{DeviceChoice, InferenceChoice};
 use crate::text::format::milliseconds;
 
 /// The state of the choice of device for recognition.
 #[derive(Clone, Debug, Default)]
 pub struct InferenceDevice {
     /// The last choice sent to the engine.
-    sent: Option<(ReadingChoice, Vec<DeviceChoice>)>,
+    sent: Option<(InferenceChoice, Vec<DeviceChoice>)>,
     /// The engine's last comparison.
     report: Option<DeviceComparison>,
     /// True once a process that used a driver's device has crashed.
@@ -54,13 +54,13 @@ impl App {
     }
 
     /// Why devices that were tried are not used, a sentence each.
-    pub fn inference_flaws(&self) -> Vec<String> {
+    pub fn inference_rejections(&self) -> Vec<String> {
         let tried = self.inference_report().map_or(&[][..], |report| &report.trials);
-        tried.iter().filter_map(|trial| Some(Message::reading_flaw(trial.device, trial.outcome.as_ref().err()?).what)).collect()
+        tried.iter().filter_map(|trial| Some(Message::inference_rejection(trial.device, trial.outcome.as_ref().err()?).what)).collect()
     }
 
     /// Why this choice is unavailable, if it is.
-    pub fn why_not_inference(&self, choice: ReadingChoice) -> Option<String> {
+    pub fn why_not_inference(&self, choice: InferenceChoice) -> Option<String> {
         choice.device().and_then(|device| self.why_not_inference_on(device))
     }
 
@@ -78,8 +78,8 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn choose_inference_device(&mut self, choice: ReadingChoice) {
-        self.settings.reading = choice;
+    pub(in crate::app) fn choose_inference_device(&mut self, choice: InferenceChoice) {
+        self.settings.inference_device = choice;
         self.inference.gave_up = false;
         self.update_inference_device();
     }
@@ -87,7 +87,7 @@ impl App {
     /// Moves the engine to where it can use the wanted device, as soon as it is idle, and sends it the choice.
     pub(in crate::app) fn update_inference_device(&mut self) {
         let gpu = DeviceChoice::Cuda;
-        let wants_gpu = !matches!(self.settings.reading, ReadingChoice::Cpu | ReadingChoice::Metal) && !self.inference.gave_up;
+        let wants_gpu = !matches!(self.settings.inference_device, InferenceChoice::Cpu | InferenceChoice::Metal) && !self.inference.gave_up;
         let elsewhere = self.engine.host != self.engine.host_for(gpu);
         if wants_gpu && elsewhere && !self.is_at_work() && self.why_not_inference_on(gpu).is_none() {
             self.move_engine_for(gpu);
@@ -100,7 +100,7 @@ impl App {
         let reaches = |device: &DeviceChoice| *device != DeviceChoice::Cuda || self.engine.host == EngineHost::Process;
         let others = [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
         let usable: Vec<_> = others.filter(|device| reaches(device) && self.why_not_inference_on(*device).is_none()).collect();
-        let sent = Some((self.settings.reading, usable));
+        let sent = Some((self.settings.inference_device, usable));
         if self.inference.sent != sent {
             self.inference.sent.clone_from(&sent);
             if let Some((choice, usable)) = sent {
@@ -132,7 +132,7 @@ impl App {
             .iter()
             .filter_map(|trial| Some((trial.device, trial.outcome.as_ref().err()?)))
             .filter(|(device, _)| !known(*device))
-            .map(|(device, flaw)| Message::reading_flaw(device, flaw))
+            .map(|(device, flaw)| Message::inference_rejection(device, flaw))
             .collect();
         self.inference.report = Some(report);
         for message in news {

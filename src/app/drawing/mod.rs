@@ -1,4 +1,4 @@
-//! The canvas and what the model makes of the drawing on it: strokes, prediction requests, the device that predicts, the verdict's wording.
+//! The canvas and what the model makes of the drawing on it: strokes, requests for predictions, the device in use, the prediction as text.
 
 mod canvas;
 mod inference_device;

@@ -2,12 +2,12 @@
 
 use crate::records::Prediction;
 
-/// The line of drawings waiting to be read.
+/// The drawing's newest prediction, and the request in flight.
 #[derive(Clone, Debug, Default)]
 pub struct PredictionQueue {
-    /// Goes up with every change of the drawing, and is its name in requests.
+    /// Counts the changes of the drawing; a request carries the count it belongs to.
     newest: u64,
-    /// Asked for and not answered.
+    /// Sent and not answered.
     in_flight: Option<u64>,
     /// Answers to requests up to this one belong to a canvas that was emptied since.
     emptied: u64,
@@ -50,7 +50,7 @@ impl PredictionQueue {
         self.prediction.as_ref().map(|(_, prediction)| prediction)
     }
 
-    /// True while the drawing has changed since it was read.
+    /// True while the drawing has changed since its prediction.
     pub fn is_behind(&self) -> bool {
         self.newest > self.emptied && self.prediction.as_ref().is_none_or(|(request, _)| *request < self.newest)
     }

@@ -3,7 +3,7 @@
 use crate::device::HAS_CUDA;
 use crate::hardware::{Hardware, lines};
 
-/// Name and value, one of each to a line: the versions, then the machine, once it was looked at.
+/// Names and values: the versions, then the machine, once probed.
 pub fn facts(hardware: Option<&Hardware>) -> Vec<(String, String)> {
     let cuda = if HAS_CUDA { ", with CUDA" } else { "" };
     let build = format!("{} for {} on {}{cuda}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);

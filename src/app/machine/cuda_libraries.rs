@@ -13,14 +13,14 @@ impl App {
         self.background.run(move || choice().map(BackgroundResult::CudaFolder));
     }
 
-    /// The same folder again is looked at again: something may have been put there.
+    /// Looks into the folder, again if it is the same one: its files may have changed.
     pub(in crate::app) fn use_cuda_folder(&mut self, folder: Option<PathBuf>) {
         self.settings.cuda_folder = folder;
-        // What is known of the GPU held for the libraries that were found before.
+        // The GPU's self-test was made with the libraries that were found before.
         self.checks.remove(&DeviceChoice::Cuda);
         self.looking_for_cuda = true;
         self.probe();
-        // A process that has looked for its libraries once does not look again; one that computes with them has all it needs.
+        // A process looks for its libraries once. One that trains has what it needs and is left alone.
         if self.engine.host == EngineHost::Process && !self.is_training() {
             self.restart_engine();
         }

@@ -13,23 +13,23 @@ use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::self_test::Report;
 
-/// Checks a device, with NVIDIA's libraries looked for in this folder first; blocks until it is done.
+/// Self-tests a device, with NVIDIA's libraries looked for in this folder first; blocks until it is done.
 pub type SelfTest = Arc<dyn Fn(DeviceChoice, Option<&Path>) -> Result<Report, Problem> + Send + Sync>;
 
-/// What is known of a device.
+/// The self-test of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Checked {
     /// Its self-test is running.
     Running,
-    /// What the last one found, or why it found nothing.
+    /// Its report, or why there is none.
     Done(Box<Result<Report, Problem>>),
 }
 
-/// What is known, by device; nothing of those that were not checked.
+/// Self-tests by device; devices that were not tested are missing.
 pub type Checks = HashMap<DeviceChoice, Checked>;
 
 impl App {
-    /// Checks a device, unless it is being checked.
+    /// Starts a device's self-test, unless it is running.
     pub(in crate::app) fn check_device(&mut self, device: DeviceChoice) {
         if self.checks.insert(device, Checked::Running) == Some(Checked::Running) {
             return;
@@ -42,7 +42,7 @@ impl App {
         });
     }
 
-    /// Checks what is only used once it has passed: a GPU that everything is there for.
+    /// Tests GPUs that could be used: they are only used once they have passed.
     pub(in crate::app) fn check_gpu(&mut self) {
         for device in [DeviceChoice::Cuda, DeviceChoice::Metal] {
             if self.hardware.as_ref().is_some_and(|hardware| inference_availability(device, hardware).is_ok())
@@ -53,7 +53,7 @@ impl App {
         }
     }
 
-    /// Why this device cannot be used here, if it cannot.
+    /// Why this device is unavailable, if it is.
     pub fn why_not_device(&self, device: DeviceChoice) -> Option<String> {
         if let Err(reason) = device_availability(device, &self.machine()) {
             return Some(reason);
@@ -68,7 +68,7 @@ impl App {
         }
     }
 
-    /// The device that a run in this number format is carried out on where `device` is chosen.
+    /// The device that is used if `device` and `precision` are chosen.
     pub fn device_for(&self, device: DeviceChoice, precision: Precision) -> DeviceChoice {
         match device {
             DeviceChoice::Auto => {
@@ -79,7 +79,7 @@ impl App {
         }
     }
 
-    /// These settings as an engine is asked for them: with the GPU that `Auto` stands for, where it stands for one.
+    /// The settings as they are submitted: `Auto` replaced by the GPU if it stands for one.
     pub(in crate::app) fn with_device(&self, config: &RunConfig) -> RunConfig {
         match self.device_for(config.device, config.precision) {
             DeviceChoice::Cpu => config.clone(),
@@ -87,14 +87,14 @@ impl App {
         }
     }
 
-    /// The number formats that differ where the run would be, and the one that is chosen.
+    /// The precisions that differ on the chosen device, and the chosen one.
     pub fn precisions(&self) -> Vec<Precision> {
         let chosen = |precision: Precision| precision == self.config.precision || precision == Precision::F32;
         let differs = |precision: Precision| precision.differs_on(self.device_for(self.config.device, precision));
         Precision::ALL.iter().copied().filter(|&precision| chosen(precision) || differs(precision)).collect()
     }
 
-    /// Why this number format cannot be used on the device that is chosen, if it was found wrong there.
+    /// Why this precision cannot be used on the chosen device, if its self-test failed there.
     pub fn why_not_precision(&self, precision: Precision) -> Option<String> {
         self.why_not_precision_on(self.device_for(self.config.device, precision), precision)
     }
@@ -105,8 +105,7 @@ impl App {
     }
 }
 
-/// What `Auto` stands for in this number format: the NVIDIA GPU where it can be used and its check found nothing wrong with that format, and
-/// the processor otherwise.
+/// What `Auto` stands for at this precision: the NVIDIA GPU if it can be used and has passed its self-test at it, otherwise the CPU.
 pub fn automatic(gpu: Option<&Checked>, precision: Precision) -> DeviceChoice {
     let Some(Checked::Done(found)) = gpu else { return DeviceChoice::Cpu };
     match &**found {

@@ -8,64 +8,64 @@ use crate::app::App;
 use crate::app::background::BackgroundResult;
 use crate::hardware::{LoadSample, Watched};
 
-/// Takes a reading; blocks until it is taken.
+/// Takes a sample; blocks until it is taken.
 pub type SampleLoad = Arc<dyn Fn(&Watched) -> LoadSample + Send + Sync>;
 
-/// The time between two readings.
+/// The time between two samples.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The number of samples kept.
 const CAPACITY: usize = 120;
-/// After a longer gap than this (the window was out of sight) older readings are no part of the same curve.
+/// After a longer gap than this (the window was out of sight) older samples are no part of the same curve.
 const GAP: Duration = Duration::from_secs(5);
 
-/// What was read lately.
+/// The latest samples.
 #[derive(Clone, Debug, Default)]
 pub struct Monitor {
-    readings: VecDeque<LoadSample>,
+    samples: VecDeque<LoadSample>,
     /// When the last one came.
     last_at: Option<Instant>,
-    /// One is asked for.
+    /// True while one is being taken.
     pending: bool,
 }
 
 impl Monitor {
-    /// The readings of the last two minutes, a second apart, oldest first.
-    pub const fn readings(&self) -> &VecDeque<LoadSample> {
-        &self.readings
+    /// The samples of the last two minutes, a second apart, oldest first.
+    pub const fn samples(&self) -> &VecDeque<LoadSample> {
+        &self.samples
     }
 
-    /// How things stood last.
+    /// The newest sample.
     pub fn newest(&self) -> Option<&LoadSample> {
-        self.readings.back()
+        self.samples.back()
     }
 
-    /// Takes in the next one.
-    pub fn take(&mut self, reading: LoadSample) {
+    /// Adds a sample.
+    pub fn take(&mut self, sample: LoadSample) {
         self.pending = false;
         if self.last_at.replace(Instant::now()).is_some_and(|last_at| last_at.elapsed() > GAP) {
-            self.readings.clear();
+            self.samples.clear();
         }
-        if self.readings.len() == CAPACITY {
-            self.readings.pop_front();
+        if self.samples.len() == CAPACITY {
+            self.samples.pop_front();
         }
-        self.readings.push_back(reading);
+        self.samples.push_back(sample);
     }
 }
 
 impl App {
-    /// True while the readings are in sight.
+    /// True while the monitor is visible.
     pub const fn monitor_is_shown(&self) -> bool {
         self.settings.monitor && self.wizard.is_none()
     }
 
-    /// Asks for the next reading, in its time, if somebody looks. Called by what is about to draw: a window out of sight asks for nothing
-    /// after the reading that is under way, and each reading is one frame.
+    /// Takes the next sample in its time, if the monitor is visible. Called for each frame: a window out of sight takes no more samples, and
+    /// each sample causes one frame.
     pub(in crate::app) fn sample_monitor(&mut self) {
         if !self.monitor_is_shown() {
-            self.monitor.readings.clear();
+            self.monitor.samples.clear();
             return;
         }
-        // One that hangs is not asked for again.
+        // One that hangs is not repeated.
         if std::mem::replace(&mut self.monitor.pending, true) {
             return;
         }

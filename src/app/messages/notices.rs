@@ -93,7 +93,7 @@ impl Message {
     }
 
     /// A device that is not used for recognition although it is available.
-    pub fn reading_flaw(device: DeviceChoice, flaw: &DeviceRejection) -> Self {
+    pub fn inference_rejection(device: DeviceChoice, flaw: &DeviceRejection) -> Self {
         let name = capitalised(device_name(device, true));
         let what = match flaw {
             DeviceRejection::Disagrees(agreement) => {

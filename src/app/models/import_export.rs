@@ -19,14 +19,14 @@ pub struct ExportView {
     pub model: ModelRef,
     /// As what.
     pub spec: ExportSpec,
-    /// What it would hold, once the engine has told.
+    /// What its files would hold, once the engine has reported it.
     pub preview: Option<ExportReport>,
     /// What was written last.
     pub written: Option<ExportReport>,
 }
 
 impl App {
-    /// Lets a person choose how to export this model; the same model's choice goes on where it was.
+    /// Opens the choice of how to export this model, with the format that was chosen last.
     pub(in crate::app) fn open_export(&mut self, model: ModelRef) {
         let spec = self.export.take().map_or_else(|| ExportSpec::new(ExportFormat::Onnx), |before| before.spec);
         self.export = Some(ExportView { model, spec, preview: None, written: None });
@@ -59,7 +59,7 @@ impl App {
 
     pub(in crate::app) fn export_to(&mut self, to: PathBuf) {
         let Some(view) = &mut self.export else { return };
-        // A name without an ending is completed: it is by its ending that other programs know what they open.
+        // A name without an extension is completed: other programs go by it.
         let ending = Path::new(view.spec.format.file_name()).extension();
         let to = match (to.extension(), ending) {
             (None, Some(ending)) => to.with_extension(ending),
@@ -70,7 +70,7 @@ impl App {
         self.submit(job);
     }
 
-    /// Exports nothing; what is being written is cancelled.
+    /// Closes the choice; an export in progress is cancelled.
     pub(in crate::app) fn close_export(&mut self) {
         if let Some(id) = self.jobs.export().map(|running| running.id) {
             self.cancel_job(id);
@@ -117,14 +117,14 @@ impl App {
         }
     }
 
-    /// What the model in this file is called, where it is one of the runs: "LeNet-5 on MNIST, 21 Nov 2026, 14:03".
+    /// The name of the model in this file, if it belongs to a run: "LeNet-5 on MNIST, 21 Nov 2026, 14:03".
     pub fn model_name(&self, file: &Path) -> Option<String> {
         let summaries = self.runs.iter().flatten().filter_map(|entry| entry.summary.as_deref().ok());
         let summary = summaries.into_iter().find(|summary| summary.model_path == file)?;
         Some(format!("{} on {}, {}", summary.config.model.label(), summary.config.data.label(), local_time(&summary.finished_at)))
     }
 
-    /// Has the next run start from the weights of this one.
+    /// Starts the next run from the weights of this one.
     pub(in crate::app) fn train_further(&mut self, folder: &Path) {
         let Some(summary) = self.listed(folder).cloned() else { return };
         self.chosen = true;
@@ -136,7 +136,7 @@ impl App {
     }
 }
 
-/// What a file is taken for when it is dropped on the window.
+/// What is done with a file that is dropped on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dropped {
     /// A model to import.
@@ -165,7 +165,7 @@ impl Dropped {
         }
     }
 
-    /// What will happen when it is let go of.
+    /// What will happen when it is dropped.
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::Weights => "Drop to import this model",

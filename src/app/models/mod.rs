@@ -1,4 +1,4 @@
-//! Models as the window shows them: exporting and importing them, and how they did on a test set.
+//! Models as the window shows them: exporting and importing them, and their evaluation on a test set.
 
 mod import_export;
 mod results;

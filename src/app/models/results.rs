@@ -3,12 +3,12 @@
 use crate::records::{Evaluation, ModelInfo};
 use crate::run_config::DataSpec;
 
-/// A model, measured.
+/// A model's evaluation.
 #[derive(Clone, Debug)]
 pub struct ResultsView {
     /// The model.
     pub model: ModelInfo,
-    /// Whose test split.
+    /// Whose test set.
     pub data: DataSpec,
     /// The figures.
     pub evaluation: Evaluation,

@@ -1,5 +1,4 @@
-//! Owns the curves of a run as they grow.
-//! Must not know how they are drawn.
+//! The curves of a run.
 
 use std::fmt::Write as _;
 

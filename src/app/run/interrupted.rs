@@ -1,5 +1,4 @@
-//! Owns runs that were interrupted: which there are, going on with one, forgetting one.
-//! Must not know how a checkpoint is written or read.
+//! Interrupted runs: listing, resuming and deleting them.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +20,7 @@ impl App {
         self.background.run(move || Some(BackgroundResult::Interrupted(checkpoints.list())));
     }
 
-    /// What lies there counts, not what was heard of it: an engine may die between writing a checkpoint and saying so.
+    /// The checkpoints on disk count, not those that were reported: an engine may die between writing one and saying so.
     pub(in crate::app) fn set_interrupted(&mut self, runs: Vec<InterruptedRun>) {
         if let Some(run) = self.run.as_mut().filter(|run| run.phase == Phase::Failed)
             && let Some(left) = runs.iter().find(|left| Some(&left.folder) == run.checkpoints.as_ref())

@@ -15,7 +15,7 @@ const QUIET: Duration = Duration::from_millis(800);
 /// How long closing waits for a write in progress.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What of the settings is on disk.
+/// Which settings are on disk, and which are being written.
 #[derive(Debug)]
 pub struct Autosave {
     written: Settings,

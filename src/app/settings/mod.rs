@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
-use crate::run_config::{ReadingChoice, RunConfig};
+use crate::run_config::{InferenceChoice, RunConfig};
 use crate::system::WriteError;
 use crate::system::files;
 
@@ -67,8 +67,9 @@ pub struct Settings {
     pub data_folders: Vec<PathBuf>,
     /// The folder the person chose for NVIDIA's libraries; `None` for the usual places.
     pub cuda_folder: Option<PathBuf>,
-    /// Where drawings are read.
-    pub reading: ReadingChoice,
+    /// Where drawings are recognised.
+    #[serde(rename = "reading")]
+    pub inference_device: InferenceChoice,
     /// The pen's diameter, in canvas units.
     pub pen: f32,
     /// Smoothing of the curves, 0 to 1.
@@ -89,7 +90,7 @@ impl Default for Settings {
             config: RunConfig::default(),
             data_folders: Vec::new(),
             cuda_folder: None,
-            reading: ReadingChoice::default(),
+            inference_device: InferenceChoice::default(),
             pen: 20.0,
             smoothing: 0.9,
             log_loss: false,

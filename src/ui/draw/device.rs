@@ -3,7 +3,7 @@
 use eframe::egui::{Grid, Label, Popup, PopupCloseBehavior, RichText, Ui, vec2};
 
 use crate::app::{Action, App, about_inference_comparison, inference_row};
-use crate::run_config::ReadingChoice;
+use crate::run_config::InferenceChoice;
 use crate::ui::{icons, style};
 
 /// The popup's width, enough for the table of measurements.
@@ -11,7 +11,7 @@ const WIDTH: f32 = 400.0;
 
 /// Draws the line.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let flawed = !app.inference_flaws().is_empty();
+    let flawed = !app.inference_rejections().is_empty();
     ui.horizontal(|ui| {
         if flawed {
             icons::icon(ui, icons::Icon::Problem);
@@ -32,9 +32,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.label(RichText::new("Device for recognition").strong());
-    for &choice in ReadingChoice::ALL {
+    for &choice in InferenceChoice::ALL {
         let why_not = app.why_not_inference(choice);
-        let chosen = app.settings.reading == choice;
+        let chosen = app.settings.inference_device == choice;
         ui.add_enabled_ui(why_not.is_none(), |ui| {
             if ui.radio(chosen, choice.label()).clicked() && !chosen {
                 actions.push(Action::ChooseInferenceDevice(choice));
@@ -71,7 +71,7 @@ fn figures(ui: &mut Ui, app: &App) {
             ui.end_row();
         }
     });
-    for flaw in app.inference_flaws() {
+    for flaw in app.inference_rejections() {
         style::invalid(ui, &flaw);
     }
     ui.add(Label::new(style::hint(about_inference_comparison())).wrap());

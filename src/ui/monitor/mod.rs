@@ -14,7 +14,7 @@ const MAX_HEIGHT: f32 = 3.0 * (tile::HEIGHT + style::GAP);
 
 /// Draws the strip.
 pub fn show(ui: &mut Ui, app: &App) {
-    let figures = figures::all(app.monitor.readings());
+    let figures = figures::all(app.monitor.samples());
     // As high as its content needs, whatever the panel's height was a frame ago.
     let area = ScrollArea::vertical().max_height(MAX_HEIGHT).min_scrolled_height(MAX_HEIGHT).auto_shrink([false, true]);
     area.show(ui, |ui| {
