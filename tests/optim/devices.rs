@@ -1,11 +1,13 @@
-//! Every optimiser with tensors of candle's own ops, against the same formula over slices on the CPU.
+//! Every optimiser on other devices, against its formula over slices on the CPU: the same formula over tensors, and CUDA's fused kernel,
+//! which repeats some of them in C.
 
 use candle_core::{Device, Tensor};
+use inkling::device::open_device;
 use inkling::math::random::Random;
 use inkling::nn::backend::REFERENCE;
 use inkling::nn::{DeviceContext, Parameter, Role};
 use inkling::optim::{Optimizer, OptimizerConfig, OptimizerState, WeightEma};
-use inkling::run_config::OptimizerKind;
+use inkling::run_config::{DeviceChoice, OptimizerKind};
 
 /// Longer than the chunks that threads share.
 const LEN: usize = 20_000;
@@ -37,18 +39,27 @@ fn stepped(config: OptimizerConfig, context: &DeviceContext) -> Vec<(Vec<Vec<f32
     seen
 }
 
+/// The reference backend, and an NVIDIA GPU where this build and machine have one.
+fn devices() -> Vec<DeviceContext> {
+    let cuda = open_device(DeviceChoice::Cuda).ok().map(DeviceContext::of);
+    std::iter::once(DeviceContext::new(Device::Cpu, REFERENCE)).chain(cuda).collect()
+}
+
 #[test]
-fn tensors_and_slices_follow_the_same_formula() {
+fn all_devices_follow_the_same_formula() {
+    let devices = devices();
     for &kind in OptimizerKind::ALL {
         for nesterov in [true, false] {
             let config = OptimizerConfig { kind, weight_decay: 0.1, momentum: 0.8, nesterov, images: 100, seed: 3 };
             let cpu = stepped(config, &DeviceContext::CPU);
-            let reference = stepped(config, &DeviceContext::new(Device::Cpu, REFERENCE));
-            for ((cpu, _, cpu_ema), (reference, _, reference_ema)) in cpu.iter().zip(&reference) {
-                let cpu = cpu.iter().chain(cpu_ema.as_ref().unwrap().values()).flatten();
-                let reference = reference.iter().chain(reference_ema.as_ref().unwrap().values()).flatten();
-                for (cpu, reference) in cpu.zip(reference) {
-                    assert!((cpu - reference).abs() < 1e-5 * cpu.abs().max(1.0), "{kind}: {reference} and not {cpu}");
+            for context in &devices {
+                let device = stepped(config, context);
+                for ((cpu, _, cpu_ema), (device, _, device_ema)) in cpu.iter().zip(&device) {
+                    let cpu = cpu.iter().chain(cpu_ema.as_ref().unwrap().values()).flatten();
+                    let device = device.iter().chain(device_ema.as_ref().unwrap().values()).flatten();
+                    for (cpu, device) in cpu.zip(device) {
+                        assert!((cpu - device).abs() < 1e-5 * cpu.abs().max(1.0), "{kind} on {context:?}: {device} and not {cpu}");
+                    }
                 }
             }
         }
