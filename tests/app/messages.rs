@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use inkling::app::messages::Message;
 use inkling::data::DataError;
+use inkling::export::ExportError;
+use inkling::import::{ImportError, Mismatch};
+use inkling::infer::InferError;
 use inkling::ink::InkError;
-use inkling::nn::ComputeError;
-use inkling::nn::ModelError;
-use inkling::problem::Problem;
+use inkling::nn::{ComputeError, ModelError};
+use inkling::problem::{EngineExit, Problem};
 use inkling::progress::Cancelled;
 use inkling::records::Intervention;
-use inkling::run_config::{ConfigProblem, DeviceChoice, Field, Precision};
+use inkling::run_config::{ConfigProblem, DeviceChoice, Field, ModelKind, Precision};
 use inkling::runs::RunError;
 use inkling::system::WriteError;
 
@@ -26,6 +28,9 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (Problem::NoSuchRun, vec![]),
         (Problem::Diverged { step: 417 }, vec!["417", "learning rate"]),
         (Problem::Compute(ComputeError::Failed { message: "shape mismatch".to_owned() }), vec!["shape mismatch"]),
+        (Problem::Compute(ComputeError::OutOfMemory { message: "CUDA_ERROR_OUT_OF_MEMORY".to_owned() }), vec!["CUDA_ERROR_OUT_OF_MEMORY"]),
+        (Problem::NotResumable { reason: "its data set has changed".to_owned() }, vec!["its data set has changed"]),
+        (Problem::SelfTest { reason: "it took longer than 180 s".to_owned() }, vec!["180 s"]),
         (Problem::Panicked { message: "index out of bounds".to_owned() }, vec!["index out of bounds"]),
         (Problem::EngineGone, vec![]),
     ];
@@ -49,6 +54,11 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             vec!["must be between 1 and 1000 epochs (got 0)"],
         ),
         (ConfigProblem::OutOfRange { field: Field::Threads, given: "0".to_owned() }, vec!["threads", "got 0"]),
+        (ConfigProblem::OutOfRange { field: Field::MemoryLimit, given: "0".to_owned() }, vec!["memory", "MB", "got 0"]),
+        (
+            ConfigProblem::InitialWeights { path: path(), found: "LeNet-5 with tanh".to_owned(), asked: "MLP with ReLU".to_owned() },
+            vec!["some folder/file.bin", "LeNet-5 with tanh", "MLP with ReLU"],
+        ),
         (ConfigProblem::PrecisionUnavailable { precision: Precision::Bf16, reason: reason() }, vec!["bf16", "Permission denied"]),
         (ConfigProblem::DeviceUnavailable { device: DeviceChoice::Cuda, reason: reason() }, vec!["cuda", "Permission denied"]),
     ];
@@ -64,6 +74,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (DataError::Malformed { path: path(), reason: reason() }, both()),
         (DataError::TooLarge { path: path(), reason: reason() }, both()),
         (DataError::NoData { path: path(), reason: reason() }, both()),
+        (DataError::Unknown, vec!["data set"]),
         (DataError::Cancelled(Cancelled), vec![]),
     ];
     all.extend(data.map(|(error, words)| (error.into(), words)));
@@ -73,8 +84,95 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     all.extend(model.map(|error| (error.into(), both())));
     let run = [RunError::Unreadable { folder: path(), reason: reason() }, RunError::Malformed { folder: path(), reason: reason() }];
     all.extend(run.map(|error| (error.into(), both())));
-    all.push((RunError::Occupied { folder: path() }.into(), vec!["some folder/file.bin"]));
+    let taken = [RunError::Occupied { folder: path() }, RunError::InUse { folder: path() }];
+    all.extend(taken.map(|error| (error.into(), vec!["some folder/file.bin"])));
+    let write = || WriteError { path: path(), reason: reason() };
+    let compute = || ComputeError::Failed { message: reason() };
+    // These come to people as problems of their own; a message for each there is all the same.
+    all.push((Problem::Run(RunError::Write(write())), both()));
+    all.push((Problem::Run(RunError::Compute(compute())), vec!["Permission denied"]));
+    let export = [
+        (ExportError::InTheWay { path: path() }, vec!["some folder/file.bin"]),
+        (ExportError::Lacks { parameter: "fc1.weight".to_owned() }, vec!["fc1.weight"]),
+        (ExportError::Failed { message: reason() }, vec!["Permission denied"]),
+        (ExportError::Write(write()), both()),
+    ];
+    all.extend(export.map(|(error, words)| (Problem::Export(error), words)));
+    let mismatch = |not_finite: Option<&str>| Mismatch {
+        closest: ModelKind::LeNet,
+        wrong: Vec::new(),
+        missing: vec![("conv2.bias".to_owned(), vec![16])],
+        unexpected: Vec::new(),
+        not_finite: not_finite.map(str::to_owned),
+    };
+    let import = [
+        (ImportError::Unreadable { path: path(), reason: reason() }, both()),
+        (ImportError::Malformed { path: path(), reason: reason() }, both()),
+        (ImportError::Mismatch { path: path(), mismatch: Box::new(mismatch(None)) }, vec!["some folder/file.bin", "conv2.bias (16)"]),
+        (ImportError::Mismatch { path: path(), mismatch: Box::new(mismatch(Some("fc1.bias"))) }, vec!["some folder/file.bin", "fc1.bias"]),
+        (ImportError::Model(ModelError::Unreadable { path: path(), reason: reason() }), both()),
+        (ImportError::Infer(InferError::Compute(compute())), vec!["Permission denied"]),
+        (ImportError::Compute(compute()), vec!["Permission denied"]),
+        (ImportError::Data(DataError::Missing { path: path() }), vec!["some folder/file.bin"]),
+    ];
+    all.extend(import.map(|(error, words)| (Problem::Import(error), words)));
+    let status = || "signal: 9 (SIGKILL)".to_owned();
+    let exits = [
+        (EngineExit::NotStarted { reason: reason() }, vec!["Permission denied"]),
+        (EngineExit::Ended { status: status(), words: String::new() }, vec!["SIGKILL"]),
+        (EngineExit::Ended { status: status(), words: "a driver said something".to_owned() }, vec!["SIGKILL", "a driver said something"]),
+        (EngineExit::Hung { seconds: 30 }, vec!["30 s"]),
+        (EngineExit::Version { ours: "1.2.3".to_owned(), theirs: "1.2.4".to_owned() }, vec!["1.2.3", "1.2.4"]),
+        (EngineExit::Garbled { reason: reason() }, vec!["Permission denied"]),
+    ];
+    all.extend(exits.map(|(exit, words)| (exit.into(), words)));
     all
+}
+
+/// The names of an error's kinds, and which of them an error is. A kind that is not listed does not compile.
+macro_rules! kinds {
+    ($error:ident: $($kind:ident),*) => {{
+        fn kind(error: &$error) -> &'static str {
+            match error {
+                $($error::$kind { .. } => stringify!($kind),)*
+            }
+        }
+        ([$(stringify!($kind)),*].as_slice(), kind as fn(&$error) -> &'static str)
+    }};
+}
+
+/// Asserts that every kind is among these errors.
+fn all_are_there<'e, E: 'e>((kinds, kind): (&[&str], fn(&E) -> &'static str), errors: impl Iterator<Item = &'e E>) {
+    let found: Vec<&str> = errors.map(kind).collect();
+    let missing: Vec<_> = kinds.iter().filter(|kind| !found.contains(kind)).collect();
+    assert!(missing.is_empty(), "{missing:?} are not among every problem");
+}
+
+#[test]
+fn every_problem_is_really_every_one() {
+    let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
+    all_are_there(
+        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Export, Import, Write, Show, Busy, NoSuchRun, Diverged, NotResumable,
+            Panicked, SelfTest, EngineExited, EngineGone),
+        all.iter(),
+    );
+    macro_rules! inner {
+        ($kind:ident) => {
+            all.iter().filter_map(|problem| if let Problem::$kind(error) = problem { Some(error) } else { None })
+        };
+    }
+    all_are_there(
+        kinds!(ConfigProblem: NewerVersion, OutOfRange, BatchLargerThanSet, InitialWeights, PrecisionUnavailable, DeviceUnavailable),
+        inner!(Config),
+    );
+    all_are_there(kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, Unknown, Cancelled), inner!(Data));
+    all_are_there(kinds!(InkError: Unreadable, Malformed), inner!(Ink));
+    all_are_there(kinds!(ModelError: Unreadable, Malformed), inner!(Model));
+    all_are_there(kinds!(ComputeError: Failed, OutOfMemory), inner!(Compute));
+    all_are_there(kinds!(RunError: Unreadable, Malformed, InUse, Occupied, Write, Compute), inner!(Run));
+    all_are_there(kinds!(ExportError: InTheWay, Lacks, Failed, Write), inner!(Export));
+    all_are_there(kinds!(ImportError: Unreadable, Malformed, Mismatch, Model, Infer, Compute, Data), inner!(Import));
+    all_are_there(kinds!(EngineExit: NotStarted, Ended, Hung, Version, Garbled), inner!(EngineExited));
 }
 
 #[test]
