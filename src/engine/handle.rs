@@ -12,7 +12,7 @@ use super::supervisor::supervise;
 use super::worker;
 use crate::protocol::{Command, Event};
 use crate::run_config::WeightFormat;
-use crate::runs::Scribe;
+use crate::runs::CheckpointThread;
 
 /// Where finished runs go.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,8 +73,8 @@ impl EngineHandle {
     pub fn spawn(settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (handle, side) = Self::pair(wake);
         // Here, where threads begin with the usual priority.
-        let scribe = Scribe::start(settings.background_priority);
-        supervise(side, move |context| worker::work(&settings, &scribe, context));
+        let checkpoint_thread = CheckpointThread::start(settings.background_priority);
+        supervise(side, move |context| worker::work(&settings, &checkpoint_thread, context));
         handle
     }
 

@@ -12,15 +12,15 @@ use super::handle::EngineSettings;
 use super::jobs::{self, Workspace};
 use super::supervisor::WorkerContext;
 use crate::protocol::Command;
-use crate::runs::Scribe;
+use crate::runs::CheckpointThread;
 
 /// Works until shutdown.
-pub(super) fn work(settings: &EngineSettings, scribe: &Scribe, context: WorkerContext<'_>) {
+pub(super) fn work(settings: &EngineSettings, checkpoint_thread: &CheckpointThread, context: WorkerContext<'_>) {
     if settings.background_priority {
         lower_priority();
     }
     let mut queue = CommandQueue::new(context, Arc::clone(&settings.devices));
-    let mut workspace = Workspace { settings, scribe, datasets: DatasetCache::default() };
+    let mut workspace = Workspace { settings, checkpoint_thread, datasets: DatasetCache::default() };
     loop {
         match queue.wait() {
             Command::Submit { id, job } => jobs::run(&mut workspace, &mut queue, id, &job),

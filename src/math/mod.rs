@@ -1,4 +1,4 @@
-//! Owns mathematics that knows nothing of networks: seeded randomness, quantiles, and the statistics of a measurement.
+//! Mathematics that knows nothing of networks: seeded randomness, quantiles, and the statistics of an evaluation.
 
 pub mod quantiles;
 pub mod random;

@@ -1,4 +1,4 @@
-//! Owns the median and other quantiles of what was measured. Must not know what that was.
+//! The median and other quantiles.
 
 /// The value that half of the values are at most (the mean of the middle two of an even count); NaN without values.
 pub fn median(values: &[f64]) -> f64 {

@@ -1,5 +1,5 @@
-//! Owns all randomness: one small seeded generator with named, independent streams.
-//! Must not read a clock or the system's entropy: the same seed gives the same numbers everywhere.
+//! The one source of randomness: a small seeded generator with named, independent streams. It never reads a clock or the system's entropy, so
+//! the same seed gives the same numbers everywhere.
 
 use serde::{Deserialize, Serialize};
 

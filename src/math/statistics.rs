@@ -1,5 +1,4 @@
-//! Owns the statistics of a measurement that people read: intervals, accuracy per class, a cell of the confusion matrix in words.
-//! Must not know how any of it is drawn.
+//! The statistics of an evaluation: confidence intervals, accuracy per class, the confusion matrix in words.
 
 use crate::records::{CLASSES, Evaluation};
 use crate::text::format::{capitalised, grouped};
@@ -31,13 +30,13 @@ pub struct ClassScore {
     /// Images of it.
     pub images: u64,
     /// How many of them were classified correctly.
-    pub right: u64,
+    pub correct: u64,
 }
 
 impl ClassScore {
     /// Share classified correctly (recall); `None` without images.
     pub fn accuracy(self) -> Option<f64> {
-        (self.images > 0).then(|| self.right as f64 / self.images as f64)
+        (self.images > 0).then(|| self.correct as f64 / self.images as f64)
     }
 }
 
@@ -48,14 +47,14 @@ pub fn class_scores(evaluation: &Evaluation) -> [ClassScore; CLASSES] {
         ClassScore {
             digit: truth as u8,
             images: row.iter().map(|&count| u64::from(count)).sum(),
-            right: row.get(truth).copied().map_or(0, u64::from),
+            correct: row.get(truth).copied().map_or(0, u64::from),
         }
     })
 }
 
 /// The number of misclassified images.
 pub fn error_count(evaluation: &Evaluation) -> u64 {
-    class_scores(evaluation).iter().map(|score| score.images - score.right).sum()
+    class_scores(evaluation).iter().map(|score| score.images - score.correct).sum()
 }
 
 /// A cell of the confusion matrix as a sentence: "Twelve 4s were classified as 9".

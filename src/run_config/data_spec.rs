@@ -1,5 +1,4 @@
-//! Owns the words that name training data: `builtin`, `mnist`, a path, or several joined by `+`.
-//! Must not read any data.
+//! How training data is named: `builtin`, `mnist`, a path, or several joined by `+`. Nothing is read here.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,4 @@
-//! Owns what a run is: plain, versioned, validated data that a person, a script or a saved file can state.
-//! Must not know how any part of it is carried out.
+//! The settings of a run: plain, versioned, validated data that a person, a script or a saved file can state. Knows no other room.
 
 mod choices;
 mod data_spec;

@@ -1,7 +1,7 @@
-//! Owns the bytes of a checkpoint: what it is of first, so that it can be listed without being read. Must not know where it lies.
+//! The format of a checkpoint file. The card, which describes the run, comes first, so that checkpoints can be listed without being loaded.
 //!
 //! Eight bytes of magic, the format's version and the length of the card as little-endian u32, the card, then the whole checkpoint; both
-//! are `MessagePack`, which keeps every float as it is. Only Inkling reads it, and only to go on with a run.
+//! are `MessagePack`, which keeps every float as it is. Only Inkling reads it, and only to resume a run.
 
 use std::io::{self, Read, Write};
 
@@ -26,7 +26,7 @@ pub fn write(to: &mut dyn Write, checkpoint: &Checkpoint) -> io::Result<()> {
     checkpoint.serialize(&mut rmp_serde::Serializer::new(to).with_struct_map()).map_err(io::Error::other)
 }
 
-/// What the checkpoint is of; leaves `bytes` where the checkpoint begins. Errors are the system's words or what is wrong.
+/// The card; leaves `bytes` where the checkpoint begins. Errors say what the system says, or what is wrong.
 pub fn read_card(bytes: &mut impl Read) -> Result<CheckpointCard, String> {
     let mut field = |name: &str| -> Result<[u8; 8], String> {
         let mut field = [0; 8];

@@ -1,8 +1,7 @@
-//! Owns the folder of checkpoints: a folder in it for each run that is under way or was interrupted.
-//! Must not know when a checkpoint is due.
+//! The folder of checkpoints: a folder in it for each run that is in progress or was interrupted.
 //!
-//! Whoever carries a run out holds a lock on a file in its folder. The system takes it back however that process ends, so a folder that
-//! nobody holds is that of an interrupted run.
+//! Whoever trains a run holds a lock on a file in its folder. The system releases it however that process ends, so a folder that nobody
+//! holds is that of an interrupted run.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufReader};
@@ -23,20 +22,20 @@ pub struct Checkpoints {
     root: PathBuf,
 }
 
-/// A run that was interrupted and can go on.
+/// A run that was interrupted and can be resumed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InterruptedRun {
     /// Where its checkpoint is.
     pub folder: PathBuf,
-    /// What it is of.
+    /// Its settings and completed epochs.
     pub card: CheckpointCard,
 }
 
-/// Where the checkpoints of one run go, each in the place of the one before.
+/// The folder of one run, in which each checkpoint replaces the one before.
 #[derive(Debug)]
-pub struct Place {
+pub struct CheckpointFolder {
     folder: PathBuf,
-    /// Held from the first checkpoint on.
+    /// Taken with the first checkpoint.
     lock: Option<File>,
 }
 
@@ -46,39 +45,39 @@ impl Checkpoints {
         Self { root: root.into() }
     }
 
-    /// A place for a run that begins. Nothing is written before its first checkpoint.
-    pub fn begin(&self) -> Place {
+    /// A folder for a new run. Nothing is created before its first checkpoint.
+    pub fn begin(&self) -> CheckpointFolder {
         let now = jiff::Timestamp::now().as_nanosecond();
-        Place { folder: self.root.join(format!("{now}-{}", std::process::id())), lock: None }
+        CheckpointFolder { folder: self.root.join(format!("{now}-{}", std::process::id())), lock: None }
     }
 
-    /// Takes an interrupted run up: its checkpoint, and the place its next ones go to.
-    pub fn take_up(folder: &Path) -> Result<(Place, Checkpoint), RunError> {
-        let mut place = Place { folder: folder.to_owned(), lock: None };
+    /// The checkpoint of an interrupted run, and the folder for its next ones. An error if the run is in progress elsewhere, or damaged.
+    pub fn resume(folder: &Path) -> Result<(CheckpointFolder, Checkpoint), RunError> {
+        let mut own = CheckpointFolder { folder: folder.to_owned(), lock: None };
         if !folder.is_dir() {
             return Err(malformed(folder, "the folder no longer exists"));
         }
-        place.lock().map_err(|error| match error {
+        own.lock().map_err(|error| match error {
             TryLockError::WouldBlock => RunError::InUse { folder: folder.to_owned() },
             TryLockError::Error(error) => unreadable(folder, &error),
         })?;
         let file = File::open(folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
         let checkpoint = checkpoint_file::read(&mut BufReader::new(file)).map_err(|reason| malformed(folder, &reason))?;
-        Ok((place, checkpoint))
+        Ok((own, checkpoint))
     }
 
-    /// What the checkpoint in this folder is of.
-    pub fn look_at(folder: &Path) -> Result<InterruptedRun, RunError> {
+    /// What is known of the run in this folder without loading its weights.
+    pub fn read_card(folder: &Path) -> Result<InterruptedRun, RunError> {
         let mut file = File::open(folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
         let card = checkpoint_file::read_card(&mut file).map_err(|reason| malformed(folder, &reason))?;
         Ok(InterruptedRun { folder: folder.to_owned(), card })
     }
 
-    /// Interrupted runs, the newest first. What cannot be read is left out, and left alone.
+    /// Interrupted runs, the newest first. Checkpoints that cannot be read are skipped, and stay where they are.
     pub fn list(&self) -> Vec<InterruptedRun> {
         let Ok(entries) = fs::read_dir(&self.root) else { return Vec::new() };
         let interrupted = |folder: PathBuf| {
-            let run = Self::look_at(&folder).inspect_err(|error| tracing::info!(%error, "no checkpoint")).ok()?;
+            let run = Self::read_card(&folder).inspect_err(|error| tracing::info!(%error, "no checkpoint")).ok()?;
             let held = matches!(File::open(folder.join(LOCK)).map(|lock| lock.try_lock()), Ok(Err(TryLockError::WouldBlock)));
             (!held).then_some(run)
         };
@@ -88,38 +87,38 @@ impl Checkpoints {
         runs
     }
 
-    /// Forgets an interrupted run. Only the folder of one, directly in this one, is ever removed.
+    /// Deletes an interrupted run. Only a folder with a checkpoint, directly in this one, is ever deleted.
     pub fn delete(&self, folder: &Path) -> Result<(), RunError> {
         if folder.parent() != Some(&self.root) {
             return Err(malformed(folder, "it is not in the checkpoints folder"));
         }
-        let (place, _) = Self::take_up(folder)?;
-        place.clear().map_err(|error| unreadable(folder, &error))
+        let (own, _) = Self::resume(folder)?;
+        own.delete().map_err(|error| unreadable(folder, &error))
     }
 }
 
-impl Place {
-    /// The run's folder among the checkpoints.
-    pub fn folder(&self) -> &Path {
+impl CheckpointFolder {
+    /// Its path.
+    pub fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// Keeps a checkpoint in the place of the one before, whole or not at all.
-    pub fn keep(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
+    /// Replaces the checkpoint, whole or not at all.
+    pub fn write(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
         let failed = |error: &io::Error| unwritable(&self.folder, error);
         fs::create_dir_all(&self.folder).map_err(|error| failed(&error))?;
         let file = self.folder.join(CHECKPOINT);
         if self.lock.is_none()
             && let Err(error) = self.lock()
         {
-            // Without locks, on some network disks, a run under way may be listed as interrupted: better than no checkpoint.
+            // Without locks, on some network disks, a run in progress may be listed as interrupted: better than no checkpoint.
             tracing::info!(%error, "the checkpoint's folder cannot be locked");
         }
         Ok(write_whole_with(&file, |to| checkpoint_file::write(to, checkpoint))?)
     }
 
-    /// Removes what was kept: the run is over.
-    pub fn clear(self) -> io::Result<()> {
+    /// Deletes the folder: the run is complete.
+    pub fn delete(self) -> io::Result<()> {
         let Self { folder, lock } = self;
         drop(lock);
         match fs::remove_dir_all(&folder) {

@@ -1,4 +1,4 @@
-//! Owns one run's folder: writing it whole, reading it back. Must not know which folders there are.
+//! The folder of one finished run: writing it whole, and reading it back.
 
 use std::fmt::Write as _;
 use std::fs::DirEntry;
@@ -40,7 +40,7 @@ pub fn keep_in(target: &Path, model: &ModelFile, summary: &RunSummary, weights: 
     Ok(located(summary.clone(), &target))
 }
 
-/// Whether `save_to` may write there, to be asked before hours are spent on a run.
+/// Whether `save_to` can write there; to be asked before hours are spent on training.
 pub fn check_target(target: &Path) -> Result<(), RunError> {
     let occupied = || RunError::Occupied { folder: target.to_owned() }.into();
     let entries = match std::fs::read_dir(target) {
@@ -58,7 +58,7 @@ pub fn check_target(target: &Path) -> Result<(), RunError> {
     check_writable_above(target)
 }
 
-/// True where nothing lies in a folder but files of a run, all of them or some.
+/// True if a folder contains nothing but files of a run.
 pub fn holds_only_ours(folder: &Path) -> io::Result<bool> {
     std::fs::read_dir(folder)?.try_fold(true, |all, entry| Ok(all && is_ours(&entry?)))
 }
@@ -105,7 +105,7 @@ pub fn write_beside(parent: &Path, model: &ModelFile, summary: &RunSummary, weig
     let folder = folder_beside(parent).map_err(|error| unwritable(parent, &error))?;
     write_whole(&folder.path().join(MODEL), &model.to_bytes(weights)?)?;
     write_whole(&folder.path().join(HISTORY), history(summary).as_bytes())?;
-    // Where it lies is not written down: the folder may be moved.
+    // The folder's path is not saved: the folder may be moved.
     let summary = RunSummary { folder: PathBuf::new(), model_path: PathBuf::new(), ..summary.clone() };
     let json = serde_json::to_vec(&summary).map_err(|error| unwritable(&folder.path().join(SUMMARY), &error.into()))?;
     write_whole(&folder.path().join(SUMMARY), &json)?;

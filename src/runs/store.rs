@@ -1,4 +1,4 @@
-//! Owns the folder all runs of this installation are kept in. Must not know what a run's folder holds.
+//! The folder in which all finished runs of this installation are saved.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ impl Store {
         Self { root: root.into() }
     }
 
-    /// Whether `save` may write, to be asked before hours are spent on a run.
+    /// Whether `save` can write; to be asked before hours are spent on training.
     pub fn check(&self) -> Result<(), RunError> {
         check_writable(&self.root)
     }

@@ -1,6 +1,5 @@
-//! Owns writing files whole or not at all: temporary file beside the target, flush, sync, rename; and the temporary folders that
-//! several files are gathered in before they are renamed together.
-//! Must not know what the files hold.
+//! Writing files whole or not at all: temporary file next to the target, flush, sync, rename; and temporary folders for several files that
+//! are renamed together.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Owns what this program asks of the system it runs on: whole files, its folders, child processes, one window at a time.
+//! The operating system: files that are written whole, the folders of this installation, child processes, one window at a time. Knows nothing of
+//! what they are for.
 
 mod error;
 pub mod files;

@@ -1,5 +1,4 @@
-//! Owns where Inkling keeps things: settings, runs and data sets, in the platform's own folders.
-//! Must not create or read anything there.
+//! Where Inkling saves settings, runs and data sets: the platform's own folders. Nothing is created or read here.
 
 use std::path::PathBuf;
 

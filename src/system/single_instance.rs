@@ -1,8 +1,7 @@
-//! Owns that one window is open at a time: the first start listens beside its lock, a later one hands over its files and is done.
-//! Must not know the window, nor what becomes of the files.
+//! One window at a time: the first instance listens, a later one passes its files to it and exits.
 //!
-//! What decides is a lock on a file, which the system takes back when its holder ends, however it ends: nothing is ever left behind that
-//! could keep Inkling from starting. Where the holder does not answer, there are two windows rather than none.
+//! What decides is a lock on a file, which the system releases when its holder ends, however it ends: nothing is ever left behind that could
+//! keep Inkling from starting. If the holder does not answer, there are two windows rather than none.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -14,9 +13,9 @@ use std::time::Duration;
 use interprocess::local_socket::{Listener, ListenerOptions, Name, Stream, prelude::*};
 
 /// How long a window may take to say that it has taken the files.
-const PATIENCE: Duration = Duration::from_secs(3);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 /// The most that is read from one who says it is a later start, in bytes: thousands of long paths.
-const LONGEST: u64 = 1 << 20;
+const MAX_MESSAGE_BYTES: u64 = 1 << 20;
 /// What the window says when it has taken the files.
 const TAKEN: &str = "taken";
 
@@ -81,10 +80,10 @@ impl Post {
 /// Files in, one line of JSON, and one word out.
 fn answer(stream: Stream, take: &impl Fn(Vec<PathBuf>) -> bool) -> io::Result<()> {
     // Where a time limit cannot be set (Windows), whoever says nothing keeps later ones waiting; they have their own patience.
-    let _ = stream.set_recv_timeout(Some(PATIENCE));
+    let _ = stream.set_recv_timeout(Some(ANSWER_TIMEOUT));
     let mut stream = BufReader::new(stream);
     let mut line = String::new();
-    (&mut stream).take(LONGEST).read_line(&mut line)?;
+    (&mut stream).take(MAX_MESSAGE_BYTES).read_line(&mut line)?;
     let files: Vec<PathBuf> = serde_json::from_str(&line)?;
     let said = if take(files) { TAKEN } else { "gone" };
     writeln!(stream.get_mut(), "{said}")
@@ -99,14 +98,14 @@ fn hand_over(folder: &Path, files: &[PathBuf]) -> bool {
             let mut stream = Stream::connect(name(&folder)?)?;
             writeln!(stream, "{}", serde_json::to_string(&files)?)?;
             let mut answer = String::new();
-            BufReader::new(stream).take(LONGEST).read_line(&mut answer)?;
+            BufReader::new(stream).take(MAX_MESSAGE_BYTES).read_line(&mut answer)?;
             Ok(answer)
         };
         // Nobody waits any more when it took too long.
         let _ = say.send(asked());
     };
     let asked = Builder::new().name("inkling-later".to_owned()).spawn(ask).is_ok();
-    asked && matches!(said.recv_timeout(PATIENCE), Ok(Ok(answer)) if answer.trim() == TAKEN)
+    asked && matches!(said.recv_timeout(ANSWER_TIMEOUT), Ok(Ok(answer)) if answer.trim() == TAKEN)
 }
 
 fn listen(folder: &Path) -> io::Result<Listener> {

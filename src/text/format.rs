@@ -1,5 +1,5 @@
-//! Owns how figures are written for people: counts, shares, sizes, rates, lengths of time. One place, so that the same figure reads the
-//! same in the window, in the terminal and in a file. Must not know what is counted.
+//! How numbers are written for people: counts, percentages, sizes, rates, durations. One place, so that the same number reads the same in the
+//! window, in the terminal and in a file.
 
 /// A count with its thousands set apart: 12,345.
 pub fn grouped(count: u64) -> String {

@@ -1,4 +1,4 @@
-//! Owns the licences of everything that is built into this program. Must not know where they are shown.
+//! The licences of everything that is built into this program.
 
 use std::io::Read;
 

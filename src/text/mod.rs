@@ -1,4 +1,4 @@
-//! Owns how figures become text: numbers with their units, tables, and the licences of what is built in.
+//! Text that several rooms share: numbers with their units, tables, and the licences of everything that is built in.
 
 pub mod format;
 pub mod licences;

@@ -81,10 +81,10 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     app.apply(Action::Start);
     let id = app.run.as_ref().unwrap().id;
     engine.serve();
-    engine.send(Event::Started { run: id, plan: plan(&RunConfig::default()), before: Vec::new(), folder: place.folder().to_owned() });
+    engine.send(Event::Started { run: id, plan: plan(&RunConfig::default()), before: Vec::new(), folder: place.path().to_owned() });
     engine.train(3);
-    place.keep(&watcher.checkpoints[1]).unwrap();
-    let folder = place.folder().to_owned();
+    place.write(&watcher.checkpoints[1]).unwrap();
+    let folder = place.path().to_owned();
     drop(place);
     engine.send(killed());
     wait_for(&mut app, |app| !app.notices.is_empty());
@@ -153,8 +153,8 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     let mut keep = |device| {
         let mut place = checkpoints.begin();
         watcher.checkpoints[0].card.config.device = device;
-        place.keep(&watcher.checkpoints[0]).unwrap();
-        place.folder().to_owned()
+        place.write(&watcher.checkpoints[0]).unwrap();
+        place.path().to_owned()
     };
     let (first, second) = (keep(DeviceChoice::Cuda), keep(DeviceChoice::Cpu));
     app.apply(Action::Show(Screen::Models));

@@ -33,6 +33,8 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (Problem::SelfTest { reason: "it took longer than 180 s".to_owned() }, vec!["180 s"]),
         (Problem::Panicked { message: "index out of bounds".to_owned() }, vec!["index out of bounds"]),
         (Problem::EngineGone, vec![]),
+        (Problem::Cancelled(Cancelled), vec![]),
+        (Problem::Data(DataError::Cancelled(Cancelled)), vec![]),
     ];
     let config = [
         (ConfigProblem::NewerVersion { version: 77 }, vec!["77"]),
@@ -75,7 +77,6 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (DataError::TooLarge { path: path(), reason: reason() }, both()),
         (DataError::NoData { path: path(), reason: reason() }, both()),
         (DataError::Unknown, vec!["data set"]),
-        (DataError::Cancelled(Cancelled), vec![]),
     ];
     all.extend(data.map(|(error, words)| (error.into(), words)));
     let ink = [InkError::Unreadable { path: path(), reason: reason() }, InkError::Malformed { path: path(), reason: reason() }];
@@ -153,7 +154,7 @@ fn every_problem_is_really_every_one() {
     let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
     all_are_there(
         kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Export, Import, Write, Show, Busy, NoSuchRun, Diverged, NotResumable,
-            Panicked, SelfTest, EngineExited, EngineGone),
+            Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
         all.iter(),
     );
     macro_rules! inner {
@@ -192,7 +193,7 @@ fn every_problem_is_a_sentence_that_names_what_it_is_about() {
 fn every_problem_but_a_wish_to_stop_has_a_remedy() {
     for (problem, _) in every_problem() {
         let message = Message::from(&problem);
-        if problem == DataError::Cancelled(Cancelled).into() {
+        if matches!(problem, Problem::Cancelled(_) | Problem::Data(DataError::Cancelled(_))) {
             assert_eq!(message.remedy, "");
         } else {
             assert!(message.remedy.len() > 10 && message.remedy.ends_with('.'), "{problem:?}: {}", message.remedy);

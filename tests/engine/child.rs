@@ -221,7 +221,7 @@ mod killed {
             }
             assert_eq!(handle.recv(), None);
             // A checkpoint that it did not live to tell of counts as well.
-            if let Ok(left) = Checkpoints::look_at(&place) {
+            if let Ok(left) = Checkpoints::read_card(&place) {
                 assert!(left.card.epochs.len() >= safe, "round {round}");
                 (safe, from) = (left.card.epochs.len(), Some(place));
             }

@@ -40,7 +40,7 @@ fn wilson_stays_a_share_and_holds_the_estimate() {
 fn classes_count_rows_of_the_confusion_matrix() {
     let evaluation = evaluation(&[(4, 4, 90), (4, 9, 10), (9, 9, 50)]);
     let scores = class_scores(&evaluation);
-    assert_eq!((scores[4].images, scores[4].right), (100, 90));
+    assert_eq!((scores[4].images, scores[4].correct), (100, 90));
     assert_eq!(scores[4].accuracy(), Some(0.9));
     assert_eq!(scores[0].accuracy(), None);
     assert_eq!(error_count(&evaluation), 10);

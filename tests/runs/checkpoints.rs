@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use inkling::run_config::{ModelKind, RunConfig};
-use inkling::runs::{CheckpointWriter, Checkpoints, RunError, Scribe};
+use inkling::runs::{CheckpointThread, CheckpointWriter, Checkpoints, RunError};
 use inkling::train::Checkpoint;
 
 use crate::synthetic::{square_set, train};
@@ -23,19 +23,19 @@ fn what_is_kept_is_listed_and_taken_up_as_it_was() {
     assert!(checkpoints.list().is_empty());
     let made = some();
     let mut place = checkpoints.begin();
-    place.keep(&made[0]).unwrap();
-    place.keep(&made[1]).unwrap();
+    place.write(&made[0]).unwrap();
+    place.write(&made[1]).unwrap();
     assert!(checkpoints.list().is_empty(), "a run under way is not interrupted");
-    let folder = place.folder().to_owned();
-    assert!(matches!(Checkpoints::take_up(&folder), Err(RunError::InUse { .. })));
+    let folder = place.path().to_owned();
+    assert!(matches!(Checkpoints::resume(&folder), Err(RunError::InUse { .. })));
     assert!(matches!(checkpoints.delete(&folder), Err(RunError::InUse { .. })));
 
     drop(place);
     let listed = checkpoints.list();
     assert_eq!((&listed[0].folder, &listed[0].card), (&folder, &made[1].card), "the newest of the run");
-    let (place, back) = Checkpoints::take_up(&folder).unwrap();
+    let (place, back) = Checkpoints::resume(&folder).unwrap();
     assert!(back == made[1], "every number as it was");
-    place.clear().unwrap();
+    place.delete().unwrap();
     assert!(!folder.exists() && checkpoints.list().is_empty());
 }
 
@@ -44,14 +44,14 @@ fn damaged_checkpoints_are_refused_and_left_alone() {
     let root = tempfile::tempdir().unwrap();
     let checkpoints = Checkpoints::new(root.path());
     let mut place = checkpoints.begin();
-    place.keep(&some()[0]).unwrap();
-    let folder = place.folder().to_owned();
+    place.write(&some()[0]).unwrap();
+    let folder = place.path().to_owned();
     drop(place);
     let file = folder.join("checkpoint");
     let whole = std::fs::read(&file).unwrap();
     let try_it = |bytes: &[u8]| {
         std::fs::write(&file, bytes).unwrap();
-        match Checkpoints::take_up(&folder) {
+        match Checkpoints::resume(&folder) {
             Err(RunError::Malformed { reason, .. }) => reason,
             other => panic!("{:?}", other.map(|_| ())),
         }
@@ -68,8 +68,8 @@ fn damaged_checkpoints_are_refused_and_left_alone() {
     long[12..16].fill(255);
     assert!(try_it(&long).contains("too long"));
     std::fs::write(&file, &whole).unwrap();
-    assert!(Checkpoints::take_up(&folder).is_ok());
-    assert!(matches!(Checkpoints::take_up(Path::new("nowhere")), Err(RunError::Malformed { .. })));
+    assert!(Checkpoints::resume(&folder).is_ok());
+    assert!(matches!(Checkpoints::resume(Path::new("nowhere")), Err(RunError::Malformed { .. })));
     assert!(matches!(checkpoints.delete(root.path()), Err(RunError::Malformed { .. })), "nothing else is ever deleted");
 }
 
@@ -77,11 +77,11 @@ fn damaged_checkpoints_are_refused_and_left_alone() {
 fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
     let root = tempfile::tempdir().unwrap();
     let checkpoints = Checkpoints::new(root.path());
-    let scribe = Scribe::start(true);
+    let checkpoint_thread = CheckpointThread::start(true);
     let start = |checkpoints: &Checkpoints| {
         let (sender, told) = std::sync::mpsc::channel();
         let tell = move |folder: &Path, epochs, kept: Result<(), RunError>| sender.send((folder.to_owned(), epochs, kept)).unwrap();
-        (CheckpointWriter::start(&scribe, checkpoints.begin(), Box::new(tell)).unwrap(), told)
+        (CheckpointWriter::start(&checkpoint_thread, checkpoints.begin(), Box::new(tell)).unwrap(), told)
     };
     let made = some();
     let (writer, told) = start(&checkpoints);
@@ -92,13 +92,13 @@ fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
     for checkpoint in &made {
         writer.write(checkpoint.clone());
     }
-    writer.leave();
-    assert_eq!(Checkpoints::take_up(&folder).unwrap().1, made[2]);
+    writer.keep();
+    assert_eq!(Checkpoints::resume(&folder).unwrap().1, made[2]);
 
     let (writer, told) = start(&checkpoints);
     writer.write(made[0].clone());
     let (folder, ..) = told.recv().unwrap();
-    writer.over();
+    writer.remove();
     assert!(!folder.exists());
 
     let file = root.path().join("a file");
@@ -106,5 +106,5 @@ fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
     let (writer, told) = start(&Checkpoints::new(file));
     writer.write(made[0].clone());
     assert!(matches!(told.recv().unwrap().2, Err(RunError::Write(_))));
-    writer.over();
+    writer.remove();
 }

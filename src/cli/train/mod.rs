@@ -184,7 +184,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 /// The run to resume: the latest if no folder is given.
 fn interrupted(folder: Option<&Path>) -> Result<InterruptedRun, Failure> {
     if let Some(folder) = folder {
-        return Ok(Checkpoints::look_at(folder)?);
+        return Ok(Checkpoints::read_card(folder)?);
     }
     let newest = Checkpoints::new(Paths::find().checkpoints).list().into_iter().next();
     newest.ok_or_else(|| Failure::Usage("There is no interrupted run to resume. Leave out --resume to start a new one.".to_owned()))

@@ -14,12 +14,12 @@ use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Event, Job, JobEvent, JobProgress, JobResult};
 use crate::records::JobId;
-use crate::runs::Scribe;
+use crate::runs::CheckpointThread;
 
 /// What every job works with, and what outlives it.
 pub(super) struct Workspace<'s> {
     pub settings: &'s EngineSettings,
-    pub scribe: &'s Scribe,
+    pub checkpoint_thread: &'s CheckpointThread,
     pub datasets: DatasetCache,
 }
 

@@ -41,9 +41,9 @@ pub(super) fn run(
         Err(JobError::Failed(problem)) => matches!(problem, Problem::Diverged { .. }),
     };
     if is_obsolete {
-        writer.over();
+        writer.remove();
     } else {
-        writer.leave();
+        writer.keep();
     }
     result
 }
@@ -56,13 +56,13 @@ fn open_checkpoints(
 ) -> Result<(CheckpointWriter, Option<Checkpoint>), Problem> {
     let (place, checkpoint) = match from {
         None => (Checkpoints::new(&workspace.settings.checkpoints).begin(), None),
-        Some(folder) => Checkpoints::take_up(folder).map(|(place, checkpoint)| (place, Some(checkpoint)))?,
+        Some(folder) => Checkpoints::resume(folder).map(|(place, checkpoint)| (place, Some(checkpoint)))?,
     };
     let (run, events) = (context.id, context.queue.events.fork());
     let report = move |folder: &Path, epochs, kept: Result<(), RunError>| {
         events.send(Event::Checkpoint { run, folder: folder.to_owned(), epochs, kept: kept.map_err(Problem::from) })
     };
-    Ok((CheckpointWriter::start(workspace.scribe, place, Box::new(report))?, checkpoint))
+    Ok((CheckpointWriter::start(workspace.checkpoint_thread, place, Box::new(report))?, checkpoint))
 }
 
 fn train_from(

@@ -18,7 +18,7 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
     for score in scores {
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row - ui.spacing().item_spacing.y), Sense::hover());
         let text = score.accuracy().map_or_else(|| "no images".to_owned(), |accuracy| percent(accuracy, 2));
-        let wrong = score.images - score.right;
+        let wrong = score.images - score.correct;
         let painter = ui.painter();
         let (color, middle) = (ui.visuals().text_color(), rect.center().y);
         painter.text(pos2(rect.left() + 8.0, middle), Align2::CENTER_CENTER, score.digit, font.clone(), color);
@@ -45,7 +45,7 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
         });
         response.on_hover_text(format!(
             "{} of {} images of a {} classified correctly",
-            grouped(score.right),
+            grouped(score.correct),
             grouped(score.images),
             score.digit
         ));
