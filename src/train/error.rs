@@ -36,9 +36,3 @@ pub enum TrainError {
         reason: String,
     },
 }
-
-impl From<candle_core::Error> for TrainError {
-    fn from(error: candle_core::Error) -> Self {
-        ComputeError::from(error).into()
-    }
-}

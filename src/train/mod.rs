@@ -31,3 +31,9 @@ pub use observer::Observer;
 pub use plan::check;
 pub use session::train;
 pub use trained_model::TrainedModel;
+
+impl From<candle_core::Error> for TrainError {
+    fn from(error: candle_core::Error) -> Self {
+        crate::nn::ComputeError::from(error).into()
+    }
+}
