@@ -139,13 +139,11 @@ pub(super) fn run(
 ) -> Result<Samples, BenchError> {
     let mut timer = StepTimer::new(budget, time, interleaved);
     let trained = train::train(&on_side(base, side), data, context, None, &mut timer);
-    match timer.stopped {
-        Some(error) => Err(error),
-        None => {
-            trained?;
-            Ok(timer.samples)
-        }
+    if let Some(error) = timer.stopped {
+        return Err(error);
     }
+    trained?;
+    Ok(timer.samples)
 }
 
 /// The seconds of steps, and of what was interleaved with them.
@@ -259,7 +257,7 @@ impl Observer for StepTimer<'_, '_, '_> {
             let seconds = timed(|| done = (interleaved.work)());
             match done {
                 Ok(()) => self.samples.interleaved.push(seconds),
-                Err(problem) => self.stopped = Some(problem.into()),
+                Err(problem) => self.stopped = Some(problem),
             }
         }
         self.burst_started = Some(Instant::now());

@@ -138,7 +138,7 @@ impl Inkling {
         }
         match self.app.take_window_request() {
             Some(WindowRequest::Attention) => {
-                ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational))
+                ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
             }
             Some(WindowRequest::Front) => {
                 ctx.send_viewport_cmd(ViewportCommand::Minimized(false));

@@ -60,7 +60,7 @@ fn open_checkpoints(
     };
     let (run, events) = (context.id, context.queue.events.fork());
     let report = move |folder: &Path, epochs, kept: Result<(), RunError>| {
-        events.send(Event::Checkpoint { run, folder: folder.to_owned(), epochs, kept: kept.map_err(Problem::from) })
+        events.send(Event::Checkpoint { run, folder: folder.to_owned(), epochs, kept: kept.map_err(Problem::from) });
     };
     Ok((CheckpointWriter::start(workspace.checkpoint_thread, place, Box::new(report))?, checkpoint))
 }
@@ -171,7 +171,7 @@ impl Run<'_, '_, '_> {
             validation_accuracy: record.map(|record| record.validation_accuracy),
         };
         let classifier = Classifier::new(net.clone(), self.config.device.resolved(), info, digit_threshold);
-        let queue = &mut self.context.queue;
+        let queue = &mut *self.context.queue;
         queue.recognizer.set_training(run, classifier, follow, queue.events);
     }
 }

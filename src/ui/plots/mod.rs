@@ -81,7 +81,7 @@ fn before_the_first_step(ui: &mut Ui, run: &RunView) {
             });
         }
         Phase::Failed => {
-            style::empty_state(ui, "The run failed before its first step", "See the message above for the reason and what to do.")
+            style::empty_state(ui, "The run failed before its first step", "See the message above for the reason and what to do.");
         }
         Phase::Discarded => {
             style::empty_state(ui, "The run was stopped before its first step", "Press Start to begin a new one.");
