@@ -80,7 +80,7 @@ struct Scripted {
 }
 
 impl Classify for Scripted {
-    fn classify(&self, picture: Image) -> Result<Prediction, InferError> {
+    fn classify(&self, image: Image) -> Result<Prediction, InferError> {
         self.readings.set(self.readings.get() + 1);
         match self.script {
             Script::Slow(by) => std::thread::sleep(by),
@@ -90,7 +90,7 @@ impl Classify for Scripted {
             Script::Panics(after) if self.readings.get() > after => panic!("the driver is gone"),
             _ => {}
         }
-        let mut reading = self.classifier.classify(picture)?;
+        let mut reading = self.classifier.classify(image)?;
         if self.script == Script::Wrong {
             reading.probabilities.rotate_left(1);
         }

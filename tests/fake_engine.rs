@@ -522,7 +522,7 @@ pub fn prediction(ink: &Ink) -> Prediction {
     let mut probabilities = [0.005; CLASSES];
     probabilities[usize::from(digit)] = 0.955;
     Prediction {
-        picture: Image::BLANK,
+        image: Image::BLANK,
         probabilities,
         digit,
         confidence: 0.955,
@@ -541,7 +541,7 @@ pub fn evaluation() -> Evaluation {
         row[digit] = 10;
     }
     (confusion[4][4], confusion[4][9]) = (9, 1);
-    let mistake = Mistake { index: 44, picture: Image::BLANK, label: 4, answer: 9, confidence: 0.93, label_probability: 0.05 };
+    let mistake = Mistake { index: 44, image: Image::BLANK, label: 4, answer: 9, confidence: 0.93, label_probability: 0.05 };
     Evaluation { images: 100, accuracy: 0.99, loss: 0.04, confusion, mistakes: vec![mistake] }
 }
 

@@ -10,7 +10,7 @@ pub(super) struct Pool {
     pub pool: ThreadPool,
 }
 
-/// A pool of one thread and, where there is more than one core, a pool of as many threads as cores.
+/// A pool of one thread and, with more than one core, a pool of as many threads as cores.
 pub(super) fn pools(threads: u32) -> Result<Vec<Pool>, BenchError> {
     let sizes = if threads > 1 { vec![1, threads] } else { vec![1] };
     let build = |threads: u32| {

@@ -21,7 +21,7 @@ pub fn starter_file() -> Result<ModelFile, ModelError> {
 /// Recognises digits with one model, on whichever device the model is.
 pub trait Classify: Send {
     /// Classifies an image as models see it: 28x28 and normalised.
-    fn classify(&self, picture: Image) -> Result<Prediction, InferError>;
+    fn classify(&self, image: Image) -> Result<Prediction, InferError>;
 
     /// Turns a drawing into an image and classifies it; the time in the prediction includes both.
     fn classify_drawing(&self, drawing: &Ink) -> Result<Prediction, InferError> {
@@ -94,15 +94,15 @@ impl Classifier {
 }
 
 impl Classify for Classifier {
-    fn classify(&self, picture: Image) -> Result<Prediction, InferError> {
+    fn classify(&self, image: Image) -> Result<Prediction, InferError> {
         let start = Instant::now();
-        let logits = self.net.forward(picture.pixels(), Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
+        let logits = self.net.forward(image.pixels(), Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
         let Some(Scores { probabilities, digit, energy_score }) = Scores::of_rows(&logits).next() else {
             return Err(ComputeError::failed(&format!("{} gave no logits", self.info.kind)).into());
         };
-        let is_digit = !picture.is_blank() && energy_score >= self.digit_threshold;
+        let is_digit = !image.is_blank() && energy_score >= self.digit_threshold;
         Ok(Prediction {
-            picture,
+            image,
             probabilities,
             digit: digit as u8,
             confidence: probabilities[digit],

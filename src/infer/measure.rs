@@ -119,9 +119,9 @@ impl Accumulator {
             .wrong
             .iter()
             .filter_map(|wrong| {
-                let picture = Image::try_from(split.image(wrong.index)).ok()?;
+                let image = Image::try_from(split.image(wrong.index)).ok()?;
                 let WrongAnswer { index, label, answer, confidence, label_probability } = *wrong;
-                Some(Mistake { index: index as u64, picture, label, answer, confidence, label_probability })
+                Some(Mistake { index: index as u64, image, label, answer, confidence, label_probability })
             })
             .take(MAX_MISTAKES)
             .collect();

@@ -12,7 +12,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// The scores of one picture.
+    /// The scores of one image.
     pub fn new(logits: [f32; CLASSES]) -> Self {
         let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let exponentials = logits.map(|logit| (logit - largest).exp());

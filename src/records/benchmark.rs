@@ -9,14 +9,14 @@ use crate::run_config::{Augmentation, DeviceChoice, ModelKind, OptimizerKind, Pr
 /// The version written into stored reports; newer ones are refused.
 pub const VERSION: u32 = 2;
 
-/// How much is measured.
+/// How thorough a benchmark is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extent {
     /// Less than a minute.
     #[default]
     Full,
-    /// At most a quarter of it, with figures that scatter more.
+    /// At most a quarter of that, with noisier figures.
     Quick,
 }
 
@@ -30,7 +30,7 @@ pub enum Subject {
     Memory,
     /// The training steps of a model.
     Steps(ModelKind),
-    /// Getting batches ready.
+    /// The data pipeline: augmenting images and gathering batches.
     Pipeline,
     /// Optimiser updates.
     Updates,
@@ -41,18 +41,18 @@ pub enum Subject {
     PlainCandle,
 }
 
-/// A machine, measured.
+/// The benchmark of a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Version of this structure.
     pub version: u32,
-    /// When it was done, RFC 3339 in UTC.
+    /// When it was measured, RFC 3339 in UTC.
     pub measured_at: String,
     /// The version of Inkling that measured.
     pub program: String,
-    /// What was measured.
+    /// The machine.
     pub machine: Machine,
-    /// How much was measured.
+    /// How thorough it was.
     pub extent: Extent,
     /// How long all of it took.
     pub seconds: f64,
@@ -60,25 +60,25 @@ pub struct Report {
     pub rows: Vec<Row>,
 }
 
-/// What was measured.
+/// The machine that was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// The system and its version.
     pub system: String,
-    /// The processor's model name.
+    /// The CPU's model name.
     pub processor: String,
-    /// Its instruction sets that matter here, as in `hardware::Cpu`.
+    /// The SIMD instruction sets it has, as in `hardware::Cpu`.
     pub simd: Vec<String>,
-    /// Threads used where all are.
+    /// How many threads "all threads" are.
     pub threads: u32,
 }
 
-/// What the steps of a run are measured with.
+/// Settings that training steps are measured with, to be compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Side {
-    /// Where (never `Auto`).
+    /// The device (never `Auto`).
     pub device: DeviceChoice,
-    /// Number format of its products.
+    /// The precision of matrix products.
     pub precision: Precision,
     /// Threads.
     pub threads: u32,
@@ -86,7 +86,7 @@ pub struct Side {
     pub batch_size: u32,
 }
 
-const fn processor() -> DeviceChoice {
+const fn cpu() -> DeviceChoice {
     DeviceChoice::Cpu
 }
 
@@ -96,7 +96,7 @@ const fn processor() -> DeviceChoice {
 pub enum Row {
     /// The best rate of a large square matrix product.
     Product {
-        /// Number format of the factors.
+        /// The precision of the factors.
         precision: Precision,
         /// Threads.
         threads: u32,
@@ -116,10 +116,10 @@ pub enum Row {
     Step {
         /// The network.
         model: ModelKind,
-        /// Where; reports from before there was a choice mean the processor.
-        #[serde(default = "processor")]
+        /// The device; reports from before there was a choice mean the CPU.
+        #[serde(default = "cpu")]
         device: DeviceChoice,
-        /// Number format of its products.
+        /// The precision of matrix products.
         precision: Precision,
         /// Images per step.
         batch_size: u32,
@@ -131,19 +131,19 @@ pub enum Row {
         images_per_second: f64,
         /// 10⁹ nominal floating-point operations per second (see `nn::flops`).
         gflops: f64,
-        /// The rate of a large f32 product on as many threads, measured in turn with these steps; 0 elsewhere than on the processor.
+        /// The rate of a large f32 product on as many threads, measured in turn with these steps; 0 on other devices than the CPU.
         product_gflops: f64,
     },
-    /// Getting training images ready.
+    /// Augmenting training images and gathering them into batches.
     Pipeline {
-        /// How each is changed.
+        /// The augmentation.
         augmentation: Augmentation,
         /// Threads.
         threads: u32,
         /// Images per second.
         images_per_second: f64,
     },
-    /// An optimiser's update of every weight of a model.
+    /// An optimiser's update of all weights of a model.
     Update {
         /// The optimiser.
         optimizer: OptimizerKind,
@@ -195,7 +195,7 @@ pub enum Row {
 }
 
 impl Row {
-    /// The share of the machine's own f32 product rate that a training step reaches; `None` for other rows.
+    /// The share of the machine's peak f32 rate that a training step reaches; `None` for other rows.
     pub fn share_of_product(&self) -> Option<f64> {
         match *self {
             Self::Step { gflops, product_gflops, .. } if product_gflops > 0.0 => Some(gflops / product_gflops),
@@ -205,7 +205,7 @@ impl Row {
 }
 
 impl Report {
-    /// How many images a second a model learns from, where that was measured.
+    /// The training throughput of a model, if it was measured.
     pub fn images_per_second(&self, wanted: ModelKind, format: Precision, count: u32) -> Option<f64> {
         self.rows.iter().find_map(|row| match *row {
             Row::Step { model, precision, threads, images_per_second, .. }
@@ -217,8 +217,8 @@ impl Report {
         })
     }
 
-    /// How long a training step takes in `precision`, relative to f32: the geometric mean over the models that were measured in
-    /// both on all threads; above 1 is slower. `None` where none was.
+    /// The time of a training step in `precision` relative to f32: the geometric mean over the models that were measured in both on
+    /// all threads. Above 1 is slower; `None` if no model was.
     pub fn step_cost(&self, precision: Precision) -> Option<f64> {
         let rate = |model, precision| self.images_per_second(model, precision, self.machine.threads);
         let ratio = |&model: &ModelKind| Some((rate(model, Precision::F32)? / rate(model, precision)?).ln());
@@ -230,8 +230,8 @@ impl Report {
 /// Where a report was saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
-    /// For programs.
+    /// As JSON, for programs.
     pub json: PathBuf,
-    /// For people.
+    /// As text, for people.
     pub text: PathBuf,
 }

@@ -53,12 +53,12 @@ impl Normalization {
     pub const MNIST: Self = Self { mean: 0.1307, std: 0.3081 };
 }
 
-/// A model measured on a split.
+/// How well a model does on a split of a data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// Images read.
+    /// Images classified.
     pub images: u64,
-    /// Share read rightly.
+    /// The share of images classified correctly.
     pub accuracy: f64,
     /// Mean cross-entropy, in nats.
     pub loss: f64,
@@ -68,42 +68,43 @@ pub struct Evaluation {
     pub mistakes: Vec<Mistake>,
 }
 
-/// An image read wrongly.
+/// A misclassified image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mistake {
     /// Position in the split.
     pub index: u64,
     /// What the model saw.
-    pub picture: Image,
-    /// The right digit.
+    #[serde(rename = "picture")]
+    pub image: Image,
+    /// The correct digit.
     pub label: u8,
     /// The model's answer.
     pub answer: u8,
     /// The probability it gave its answer.
     pub confidence: f32,
-    /// The probability it gave the right digit.
+    /// The probability it gave the correct digit.
     pub label_probability: f32,
 }
 
-/// A drawing, read.
+/// What a model makes of a drawing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// What the model saw.
-    pub picture: Image,
+    pub image: Image,
     /// A probability per digit; they sum to 1.
     pub probabilities: [f32; CLASSES],
     /// The likeliest digit.
     pub digit: u8,
     /// Its probability.
     pub confidence: f32,
-    /// Higher: more like a digit (the log of the summed exponentials of the logits; Liu et al. 2020).
+    /// The higher, the more like a digit (the log of the summed exponentials of the logits; Liu et al. 2020).
     pub energy_score: f32,
     /// False when the drawing does not look like any digit the model knows.
     pub is_digit: bool,
     /// From ink to probabilities, in microseconds.
     pub micros: u32,
-    /// Where it was read (never `Auto`).
+    /// The device that classified it (never `Auto`).
     pub device: DeviceChoice,
-    /// Who read it.
+    /// The model that classified it.
     pub model: ModelInfo,
 }

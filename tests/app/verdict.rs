@@ -16,7 +16,7 @@ fn prediction(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
         probabilities[digit] = probability;
     }
     Prediction {
-        picture: Image::BLANK,
+        image: Image::BLANK,
         probabilities,
         digit: likely[0].0 as u8,
         confidence: likely[0].1,

@@ -14,7 +14,7 @@ use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, Precision, Run
 use crate::fake_device::candle;
 use crate::fake_engine::report;
 
-/// Listens until so many figures were found.
+/// Listens until this many figures have been found.
 #[derive(Default)]
 struct Until {
     figures: usize,
@@ -35,7 +35,7 @@ impl Listener for Until {
 }
 
 #[test]
-fn products_and_memory_come_first_and_breaking_off_leaves_nothing() {
+fn products_and_memory_come_first_and_cancelling_leaves_nothing() {
     let mut until = Until { figures: 1, ..Until::default() };
     assert_eq!(measure(Extent::Quick, &mut until), Err(BenchError::Cancelled(Cancelled)));
     assert!(
@@ -48,7 +48,7 @@ fn products_and_memory_come_first_and_breaking_off_leaves_nothing() {
 }
 
 #[test]
-fn a_report_is_kept_whole_and_the_newest_is_found_again() {
+fn a_report_is_saved_whole_and_the_newest_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(latest(folder.path()), None);
     assert_eq!(latest(&folder.path().join("not there")), None);
@@ -153,13 +153,13 @@ fn the_first_side_that_is_as_fast_as_any_is_the_fastest() {
 }
 
 #[test]
-fn reports_from_before_devices_mean_the_processor() {
+fn reports_from_before_devices_mean_the_cpu() {
     let mut old = serde_json::to_value(step(DeviceChoice::Cuda, 32, 1.0)).unwrap();
     assert!(old.as_object_mut().unwrap().remove("device").is_some());
     assert_eq!(serde_json::from_value::<Row>(old).unwrap(), step(DeviceChoice::Cpu, 32, 1.0));
 }
 
-/// Opens every device but Metal; all are candle's ops on the processor, but the processor itself.
+/// Opens every device but Metal; all but the CPU itself are the reference backend on the CPU.
 fn open(device: DeviceChoice) -> Result<DeviceContext, ConfigProblem> {
     match device {
         DeviceChoice::Cpu => Ok(DeviceContext::CPU),
@@ -169,7 +169,7 @@ fn open(device: DeviceChoice) -> Result<DeviceContext, ConfigProblem> {
 }
 
 #[test]
-fn batch_sizes_are_compared_and_the_comparison_can_be_broken_off() {
+fn batch_sizes_are_compared_and_the_comparison_can_be_cancelled() {
     let config = RunConfig { model: ModelKind::Mlp, threads: Some(1), ..RunConfig::default() };
     let sides = batch_sizes(&config);
     let mut all = Until { figures: BATCH_SIZES.len() + 1, ..Until::default() };

@@ -131,8 +131,8 @@ fn activation_and_normalisation_are_found_out_by_trying() {
     assert!(accuracy > 0.9 && images == 1000 && sure && renamed.is_empty(), "{accuracy}");
     assert_eq!((file.card.config.activation, file.card.normalization), (Activation::Relu, Normalization::MNIST));
     assert_eq!((file.card.data, summary.epochs.len()), (DataSpec::unknown(), 0));
-    let picture: Vec<u8> = (0..784).map(|place| (place % 251) as u8).collect();
-    let logits = |net: &Net| net.forward(&picture, Mode::Eval).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let image: Vec<u8> = (0..784).map(|place| (place % 251) as u8).collect();
+    let logits = |net: &Net| net.forward(&image, Mode::Eval).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
     assert_eq!(logits(&file.net), logits(&starter.net));
 
     // What is named is taken as it is named.

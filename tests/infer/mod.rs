@@ -22,53 +22,53 @@ fn classifier(threshold: f32) -> Classifier {
     Classifier::new(Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap(), DeviceChoice::Cpu, info(ModelKind::LeNet), threshold)
 }
 
-fn picture(index: usize) -> Image {
+fn image(index: usize) -> Image {
     Image::try_from(squares(index + 1, 1).image(index)).unwrap()
 }
 
 #[test]
-fn a_reading_is_the_softmax_of_the_logits() {
+fn a_prediction_is_the_softmax_of_the_logits() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
-    let logits: Vec<f32> = net.forward(picture(3).pixels(), Mode::Eval).unwrap().flatten_all().unwrap().to_vec1().unwrap();
-    let reading = classifier(0.0).classify(picture(3)).unwrap();
+    let logits: Vec<f32> = net.forward(image(3).pixels(), Mode::Eval).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+    let prediction = classifier(0.0).classify(image(3)).unwrap();
     let sum: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
-    for (probability, logit) in reading.probabilities.iter().zip(&logits) {
+    for (probability, logit) in prediction.probabilities.iter().zip(&logits) {
         assert!((f64::from(*probability) - f64::from(*logit).exp() / sum).abs() < 1e-6);
     }
-    assert!((f64::from(reading.energy_score) - sum.ln()).abs() < 1e-5);
-    assert!((reading.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+    assert!((f64::from(prediction.energy_score) - sum.ln()).abs() < 1e-5);
+    assert!((prediction.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-6);
     let largest = logits.iter().copied().fold(f32::MIN, f32::max);
-    assert_eq!(logits[usize::from(reading.digit)], largest);
-    assert_eq!(reading.confidence, reading.probabilities[usize::from(reading.digit)]);
-    assert_eq!(reading.picture, picture(3));
+    assert_eq!(logits[usize::from(prediction.digit)], largest);
+    assert_eq!(prediction.confidence, prediction.probabilities[usize::from(prediction.digit)]);
+    assert_eq!(prediction.image, image(3));
 }
 
 #[test]
 fn the_threshold_decides_what_is_a_digit() {
-    let score = classifier(0.0).classify(picture(3)).unwrap().energy_score;
-    assert!(classifier(score).classify(picture(3)).unwrap().is_digit);
-    assert!(!classifier(score + 0.01).classify(picture(3)).unwrap().is_digit);
+    let score = classifier(0.0).classify(image(3)).unwrap().energy_score;
+    assert!(classifier(score).classify(image(3)).unwrap().is_digit);
+    assert!(!classifier(score + 0.01).classify(image(3)).unwrap().is_digit);
 }
 
 #[test]
 fn nothing_drawn_is_never_a_digit() {
     for ink in [Ink::default(), Ink { strokes: vec![vec![[f32::NAN, 1.0]]], pen: None }] {
-        let reading = classifier(f32::NEG_INFINITY).classify_drawing(&ink).unwrap();
-        assert!(!reading.is_digit);
-        assert!(reading.picture.is_blank());
+        let prediction = classifier(f32::NEG_INFINITY).classify_drawing(&ink).unwrap();
+        assert!(!prediction.is_digit);
+        assert!(prediction.image.is_blank());
     }
     let stroke = Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 100.0]]], pen: None };
-    let reading = classifier(f32::NEG_INFINITY).classify_drawing(&stroke).unwrap();
-    assert!(reading.is_digit && !reading.picture.is_blank());
+    let prediction = classifier(f32::NEG_INFINITY).classify_drawing(&stroke).unwrap();
+    assert!(prediction.is_digit && !prediction.image.is_blank());
 }
 
 #[test]
 fn a_reader_follows_the_training_it_was_made_from() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
     let classifier = Classifier::new(net.clone(), DeviceChoice::Cpu, info(ModelKind::LeNet), 0.0);
-    let before = classifier.classify(picture(3)).unwrap().probabilities;
+    let before = classifier.classify(image(3)).unwrap().probabilities;
     net.set_weights(&Net::new(ModelKind::LeNet, Activation::Relu, 2).unwrap().weights().unwrap()).unwrap();
-    assert_ne!(classifier.classify(picture(3)).unwrap().probabilities, before);
+    assert_ne!(classifier.classify(image(3)).unwrap().probabilities, before);
 }
 
 #[test]
@@ -84,9 +84,9 @@ fn a_stored_model_reads_as_the_trained_one() {
     assert_eq!((classifier.info().kind, classifier.info().epochs), (ModelKind::Mlp, 3));
     let evaluation = classifier.evaluate(&squares(100, 2), &mut Unwatched).unwrap();
     assert_eq!(Some(evaluation), outcome.summary.test);
-    let reading = classifier.classify(picture(7)).unwrap();
-    assert_eq!(reading.digit, 7);
-    assert!(reading.is_digit);
+    let prediction = classifier.classify(image(7)).unwrap();
+    assert_eq!(prediction.digit, 7);
+    assert!(prediction.is_digit);
 }
 
 #[test]
@@ -109,14 +109,14 @@ fn an_evaluation_adds_up() {
     assert_eq!(evaluation.mistakes.len(), 60);
     assert!(evaluation.mistakes.windows(2).all(|pair| pair[0].confidence >= pair[1].confidence));
     for mistake in &evaluation.mistakes {
-        assert_eq!(mistake.picture.pixels(), split.image(mistake.index as usize));
+        assert_eq!(mistake.image.pixels(), split.image(mistake.index as usize));
         assert_eq!(mistake.label, split.labels[mistake.index as usize]);
         assert!(mistake.answer != mistake.label && mistake.confidence >= mistake.label_probability);
     }
 }
 
 #[test]
-fn an_evaluation_can_be_broken_off() {
+fn an_evaluation_can_be_cancelled() {
     let mut calls = 0;
     let outcome = classifier(0.0).evaluate(&squares(300, 4), &mut |_: f32| {
         calls += 1;

@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn read(classifier: &Classifier, file: &Path, output: &mut Output, report: &mut impl FnMut(&Problem)) -> Result<(), Failure> {
     let name = file.display().to_string();
     if !is_ink(file) {
-        match read_image_file(file).map_err(Problem::from).and_then(|picture| Ok(classifier.classify(picture)?)) {
+        match read_image_file(file).map_err(Problem::from).and_then(|image| Ok(classifier.classify(image)?)) {
             Ok(reading) => print(&name, &reading, output)?,
             Err(problem) => report(&problem),
         }

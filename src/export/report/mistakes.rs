@@ -21,9 +21,9 @@ pub fn html(test: &Evaluation) -> String {
 }
 
 fn figure(mistake: &Mistake) -> String {
-    let Mistake { picture, label, answer, confidence, .. } = mistake;
+    let Mistake { image, label, answer, confidence, .. } = mistake;
     // Inverted: dark ink on light paper.
-    let pixels: Vec<u8> = picture.pixels().iter().map(|&pixel| 255 - pixel).collect();
+    let pixels: Vec<u8> = image.pixels().iter().map(|&pixel| 255 - pixel).collect();
     let mut png = Vec::new();
     let written = PngEncoder::new(&mut png).write_image(&pixels, SIDE as u32, SIDE as u32, ExtendedColorType::L8);
     if written.is_err() {

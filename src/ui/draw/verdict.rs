@@ -62,7 +62,7 @@ fn labels(ui: &mut Ui, confidence: &str, detail: &str) {
 
 /// The image the model saw, each of its 28x28 pixels a square.
 pub fn model_input(ui: &mut Ui, view: &mut DrawView, reading: Option<&Prediction>, side: f32) {
-    let image = reading.map_or(&Image::BLANK, |reading| &reading.picture);
+    let image = reading.map_or(&Image::BLANK, |reading| &reading.image);
     let stale = view.shown_image.as_ref().is_none_or(|(shown, _)| shown != image);
     if stale {
         view.shown_image = Some((image.clone(), ImageSheet::new(ui.ctx(), "what the model sees", std::iter::once(image))));

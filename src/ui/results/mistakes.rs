@@ -27,7 +27,7 @@ impl Gallery {
             return false;
         }
         self.mistakes = mistakes.to_vec();
-        self.sheet = Some(ImageSheet::new(ctx, "mistakes", self.mistakes.iter().map(|mistake| &mistake.picture)));
+        self.sheet = Some(ImageSheet::new(ctx, "mistakes", self.mistakes.iter().map(|mistake| &mistake.image)));
         true
     }
 
