@@ -220,7 +220,7 @@ fn what_a_run_does_by_itself_is_said_with_its_figures() {
         (back(2), &["step 1,450", "step 1,400", "1/4 of the learning rate", "2 more rollbacks are allowed"]),
         (back(1), &["One more rollback"]),
         (back(0), &["No more rollbacks are allowed"]),
-        (from_the_start, &["step 3 ", "the start", "1/2"]),
+        (from_the_start, &["step 3.", "the start", "1/2"]),
         (Intervention::StoppedEarly { epoch: 9, best_epoch: 6 }, &["epoch 9", "epoch 6 were saved"]),
     ] {
         let message = Message::intervened(&intervention);

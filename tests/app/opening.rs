@@ -60,7 +60,7 @@ fn of_several_drawings_the_first_is_shown_and_that_is_said() {
     app.apply(Action::Open(vec![file]));
     wait_for(&mut app, |app| !app.drawing.strokes().is_empty());
     assert_eq!(app.drawing.strokes().len(), 1);
-    assert!(app.notices.last().unwrap().message.what.contains("this is the first"));
+    assert!(app.notices.last().unwrap().message.what.contains("only the first is shown"));
 }
 
 #[test]

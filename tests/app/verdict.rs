@@ -64,7 +64,7 @@ fn the_reader_is_named_and_the_run_under_way_with_its_epoch() {
     run.phase = Phase::Training;
     run.now.epoch = 2;
     let training = info(ModelRef::Training(JobId(3)));
-    assert_eq!(model_sentence(&training, Some(&run)), "reads with the run under way, epoch 2");
+    assert_eq!(model_sentence(&training, Some(&run)), "using the current run, epoch 2");
     run.phase = Phase::Discarded;
     assert!(model_sentence(&training, Some(&run)).contains("last run"));
     assert!(model_sentence(&info(ModelRef::Starter), None).contains("starter model"));

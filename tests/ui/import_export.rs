@@ -77,7 +77,7 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     serve(&mut harness);
-    let said = harness.state().app.notices.iter().any(|notice| notice.message.what.contains("net.pt is imported"));
+    let said = harness.state().app.notices.iter().any(|notice| notice.message.what.contains("Imported net.pt"));
     assert!(said, "{:?}", harness.state().app.notices);
     assert!(!harness.state().app.jobs.import().is_some());
 }

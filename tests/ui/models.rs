@@ -54,7 +54,7 @@ fn without_runs_the_starter_model_is_offered_and_training_suggested() {
 fn a_run_offers_everything_one_can_do_with_it() {
     for size in [[700.0, 1200.0], [1280.0, 900.0]] {
         let mut harness = listing(size, vec![finished("runs/one", false)]);
-        assert!(harness.query_by_label_contains("99.00 %  (95 % interval").is_some());
+        assert!(harness.query_by_label_contains("99.00 % (95 % CI").is_some());
         assert!(harness.query_by_label("29,000").is_some(), "the parameters");
         for button in ["Use for drawing", "Reuse settings", "Open folder"] {
             harness.get_by_label(button).click();
@@ -95,8 +95,8 @@ fn stopped_and_broken_runs_are_marked_not_hidden() {
         summary: Err(RunError::Malformed { folder: PathBuf::from("runs/bad"), reason: "half a file".to_owned() }),
     };
     let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", true), broken]);
-    assert!(harness.query_by_label_contains("stopped").is_some());
-    assert!(harness.query_by_label_contains("not measured").is_some(), "a stopped run has no test accuracy");
+    assert!(harness.query_by_label_contains("· stopped,").is_some());
+    assert!(harness.query_by_label_contains("not evaluated").is_some(), "a stopped run has no test accuracy");
     harness.get_by_label_contains("bad, damaged").click();
     harness.run();
     assert!(harness.query_by_label("This run cannot be loaded").is_some());

@@ -73,8 +73,8 @@ fn a_measurement_shows_progress_and_can_be_cancelled() {
     serve(&mut harness);
     assert!(harness.state().done.iter().any(|action| matches!(action, Action::CancelJob(_))));
     assert!(harness.state().engine.heard.iter().any(|command| matches!(command, Command::Cancel(_))));
-    assert!(harness.query_by_label("Measuring").is_none());
-    assert!(harness.query_by_label("Nothing measured yet").is_some());
+    assert!(harness.query_by_label("Evaluation progress").is_none());
+    assert!(harness.query_by_label("No results yet").is_some());
 }
 
 #[test]

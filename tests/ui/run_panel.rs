@@ -342,7 +342,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    window.get_by_label_contains("Timing a few steps of this run, 6 s left");
+    window.get_by_label_contains("Comparing devices, 6 s left");
     let asked = engine.heard.last().and_then(submitted).map(|(_, job)| job.clone());
     let Some(Job::Compare { config, sides }) = asked else { panic!("{:?}", engine.heard) };
     assert_eq!(config, window.state().app().config);

@@ -73,7 +73,8 @@ impl Gallery {
         ui.painter().rect_stroke(image, 0.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
         let (strong, weak) = (ui.visuals().strong_text_color(), ui.visuals().weak_text_color());
         let first = pos2(rect.left(), image.bottom() + 4.0);
-        let at = ui.painter().text(first, Align2::LEFT_TOP, format!("{} → {}", mistake.label, mistake.answer), small.clone(), strong);
+        let at =
+            ui.painter().text(first, Align2::LEFT_TOP, format!("{} instead of {}", mistake.answer, mistake.label), small.clone(), strong);
         let confidence = format!("{}", whole_percent(mistake.confidence));
         ui.painter().text(pos2(rect.left(), at.bottom()), Align2::LEFT_TOP, confidence, small, weak);
         let spoken =

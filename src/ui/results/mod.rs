@@ -105,10 +105,10 @@ fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen)
         ui.label(RichText::new("Misclassified images").strong());
         match view.cell {
             None => {
-                ui.label(RichText::new("true → predicted digit, most confident errors first").weak());
+                ui.label(RichText::new("most confident errors first").weak());
             }
             Some((truth, answer)) => {
-                ui.label(RichText::new(format!("only {truth} → {answer}")).weak());
+                ui.label(RichText::new(format!("only {answer} instead of {truth}")).weak());
                 if ui.button("Show all").clicked() {
                     view.cell = None;
                 }
