@@ -75,7 +75,7 @@ impl Classified {
             let before = started.elapsed();
             classified.probabilities.push(classify(image)?.probabilities);
             let after = started.elapsed();
-            classified.seconds.push((after - before).as_secs_f64());
+            classified.seconds.push(after.saturating_sub(before).as_secs_f64());
             if after > time_limit {
                 break;
             }
