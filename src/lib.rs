@@ -29,8 +29,8 @@
 //! | [`infer`] | recognising a drawing, measuring a model, comparing the devices it can run on |
 //! | [`hardware`] | what this machine has, what that means for training, and how busy it is |
 //! | [`optim`] | each optimiser's formula and state, schedules, loss scaling, weight averaging |
-//! | [`nn`] | ops with their gradients, networks, model files |
-//! | [`data`] | data sets: IDX, folders, CSV, ink files, the built-in writer; augmentation |
+//! | [`nn`] | one tape (`autograd`), ops that check shapes once and dispatch once (`ops`), the devices' backends (`backend/cpu`, `cuda`, `reference`), networks, model files |
+//! | [`data`] | data sets: IDX, folders, CSV, ink files, built-in digits; augmentation, which backends carry out |
 //! | [`device`] | opening devices, and the libraries that takes |
 //! | [`math`] | seeded randomness, quantiles, statistics of a measurement |
 //! | [`records`] | records that many rooms share: runs, models, benchmarks, exports, imports |
@@ -52,6 +52,10 @@
 //! - All randomness comes from [`math::random::Random`], seeded; candle's own generator is never used.
 //! - Every file is written by [`system::files`]: whole or not at all.
 //! - candle's `max_pool2d` and `conv2d` are never called where gradients matter: the first has a wrong gradient, the second a slow one.
+//!
+//! Where something is added: an op in `nn/ops.rs`, `nn/backend.rs` and each backend, with a case in `self_test/op_cases.rs`; an optimiser in
+//! `run_config/choices.rs` and a formula in `optim`; a job in [`protocol::Job`] and a file in `engine/jobs`; a setting in
+//! [`run_config::RunConfig`] and [`run_config::Field`]; an error in the `error.rs` of its room and a sentence in `app/messages`.
 //!
 //! Kept by whoever changes the code:
 //!

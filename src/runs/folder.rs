@@ -42,7 +42,7 @@ pub fn keep_in(target: &Path, model: &ModelFile, summary: &RunSummary, weights: 
 
 /// Whether `save_to` can write there; to be asked before hours are spent on training.
 pub fn check_target(target: &Path) -> Result<(), RunError> {
-    let occupied = || RunError::Occupied { folder: target.to_owned() }.into();
+    let occupied = || RunError::Occupied { folder: target.to_owned() };
     let entries = match std::fs::read_dir(target) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return check_writable_above(target),

@@ -54,7 +54,7 @@ impl Store {
             let _ = std::fs::remove_dir_all(&complete);
             unwritable(&folder, &error)
         })?;
-        load(&folder).map_err(RunError::from)
+        load(&folder)
     }
 
     /// Every run, the newest first; folders that cannot be used come last. Empty when there is no store yet.
@@ -65,7 +65,7 @@ impl Store {
             .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
             .map(|entry| entry.path())
             .filter(|path| path.is_dir())
-            .map(|folder| RunEntry { summary: load(&folder).map(Box::new).map_err(RunError::from), folder })
+            .map(|folder| RunEntry { summary: load(&folder).map(Box::new), folder })
             .collect();
         let finished = |entry: &RunEntry| entry.summary.as_ref().ok().and_then(|run| run.finished_at.parse::<jiff::Timestamp>().ok());
         runs.sort_by(|a, b| finished(b).cmp(&finished(a)).then_with(|| b.folder.cmp(&a.folder)));
