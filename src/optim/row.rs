@@ -52,53 +52,33 @@ impl<'a> Row<'a> {
     }
 }
 
-impl Add for Row<'_> {
-    type Output = Self;
+macro_rules! elementwise {
+    ($($operator:ident $method:ident $symbol:tt),*) => {$(
+        impl $operator for Row<'_> {
+            type Output = Self;
 
-    fn add(self, other: Self) -> Self {
-        self.with(other, |a, b| a + b)
-    }
+            fn $method(self, other: Self) -> Self {
+                self.with(other, |a, b| a $symbol b)
+            }
+        }
+    )*};
 }
 
-impl Sub for Row<'_> {
-    type Output = Self;
+elementwise!(Add add +, Sub sub -, Mul mul *, Div div /);
 
-    fn sub(self, other: Self) -> Self {
-        self.with(other, |a, b| a - b)
-    }
+macro_rules! with_number {
+    ($($operator:ident $method:ident $symbol:tt),*) => {$(
+        impl $operator<f32> for Row<'_> {
+            type Output = Self;
+
+            fn $method(self, number: f32) -> Self {
+                self.map(|tensor| tensor $symbol f64::from(number))
+            }
+        }
+    )*};
 }
 
-impl Mul for Row<'_> {
-    type Output = Self;
-
-    fn mul(self, other: Self) -> Self {
-        self.with(other, |a, b| a * b)
-    }
-}
-
-impl Div for Row<'_> {
-    type Output = Self;
-
-    fn div(self, other: Self) -> Self {
-        self.with(other, |a, b| a / b)
-    }
-}
-
-impl Add<f32> for Row<'_> {
-    type Output = Self;
-
-    fn add(self, number: f32) -> Self {
-        self.map(|tensor| tensor + f64::from(number))
-    }
-}
-
-impl Mul<f32> for Row<'_> {
-    type Output = Self;
-
-    fn mul(self, number: f32) -> Self {
-        self.map(|tensor| tensor * f64::from(number))
-    }
-}
+with_number!(Add add +, Mul mul *);
 
 impl Element for Row<'_> {
     fn sqrt(self) -> Self {
