@@ -29,7 +29,7 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     serve(&mut harness);
     assert!(harness.query_by_label_contains("2 files").is_some());
     assert!(harness.query_by_label("predict.py").is_some());
-    harness.get_by_label_contains("1 tensors, 200,704 parameters").click();
+    harness.get_by_label_contains("1 tensor, 200,704 parameters").click();
     harness.run();
     assert!(harness.query_by_label("256 × 784").is_some());
     harness.get_by_label("8-bit weights").click();

@@ -114,7 +114,10 @@ fn tensors(ui: &mut Ui, file: &FileInfo) {
         return;
     }
     let numbers: u64 = file.tensors.iter().map(|tensor| tensor.shape.iter().product::<u64>()).sum();
-    let heading = format!("{} tensors, {} parameters", file.tensors.len(), grouped(numbers));
+    let heading = match file.tensors.len() {
+        1 => format!("1 tensor, {} parameters", grouped(numbers)),
+        tensors => format!("{tensors} tensors, {} parameters", grouped(numbers)),
+    };
     CollapsingHeader::new(RichText::new(heading).weak()).id_salt(("tensors", &file.name)).show(ui, |ui| {
         Grid::new(("tensors of", &file.name)).num_columns(3).spacing(vec2(style::GAP, 2.0)).show(ui, |ui| {
             for tensor in &file.tensors {

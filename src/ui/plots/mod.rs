@@ -143,7 +143,7 @@ struct Subject<'a> {
 fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Palette, log: bool) -> [Subject<'a>; 4] {
     let learning = |measured: &'a Measured, validation: &'a Pyramid| {
         let all = [
-            (visible.raw, Trace { name: "per step", curve: &measured.raw, look: Look::Faint, color: palette.train }),
+            (visible.raw, Trace { name: "raw", curve: &measured.raw, look: Look::Faint, color: palette.train }),
             (visible.smooth, Trace { name: "training", curve: &measured.smooth, look: Look::Solid, color: palette.train }),
             (visible.validation, Trace { name: "validation", curve: validation, look: Look::Marked, color: palette.validation }),
         ];

@@ -47,10 +47,10 @@ impl Readout {
             after.checked_sub(1).and_then(|index| points.get(index)).map(|point| point[1])
         };
         add("Training loss, smoothed", at(&curves.loss.smooth).map(nats));
-        add("Training loss, per step", at(&curves.loss.raw).map(nats));
+        add("Training loss, raw", at(&curves.loss.raw).map(nats));
         add("Validation loss", since(&curves.validation_loss).map(nats));
         add("Training accuracy, smoothed", at(&curves.accuracy.smooth).map(percents));
-        add("Training accuracy, per step", at(&curves.accuracy.raw).map(percents));
+        add("Training accuracy, raw", at(&curves.accuracy.raw).map(percents));
         add("Validation accuracy", since(&curves.validation_accuracy).map(percents));
         add("Learning rate", at(&curves.learning_rate).map(significant));
         add("Throughput", at(&curves.throughput).map(|value| format!("{value:.0} images/s")));

@@ -30,14 +30,14 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
         let slider = Slider::new(&mut settings.smoothing, 0.0..=0.99).fixed_decimals(2).step_by(0.01);
         ui.spacing_mut().slider_width = 56.0;
         ui.add(slider).labelled_by(label.id).on_hover_text("Smoothing factor of the exponential moving average; 0 shows raw values");
-        let log = ui.checkbox(&mut settings.log_loss, "Log scale");
+        let log = ui.checkbox(&mut settings.log_loss, "Log");
         log.on_hover_text("Logarithmic axis for the loss, which makes small differences late in training visible");
         if settings != app.settings {
             asked.fit |= settings.log_loss != app.settings.log_loss;
             actions.push(Action::ChangeSettings(Box::new(settings)));
         }
         style::divider(ui);
-        asked.fit |= ui.button("Reset view").on_hover_text("Show the whole run (or double-click a plot)").clicked();
+        asked.fit |= ui.button("Reset").on_hover_text("Show the whole run (or double-click a plot)").clicked();
         ui.menu_button("Save", |ui| {
             if ui.button("Image (PNG)").clicked() {
                 asked.image = true;
@@ -63,7 +63,7 @@ fn horizontal_unit(ui: &mut Ui, view: &mut PlotsView) -> bool {
 fn legend(ui: &mut Ui, visible: &mut VisibleTraces) {
     let palette = style::palette(ui);
     legend_toggle(ui, "Training", Look::Solid, palette.train, &mut visible.smooth);
-    legend_toggle(ui, "Per step", Look::Faint, palette.train, &mut visible.raw);
+    legend_toggle(ui, "Raw", Look::Faint, palette.train, &mut visible.raw);
     legend_toggle(ui, "Validation", Look::Marked, palette.validation, &mut visible.validation);
 }
 

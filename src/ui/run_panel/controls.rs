@@ -4,7 +4,7 @@ use eframe::egui::{Button, Frame, KeyboardShortcut, Label, Margin, Panel, Respon
 
 use crate::app::messages::Message;
 use crate::app::{Action, App, Phase, RunView};
-use crate::text::format::{percent, remaining};
+use crate::text::format::{duration, percent};
 use crate::ui::{icons, shortcuts, style};
 
 /// Draws the buttons at the bottom and the run's progress in a panel above them: lines that come and go there must not move a button
@@ -20,7 +20,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if !app.run.as_ref().is_some_and(RunView::is_active)
             && let Some(first) = app.validation_errors().first()
         {
-            style::invalid(ui, &format!("Cannot start: {}", first.message.what));
+            style::invalid(ui, &format!("Cannot start. {}", first.message.what));
         }
     });
 }
@@ -92,7 +92,7 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
         && let Some(test) = &summary.test
     {
         figures.push(format!("test accuracy {}", percent(test.accuracy, 2)));
-        figures.push(format!("trained in {}", remaining(summary.train_seconds as f32)));
+        figures.push(format!("trained in {}", duration(summary.train_seconds)));
     }
     if !figures.is_empty() {
         ui.label(style::hint(figures.join(", ")));

@@ -70,11 +70,11 @@ fn the_pointer_moves_the_crosshair_of_every_plot() {
 #[test]
 fn smoothing_scale_and_unit_can_be_chosen() {
     let mut harness = training(20, Answers::default());
-    harness.get_by_label("Log scale").click();
+    harness.get_by_label("Log").click();
     harness.run();
     assert!(harness.state().app.settings.log_loss);
     harness.get_by_label("X axis by epoch").click();
-    harness.get_by_label("Reset view").click();
+    harness.get_by_label("Reset").click();
     harness.get_by_label("Show validation").click();
     harness.run();
     assert!(value(&harness, "Loss plot").ends_with("at step 20"));
