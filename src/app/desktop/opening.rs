@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::app::App;
 use crate::app::action::{Action, Screen};
 use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
+use crate::app::{App, Dropped};
 use crate::ink::{Ink, InkError, read_ink_file};
 use crate::records::ModelRef;
 
@@ -19,6 +19,8 @@ impl App {
         for file in files {
             if let Some(model) = model(&file) {
                 self.apply(Action::DrawWith(ModelRef::File(model)));
+            } else if Dropped::of(&file) == Dropped::Image {
+                self.show_notice(Severity::Info, Message::image_dropped(&file));
             } else {
                 self.draw_file(file);
             }

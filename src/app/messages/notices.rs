@@ -150,7 +150,7 @@ impl Message {
     }
 
     /// An image was dropped on the window.
-    pub fn picture_dropped(path: &Path) -> Self {
+    pub fn image_dropped(path: &Path) -> Self {
         Self::new(
             "To recognise a single image, use the command line.",
             format!("Run: inkling predict \"{}\". To train on images, drop a folder with one subfolder per digit.", path.display()),

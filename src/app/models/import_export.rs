@@ -111,7 +111,7 @@ impl App {
             match Dropped::of(&file) {
                 Dropped::Data => self.use_data_folder(file),
                 Dropped::Ink => self.draw_file(file),
-                Dropped::Image => self.show_notice(Severity::Info, Message::picture_dropped(&file)),
+                Dropped::Image => self.show_notice(Severity::Info, Message::image_dropped(&file)),
                 Dropped::Weights => self.import(file),
             }
         }
