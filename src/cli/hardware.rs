@@ -87,10 +87,10 @@ fn watch(mut output: Output) -> Result<(), Failure> {
     let mut meter = Meter::with_drivers();
     let watched = Watched { gpus: true, ..Watched::default() };
     while !output.closed() {
-        let reading = meter.read(&watched);
-        output.json(&reading)?;
+        let sample = meter.sample(&watched);
+        output.json(&sample)?;
         if !output.is_json() {
-            output.text(&words(&reading))?;
+            output.text(&status_line(&sample))?;
         }
         std::thread::sleep(INTERVAL);
     }
@@ -98,7 +98,7 @@ fn watch(mut output: Output) -> Result<(), Failure> {
 }
 
 /// "CPU 43 %, memory 3.2 GB of 15.6 GB; NVIDIA H200: 87 %, 12.0 GB of 139.8 GB, 41 °C, 320 W"
-fn words(reading: &LoadSample) -> String {
+fn status_line(sample: &LoadSample) -> String {
     let of = |used: u64, total: u64| format!("{} of {}", memory(used), memory(total));
     let share = |share: f32| percent(f64::from(share), 0);
     let gpu = |gpu: &Gpu| {
@@ -111,7 +111,7 @@ fn words(reading: &LoadSample) -> String {
         ];
         format!("; {}: {}", gpu.name, figures.into_iter().flatten().collect::<Vec<_>>().join(", "))
     };
-    let used = of(reading.memory_total.saturating_sub(reading.memory_available), reading.memory_total);
-    let machine = format!("CPU {}, memory {used}", share(reading.processor));
-    reading.gpus.iter().map(gpu).fold(machine, |line, gpu| line + &gpu)
+    let used = of(sample.memory_total.saturating_sub(sample.memory_available), sample.memory_total);
+    let machine = format!("CPU {}, memory {used}", share(sample.processor));
+    sample.gpus.iter().map(gpu).fold(machine, |line, gpu| line + &gpu)
 }

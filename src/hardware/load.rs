@@ -1,5 +1,5 @@
 //! The current load of this machine: how busy its CPU and GPUs are, and how full their memory is.
-//! Never read it on the window's thread: a reading can take a quarter of a second, and a driver can hang.
+//! Never sample it on the window's thread: a sample can take a quarter of a second, and a driver can hang.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -11,50 +11,50 @@ use super::subprocess::GpuSubprocess;
 use super::{Gpu, nvidia, probe};
 use crate::device::memory_held;
 
-/// How busy a processor is is told over the time since the last reading; after more than this it is measured anew.
-const STALE: Duration = Duration::from_secs(3);
+/// CPU load is measured over the time since the last sample; after longer than this the measurement starts anew.
+const MAX_AGE: Duration = Duration::from_secs(3);
 
-/// What this machine is doing.
+/// The load of this machine at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadSample {
-    /// Share of all cores that is busy, with the work of every program, 0 to 1.
+    /// Load of all cores by all programs, 0 to 1.
     pub processor: f32,
-    /// Memory of the machine, in bytes.
+    /// Total memory, in bytes.
     pub memory_total: u64,
-    /// Memory not in use, in bytes.
+    /// Available memory, in bytes.
     pub memory_available: u64,
-    /// Resident memory of the processes that were asked for, in bytes.
+    /// Resident memory of the watched processes, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_memory: Option<u64>,
-    /// NVIDIA GPUs, as far as they were asked for and answer.
+    /// NVIDIA GPUs, if they are watched and the driver responds.
     pub gpus: Vec<Gpu>,
 }
 
-/// What is looked at besides processor and memory.
+/// What to sample besides CPU and memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
-    /// Processes whose memory counts, by their numbers.
+    /// The ids of the processes whose memory is summed.
     pub processes: Vec<u32>,
-    /// True for NVIDIA GPUs.
+    /// Whether to sample NVIDIA GPUs.
     pub gpus: bool,
 }
 
-/// Takes readings, one after the other.
+/// Takes samples of the load.
 pub struct Meter {
-    /// `None` where the system tells nothing.
+    /// `None` if the system is not supported.
     system: Option<System>,
     last: Option<Instant>,
     gpus: Box<dyn FnMut() -> Vec<Gpu> + Send>,
 }
 
 impl Meter {
-    /// One that asks the GPU's driver itself, for a process that a driver may break.
+    /// Queries the GPU driver in this process, which must be one that may crash with it.
     pub fn with_drivers() -> Self {
         let driver = nvidia::Driver::connect();
         Self::new(move || driver.gpus())
     }
 
-    /// One that leaves GPUs to another process, `program`: `inkling hardware --watch --json`. It runs only while GPUs are looked at.
+    /// Leaves GPUs to another process, `program`: `inkling hardware --watch --json`. It runs only while GPUs are watched.
     pub fn with_drivers_in_subprocess(program: impl Fn() -> Command + Send + 'static) -> Self {
         let mut subprocess = GpuSubprocess::new(program);
         Self::new(move || subprocess.gpus())
@@ -64,11 +64,11 @@ impl Meter {
         Self { system: System::new().ok(), last: None, gpus: Box::new(gpus) }
     }
 
-    /// How things stand.
-    pub fn read(&mut self, watched: &Watched) -> LoadSample {
+    /// The current load.
+    pub fn sample(&mut self, watched: &Watched) -> LoadSample {
         let gpus = if watched.gpus { (self.gpus)() } else { Vec::new() };
         let Some(system) = &mut self.system else { return LoadSample { gpus, ..LoadSample::default() } };
-        if self.last.is_none_or(|last| last.elapsed() > STALE) {
+        if self.last.is_none_or(|last| last.elapsed() > MAX_AGE) {
             system.refresh_cpu_usage();
             std::thread::sleep(MINIMUM_CPU_UPDATE_INTERVAL);
         }

@@ -52,7 +52,7 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
                     let program = process::this_program(&["hardware", "--json"]);
                     probe_in_subprocess(look_for_cuda_in(folder, program), &kept_in)
                 }),
-                sample_load: Arc::new(move |watched| meter.lock().unwrap_or_else(PoisonError::into_inner).read(watched)),
+                sample_load: Arc::new(move |watched| meter.lock().unwrap_or_else(PoisonError::into_inner).sample(watched)),
                 host: EngineHost::from_env(),
                 connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
                 self_test: Arc::new(|device, folder| Ok(check_in_subprocess(device, folder)?)),

@@ -12,20 +12,20 @@ fn own() -> Watched {
 fn this_machine_can_be_read() {
     let mut meter = Meter::with_drivers_in_subprocess(|| panic!("nobody asked for GPUs"));
     for _ in 0..2 {
-        let reading = meter.read(&own());
-        assert!((0.0..=1.0).contains(&reading.processor));
-        assert!(reading.memory_total > reading.memory_available && reading.memory_available > 0);
-        assert!(reading.process_memory.unwrap() > 1 << 20, "{reading:?}");
-        assert_eq!(reading.gpus, []);
+        let sample = meter.sample(&own());
+        assert!((0.0..=1.0).contains(&sample.processor));
+        assert!(sample.memory_total > sample.memory_available && sample.memory_available > 0);
+        assert!(sample.process_memory.unwrap() > 1 << 20, "{sample:?}");
+        assert_eq!(sample.gpus, []);
     }
-    assert_eq!(meter.read(&Watched::default()).process_memory, None, "of no process");
+    assert_eq!(meter.sample(&Watched::default()).process_memory, None, "of no process");
     // Kept busy, it shows: one core of however many there are.
     let since = Instant::now();
     while since.elapsed() < Duration::from_millis(500) {
         std::hint::black_box(since);
     }
     let least = 0.5 / std::thread::available_parallelism().unwrap().get() as f32;
-    assert!(meter.read(&own()).processor > least * 0.5);
+    assert!(meter.sample(&own()).processor > least * 0.5);
 }
 
 #[cfg(unix)]
@@ -60,7 +60,7 @@ mod gpus {
 
     fn until(meter: &mut Meter, what: &str, done: impl Fn(&[Gpu]) -> bool) {
         let since = Instant::now();
-        while !done(&meter.read(&GPUS).gpus) {
+        while !done(&meter.sample(&GPUS).gpus) {
             assert!(since.elapsed() < Duration::from_secs(30), "never happened: {what}");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -76,14 +76,14 @@ mod gpus {
             line(vec![warmer.clone()])
         );
         let mut meter = meter(folder.path(), script);
-        assert_eq!(meter.read(&GPUS).gpus, [], "the first answer is not waited for");
+        assert_eq!(meter.sample(&GPUS).gpus, [], "the first answer is not waited for");
         until(&mut meter, "the first answer", |gpus| gpus == [gpu()]);
         std::fs::write(folder.path().join("on"), "").unwrap();
         until(&mut meter, "the next answer", |gpus| gpus == [warmer.clone()]);
         std::fs::write(folder.path().join("off"), "").unwrap();
         until(&mut meter, "its end", <[Gpu]>::is_empty);
         for _ in 0..20 {
-            assert_eq!(meter.read(&GPUS).gpus, []);
+            assert_eq!(meter.sample(&GPUS).gpus, []);
         }
         assert_eq!(started(folder.path()).len(), 1, "what broke is not tried again and again");
     }
@@ -91,8 +91,8 @@ mod gpus {
     #[test]
     fn one_that_cannot_be_started_or_says_nothing_costs_its_figures() {
         let mut absent = Meter::with_drivers_in_subprocess(|| Command::new("no such program"));
-        assert_eq!(absent.read(&GPUS).gpus, []);
-        assert!(absent.read(&GPUS).memory_total > 0);
+        assert_eq!(absent.sample(&GPUS).gpus, []);
+        assert!(absent.sample(&GPUS).memory_total > 0);
         let folder = tempfile::tempdir().unwrap();
         let mut silent = meter(folder.path(), "exec sleep 60".to_owned());
         until(&mut silent, "its start", |_| !started(folder.path()).is_empty());

@@ -62,18 +62,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             if output.closed() {
                 break;
             }
-            read(&classifier, &file, &mut output, &mut report)?;
+            classify_file(&classifier, &file, &mut output, &mut report)?;
         }
     }
     if failed { Err(Failure::Reported) } else { Ok(()) }
 }
 
 /// Classifies and prints the drawings of one file.
-fn read(classifier: &Classifier, file: &Path, output: &mut Output, report: &mut impl FnMut(&Problem)) -> Result<(), Failure> {
+fn classify_file(classifier: &Classifier, file: &Path, output: &mut Output, report: &mut impl FnMut(&Problem)) -> Result<(), Failure> {
     let name = file.display().to_string();
     if !is_ink(file) {
         match read_image_file(file).map_err(Problem::from).and_then(|image| Ok(classifier.classify(image)?)) {
-            Ok(reading) => print(&name, &reading, output)?,
+            Ok(prediction) => print(&name, &prediction, output)?,
             Err(problem) => report(&problem),
         }
         return Ok(());
@@ -91,19 +91,19 @@ fn read(classifier: &Classifier, file: &Path, output: &mut Output, report: &mut 
         }
         let line = entry.as_ref().ok().and_then(|entry| entry.line);
         match entry.map_err(Problem::from).and_then(|entry| Ok(classifier.classify_drawing(&entry.ink)?)) {
-            Ok(reading) => print(&line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")), &reading, output)?,
+            Ok(prediction) => print(&line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")), &prediction, output)?,
             Err(problem) => report(&problem),
         }
     }
     Ok(())
 }
 
-fn print(path: &str, reading: &Prediction, output: &mut Output) -> Result<(), Failure> {
-    let Prediction { digit, confidence, probabilities, is_digit, energy_score, .. } = *reading;
+fn print(path: &str, prediction: &Prediction, output: &mut Output) -> Result<(), Failure> {
+    let Prediction { digit, confidence, probabilities, is_digit, energy_score, .. } = *prediction;
     output.json(&JsonLine { path, digit, confidence, probabilities, is_digit, energy_score })?;
     if output.is_json() {
         return Ok(());
     }
-    let Verdict { sentence, detail, .. } = Verdict::of(reading);
+    let Verdict { sentence, detail, .. } = Verdict::of(prediction);
     output.text(&if detail.is_empty() { format!("{path}: {sentence}") } else { format!("{path}: {sentence}. {detail}") })
 }
