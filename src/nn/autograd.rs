@@ -140,12 +140,11 @@ pub fn backward(output: &Tensor, gradient: Tensor, backend: &dyn Backend) -> Res
     // All or none: where memory runs out in between, the same micro-batch is computed again.
     let mut sums: Vec<(Parameter, Tensor)> = Vec::new();
     for (parameter, gradient) in of_parameters {
-        match sums.iter_mut().find(|(known, _)| known.is(&parameter)) {
-            Some((_, sum)) => *sum = (&*sum + gradient)?,
-            None => {
-                let sum = parameter.grad().map_or_else(|| Ok(gradient.clone()), |earlier| earlier + &gradient)?;
-                sums.push((parameter, sum));
-            }
+        if let Some((_, sum)) = sums.iter_mut().find(|(known, _)| known.is(&parameter)) {
+            *sum = (&*sum + gradient)?;
+        } else {
+            let sum = parameter.grad().map_or_else(|| Ok(gradient.clone()), |earlier| earlier + &gradient)?;
+            sums.push((parameter, sum));
         }
     }
     for (parameter, sum) in sums {

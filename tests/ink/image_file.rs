@@ -198,7 +198,7 @@ fn extent(image: &Image) -> (usize, usize) {
 #[test]
 fn a_bar_on_a_strip_of_paper_fills_the_frame_the_way_it_lies() {
     let bar = |across: u32, along: u32| Luma([if (18..22).contains(&across) && (100..500).contains(&along) { 0 } else { 255 }]);
-    let (columns, rows) = extent(&read_png(GrayImage::from_fn(40, 600, |x, y| bar(x, y))));
+    let (columns, rows) = extent(&read_png(GrayImage::from_fn(40, 600, bar)));
     assert!((1..=5).contains(&columns) && (18..=22).contains(&rows), "{columns} x {rows}");
     assert_eq!(extent(&read_png(GrayImage::from_fn(600, 40, |x, y| bar(y, x)))), (rows, columns));
 }

@@ -46,7 +46,7 @@ pub(super) fn read(path: &Path) -> Result<GrayImage, InkError> {
     Ok(reduce(&decoded.map_err(|error| malformed(error.to_string()))?))
 }
 
-/// GrayImage, at working size, what is transparent filled in.
+/// The image in grey at working size, transparency filled in.
 fn reduce(image: &DynamicImage) -> GrayImage {
     let pixels = image.to_luma_alpha8();
     let (width, height) = (pixels.width() as usize, pixels.height() as usize);

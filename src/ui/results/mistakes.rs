@@ -75,7 +75,7 @@ impl Gallery {
         let first = pos2(rect.left(), image.bottom() + 4.0);
         let at =
             ui.painter().text(first, Align2::LEFT_TOP, format!("{} instead of {}", mistake.answer, mistake.label), small.clone(), strong);
-        let confidence = format!("{}", whole_percent(mistake.confidence));
+        let confidence = whole_percent(mistake.confidence);
         ui.painter().text(pos2(rect.left(), at.bottom()), Align2::LEFT_TOP, confidence, small, weak);
         let spoken =
             format!("True digit {}, predicted {}, probability {}", mistake.label, mistake.answer, whole_percent(mistake.confidence));
