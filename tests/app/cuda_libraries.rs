@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use inkling::app::{Action, Settings};
 use inkling::device::FOLDER_VARIABLE;
 use inkling::hardware::Hardware;
-use inkling::run_config::DeviceChoice;
+use inkling::run_config::{DeviceChoice, InferenceChoice};
 
 use super::wait_for;
 use crate::fake_engine::{Answers, app, app_with, checked};
@@ -18,7 +18,9 @@ fn finding(hardware: Option<&Hardware>) -> Option<String> {
 fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back() {
     let folder = tempfile::tempdir().unwrap();
     let answers = Answers { folder: Some(folder.path().to_owned()), ..Answers::default() };
-    let (mut app, engine) = app_with(Settings { wizard_done: true, ..Settings::default() }, answers);
+    // An engine that is to recognise drawings on the GPU moves as soon as the GPU has passed its self-test, which may be at any time.
+    let on_cpu = Settings { wizard_done: true, inference_device: InferenceChoice::Cpu, ..Settings::default() };
+    let (mut app, engine) = app_with(on_cpu, answers);
     app.start_discovery();
     wait_for(&mut app, |app| app.hardware.is_some());
     assert_eq!(finding(app.hardware.as_ref()), None);

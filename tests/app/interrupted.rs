@@ -49,7 +49,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     let id = app.run.as_ref().unwrap().id;
     let asked = engine.listen();
     let Some((run, config, from)) = asked.last().and_then(submitted_run) else { panic!("{asked:?}") };
-    assert_eq!((run, from.map(|from| from.as_path()), config.epochs), (id, Some("kept".as_ref()), 3));
+    assert_eq!((run, from.map(std::path::PathBuf::as_path), config.epochs), (id, Some("kept".as_ref()), 3));
     // The curves end where the run goes on from, and then grow.
     app.on_event(Event::Started { run: id, plan: plan(config), before: vec![record(1)], folder: "kept".into() });
     let run = app.run.as_ref().unwrap();

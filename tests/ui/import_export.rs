@@ -79,7 +79,7 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
     serve(&mut harness);
     let said = harness.state().app.notices.iter().any(|notice| notice.message.what.contains("Imported net.pt"));
     assert!(said, "{:?}", harness.state().app.notices);
-    assert!(!harness.state().app.jobs.import().is_some());
+    assert!(harness.state().app.jobs.import().is_none());
 }
 
 #[test]
