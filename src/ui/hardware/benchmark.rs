@@ -63,7 +63,7 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
         }
         ui.vertical(|ui| {
             ui.label(what);
-            ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(10.0)).accessible_name("Progress of the benchmark");
+            ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(10.0)).accessible_name("Benchmark progress");
         });
     });
 }
