@@ -11,6 +11,7 @@ mod plain_candle;
 mod pools;
 mod products;
 mod rounds;
+mod step_timer;
 mod steps;
 mod store;
 mod updates;

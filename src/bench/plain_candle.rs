@@ -9,7 +9,8 @@ use candle_nn::{AdamW, Conv2d, Dropout, Linear, Module, Optimizer, ParamsAdamW, 
 
 use super::BenchError;
 use super::budget::BenchBudget;
-use super::steps::{self, Interleaved};
+use super::step_timer::Interleaved;
+use super::steps;
 use crate::data::{DataSet, Split};
 use crate::ink::SIDE;
 use crate::math::quantiles::median;
