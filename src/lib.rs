@@ -49,7 +49,8 @@
 //!   `cargo check --lib --no-default-features` has no window in it.
 //! - Whatever [`protocol`] stands on, down to each room's `error.rs`, is plain data: no tensors, threads, locks or files.
 //! - Each room returns its own error. [`problem::Problem`] unites them, and nothing below it knows it.
-//! - All randomness comes from [`math::random::Random`], seeded; candle's own generator is never used.
+//! - All randomness comes from [`math::random::Random`], seeded; candle's own generator is never used but by the
+//!   benchmark of plain candle.
 //! - Every file is written by [`system::files`]: whole or not at all.
 //! - candle's `max_pool2d` and `conv2d` are never called where gradients matter: the first has a wrong gradient, the second a slow one.
 //!
