@@ -150,7 +150,7 @@ impl ExportedModel {
         // Readers of the format look for this key.
         let mut metadata = vec![("format".to_owned(), "pt".to_owned())];
         metadata.extend(self.metadata().into_iter().map(|(key, value)| (key.to_owned(), value)));
-        if let Some(run) = self.run.as_ref().and_then(|run| serde_json::to_string(&run.without_pictures()).ok()) {
+        if let Some(run) = self.run.as_ref().and_then(|run| serde_json::to_string(&run.without_images()).ok()) {
             metadata.push((RUN_KEY.to_owned(), run));
         }
         Ok(self.file.to_bytes_with(weights, metadata)?)

@@ -2,7 +2,7 @@
 //!
 //! - `cpu`: our own kernels;
 //! - `cuda`: our kernels for NVIDIA GPUs, and cuBLAS;
-//! - `reference`: candle's own ops put together, for every device candle has. It runs on Metal, and it is what the self-test compares with.
+//! - `reference`: compositions of candle's own ops, for every device candle has. It runs on Metal, and it is what the self-test compares with.
 //!
 //! Shapes are checked by `ops` before a backend is called. Activations are stored channels last (`[batch, height, width, channels]`);
 //! weights have `PyTorch`'s layouts. An output comes with its backward pass, which runs on the same backend.
@@ -31,7 +31,7 @@ pub enum BackendKind {
     Cpu,
     /// Our kernels for NVIDIA GPUs.
     Cuda,
-    /// candle's ops put together.
+    /// Compositions of candle's ops.
     Reference,
 }
 
@@ -39,7 +39,7 @@ pub enum BackendKind {
 pub const CPU: &dyn Backend = &cpu::Cpu;
 /// Our kernels for NVIDIA GPUs.
 pub const CUDA: &dyn Backend = &cuda::Cuda;
-/// candle's ops put together, for any device.
+/// Compositions of candle's ops, for any device.
 pub const REFERENCE: &dyn Backend = &reference::Reference;
 
 /// How the images of a batch are augmented.

@@ -20,7 +20,7 @@ pub const FORMAT_VERSION: u32 = 2;
 /// Larger files are refused unread: the largest model of ours has 4 MB.
 pub const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// Where the card lies in the metadata.
+/// The key of the model card in the metadata.
 const CARD_KEY: &str = "inkling";
 
 /// What a model file says about its weights.
@@ -40,7 +40,7 @@ pub struct ModelCard {
     pub data: DataSpec,
     /// Completed epochs.
     pub epochs: u32,
-    /// Share of the validation split read rightly after the last of them, where it was measured.
+    /// Accuracy on the validation split after the last of them, where it was measured.
     pub validation_accuracy: Option<f32>,
     /// The run's configuration.
     pub config: RunConfig,

@@ -87,7 +87,7 @@ pub enum Layer {
         heads: usize,
     },
     /// From images to features in the order channel, row, column: the order `PyTorch` flattens in, so that the next
-    /// layer's weights mean the same elsewhere.
+    /// layer's weights mean the same in `PyTorch`.
     Flatten,
     /// `x Wᵀ + b`, for each token where there are tokens.
     Linear {

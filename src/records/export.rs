@@ -14,7 +14,7 @@ pub struct ExportSpec {
     pub format: ExportFormat,
     /// How weights are stored.
     pub weights: WeightFormat,
-    /// ONNX: raw 28x28 pictures in, probabilities out; else normalised numbers in, logits out.
+    /// ONNX: raw 28x28 images in, probabilities out; otherwise normalised values in, logits out.
     pub preprocessing: bool,
     /// ONNX: matrices and kernels as 8-bit integers.
     pub quantize: bool,
@@ -88,13 +88,13 @@ impl From<WeightFormat> for TensorFormat {
     }
 }
 
-/// What quantising costs: the same test pictures read with the weights as they are and as they come back from 8-bit integers.
+/// What quantising costs: accuracy on the same test images with the weights as they are, and quantised to 8-bit integers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuantizedAccuracy {
-    /// Pictures of the test split.
+    /// Images of the test split.
     pub images: u64,
-    /// Share read rightly with the weights as they are.
+    /// Accuracy with the weights as they are.
     pub original: f64,
-    /// Share read rightly with what quantising leaves of them.
+    /// Accuracy with the quantised weights.
     pub quantized: f64,
 }

@@ -18,7 +18,7 @@ pub enum ModelRef {
     Starter,
     /// A model file written by a run.
     File(PathBuf),
-    /// The newest weights of the run that is under way or was last.
+    /// The newest weights of the run that is in progress or was the last.
     Training(JobId),
 }
 

@@ -41,7 +41,7 @@ pub struct StepPoint {
     pub step: u64,
     /// Mean cross-entropy of the batch, in nats, before the update.
     pub loss: f32,
-    /// Share of the batch read rightly, before the update.
+    /// Accuracy on the batch, before the update.
     pub accuracy: f32,
     /// The learning rate of the update.
     pub learning_rate: f32,
@@ -119,11 +119,11 @@ pub struct EpochRecord {
     pub step: u64,
     /// Mean of the epoch's batch losses, in nats.
     pub train_loss: f32,
-    /// Share of training images read rightly, as they passed.
+    /// Accuracy on the training images, each before the step it was part of.
     pub train_accuracy: f32,
     /// Mean cross-entropy on the validation split, in nats.
     pub validation_loss: f32,
-    /// Share of the validation split read rightly.
+    /// Accuracy on the validation split.
     pub validation_accuracy: f32,
     /// Seconds of training, without validation and pauses.
     pub seconds: f32,
@@ -169,9 +169,9 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// The same without the pictures that were read wrongly, which take most of its room, nor where it lies.
+    /// The same without the misclassified images, which take most of the space, and without its paths.
     #[must_use]
-    pub fn without_pictures(&self) -> Self {
+    pub fn without_images(&self) -> Self {
         let mut summary = Self { folder: PathBuf::new(), model_path: PathBuf::new(), ..self.clone() };
         if let Some(test) = &mut summary.test {
             test.mistakes.clear();

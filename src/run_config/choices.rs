@@ -139,7 +139,7 @@ choices! {
 }
 
 choices! {
-    /// How training pictures are changed each time they are seen; `data::augment` does it.
+    /// How training images are varied each time they are seen; `data::augment` does it.
     Augmentation, "augmentation" {
         /// As they are.
         Off = "off", "Off";

@@ -44,7 +44,7 @@ impl NamedSet {
 /// The name of [`DataSource::Unknown`].
 const UNKNOWN: &str = "unknown";
 
-/// One source of labelled pictures.
+/// One source of labelled images.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DataSource {
     /// Digits written by Inkling's own generator.

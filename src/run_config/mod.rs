@@ -76,7 +76,7 @@ pub struct RunConfig {
     /// Ends the run after so many epochs in a row without a better validation (a higher accuracy, or the same with a lower loss), and
     /// keeps the best epoch's weights.
     pub early_stopping: Option<u32>,
-    /// How training pictures are changed each time they are seen.
+    /// How training images are varied each time they are seen.
     pub augmentation: Augmentation,
     /// Where all randomness comes from.
     pub seed: u64,

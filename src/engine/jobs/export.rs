@@ -38,7 +38,7 @@ pub(super) fn run_at_once(model: &ModelRef, spec: &ExportSpec, to: Option<&Path>
     Ok(JobResult::Export(write(load(model)?, spec, to)?))
 }
 
-/// The model, and its run where that lies beside it.
+/// The model, and the run in whose folder it is, if any.
 fn load(model: &ModelRef) -> Result<ExportedModel, Problem> {
     let (file, run) = match model {
         ModelRef::Starter => (starter_file()?, None),

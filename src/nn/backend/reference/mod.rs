@@ -21,7 +21,7 @@ use crate::nn::ops::{BatchNorm, Context, Conv2d, DropoutMask, LAYER_NORM_EPSILON
 use crate::nn::{GradMode, Output, Parameter};
 use crate::run_config::{Activation, Precision};
 
-/// candle's ops put together.
+/// Compositions of candle's ops.
 #[derive(Debug)]
 pub struct Reference;
 

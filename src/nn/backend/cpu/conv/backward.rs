@@ -24,7 +24,7 @@ pub struct Saved<'a> {
     pub gradient: &'a [f32],
 }
 
-/// Where the gradients of a convolution's parameters are gathered.
+/// The gradients of a convolution's parameters, to be added to.
 pub struct ParameterGradients<'a> {
     /// The weight's, added to.
     pub weight: &'a mut [f32],
@@ -96,8 +96,8 @@ impl FusedConvolution {
 
     /// Whether the gradients come from `dense_group` and `mirror`: where hardly any is zero, and for an image of one channel, whose taps
     /// are too few to make the rows that a list sums long enough.
-    const fn is_dense(&self, of_pictures: bool) -> bool {
+    const fn is_dense(&self, input_gradient: bool) -> bool {
         let few_zeros = !self.pool && !self.relu && self.convolution.has_mirror();
-        few_zeros || self.convolution.channels == 1 && !of_pictures
+        few_zeros || self.convolution.channels == 1 && !input_gradient
     }
 }
