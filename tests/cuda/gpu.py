@@ -82,7 +82,7 @@ def compare(what, tolerance, *arguments, **variables):
 
 data_set = write_data_set()
 output = run("hardware", "--self-test", "--device", "cuda")
-table = re.search(r"^  CUDA.*?(?=^\s+\()", output, re.M | re.S)
+table = re.search(r"^  CUDA.*?(?=^  Ops:)", output, re.M | re.S)
 passed = re.search(r"All (\d+) checks passed", output)
 check("Emulated GPU" in output and table and passed, f"the GPU is found, and all {passed and passed[1]} checks of the self-test pass", output)
 print(table[0].rstrip())
