@@ -16,13 +16,13 @@ pub enum BenchError {
     Config(#[from] ConfigProblem),
     /// Its data could not be read or written.
     #[error(transparent)]
-    Data(#[from] DataError),
+    Data(DataError),
     /// A computation failed.
     #[error(transparent)]
     Compute(#[from] ComputeError),
     /// Recognition failed.
     #[error(transparent)]
-    Infer(#[from] InferError),
+    Infer(InferError),
     /// A training run failed.
     #[error(transparent)]
     Train(#[from] TrainError),
@@ -32,4 +32,23 @@ pub enum BenchError {
     /// It was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+}
+
+// Being cancelled is one thing, wherever it happens.
+impl From<DataError> for BenchError {
+    fn from(error: DataError) -> Self {
+        match error {
+            DataError::Cancelled(cancelled) => Self::Cancelled(cancelled),
+            error => Self::Data(error),
+        }
+    }
+}
+
+impl From<InferError> for BenchError {
+    fn from(error: InferError) -> Self {
+        match error {
+            InferError::Cancelled(cancelled) => Self::Cancelled(cancelled),
+            error => Self::Infer(error),
+        }
+    }
 }

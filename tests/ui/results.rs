@@ -19,7 +19,7 @@ fn measured(size: [f32; 2]) -> Harness<'static, Stage> {
 fn before_a_measurement_it_is_said_how_to_get_one() {
     let harness = stage(Panel::Results, [900.0, 600.0]);
     assert!(harness.query_by_label("No results yet").is_some());
-    assert!(harness.query_by_label("Confusion matrix").is_none());
+    assert!(harness.query_by_label("True and predicted digits").is_none());
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn a_measurement_shows_figures_with_their_interval() {
         assert!(harness.query_by_label("99.00 %").is_some());
         // Wilson's interval of 99 out of 100.
         assert!(harness.query_by_label("95 % CI: 94.55 % to 99.82 %").is_some());
-        assert_eq!(value(&harness, "Confusion matrix"), "1 of 100 images misclassified");
+        assert_eq!(value(&harness, "True and predicted digits"), "1 of 100 images misclassified");
         assert_eq!(value(&harness, "Accuracy for 4"), "90.00 %, 1 of 10 wrong");
         assert!(harness.query_by_label("True digit 4, predicted 9, probability 93 %").is_some());
     }
@@ -40,7 +40,7 @@ fn choosing_a_cell_explains_it_and_filters_the_mistakes() {
     let mut harness = measured([1280.0, 1600.0]);
     harness.get_by_label("One 4 was classified as 9").click();
     harness.run();
-    assert_eq!(value(&harness, "Confusion matrix"), "One 4 was classified as 9");
+    assert_eq!(value(&harness, "True and predicted digits"), "One 4 was classified as 9");
     assert!(harness.query_by_label("True digit 4, predicted 9, probability 93 %").is_some());
     harness.get_by_label("No 4 was classified as 8").click();
     harness.run();
@@ -54,12 +54,12 @@ fn choosing_a_cell_explains_it_and_filters_the_mistakes() {
 #[test]
 fn cells_can_be_chosen_by_keys() {
     let mut harness = measured([1280.0, 1600.0]);
-    harness.get_by_label("Confusion matrix").focus();
+    harness.get_by_label("True and predicted digits").focus();
     harness.run();
     press(&mut harness, Key::ArrowRight, 2);
     press(&mut harness, Key::ArrowDown, 1);
     harness.run();
-    assert_eq!(value(&harness, "Confusion matrix"), "Ten 1s were classified correctly");
+    assert_eq!(value(&harness, "True and predicted digits"), "Ten 1s were classified correctly");
 }
 
 #[test]
@@ -84,5 +84,5 @@ fn the_latest_runs_test_split_is_shown_without_asking() {
     serve(&mut harness);
     harness.state_mut().engine.finish();
     harness.run();
-    assert_eq!(value(&harness, "Confusion matrix"), "1 of 100 images misclassified");
+    assert_eq!(value(&harness, "True and predicted digits"), "1 of 100 images misclassified");
 }

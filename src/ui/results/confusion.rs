@@ -54,7 +54,7 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<Cell>, sid
             Some((truth, answer)) => cell_sentence(truth, answer, count(evaluation, (truth, answer))),
             None => format!("{} of {} images misclassified", error_count(evaluation), evaluation.images),
         }),
-        ..WidgetInfo::labeled(Role::Grid, true, "Confusion matrix")
+        ..WidgetInfo::labeled(Role::Grid, true, "True and predicted digits")
     });
     hovered.or(*chosen)
 }
