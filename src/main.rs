@@ -1,4 +1,4 @@
-//! Owns the entry: arguments in, window or command line out. Must not know anything else.
+//! The entry point: from the arguments to the window or the command line.
 
 // On Windows no terminal opens beside the window; where one is there already, `cli::console` joins it.
 #![cfg_attr(windows, windows_subsystem = "windows")]

@@ -1,11 +1,11 @@
-//! Owns `inkling` as typed in a Windows terminal, where it is installed as `inkling.com` beside `inkling.exe`: terminals find it first and,
-//! unlike for a program with windows, wait for it and learn its exit status. Must not do anything but start that program and wait.
+//! `inkling` as typed in a Windows terminal, where it is installed as `inkling.com` beside `inkling.exe`: terminals find it first and, unlike
+//! with a GUI program, wait for it and get its exit status. It only starts `inkling.exe` and waits.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
-    // Ctrl-C reaches the program as well; what it says about it is waited for.
+    // Ctrl-C reaches inkling.exe as well; its response is waited for.
     let _ = ctrlc::set_handler(|| {});
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     // A window is not waited for.
