@@ -2,6 +2,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
+#[cfg(target_arch = "x86_64")]
 use super::super::microkernels::bf16;
 use super::super::microkernels::tile::{PIXELS, Start, Tile};
 use super::geometry::{Convolution, FIRST_CACHE};
