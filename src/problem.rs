@@ -1,4 +1,4 @@
-//! Owns the one error that crosses rooms: the union of each room's own errors, as plain data. It is formed where the engine hands results
+//! The one error that crosses rooms: the union of each room's own errors, as plain data. It is formed where the engine hands results
 //! to those who asked; rooms below the engine return their own. `app::messages` words each.
 
 use std::path::PathBuf;

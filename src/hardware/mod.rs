@@ -1,4 +1,4 @@
-//! The hardware of this machine: what there is, what it means for training, and its load. Probing never fails: what cannot be found out is
+//! The hardware of this machine: what it consists of, what that means for training, and its load. Probing never fails: what cannot be found out is
 //! absent or given as a reason. Knows no tensors, runs or windows.
 
 mod advice;

@@ -1,4 +1,4 @@
-//! Owns the records that several rooms share, as plain data that is saved in files and crosses pipes: runs, models, and what benchmarks,
+//! The records that several rooms share, as plain data that is saved in files and crosses pipes: runs, models, and what benchmarks,
 //! exports and imports are asked for and find. Knows settings and drawings, and no room that computes.
 
 pub mod benchmark;

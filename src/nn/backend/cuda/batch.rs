@@ -1,4 +1,4 @@
-//! Gathering a batch from a data set that lies on the GPU, with augmentation.
+//! Gathering a batch from a data set in the GPU's memory, with augmentation.
 
 use candle_core::{DType, Result, Tensor};
 

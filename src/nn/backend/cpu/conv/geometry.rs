@@ -16,7 +16,7 @@ pub struct Convolution {
     pub width: usize,
     /// Channels of the image.
     pub channels: usize,
-    /// Channels of the result.
+    /// Channels of the output.
     pub outputs: usize,
     /// Pixels along a side of the kernel.
     pub kernel: usize,
@@ -50,12 +50,12 @@ impl Convolution {
         self.kernel * self.channels
     }
 
-    /// Rows of the result.
+    /// Rows of the output.
     pub const fn out_height(&self) -> usize {
         (self.padded_height() - self.kernel) / self.stride + 1
     }
 
-    /// Columns of the result.
+    /// Columns of the output.
     pub const fn out_width(&self) -> usize {
         (self.padded_width() - self.kernel) / self.stride + 1
     }
@@ -80,7 +80,7 @@ impl Convolution {
         self.padded_height() * self.padded_row_len() + lanes()
     }
 
-    /// Where the kernel's first number lies in the padded image, for the result's pixel `(y, x)`.
+    /// The offset of the kernel's first element in the padded image, for the output's pixel `(y, x)`.
     pub const fn offset(&self, y: usize, x: usize) -> usize {
         y * self.stride * self.padded_row_len() + x * self.stride * self.channels
     }
@@ -125,7 +125,7 @@ impl Convolution {
         if self.weight_len() <= FIRST_CACHE { step } else { self.out_height() }
     }
 
-    /// Where in the padded image the kernel lies for each pixel of the result.
+    /// The offset of the kernel in the padded image for each pixel of the output.
     pub fn offsets(&self) -> Vec<u32> {
         (0..self.out_height()).flat_map(|y| (0..self.out_width()).map(move |x| self.offset(y, x) as u32)).collect()
     }

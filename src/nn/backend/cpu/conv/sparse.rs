@@ -6,7 +6,7 @@ use super::backward::Saved;
 use super::terms::Terms;
 
 impl FusedConvolution {
-    /// Where in the padded image the kernel lies for each pixel of each position.
+    /// The offset of the kernel in the padded image for each candidate of each position.
     pub fn window_offsets(&self) -> Vec<u32> {
         if !self.pool {
             return self.convolution.offsets();
