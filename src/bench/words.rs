@@ -173,7 +173,7 @@ fn training_line(model: ModelKind, precision: Precision, one: Option<&Steps>, mo
     let one_rate = one.map_or_else(String::new, |one| rate(one.images_per_second));
     let speed_up = one
         .filter(|one| one.threads != most.threads)
-        .map_or_else(String::new, |one| format!("{:.2}x", most.images_per_second / one.images_per_second));
+        .map_or_else(String::new, |one| format!("{:.2}×", most.images_per_second / one.images_per_second));
     let detail = format!(
         "{} (nominal) in {}; an epoch of 60,000 images takes {}.",
         flop_rate(most.gflops),
@@ -201,7 +201,7 @@ fn plain_candle(rows: &[Row]) -> Section {
                 significant(milliseconds),
                 rate(images_per_second),
                 rate(inkling_images_per_second),
-                format!("{speedup:.1}x"),
+                format!("{speedup:.1}×"),
             ];
             let detail =
                 format!("Steps of both in turn, in f32 on {}; batches of the same size from the same data.", threads_in_words(threads));

@@ -131,7 +131,7 @@ fn section(what: Comparison, rows: &[Row]) -> Section {
     let first = bench::rates(rows).next().map_or(f64::NAN, |(_, rate)| rate);
     let line = |(side, rate): (Side, f64)| {
         let mark = if best(side) { "recommended" } else { "" };
-        let cells = vec![name(side), grouped(rate.round() as u64), format!("{:.2}x", rate / first), mark.to_owned()];
+        let cells = vec![name(side), grouped(rate.round() as u64), format!("{:.2}×", rate / first), mark.to_owned()];
         Line { cells, detail: String::new() }
     };
     Section {

@@ -89,7 +89,8 @@ pub enum Intervention {
         /// The step whose state training continues from; 0 is the start.
         to_step: u64,
         /// What every learning rate is multiplied by from here on.
-        rate_factor: f32,
+        #[serde(rename = "rate_factor")]
+        lr_factor: f32,
         /// Rollbacks that are left before the run gives up.
         left: u32,
     },

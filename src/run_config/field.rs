@@ -176,11 +176,6 @@ impl Range {
         let empty = self.if_empty.map(|what| format!(", or leave it out {what}")).unwrap_or_default();
         format!("a {kind}{of}{span}{example}{empty}")
     }
-
-    /// The range with its unit: "between 1 and 1024 batches".
-    pub fn with_unit(&self) -> String {
-        if self.unit.is_empty() { self.to_string() } else { format!("{self} {}", self.unit) }
-    }
 }
 
 /// The range alone: "between 1 and 1000", "above 0 and at most 10".

@@ -158,8 +158,8 @@ impl Stepper {
     fn roll_back(&mut self, step: u64) -> Result<Intervention, TrainError> {
         let good = self.rollback.rollback().ok_or(TrainError::Diverged { step })?.clone();
         self.load_train_state(&good)?;
-        let (rate_factor, left) = (self.rollback.lr_factor(), self.rollback.left());
-        Ok(Intervention::RolledBack { step, to_step: good.step, rate_factor, left })
+        let (lr_factor, left) = (self.rollback.lr_factor(), self.rollback.left());
+        Ok(Intervention::RolledBack { step, to_step: good.step, lr_factor, left })
     }
 
     fn load_train_state(&mut self, state: &TrainState) -> Result<(), TrainError> {

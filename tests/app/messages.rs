@@ -40,7 +40,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (ConfigProblem::NewerVersion { version: 77 }, vec!["77"]),
         (
             ConfigProblem::OutOfRange { field: Field::Epochs, given: "0".to_owned() },
-            vec!["The number of epochs must be between 1 and 1000 (got 0)"],
+            vec!["The number of epochs is out of range (got 0)", "from 1 to 1000"],
         ),
         (ConfigProblem::OutOfRange { field: Field::BatchSize, given: "9000".to_owned() }, vec!["9000", "8192"]),
         (ConfigProblem::BatchLargerThanSet { given: 512, images: 300 }, vec!["512", "300"]),
@@ -49,11 +49,14 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (ConfigProblem::OutOfRange { field: Field::Momentum, given: "1".to_owned() }, vec!["momentum", "got 1", "0.9"]),
         (ConfigProblem::OutOfRange { field: Field::LabelSmoothing, given: "0.7".to_owned() }, vec!["0.7", "0.5"]),
         (ConfigProblem::OutOfRange { field: Field::ClipNorm, given: "-3".to_owned() }, vec!["-3", "above 0"]),
-        (ConfigProblem::OutOfRange { field: Field::Accumulation, given: "0".to_owned() }, vec!["between 1 and 1024 batches", "got 0"]),
+        (
+            ConfigProblem::OutOfRange { field: Field::Accumulation, given: "0".to_owned() },
+            vec!["a whole number of batches from 1 to 1024", "got 0"],
+        ),
         (ConfigProblem::OutOfRange { field: Field::WeightAveraging, given: "1.5".to_owned() }, vec!["1.5", "below 1"]),
         (
             ConfigProblem::OutOfRange { field: Field::EarlyStopping, given: "0".to_owned() },
-            vec!["must be between 1 and 1000 epochs (got 0)"],
+            vec!["a whole number of epochs from 1 to 1000", "got 0"],
         ),
         (ConfigProblem::OutOfRange { field: Field::Threads, given: "0".to_owned() }, vec!["threads", "got 0"]),
         (ConfigProblem::OutOfRange { field: Field::MemoryLimit, given: "0".to_owned() }, vec!["memory", "MB", "got 0"]),
@@ -213,8 +216,8 @@ fn foreign_words_end_once() {
 #[test]
 fn what_a_run_does_by_itself_is_said_with_its_figures() {
     let skipped = Intervention::SkippedStep { step: 7, loss_scale: 32_768.0 };
-    let back = |left| Intervention::RolledBack { step: 1450, to_step: 1400, rate_factor: 0.25, left };
-    let from_the_start = Intervention::RolledBack { step: 3, to_step: 0, rate_factor: 0.5, left: 2 };
+    let back = |left| Intervention::RolledBack { step: 1450, to_step: 1400, lr_factor: 0.25, left };
+    let from_the_start = Intervention::RolledBack { step: 3, to_step: 0, lr_factor: 0.5, left: 2 };
     for (intervention, words) in [
         (skipped, &["Step 7 ", "f16", "32,768"][..]),
         (back(2), &["step 1,450", "step 1,400", "1/4 of the learning rate", "2 more rollbacks are allowed"]),

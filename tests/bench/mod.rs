@@ -94,14 +94,14 @@ fn the_table_has_units_and_every_line_as_many_cells_as_columns() {
         "100 GFLOP/s",
         "200 GFLOP/s",
         "5,000",
-        "2.00x",
+        "2.00×",
         "ConvNet, bf16",
         "120 µs",
         "250 µs",
         "70 %",
         "plain candle",
         "4,800",
-        "12.0x",
+        "12.0×",
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }

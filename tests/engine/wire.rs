@@ -71,7 +71,7 @@ fn every_event_arrives_as_it_left() {
     let record = crate::train::watcher::record(3);
     let point = StepPoint { step: 1, loss: 0.1, accuracy: 1.0 / 3.0, learning_rate: 1e-9 };
     let folder = PathBuf::from("here");
-    let step_back = Intervention::RolledBack { step: 4, to_step: 2, rate_factor: 0.5, left: 2 };
+    let step_back = Intervention::RolledBack { step: 4, to_step: 2, lr_factor: 0.5, left: 2 };
     let problems = [
         Problem::Busy,
         Problem::Diverged { step: 3 },

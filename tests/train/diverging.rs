@@ -21,9 +21,9 @@ fn of(learning_rate: f64) -> RunConfig {
 /// The rollbacks, each to half the learning rate of the one before.
 fn check(watcher: &Watcher) -> u32 {
     for (index, intervention) in watcher.interventions.iter().enumerate() {
-        let Intervention::RolledBack { step, to_step, rate_factor, left } = *intervention else { panic!("{intervention:?}") };
+        let Intervention::RolledBack { step, to_step, lr_factor, left } = *intervention else { panic!("{intervention:?}") };
         assert!(to_step < step);
-        assert_eq!(rate_factor, 0.5_f32.powi(index as i32 + 1));
+        assert_eq!(lr_factor, 0.5_f32.powi(index as i32 + 1));
         assert_eq!(left, 2 - index as u32);
     }
     assert!(watcher.steps.iter().all(|point| point.loss.is_finite()), "no step is reported whose loss is not finite");

@@ -269,7 +269,7 @@ fn what_a_run_does_by_itself_is_said_and_stays_to_be_read() {
     engine.serve();
     engine.train(4);
     let run = engine.run.as_ref().unwrap().id;
-    let back = Intervention::RolledBack { step: 5, to_step: 2, rate_factor: 0.5, left: 2 };
+    let back = Intervention::RolledBack { step: 5, to_step: 2, lr_factor: 0.5, left: 2 };
     engine.send(Event::Intervened { run, intervention: back });
     window.run_steps(3);
     assert_eq!(
@@ -302,7 +302,7 @@ fn batch_sizes_are_compared_and_the_one_that_is_enough_can_be_taken() {
     engine.finish_batch_sizes();
     window.run_steps(3);
     window.get_by_label_contains("Batch size 128: 4,900 images/s, 1");
-    let enough = window.get_by_label_contains("sufficient");
+    let enough = window.get_by_label_contains("recommended");
     assert!(
         enough
             .accesskit_node()
@@ -358,7 +358,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     window.get_by_label("CPU f16: 1,000 images/s, 0.25×, about 11 min 0 s");
     window.get_by_label_contains("CUDA f32 could not be measured. A computation failed: the driver is gone.");
     window.get_by_label_contains("No GPU available");
-    window.get_by_label("CPU bf16: 8,000 images/s, 2.00×, fastest, about 1 min 23 s").click();
+    window.get_by_label("CPU bf16: 8,000 images/s, 2.00×, recommended, about 1 min 23 s").click();
     window.run_steps(3);
     let app = window.state().app();
     assert_eq!((app.config.precision, app.config.device, app.config.threads), (Precision::Bf16, DeviceChoice::Auto, None));

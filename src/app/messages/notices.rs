@@ -43,9 +43,9 @@ impl Message {
                 format!("Step {step} was skipped because its gradients overflowed in f16."),
                 format!("No action is needed; the loss scale is now {}.", grouped(loss_scale as u64)),
             ),
-            Intervention::RolledBack { step, to_step, rate_factor, left } => {
+            Intervention::RolledBack { step, to_step, lr_factor, left } => {
                 let from = if to_step == 0 { "the start".to_owned() } else { format!("step {}", grouped(to_step)) };
-                let share = (1.0 / rate_factor).round() as u64;
+                let share = (1.0 / lr_factor).round() as u64;
                 let then = match left {
                     0 => "No more rollbacks are allowed".to_owned(),
                     1 => "One more rollback is allowed".to_owned(),

@@ -103,10 +103,7 @@ fn of_config(problem: &ConfigProblem) -> Message {
         ConfigProblem::OutOfRange { field, given } => field.range().map_or_else(
             || Message::new(format!("{given} is not a valid setting."), "Choose another value."),
             |range| {
-                Message::new(
-                    format!("{} must be {} (got {given}).", capitalised(range.name), range.with_unit()),
-                    format!("Choose {}.", range.hint()),
-                )
+                Message::new(format!("{} is out of range (got {given}).", capitalised(range.name)), format!("Choose {}.", range.hint()))
             },
         ),
         ConfigProblem::BatchLargerThanSet { given, images } => Message::new(

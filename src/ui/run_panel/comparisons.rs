@@ -77,7 +77,7 @@ fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Act
         let bar = Bar {
             name: batch_size.to_string(),
             accessible_name: format!("Batch size {batch_size}"),
-            text: format!("{} images/s{memory}{}", grouped(rate.round() as u64), if enough { ", sufficient" } else { "" }),
+            text: format!("{} images/s{memory}{}", grouped(rate.round() as u64), if enough { ", recommended" } else { "" }),
             below: String::new(),
             share: (rate / highest) as f32,
             best: enough,
@@ -104,7 +104,7 @@ fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) 
         let bar = Bar {
             accessible_name: name.clone(),
             name,
-            text: format!("{} images/s{ratio}{}", grouped(rate.round() as u64), if best { ", fastest" } else { "" }),
+            text: format!("{} images/s{ratio}{}", grouped(rate.round() as u64), if best { ", recommended" } else { "" }),
             below: app.total_time(rate).map_or_else(String::new, |time| format!("about {time}")),
             share: (rate / highest) as f32,
             best,
