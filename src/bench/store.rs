@@ -1,13 +1,12 @@
 //! The folder that reports are saved in, each as JSON and as text.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use super::BenchError;
 use super::words::text;
 use crate::records::benchmark::{Report, Saved, VERSION};
 use crate::system::WriteError;
-use crate::system::files::write_whole;
+use crate::system::files::{read_limited, write_group};
 
 /// Larger files are not reports of ours.
 const MAX_BYTES: u64 = 1 << 20;
@@ -22,9 +21,8 @@ pub fn save(folder: &Path, report: &Report) -> Result<Saved, BenchError> {
     };
     let count = (1..=u32::MAX).find(|&count| !named(count, "json").exists()).unwrap_or(1);
     let saved = Saved { json: named(count, "json"), text: named(count, "txt") };
-    let json = serde_json::to_vec_pretty(report).map_err(|error| WriteError::new(&saved.json, &error))?;
-    write_whole(&saved.json, &json)?;
-    write_whole(&saved.text, text(report).as_bytes())?;
+    let json = serde_json::to_vec_pretty(report).map_err(|error| WriteError::new(&saved.json, &error.into()))?;
+    write_group(&[(saved.json.clone(), json), (saved.text.clone(), text(report).into_bytes())])?;
     Ok(saved)
 }
 
@@ -41,7 +39,6 @@ pub fn latest(folder: &Path) -> Option<(Report, Saved)> {
 
 /// `None` for files that are not reports, damaged, or from a newer version: they are left alone.
 fn read(path: &Path) -> Option<Report> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    let bytes = read_limited(path, MAX_BYTES).ok()?;
     serde_json::from_slice::<Report>(&bytes).ok().filter(|report| report.version <= VERSION)
 }

@@ -1,6 +1,6 @@
 //! `inkling data`: lists data sets, or shows sample images of one.
 
-use std::io::Cursor;
+use std::io::{self, Cursor};
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -174,7 +174,7 @@ fn run_show(show: Show) -> Result<(), Failure> {
     let mut png = Cursor::new(Vec::new());
     contact_sheet(&set.train, COLUMNS, show.seed)
         .write_to(&mut png, image::ImageFormat::Png)
-        .map_err(|error| Problem::Write(WriteError { path: show.out.clone(), reason: error.to_string() }))?;
+        .map_err(|error| Problem::Write(WriteError::new(&show.out, &io::Error::other(error))))?;
     write_whole(&show.out, png.get_ref())?;
     let mut output = Output::new(show.json);
     let sheet = Sheet {

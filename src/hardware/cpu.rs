@@ -1,6 +1,13 @@
+#[cfg(target_os = "linux")]
+use std::path::Path;
+
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 use super::Cpu;
+#[cfg(target_os = "linux")]
+use super::MAX_SYSTEM_FILE_BYTES;
+#[cfg(target_os = "linux")]
+use crate::system::files::read_limited;
 
 /// Probes the CPU.
 pub fn probe() -> Cpu {
@@ -48,7 +55,8 @@ fn simd() -> Vec<&'static str> {
 #[cfg(target_os = "linux")]
 fn core_kinds() -> Option<(u32, u32)> {
     let count = |kind: &str| {
-        let list = std::fs::read_to_string(format!("/sys/devices/{kind}/cpus")).ok()?;
+        let list = read_limited(&Path::new("/sys/devices").join(kind).join("cpus"), MAX_SYSTEM_FILE_BYTES).ok()?;
+        let list = String::from_utf8(list).ok()?;
         list.trim()
             .split(',')
             .map(|range| {

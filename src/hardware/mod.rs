@@ -22,6 +22,10 @@ pub use load::{LoadSample, Meter, Watched};
 pub use nvidia::cuda_finding;
 pub use probe::{machine, probe, probe_in_subprocess, system};
 
+/// The kernel's files about itself have a line or two.
+#[cfg(target_os = "linux")]
+const MAX_SYSTEM_FILE_BYTES: u64 = 4_096;
+
 /// The hardware of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hardware {

@@ -6,7 +6,11 @@ use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
 use nvml_wrapper::error::NvmlError;
 
 use super::Gpu;
+#[cfg(target_os = "linux")]
+use super::MAX_SYSTEM_FILE_BYTES;
 use crate::device::{Library, missing_cuda_libraries};
+#[cfg(target_os = "linux")]
+use crate::system::files::read_limited;
 
 /// The CUDA version that Inkling is built with.
 const CUDA: u32 = 13;
@@ -91,8 +95,8 @@ fn list(nvml: &Nvml) -> Result<Vec<Gpu>, NvmlError> {
 #[cfg(target_os = "linux")]
 fn card_without_driver() -> Option<String> {
     let is_nvidia_display = |folder: &std::path::Path| {
-        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
-        read("vendor").trim() == "0x10de" && read("class").starts_with("0x03")
+        let read = |name: &str| read_limited(&folder.join(name), MAX_SYSTEM_FILE_BYTES).unwrap_or_default();
+        read("vendor").trim_ascii() == b"0x10de" && read("class").starts_with(b"0x03")
     };
     std::fs::read_dir("/sys/bus/pci/devices").ok()?.filter_map(Result::ok).any(|entry| is_nvidia_display(&entry.path())).then(|| {
         "This machine has an NVIDIA graphics card but no NVIDIA driver. Install the driver your system offers to use the card; until then, \

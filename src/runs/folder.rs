@@ -10,7 +10,7 @@ use crate::nn::ModelFile;
 use crate::records::RunSummary;
 use crate::run_config::WeightFormat;
 use crate::system::WriteError;
-use crate::system::files::{folder_beside, write_whole};
+use crate::system::files::{TemporaryFolder, remove_leftovers, write_whole};
 use crate::train::TrainedModel;
 
 const MODEL: &str = "model.safetensors";
@@ -31,12 +31,8 @@ pub fn keep_in(target: &Path, model: &ModelFile, summary: &RunSummary, weights: 
     check_target(target)?;
     let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
     let parent = target.parent().unwrap_or(&target);
-    let complete = write_beside(parent, model, summary, weights)?;
-    put_in_place(&complete, &target).map_err(|error| {
-        // What remains is our own temporary folder; that it is gone matters less than why this failed.
-        let _ = std::fs::remove_dir_all(&complete);
-        unwritable(&target, &error)
-    })?;
+    let mut complete = write_beside(parent, model, summary, weights)?;
+    complete.replace(&target).map_err(|error| unwritable(&target, &error))?;
     Ok(located(summary.clone(), &target))
 }
 
@@ -74,8 +70,7 @@ fn check_writable_above(target: &Path) -> Result<(), RunError> {
 
 /// Whether a folder can be made in `parent`, which is created if need be.
 pub fn check_writable(parent: &Path) -> Result<(), RunError> {
-    let try_it = || std::fs::create_dir_all(parent).and_then(|()| tempfile::tempdir_in(parent)).and_then(tempfile::TempDir::close);
-    try_it().map_err(|error| unwritable(parent, &error))
+    TemporaryFolder::new_in(parent).map(drop).map_err(|error| unwritable(parent, &error))
 }
 
 /// Reads the summary of the run in `folder`. Paths in it are those of today, wherever the folder was moved to.
@@ -101,29 +96,16 @@ fn located(summary: RunSummary, folder: &Path) -> RunSummary {
 }
 
 /// Writes all of a run's files to a new, hidden folder in `parent`.
-pub fn write_beside(parent: &Path, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<PathBuf, RunError> {
-    let folder = folder_beside(parent).map_err(|error| unwritable(parent, &error))?;
+pub fn write_beside(parent: &Path, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<TemporaryFolder, RunError> {
+    remove_leftovers(parent);
+    let folder = TemporaryFolder::new_in(parent).map_err(|error| unwritable(parent, &error))?;
     write_whole(&folder.path().join(MODEL), &model.to_bytes(weights)?)?;
     write_whole(&folder.path().join(HISTORY), history(summary).as_bytes())?;
     // The folder's path is not saved: the folder may be moved.
     let summary = RunSummary { folder: PathBuf::new(), model_path: PathBuf::new(), ..summary.clone() };
     let json = serde_json::to_vec(&summary).map_err(|error| unwritable(&folder.path().join(SUMMARY), &error.into()))?;
     write_whole(&folder.path().join(SUMMARY), &json)?;
-    Ok(folder.keep())
-}
-
-/// Renames `complete` to `target`; what was there before is gone only when that worked.
-fn put_in_place(complete: &Path, target: &Path) -> io::Result<()> {
-    if !target.exists() {
-        return std::fs::rename(complete, target);
-    }
-    let old = complete.with_extension("old");
-    std::fs::rename(target, &old)?;
-    if let Err(error) = std::fs::rename(complete, target) {
-        std::fs::rename(&old, target)?;
-        return Err(error);
-    }
-    std::fs::remove_dir_all(old)
+    Ok(folder)
 }
 
 fn history(summary: &RunSummary) -> String {

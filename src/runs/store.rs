@@ -43,17 +43,13 @@ impl Store {
 
     /// The same with a model that comes from elsewhere.
     pub fn keep(&self, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<RunSummary, RunError> {
-        let complete = write_beside(&self.root, model, summary, weights)?;
+        let mut complete = write_beside(&self.root, model, summary, weights)?;
         let name = folder_name(summary);
         let folder = (1..=u32::MAX)
             .map(|count| self.root.join(if count == 1 { name.clone() } else { format!("{name} {count}") }))
             .find(|folder| !folder.exists())
             .unwrap_or_else(|| self.root.join(&name));
-        std::fs::rename(&complete, &folder).map_err(|error| {
-            // What remains is our own temporary folder; that it is gone matters less than why this failed.
-            let _ = std::fs::remove_dir_all(&complete);
-            unwritable(&folder, &error)
-        })?;
+        complete.move_to(&folder).map_err(|error| unwritable(&folder, &error))?;
         load(&folder)
     }
 

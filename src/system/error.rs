@@ -1,4 +1,4 @@
-use std::fmt::Display;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -9,13 +9,39 @@ use serde::{Deserialize, Serialize};
 pub struct WriteError {
     /// The file or folder.
     pub path: PathBuf,
+    /// What kind of failure it is, as far as that can be acted on.
+    pub kind: WriteErrorKind,
     /// What the system says.
     pub reason: String,
 }
 
+/// What is at a path instead of a regular file: "it is a named pipe, not a file".
+#[derive(Debug, thiserror::Error)]
+#[error("it is {0}, not a file")]
+pub struct NotRegular(pub &'static str);
+
+/// What can be done about it differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WriteErrorKind {
+    /// The disk is full, or the user's share of it.
+    NoSpace,
+    /// The user may not write there, or nobody may.
+    NotPermitted,
+    /// What is there is no regular file: a folder, a device, a pipe, a symbolic link.
+    NotRegular,
+    /// Anything else.
+    Other,
+}
+
 impl WriteError {
     /// Why `path` could not be written.
-    pub fn new(path: &Path, reason: &impl Display) -> Self {
-        Self { path: path.to_owned(), reason: reason.to_string() }
+    pub fn new(path: &Path, error: &io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => WriteErrorKind::NoSpace,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => WriteErrorKind::NotPermitted,
+            _ if error.get_ref().is_some_and(|inner| inner.is::<NotRegular>()) => WriteErrorKind::NotRegular,
+            _ => WriteErrorKind::Other,
+        };
+        Self { path: path.to_owned(), kind, reason: error.to_string() }
     }
 }

@@ -8,4 +8,4 @@ pub mod process;
 #[cfg(feature = "gui")]
 pub mod single_instance;
 
-pub use error::WriteError;
+pub use error::{NotRegular, WriteError, WriteErrorKind};

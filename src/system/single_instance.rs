@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use interprocess::local_socket::{Listener, ListenerOptions, Name, Stream, prelude::*};
 
+use super::files::{create_folder, open_lock};
+
 /// How long a window may take to say that it has taken the files.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 /// The most that is read from one who says it is a later start, in bytes: thousands of long paths.
@@ -41,8 +43,7 @@ pub fn take_turn(folder: &Path, files: &[PathBuf]) -> Turn {
         tracing::info!(%why, "a window on its own");
         Turn::Open(Post { held: None })
     };
-    let lock = std::fs::create_dir_all(folder)
-        .and_then(|()| File::options().create(true).truncate(false).write(true).open(folder.join("window.lock")));
+    let lock = create_folder(folder).and_then(|()| open_lock(&folder.join("window.lock")));
     let lock = match lock {
         Ok(lock) => lock,
         Err(error) => return alone(&error),

@@ -1,5 +1,8 @@
 //! Runs that broke off: offered, gone on with, forgotten; and an engine that is lost costs a message.
 
+use std::io;
+use std::path::Path;
+
 use inkling::app::{Action, App, Phase, Screen};
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event};
@@ -113,7 +116,7 @@ fn the_model_that_read_reads_again_with_the_next_engine() {
 #[test]
 fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_is() {
     for (problem, offered) in
-        [(Problem::Diverged { step: 9 }, false), (Problem::Write(WriteError { path: "runs".into(), reason: "full".to_owned() }), true)]
+        [(Problem::Diverged { step: 9 }, false), (Problem::Write(WriteError::new(Path::new("runs"), &io::Error::other("full"))), true)]
     {
         let (mut app, mut engine) = app();
         app.apply(Action::Start);
@@ -134,7 +137,7 @@ fn a_checkpoint_that_cannot_be_written_is_said_once() {
     engine.serve();
     let run = engine.run.as_ref().unwrap().id;
     for epochs in 1..=3 {
-        let kept = Err(Problem::Write(WriteError { path: "checkpoints".into(), reason: "No space left on device".to_owned() }));
+        let kept = Err(Problem::Write(WriteError::new(Path::new("checkpoints"), &io::ErrorKind::StorageFull.into())));
         engine.send(Event::Checkpoint { run, folder: "kept".into(), epochs, kept });
         app.poll();
         app.notices.retain(|notice| epochs == 1 || notice.message.what.contains("nothing"));

@@ -1,6 +1,7 @@
 //! Every problem has a friendly sentence that names what it is about.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use inkling::app::messages::Message;
 use inkling::data::DataError;
@@ -22,7 +23,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     let reason = || "Permission denied (os error 13)".to_owned();
     let both = || vec!["some folder/file.bin", "Permission denied"];
     let mut all: Vec<(Problem, Vec<&'static str>)> = vec![
-        (Problem::Write(WriteError { path: path(), reason: reason() }), both()),
+        (Problem::Write(WriteError::new(&path(), &io::Error::other(reason()))), both()),
         (Problem::Show { path: path(), reason: reason() }, both()),
         (Problem::Busy, vec![]),
         (Problem::NoSuchRun, vec![]),
@@ -90,7 +91,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     all.extend(run.map(|error| (error.into(), both())));
     let taken = [RunError::Occupied { folder: path() }, RunError::InUse { folder: path() }];
     all.extend(taken.map(|error| (error.into(), vec!["some folder/file.bin"])));
-    let write = || WriteError { path: path(), reason: reason() };
+    let write = || WriteError::new(&path(), &io::Error::other(reason()));
     let compute = || ComputeError::Failed { message: reason() };
     // These come to people as problems of their own; a message for each there is all the same.
     all.push((Problem::Run(RunError::Write(write())), both()));
@@ -206,8 +207,9 @@ fn every_problem_but_a_wish_to_stop_has_a_remedy() {
 
 #[test]
 fn foreign_words_end_once() {
-    let with =
-        |reason: &str| Message::from(&Problem::Write(WriteError { path: "model.safetensors".into(), reason: reason.to_owned() })).what;
+    let with = |reason: &str| {
+        Message::from(&Problem::Write(WriteError::new(Path::new("model.safetensors"), &io::Error::other(reason.to_owned())))).what
+    };
     assert_eq!(with("disk full"), "model.safetensors could not be written: disk full.");
     assert_eq!(with("disk full."), "model.safetensors could not be written: disk full.");
     assert_eq!(with(""), "model.safetensors could not be written: unknown error.");

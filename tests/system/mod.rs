@@ -1,4 +1,9 @@
-//! Folders, child processes, and one window at a time.
+//! Files and folders, child processes, and one window at a time.
 
+mod groups;
+mod leftovers;
+mod reading;
 #[cfg(feature = "gui")]
 mod single_instance;
+mod temporary_folders;
+mod writing;

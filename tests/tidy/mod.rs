@@ -131,7 +131,7 @@ fn files_are_written_whole_and_randomness_is_seeded() {
             }
         }
     };
-    elsewhere("system/files.rs", &["fs::write(", "File::create("]);
+    elsewhere("system/files/", &["fs::write(", "File::create("]);
     // An exported program draws nothing, and candle's generator is not ours.
     elsewhere("math/random.rs", &["Tensor::rand", ".rand_like(", ".randn_like(", "rand::"]);
 }

@@ -13,7 +13,7 @@ use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
 use crate::run_config::{ConfigProblem, ModelKind, Precision};
 use crate::runs::RunError;
-use crate::system::WriteError;
+use crate::system::{WriteError, WriteErrorKind};
 use crate::text::format::capitalised;
 
 impl From<&Problem> for Message {
@@ -74,11 +74,14 @@ fn of_loss(loss: &EngineExit) -> Message {
     }
 }
 
-fn of_write(WriteError { path, reason }: &WriteError) -> Message {
-    Message::new(
-        format!("{} could not be written: {}", path.display(), sentence(reason)),
-        "Check that the disk has free space and that you have permission to write there, or choose another folder.",
-    )
+fn of_write(WriteError { path, kind, reason }: &WriteError) -> Message {
+    let remedy = match kind {
+        WriteErrorKind::NoSpace => "Free some space on that disk, or choose a folder on another one.",
+        WriteErrorKind::NotPermitted => "Choose a folder that you may write to, or change its permissions.",
+        WriteErrorKind::NotRegular => "Choose another path: Inkling replaces nothing but regular files.",
+        WriteErrorKind::Other => "Check that the disk works and that you have permission to write there, or choose another folder.",
+    };
+    Message::new(format!("{} could not be written: {}", path.display(), sentence(reason)), remedy)
 }
 
 fn of_compute(error: &ComputeError) -> Message {

@@ -117,9 +117,8 @@ impl Settings {
 
     /// Writes them.
     pub fn save(&self, path: &Path) -> Result<(), Problem> {
-        let text = serde_json::to_vec_pretty(self)
-            .map_err(|error| Problem::Write(WriteError { path: path.to_owned(), reason: error.to_string() }))?;
-        Ok(files::write_whole(path, &text)?)
+        let text = serde_json::to_vec_pretty(self).map_err(|error| Problem::Write(WriteError::new(path, &error.into())))?;
+        Ok(files::write_through_links(path, &text)?)
     }
 
     /// With values nobody can work with brought into range: a window of no size, letters too small to read.

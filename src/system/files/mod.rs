@@ -1,0 +1,29 @@
+//! Files and folders, read and written so that neither a fault nor a hostile file does harm.
+//!
+//! | to | call |
+//! |---|---|
+//! | write a file, whole or not at all | [`write_whole`], [`write_whole_with`] |
+//! | write one that may be a symbolic link, such as the settings | [`write_through_links`] |
+//! | write several in one folder, all or none | [`write_group`] |
+//! | write a folder, whole or not at all | [`TemporaryFolder`] |
+//! | make a folder that is there after a power cut | [`create_folder`] |
+//! | read a file that may be anything | [`open_regular`], [`read_limited`] |
+//! | open a file to lock it | [`open_lock`] |
+//! | delete what killed processes left behind | [`remove_leftovers`] |
+//!
+//! Whatever is being written is called `.inkling-` and six letters or digits, beside its target, and locked as long as its process lives.
+
+mod folder;
+mod group;
+mod leftovers;
+mod read;
+mod sync;
+mod temporary;
+mod write;
+
+pub use folder::TemporaryFolder;
+pub use group::write_group;
+pub use leftovers::remove_leftovers;
+pub use read::{open_lock, open_regular, read_limited};
+pub use sync::create_folder;
+pub use write::{write_through_links, write_whole, write_whole_with};
