@@ -1,0 +1,83 @@
+//! The text and tables of a benchmark report: the same in the window, in the terminal and in its file.
+
+mod peak_rates;
+mod pipeline;
+mod recognition;
+mod training;
+
+use crate::records::benchmark::{Extent, Machine, Report, Row, Subject};
+use crate::text::format::{duration, grouped, local_time, significant};
+use crate::text::table::{self, Section};
+
+/// What is being measured, in words.
+pub fn subject(subject: Subject) -> String {
+    match subject {
+        Subject::Products => "Matrix products".to_owned(),
+        Subject::Memory => "Memory copies".to_owned(),
+        Subject::Steps(model) => format!("Training {}", model.label()),
+        Subject::Pipeline => "Data pipeline".to_owned(),
+        Subject::Updates => "Optimiser updates".to_owned(),
+        Subject::Inference => "Recognition".to_owned(),
+        Subject::PlainCandle => "Plain candle".to_owned(),
+    }
+}
+
+/// When, on what and with what a report was made.
+pub fn heading(report: &Report) -> [String; 2] {
+    let Machine { system, processor, simd, threads } = &report.machine;
+    let extent = match report.extent {
+        Extent::Full => "full",
+        Extent::Quick => "quick",
+    };
+    let simd = if simd.is_empty() { "no SIMD".to_owned() } else { simd.join(", ") };
+    [
+        format!(
+            "Measured on {} with Inkling {} ({extent} benchmark, {}).",
+            local_time(&report.measured_at),
+            report.program,
+            duration(report.seconds)
+        ),
+        format!("{processor}, {}; {simd}; {system}.", threads_in_words(*threads)),
+    ]
+}
+
+/// The tables of these figures; also of some of them, while the others are still being measured.
+pub fn sections(rows: &[Row]) -> Vec<Section> {
+    let all = [
+        peak_rates::section(rows),
+        training::section(rows),
+        training::beside_plain_candle(rows),
+        recognition::section(rows),
+        pipeline::section(rows),
+        pipeline::updates(rows),
+    ];
+    all.into_iter().filter(|section| !section.lines.is_empty()).collect()
+}
+
+/// The whole report as text, its columns lined up.
+pub fn text(report: &Report) -> String {
+    let mut text = heading(report).join("\n");
+    text.push('\n');
+    text.push_str(&table::text(&sections(&report.rows)));
+    text
+}
+
+fn threads_in_words(threads: u32) -> String {
+    if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
+}
+
+/// Every count of threads in the figures that `count` finds, in order.
+fn thread_counts(rows: &[Row], count: impl Fn(&Row) -> Option<u32>) -> Vec<u32> {
+    let mut counts: Vec<u32> = rows.iter().filter_map(count).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+fn rate(images_per_second: f64) -> String {
+    grouped(images_per_second.max(0.0).round() as u64)
+}
+
+fn micros(microseconds: f64) -> String {
+    if microseconds < 1000.0 { format!("{} µs", significant(microseconds)) } else { format!("{} ms", significant(microseconds / 1e3)) }
+}

@@ -1,0 +1,53 @@
+//! What the machine can do at most: matrix products and memory copies.
+
+use super::{thread_counts, threads_in_words};
+use crate::records::benchmark::Row;
+use crate::run_config::Precision;
+use crate::text::format::significant;
+use crate::text::table::{Line, Section};
+
+pub(super) fn section(rows: &[Row]) -> Section {
+    let counts = thread_counts(rows, |row| match row {
+        Row::Product { threads, .. } | Row::Memory { threads, .. } => Some(*threads),
+        _ => None,
+    });
+    let mut lines = Vec::new();
+    for &precision in Precision::ALL {
+        let product = |wanted: u32| {
+            rows.iter().find_map(|row| match row {
+                Row::Product { precision: this, threads, gflops, size } if *this == precision && *threads == wanted => {
+                    Some((*gflops, *size))
+                }
+                _ => None,
+            })
+        };
+        let found: Vec<_> = counts.iter().map(|&count| product(count)).collect();
+        if let Some((_, size)) = found.iter().flatten().last() {
+            let figures = found.iter().map(|rate| rate.map_or_else(String::new, |(rate, _)| format!("{} GFLOP/s", significant(rate))));
+            let name = format!("Matrix products, {}", precision.name());
+            let detail = format!(
+                "Fastest large square product ({size} × {size}): billions of multiplications and additions of {} numbers per second.",
+                precision.name()
+            );
+            lines.push(Line { cells: std::iter::once(name).chain(figures).collect(), detail });
+        }
+    }
+    let copied = |wanted: u32| {
+        rows.iter().find_map(|row| match row {
+            Row::Memory { threads, gigabytes_per_second } if *threads == wanted => Some(*gigabytes_per_second),
+            _ => None,
+        })
+    };
+    let found: Vec<_> = counts.iter().map(|&count| copied(count)).collect();
+    if found.iter().any(Option::is_some) {
+        let figures = found.iter().map(|rate| rate.map_or_else(String::new, |rate| format!("{} GB/s", significant(rate))));
+        let detail = "Copies of 64 MB; bytes read and bytes written both count.".to_owned();
+        lines.push(Line { cells: std::iter::once("Memory copies".to_owned()).chain(figures).collect(), detail });
+    }
+    Section {
+        title: "Peak rates of this machine",
+        about: "large square matrix products (GEMM), the fastest of several sizes, and copies of 64 MB blocks".to_owned(),
+        columns: std::iter::once(String::new()).chain(counts.into_iter().map(threads_in_words)).collect(),
+        lines,
+    }
+}

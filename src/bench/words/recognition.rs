@@ -1,0 +1,36 @@
+//! Recognition of one digit and of many.
+
+use super::{micros, rate};
+use crate::records::benchmark::Row;
+use crate::run_config::ModelKind;
+use crate::text::table::{Line, Section};
+
+pub(super) fn section(rows: &[Row]) -> Section {
+    let mut lines = Vec::new();
+    for &model in ModelKind::ALL {
+        let one = rows.iter().find_map(|row| match *row {
+            Row::ClassifyOne { model: this, median_microseconds, p99_microseconds } if this == model => {
+                Some((median_microseconds, p99_microseconds))
+            }
+            _ => None,
+        });
+        let many = rows.iter().find_map(|row| match *row {
+            Row::ClassifyMany { model: this, images_per_second, .. } if this == model => Some(images_per_second),
+            _ => None,
+        });
+        if let Some((median, p99)) = one {
+            let cells = vec![model.label().to_owned(), micros(median), micros(p99), many.map_or_else(String::new, rate)];
+            lines.push(Line {
+                cells,
+                detail: "From pixels to probabilities: one drawing at a time as on the canvas, and many images as in an evaluation."
+                    .to_owned(),
+            });
+        }
+    }
+    Section {
+        title: "Recognition",
+        about: "one digit as on the canvas, without the time to draw it; many as in an evaluation, on all threads".to_owned(),
+        columns: ["Network", "one digit, median", "99th percentile", "many, images/s"].map(str::to_owned).to_vec(),
+        lines,
+    }
+}
