@@ -32,7 +32,7 @@
 //! | [`nn`] | one tape (`autograd`), ops that check shapes once and dispatch once (`ops`), the devices' backends (`backend/cpu`, `cuda`, `reference`), networks, model files |
 //! | [`data`] | data sets: IDX, folders, CSV, ink files, built-in digits; augmentation, which backends carry out |
 //! | [`device`] | opening devices, and the libraries that takes |
-//! | [`math`] | seeded randomness, quantiles, statistics of a measurement |
+//! | [`math`] | seeded randomness, quantiles, statistics of a measurement, rows of numbers as bytes |
 //! | [`records`] | records that many rooms share: runs, models, benchmarks, exports, imports |
 //! | [`ink`] | strokes, ink and image files, and the 28x28 image that models take as input |
 //! | [`text`] | numbers with units, tables and licences as text |

@@ -10,7 +10,7 @@ use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
     EpochRecord, Evaluation, ExportSpec, FileInfo, ImportFinding, ImportSpec, Intervention, JobId, ModelInfo, ModelRef, Prediction,
-    QuantizedAccuracy, RunPlan, RunSummary, StepPoint, Telemetry,
+    QuantizedAccuracy, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
 };
 use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, RunConfig};
 
@@ -119,6 +119,8 @@ pub enum Event {
         plan: RunPlan,
         /// The epochs completed before it was interrupted, where it is resumed.
         before: Vec<EpochRecord>,
+        /// Where it continues from.
+        position: RunPosition,
         /// The folder its checkpoints go to.
         folder: PathBuf,
     },
@@ -144,8 +146,8 @@ pub enum Event {
         run: JobId,
         /// The folder it is in.
         folder: PathBuf,
-        /// Completed epochs in it.
-        epochs: u32,
+        /// How far the run is in it.
+        position: RunPosition,
         /// Why it was not written.
         kept: Result<(), Problem>,
     },

@@ -20,8 +20,8 @@ use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
-    CLASSES, EpochRecord, Evaluation, FileInfo, ImportFinding, JobId, Mistake, ModelInfo, ModelRef, Prediction, RunPlan, RunSummary,
-    StepPoint, Telemetry, TensorFormat, TensorInfo,
+    CLASSES, EpochRecord, Evaluation, FileInfo, ImportFinding, JobId, Mistake, ModelInfo, ModelRef, Prediction, RunPlan, RunPosition,
+    RunSummary, StepPoint, Telemetry, TensorFormat, TensorInfo,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 use inkling::system::paths::Paths;
@@ -380,7 +380,7 @@ impl FakeEngine {
             Job::Train { config, .. } => {
                 self.send(progress(id.0, 0.5));
                 let folder = self.home.path().join("checkpoints/one");
-                self.send(Event::Started { run: id, plan: plan(&config), before: Vec::new(), folder });
+                self.send(Event::Started { run: id, plan: plan(&config), before: Vec::new(), position: RunPosition::default(), folder });
                 self.run = Some(FakeRun { id, config, step: 0, epochs: Vec::new(), paused: false });
             }
             Job::Evaluate { model, data } => {

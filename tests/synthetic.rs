@@ -6,7 +6,7 @@ use inkling::math::random::Random;
 use inkling::nn::DeviceContext;
 use inkling::run_config::RunConfig;
 use inkling::train::TrainError;
-use inkling::train::{Checkpoint, Observer, TrainedModel};
+use inkling::train::{Checkpoint, Observer, TrainOutcome, TrainedModel};
 
 /// `count` images, their digits in turn: digit `d` is a bright 6x6 square at a place of its own, in noise.
 pub fn squares(count: usize, seed: u64) -> Split {
@@ -32,9 +32,17 @@ pub fn square_set(train: usize, test: usize) -> DataSet {
     DataSet { train: squares(train, 1), test: squares(test, 2) }
 }
 
+/// The model that came of a run, if it has one.
+pub fn model(outcome: TrainOutcome) -> Option<TrainedModel> {
+    match outcome {
+        TrainOutcome::Trained(trained) => Some(*trained),
+        TrainOutcome::Discarded | TrainOutcome::Interrupted => None,
+    }
+}
+
 /// Trains on the processor.
 pub fn train(config: &RunConfig, data: &DataSet, observer: &mut dyn Observer) -> Result<Option<TrainedModel>, TrainError> {
-    inkling::train::train(config, data, &DeviceContext::CPU, None, observer)
+    inkling::train::train(config, data, &DeviceContext::CPU, None, observer).map(model)
 }
 
 /// Goes on from a checkpoint on the processor.
@@ -44,5 +52,5 @@ pub fn resume(
     from: Checkpoint,
     observer: &mut dyn Observer,
 ) -> Result<Option<TrainedModel>, TrainError> {
-    inkling::train::train(config, data, &DeviceContext::CPU, Some(from), observer)
+    inkling::train::train(config, data, &DeviceContext::CPU, Some(from), observer).map(model)
 }

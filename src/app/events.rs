@@ -34,10 +34,10 @@ impl App {
     pub fn on_event(&mut self, event: Event) {
         match event {
             Event::Job { id, event } => self.on_job_event(id, event),
-            Event::Started { run, plan, before, folder } => {
+            Event::Started { run, plan, before, position, folder } => {
                 if let Some(run) = self.active_run(run) {
                     run.checkpoints = Some(folder);
-                    run.history.rewind(before);
+                    run.history.rewind(before, position.total_steps());
                     run.plan = Some(plan);
                     if matches!(run.phase, Phase::Preparing(_)) {
                         run.phase = Phase::Training;
@@ -69,7 +69,7 @@ impl App {
                     self.show_notice(Severity::Info, Message::intervened(&intervention));
                 }
             }
-            Event::Checkpoint { run, folder, epochs, kept } => self.on_checkpoint(run, LastCheckpoint { folder, epochs }, kept),
+            Event::Checkpoint { run, folder, position, kept } => self.on_checkpoint(run, LastCheckpoint { folder, position }, kept),
             Event::Paused(run) => self.set_run_phase(run, |_| Phase::Paused),
             Event::Resumed(run) => self.set_run_phase(run, |run| if run.plan.is_some() { Phase::Training } else { Phase::Preparing(0.0) }),
             Event::BenchmarkRow { id, row } => self.on_benchmark_row(id, row),
@@ -133,7 +133,7 @@ impl App {
             BackgroundResult::Interrupted(runs) => self.set_interrupted(runs),
             BackgroundResult::EngineExited { exit, was_training, interrupted } => {
                 self.set_interrupted(interrupted);
-                let left = self.interrupted_checkpoint().map(|last| last.epochs).filter(|_| was_training);
+                let left = self.interrupted_checkpoint().map(|last| last.position).filter(|_| was_training);
                 self.show_notice(Severity::Error, Message::engine_exited(&Problem::EngineExited(exit), was_training, left));
             }
             BackgroundResult::Benchmark(kept) => {

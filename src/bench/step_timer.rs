@@ -7,10 +7,9 @@ use super::budget::BenchBudget;
 use super::rounds::timed;
 use crate::nn::Net;
 use crate::nn::backend::cpu::LargeProduct;
-use crate::progress::Cancelled;
 use crate::records::{EpochRecord, StepPoint, Telemetry};
 use crate::run_config::Precision;
-use crate::train::{Checkpoint, Observer};
+use crate::train::{Checkpoint, EndRequest, Observer};
 
 /// Steps at the start of each run that do not count while there is time: memory is allocated, threads wake up. The first never counts.
 const WARM_UP: usize = 2;
@@ -112,12 +111,12 @@ impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {
 }
 
 impl Observer for StepTimer<'_, '_, '_> {
-    fn between(&mut self, _net: &Net) -> Result<(), Cancelled> {
+    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
         self.finish_burst();
         if let Err(error) = self.budget.report() {
             self.stopped = Some(error);
         }
-        if self.stopped.is_some() || self.is_done() { Err(Cancelled) } else { Ok(()) }
+        if self.stopped.is_some() || self.is_done() { Err(EndRequest::Stop) } else { Ok(()) }
     }
 
     fn step(&mut self, point: StepPoint, _now: Telemetry) {
@@ -146,5 +145,9 @@ impl Observer for StepTimer<'_, '_, '_> {
     fn checkpoint(&mut self, _: Checkpoint) {
         // A GPU starts the next epoch at once. The CPU has to wake its threads first, so its first step does not count.
         self.burst_started = self.interleaved.is_none().then(Instant::now);
+    }
+
+    fn checkpoint_interval(&self) -> Duration {
+        Duration::MAX
     }
 }

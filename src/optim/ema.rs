@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::math::packed;
+
 /// `a ← d·a + (1-d)·w` after every step, with `d = min(decay, t/(t+9))` at step `t`: the average forgets the start fast while there is
 /// little to average (as `tf.train.ExponentialMovingAverage` with its step count), so it is not biased towards the first weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -9,6 +11,7 @@ pub struct WeightEma {
     decay: f64,
     steps: u64,
     /// The average of each parameter, in the order of the optimiser's.
+    #[serde(with = "packed")]
     values: Vec<Vec<f32>>,
 }
 

@@ -4,6 +4,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::config::OptimizerConfig;
+use crate::math::packed;
 use crate::nn::Parameter;
 
 /// The most numbers an optimiser keeps for each weight.
@@ -38,7 +39,9 @@ pub(super) fn slot_len(parameter: &Parameter) -> usize {
 #[derive(Deserialize)]
 struct Stored {
     steps: u64,
+    #[serde(with = "packed")]
     first: Vec<Vec<f32>>,
+    #[serde(with = "packed")]
     second: Vec<Vec<f32>>,
 }
 
@@ -54,8 +57,8 @@ impl Serialize for OptimizerState {
         let [first, second] = &self.slots;
         let mut state = serializer.serialize_struct("OptimizerState", 3)?;
         state.serialize_field("steps", &self.steps)?;
-        state.serialize_field("first", first)?;
-        state.serialize_field("second", second)?;
+        state.serialize_field("first", &packed::Rows(first))?;
+        state.serialize_field("second", &packed::Rows(second))?;
         state.end()
     }
 }

@@ -1,11 +1,13 @@
 //! A training run: its plan, its steps and epochs as they come, and what is saved of it.
 
+use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::Evaluation;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
+use crate::text::format::grouped;
 
 /// Names one job of this session, a training run among others, so that stale events can be told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -32,6 +34,36 @@ pub struct RunPlan {
     pub precision: Precision,
     /// Worker threads.
     pub threads: u32,
+}
+
+/// How far a run is: its completed epochs, and the steps of the epoch that follows them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPosition {
+    /// Completed epochs.
+    pub epochs: u32,
+    /// Steps done of the next epoch; 0 between two epochs.
+    pub steps: u64,
+    /// Optimiser steps in one epoch.
+    pub steps_per_epoch: u64,
+}
+
+impl RunPosition {
+    /// Steps done in all.
+    pub fn total_steps(self) -> u64 {
+        self.steps_per_epoch.saturating_mul(u64::from(self.epochs)).saturating_add(self.steps)
+    }
+}
+
+/// What comes after the word "after": "epoch 3", or "step 120 of epoch 4".
+impl Display for RunPosition {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { epochs, steps, .. } = *self;
+        if steps == 0 && epochs > 0 {
+            write!(f, "epoch {epochs}")
+        } else {
+            write!(f, "step {} of epoch {}", grouped(steps), u64::from(epochs) + 1)
+        }
+    }
 }
 
 /// One optimiser step.

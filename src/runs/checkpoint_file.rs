@@ -1,60 +1,139 @@
 //! The format of a checkpoint file. The card, which describes the run, comes first, so that checkpoints can be listed without being loaded.
 //!
-//! Eight bytes of magic, the format's version and the length of the card as little-endian u32, the card, then the whole checkpoint; both
-//! are `MessagePack`, which keeps every float as it is. Only Inkling reads it, and only to resume a run.
+//! Eight bytes of magic, the format's version and the length of the card as little-endian u32, the card, a checksum, the whole checkpoint,
+//! and another checksum; card and checkpoint are `MessagePack`, which keeps every float as it is. A checksum is the SHA-256 of everything
+//! before it. Only Inkling reads such files, and only to resume a run.
 
 use std::io::{self, Read, Write};
 
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use crate::train::{Checkpoint, CheckpointCard};
 
 const MAGIC: [u8; 8] = *b"INKCKPT\n";
-const VERSION: u32 = 1;
+/// Version 1 had no checksums, and checkpoints only between epochs.
+const VERSION: u32 = 2;
 /// Longer cards are refused unread; one of 1,000 epochs has less than 1 MB.
 const MAX_CARD_BYTES: u32 = 16 << 20;
-/// Larger checkpoints are refused unread: those of our largest model have 40 MB.
+/// Larger checkpoints are refused unread: those of our largest model have 50 MB.
 const MAX_BYTES: u64 = 512 << 20;
+
+const DAMAGED: &str = "it is damaged: its checksum is wrong";
 
 /// Writes a checkpoint, piece by piece: as a whole in memory it would take as much as the run.
 pub fn write(to: &mut dyn Write, checkpoint: &Checkpoint) -> io::Result<()> {
+    let mut to = Hashed::new(to);
     let card = rmp_serde::to_vec_named(&checkpoint.card).map_err(io::Error::other)?;
     to.write_all(&MAGIC)?;
     to.write_all(&VERSION.to_le_bytes())?;
     to.write_all(&(card.len() as u32).to_le_bytes())?;
     to.write_all(&card)?;
-    checkpoint.serialize(&mut rmp_serde::Serializer::new(to).with_struct_map()).map_err(io::Error::other)
+    let digest = to.digest();
+    to.write_all(&digest)?;
+    checkpoint.serialize(&mut rmp_serde::Serializer::new(&mut to).with_struct_map()).map_err(in_systems_words)?;
+    let digest = to.digest();
+    to.write_all(&digest)
 }
 
 /// The card; leaves `bytes` where the checkpoint begins. Errors say what the system says, or what is wrong.
 pub fn read_card(bytes: &mut impl Read) -> Result<CheckpointCard, String> {
-    let mut field = |name: &str| -> Result<[u8; 8], String> {
-        let mut field = [0; 8];
-        bytes.read_exact(&mut field).map_err(|error| in_words(&error, name))?;
-        Ok(field)
-    };
-    if field("its first bytes")? != MAGIC {
-        return Err("it is not a checkpoint".to_owned());
-    }
-    let [v0, v1, v2, v3, l0, l1, l2, l3] = field("its version")?;
-    let (version, len) = (u32::from_le_bytes([v0, v1, v2, v3]), u32::from_le_bytes([l0, l1, l2, l3]));
-    if version != VERSION {
-        return Err(format!("it has format version {version}, but this Inkling uses {VERSION}"));
-    }
-    if len > MAX_CARD_BYTES {
-        return Err("its description is too long".to_owned());
-    }
-    let mut card = vec![0; len as usize];
-    bytes.read_exact(&mut card).map_err(|error| in_words(&error, "its description"))?;
-    rmp_serde::from_slice(&card).map_err(|error| format!("its description is invalid ({error})"))
+    read_hashed_card(&mut Hashed::new(bytes))
 }
 
 /// The whole checkpoint.
 pub fn read(bytes: &mut impl Read) -> Result<Checkpoint, String> {
-    read_card(bytes)?;
-    rmp_serde::from_read(bytes.take(MAX_BYTES)).map_err(|error| format!("it is damaged ({error})"))
+    let mut bytes = Hashed::new(bytes.take(MAX_BYTES));
+    read_hashed_card(&mut bytes)?;
+    let checkpoint = rmp_serde::from_read(&mut bytes).map_err(|error| format!("it is damaged ({error})"))?;
+    bytes.check_digest()?;
+    match bytes.inner.read(&mut [0]) {
+        Ok(0) => Ok(checkpoint),
+        Ok(_) => Err("it is damaged: something follows its end".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
-fn in_words(error: &io::Error, part: &str) -> String {
-    if error.kind() == io::ErrorKind::UnexpectedEof { format!("it ends in the middle of {part}") } else { error.to_string() }
+/// What the system says, where that is why the checkpoint was not written.
+fn in_systems_words(error: rmp_serde::encode::Error) -> io::Error {
+    match error {
+        rmp_serde::encode::Error::InvalidValueWrite(error) => error.into(),
+        error => io::Error::other(error),
+    }
+}
+
+fn read_hashed_card(bytes: &mut Hashed<impl Read>) -> Result<CheckpointCard, String> {
+    if bytes.field("its first bytes")? != MAGIC {
+        return Err("it is not a checkpoint".to_owned());
+    }
+    let [version, len] = ["its version", "its length"].map(|name| bytes.field(name).map(u32::from_le_bytes));
+    match version? {
+        VERSION => {}
+        older @ 1 => return Err(format!("it was saved by an earlier version of Inkling (format version {older})")),
+        other => return Err(format!("it has format version {other}, but this Inkling uses {VERSION}")),
+    }
+    let len = len?;
+    if len > MAX_CARD_BYTES {
+        return Err("its description is too long".to_owned());
+    }
+    let mut card = Vec::new();
+    Read::by_ref(bytes).take(len.into()).read_to_end(&mut card).map_err(|error| error.to_string())?;
+    if card.len() < len as usize {
+        return Err("it ends in the middle of its description".to_owned());
+    }
+    bytes.check_digest()?;
+    rmp_serde::from_slice(&card).map_err(|error| format!("its description is invalid ({error})"))
+}
+
+/// A file, and the SHA-256 of what was read from it or written to it.
+struct Hashed<T> {
+    inner: T,
+    hasher: Sha256,
+}
+
+impl<T> Hashed<T> {
+    fn new(inner: T) -> Self {
+        Self { inner, hasher: Sha256::new() }
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.hasher.clone().finalize().into()
+    }
+}
+
+impl<T: Read> Hashed<T> {
+    fn field<const LEN: usize>(&mut self, name: &str) -> Result<[u8; LEN], String> {
+        let mut field = [0; LEN];
+        self.read_exact(&mut field).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => format!("it ends in the middle of {name}"),
+            _ => error.to_string(),
+        })?;
+        Ok(field)
+    }
+
+    /// Reads a checksum of everything before it.
+    fn check_digest(&mut self) -> Result<(), String> {
+        let digest = self.digest();
+        if self.field("a checksum")? == digest { Ok(()) } else { Err(DAMAGED.to_owned()) }
+    }
+}
+
+impl<T: Read> Read for Hashed<T> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.hasher.update(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+impl<T: Write> Write for Hashed<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.inner.write(bytes)?;
+        self.hasher.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
 }

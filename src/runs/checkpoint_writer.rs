@@ -20,13 +20,14 @@ use thread_priority::{ThreadPriority, ThreadPriorityValue};
 use super::CheckpointFolder;
 use super::RunError;
 use crate::nn::ComputeError;
+use crate::records::RunPosition;
 use crate::train::Checkpoint;
 
 /// The thread's priority on a scale of 0 to 99 whose middle is normal.
 const BELOW_NORMAL: u8 = 25;
 
-/// Called with the folder, the number of epochs in the checkpoint, and whether it was written.
-pub type OnWritten = dyn FnMut(&Path, u32, Result<(), RunError>) + Send;
+/// Called with the folder, how far the run is in the checkpoint, and whether it was written.
+pub type OnWritten = dyn FnMut(&Path, RunPosition, Result<(), RunError>) + Send;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -95,7 +96,7 @@ impl CheckpointWriter {
             while woken.recv().is_ok() {
                 let Some(checkpoint) = newest.lock().unwrap_or_else(PoisonError::into_inner).take() else { continue };
                 let kept = folder.write(&checkpoint);
-                on_written(folder.path(), checkpoint.card.epochs.len() as u32, kept);
+                on_written(folder.path(), checkpoint.card.position(), kept);
             }
             // Nobody waits for it if the run crashed.
             let _ = done.send(folder);

@@ -6,10 +6,10 @@ use crate::data::{DataSet, builtin};
 use crate::infer::{Agreement, COMPARED_IMAGES, Classifier, Scores, TOLERANCE};
 use crate::ink::PIXELS;
 use crate::nn::{DeviceContext, Mode, Net};
-use crate::progress::{Cancelled, Unwatched};
+use crate::progress::Unwatched;
 use crate::records::{CLASSES, StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
-use crate::train::{Observer, train};
+use crate::train::{EndRequest, Observer, train};
 
 /// Images of the short training, a twelfth of them for validation.
 const TRAIN_IMAGES: usize = 1536;
@@ -66,7 +66,7 @@ fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<[f32; CLASSES]>, SelfTe
 struct Losses(Vec<f32>);
 
 impl Observer for Losses {
-    fn between(&mut self, _: &Net) -> Result<(), Cancelled> {
+    fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
         Ok(())
     }
 

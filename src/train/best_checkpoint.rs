@@ -1,7 +1,10 @@
 //! Which epoch's weights become the model, and when to stop waiting for a better one.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use crate::math::packed;
 use crate::nn::Net;
 use crate::records::EpochRecord;
 
@@ -11,6 +14,7 @@ pub struct BestEpoch {
     /// Its metrics.
     pub record: EpochRecord,
     /// Weights and buffers of the network.
+    #[serde(with = "packed")]
     pub weights: Vec<Vec<f32>>,
     /// 99 % of the validation images have a digit score of at least this.
     pub digit_threshold: f32,
@@ -19,19 +23,19 @@ pub struct BestEpoch {
 /// The weights of the last epoch, or with early stopping of the best one.
 pub struct BestCheckpoint {
     patience: Option<u32>,
-    best: Option<BestEpoch>,
+    best: Option<Arc<BestEpoch>>,
 }
 
 impl BestCheckpoint {
     /// With `patience`, waits so many epochs for a better one than `best`.
-    pub const fn new(patience: Option<u32>, best: Option<BestEpoch>) -> Self {
+    pub const fn new(patience: Option<u32>, best: Option<Arc<BestEpoch>>) -> Self {
         Self { patience, best }
     }
 
     /// Takes the weights of an epoch if they are to be kept.
     pub fn offer(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) -> candle_core::Result<()> {
         if self.patience.is_none() || self.best.as_ref().is_none_or(|best| is_better(record, &best.record)) {
-            self.best = Some(BestEpoch { record: *record, weights: net.weights()?, digit_threshold });
+            self.best = Some(Arc::new(BestEpoch { record: *record, weights: net.weights()?, digit_threshold }));
         }
         Ok(())
     }
@@ -43,13 +47,8 @@ impl BestCheckpoint {
     }
 
     /// The epoch that is kept; `None` before the first is completed.
-    pub const fn best(&self) -> Option<&BestEpoch> {
-        self.best.as_ref()
-    }
-
-    /// The epoch that was kept; `None` if none was completed.
-    pub fn into_best(self) -> Option<BestEpoch> {
-        self.best
+    pub fn best(&self) -> Option<Arc<BestEpoch>> {
+        self.best.clone()
     }
 }
 

@@ -1,16 +1,19 @@
-//! The complete state of a run after an epoch: a resumed run computes, bit for bit, what the interrupted one would have computed.
+//! The complete state of a run between two steps: a resumed run computes, bit for bit, what the interrupted one would have computed.
 //!
 //! Shuffling and augmentation need no state here: their random numbers follow from seed, epoch and position.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::TrainError;
 use super::best_checkpoint::BestEpoch;
-use super::state::StepperState;
+use super::progress::PartialEpoch;
+use super::state::{StepperState, TrainState, have_lens_of};
 use crate::math::random::Random;
 use crate::nn::Net;
 use crate::optim::OptimizerConfig;
-use crate::records::{EpochRecord, RunPlan};
+use crate::records::{EpochRecord, RunPlan, RunPosition};
 use crate::run_config::RunConfig;
 
 /// What a checkpoint belongs to.
@@ -20,26 +23,38 @@ pub struct CheckpointCard {
     pub config: RunConfig,
     /// Training images: a data set that has another number by now has changed.
     pub train_images: u64,
-    /// Every completed epoch; at least one.
+    /// Every completed epoch.
     pub epochs: Vec<EpochRecord>,
+    /// Steps done of the epoch that follows them.
+    pub steps: u64,
+    /// Optimiser steps in one epoch.
+    pub steps_per_epoch: u64,
     /// When it was taken, RFC 3339 in UTC.
     pub made_at: String,
 }
 
-/// A run after an epoch.
+/// A run between two steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// What it belongs to.
     pub card: CheckpointCard,
-    pub(super) progress: StepperState,
+    pub(super) current: PartialEpoch,
     pub(super) dropout: Random,
-    pub(super) kept: BestEpoch,
+    pub(super) stepper: StepperState,
+    pub(super) best: Option<Arc<BestEpoch>>,
+}
+
+impl CheckpointCard {
+    /// How far the run is.
+    pub fn position(&self) -> RunPosition {
+        RunPosition { epochs: self.epochs.len() as u32, steps: self.steps, steps_per_epoch: self.steps_per_epoch }
+    }
 }
 
 impl Checkpoint {
     /// Whether this run can be resumed from here. It may use another device, or another number of threads.
     pub(super) fn check(&self, config: &RunConfig, plan: &RunPlan, net: &Net) -> Result<(), TrainError> {
-        let Self { card, progress, kept, .. } = self;
+        let Self { card, current, stepper, best, .. } = self;
         let refuse = |reason: &str| Err(TrainError::NotResumable { reason: reason.to_owned() });
         let resumed = RunConfig {
             device: config.device,
@@ -51,18 +66,20 @@ impl Checkpoint {
         if resumed != *config {
             return refuse("its checkpoint was saved with different settings");
         }
-        let steps = plan.steps_per_epoch * card.epochs.len() as u64;
-        if card.train_images != plan.train_images || progress.state.step != steps || card.epochs.is_empty() {
+        let position = card.position();
+        if (card.train_images, card.steps_per_epoch) != (plan.train_images, plan.steps_per_epoch) {
             return refuse("its data set has changed");
         }
-        let lens = |weights: &[Vec<f32>]| weights.iter().map(Vec::len).eq(net.parameters().iter().map(crate::nn::Parameter::len));
         let optimizer = OptimizerConfig::new(config, plan.train_images);
-        let averaged = progress.state.ema.as_ref().map(|ema| lens(ema.values()));
-        let intact = lens(&progress.state.weights)
-            && lens(&kept.weights)
-            && progress.state.optimizer.fits(&optimizer, net.parameters())
-            && averaged == config.weight_averaging.map(|_| true)
-            && progress.state.is_finite();
+        let fits = |state: &TrainState| state.fits(config, &optimizer, net);
+        let best_fits = best.as_ref().map(|best| have_lens_of(&best.weights, net));
+        let intact = stepper.state.step == position.total_steps()
+            && stepper.state.step <= plan.total_steps
+            && current.steps == card.steps
+            && card.steps <= plan.steps_per_epoch
+            && fits(&stepper.state)
+            && fits(&stepper.snapshot)
+            && best_fits == (position.epochs > 0).then_some(true);
         if intact { Ok(()) } else { refuse("its checkpoint is damaged") }
     }
 }

@@ -62,23 +62,36 @@ pub struct Shuffle {
     order: Vec<u32>,
     seed: u64,
     done: u32,
+    /// Images at the start of the next epoch that were used already.
+    used: usize,
 }
 
 impl Shuffle {
     /// Of the images at these indices, after the first `done` epochs.
     pub fn new(order: Vec<u32>, seed: u64, done: u32) -> Self {
-        let mut shuffle = Self { order, seed, done: 0 };
+        let mut shuffle = Self { order, seed, done: 0, used: 0 };
         while shuffle.done < done {
             shuffle.next_epoch();
         }
         shuffle
     }
 
+    /// The same without the first images of the next epoch.
+    #[must_use]
+    pub fn skip(mut self, images: usize) -> Self {
+        self.used = images;
+        if self.used >= self.order.len() {
+            self.next_epoch();
+        }
+        self
+    }
+
     /// The next epoch, from 1, and the order of its images: that of the one before, shuffled.
     pub fn next_epoch(&mut self) -> (u32, Vec<u32>) {
         self.done += 1;
         Random::stream(self.seed, "shuffle", u64::from(self.done)).shuffle(&mut self.order);
-        (self.done, self.order.clone())
+        let used = std::mem::take(&mut self.used).min(self.order.len());
+        (self.done, self.order[used..].to_vec())
     }
 
     /// The random numbers that the augmentation of this image in this epoch depends on.

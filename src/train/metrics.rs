@@ -1,11 +1,12 @@
 //! Loss and accuracy of a step, and summed over an epoch.
 
 use candle_core::{Result, Tensor};
+use serde::{Deserialize, Serialize};
 
 use crate::nn::BackendKind;
 
 /// Sums over a step or an epoch.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
     /// Of a step: its loss. Of an epoch: the sum of its steps'.
     pub loss: f64,

@@ -14,6 +14,8 @@ mod micro_batches;
 mod observer;
 mod pending;
 mod plan;
+mod progress;
+mod reporting;
 mod rollback;
 mod run_clock;
 mod session;
@@ -27,10 +29,10 @@ pub use error::TrainError;
 pub use loader::{Loader, Shuffle};
 pub use memory::{gpu_memory_needed, memory_needed};
 pub use micro_batches::micro_batch_size;
-pub use observer::Observer;
+pub use observer::{EndRequest, Observer};
 pub use plan::check;
 pub use session::train;
-pub use trained_model::TrainedModel;
+pub use trained_model::{TrainOutcome, TrainedModel};
 
 impl From<candle_core::Error> for TrainError {
     fn from(error: candle_core::Error) -> Self {

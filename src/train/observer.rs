@@ -1,21 +1,41 @@
 //! What a run reports to whoever started it, and how that steers it.
 
+use std::time::Duration;
+
 use super::checkpoint::Checkpoint;
 use crate::nn::Net;
 use crate::progress::Cancelled;
-use crate::records::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
+use crate::records::{EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
+
+/// The time between two checkpoints within an epoch.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
+
+/// How an observer ends a run before its last epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndRequest {
+    /// The run is over: its model is that of the last completed epoch.
+    Stop,
+    /// The run is to be resumed later: it completes the step it is in, hands over a checkpoint, and ends.
+    Interrupt,
+}
+
+impl From<Cancelled> for EndRequest {
+    fn from(Cancelled: Cancelled) -> Self {
+        Self::Stop
+    }
+}
 
 /// Watches and steers a run, on the thread it runs on. The networks passed to it share their weights with the run: a clone kept from
 /// `prepare` is the newest model at any later call.
 pub trait Observer: Send {
     /// The data is split and the network built; the first step follows.
-    /// `before` are the completed epochs of a resumed run.
-    fn prepare(&mut self, _plan: &RunPlan, _net: &Net, _before: &[EpochRecord]) {}
+    /// `before` are the completed epochs of a resumed run, which continues from `position`.
+    fn prepare(&mut self, _plan: &RunPlan, _net: &Net, _before: &[EpochRecord], _position: RunPosition) {}
 
     /// Called between micro-batches of at most 128 images, in training as well as in validation. It may block: that is how a run is
     /// paused, and how drawings are recognised meanwhile. This time does not count as part of the run.
-    /// An error stops the run; its model is then that of the last completed epoch.
-    fn between(&mut self, net: &Net) -> Result<(), Cancelled>;
+    /// An error ends the run; after an interruption this is not called again.
+    fn between(&mut self, net: &Net) -> Result<(), EndRequest>;
 
     /// A step was taken.
     fn step(&mut self, _point: StepPoint, _now: Telemetry) {}
@@ -26,6 +46,11 @@ pub trait Observer: Send {
     /// An epoch was completed and validated; 99 % of the validation images have a digit score of at least `digit_threshold`.
     fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _digit_threshold: f32) {}
 
-    /// The run could be resumed from here if it were interrupted. Follows each `epoch`.
+    /// The run could be resumed from here if it were interrupted. Follows each `epoch`, and steps at intervals.
     fn checkpoint(&mut self, _checkpoint: Checkpoint) {}
+
+    /// The time between two checkpoints within an epoch, pauses excluded.
+    fn checkpoint_interval(&self) -> Duration {
+        CHECKPOINT_INTERVAL
+    }
 }

@@ -1,5 +1,7 @@
 //! The last good state of a run, to go back to when training diverges, and how often it may.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::state::TrainState;
@@ -16,7 +18,6 @@ const MAX_LOSS: f64 = 2.0 * std::f64::consts::LN_10;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RollbackBudget {
     left: u32,
-    #[serde(rename = "rate_factor")]
     lr_factor: f32,
 }
 
@@ -29,19 +30,19 @@ impl Default for RollbackBudget {
 /// The state to go back to.
 #[derive(Debug)]
 pub struct Rollback {
-    snapshot: TrainState,
+    snapshot: Arc<TrainState>,
     snapshot_every: u64,
     budget: RollbackBudget,
 }
 
 impl Rollback {
-    /// Starts with a good state: that of a new run, or of a checkpoint.
-    pub fn new(snapshot: TrainState, budget: RollbackBudget, steps_per_epoch: u64) -> Self {
+    /// Starts with a good state: that of a new run, or the one a resumed run had.
+    pub fn new(snapshot: Arc<TrainState>, budget: RollbackBudget, steps_per_epoch: u64) -> Self {
         Self { snapshot, snapshot_every: SNAPSHOT_EVERY.min(steps_per_epoch.max(1)), budget }
     }
 
     /// True when the state after `steps_done` steps should become the snapshot, if it is good.
-    pub const fn is_due(&self, steps_done: u64) -> bool {
+    pub fn is_due(&self, steps_done: u64) -> bool {
         steps_done >= self.snapshot.step + self.snapshot_every
     }
 
@@ -54,15 +55,20 @@ impl Rollback {
     pub fn offer(&mut self, state: TrainState) {
         // Weights may be infinite though gradients are finite: behind a ReLU that is dead because of them.
         if state.is_finite() {
-            self.snapshot = state;
+            self.snapshot = Arc::new(state);
         }
     }
 
     /// The state to go back to, from where the run trains at half its learning rate; `None` when no rollback is left.
-    pub fn rollback(&mut self) -> Option<&TrainState> {
+    pub fn rollback(&mut self) -> Option<Arc<TrainState>> {
         let RollbackBudget { left, lr_factor } = self.budget;
         self.budget = RollbackBudget { left: left.checked_sub(1)?, lr_factor: lr_factor / 2.0 };
-        Some(&self.snapshot)
+        Some(self.snapshot())
+    }
+
+    /// The state to go back to.
+    pub fn snapshot(&self) -> Arc<TrainState> {
+        Arc::clone(&self.snapshot)
     }
 
     /// What is left.

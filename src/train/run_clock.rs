@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use super::progress::Progress;
 use crate::device::ProcessMemory;
-use crate::records::{EpochRecord, RunPlan, Telemetry};
+use crate::records::{RunPlan, Telemetry};
 
 /// Throughput is smoothed over about this many seconds.
 const SMOOTHING: f64 = 2.0;
@@ -24,24 +25,26 @@ pub struct RunClock {
     throughput: Option<f64>,
     seconds_per_prediction: Option<f64>,
     memory: MemoryGauge,
+    last_checkpoint: f64,
 }
 
 impl RunClock {
-    /// Starts the clock of a run of so many epochs; `before` are the completed ones of a resumed run.
-    pub fn start(plan: &RunPlan, epochs: u32, before: &[EpochRecord]) -> Self {
-        let seconds: f64 = before.iter().map(|record| f64::from(record.seconds)).sum();
+    /// Starts the clock of a run of so many epochs, from where it is.
+    pub fn start(plan: &RunPlan, epochs: u32, progress: &Progress) -> Self {
+        let seconds = progress.seconds();
         Self {
             plan: plan.clone(),
             epochs,
             // A damaged record must not stop a clock.
             before: Duration::try_from_secs_f64(seconds).unwrap_or_default(),
             since: Instant::now(),
-            images: plan.train_images * before.len() as u64,
+            images: plan.train_images * progress.epochs.len() as u64 + progress.current.images,
             last_step: seconds,
-            first_step: plan.steps_per_epoch * before.len() as u64 + 1,
+            first_step: progress.step + 1,
             throughput: None,
             seconds_per_prediction: None,
             memory: MemoryGauge::new(),
+            last_checkpoint: seconds,
         }
     }
 
@@ -90,6 +93,16 @@ impl RunClock {
     pub fn measured(&mut self, start: f64, images: usize) {
         self.last_step = self.seconds();
         self.seconds_per_prediction = Some((self.last_step - start) / images.max(1) as f64);
+    }
+
+    /// True once so much time has passed since the last checkpoint.
+    pub fn is_checkpoint_due(&self, interval: Duration) -> bool {
+        self.seconds() - self.last_checkpoint >= interval.as_secs_f64()
+    }
+
+    /// Notes that a checkpoint was taken.
+    pub fn checkpoint_taken(&mut self) {
+        self.last_checkpoint = self.seconds();
     }
 
     fn remaining(&self, epoch: u32, throughput: f64) -> f64 {

@@ -3,6 +3,8 @@
 //! Whether a step went well is seen from its loss and the norm of its gradients, which the optimiser's pass finds anyway. A GPU computes
 //! ahead of what is read: when a step turns out to have diverged, those after it are rolled back with it.
 
+use std::sync::Arc;
+
 use candle_core::Tensor;
 
 use super::TrainError;
@@ -40,22 +42,25 @@ impl Stepper {
             loss_scale,
             clip_norm: config.clip_norm,
             skipped: 0,
-            rollback: Rollback::new(start, RollbackBudget::default(), steps_per_epoch),
+            rollback: Rollback::new(Arc::new(start), RollbackBudget::default(), steps_per_epoch),
             pending: PendingSteps::new(),
         })
     }
 
-    /// What an interrupted run can be resumed from, after so many steps.
-    pub fn state(&self, step: u64) -> Result<StepperState, TrainError> {
-        Ok(StepperState { state: self.train_state(step)?, budget: self.rollback.budget(), skipped: self.skipped })
+    /// What an interrupted run can be resumed from, after so many steps, all of which were read; `None` where the weights are not finite,
+    /// so that the next step will roll them back.
+    pub fn state(&self, step: u64) -> Result<Option<StepperState>, TrainError> {
+        let state = self.train_state(step)?;
+        let (snapshot, budget, skipped) = (self.rollback.snapshot(), self.rollback.budget(), self.skipped);
+        Ok(state.is_finite().then_some(StepperState { state, snapshot, budget, skipped }))
     }
 
     /// Resumes from there.
     pub fn load_state(&mut self, state: StepperState, steps_per_epoch: u64) -> Result<(), TrainError> {
-        let StepperState { state, budget, skipped } = state;
+        let StepperState { state, snapshot, budget, skipped } = state;
         self.load_train_state(&state)?;
         self.skipped = skipped;
-        self.rollback = Rollback::new(state, budget, steps_per_epoch);
+        self.rollback = Rollback::new(snapshot, budget, steps_per_epoch);
         Ok(())
     }
 
@@ -121,8 +126,9 @@ impl Stepper {
         Ok(earlier.and(self.judge(completed, norm)?))
     }
 
-    /// Reads pending steps, up to the first that diverged: those after it are rolled back with it.
-    fn read_pending(&mut self) -> Result<StepReport, TrainError> {
+    /// Reads the figures of steps that were taken without waiting for them, up to the first that diverged: those after it are rolled back
+    /// with it. Waits for the device.
+    pub fn read_pending(&mut self) -> Result<StepReport, TrainError> {
         let mut report = StepReport::default();
         for (completed, norm) in self.pending.read()? {
             report = report.and(self.judge(completed, norm)?);
@@ -156,7 +162,7 @@ impl Stepper {
     }
 
     fn roll_back(&mut self, step: u64) -> Result<Intervention, TrainError> {
-        let good = self.rollback.rollback().ok_or(TrainError::Diverged { step })?.clone();
+        let good = self.rollback.rollback().ok_or(TrainError::Diverged { step })?;
         self.load_train_state(&good)?;
         let (lr_factor, left) = (self.rollback.lr_factor(), self.rollback.left());
         Ok(Intervention::RolledBack { step, to_step: good.step, lr_factor, left })

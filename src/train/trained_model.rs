@@ -1,7 +1,24 @@
-//! The result of a run.
+//! What comes of a run.
 
+use std::path::PathBuf;
+
+use super::best_checkpoint::BestEpoch;
+use super::progress::Progress;
+use crate::hardware::machine;
 use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
-use crate::records::RunSummary;
+use crate::records::{Evaluation, RunPlan, RunSummary};
+use crate::run_config::RunConfig;
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub enum TrainOutcome {
+    /// It finished, or was stopped after its first epoch.
+    Trained(Box<TrainedModel>),
+    /// It was stopped before its first epoch was complete.
+    Discarded,
+    /// It was interrupted: it can be resumed from the last checkpoint that its observer got.
+    Interrupted,
+}
 
 /// A model with the summary of its run, which completed at least one epoch.
 #[derive(Clone, Debug)]
@@ -15,6 +32,30 @@ pub struct TrainedModel {
 }
 
 impl TrainedModel {
+    /// Of a run that has ended, whose network has the weights of the epoch `best`.
+    pub(super) fn new(config: &RunConfig, plan: RunPlan, progress: Progress, best: &BestEpoch, net: Net, test: Option<Evaluation>) -> Self {
+        let stopped_early = progress.stopped_early(config).is_some();
+        let epochs = progress.epochs;
+        let train_seconds: f64 = epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum();
+        let summary = RunSummary {
+            config: config.clone(),
+            folder: PathBuf::new(),
+            model_path: PathBuf::new(),
+            finished_at: jiff::Timestamp::now().to_string(),
+            stopped: epochs.len() < config.epochs as usize && !stopped_early,
+            stopped_early,
+            kept_epoch: Some(best.record.epoch),
+            train_seconds,
+            images_per_second: plan.train_images as f64 * epochs.len() as f64 / train_seconds.max(1e-9),
+            plan,
+            epochs,
+            test,
+            machine: machine(),
+            imported: None,
+        };
+        Self { summary, net, digit_threshold: best.digit_threshold }
+    }
+
     /// The model as it is saved.
     pub fn model_file(&self) -> ModelFile {
         let RunSummary { config, .. } = &self.summary;

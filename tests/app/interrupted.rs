@@ -6,7 +6,7 @@ use std::path::Path;
 use inkling::app::{Action, App, Phase, Screen};
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event};
-use inkling::records::ModelRef;
+use inkling::records::{ModelRef, RunPosition};
 use inkling::run_config::{DeviceChoice, ModelKind, RunConfig};
 use inkling::runs::Checkpoints;
 use inkling::system::WriteError;
@@ -16,6 +16,11 @@ use crate::fake_engine::{FakeEngine, app, plan};
 use crate::jobs::submitted_run;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config, record};
+
+/// After so many epochs of ten steps.
+fn after(epochs: u32) -> RunPosition {
+    RunPosition { epochs, steps: 0, steps_per_epoch: 10 }
+}
 
 fn killed() -> Event {
     Event::EngineExited(EngineExit::Ended { status: "signal: 9 (SIGKILL)".to_owned(), words: String::new() })
@@ -29,7 +34,7 @@ fn interrupted_checkpoint() -> (App, FakeEngine) {
     engine.serve();
     engine.train(10);
     let run = engine.run.as_ref().unwrap().id;
-    engine.send(Event::Checkpoint { run, folder: "kept".into(), epochs: 1, kept: Ok(()) });
+    engine.send(Event::Checkpoint { run, folder: "kept".into(), position: after(1), kept: Ok(()) });
     engine.train(5);
     engine.send(killed());
     engine.run = None;
@@ -42,8 +47,8 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     let (mut app, mut engine) = interrupted_checkpoint();
     let run = app.run.as_ref().unwrap();
     assert_eq!(run.phase, Phase::Failed);
-    assert_eq!(run.state(), "Interrupted; 1 of 3 epochs saved");
-    assert_eq!(app.interrupted_checkpoint().map(|last| last.epochs), Some(1));
+    assert_eq!(run.state(), "Interrupted; saved after epoch 1 of 3");
+    assert_eq!(app.interrupted_checkpoint().map(|last| last.position), Some(after(1)));
     let said = &app.notices.last().unwrap().message;
     assert!(said.what.contains("SIGKILL") && said.remedy.contains("Resume"), "{said:?}");
     assert_eq!(engine.engines(), 2, "another engine has taken its place");
@@ -54,7 +59,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     let Some((run, config, from)) = asked.last().and_then(submitted_run) else { panic!("{asked:?}") };
     assert_eq!((run, from.map(std::path::PathBuf::as_path), config.epochs), (id, Some("kept".as_ref()), 3));
     // The curves end where the run goes on from, and then grow.
-    app.on_event(Event::Started { run: id, plan: plan(config), before: vec![record(1)], folder: "kept".into() });
+    app.on_event(Event::Started { run: id, plan: plan(config), before: vec![record(1)], position: after(1), folder: "kept".into() });
     let run = app.run.as_ref().unwrap();
     assert_eq!((run.history.steps.len(), run.history.epochs.len()), (10, 1));
     assert_eq!(run.phase, Phase::Training);
@@ -70,7 +75,7 @@ fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
     engine.send(killed());
     wait_for(&mut app, |app| !app.notices.is_empty());
     assert!(app.interrupted_checkpoint().is_none());
-    assert!(app.notices.last().unwrap().message.remedy.contains("before the first epoch"));
+    assert!(app.notices.last().unwrap().message.remedy.contains("before it was first saved"));
     app.apply(Action::ResumeInterrupted("nothing".into()));
     assert!(engine.listen().iter().all(|command| submitted_run(command).is_none()));
 }
@@ -84,15 +89,21 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     app.apply(Action::Start);
     let id = app.run.as_ref().unwrap().id;
     engine.serve();
-    engine.send(Event::Started { run: id, plan: plan(&RunConfig::default()), before: Vec::new(), folder: place.path().to_owned() });
+    engine.send(Event::Started {
+        run: id,
+        plan: plan(&RunConfig::default()),
+        before: Vec::new(),
+        position: RunPosition::default(),
+        folder: place.path().to_owned(),
+    });
     engine.train(3);
     place.write(&watcher.checkpoints[1]).unwrap();
     let folder = place.path().to_owned();
     drop(place);
     engine.send(killed());
     wait_for(&mut app, |app| !app.notices.is_empty());
-    assert_eq!(app.interrupted_checkpoint().map(|last| (last.folder.clone(), last.epochs)), Some((folder.clone(), 2)));
-    assert!(app.notices[0].message.remedy.contains("its first 2 epochs are saved"), "{:?}", app.notices);
+    assert_eq!(app.interrupted_checkpoint().map(|last| (last.folder.clone(), last.position.epochs)), Some((folder.clone(), 2)));
+    assert!(app.notices[0].message.remedy.contains("saved after epoch 2."), "{:?}", app.notices);
     assert_eq!(app.interrupted.len(), 1);
     app.apply(Action::ForgetInterrupted(folder));
     wait_for(&mut app, |app| app.interrupted.is_empty());
@@ -123,7 +134,7 @@ fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_i
         engine.serve();
         engine.train(10);
         let run = engine.run.as_ref().unwrap().id;
-        engine.send(Event::Checkpoint { run, folder: "kept".into(), epochs: 1, kept: Ok(()) });
+        engine.send(Event::Checkpoint { run, folder: "kept".into(), position: after(1), kept: Ok(()) });
         engine.fail(problem);
         app.poll();
         assert_eq!(app.interrupted_checkpoint().is_some(), offered);
@@ -138,7 +149,7 @@ fn a_checkpoint_that_cannot_be_written_is_said_once() {
     let run = engine.run.as_ref().unwrap().id;
     for epochs in 1..=3 {
         let kept = Err(Problem::Write(WriteError::new(Path::new("checkpoints"), &io::ErrorKind::StorageFull.into())));
-        engine.send(Event::Checkpoint { run, folder: "kept".into(), epochs, kept });
+        engine.send(Event::Checkpoint { run, folder: "kept".into(), position: after(epochs), kept });
         app.poll();
         app.notices.retain(|notice| epochs == 1 || notice.message.what.contains("nothing"));
         assert_eq!(app.notices.len(), usize::from(epochs == 1), "epoch {epochs}");

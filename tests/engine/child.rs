@@ -204,9 +204,9 @@ mod killed {
                     alive = false;
                 }
                 match handle.recv().expect("the loss is said before the line closes") {
-                    Event::Checkpoint { folder, epochs, kept, .. } => {
+                    Event::Checkpoint { folder, position, kept, .. } => {
                         kept.unwrap();
-                        safe = safe.max(epochs as usize);
+                        safe = safe.max(position.epochs as usize);
                         from = Some(folder);
                         to_come = if after_checkpoints { to_come.saturating_sub(1) } else { to_come };
                     }

@@ -11,7 +11,7 @@ use inkling::ink::Ink;
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
-use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, StepPoint, Telemetry};
+use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, RunPosition, StepPoint, Telemetry};
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, Field, InferenceChoice, ModelKind, NamedSet, Preset,
     RunConfig,
@@ -87,13 +87,14 @@ fn every_event_arrives_as_it_left() {
     ];
     let flaws = flaws.map(|flaw| DeviceTrial { device: DeviceChoice::Cuda, outcome: Err(flaw) }).to_vec();
     let recognised = ImportFinding::Recognised { renamed: vec![("a".to_owned(), "b".to_owned())], accuracy: 0.5, images: 3, sure: false };
+    let position = RunPosition { epochs: 3, steps: 7, steps_per_epoch: 10 };
     let events = [
         progress(9, 0.25),
-        Event::Started { run, plan: plan(&config), before: vec![record], folder: "checkpoints/1".into() },
+        Event::Started { run, plan: plan(&config), before: vec![record], position, folder: "checkpoints/1".into() },
         Event::Steps { run, steps: vec![point; 3], now: Telemetry { loss_scale: Some(65_536.0), ..Telemetry::default() } },
         Event::Epoch { run, record },
-        Event::Checkpoint { run, folder: folder.clone(), epochs: 3, kept: Ok(()) },
-        Event::Checkpoint { run, folder, epochs: 3, kept: Err(Problem::Busy) },
+        Event::Checkpoint { run, folder: folder.clone(), position, kept: Ok(()) },
+        Event::Checkpoint { run, folder, position, kept: Err(Problem::Busy) },
         Event::Intervened { run, intervention: step_back },
         Event::Intervened { run, intervention: Intervention::SkippedStep { step: 4, loss_scale: 2.0 } },
         Event::Paused(run),

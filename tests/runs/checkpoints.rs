@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use inkling::records::RunPosition;
 use inkling::run_config::{ModelKind, RunConfig};
 use inkling::runs::{CheckpointThread, CheckpointWriter, Checkpoints, RunError};
 use inkling::train::Checkpoint;
@@ -60,7 +61,11 @@ fn damaged_checkpoints_are_refused_and_left_alone() {
     assert!(try_it(b"something else").contains("not a checkpoint"));
     assert!(checkpoints.list().is_empty(), "what cannot be read is not listed");
     assert!(try_it(&whole[..40]).contains("ends in the middle"));
-    assert!(try_it(&whole[..whole.len() - 1]).contains("damaged"));
+    assert!(try_it(&whole[..whole.len() - 1]).contains("ends in the middle of a checksum"));
+    assert!(try_it(&[&whole[..], b"more"].concat()).contains("follows"));
+    let mut older = whole.clone();
+    older[8] = 1;
+    assert!(try_it(&older).contains("earlier version of Inkling"));
     let mut newer = whole.clone();
     newer[8] = 9;
     assert!(try_it(&newer).contains("format version 9"));
@@ -74,13 +79,40 @@ fn damaged_checkpoints_are_refused_and_left_alone() {
 }
 
 #[test]
+fn no_flipped_bit_goes_unnoticed() {
+    let root = tempfile::tempdir().unwrap();
+    let checkpoints = Checkpoints::new(root.path());
+    let mut place = checkpoints.begin();
+    place.write(&some()[1]).unwrap();
+    let folder = place.path().to_owned();
+    drop(place);
+    let file = folder.join("checkpoint");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let card = 16 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    // Every bit of the card and its checksum, and bits all over the rest.
+    let ends = [card + 32, bytes.len() - 64];
+    let bits = (0..8 * ends[0]).chain((8 * ends[0]..8 * ends[1]).step_by(8 * ends[1] / 300)).chain(8 * ends[1]..8 * bytes.len());
+    for bit in bits {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&file, &bytes).unwrap();
+        assert!(matches!(Checkpoints::resume(&folder), Err(RunError::Malformed { .. })), "bit {bit}");
+        assert!(bit >= 8 * ends[0] || checkpoints.list().is_empty(), "bit {bit} of the card");
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    }
+    std::fs::write(&file, &bytes).unwrap();
+    assert!(Checkpoints::resume(&folder).is_ok());
+}
+
+#[test]
 fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
     let root = tempfile::tempdir().unwrap();
     let checkpoints = Checkpoints::new(root.path());
     let checkpoint_thread = CheckpointThread::start(true);
     let start = |checkpoints: &Checkpoints| {
         let (sender, told) = std::sync::mpsc::channel();
-        let tell = move |folder: &Path, epochs, kept: Result<(), RunError>| sender.send((folder.to_owned(), epochs, kept)).unwrap();
+        let tell = move |folder: &Path, position: RunPosition, kept: Result<(), RunError>| {
+            sender.send((folder.to_owned(), position.epochs, kept)).unwrap()
+        };
         (CheckpointWriter::start(&checkpoint_thread, checkpoints.begin(), Box::new(tell)).unwrap(), told)
     };
     let made = some();

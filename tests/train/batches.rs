@@ -4,9 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use inkling::nn::Net;
-use inkling::progress::Cancelled;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig, ScheduleKind};
-use inkling::train::Observer;
+use inkling::train::{EndRequest, Observer};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{square_set, train};
@@ -102,7 +101,7 @@ fn clipping_bounds_the_move() {
 struct Panics;
 
 impl Observer for Panics {
-    fn between(&mut self, _: &Net) -> Result<(), Cancelled> {
+    fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
         panic!("an observer broke")
     }
 }

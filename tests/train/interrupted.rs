@@ -1,5 +1,6 @@
 //! A run resumed from a checkpoint computes what it would have computed uninterrupted.
 
+use inkling::records::RunPosition;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
 use inkling::train::Checkpoint;
 use inkling::train::TrainError;
@@ -78,7 +79,35 @@ fn a_checkpoint_of_something_else_is_refused() {
     assert!(refused(&of, 264, checkpoint.clone()).contains("data set"));
     let mut none = checkpoint.clone();
     none.card.epochs.clear();
-    assert!(refused(&of, 240, none).contains("data set"));
+    assert!(refused(&of, 240, none).contains("damaged"));
     // More threads change nothing that is computed.
     assert!(resume(&RunConfig { threads: Some(1), ..of }, &data, checkpoint, &mut Watcher::default()).unwrap().is_some());
+}
+
+#[test]
+fn an_interrupted_run_completes_its_step_and_hands_over_a_checkpoint() {
+    // 440 images in batches of 220: an epoch is two steps of two micro-batches each, then one look while validating.
+    let data = square_set(480, 10);
+    let of = RunConfig { batch_size: 220, epochs: 2, ..config(ModelKind::Mlp) };
+    let at = |epochs, steps| RunPosition { epochs, steps, steps_per_epoch: 2 };
+    for (interrupt_at, position) in
+        [(1, at(0, 1)), (2, at(0, 1)), (4, at(0, 2)), (5, at(0, 2)), (6, at(1, 1)), (10, at(1, 2)), (11, at(2, 0))]
+    {
+        let mut watcher = Watcher { interrupt_at: Some(interrupt_at), ..Watcher::default() };
+        assert!(train(&of, &data, &mut watcher).unwrap().is_none());
+        assert_eq!(watcher.between, interrupt_at, "it is not asked again");
+        let checkpoint = watcher.checkpoints.pop().unwrap();
+        assert_eq!(checkpoint.card.position(), position, "at {interrupt_at}");
+        let mut rest = Watcher::default();
+        let resumed = resume(&of, &data, checkpoint, &mut rest).unwrap().unwrap();
+        assert_eq!((rest.position, rest.steps.len() as u64), (position, 4 - position.total_steps()));
+        assert_eq!(resumed.summary.epochs.len(), 2);
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_hands_over_no_checkpoint() {
+    let mut watcher = Watcher { stop_at: Some(3), ..Watcher::default() };
+    assert!(train(&config(ModelKind::Mlp), &square_set(240, 0), &mut watcher).unwrap().is_none());
+    assert!(watcher.checkpoints.is_empty());
 }

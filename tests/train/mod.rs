@@ -1,6 +1,7 @@
 //! Training: learning, reproducibility, stopping, resuming, rollback, telemetry.
 
 mod batches;
+mod determinism;
 mod diverging;
 mod endings;
 mod interrupted;

@@ -8,7 +8,7 @@ use inkling::nn::backend::REFERENCE;
 use inkling::nn::{BackendKind, ComputeError, DeviceContext, Net};
 use inkling::records::Intervention;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
-use inkling::train::{TrainError, TrainedModel, memory_needed, train};
+use inkling::train::{TrainError, TrainOutcome, TrainedModel, memory_needed, train};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{self, square_set};
@@ -23,7 +23,7 @@ fn run(of: &RunConfig, context: &DeviceContext) -> (Watcher, TrainedModel) {
 
 fn run_with(of: &RunConfig, context: &DeviceContext, images: usize) -> (Watcher, TrainedModel) {
     let mut watcher = Watcher::default();
-    let trained = train(of, &square_set(images, 40), context, None, &mut watcher).unwrap().unwrap();
+    let trained = train(of, &square_set(images, 40), context, None, &mut watcher).map(synthetic::model).unwrap().unwrap();
     (watcher, trained)
 }
 
@@ -119,7 +119,7 @@ fn a_diverging_run_rolls_back() {
     let trained = train(&of, &square_set(90, 0), &device(), None, &mut watcher);
     assert!(watcher.interventions.iter().any(|said| matches!(said, Intervention::RolledBack { .. })), "{:?}", watcher.interventions);
     assert!(watcher.steps.iter().all(|point| point.loss.is_finite()), "steps that were rolled back are not reported");
-    assert!(matches!(trained, Ok(Some(_)) | Err(TrainError::Diverged { .. })));
+    assert!(matches!(trained, Ok(TrainOutcome::Trained(_)) | Err(TrainError::Diverged { .. })));
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Owns an observer that writes everything down and stops when told.
 
+use std::time::Duration;
+
 use inkling::nn::Net;
-use inkling::progress::Cancelled;
-use inkling::records::{EpochRecord, Intervention, RunPlan, StepPoint, Telemetry};
+use inkling::records::{EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
-use inkling::train::{Checkpoint, Observer};
+use inkling::train::{Checkpoint, EndRequest, Observer};
 
 #[derive(Default)]
 pub struct Watcher {
@@ -17,27 +18,38 @@ pub struct Watcher {
     pub interventions: Vec<Intervention>,
     /// Stop at this call of `between`, from 1.
     pub stop_at: Option<u64>,
+    /// Interrupt at this call of `between`, from 1.
+    pub interrupt_at: Option<u64>,
+    /// A checkpoint after every step.
+    pub every_step: bool,
     /// Hold this long in each `between`.
-    pub hold: std::time::Duration,
+    pub hold: Duration,
     /// The weights at the end of each epoch.
     pub weights: Vec<Vec<Vec<f32>>>,
     /// The epochs the run had behind it when it began.
     pub before: Vec<EpochRecord>,
+    /// Where it went on from.
+    pub position: RunPosition,
     pub checkpoints: Vec<Checkpoint>,
 }
 
 impl Observer for Watcher {
-    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord]) {
+    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord], position: RunPosition) {
         assert!(self.plan.is_none() && self.steps.is_empty());
         assert_eq!(plan.parameters, net.trainable().iter().map(|parameter| parameter.len() as u64).sum::<u64>());
         self.plan = Some(plan.clone());
         self.before = before.to_vec();
+        self.position = position;
     }
 
-    fn between(&mut self, _net: &Net) -> Result<(), Cancelled> {
+    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
         self.between += 1;
         std::thread::sleep(self.hold);
-        if self.stop_at.is_some_and(|at| self.between >= at) { Err(Cancelled) } else { Ok(()) }
+        match (self.stop_at, self.interrupt_at) {
+            (Some(at), _) if self.between >= at => Err(EndRequest::Stop),
+            (_, Some(at)) if self.between >= at => Err(EndRequest::Interrupt),
+            _ => Ok(()),
+        }
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {
@@ -57,6 +69,10 @@ impl Observer for Watcher {
 
     fn checkpoint(&mut self, checkpoint: Checkpoint) {
         self.checkpoints.push(checkpoint);
+    }
+
+    fn checkpoint_interval(&self) -> Duration {
+        if self.every_step { Duration::ZERO } else { Duration::MAX }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::app::device_name;
 use crate::infer::DeviceRejection;
 use crate::problem::Problem;
 use crate::protocol::ExportReport;
-use crate::records::{ImportFinding, Intervention, QuantizedAccuracy, RunSummary};
+use crate::records::{ImportFinding, Intervention, QuantizedAccuracy, RunPosition, RunSummary};
 use crate::run_config::{DataSpec, DeviceChoice};
 use crate::text::format::{capitalised, grouped, percent};
 
@@ -74,19 +74,18 @@ impl Message {
     pub fn engine_restarted() -> Self {
         Self::new(
             "Inkling's engine crashed and was restarted. A run in progress was interrupted; saved models are safe.",
-            "Press Resume to resume the run from its last completed epoch, if it had one.",
+            "Press Resume to resume the run from where it was last saved.",
         )
     }
 
-    /// The engine's process exited; `left` is the number of epochs that the interrupted run can be resumed after.
-    pub fn engine_exited(problem: &Problem, was_training: bool, left: Option<u32>) -> Self {
+    /// The engine's process exited; `left` is where the interrupted run can be resumed from.
+    pub fn engine_exited(problem: &Problem, was_training: bool, left: Option<RunPosition>) -> Self {
         let what = Self::from(problem).what;
         let remedy = match (was_training, left) {
-            (true, Some(epochs)) => {
-                let epochs = if epochs == 1 { "its first epoch is".to_owned() } else { format!("its first {epochs} epochs are") };
-                format!("Training was interrupted, but {epochs} saved. Press Resume to resume it on the CPU.")
+            (true, Some(position)) => {
+                format!("Training was interrupted; it was last saved after {position}. Press Resume to resume it from there on the CPU.")
             }
-            (true, None) => "Training was interrupted before the first epoch was complete. Press Start to train again.".to_owned(),
+            (true, None) => "Training was interrupted before it was first saved. Press Start to train again.".to_owned(),
             (false, _) => "A new engine was started within Inkling itself; nothing was lost.".to_owned(),
         };
         Self::new(what, remedy)

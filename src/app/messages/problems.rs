@@ -56,7 +56,7 @@ impl From<&Problem> for Message {
 }
 
 fn of_loss(loss: &EngineExit) -> Message {
-    let safe = "Saved models are safe. An interrupted run can be resumed from its last completed epoch.";
+    let safe = "Saved models are safe. An interrupted run can be resumed from where it was last saved.";
     match loss {
         EngineExit::NotStarted { reason } => {
             Message::new(format!("Inkling's engine could not be started: {}", sentence(reason)), "Restart Inkling.")

@@ -16,9 +16,8 @@ pub struct History {
 }
 
 impl History {
-    /// Drops what came after the epochs `before`, from which the run is resumed.
-    pub fn rewind(&mut self, before: Vec<EpochRecord>) {
-        let last = before.last().map_or(0, |record| record.step);
+    /// Drops what came after the step `last`, from which the run is resumed, and keeps the epochs `before`.
+    pub fn rewind(&mut self, before: Vec<EpochRecord>, last: u64) {
         self.steps.retain(|point| point.step <= last);
         self.telemetry.retain(|telemetry| telemetry.step <= last);
         self.epochs = before;

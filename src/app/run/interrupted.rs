@@ -25,7 +25,7 @@ impl App {
         if let Some(run) = self.run.as_mut().filter(|run| run.phase == Phase::Failed)
             && let Some(left) = runs.iter().find(|left| Some(&left.folder) == run.checkpoints.as_ref())
         {
-            run.checkpoint = Some(LastCheckpoint { folder: left.folder.clone(), epochs: left.card.epochs.len() as u32 });
+            run.checkpoint = Some(LastCheckpoint { folder: left.folder.clone(), position: left.card.position() });
         }
         self.interrupted = runs;
     }

@@ -32,7 +32,7 @@ impl RunView {
             Phase::Finished(_) => "Finished".to_owned(),
             Phase::Discarded => "Stopped before the first epoch was complete; nothing was saved".to_owned(),
             Phase::Failed => match self.resumable_checkpoint() {
-                Some(last) => format!("Interrupted; {} of {} epochs saved", last.epochs, self.config.epochs),
+                Some(last) => format!("Interrupted; saved after {} of {}", last.position, self.config.epochs),
                 None => "Failed".to_owned(),
             },
         }

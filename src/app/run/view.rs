@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::app::run::History;
-use crate::records::{Intervention, JobId, RunPlan, RunSummary, Telemetry};
+use crate::records::{Intervention, JobId, RunPlan, RunPosition, RunSummary, Telemetry};
 use crate::run_config::RunConfig;
 
 /// The phase of a run.
@@ -55,8 +55,8 @@ pub struct RunView {
 pub struct LastCheckpoint {
     /// Its folder.
     pub folder: PathBuf,
-    /// The number of completed epochs in it.
-    pub epochs: u32,
+    /// How far the run is in it.
+    pub position: RunPosition,
 }
 
 impl RunView {

@@ -20,18 +20,19 @@ pub fn train(engine: &Engine, config: &RunConfig, from: Option<PathBuf>, output:
     let mut plan = None;
     let mut complained = false;
     progress.note(&format!("Preparing {}.", config.data.label()));
+    let is_resumed = from.is_some();
     let result = engine.run(Job::Train { config: config.clone(), from }, |update| {
         match update {
             Update::Cancelling => progress.note(
-                "Stopping. Press Ctrl-C again to quit immediately; `inkling train --resume` then resumes from the last completed epoch.",
+                "Stopping. Press Ctrl-C again to quit immediately; `inkling train --resume` then resumes from where the run was last saved.",
             ),
             Update::Progress(now) => progress.show(now.fraction, "Preparing data"),
-            Update::Event(Event::Started { plan: started, before, .. }) => {
+            Update::Event(Event::Started { plan: started, position, .. }) => {
                 output.json(&report::Started::new(config, &started))?;
                 progress = Progress::new();
                 progress.note(&report::plan(config, &started));
-                if let Some(last) = before.last() {
-                    progress.note(&format!("Resuming after epoch {} of {}.", last.epoch, config.epochs));
+                if is_resumed {
+                    progress.note(&format!("Resuming after {position} of {}.", config.epochs));
                 }
                 plan = Some(started);
             }

@@ -10,10 +10,10 @@ use crate::nn::{ModelFile, Net, parameter_count};
 use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::protocol::{Command, Event, JobEvent, JobProgress, JobResult};
-use crate::records::{EpochRecord, Intervention, ModelInfo, ModelRef, RunPlan, RunSummary, StepPoint, Telemetry};
+use crate::records::{EpochRecord, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_target, save_to};
-use crate::train::{self, Checkpoint, Observer, TrainedModel};
+use crate::train::{self, Checkpoint, EndRequest, Observer, TrainOutcome, TrainedModel};
 
 /// Trains from the beginning, or from the checkpoint in the folder `from`.
 pub(super) fn run(
@@ -59,8 +59,8 @@ fn open_checkpoints(
         Some(folder) => Checkpoints::resume(folder).map(|(place, checkpoint)| (place, Some(checkpoint)))?,
     };
     let (run, events) = (context.id, context.queue.events.fork());
-    let report = move |folder: &Path, epochs, kept: Result<(), RunError>| {
-        events.send(Event::Checkpoint { run, folder: folder.to_owned(), epochs, kept: kept.map_err(Problem::from) });
+    let report = move |folder: &Path, position, kept: Result<(), RunError>| {
+        events.send(Event::Checkpoint { run, folder: folder.to_owned(), position, kept: kept.map_err(Problem::from) });
     };
     Ok((CheckpointWriter::start(workspace.checkpoint_thread, place, Box::new(report))?, checkpoint))
 }
@@ -81,10 +81,13 @@ fn train_from(
     }
     let mut run = Run { context, config, writer, completed_before: 0, now: Telemetry::default() };
     let set = workspace.datasets.get(&settings.data_folders, &config.data, &mut |fraction: f32| run.prepared(fraction))?;
-    let trained = train::train(config, set, &settings.devices.open(config.device)?, checkpoint, &mut run)?;
+    let outcome = train::train(config, set, &settings.devices.open(config.device)?, checkpoint, &mut run)?;
     let (id, now) = (run.context.id, run.now);
     context.queue.events.flush(id, now);
-    Ok(trained.ok_or(Cancelled)?)
+    match outcome {
+        TrainOutcome::Trained(trained) => Ok(*trained),
+        TrainOutcome::Discarded | TrainOutcome::Interrupted => Err(Cancelled.into()),
+    }
 }
 
 fn save(settings: &EngineSettings, trained: &TrainedModel) -> Result<RunSummary, Problem> {
@@ -177,16 +180,16 @@ impl Run<'_, '_, '_> {
 }
 
 impl Observer for Run<'_, '_, '_> {
-    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord]) {
+    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord], position: RunPosition) {
         self.completed_before = before.len() as u32;
         let folder = self.writer.folder().to_owned();
-        self.send(Event::Started { run: self.context.id, plan: plan.clone(), before: before.to_vec(), folder });
+        self.send(Event::Started { run: self.context.id, plan: plan.clone(), before: before.to_vec(), position, folder });
         // Nothing was learned yet, or not this time: whoever wants to may use it.
         self.offer_weights(net, before.last(), f32::NEG_INFINITY, false);
     }
 
-    fn between(&mut self, _net: &Net) -> Result<(), Cancelled> {
-        self.check()
+    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+        Ok(self.check()?)
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {

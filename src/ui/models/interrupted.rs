@@ -26,12 +26,15 @@ fn card(ui: &mut Ui, app: &App, run: &InterruptedRun, confirming: &mut Option<Pa
             icons::icon(ui, icons::Icon::Note);
             ui.add(Label::new(RichText::new(title(&card.config)).strong()).truncate());
         });
-        let validation = card.epochs.last().map_or(0.0, |record| f64::from(record.validation_accuracy));
-        let saved = format!("{} of {} epochs saved, validation accuracy {}", card.epochs.len(), card.config.epochs, percent(validation, 2));
+        let validation = card
+            .epochs
+            .last()
+            .map_or_else(String::new, |record| format!(", validation accuracy {}", percent(f64::from(record.validation_accuracy), 2)));
+        let saved = format!("saved after {} of {}{validation}", card.position(), card.config.epochs);
         ui.add(Label::new(style::hint(format!("Interrupted on {} · {saved}", local_time(&card.made_at)))).wrap());
         ui.horizontal(|ui| {
             let resume = ui.add_enabled(!app.is_training(), style::primary_button(ui, "Resume"));
-            let about = "Resumes after the last completed epoch and gives the same weights as an uninterrupted run";
+            let about = "Resumes from where the run was last saved and gives the same weights as an uninterrupted run";
             if resume.on_hover_text(about).on_disabled_hover_text("Unavailable while another run is in progress").clicked() {
                 actions.push(Action::ResumeInterrupted(run.folder.clone()));
             }

@@ -4,6 +4,7 @@ use eframe::egui::{Button, Frame, KeyboardShortcut, Label, Margin, Panel, Respon
 
 use crate::app::messages::Message;
 use crate::app::{Action, App, Phase, RunView};
+use crate::records::RunPosition;
 use crate::text::format::{duration, percent};
 use crate::ui::{icons, shortcuts, style};
 
@@ -63,7 +64,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             with_keys(ui, response, shortcuts::START)
         }
         Some(last) => {
-            let response = button(ui, true, style::primary_button(ui, format!("Resume after epoch {}", last.epochs)));
+            let response = button(ui, true, style::primary_button(ui, resume_label(last.position)));
             if with_keys(ui, response, shortcuts::START).clicked() {
                 actions.push(Action::ResumeInterrupted(last.folder.clone()));
             }
@@ -73,6 +74,12 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if start.clicked() {
         actions.push(Action::Start);
     }
+}
+
+/// Short enough for a button.
+fn resume_label(position: RunPosition) -> String {
+    let RunPosition { epochs, steps, .. } = position;
+    if steps == 0 && epochs > 0 { format!("Resume after epoch {epochs}") } else { format!("Resume in epoch {}", epochs + 1) }
 }
 
 fn with_keys(ui: &Ui, response: Response, keys: KeyboardShortcut) -> Response {

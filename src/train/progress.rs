@@ -1,0 +1,108 @@
+//! How far a run is: what the training loop itself keeps from step to step.
+
+use serde::{Deserialize, Serialize};
+
+use super::best_checkpoint::BestCheckpoint;
+use super::checkpoint::{Checkpoint, CheckpointCard};
+use super::metrics::Metrics;
+use super::state::StepperState;
+use crate::math::random::Random;
+use crate::nn::Net;
+use crate::records::{EpochRecord, RunPlan, RunPosition};
+use crate::run_config::RunConfig;
+
+/// How far a run is.
+pub struct Progress {
+    /// Steps done.
+    pub step: u64,
+    /// Completed epochs.
+    pub epochs: Vec<EpochRecord>,
+    /// The epoch that follows them, as far as it is done.
+    pub current: PartialEpoch,
+    /// Where dropout's randomness comes from.
+    pub dropout: Random,
+    /// The epoch whose weights will be kept.
+    pub best: BestCheckpoint,
+}
+
+/// The part of an epoch that is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PartialEpoch {
+    /// Optimiser steps.
+    pub steps: u64,
+    /// Images in these steps.
+    pub images: u64,
+    /// Metrics of those of these steps that were not rolled back.
+    pub metrics: Metrics,
+    /// Seconds of training.
+    pub seconds: f64,
+}
+
+impl Progress {
+    /// Before the first step.
+    pub fn start(config: &RunConfig) -> Self {
+        Self {
+            step: 0,
+            epochs: Vec::new(),
+            current: PartialEpoch::default(),
+            dropout: Random::stream(config.seed, "dropout", 0),
+            best: BestCheckpoint::new(config.early_stopping, None),
+        }
+    }
+
+    /// Where a checkpoint was taken, and what its stepper needs.
+    pub fn resume(config: &RunConfig, checkpoint: Checkpoint) -> (Self, StepperState) {
+        let Checkpoint { card, current, dropout, stepper, best } = checkpoint;
+        let best = BestCheckpoint::new(config.early_stopping, best);
+        (Self { step: stepper.state.step, epochs: card.epochs, current, dropout, best }, stepper)
+    }
+
+    /// What an interrupted run can be resumed from.
+    pub fn checkpoint(&self, config: &RunConfig, plan: &RunPlan, stepper: StepperState) -> Checkpoint {
+        let card = CheckpointCard {
+            config: config.clone(),
+            train_images: plan.train_images,
+            epochs: self.epochs.clone(),
+            steps: self.current.steps,
+            steps_per_epoch: plan.steps_per_epoch,
+            made_at: jiff::Timestamp::now().to_string(),
+        };
+        Checkpoint { card, current: self.current, dropout: self.dropout.clone(), stepper, best: self.best.best() }
+    }
+
+    /// The epoch in progress, from 1.
+    pub fn epoch(&self) -> u32 {
+        self.epochs.len() as u32 + 1
+    }
+
+    /// Completed epochs and steps.
+    pub fn position(&self, plan: &RunPlan) -> RunPosition {
+        RunPosition { epochs: self.epochs.len() as u32, steps: self.current.steps, steps_per_epoch: plan.steps_per_epoch }
+    }
+
+    /// Seconds of training so far.
+    pub fn seconds(&self) -> f64 {
+        self.epochs.iter().map(|record| f64::from(record.seconds)).sum::<f64>() + self.current.seconds
+    }
+
+    /// Counts a step over so many images.
+    pub fn add_step(&mut self, images: usize) {
+        self.step += 1;
+        self.current.steps += 1;
+        self.current.images += images as u64;
+    }
+
+    /// Completes the epoch in progress, whose weights the network has.
+    pub fn complete_epoch(&mut self, record: EpochRecord, net: &Net, digit_threshold: f32) -> candle_core::Result<()> {
+        self.best.offer(&record, net, digit_threshold)?;
+        self.epochs.push(record);
+        self.current = PartialEpoch::default();
+        Ok(())
+    }
+
+    /// The best epoch, if patience for a better one is exhausted before the last epoch.
+    pub fn stopped_early(&self, config: &RunConfig) -> Option<u32> {
+        let done = self.epochs.len() as u32;
+        self.best.patience_exhausted(done).filter(|_| done < config.epochs)
+    }
+}

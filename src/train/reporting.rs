@@ -1,0 +1,64 @@
+//! What the training loop tells its observer: steps, checkpoints, and how far a measurement is.
+
+use super::TrainError;
+use super::metrics::Metrics;
+use super::observer::{EndRequest, Observer};
+use super::progress::Progress;
+use super::run_clock::RunClock;
+use super::step_report::{CompletedStep, StepReport};
+use super::stepper::Stepper;
+use crate::data::Split;
+use crate::infer::{InferError, Measurement, measure};
+use crate::nn::Net;
+use crate::progress::Cancelled;
+use crate::records::{RunPlan, StepPoint, Telemetry};
+use crate::run_config::RunConfig;
+
+/// Reports steps, and adds them to the metrics of their epoch.
+pub fn report(steps: StepReport, telemetry: Telemetry, epoch: &mut Metrics, observer: &mut dyn Observer) {
+    for CompletedStep { step, learning_rate, metrics } in steps.completed {
+        epoch.add_step(&metrics);
+        observer.step(StepPoint { step, loss: metrics.loss as f32, accuracy: metrics.accuracy(), learning_rate }, telemetry);
+    }
+    if let Some(intervention) = steps.intervention {
+        observer.intervened(intervention);
+    }
+}
+
+/// Hands over a checkpoint. All steps must have been read.
+pub fn hand_over_checkpoint(
+    config: &RunConfig,
+    plan: &RunPlan,
+    progress: &Progress,
+    stepper: &Stepper,
+    clock: &mut RunClock,
+    observer: &mut dyn Observer,
+) -> Result<(), TrainError> {
+    if let Some(state) = stepper.state(progress.step)? {
+        let checkpoint = progress.checkpoint(config, plan, state);
+        clock.pause(|| observer.checkpoint(checkpoint));
+    }
+    clock.checkpoint_taken();
+    Ok(())
+}
+
+/// Measures the model, calling the observer between batches; `Err` in `Ok` when it ends the run.
+pub fn measure_interruptibly(
+    net: &Net,
+    split: &Split,
+    clock: &mut RunClock,
+    observer: &mut dyn Observer,
+) -> Result<Result<Measurement, EndRequest>, TrainError> {
+    let mut end = EndRequest::Stop;
+    let mut between = |_: f32| {
+        clock.pause(|| observer.between(net)).map_err(|request| {
+            end = request;
+            Cancelled
+        })
+    };
+    match measure(net, split, &mut between) {
+        Ok(measured) => Ok(Ok(measured)),
+        Err(InferError::Cancelled(_)) => Ok(Err(end)),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,118 @@
+//! What a run computes follows from its settings alone: whoever repeats it, or interrupts it anywhere and resumes it, gets the same steps,
+//! epochs and weights, bit for bit. Sampled from all networks, optimisers, precisions and settings that change what a step does.
+
+use inkling::data::DataSet;
+use inkling::math::random::Random;
+use inkling::records::{EpochRecord, Intervention, StepPoint};
+use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
+use inkling::train::TrainedModel;
+
+use super::watcher::{Watcher, config};
+use crate::synthetic::{resume, square_set, train};
+
+/// Runs that are tried, unless the environment asks for more.
+const CASES: u64 = 24;
+
+fn cases() -> u64 {
+    std::env::var("INKLING_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES)
+}
+
+/// Settings and images of a case. Networks, optimisers and precisions take turns, so that a few cases meet all of them.
+fn case(number: u64) -> (RunConfig, DataSet) {
+    let random = &mut Random::stream(17, "case", number);
+    fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
+        from[random.below(from.len())]
+    }
+    let model = ModelKind::ALL[number as usize % ModelKind::ALL.len()];
+    let optimizer = OptimizerKind::ALL[number as usize % OptimizerKind::ALL.len()];
+    let precision = Precision::ALL[number as usize % Precision::ALL.len()];
+    let batch_size = pick(random, &[7, 16, 24, 33]);
+    let of = RunConfig {
+        model,
+        optimizer,
+        precision,
+        batch_size,
+        epochs: 1 + random.below(3) as u32,
+        // Some of them diverge and are rolled back.
+        learning_rate: if optimizer == OptimizerKind::Sgd { pick(random, &[0.02, 0.5]) } else { 2e-3 },
+        threads: Some(pick(random, &[1, 2, 3])),
+        schedule: pick(random, ScheduleKind::ALL),
+        augmentation: pick(random, Augmentation::ALL),
+        accumulation: pick(random, &[1, 1, 3]),
+        weight_averaging: pick(random, &[None, Some(0.9)]),
+        clip_norm: pick(random, &[None, Some(0.5)]),
+        label_smoothing: pick(random, &[0.0, 0.1]),
+        early_stopping: pick(random, &[None, Some(1)]),
+        weight_decay: pick(random, &[0.0, 0.01]),
+        seed: random.next_u64() >> 1,
+        ..config(model)
+    };
+    (of, square_set(70 + random.below(90), 20))
+}
+
+/// Everything that a run computed, but for the time it took.
+#[derive(Debug, Default, PartialEq)]
+struct Computed {
+    steps: Vec<StepPoint>,
+    epochs: Vec<EpochRecord>,
+    interventions: Vec<Intervention>,
+    end: Option<(Vec<Vec<f32>>, f32, Option<f64>, Option<u32>)>,
+}
+
+impl Computed {
+    fn add(&mut self, watcher: Watcher, outcome: Option<TrainedModel>) {
+        self.steps.extend(watcher.steps);
+        self.epochs.extend(watcher.epochs.into_iter().map(|record| EpochRecord { seconds: 0.0, ..record }));
+        self.interventions.extend(watcher.interventions);
+        self.end = outcome.map(|trained| {
+            let summary = trained.summary;
+            (trained.net.weights().unwrap(), trained.digit_threshold, summary.test.map(|test| test.loss), summary.kept_epoch)
+        });
+    }
+}
+
+fn whole(of: &RunConfig, data: &DataSet, every_step: bool) -> (Computed, u64) {
+    let (mut computed, mut watcher) = (Computed::default(), Watcher { every_step, ..Watcher::default() });
+    let outcome = train(of, data, &mut watcher).ok().flatten();
+    let between = watcher.between;
+    computed.add(watcher, outcome);
+    (computed, between)
+}
+
+/// The same run, interrupted again and again, at moments that `random` chooses among those of the rest of the run.
+fn in_pieces(of: &RunConfig, data: &DataSet, random: &mut Random, mut left: u64) -> (Computed, u32) {
+    let (mut computed, mut from, mut pieces) = (Computed::default(), None, 0);
+    loop {
+        let interrupt_at = Some(1 + random.below(left as usize) as u64);
+        let mut watcher = Watcher { interrupt_at, ..Watcher::default() };
+        let outcome = match from.clone() {
+            None => train(of, data, &mut watcher),
+            Some(checkpoint) => resume(of, data, checkpoint, &mut watcher),
+        };
+        pieces += 1;
+        // A run that is interrupted while it is tested has handed over its last checkpoint before.
+        from = watcher.checkpoints.last().cloned().or(from);
+        left = left.saturating_sub(watcher.between).max(1) + 1;
+        let ended = !matches!(outcome, Ok(None));
+        computed.add(watcher, outcome.ok().flatten());
+        if ended {
+            return (computed, pieces);
+        }
+    }
+}
+
+#[test]
+fn a_run_repeated_watched_closely_or_interrupted_anywhere_computes_the_same() {
+    let mut pieces = 0;
+    for number in 0..cases() {
+        let (of, data) = case(number);
+        let (once, between) = whole(&of, &data, false);
+        assert!(once == whole(&of, &data, false).0, "case {number} repeated: {of:?}");
+        assert!(once == whole(&of, &data, true).0, "case {number} with a checkpoint after every step: {of:?}");
+        let (resumed, count) = in_pieces(&of, &data, &mut Random::stream(3, "interruptions", number), between);
+        assert!(once.steps == resumed.steps, "case {number} in {count} pieces: {of:?}");
+        assert!(once == resumed, "case {number} in {count} pieces: {of:?}");
+        pieces += count;
+    }
+    assert!(u64::from(pieces) > 2 * cases(), "{pieces} pieces");
+}
