@@ -138,6 +138,13 @@ pub enum EngineExit {
 }
 
 /// A problem that reached a room through another is one of that other: callers find each in one place, however far it came.
+impl Problem {
+    /// The names of its variants, from the outermost in: "Run(Write(WriteError". Nothing that varies is in it.
+    pub fn name(&self) -> String {
+        format!("{self:?}").chars().take_while(|&letter| letter.is_ascii_alphanumeric() || letter == '(').collect()
+    }
+}
+
 impl From<TrainError> for Problem {
     fn from(error: TrainError) -> Self {
         match error {

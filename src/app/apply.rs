@@ -241,6 +241,7 @@ impl App {
 
     /// Says what went wrong and what to do.
     pub(super) fn show_problem(&mut self, problem: &Problem) {
+        tracing::info!(problem = problem.name(), %problem, "a problem is shown");
         self.show_notice(Severity::Error, Message::from(problem));
     }
 }

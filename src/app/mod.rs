@@ -23,7 +23,9 @@ pub use background::{BackgroundResult, BackgroundTasks, Wake};
 pub use desktop::{Choice, Desktop, Dialogs, WindowRequest};
 pub use drawing::{CANVAS, Drawing, InferenceDevice, PredictionQueue, about_inference_comparison, device_name, inference_row, verdict};
 pub use jobs::{Jobs, RunningJob};
-pub use machine::{BenchmarkView, Checked, Checks, Comparison, ComparisonKind, Monitor, SampleLoad, SelfTest, about, automatic};
+pub use machine::{
+    BenchmarkView, Checked, Checks, Comparison, ComparisonKind, Monitor, SampleLoad, SelfTest, about, automatic, diagnostics,
+};
 pub use models::{Dropped, ExportView, ResultsView};
 pub use notice::{Notice, Severity};
 pub use run::{History, LastCheckpoint, Phase, RunView, RunningMean, progress};

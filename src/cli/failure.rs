@@ -33,6 +33,7 @@ impl Failure {
             Self::Reported => (None, 1),
             Self::Interrupted => (None, 130),
         };
+        tracing::info!(status, sentence, "the command failed");
         if let Some(sentence) = sentence {
             note(&sentence);
         }
@@ -43,6 +44,7 @@ impl Failure {
 impl<P: Into<Problem>> From<P> for Failure {
     fn from(problem: P) -> Self {
         let problem = problem.into();
+        tracing::info!(problem = problem.name(), "a problem is reported");
         let sentence = Message::from(&problem).to_string();
         if matches!(problem, Problem::Config(_)) { Self::Usage(sentence) } else { Self::Failed(sentence) }
     }

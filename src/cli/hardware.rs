@@ -1,4 +1,4 @@
-//! `inkling hardware`: lists the hardware, runs the self-test, or monitors the load.
+//! `inkling hardware`: lists the hardware, runs the self-test, prints diagnostics, or monitors the load.
 
 use std::time::Duration;
 
@@ -8,15 +8,21 @@ use super::arguments::choice;
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
+use crate::app::{Settings, diagnostics};
 use crate::hardware::{Gpu, Hardware, LoadSample, Meter, Watched, lines, probe};
 use crate::run_config::DeviceChoice;
 use crate::self_test::{Report, run as self_test, sections};
+use crate::system::files::read_limited;
+use crate::system::log::Names;
 use crate::system::paths::Paths;
 use crate::text::format::{memory, percent};
 use crate::text::table;
 
 /// The time between two lines of `--watch`.
 const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Larger settings are not read.
+const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// The options of `inkling hardware`.
 #[derive(Debug, clap::Args)]
@@ -30,6 +36,9 @@ pub struct Arguments {
     /// Keep showing the load of CPU, memory and GPUs, once a second
     #[arg(long, conflicts_with = "self_test")]
     watch: bool,
+    /// Print what helps to find a fault: versions, hardware, settings and the end of the log, with nothing personal in it
+    #[arg(long, conflicts_with_all = ["self_test", "watch", "json"])]
+    diagnostics: bool,
     /// Print one JSON object to standard output (with --watch, one per line)
     #[arg(long)]
     json: bool,
@@ -49,7 +58,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.watch {
         return watch(Output::new(arguments.json));
     }
-    let hardware = probe(&Paths::find().runs);
+    let paths = Paths::find();
+    let hardware = probe(&paths.runs);
+    if arguments.diagnostics {
+        // Unlike `Settings::load`, this leaves a file that cannot be read where it is.
+        let settings = read_limited(&paths.settings, MAX_SETTINGS_BYTES).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let settings: Settings = settings.unwrap_or_default();
+        let text = diagnostics::text(Some(&hardware), &settings, &paths, &Names::of_this_machine());
+        return Output::new(false).text(text.trim_end());
+    }
     let report = if arguments.self_test { Some(check(arguments.device)?) } else { None };
     let mut output = Output::new(arguments.json);
     output.json(&Found { hardware: &hardware, self_test: report.as_ref() })?;

@@ -20,15 +20,15 @@ mod output;
 mod predict;
 mod progress;
 mod serve;
+mod startup;
 mod train;
 mod window;
 
-use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
 
+use crate::system::paths::Paths;
 use failure::Failure;
 
 #[derive(Parser)]
@@ -73,9 +73,7 @@ pub fn main() -> ExitCode {
     if std::env::args_os().len() > 1 {
         console::attach();
     }
-    // winit warns of peculiarities of the display that the user cannot do anything about.
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,winit=error"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(io::stderr().is_terminal()).init();
+    startup::run(&Paths::find());
     if let Some(files) = window::files(std::env::args_os().skip(1)) {
         return window::open(&files).err().map_or(ExitCode::SUCCESS, Failure::report);
     }

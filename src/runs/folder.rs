@@ -10,7 +10,7 @@ use crate::nn::ModelFile;
 use crate::records::RunSummary;
 use crate::run_config::WeightFormat;
 use crate::system::WriteError;
-use crate::system::files::{TemporaryFolder, remove_leftovers, write_whole};
+use crate::system::files::{TemporaryFolder, write_whole};
 use crate::train::TrainedModel;
 
 const MODEL: &str = "model.safetensors";
@@ -97,7 +97,6 @@ fn located(summary: RunSummary, folder: &Path) -> RunSummary {
 
 /// Writes all of a run's files to a new, hidden folder in `parent`.
 pub fn write_beside(parent: &Path, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<TemporaryFolder, RunError> {
-    remove_leftovers(parent);
     let folder = TemporaryFolder::new_in(parent).map_err(|error| unwritable(parent, &error))?;
     write_whole(&folder.path().join(MODEL), &model.to_bytes(weights)?)?;
     write_whole(&folder.path().join(HISTORY), history(summary).as_bytes())?;

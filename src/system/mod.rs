@@ -1,8 +1,9 @@
-//! The operating system: files that are written whole, the folders of this installation, child processes, one window at a time. Knows nothing of
+//! The operating system: files that are written whole, the folders of this installation, the log, child processes, one window at a time. Knows nothing of
 //! what they are for.
 
 mod error;
 pub mod files;
+pub mod log;
 pub mod paths;
 pub mod process;
 #[cfg(feature = "gui")]

@@ -139,7 +139,7 @@ fn tail(stderr: impl Read) -> String {
     let mut lines = VecDeque::new();
     for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line).into_owned();
-        tracing::info!(target: "inkling::child", "{line}");
+        tracing::info!(target: "inkling::child", line, "standard error");
         if lines.len() == STDERR_LINES {
             lines.pop_front();
         }

@@ -6,6 +6,7 @@ mod hardware;
 mod import_export;
 #[cfg(unix)]
 mod interrupt;
+mod log;
 mod predict;
 mod resume;
 mod train;

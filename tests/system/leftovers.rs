@@ -72,3 +72,15 @@ fn links_and_pipes_with_such_names_are_left_alone() {
     assert_eq!(names(folder.path()), [".inkling-aaaaaa", ".inkling-bbbbbb", "precious"]);
     assert_eq!(fs::read(folder.path().join("precious/file")).unwrap(), b"kept");
 }
+
+#[test]
+fn whatever_writes_to_a_folder_cleans_it_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let leave = || fs::write(folder.path().join(".inkling-aaaaaa"), "half").unwrap();
+    leave();
+    write_whole_with(&folder.path().join("file"), |to| to.write_all(b"whole")).unwrap();
+    assert_eq!(names(folder.path()), ["file"]);
+    leave();
+    drop(TemporaryFolder::new_in(folder.path()).unwrap());
+    assert_eq!(names(folder.path()), ["file"]);
+}

@@ -2,6 +2,7 @@
 
 mod groups;
 mod leftovers;
+mod log;
 mod reading;
 #[cfg(feature = "gui")]
 mod single_instance;

@@ -55,6 +55,14 @@ fn about_shows_versions_machine_and_licences() {
 fn what_is_copied_helps_whoever_is_asked_for_help() {
     let (mut window, _engine) = usual();
     until(&mut window, "the machine was looked at", |app| app.hardware.is_some());
+    window.get_by_label("Menu").click();
+    window.run_steps(3);
+    window.get_by_label("Copy diagnostics").click();
+    window.run_steps(1);
+    let diagnostics = window.state().app().diagnostics();
+    for word in ["Inkling: ", "CPU: ", "cuda: training: ", "\"zoom\": 1.0", "Log:"] {
+        assert!(diagnostics.contains(word), "{word} is not in {diagnostics}");
+    }
     let text = about::text(window.state().app().hardware.as_ref());
     for word in [env!("CARGO_PKG_VERSION"), "rustc", "CPU: ", "Memory: ", "System: "] {
         assert!(text.contains(word), "{word} is not in {text}");

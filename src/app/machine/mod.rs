@@ -4,6 +4,7 @@ pub mod about;
 mod benchmark;
 mod cuda_libraries;
 mod device_check;
+pub mod diagnostics;
 mod monitor;
 
 pub use benchmark::{BenchmarkView, Comparison, ComparisonKind};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::leftovers::remove_leftovers;
 use super::read::{read_limited, require_regular};
 use super::sync::{create_folder, folder_of, sync_folder};
 use super::temporary::{LOCK_SUFFIX, temporary_file};
@@ -30,6 +31,7 @@ impl TemporaryFolder {
     /// A folder in `parent`, which is created if need be.
     pub fn new_in(parent: &Path) -> io::Result<Self> {
         create_folder(parent)?;
+        remove_leftovers(parent);
         let lock = temporary_file(parent, LOCK_SUFFIX)?;
         let path = lock.path().with_extension("");
         std::fs::create_dir(&path)?;

@@ -13,9 +13,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::folder::{TemporaryFolder, in_folder};
-use super::leftovers::remove_leftovers;
 use super::read::{open_regular, read_limited};
-use super::sync::{create_folder, folder_of, sync_folder};
+use super::sync::{folder_of, sync_folder};
 use super::write::{check_target, fill, write_whole};
 use crate::system::WriteError;
 
@@ -58,8 +57,6 @@ pub fn write_group<B: AsRef<[u8]>>(files: &[(PathBuf, B)]) -> Result<(), WriteEr
 /// Everything that has to be on the disk before the first file is renamed.
 fn prepare<B: AsRef<[u8]>>(folder: &Path, files: &[(PathBuf, B)]) -> Result<TemporaryFolder, WriteError> {
     let of_folder = |error: &io::Error| WriteError::new(folder, error);
-    create_folder(folder).map_err(|error| of_folder(&error))?;
-    remove_leftovers(folder);
     let temporary = TemporaryFolder::new_in(folder).map_err(|error| of_folder(&error))?;
     let mut entries: Vec<Entry> = Vec::new();
     for (number, (path, bytes)) in files.iter().enumerate() {

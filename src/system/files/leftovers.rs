@@ -14,8 +14,8 @@ use super::temporary::{LOCK_SUFFIX, Lock, is_temporary};
 const UNLOCKED_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Deletes temporary files and folders directly in `folder` whose process has ended, and first undoes what such a process left half done
-/// there. What cannot be deleted stays until the next time. Called at every start for the folders of this installation, and for each folder
-/// that is about to be written to.
+/// there. What cannot be deleted stays until the next time. Called at every start for the folders of this installation; whatever
+/// writes calls it for the folder that it writes to.
 pub fn remove_leftovers(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.filter_map(Result::ok).filter(|entry| is_temporary(&entry.file_name())) {

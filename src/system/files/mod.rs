@@ -8,7 +8,7 @@
 //! | write a folder, whole or not at all | [`TemporaryFolder`] |
 //! | make a folder that is there after a power cut | [`create_folder`] |
 //! | read a file that may be anything | [`open_regular`], [`read_limited`] |
-//! | open a file to lock it | [`open_lock`] |
+//! | open a file to lock it, or to add to it | [`open_lock`], [`open_append`] |
 //! | delete what killed processes left behind | [`remove_leftovers`] |
 //!
 //! Whatever is being written is called `.inkling-` and six letters or digits, beside its target, and locked as long as its process lives.
@@ -24,6 +24,6 @@ mod write;
 pub use folder::TemporaryFolder;
 pub use group::write_group;
 pub use leftovers::remove_leftovers;
-pub use read::{open_lock, open_regular, read_limited};
+pub use read::{open_append, open_lock, open_regular, read_limited};
 pub use sync::create_folder;
 pub use write::{write_through_links, write_whole, write_whole_with};

@@ -34,6 +34,12 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
     checked(options().create(true).truncate(false).read(true).write(true).open(path)?)
 }
 
+/// Opens a regular file to add to its end, and creates it where there is none.
+pub fn open_append(path: &Path) -> io::Result<File> {
+    // Windows locks only what can be read.
+    checked(options().create(true).append(true).read(true).open(path)?)
+}
+
 fn checked(file: File) -> io::Result<File> {
     require_regular(&file.metadata()?)?;
     Ok(file)

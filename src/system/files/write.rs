@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use super::leftovers::remove_leftovers;
 use super::read::require_regular;
 use super::sync::{create_folder, folder_of, sync_folder};
 use super::temporary::temporary_file;
@@ -24,6 +25,7 @@ pub fn write_whole_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::R
         check_target(path)?;
         let folder = folder_of(path);
         create_folder(folder)?;
+        remove_leftovers(folder);
         let mut file = temporary_file(folder, "")?;
         fill(file.as_file_mut(), write)?;
         file.persist(path).map_err(|failed| failed.error)?;

@@ -1,0 +1,23 @@
+//! What every start begins with: the log, and the leftovers of processes that were killed.
+
+use std::path::Path;
+
+use clap::CommandFactory;
+
+use crate::system::files::remove_leftovers;
+use crate::system::log;
+use crate::system::paths::Paths;
+
+/// Starts the log and cleans up.
+pub fn run(paths: &Paths) {
+    log::start(&paths.local);
+    let (commands, given) = (super::Arguments::command(), std::env::args_os().nth(1));
+    let command = given.and_then(|given| Some(commands.find_subcommand(given)?.get_name()));
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), command = command.unwrap_or("window"), "started");
+    let folders: [&Path; 4] = [&paths.local, &paths.runs, &paths.checkpoints, &paths.benchmarks];
+    folders.into_iter().chain(paths.settings.parent()).for_each(remove_leftovers);
+    // Checkpoints are written in folders of their own.
+    for entry in std::fs::read_dir(&paths.checkpoints).into_iter().flatten().filter_map(Result::ok) {
+        remove_leftovers(&entry.path());
+    }
+}
