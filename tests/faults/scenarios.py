@@ -96,6 +96,12 @@ class Scenario:
     def start(self, work, wrapper=()):
         return self.setting.run(work / "home", *self.arguments(work), wrapper=wrapper)
 
+    def next_start(self, work):
+        """Nothing is left of a process that has ended after Inkling's next start."""
+        done = self.setting.run(work / "home", "licences")
+        assert done.returncode == 0, done.stderr
+        assert not leftovers(work / "home"), f"leftovers after the next start: {leftovers(work / 'home')}"
+
     def carry_on(self, work):
         """What a person does after a fault. The state is the new one afterwards."""
         done = self.start(work)
@@ -154,6 +160,15 @@ class Files(Scenario):
     def prepare(self, work):
         super().prepare(work)
         (work / "out").mkdir()
+
+    def next_start(self, work):
+        super().next_start(work)
+        # A folder of the person's own is cleaned when something is written to it.
+        other = work / "out/another.png"
+        done = self.setting.run(work / "home", "data", "show", self.setting.data, "--out", other)
+        assert done.returncode == 0, done.stderr
+        other.unlink()
+        assert not leftovers(work), f"leftovers after something else was written there: {leftovers(work)}"
 
     def state(self, work):
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (work / "out").iterdir() if path.name[0] != "."}

@@ -1,5 +1,6 @@
 //! The directions that the map in `src/lib.rs` claims, read off the sources: which room may know which, and who may know candle and egui.
 
+mod promises;
 mod sources;
 
 use std::collections::BTreeSet;

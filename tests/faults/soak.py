@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Starts and stops training in one engine over and over, with drawings in between. Memory, descriptors and threads must stay the same.
+
+Usage: soak.py EXECUTABLE [SECONDS]
+"""
+
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import scenarios
+from engine import Engine
+
+# Until then everything is loaded and every pool has its threads.
+WARM_UP = 0.2
+# Memory at the end compared with that after the warm-up: noise of the allocator, in kB, and as a share.
+GROWTH_KB, GROWTH = 6_000, 0.03
+
+
+def cycle(engine, setting, home, source):
+    """A run that is stopped at a random moment, drawings that are recognised meanwhile, and at times an export or an evaluation."""
+    config = {"version": 2, "data": str(setting.data), "model": "tiny", "epochs": 1000, "batch_size": 32, "seed": 1}
+    engine.submit({"Train": {"config": config, "from": None}})
+    kind, content = engine.until(["Started", "Failed"])
+    assert kind == "Started", content
+    engine.send({"UseModel": source.choice(["Starter", {"Training": engine.job}])})
+    for request in range(source.randrange(4)):
+        stroke = [[source.uniform(0, 280), source.uniform(0, 280)] for _ in range(30)]
+        engine.send({"Classify": {"request": request, "ink": {"strokes": [stroke], "pen": None}}})
+    time.sleep(source.uniform(0, 0.15))
+    engine.send({"Cancel": engine.job})
+    kind, content = engine.until(["Done", "Cancelled", "Failed"])
+    assert kind != "Failed", content
+    shutil.rmtree(home / "runs", ignore_errors=True)
+    if source.random() < 0.1:
+        spec = {"format": "safetensors", "weights": "f32", "quantize": False, "preprocessing": True, "opset": 17}
+        engine.submit({"Export": {"model": {"File": str(setting.model)}, "spec": spec, "to": str(home / "exported.safetensors")}})
+        assert engine.until(["Done", "Failed"])[0], "an export"
+        (home / "exported.safetensors").unlink(missing_ok=True)
+
+
+def main():
+    program, seconds = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 120.0
+    source, cycles, measured = random.Random(1), 0, []
+    with tempfile.TemporaryDirectory(prefix="inkling-soak-") as root:
+        root = Path(root).resolve()
+        setting = scenarios.Setting(program, root / "setting")
+        home = root / "home"
+        home.mkdir()
+        engine = Engine(setting, home)
+        start = time.monotonic()
+        while (passed := time.monotonic() - start) < seconds:
+            cycle(engine, setting, home, source)
+            cycles += 1
+            if passed > seconds * WARM_UP:
+                measured.append(engine.resources())
+        assert engine.end() == 0, "the engine did not end by itself"
+        left = scenarios.leftovers(home) + [str(path) for path in (home / "checkpoints").iterdir()]
+    assert len(measured) >= 10, f"only {cycles} cycles"
+    tenth = max(len(measured) // 10, 3)
+    before, after = measured[:tenth], measured[-tenth:]
+    memory = [statistics.median(sample[0] for sample in part) for part in (before, after)]
+    most = [[max(sample[what] for sample in part) for part in (before, after)] for what in (1, 2)]
+    print(f"{cycles} cycles in {seconds:.0f} s: memory {memory[0] / 1024:.1f} MB, then {memory[1] / 1024:.1f} MB; ", end="")
+    print(f"descriptors {most[0][0]}, then {most[0][1]}; threads {most[1][0]}, then {most[1][1]}")
+    assert not left, f"left behind: {left}"
+    assert memory[1] <= memory[0] + max(GROWTH_KB, memory[0] * GROWTH), "memory grows"
+    assert most[0][1] <= most[0][0] and most[1][1] <= most[1][0], "descriptors or threads grow"
+
+
+if __name__ == "__main__":
+    main()
