@@ -26,6 +26,7 @@ const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// The options of `inkling hardware`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub struct Arguments {
     /// Verify every op and its gradients, a short training run, and recognition
     #[arg(long)]

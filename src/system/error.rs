@@ -39,7 +39,7 @@ impl WriteError {
         let kind = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => WriteErrorKind::NoSpace,
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => WriteErrorKind::NotPermitted,
-            _ if error.get_ref().is_some_and(|inner| inner.is::<NotRegular>()) => WriteErrorKind::NotRegular,
+            _ if error.get_ref().and_then(|inner| inner.downcast_ref::<NotRegular>()).is_some() => WriteErrorKind::NotRegular,
             _ => WriteErrorKind::Other,
         };
         Self { path: path.to_owned(), kind, reason: error.to_string() }

@@ -55,7 +55,7 @@ fn diagnostics_hold_what_helps_and_nothing_personal() {
     }
     let before = fs::read(home.join("settings.json")).unwrap();
     let text = stdout(&personal(&["hardware", "--diagnostics"]));
-    for part in [env!("CARGO_PKG_VERSION"), "CPU: ", "\"epochs\": 7", "builtin+…", "the command failed status=\"1\"", "problem=\"Ink("] {
+    for part in [env!("CARGO_PKG_VERSION"), "CPU: ", "\"epochs\": 7", "builtin+…", "the command failed status=\"1\"", "problem=\"Data("] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let host = sysinfo::System::host_name().unwrap_or_default();

@@ -8,10 +8,14 @@ import json
 import os
 import random
 import shutil
+import signal
 import struct
 import subprocess
+import time
 from pathlib import Path
 
+# By then the window has saved its settings, unless a fault keeps it from that; and on a machine with much else to do.
+SETTINGS_SECONDS, PATIENT_SECONDS = 5, 30
 TRAIN = ["--model", "tiny", "--epochs", "2", "--batch-size", "64", "--augmentation", "off", "--threads", "1"]
 
 
@@ -85,6 +89,9 @@ def leftovers(*folders):
 
 class Scenario:
     """Arguments of the program, the state of its targets, and how to carry on after a fault."""
+
+    # True where the exit status and the last words say what happened.
+    says = True
 
     def __init__(self, setting):
         self.setting = setting
@@ -225,4 +232,41 @@ class Show(Files):
         return ["data", "show", self.setting.data, "--out", work / "out/sheet.png"]
 
 
+class Settings(Scenario):
+    """The window saves its settings by itself, here through a symbolic link. Needs a display."""
+
+    name = "settings"
+    # It stays open whatever happens to its settings, and says so in the window.
+    says = False
+
+    def prepare(self, work):
+        super().prepare(work)
+        (work / "dotfiles").mkdir()
+        (work / "dotfiles/settings.json").write_text('{"wizard_done": true, "zoom": 1.25}')
+        (work / "home/settings.json").symlink_to("../dotfiles/settings.json")
+
+    def start(self, work, wrapper=()):
+        environment = {**self.setting.environment(work / "home"), "DISPLAY": os.environ["DISPLAY"], "LIBGL_ALWAYS_SOFTWARE": "1"}
+        command = [*wrapper, self.setting.program]
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+        process = subprocess.Popen(command, env=environment, start_new_session=True, **quiet)
+        old, end = self.state(work), time.monotonic() + (SETTINGS_SECONDS if wrapper else PATIENT_SECONDS)
+        while process.poll() is None and time.monotonic() < end and self.state(work) == old:
+            time.sleep(0.1)
+        alive = process.poll() is None
+        # Whatever else it does with its files.
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGKILL) if alive else None
+        said = process.communicate()[1]
+        return subprocess.CompletedProcess(command, 0 if alive else process.returncode, "", said)
+
+    def state(self, work):
+        settings = json.loads((work / "home/settings.json").read_text())
+        return {"zoom": settings["zoom"], "window": settings.get("window") is not None}
+
+    def at_the_end(self, work):
+        assert (work / "home/settings.json").is_symlink(), "the link to the settings was replaced"
+
+
 ALL = [Train, TrainInto, ExportOne, ExportGroup, Import, Show]
+WITH_DISPLAY = [Settings]

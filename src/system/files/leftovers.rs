@@ -11,7 +11,7 @@ use super::read::open_regular;
 use super::temporary::{LOCK_SUFFIX, Lock, is_temporary};
 
 /// Where a file system has no locks, what has not changed for so long is a leftover.
-const UNLOCKED_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+const UNLOCKED_AGE: Duration = Duration::from_hours(24);
 
 /// Deletes temporary files and folders directly in `folder` whose process has ended, and first undoes what such a process left half done
 /// there. What cannot be deleted stays until the next time. Called at every start for the folders of this installation; whatever

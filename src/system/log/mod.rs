@@ -12,7 +12,6 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::layer;
 use tracing_subscriber::prelude::*;
 
@@ -33,7 +32,7 @@ pub fn start(folder: &Path) {
     let to_stderr = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(STDERR));
     let to_stderr = layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal()).with_filter(to_stderr);
     let to_file = layer().event_format(LineFormat).with_ansi(false).with_writer(LogFile::new(folder)).with_filter(EnvFilter::new(FILE));
-    tracing_subscriber::registry().with(to_stderr).with(to_file).with(LevelFilter::TRACE).init();
+    tracing_subscriber::registry().with(to_stderr).with(to_file).init();
     log_panics();
 }
 

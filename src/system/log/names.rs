@@ -44,16 +44,14 @@ fn replace_word(text: &str, word: &str, instead: &str) -> String {
     let mut rest = text;
     while !rest.is_empty() {
         let begins = !replaced.ends_with(char::is_alphanumeric);
-        match length_at_start(rest, word).filter(|&length| begins && !rest[length..].starts_with(char::is_alphanumeric)) {
-            Some(length) => {
-                replaced.push_str(instead);
-                rest = &rest[length..];
-            }
-            None => {
-                let first = rest.chars().next().map_or(0, char::len_utf8);
-                replaced.push_str(&rest[..first]);
-                rest = &rest[first..];
-            }
+        let length = length_at_start(rest, word).filter(|&length| begins && !rest[length..].starts_with(char::is_alphanumeric));
+        if let Some(length) = length {
+            replaced.push_str(instead);
+            rest = &rest[length..];
+        } else {
+            let first = rest.chars().next().map_or(0, char::len_utf8);
+            replaced.push_str(&rest[..first]);
+            rest = &rest[first..];
         }
     }
     replaced

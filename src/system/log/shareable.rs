@@ -20,6 +20,10 @@ pub fn shareable(line: &str, names: &Names) -> Option<String> {
         return None;
     }
     let (message, mut fields) = rest.split_at(first_field(rest));
+    // A value that has no end, as on a full disk.
+    if message.contains("=\"") {
+        return None;
+    }
     // Other libraries may put anything in their messages.
     let is_ours = target == "inkling" || target.starts_with("inkling::");
     let mut kept = format!("{head}: {}", if is_ours { message } else { HIDDEN });
