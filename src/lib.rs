@@ -35,10 +35,10 @@
 //! | [`math`] | seeded randomness, quantiles, statistics of a measurement, rows of numbers as bytes |
 //! | [`records`] | records that many rooms share: runs, models, benchmarks, exports, imports |
 //! | [`ink`] | strokes, ink and image files, and the 28x28 image that models take as input |
-//! | [`text`] | numbers with units, tables and licences as text |
 //! | [`system`] | files whole or not at all, folders, child processes, one window at a time |
 //! | [`progress`] | how long work reports how far it is, and hears that it was cancelled |
 //! | [`run_config`] | the settings of a run: choices, presets, the ranges of numbers |
+//! | [`text`] | numbers with units, tables and licences as text; text from outside made safe to show |
 //!
 //! # Invariants
 //!

@@ -16,7 +16,7 @@ use crate::progress::Cancelled;
 use crate::run_config::ConfigProblem;
 use crate::runs::RunError;
 use crate::self_test::SelfTestError;
-use crate::system::WriteError;
+use crate::system::{TargetError, WriteError};
 use crate::train::TrainError;
 
 /// Anything that can go wrong below the window.
@@ -52,6 +52,9 @@ pub enum Problem {
     /// A file or folder could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// Files could not be written because of what is there.
+    #[error(transparent)]
+    Target(#[from] TargetError),
     /// A folder could not be shown in the file manager.
     #[error("cannot open {path}: {reason}")]
     Show {
@@ -220,6 +223,7 @@ impl From<ExportError> for Problem {
     fn from(error: ExportError) -> Self {
         match error {
             ExportError::Write(error) => error.into(),
+            ExportError::Target(error) => error.into(),
             error => Self::Export(error),
         }
     }
@@ -232,6 +236,7 @@ impl From<ImportError> for Problem {
             ImportError::Infer(error) => error.into(),
             ImportError::Compute(error) => error.into(),
             ImportError::Data(error) => error.into(),
+            ImportError::Cancelled(cancelled) => cancelled.into(),
             error => Self::Import(error),
         }
     }

@@ -10,7 +10,7 @@ use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
     EpochRecord, Evaluation, ExportSpec, FileInfo, ImportFinding, ImportSpec, Intervention, JobId, ModelInfo, ModelRef, Prediction,
-    QuantizedAccuracy, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
+    QuantizedAccuracy, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
 };
 use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, RunConfig};
 
@@ -88,6 +88,8 @@ pub enum Job {
         spec: ExportSpec,
         /// The file to write; `None` for a preview.
         to: Option<PathBuf>,
+        /// Which existing files may be replaced.
+        replace: Replace,
     },
     /// Import a file of weights.
     Import(ImportSpec),

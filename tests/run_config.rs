@@ -1,6 +1,6 @@
 //! What a run is: presets, older files, and values no run can have.
 
-use inkling::run_config::{Augmentation, ConfigProblem, Field, OptimizerKind, Preset, RunConfig, VERSION};
+use inkling::run_config::{Augmentation, ConfigProblem, DataSource, DataSpec, Field, OptimizerKind, Preset, RunConfig, VERSION};
 
 #[test]
 fn a_file_of_version_1_means_what_it_meant() {
@@ -75,5 +75,27 @@ fn each_value_that_cannot_be_is_named() {
         (RunConfig { threads: Some(0), ..base() }, P::OutOfRange { field: Field::Threads, given: "0".to_owned() }),
     ] {
         assert_eq!(config.problems(), [problem]);
+    }
+}
+
+#[test]
+fn a_path_with_a_plus_is_looked_for_only_where_a_person_types_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a+b");
+    std::fs::write(&path, "").unwrap();
+    let typed: DataSpec = path.to_str().unwrap().parse().unwrap();
+    assert_eq!(typed.sources(), [DataSource::Path(path.clone())]);
+    // In files it is a list, so that nothing has to be looked for, and comes back as it was.
+    let stored = serde_json::to_string(&typed).unwrap();
+    assert!(stored.starts_with('['), "{stored}");
+    assert_eq!(serde_json::from_str::<DataSpec>(&stored).unwrap(), typed);
+    let text = serde_json::to_string(path.to_str().unwrap()).unwrap();
+    let found: DataSpec = serde_json::from_str(&text).unwrap();
+    assert_eq!(found.sources().len(), 2, "the file system was asked about a name in a file");
+    for (text, sources) in [("\"mnist+builtin\"", 2), ("\"/some/folder\"", 1), ("[\"mnist\", \"c++\"]", 2), ("\"c++\"", 1)] {
+        assert_eq!(serde_json::from_str::<DataSpec>(text).unwrap().sources().len(), sources, "{text}");
+    }
+    for text in ["\"\"", "[]", "7"] {
+        assert!(serde_json::from_str::<DataSpec>(text).is_err(), "{text}");
     }
 }

@@ -115,6 +115,8 @@ pub enum Action {
     ChangeExport(ExportSpec),
     /// Write the export to a file chosen in a dialog.
     SaveExport,
+    /// Whether an export may replace the files that are in its way.
+    ReplaceExported(bool),
     /// Close the export dialog.
     CloseExport,
     /// Choose a file to import in a dialog.

@@ -104,6 +104,7 @@ impl App {
             Action::OpenExport(model) => self.open_export(model),
             Action::ChangeExport(spec) => self.change_export(spec),
             Action::SaveExport => self.choose_export_file(),
+            Action::ReplaceExported(replace) => self.replace_exported(replace),
             Action::CloseExport => self.close_export(),
             Action::ChooseImport => self.choose_import_file(),
             Action::Drop(files) => self.drop_files(files),

@@ -141,7 +141,9 @@ impl App {
                     run.checkpoint = None;
                 }
                 self.on_job_without_result(&ended, Phase::Failed);
-                self.show_problem(&problem);
+                if !self.export_failed(&ended.job, &problem) {
+                    self.show_problem(&problem);
+                }
             }
         }
     }

@@ -26,7 +26,7 @@ pub use jobs::{Jobs, RunningJob};
 pub use machine::{
     BenchmarkView, Checked, Checks, Comparison, ComparisonKind, Monitor, SampleLoad, SelfTest, about, automatic, diagnostics,
 };
-pub use models::{Dropped, ExportView, ResultsView};
+pub use models::{Dropped, ExportView, InTheWay, ResultsView};
 pub use notice::{Notice, Severity};
 pub use run::{History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, Settings, Theme, WindowGeometry, ZOOM};

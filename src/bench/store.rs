@@ -19,7 +19,7 @@ pub fn save(folder: &Path, report: &Report) -> Result<Saved, BenchError> {
         1 => folder.join(format!("{name}.{extension}")),
         _ => folder.join(format!("{name} {count}.{extension}")),
     };
-    let count = (1..=u32::MAX).find(|&count| !named(count, "json").exists()).unwrap_or(1);
+    let count = (1..=u32::MAX).find(|&count| ["json", "txt"].iter().all(|extension| !named(count, extension).exists())).unwrap_or(1);
     let saved = Saved { json: named(count, "json"), text: named(count, "txt") };
     let json = serde_json::to_vec_pretty(report).map_err(|error| WriteError::new(&saved.json, &error.into()))?;
     write_group(&[(saved.json.clone(), json), (saved.text.clone(), text(report).into_bytes())])?;

@@ -18,6 +18,7 @@ use crate::records::benchmark::{Extent, Machine, Row, Side};
 use crate::run_config::{DeviceChoice, Preset, RunConfig, WeightFormat};
 use crate::text::format::grouped;
 use crate::text::table::{self, Line, Section};
+use crate::text::visible;
 
 /// What to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -96,7 +97,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     output.text(&text(&report))?;
     let saved = saved?;
-    output.text(&format!("Saved as {} and {}", saved.text.display(), saved.json.display()))
+    output.text(&format!("Saved as {} and {}", visible::path(&saved.text), visible::path(&saved.json)))
 }
 
 /// Times a few steps of a preset on several sides.

@@ -12,12 +12,14 @@ use super::progress::Progress;
 use crate::app::messages::Message;
 use crate::problem::Problem;
 use crate::protocol::{ExportReport, Job, JobResult};
-use crate::records::{ExportSpec, FileInfo, ModelRef, OPSETS, QuantizedAccuracy};
-use crate::run_config::{ExportFormat, WeightFormat};
+use crate::records::{ExportSpec, FileInfo, ModelRef, OPSETS, QuantizedAccuracy, Replace};
+use crate::run_config::{DataSpec, ExportFormat, WeightFormat};
 use crate::text::format::file_size;
+use crate::text::visible;
 
 /// The options of `inkling export`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one per switch")]
 pub struct Arguments {
     /// Model file to export
     #[arg(long, value_name = "FILE")]
@@ -34,6 +36,9 @@ pub struct Arguments {
     /// ONNX: store weights as 8-bit integers and measure the loss in accuracy (with zip: as an additional file)
     #[arg(long)]
     quantize: bool,
+    /// ONNX: data set to measure the 8-bit weights on [default: that of the training, if it has a name or the run is among Inkling's own]
+    #[arg(long, value_name = "DATA", requires = "quantize")]
+    data: Option<DataSpec>,
     /// ONNX: take raw 28x28 images and return probabilities; if off, take normalised values and return logits [default: on]
     #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on", value_parser = switch)]
     preprocessing: Option<bool>,
@@ -43,6 +48,9 @@ pub struct Arguments {
     /// Folder to search for data sets before the usual ones
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
     /// Write nothing; only list what the files would contain
     #[arg(long)]
     preview: bool,
@@ -74,7 +82,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let to = arguments.out.filter(|_| !arguments.preview);
     let engine = Engine::start(arguments.data_dir, None, WeightFormat::F32)?;
     let progress = Progress::new();
-    let job = Job::Export { model: ModelRef::File(arguments.model), spec: spec.clone(), to };
+    let replace = if arguments.force { Replace::Everything } else { Replace::Nothing };
+    let job = Job::Export { model: ModelRef::File(arguments.model), spec: spec.clone(), to, replace };
     let exported = engine.run(job, |update| {
         if let Update::Progress(now) = update {
             progress.show(now.fraction, "Evaluating the 8-bit weights");
@@ -117,6 +126,7 @@ fn spec(arguments: &Arguments) -> Result<ExportSpec, Failure> {
         quantize: arguments.quantize,
         preprocessing: arguments.preprocessing.unwrap_or(usual.preprocessing),
         opset: arguments.opset.unwrap_or(usual.opset),
+        measure_on: arguments.data.clone(),
         ..usual
     })
 }
@@ -126,13 +136,13 @@ fn summary(report: &ExportReport, spec: &ExportSpec) -> String {
     let mut lines = Vec::new();
     let packed = spec.format == ExportFormat::Zip;
     if let (true, Some(path)) = (packed, report.paths.first()) {
-        lines.push(format!("Wrote {}, which contains:", path.display()));
+        lines.push(format!("Wrote {}, which contains:", visible::path(path)));
     }
     for (index, file) in report.files.iter().enumerate() {
         let size = file_size(file.bytes);
         lines.push(match report.paths.get(index).filter(|_| !packed) {
-            Some(path) => format!("Wrote {} ({size}): {}.", path.display(), file.about),
-            None => format!("{} ({size}): {}.", file.name, file.about),
+            Some(path) => format!("Wrote {} ({size}): {}.", visible::path(path), file.about),
+            None => format!("{} ({size}): {}.", visible::one_line(&file.name), file.about),
         });
         if report.paths.is_empty() {
             lines.extend(file.tensors.iter().map(|tensor| {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::text::format::grouped;
+use crate::text::visible;
 
 /// A duration: `0:42`, `1:02:03`.
 pub fn clock(seconds: f64) -> String {
@@ -17,9 +18,9 @@ pub fn count(number: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", grouped(number))
 }
 
-/// A path, quoted if needed so that it can be pasted into this system's shell.
+/// A path, quoted if needed so that it can be pasted into this system's shell; one with control characters is only shown.
 pub fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
+    let text = visible::path(path);
     let harmless = |c: char| c.is_alphanumeric() || "-_./+:,=@".contains(c) || (cfg!(windows) && c == '\\');
     if !text.is_empty() && text.chars().all(harmless) {
         text

@@ -5,16 +5,20 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::arguments::choice;
-use super::engine::Engine;
+use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::format::quoted;
-use super::output::Output;
+use super::interrupt;
+use super::output::{Output, note};
+use super::progress::Progress;
 use crate::app::messages::Message;
 use crate::engine::RunsTarget;
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
 use crate::records::{ImportFinding, ImportSpec, Normalization};
 use crate::run_config::{Activation, DataSpec, ModelKind, WeightFormat};
+use crate::system::targets::check_folder;
+use crate::text::visible;
 
 /// The options of `inkling import`.
 #[derive(Debug, clap::Args)]
@@ -40,6 +44,9 @@ pub struct Arguments {
     /// Folder to save the model in [default: a new folder among Inkling's runs]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Replace the run in that folder, if there is one
+    #[arg(long, requires = "out")]
+    force: bool,
     /// Print one JSON object to standard output
     #[arg(long)]
     json: bool,
@@ -66,10 +73,29 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             "--mean must be a number and --std a number above 0; 0.1307 and 0.3081 are usual for MNIST.".to_owned(),
         ));
     }
-    let Arguments { file: path, model, activation, data, .. } = arguments;
+    let Arguments { file: path, model, activation, data, force, .. } = arguments;
+    if let Some(out) = &arguments.out {
+        check_folder(out, force, &[&path])?;
+    }
     let engine = Engine::start(None, arguments.out.map(RunsTarget::Folder), WeightFormat::F32)?;
     let job = Job::Import(ImportSpec { path, model, activation, normalization, data });
-    let Some(JobResult::Import { summary, finding }) = engine.run(job, |_| Ok(()))? else { return Err(Problem::EngineGone.into()) };
+    interrupt::install_handler();
+    let progress = Progress::new();
+    let imported = engine.run(job, |update| {
+        if let Update::Progress(now) = update {
+            progress.show(now.fraction, "Trying activations and normalisations");
+        }
+        Ok(())
+    })?;
+    drop(progress);
+    let (summary, finding) = match imported {
+        Some(JobResult::Import { summary, finding }) => (summary, finding),
+        Some(_) => return Err(Problem::EngineGone.into()),
+        None => {
+            note("Cancelled; nothing was saved.");
+            return Err(Failure::Interrupted);
+        }
+    };
     let mut output = Output::new(arguments.json);
     output.json(&Imported {
         run: summary.folder.display().to_string(),
@@ -81,6 +107,6 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         finding: &finding,
     })?;
     output.text(&Message::imported(&summary, &finding).to_string())?;
-    output.text(&format!("Model saved as {}", summary.model_path.display()))?;
+    output.text(&format!("Model saved as {}", visible::path(&summary.model_path)))?;
     output.text(&format!("Try it on an image of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
 }

@@ -31,6 +31,8 @@ use clap::{Parser, Subcommand};
 use crate::system::paths::Paths;
 use failure::Failure;
 
+use crate::text::visible;
+
 #[derive(Parser)]
 #[command(name = "inkling", version, about, disable_help_subcommand = true)]
 #[command(override_usage = "inkling [FILE]...\n       inkling <COMMAND> [OPTIONS]")]
@@ -80,8 +82,14 @@ pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // If this cannot be printed, there is nobody to report it to.
-            let _ = error.print();
+            // It quotes the arguments, which may be file names that a shell has filled in.
+            let text = error.render().to_string();
+            if text == visible::lines(&text) {
+                // If this cannot be printed, there is nobody to report it to.
+                let _ = error.print();
+            } else {
+                output::note(text.trim_end());
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };

@@ -1,10 +1,14 @@
 //! Standard output and standard error: results for scripts or people, and notes.
+//!
+//! Everything for people passes [`visible::lines`], so that no file name and no message reaches the terminal as an escape code. JSON stays
+//! exact: it has escapes of its own.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
 use super::failure::Failure;
+use crate::text::visible;
 
 /// The standard output of a subcommand. If it is closed early (`inkling … | head`), further output is dropped without an error.
 #[derive(Debug)]
@@ -44,7 +48,7 @@ impl Output {
             note(text);
             return Ok(());
         }
-        self.line(text)
+        self.line(&visible::lines(text))
     }
 
     fn line(&mut self, line: &str) -> Result<(), Failure> {
@@ -70,5 +74,5 @@ fn unwritable(reason: &str) -> Failure {
 /// Prints text for people to standard error.
 pub fn note(text: &str) {
     // If standard error is gone, there is nobody to report it to.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", visible::lines(text));
 }

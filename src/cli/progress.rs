@@ -4,6 +4,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::format::clock;
 use super::output::note;
+use crate::text::visible;
 
 /// The resolution of the bar.
 const STEPS: f32 = 1000.0;
@@ -37,7 +38,7 @@ impl Progress {
     pub fn show_remaining(&self, fraction: f32, text: &str, remaining: Option<f64>) {
         // The time comes first because narrow terminals cut off the end.
         let left = remaining.map_or_else(String::new, |seconds| format!("{} left · ", clock(seconds)));
-        self.bar.set_message(format!("{left}{text}"));
+        self.bar.set_message(format!("{left}{}", visible::one_line(text)));
         self.bar.set_position((fraction.clamp(0.0, 1.0) * STEPS) as u64);
     }
 

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use super::failure::Failure;
+use crate::text::visible;
 
 /// The absolute paths of the files to open, if the arguments are files and not a subcommand. A name that looks like a file but does not exist
 /// counts too: the error should be that the file is missing, not that there is no such command.
@@ -62,7 +63,10 @@ pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
 fn check_exist(files: &[PathBuf]) -> Result<(), Failure> {
     let missing = |file: &&PathBuf| !Path::exists(file);
     files.iter().find(missing).map_or(Ok(()), |file| {
-        Err(Failure::Usage(format!("The file {} does not exist. Check its name; `inkling --help` lists all commands.", file.display())))
+        Err(Failure::Usage(format!(
+            "The file {} does not exist. Check its name; `inkling --help` lists all commands.",
+            visible::path(file)
+        )))
     })
 }
 

@@ -1,12 +1,13 @@
 //! The details of a model that the model card and the report have in common.
 
 use super::ExportedModel;
+use super::untrusted::Untrusted;
 use crate::nn::parameter_count;
 use crate::run_config::OptimizerKind;
 use crate::text::format::{duration, grouped, local_time, percent};
 
-/// A label and its value.
-type Row = (&'static str, String);
+/// A name and its value.
+type Row = (&'static str, Untrusted);
 /// A heading and its rows.
 pub type Section = (&'static str, Vec<Row>);
 
@@ -22,39 +23,39 @@ pub fn sections(model: &ExportedModel) -> Vec<Section> {
 fn signature(model: &ExportedModel) -> Vec<Row> {
     let card = &model.file.card;
     vec![
-        ("Input", model.preprocessing()),
-        ("Output", format!("one logit for each of {}; softmax turns them into probabilities", card.labels.join(", "))),
-        ("Not a digit", format!("if the log-sum-exp of the logits is below {:.3}", card.digit_threshold)),
-        ("Parameters", grouped(parameter_count(card.model))),
+        ("Input", model.preprocessing().into()),
+        ("Output", format!("one logit for each of {}; softmax turns them into probabilities", card.labels.join(", ")).into()),
+        ("Not a digit", format!("if the log-sum-exp of the logits is below {:.3}", card.digit_threshold).into()),
+        ("Parameters", grouped(parameter_count(card.model)).into()),
     ]
 }
 
 fn training(model: &ExportedModel) -> Vec<Row> {
     let card = &model.file.card;
-    let mut rows = vec![("Data", card.data.label())];
+    let mut rows = vec![("Data", model.data())];
     if let Some(run) = &model.run {
         if let Some(file) = &run.imported {
-            rows.push(("Imported from", file.clone()));
+            rows.push(("Imported from", file.as_str().into()));
         }
         if !run.epochs.is_empty() {
             let plan = &run.plan;
             let images = format!("{} for training, {} for validation", grouped(plan.train_images), grouped(plan.validation_images));
-            rows.push(("Images", images));
-            rows.push(("Epochs", format!("{} of {}; weights from epoch {}", run.epochs.len(), run.config.epochs, card.epochs)));
+            rows.push(("Images", images.into()));
+            rows.push(("Epochs", format!("{} of {}; weights from epoch {}", run.epochs.len(), run.config.epochs, card.epochs).into()));
             rows.push((
                 "Training time",
-                format!("{} ({} images/s)", duration(run.train_seconds), grouped(run.images_per_second.round() as u64)),
+                format!("{} ({} images/s)", duration(run.train_seconds), grouped(run.images_per_second.round() as u64)).into(),
             ));
             if !run.machine.is_empty() {
-                rows.push(("Machine", run.machine.clone()));
+                rows.push(("Machine", run.machine.as_str().into()));
             }
             let threads = if plan.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", plan.threads) };
-            rows.push(("Device", format!("{}, {threads}, {}", plan.device.label(), plan.precision.name())));
-            rows.push(("Finished", local_time(&run.finished_at)));
+            rows.push(("Device", format!("{}, {threads}, {}", plan.device.label(), plan.precision.name()).into()));
+            rows.push(("Finished", local_time(&run.finished_at).into()));
         }
     }
     if let Some(accuracy) = card.validation_accuracy {
-        rows.push(("Validation accuracy", percent(f64::from(accuracy), 2)));
+        rows.push(("Validation accuracy", percent(f64::from(accuracy), 2).into()));
     }
     rows
 }
@@ -66,7 +67,7 @@ fn configuration(model: &ExportedModel) -> Vec<Row> {
         _ => config.optimizer.label().to_owned(),
     };
     let optional = |value: Option<String>| value.unwrap_or_else(|| "off".to_owned());
-    vec![
+    let rows = [
         ("Network", format!("{}, {}", config.model.label(), config.activation.label())),
         ("Preset", config.preset.map_or_else(|| "custom settings".to_owned(), |preset| preset.label().to_owned())),
         ("Batch size", grouped(u64::from(config.batch_size) * u64::from(config.accumulation))),
@@ -78,5 +79,6 @@ fn configuration(model: &ExportedModel) -> Vec<Row> {
         ("Weight averaging", optional(config.weight_averaging.map(|decay| format!("decay {decay} per step")))),
         ("Augmentation", config.augmentation.label().to_lowercase()),
         ("Seed", config.seed.to_string()),
-    ]
+    ];
+    rows.into_iter().map(|(name, value)| (name, value.into())).collect()
 }

@@ -1,19 +1,11 @@
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
 use crate::nn::ComputeError;
-use crate::system::WriteError;
+use crate::system::{TargetError, WriteError};
 
 /// Why a model cannot be exported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ExportError {
-    /// An accompanying file would overwrite a different file of the same name.
-    #[error("{path} already exists and is not part of this export")]
-    InTheWay {
-        /// The file.
-        path: PathBuf,
-    },
     /// The network has no weight of a name that its layers use: a bug in Inkling.
     #[error("the network has no weights named {parameter}")]
     Lacks {
@@ -26,6 +18,9 @@ pub enum ExportError {
         /// The library's error message.
         message: String,
     },
+    /// Its files cannot go where they were to go.
+    #[error(transparent)]
+    Target(#[from] TargetError),
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),

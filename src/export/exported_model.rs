@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::ExportError;
+use super::untrusted::{self, Untrusted};
 use crate::ink::SIDE;
 use crate::math::statistics::wilson_interval;
 use crate::nn::{ModelFile, parameter_count};
@@ -43,12 +44,22 @@ impl ExportedModel {
     }
 
     /// Network and data: "LeNet-5 on MNIST".
-    pub fn title(&self) -> String {
-        format!("{} on {}", self.file.card.model.label(), self.file.card.data.label())
+    pub(super) fn title(&self) -> Untrusted {
+        format!("{} on {}", self.file.card.model.label(), self.file.card.data.label()).into()
+    }
+
+    /// The data it was trained on.
+    pub(super) fn data(&self) -> Untrusted {
+        self.file.card.data.label().into()
+    }
+
+    /// What its logits stand for.
+    pub(super) fn labels(&self) -> Vec<Untrusted> {
+        self.file.card.labels.iter().map(|label| label.as_str().into()).collect()
     }
 
     /// The model in one sentence.
-    pub fn description(&self) -> String {
+    pub(super) fn description(&self) -> Untrusted {
         let card = &self.file.card;
         format!(
             "Recognises a handwritten digit, 0 to 9, in an image of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
@@ -56,6 +67,7 @@ impl ExportedModel {
             grouped(parameter_count(card.model)),
             card.data.label()
         )
+        .into()
     }
 
     /// How pixels are turned into the network's input.
@@ -65,15 +77,15 @@ impl ExportedModel {
     }
 
     /// Descriptions of the input and the output of an ONNX file.
-    pub fn signature(&self, preprocessing: bool) -> [String; 2] {
+    pub(super) fn signature(&self, preprocessing: bool) -> [Untrusted; 2] {
         let labels = self.file.card.labels.join(", ");
         if preprocessing {
             let pixels = format!(
                 "Raw {SIDE}x{SIDE} greyscale images, one byte per pixel: light ink on a dark background, the digit 20 pixels tall and centred by mass, as in MNIST"
             );
-            [pixels, format!("One probability for each of {labels}; they sum to 1")]
+            [pixels.into(), format!("One probability for each of {labels}; they sum to 1").into()]
         } else {
-            [self.preprocessing(), format!("One logit for each of {labels}; softmax turns them into probabilities")]
+            [self.preprocessing().into(), format!("One logit for each of {labels}; softmax turns them into probabilities").into()]
         }
     }
 
@@ -107,20 +119,21 @@ impl ExportedModel {
         ))
     }
 
-    /// Names and values for the metadata of a file.
+    /// Names and values for the metadata of a file. Each value is one line of text, or JSON.
     pub fn metadata(&self) -> Vec<(&'static str, String)> {
         let card = &self.file.card;
+        let plain = |text: &str| Untrusted::from(text).plain();
         let mut pairs = vec![
-            ("title", self.title()),
-            ("description", self.description()),
+            ("title", self.title().plain()),
+            ("description", self.description().plain()),
             ("model", card.model.name().to_owned()),
             ("activation", card.config.activation.name().to_owned()),
-            ("labels", json!(card.labels).to_string()),
+            ("labels", untrusted::json(&json!(card.labels).to_string())),
             ("preprocessing", self.preprocessing()),
             ("mean", card.normalization.mean.to_string()),
             ("std", card.normalization.std.to_string()),
             ("digit_threshold", card.digit_threshold.to_string()),
-            ("data", card.data.to_string()),
+            ("data", plain(&card.data.to_string())),
             ("epochs", card.epochs.to_string()),
             ("program", concat!("Inkling ", env!("CARGO_PKG_VERSION")).to_owned()),
         ];
@@ -131,15 +144,15 @@ impl ExportedModel {
             pairs.push(("test_accuracy", accuracy));
         }
         if let Some(run) = &self.run {
-            pairs.push(("finished_at", run.finished_at.clone()));
+            pairs.push(("finished_at", plain(&run.finished_at)));
             pairs.push(("train_seconds", format!("{:.1}", run.train_seconds)));
-            pairs.push(("machine", run.machine.clone()));
+            pairs.push(("machine", plain(&run.machine)));
         }
         if let Some(quantization) = self.quantization() {
             pairs.push(("quantization", quantization));
         }
         if let Ok(config) = serde_json::to_string(&card.config) {
-            pairs.push(("config", config));
+            pairs.push(("config", untrusted::json(&config)));
         }
         pairs.retain(|(_, value)| !value.is_empty());
         pairs

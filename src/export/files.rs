@@ -1,16 +1,17 @@
 //! Which files each export format consists of, how they are named, and how they are saved.
 
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::{ExportError, ExportedModel, candle, model_card, onnx, pytorch, report};
+use super::{ExportError, ExportedModel, candle, model_card, onnx, pytorch, report, untrusted};
 use crate::nn::parameter_specs;
-use crate::records::{ExportSpec, FileInfo, TensorInfo};
+use crate::records::{ExportSpec, FileInfo, Replace, TensorInfo};
 use crate::run_config::{ExportFormat, WeightFormat};
-use crate::system::files::write_whole;
+use crate::system::files::{read_limited, write_group, write_whole};
+use crate::system::targets::check_files;
 
 /// One file of an export, ready to be written.
 #[derive(Clone, Debug)]
@@ -113,7 +114,7 @@ fn report_html(model: &ExportedModel, name: &str) -> ExportedFile {
 }
 
 fn card_json(model: &ExportedModel, name: &str) -> ExportedFile {
-    text(name, "Model card as JSON", format!("{:#}\n", model_card::json(model)))
+    text(name, "Model card as JSON", untrusted::json(&format!("{:#}\n", model_card::json(model))))
 }
 
 fn text(name: &str, about: &str, text: String) -> ExportedFile {
@@ -135,28 +136,42 @@ impl Export {
         self.files.iter().map(|file| file.info.clone()).collect()
     }
 
-    /// Writes the requested file to `path` and the accompanying files next to it; returns all paths written. Never overwrites an unrelated
-    /// file next to it.
-    pub fn save(&self, path: &Path) -> Result<Vec<PathBuf>, ExportError> {
+    /// Writes the requested file to `path` and the accompanying files next to it, all or none; returns their paths. Refuses to replace
+    /// anything that `replace` does not cover, and `source`, the file that the model was read from. An accompanying file that is there with
+    /// this very content stays as it is.
+    pub fn save(&self, path: &Path, replace: Replace, source: Option<&Path>) -> Result<Vec<PathBuf>, ExportError> {
         if self.is_zip {
+            check_files(&[(path.to_owned(), replace != Replace::Nothing)], source.as_slice())?;
             write_whole(path, &self.zipped()?)?;
             return Ok(vec![path.to_owned()]);
         }
-        let mut targets = Vec::new();
-        for (index, file) in self.files.iter().enumerate() {
-            let beside = |file: &ExportedFile| path.with_file_name(&file.info.name);
-            let free = |file: &ExportedFile| can_write(&beside(file), file);
-            targets.push(match (&self.fallback, index) {
-                (_, 0) => (path.to_owned(), file),
-                _ if free(file) => (beside(file), file),
-                (Some(fallback), _) if free(fallback) => (beside(fallback), fallback),
-                _ => return Err(ExportError::InTheWay { path: beside(file) }),
-            });
-        }
-        for (path, file) in &targets {
-            write_whole(path, &file.bytes)?;
-        }
+        let targets = self.targets(path);
+        let may_replace = |index| match replace {
+            Replace::Nothing => false,
+            Replace::Requested => index == 0,
+            Replace::Everything => true,
+        };
+        // A file that is there already counts as one that may be replaced: nothing would be lost.
+        let checked = targets.iter().enumerate().map(|(index, (path, file))| {
+            let as_it_is = index > 0 && is_there(path, file);
+            (path.clone(), as_it_is || may_replace(index))
+        });
+        check_files(&checked.collect::<Vec<_>>(), source.as_slice())?;
+        let missing = targets.iter().enumerate().filter(|(index, (path, file))| *index == 0 || !is_there(path, file));
+        write_group(&missing.map(|(_, (path, file))| (path.clone(), &file.bytes)).collect::<Vec<_>>())?;
         Ok(targets.into_iter().map(|(path, _)| path).collect())
+    }
+
+    /// Where each file goes.
+    fn targets(&self, path: &Path) -> Vec<(PathBuf, &ExportedFile)> {
+        let beside = |file: &ExportedFile| path.with_file_name(&file.info.name);
+        let is_free = |file: &ExportedFile| beside(file).symlink_metadata().is_err() || is_there(&beside(file), file);
+        let target = |(index, file)| match &self.fallback {
+            _ if index == 0 => (path.to_owned(), file),
+            Some(fallback) if !is_free(file) => (beside(fallback), fallback),
+            _ => (beside(file), file),
+        };
+        self.files.iter().enumerate().map(target).collect()
     }
 
     /// A zip archive of all files in one folder. Weights are stored uncompressed, since compression gains next to nothing on them.
@@ -172,9 +187,7 @@ impl Export {
     }
 }
 
-/// True where nothing is lost by writing this file there: nothing is there, or the very same.
-fn can_write(path: &Path, file: &ExportedFile) -> bool {
-    let Ok(there) = std::fs::File::open(path) else { return !path.exists() };
-    let mut bytes = Vec::new();
-    there.take(file.info.bytes + 1).read_to_end(&mut bytes).is_ok() && bytes == file.bytes
+/// True where this very file is there.
+fn is_there(path: &Path, file: &ExportedFile) -> bool {
+    read_limited(path, file.info.bytes).is_ok_and(|bytes| bytes == file.bytes)
 }

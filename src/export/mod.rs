@@ -12,6 +12,7 @@ mod pytorch;
 pub mod quantize;
 mod report;
 mod source_writer;
+mod untrusted;
 
 pub use error::ExportError;
 pub use exported_model::{ExportedModel, RUN_KEY};

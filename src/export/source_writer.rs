@@ -20,9 +20,3 @@ impl SourceWriter {
         self.0
     }
 }
-
-/// A list of string literals, as Rust, Python and JSON write it: `["a", "b"]`.
-pub fn string_list(texts: &[String]) -> String {
-    let quoted: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
-    format!("[{}]", quoted.join(", "))
-}

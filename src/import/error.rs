@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::DataError;
 use crate::infer::InferError;
 use crate::nn::{ComputeError, ModelError};
+use crate::progress::Cancelled;
 use crate::run_config::ModelKind;
 
 /// Why a file cannot be imported.
@@ -46,6 +47,9 @@ pub enum ImportError {
     /// The digits to try it out on could not be written.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// It was cancelled.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
 }
 
 /// What stands between a file's weights and the network they resemble most.
@@ -61,6 +65,13 @@ pub struct Mismatch {
     pub unexpected: Vec<(String, Vec<u64>)>,
     /// The first weight with numbers that are not finite, where that is all that is wrong.
     pub not_finite: Option<String>,
+}
+
+impl Mismatch {
+    /// The network is recognised, but its weight of this name has numbers that are not finite.
+    pub const fn not_finite(model: ModelKind, name: String) -> Self {
+        Self { closest: model, wrong: Vec::new(), missing: Vec::new(), unexpected: Vec::new(), not_finite: Some(name) }
+    }
 }
 
 /// A weight of another shape.

@@ -11,8 +11,8 @@ use crate::run_config::ModelKind;
 pub struct Identified {
     /// The network.
     pub model: ModelKind,
-    /// Its weights, in the order of its parameters.
-    pub values: Vec<Vec<f32>>,
+    /// The names of its weights in the file, in the order of its parameters.
+    pub names: Vec<String>,
     /// Weights with another name in the file: theirs and ours.
     pub renamed: Vec<(String, String)>,
 }
@@ -22,24 +22,19 @@ type Signature = Vec<(String, Vec<usize>)>;
 
 /// Identifies the network, among all or as the one that is given. The error says how the weights differ from the most similar network.
 pub fn identify(tensors: Vec<NamedTensor>, model: Option<ModelKind>) -> Result<Identified, Mismatch> {
-    let tensors = without_prefixes(tensors);
+    let (prefix, tensors) = without_prefixes(tensors);
     let candidates: Vec<ModelKind> = ModelKind::ALL.iter().copied().filter(|kind| model.is_none_or(|model| model == *kind)).collect();
     let found = candidates.iter().find_map(|&kind| Some((kind, match_names(&tensors, kind)?)));
     let Some((model, names)) = found else { return Err(mismatch(&tensors, &candidates)) };
-    let by_name: BTreeMap<&str, &NamedTensor> = tensors.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
-    let ordered: Vec<&NamedTensor> = names.iter().filter_map(|(theirs, _)| by_name.get(theirs.as_str()).copied()).collect();
-    if let Some(tensor) = ordered.iter().find(|tensor| tensor.values.iter().any(|value| !value.is_finite())) {
-        let not_finite = Some(tensor.name.clone());
-        return Err(Mismatch { closest: model, wrong: Vec::new(), missing: Vec::new(), unexpected: Vec::new(), not_finite });
-    }
-    let values = ordered.into_iter().map(|tensor| tensor.values.clone()).collect();
+    let in_file = names.iter().map(|(theirs, _)| format!("{prefix}{theirs}")).collect();
     let renamed = names.into_iter().filter(|(theirs, ours)| theirs != ours).collect();
-    Ok(Identified { model, values, renamed })
+    Ok(Identified { model, names: in_file, renamed })
 }
 
-/// Without counters, and without prefixes that all names have in common (`module.`, `_orig_mod.`, the name of a wrapper).
-fn without_prefixes(mut tensors: Vec<NamedTensor>) -> Vec<NamedTensor> {
+/// Without counters, and without prefixes that all names have in common (`module.`, `_orig_mod.`, the name of a wrapper): these, and the rest.
+fn without_prefixes(mut tensors: Vec<NamedTensor>) -> (String, Vec<NamedTensor>) {
     tensors.retain(|tensor| !tensor.name.ends_with("num_batches_tracked"));
+    let mut removed = String::new();
     loop {
         let first = tensors.first().and_then(|tensor| tensor.name.split_once('.')).map(|(first, _)| format!("{first}."));
         // `weight` alone would not be a name: the part before it is its layer.
@@ -49,8 +44,9 @@ fn without_prefixes(mut tensors: Vec<NamedTensor>) -> Vec<NamedTensor> {
             };
             tensors.iter().all(rest)
         }) else {
-            return tensors;
+            return (removed, tensors);
         };
+        removed += &prefix;
         tensors.iter_mut().for_each(|tensor| tensor.name = tensor.name.split_off(prefix.len()));
     }
 }

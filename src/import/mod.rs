@@ -14,9 +14,14 @@ pub use error::{ImportError, Mismatch, WrongShape};
 pub use identify::{Identified, identify};
 pub use tensors::NamedTensor;
 
-use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net, parameter_count};
+use self::tensors::Weights;
+use crate::export::RUN_KEY;
+use crate::nn::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile, parameter_count};
+use crate::progress::Progress;
 use crate::records::{ImportFinding, ImportSpec, Normalization, RunPlan, RunSummary};
 use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
+use crate::system::files::read_limited;
+use crate::text::visible;
 
 /// A model that was imported.
 #[derive(Clone, Debug)]
@@ -29,16 +34,30 @@ pub struct Imported {
     pub finding: ImportFinding,
 }
 
-/// Imports a file of weights.
-pub fn import(spec: &ImportSpec) -> Result<Imported, ImportError> {
-    let bytes = tensors::read_file(&spec.path)?;
-    if tensors::is_described(&bytes) {
-        return described(spec, &bytes);
+/// Imports a file of weights. `progress` gets the share that is done; an error from it cancels.
+pub fn import(spec: &ImportSpec, progress: &mut impl Progress) -> Result<Imported, ImportError> {
+    let unreadable = |error: std::io::Error| ImportError::Unreadable { path: spec.path.clone(), reason: error.to_string() };
+    let malformed = |reason: String| ImportError::Malformed { path: spec.path.clone(), reason };
+    let mismatch = |mismatch: Mismatch| ImportError::Mismatch { path: spec.path.clone(), mismatch: Box::new(mismatch) };
+    let bytes = read_limited(&spec.path, MAX_FILE_BYTES).map_err(unreadable)?;
+    progress.report(0.0)?;
+    let mut weights = Weights::open(&bytes).map_err(malformed)?;
+    if let Weights::Safetensors(file) = &weights
+        && file.text(CARD_KEY).is_some()
+    {
+        return described(spec, &bytes, file);
     }
-    let tensors = tensors::parse(&bytes).map_err(|reason| ImportError::Malformed { path: spec.path.clone(), reason })?;
-    let Identified { model, values, renamed } = identify(tensors, spec.model)
-        .map_err(|mismatch| ImportError::Mismatch { path: spec.path.clone(), mismatch: Box::new(mismatch) })?;
-    let trial = trial::find_settings(model, &values, spec.activation, spec.normalization)?;
+    let Identified { model, names, renamed } = identify(weights.tensors(), spec.model).map_err(mismatch)?;
+    let mut values = Vec::new();
+    for name in names {
+        let numbers = weights.values(&name).map_err(malformed)?;
+        if !numbers.iter().all(|number| number.is_finite()) {
+            return Err(mismatch(Mismatch::not_finite(model, name)));
+        }
+        values.push(numbers);
+        progress.report(0.0)?;
+    }
+    let trial = trial::find_settings(model, &values, spec.activation, spec.normalization, progress)?;
     let data = spec.data.clone().unwrap_or_else(DataSpec::unknown);
     let config = RunConfig { model, activation: trial.activation, data: data.clone(), ..RunConfig::default() };
     let config = RunConfig { preset: None, ..config };
@@ -59,11 +78,24 @@ pub fn import(spec: &ImportSpec) -> Result<Imported, ImportError> {
 }
 
 /// A file that Inkling wrote: its own description counts, and not what the user says about it.
-fn described(spec: &ImportSpec, bytes: &[u8]) -> Result<Imported, ImportError> {
-    let file = ModelFile::from_bytes(bytes, &spec.path)?;
+fn described(spec: &ImportSpec, bytes: &[u8], source: &SafetensorsFile<'_>) -> Result<Imported, ImportError> {
+    let mut file = ModelFile::from_bytes(bytes, &spec.path)?;
+    let stored = source.text(RUN_KEY).and_then(|run| serde_json::from_str::<RunSummary>(run).ok());
+    let stored = stored.filter(|run| run.config == file.card.config);
+    // Its paths are those of the machine it comes from, and here no more than names.
+    let card = &mut file.card;
+    (card.data, card.config) = (card.data.without_folders(), card.config.without_folders());
     let from_card = summary(&file.card, &spec.path);
-    let stored = tensors::stored_run(bytes).filter(|run| run.config == file.card.config);
-    let summary = stored.map_or_else(|| from_card.clone(), |run| RunSummary { imported: from_card.imported.clone(), ..run });
+    let summary = stored.map_or_else(
+        || from_card.clone(),
+        |run| RunSummary {
+            config: run.config.without_folders(),
+            machine: visible::label(&run.machine),
+            finished_at: visible::label(&run.finished_at),
+            imported: from_card.imported.clone(),
+            ..run
+        },
+    );
     Ok(Imported { file, summary, finding: ImportFinding::Described })
 }
 

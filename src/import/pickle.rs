@@ -1,9 +1,17 @@
 //! Reads the pickle of a state dict as data: classes and functions in it are names, and none is ever looked up or called.
 //!
-//! Values are in one list and refer to one another by index, so that whatever a hostile file nests or repeats takes no more memory than
-//! the file itself, and nothing is ever traversed recursively.
+//! Values are in one list and refer to one another by index, so that nothing is copied when a hostile file repeats it, and nothing is ever
+//! traversed recursively. Every instruction adds at most one value, one entry of the memo, or one reference to the stack, so that limiting
+//! instructions limits memory and time.
 
 use std::collections::HashMap;
+
+/// Bytes of a pickle. It describes tensors and has none of their numbers.
+const MAX_BYTES: usize = 4 << 20;
+/// Instructions of a pickle: `torch.save` writes about 30 for each tensor.
+const MAX_INSTRUCTIONS: usize = 1 << 19;
+/// Characters of a class or function; longer ones are none that state dicts use.
+const MAX_GLOBAL: usize = 100;
 
 /// The index of a value.
 pub type Id = usize;
@@ -40,6 +48,9 @@ pub struct Pickle {
 impl Pickle {
     /// Parses a pickle; the error says what is wrong.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.len() > MAX_BYTES {
+            return Err(format!("its pickle is larger than {} MB, and those of state dicts are not", MAX_BYTES >> 20));
+        }
         let mut interpreter = Interpreter { bytes, at: 0, values: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
         let root = interpreter.run()?;
         Ok(Self { values: interpreter.values, root })
@@ -84,7 +95,7 @@ struct Interpreter<'a> {
 
 impl Interpreter<'_> {
     fn run(&mut self) -> Result<Id, String> {
-        loop {
+        for _ in 0..MAX_INSTRUCTIONS {
             let [code] = self.take()?;
             match code {
                 b'.' => return self.pop(),
@@ -146,11 +157,12 @@ impl Interpreter<'_> {
                 }
                 b'c' => {
                     let (module, name) = (self.line()?, self.line()?);
-                    self.push(Value::Global(format!("{module}.{name}")));
+                    self.push(global(&module, &name));
                 }
                 0x93 => {
-                    let (name, module) = (self.pop_text()?, self.pop_text()?);
-                    self.push(Value::Global(format!("{module}.{name}")));
+                    let (name, module) = (self.pop()?, self.pop()?);
+                    let global = global(self.text_of(module)?, self.text_of(name)?);
+                    self.push(global);
                 }
                 b'R' | 0x81 => self.call()?,
                 b'Q' => {
@@ -177,6 +189,7 @@ impl Interpreter<'_> {
                 other => return Err(format!("its pickle contains opcode {other:#04x}, which state dicts do not use")),
             }
         }
+        Err(format!("its pickle has more than {MAX_INSTRUCTIONS} instructions"))
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
@@ -204,10 +217,9 @@ impl Interpreter<'_> {
         Ok(self.stack.split_off(mark.min(self.stack.len())))
     }
 
-    fn pop_text(&mut self) -> Result<String, String> {
-        let id = self.pop()?;
+    fn text_of(&self, id: Id) -> Result<&str, String> {
         match self.values.get(id) {
-            Some(Value::Text(text)) => Ok(text.clone()),
+            Some(Value::Text(text)) => Ok(text),
             _ => Err("its pickle names a class with something other than a string".to_owned()),
         }
     }
@@ -284,4 +296,9 @@ impl Interpreter<'_> {
         self.stack.push(id);
         Ok(())
     }
+}
+
+/// A class or function by its name, unless that is longer than any that matters.
+fn global(module: &str, name: &str) -> Value {
+    if module.len() + name.len() > MAX_GLOBAL { Value::Other } else { Value::Global(format!("{module}.{name}")) }
 }

@@ -1,6 +1,6 @@
 //! Reads a state dict as `torch.save` writes it: a zip archive with a pickle and a file of raw numbers for each storage.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read};
 
 use safetensors::Dtype;
@@ -8,56 +8,80 @@ use zip::ZipArchive;
 
 use super::NamedTensor;
 use super::pickle::{Id, Pickle, Value};
-use super::tensors::floats;
-use crate::nn::MAX_FILE_BYTES;
+use super::tensors::{MAX_DIMENSIONS, MAX_NAME_BYTES, MAX_TENSORS, floats, size_of_float};
 
 /// Keys of the weights in checkpoints that contain more than those.
 const NESTED_KEYS: [&str; 5] = ["state_dict", "model_state_dict", "model", "net", "ema"];
-/// Thirty times the parameters of our largest network.
-const MAX_ELEMENTS: usize = 32 << 20;
+/// Whatever is read of an archive may be this many times as large as the archive itself, and [`SLACK_BYTES`] more. Torch does not compress,
+/// and weights hardly can be.
+const MAX_EXPANSION: u64 = 4;
+const SLACK_BYTES: u64 = 1 << 20;
+/// Characters of a storage's name; torch numbers them.
+const MAX_STORAGE_NAME: usize = 64;
 
-/// All tensors of floats in the archive.
-pub fn read(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
-    let mut archive = Archive::open(bytes)?;
-    let pickle = Pickle::read(&archive.entry("data.pkl")?)?;
-    if archive.has("byteorder") && archive.entry("byteorder")?.trim_ascii() != b"little" {
-        return Err("its numbers are big-endian".to_owned());
-    }
-    let mut tensors = Vec::new();
-    let mut elements = 0_usize;
-    for (key, value) in state_dict(&pickle)? {
-        let (Some(name), Some(tensor)) = (pickle.text(key), TensorRef::of(&pickle, value)) else { continue };
-        let count = tensor.shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length));
-        elements =
-            count.and_then(|count| elements.checked_add(count)).filter(|&sum| sum <= MAX_ELEMENTS).ok_or("its tensors are too large")?;
-        if let Some(values) = archive.values(&tensor).map_err(|reason| format!("{name}: {reason}"))? {
-            tensors.push(NamedTensor { name: name.to_owned(), shape: tensor.shape, values });
+/// An open state dict: names, shapes and where the numbers are.
+pub struct StateDict<'a> {
+    archive: Archive<'a>,
+    /// The tensors of floats.
+    tensors: BTreeMap<String, TensorRef>,
+}
+
+impl<'a> StateDict<'a> {
+    /// Reads the pickle of the archive with these bytes.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
+        let mut archive = Archive::open(bytes)?;
+        let pickle = Pickle::read(&archive.entry("data.pkl")?)?;
+        if archive.has("byteorder") && archive.entry("byteorder")?.trim_ascii() != b"little" {
+            return Err("its numbers are big-endian".to_owned());
         }
+        let mut tensors = BTreeMap::new();
+        for &(key, value) in state_dict(&pickle)? {
+            let (Some(name), Some(tensor)) = (pickle.text(key), TensorRef::of(&pickle, value)) else { continue };
+            if name.len() > MAX_NAME_BYTES {
+                return Err("it contains a tensor with a longer name than any supported network has".to_owned());
+            }
+            tensors.insert(name.to_owned(), tensor);
+            if tensors.len() > MAX_TENSORS {
+                return Err(format!("it contains more than {MAX_TENSORS} tensors, and so more than any supported network has"));
+            }
+        }
+        Ok(Self { archive, tensors })
     }
-    Ok(tensors)
+
+    /// Its tensors of floats, sorted by name.
+    pub fn tensors(&self) -> Vec<NamedTensor> {
+        self.tensors.iter().map(|(name, tensor)| NamedTensor { name: name.clone(), shape: tensor.shape.clone() }).collect()
+    }
+
+    /// A tensor's elements in row-major order.
+    pub fn values(&mut self, name: &str) -> Result<Vec<f32>, String> {
+        let tensor = self.tensors.get(name).ok_or_else(|| format!("{name} is missing"))?;
+        let stored = self.archive.storage(&tensor.storage).map_err(|reason| format!("{name}: {reason}"))?;
+        tensor.values(stored).map_err(|reason| format!("{name}: {reason}"))
+    }
 }
 
 /// The dict with the weights: the whole pickle, or a dict at one of the known keys in it.
-fn state_dict(pickle: &Pickle) -> Result<Vec<(Id, Id)>, String> {
+fn state_dict(pickle: &Pickle) -> Result<&[(Id, Id)], String> {
     let Value::Dict(whole) = pickle.value(pickle.root()) else {
         return Err("it holds a whole Python object instead of a state dict; save model.state_dict() instead".to_owned());
     };
     let has_tensors = |dict: &[(Id, Id)]| dict.iter().any(|(_, value)| TensorRef::of(pickle, *value).is_some());
     if has_tensors(whole) {
-        return Ok(whole.clone());
+        return Ok(whole);
     }
     let named = |name: &str| {
         let found = whole.iter().find(|(key, _)| pickle.text(*key) == Some(name))?;
-        if let Value::Dict(dict) = pickle.value(found.1) { Some(dict) } else { None }
+        if let Value::Dict(dict) = pickle.value(found.1) { Some(dict.as_slice()) } else { None }
     };
     let nested = NESTED_KEYS.into_iter().filter_map(named).find(|dict| has_tensors(dict));
-    nested.cloned().ok_or_else(|| "it contains no named tensors".to_owned())
+    nested.ok_or_else(|| "it contains no named tensors".to_owned())
 }
 
-/// A tensor as the pickle describes it.
+/// A tensor of floats as the pickle describes it. Nothing in it is longer than a few words, however often a pickle repeats it.
 struct TensorRef {
     storage: String,
-    class: String,
+    dtype: Dtype,
     offset: usize,
     shape: Vec<usize>,
     strides: Vec<usize>,
@@ -75,10 +99,13 @@ impl TensorRef {
                 let Value::Persistent(storage) = pickle.value(*storage) else { return None };
                 let [_, class, key, ..] = pickle.sequence(*storage) else { return None };
                 let Value::Global(class) = pickle.value(*class) else { return None };
-                let lengths = |id: Id| pickle.sequence(id).iter().map(|&id| pickle.length(id)).collect::<Option<Vec<_>>>();
+                let lengths = |id: Id| {
+                    let lengths = Some(pickle.sequence(id)).filter(|lengths| lengths.len() <= MAX_DIMENSIONS)?;
+                    lengths.iter().map(|&id| pickle.length(id)).collect::<Option<Vec<_>>>()
+                };
                 Some(Self {
-                    storage: pickle.text(*key)?.to_owned(),
-                    class: class.clone(),
+                    storage: pickle.text(*key).filter(|key| key.len() <= MAX_STORAGE_NAME)?.to_owned(),
+                    dtype: dtype(class)?,
                     offset: pickle.length(*offset)?,
                     shape: lengths(*shape)?,
                     strides: lengths(*strides)?,
@@ -94,15 +121,38 @@ impl TensorRef {
             _ => None,
         }
     }
+
+    /// The tensor's elements in row-major order, from the bytes of its storage. There are never more than the storage has.
+    fn values(&self, stored: &[u8]) -> Result<Vec<f32>, String> {
+        let Self { dtype, offset, shape, strides, .. } = self;
+        let size = size_of_float(*dtype).ok_or("its storage has an unknown type")?;
+        if shape.len() != strides.len() {
+            return Err("its shape is invalid".to_owned());
+        }
+        let count = shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length));
+        let count = count.filter(|&count| count <= stored.len() / size).ok_or("its storage is too short")?;
+        let mut bytes = Vec::with_capacity(count * size);
+        for index in 0..count {
+            let (mut rest, mut position) = (index, *offset);
+            for (&length, &stride) in shape.iter().zip(strides).rev() {
+                position =
+                    (rest % length).checked_mul(stride).and_then(|step| position.checked_add(step)).ok_or("its strides are invalid")?;
+                rest /= length;
+            }
+            let element = position.checked_mul(size).and_then(|start| stored.get(start..start.checked_add(size)?));
+            bytes.extend_from_slice(element.ok_or("its storage is too short")?);
+        }
+        floats(*dtype, &bytes).ok_or_else(|| "its storage has an unknown type".to_owned())
+    }
 }
 
 /// The archive, and the storages read from it so far.
 struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
     folder: String,
-    storages: HashMap<String, Vec<f32>>,
-    /// Bytes unpacked so far.
-    read: u64,
+    storages: HashMap<String, Vec<u8>>,
+    /// Bytes that may still be unpacked.
+    budget: u64,
 }
 
 impl<'a> Archive<'a> {
@@ -113,7 +163,7 @@ impl<'a> Archive<'a> {
         let Some(folder) = pickle.as_deref().and_then(|pickle| pickle.strip_suffix("data.pkl")).map(str::to_owned) else {
             return Err("it is a zip archive, but was not written by torch.save".to_owned());
         };
-        Ok(Self { zip, folder, storages: HashMap::new(), read: 0 })
+        Ok(Self { zip, folder, storages: HashMap::new(), budget: MAX_EXPANSION * bytes.len() as u64 + SLACK_BYTES })
     }
 
     fn has(&self, name: &str) -> bool {
@@ -122,46 +172,28 @@ impl<'a> Archive<'a> {
 
     fn entry(&mut self, name: &str) -> Result<Vec<u8>, String> {
         let path = format!("{}{name}", self.folder);
-        let file = self.zip.by_name(&path).map_err(|error| format!("its entry {name} cannot be read ({error})"))?;
-        // Something small may unpack to something large.
-        let remaining = MAX_FILE_BYTES - self.read;
+        let unreadable = |error: &dyn std::fmt::Display| format!("its entry {name} cannot be read ({error})");
+        let file = self.zip.by_name(&path).map_err(|error| unreadable(&error))?;
+        // Something small may unpack to something large, whatever size it claims.
         let mut bytes = Vec::new();
-        let read =
-            file.take(remaining + 1).read_to_end(&mut bytes).map_err(|error| format!("its entry {name} cannot be read ({error})"))?;
-        self.read += read as u64;
-        if self.read > MAX_FILE_BYTES { Err(format!("it unpacks to more than {} MB", MAX_FILE_BYTES >> 20)) } else { Ok(bytes) }
+        let read = file.take(self.budget + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+        match self.budget.checked_sub(read as u64) {
+            Some(left) => self.budget = left,
+            None => return Err(format!("it unpacks to more than {MAX_EXPANSION} times its size")),
+        }
+        Ok(bytes)
     }
 
-    /// The tensor's elements in row-major order; `None` for integers and the like, which are not weights.
-    fn values(&mut self, tensor: &TensorRef) -> Result<Option<Vec<f32>>, String> {
-        let TensorRef { storage, class, offset, shape, strides } = tensor;
-        if !self.storages.contains_key(storage) {
-            if storage.contains(['/', '\\', '.']) {
-                return Err("a storage has an invalid name".to_owned());
+    /// The bytes of a storage.
+    fn storage(&mut self, name: &str) -> Result<&[u8], String> {
+        if !self.storages.contains_key(name) {
+            if name.contains(['/', '\\', '.']) {
+                return Err("its storage has an invalid name".to_owned());
             }
-            let bytes = self.entry(&format!("data/{storage}"))?;
-            let Some(values) = dtype(class).and_then(|dtype| floats(dtype, &bytes)) else { return Ok(None) };
-            self.storages.insert(storage.clone(), values);
+            let bytes = self.entry(&format!("data/{name}"))?;
+            self.storages.insert(name.to_owned(), bytes);
         }
-        let stored = self.storages.get(storage).map_or(&[][..], Vec::as_slice);
-        if shape.len() != strides.len() || shape.len() > 8 {
-            return Err("its shape is invalid".to_owned());
-        }
-        let mut values = Vec::new();
-        let count: usize = shape.iter().product();
-        if count > stored.len() {
-            return Err("its storage is too short".to_owned());
-        }
-        for index in 0..count {
-            let (mut rest, mut position) = (index, *offset);
-            for (&length, &stride) in shape.iter().zip(strides).rev() {
-                position =
-                    (rest % length).checked_mul(stride).and_then(|step| position.checked_add(step)).ok_or("its strides are invalid")?;
-                rest /= length;
-            }
-            values.push(*stored.get(position).ok_or("its storage is too short")?);
-        }
-        Ok(Some(values))
+        Ok(self.storages.get(name).map_or(&[], Vec::as_slice))
     }
 }
 

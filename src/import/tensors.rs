@@ -1,98 +1,97 @@
-//! Named tensors from a file: safetensors, or a `PyTorch` state dict.
-
-use std::io::Read;
-use std::path::Path;
+//! Named tensors in a file: safetensors, or a `PyTorch` state dict. Opening one reads names and shapes only; numbers are converted tensor by
+//! tensor, for those that a network needs, so that memory stays near the size of the file.
 
 use half::{bf16, f16};
-use safetensors::{Dtype, SafeTensors};
+use safetensors::Dtype;
 
-use super::ImportError;
-use super::state_dict;
-use crate::export::RUN_KEY;
-use crate::nn::MAX_FILE_BYTES;
-use crate::records::RunSummary;
+use super::state_dict::StateDict;
+use crate::nn::SafetensorsFile;
 
-/// The key of Inkling's own description in the metadata of a safetensors file.
-const CARD_KEY: &str = "inkling";
 /// More tensors than any supported network has.
-const MAX_TENSORS: usize = 10_000;
+pub const MAX_TENSORS: usize = 10_000;
+/// Bytes of a name; those of large networks elsewhere have about a hundred.
+pub const MAX_NAME_BYTES: usize = 500;
+/// The most dimensions of a tensor.
+pub const MAX_DIMENSIONS: usize = 8;
 
-/// A tensor of a file.
-#[derive(Clone, Debug, PartialEq)]
+/// A tensor of a file, without its numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedTensor {
     /// Its name in the file.
     pub name: String,
     /// Its shape.
     pub shape: Vec<usize>,
-    /// Its elements in row-major order, as f32.
-    pub values: Vec<f32>,
 }
 
-/// The bytes of a file; an error if it is too large.
-pub fn read_file(path: &Path) -> Result<Vec<u8>, ImportError> {
-    let unreadable = |error: std::io::Error| ImportError::Unreadable { path: path.to_owned(), reason: error.to_string() };
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).map_err(unreadable)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        let reason = format!("it is larger than {} MB", MAX_FILE_BYTES >> 20);
-        return Err(ImportError::Malformed { path: path.to_owned(), reason });
-    }
-    Ok(bytes)
+/// An open file of weights.
+pub enum Weights<'a> {
+    /// A safetensors file.
+    Safetensors(SafetensorsFile<'a>),
+    /// A `PyTorch` state dict.
+    StateDict(StateDict<'a>),
 }
 
-/// True if Inkling wrote the file, which then describes itself.
-pub fn is_described(bytes: &[u8]) -> bool {
-    metadata(bytes, CARD_KEY).is_some()
-}
-
-/// The run that a file of Inkling's describes.
-pub fn stored_run(bytes: &[u8]) -> Option<RunSummary> {
-    serde_json::from_str(&metadata(bytes, RUN_KEY)?).ok()
-}
-
-fn metadata(bytes: &[u8], key: &str) -> Option<String> {
-    let (_, metadata) = SafeTensors::read_metadata(bytes).ok()?;
-    metadata.metadata().as_ref()?.get(key).cloned()
-}
-
-/// All tensors of the file. Errors say what the file is instead, if that can be told.
-pub fn parse(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
-    let tensors = match bytes {
-        [b'P', b'K', 3, 4, ..] => state_dict::read(bytes)?,
-        [0x80, 2..=5, ..] => {
-            return Err("it has the format of PyTorch before 1.6; load it in PyTorch and save its state_dict() again".to_owned());
-        }
-        [0x08, _, 0x12 | 0x1A, ..] => return Err("it is an ONNX file, which Inkling can export but not import".to_owned()),
-        [0x89, b'H', b'D', b'F', ..] => return Err("it is a Keras or HDF5 file".to_owned()),
-        [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => return Err("it is an image".to_owned()),
-        _ => from_safetensors(bytes)?,
-    };
-    if tensors.is_empty() {
-        return Err("it contains no tensors".to_owned());
-    }
-    Ok(tensors)
-}
-
-fn from_safetensors(bytes: &[u8]) -> Result<Vec<NamedTensor>, String> {
-    let file =
-        SafeTensors::deserialize(bytes).map_err(|error| format!("it is neither a safetensors file ({error}) nor a PyTorch state dict"))?;
-    if file.len() > MAX_TENSORS {
-        return Err(format!("it contains {} tensors, more than any supported network has", file.len()));
-    }
-    let mut tensors = Vec::new();
-    for (name, view) in file.iter() {
-        let Some(values) = floats(view.dtype(), view.data()) else {
-            // Counters and the like are not weights.
-            continue;
+impl<'a> Weights<'a> {
+    /// Opens the file with these bytes. Errors say what it is instead, if that can be told.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
+        let weights = match bytes {
+            [b'P', b'K', 3, 4, ..] => Self::StateDict(StateDict::open(bytes)?),
+            [0x80, 2..=5, ..] => {
+                return Err("it has the format of PyTorch before 1.6; load it in PyTorch and save its state_dict() again".to_owned());
+            }
+            [0x08, _, 0x12 | 0x1A, ..] => return Err("it is an ONNX file, which Inkling can export but not import".to_owned()),
+            [0x89, b'H', b'D', b'F', ..] => return Err("it is a Keras or HDF5 file".to_owned()),
+            [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => return Err("it is an image".to_owned()),
+            // The header, which is JSON, comes after its length.
+            [_, _, _, _, _, _, _, _, b'{', ..] => Self::Safetensors(SafetensorsFile::read(bytes)?),
+            _ => return Err("it is neither a safetensors file nor a PyTorch state dict".to_owned()),
         };
-        tensors.push(NamedTensor { name: name.to_owned(), shape: view.shape().to_vec(), values });
+        let tensors = weights.tensors();
+        if tensors.is_empty() {
+            return Err("it contains no tensors".to_owned());
+        }
+        if tensors.len() > MAX_TENSORS {
+            return Err(format!("it contains {} tensors, more than any supported network has", tensors.len()));
+        }
+        if tensors.iter().any(|tensor| tensor.name.len() > MAX_NAME_BYTES || tensor.shape.len() > MAX_DIMENSIONS) {
+            return Err("it contains a tensor with more dimensions or a longer name than any supported network has".to_owned());
+        }
+        Ok(weights)
     }
-    tensors.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(tensors)
+
+    /// The tensors of floats, sorted by name. Counters and the like are not weights.
+    pub fn tensors(&self) -> Vec<NamedTensor> {
+        match self {
+            Self::Safetensors(file) => {
+                let of_floats = file.tensors().filter(|(_, dtype, _)| size_of_float(*dtype).is_some());
+                of_floats.map(|(name, _, shape)| NamedTensor { name: name.to_owned(), shape: shape.to_vec() }).collect()
+            }
+            Self::StateDict(dict) => dict.tensors(),
+        }
+    }
+
+    /// A tensor's numbers in row-major order.
+    pub fn values(&mut self, name: &str) -> Result<Vec<f32>, String> {
+        let values = match self {
+            Self::Safetensors(file) => file.tensor(name).and_then(|(dtype, _, bytes)| floats(dtype, bytes)),
+            Self::StateDict(dict) => return dict.values(name),
+        };
+        values.ok_or_else(|| format!("{name} cannot be read"))
+    }
 }
 
-/// Little-endian numbers as f32; `None` for types that are not used for weights.
-pub(super) fn floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
+/// Bytes of a float; `None` for types that are not used for weights.
+pub fn size_of_float(dtype: Dtype) -> Option<usize> {
+    match dtype {
+        Dtype::F64 => Some(8),
+        Dtype::F32 => Some(4),
+        Dtype::F16 | Dtype::BF16 => Some(2),
+        _ => None,
+    }
+}
+
+/// Little-endian floats as f32; `None` for types that are not used for weights.
+pub fn floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
     Some(match dtype {
         Dtype::F32 => bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
         Dtype::F64 => bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect(),

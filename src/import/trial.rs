@@ -6,7 +6,7 @@ use super::net_of;
 use crate::data::builtin;
 use crate::infer::measure;
 use crate::nn::Net;
-use crate::progress::Unwatched;
+use crate::progress::Progress;
 use crate::records::Normalization;
 use crate::run_config::{Activation, ModelKind};
 
@@ -45,11 +45,16 @@ pub fn find_settings(
     values: &[Vec<f32>],
     activation: Option<Activation>,
     normalization: Option<Normalization>,
+    progress: &mut impl Progress,
 ) -> Result<Trial, ImportError> {
-    let digits = builtin::generate(SEED, 0, DIGITS, &mut Unwatched)?.test;
-    let try_with = |activation, normalization| -> Result<Trial, ImportError> {
+    let digits = builtin::generate(SEED, 0, DIGITS, &mut progress.part(0.0, 0.1))?.test;
+    let mut tried = 0;
+    let trials = activation.map_or(Activation::ALL.len(), |_| 1) * normalization.map_or(NORMALIZATIONS.len(), |_| 1);
+    let mut try_with = |activation, normalization| -> Result<Trial, ImportError> {
         let net = net_of(model, activation, normalization, values)?;
-        let measured = measure(&net, &digits, &mut Unwatched)?;
+        let [start, end] = [tried, tried + 1].map(|done| 0.1 + 0.9 * done as f32 / trials as f32);
+        tried += 1;
+        let measured = measure(&net, &digits, &mut progress.part(start, end.min(1.0)))?;
         let (accuracy, images) = (measured.evaluation.accuracy, measured.evaluation.images);
         Ok(Trial { net, activation, digit_threshold: measured.digit_threshold(), accuracy, images, sure: false })
     };

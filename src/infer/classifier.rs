@@ -89,7 +89,9 @@ impl Classifier {
 
     /// Measures the model on a split. `progress` gets the share done after each batch; an error from it cancels.
     pub fn evaluate(&self, split: &Split, progress: &mut dyn Progress) -> Result<Evaluation, InferError> {
-        Ok(measure(&self.net, split, progress)?.evaluation)
+        let measured = measure(&self.net, split, progress)?;
+        measured.check_finite()?;
+        Ok(measured.evaluation)
     }
 }
 
@@ -100,6 +102,9 @@ impl Classify for Classifier {
         let Some(Scores { probabilities, digit, energy_score }) = Scores::of_rows(&logits).next() else {
             return Err(ComputeError::failed(&format!("{} gave no logits", self.info.kind)).into());
         };
+        if !(energy_score.is_finite() && probabilities.iter().all(|probability| probability.is_finite())) {
+            return Err(ComputeError::NotFinite.into());
+        }
         let is_digit = !image.is_blank() && energy_score >= self.digit_threshold;
         Ok(Prediction {
             image,

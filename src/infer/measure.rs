@@ -27,6 +27,11 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// An error if the network gave probabilities that are none, for any image.
+    pub fn check_finite(&self) -> Result<(), ComputeError> {
+        if self.energy_scores.iter().all(|score| score.is_finite()) { Ok(()) } else { Err(ComputeError::NotFinite) }
+    }
+
     /// The energy score below which a drawing counts as "not a digit": [`IN_DISTRIBUTION_QUANTILE`] of the images reach it.
     pub fn digit_threshold(&self) -> f32 {
         self.score_reached_by(IN_DISTRIBUTION_QUANTILE)

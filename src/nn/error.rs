@@ -32,6 +32,9 @@ pub enum ComputeError {
         /// What the library says.
         message: String,
     },
+    /// A network's weights give no probabilities: they are NaN, or so large that sums overflow.
+    #[error("the network gives no valid probabilities")]
+    NotFinite,
     /// A tensor took more memory than there is.
     #[error("out of memory: {message}")]
     OutOfMemory {

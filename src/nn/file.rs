@@ -1,27 +1,30 @@
 //! Model files: safetensors with `PyTorch`'s names and layouts, and a model card (JSON) in the metadata.
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::Path;
 
 use candle_core::{DType, Device, Tensor};
-use safetensors::tensor::TensorView;
-use safetensors::{Dtype, SafeTensors};
+use safetensors::Dtype;
 use serde::{Deserialize, Serialize};
 
-use super::{ComputeError, ModelError, Net, Parameter, ParameterSpec, parameter_specs};
+use super::safetensors_file::{DIGEST_KEY, SafetensorsFile};
+use super::{ComputeError, Mode, ModelError, Net, Parameter, ParameterSpec, parameter_specs};
+use crate::ink::PIXELS;
 use crate::records::Normalization;
 use crate::run_config::{DataSpec, ModelKind, RunConfig, WeightFormat};
+use crate::system::files::read_limited;
 
 /// The version written into model files; newer ones are refused. Version 1 knew no activation but `ReLU`, which is what its
 /// files are read with.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// Larger files are refused unread: the largest model of ours has 4 MB.
-pub const MAX_FILE_BYTES: u64 = 256 << 20;
+/// Larger files are refused unread: the largest model of ours has 4 MB, and a checkpoint of `PyTorch` with its optimiser a few times that.
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
+/// Longer model cards are refused: ours have about a thousand characters, and a few paths.
+const MAX_CARD_BYTES: usize = 64 << 10;
 /// The key of the model card in the metadata.
-const CARD_KEY: &str = "inkling";
+pub const CARD_KEY: &str = "inkling";
 
 /// What a model file says about its weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,7 +71,8 @@ impl ModelFile {
         self.to_bytes_with(format, Vec::new())
     }
 
-    /// The same with these names and values beside the card in the metadata. What is said twice gives the same bytes twice.
+    /// The same with these names and values beside the card in the metadata, and a digest over all of it. The same model and metadata
+    /// always give the same bytes.
     pub fn to_bytes_with(&self, format: WeightFormat, metadata: Vec<(String, String)>) -> Result<Vec<u8>, ComputeError> {
         let dtype = match format {
             WeightFormat::F32 => DType::F32,
@@ -81,8 +85,14 @@ impl ModelFile {
             .map(|parameter| Ok((parameter.name(), parameter.tensor().to_dtype(dtype)?)))
             .collect::<candle_core::Result<Vec<_>>>()?;
         let card = serde_json::to_string(&self.card).map_err(|error| ComputeError::failed(&error))?;
-        let metadata = metadata.into_iter().chain([(CARD_KEY.to_owned(), card)]).collect::<HashMap<_, _>>();
-        let mut bytes = safetensors::serialize(tensors, Some(metadata)).map_err(|error| ComputeError::failed(&error))?;
+        let mut metadata = metadata.into_iter().chain([(CARD_KEY.to_owned(), card)]).collect::<HashMap<_, _>>();
+        let write = |metadata: &HashMap<String, String>| {
+            safetensors::serialize(tensors.iter().map(|(name, tensor)| (name, tensor)), Some(metadata.clone()))
+        };
+        let bytes = write(&metadata).map_err(|error| ComputeError::failed(&error))?;
+        let digest = SafetensorsFile::read(&bytes).map_err(|reason| ComputeError::failed(&reason))?.digest();
+        metadata.insert(DIGEST_KEY.to_owned(), digest);
+        let mut bytes = write(&metadata).map_err(|error| ComputeError::failed(&error))?;
         sort_header(&mut bytes);
         Ok(bytes)
     }
@@ -90,11 +100,7 @@ impl ModelFile {
     /// Reads a model's file.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         let unreadable = |error: std::io::Error| ModelError::Unreadable { path: path.to_owned(), reason: error.to_string() };
-        let file = std::fs::File::open(path).map_err(unreadable)?;
-        let mut bytes = Vec::new();
-        // The limit holds for what is read, not for what the file claims: pipes and growing files count too.
-        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-        Self::from_bytes(&bytes, path)
+        Self::from_bytes(&read_limited(path, MAX_FILE_BYTES).map_err(unreadable)?, path)
     }
 
     /// Reads a model from the bytes of its file; errors name `path`.
@@ -119,26 +125,35 @@ fn sort_header(bytes: &mut [u8]) {
 
 /// Every claim of the file is checked before it is used.
 fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(format!("it is larger than {} MB", MAX_FILE_BYTES >> 20));
-    }
-    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| format!("it is not a safetensors file ({error})"))?;
-    let tensors = SafeTensors::deserialize(bytes).map_err(|error| format!("it is not a safetensors file ({error})"))?;
-    let card = metadata.metadata().as_ref().and_then(|entries| entries.get(CARD_KEY)).ok_or("it has no Inkling metadata")?;
-    let card = read_card(card)?;
+    let file = SafetensorsFile::read(bytes)?;
+    let card = read_card(file.text(CARD_KEY).ok_or("it has no Inkling metadata")?)?;
     let expected = parameter_specs(card.model);
-    if tensors.len() != expected.len() {
-        return Err(format!("it has {} weights, but {} has {}", tensors.len(), card.model, expected.len()));
+    let found = file.tensors().len();
+    if found != expected.len() {
+        return Err(format!("it has {found} weights, but {} has {}", card.model, expected.len()));
     }
     let parameters = expected
         .into_iter()
         .map(|ParameterSpec { name, shape, role, .. }| {
-            let view = tensors.tensor(&name).map_err(|_| format!("the weight {name} is missing"))?;
-            let values = read_values(&name, &shape, &view)?;
+            let tensor = file.tensor(&name).ok_or_else(|| format!("the weight {name} is missing"))?;
+            let values = read_values(&name, &shape, tensor)?;
             Ok(Parameter::new(name, values, &shape).map_err(|error| error.to_string())?.with_role(role))
         })
         .collect::<Result<_, String>>()?;
-    Ok(ModelFile { net: Net::from_parameters(card.model, card.config.activation, card.normalization, parameters), card })
+    let net = Net::from_parameters(card.model, card.config.activation, card.normalization, parameters);
+    check_logits(&net)?;
+    Ok(ModelFile { net, card })
+}
+
+/// Finite weights can still be so large, or a variance so wrong, that no image gives probabilities.
+fn check_logits(net: &Net) -> Result<(), String> {
+    let images = [[0; PIXELS], [255; PIXELS]].concat();
+    let logits = net.forward(&images, Mode::Eval).and_then(|logits| logits.flatten_all()?.to_vec1::<f32>());
+    match logits {
+        Ok(logits) if logits.iter().all(|logit| logit.is_finite()) => Ok(()),
+        Ok(_) => Err("its weights give no valid probabilities".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn read_card(text: &str) -> Result<ModelCard, String> {
@@ -146,6 +161,9 @@ fn read_card(text: &str) -> Result<ModelCard, String> {
     #[derive(Deserialize)]
     struct Version {
         version: u32,
+    }
+    if text.len() > MAX_CARD_BYTES {
+        return Err("its Inkling metadata is longer than any model needs".to_owned());
     }
     let damaged = |error: serde_json::Error| format!("its Inkling metadata is damaged ({error})");
     let Version { version } = serde_json::from_str(text).map_err(damaged)?;
@@ -163,16 +181,16 @@ fn read_card(text: &str) -> Result<ModelCard, String> {
     Ok(card)
 }
 
-fn read_values(name: &str, shape: &[usize], view: &TensorView<'_>) -> Result<Vec<f32>, String> {
-    if view.shape() != shape {
-        return Err(format!("the weight {name} has shape {:?} instead of {shape:?}", view.shape()));
+fn read_values(name: &str, shape: &[usize], (dtype, found, bytes): (Dtype, &[usize], &[u8])) -> Result<Vec<f32>, String> {
+    if found != shape {
+        return Err(format!("the weight {name} has shape {found:?} instead of {shape:?}"));
     }
-    let dtype = match view.dtype() {
+    let dtype = match dtype {
         Dtype::F32 => DType::F32,
         Dtype::F16 => DType::F16,
         other => return Err(format!("the weight {name} is stored as {other:?}, which is not supported")),
     };
-    let values = Tensor::from_raw_buffer(view.data(), dtype, shape, &Device::Cpu)
+    let values = Tensor::from_raw_buffer(bytes, dtype, shape, &Device::Cpu)
         .and_then(|tensor| tensor.to_dtype(DType::F32)?.flatten_all()?.to_vec1::<f32>())
         .map_err(|error| format!("the weight {name}: {error}"))?;
     if values.iter().any(|value| !value.is_finite()) {

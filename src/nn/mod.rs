@@ -14,6 +14,7 @@ mod models;
 mod net;
 pub mod ops;
 mod parameter;
+mod safetensors_file;
 mod window;
 
 pub use autograd::{GradMode, Output};
@@ -21,8 +22,9 @@ pub use backend::{Backend, BackendKind};
 pub use cost::{Flops, activations, flops, gpu_values_in_recognition, gpu_values_in_training};
 pub use device_context::{DeviceContext, MemoryExhausted};
 pub use error::{ComputeError, ModelError};
-pub use file::{FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};
+pub use file::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};
 pub use layer::{Layer, ParameterSpec};
 pub use models::{layers, parameter_count, parameter_specs};
 pub use net::{Images, Mode, Net};
 pub use parameter::{Parameter, Role};
+pub use safetensors_file::{MAX_HEADER_BYTES, SafetensorsFile};

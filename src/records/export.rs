@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run_config::{ExportFormat, WeightFormat};
+use crate::run_config::{DataSpec, ExportFormat, WeightFormat};
 
 /// The ONNX operator sets that can be asked for.
 pub const OPSETS: std::ops::RangeInclusive<u32> = 20..=26;
@@ -20,18 +20,31 @@ pub struct ExportSpec {
     pub quantize: bool,
     /// ONNX: the operator set.
     pub opset: u32,
+    /// ONNX with 8-bit weights: the data set that their accuracy is measured on, if not the one the model was trained on.
+    pub measure_on: Option<DataSpec>,
 }
 
 impl ExportSpec {
     /// A format as it is usually wanted.
     pub const fn new(format: ExportFormat) -> Self {
-        Self { format, weights: WeightFormat::F32, preprocessing: true, quantize: false, opset: *OPSETS.end() }
+        Self { format, weights: WeightFormat::F32, preprocessing: true, quantize: false, opset: *OPSETS.end(), measure_on: None }
     }
 
     /// True where some of the weights are stored as 8-bit integers, whose accuracy is then measured.
     pub const fn is_quantized(&self) -> bool {
         self.quantize && matches!(self.format, ExportFormat::Onnx | ExportFormat::Zip)
     }
+}
+
+/// Which of the files that exist an export may replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Replace {
+    /// None of them.
+    Nothing,
+    /// The file that was asked for, as a file dialog has confirmed, but none of those beside it.
+    Requested,
+    /// All of its files.
+    Everything,
 }
 
 /// A file of an export, before it is written.

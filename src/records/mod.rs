@@ -7,7 +7,7 @@ mod import;
 mod model;
 mod run;
 
-pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, TensorFormat, TensorInfo};
+pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo};
 pub use import::{ImportFinding, ImportSpec};
 pub use model::{CLASSES, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
 pub use run::{EpochRecord, Intervention, JobId, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};

@@ -1,10 +1,14 @@
-//! How training data is named: `builtin`, `mnist`, a path, or several joined by `+`. Nothing is read here.
+//! How training data is named: `builtin`, `mnist`, a path, or several joined by `+`.
+//!
+//! Nothing is read here. Only where a person has typed the name is it even looked for; names in files are taken as they stand, since a file
+//! from elsewhere can name any path, one on a network too.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::choices::UnknownChoice;
+use crate::text::visible;
 
 /// The data sets Inkling knows by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,13 +72,13 @@ impl DataSource {
         }
     }
 
-    /// The name people see.
+    /// The name people see: of a path, its last part, in one line.
     pub fn label(&self) -> String {
         match self {
             Self::Unknown => "unknown data".to_owned(),
             Self::Builtin => "Built-in digits".to_owned(),
             Self::Named(set) => set.label().to_owned(),
-            Self::Path(path) => path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned()),
+            Self::Path(path) => visible::label(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()),
         }
     }
 
@@ -89,8 +93,16 @@ impl DataSource {
 
 /// One or more sources; several are mixed for training, and the first one's test split is the test split.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[serde(into = "Stored", try_from = "Stored")]
 pub struct DataSpec(Vec<DataSource>);
+
+/// The form in files: `mnist+/some/folder`, or a list where a `+` belongs to a path.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Stored {
+    Joined(String),
+    List(Vec<String>),
+}
 
 impl DataSpec {
     /// The built-in digits.
@@ -101,6 +113,15 @@ impl DataSpec {
     /// A single source.
     pub fn single(source: DataSource) -> Self {
         Self(vec![source])
+    }
+
+    /// Splits at `+`. Nothing is looked for.
+    fn parse(text: &str) -> Result<Self, UnknownChoice> {
+        let parts: Vec<&str> = text.split('+').map(str::trim).collect();
+        if parts.iter().any(|part| part.is_empty()) {
+            return Err(unknown(text));
+        }
+        Ok(Self(parts.into_iter().map(DataSource::parse).collect()))
     }
 
     /// What nobody said.
@@ -146,37 +167,47 @@ impl std::fmt::Display for DataSpec {
     }
 }
 
-impl From<DataSpec> for String {
+impl From<DataSpec> for Stored {
     fn from(spec: DataSpec) -> Self {
-        spec.to_string()
+        let names: Vec<String> = spec.0.iter().map(DataSource::name).collect();
+        if names.iter().any(|name| name.contains('+')) { Self::List(names) } else { Self::Joined(names.join("+")) }
+    }
+}
+
+impl TryFrom<Stored> for DataSpec {
+    type Error = UnknownChoice;
+
+    fn try_from(stored: Stored) -> Result<Self, UnknownChoice> {
+        match stored {
+            // Earlier versions joined paths with a `+` of their own as well.
+            Stored::Joined(text) => Self::parse(&text).or_else(|error| match text.as_str() {
+                "" => Err(error),
+                path => Ok(Self::single(DataSource::Path(PathBuf::from(path)))),
+            }),
+            Stored::List(names) if names.is_empty() => Err(unknown("")),
+            Stored::List(names) => Ok(Self(names.iter().map(|name| DataSource::parse(name)).collect())),
+        }
     }
 }
 
 impl std::str::FromStr for DataSpec {
     type Err = UnknownChoice;
 
-    /// Splits at `+`; a `+` inside a path that exists as a whole belongs to the path.
+    /// What a person has typed: split at `+`, but a `+` inside a path that exists as a whole belongs to the path.
     fn from_str(text: &str) -> Result<Self, UnknownChoice> {
         let whole = PathBuf::from(text);
         if text.contains('+') && whole.exists() {
             return Ok(Self(vec![DataSource::Path(whole)]));
         }
-        let parts: Vec<&str> = text.split('+').map(str::trim).collect();
-        if parts.iter().any(|part| part.is_empty()) {
-            let names = NamedSet::ALL.map(NamedSet::name).join(", ");
-            return Err(UnknownChoice {
-                what: "data set".to_owned(),
-                given: text.to_owned(),
-                known: format!("builtin, {names}, a path, or several of these joined by +"),
-            });
-        }
-        Ok(Self(parts.into_iter().map(DataSource::parse).collect()))
+        Self::parse(text)
     }
 }
 
-impl TryFrom<String> for DataSpec {
-    type Error = UnknownChoice;
-    fn try_from(text: String) -> Result<Self, UnknownChoice> {
-        text.parse()
+fn unknown(given: &str) -> UnknownChoice {
+    let names = NamedSet::ALL.map(NamedSet::name).join(", ");
+    UnknownChoice {
+        what: "data set".to_owned(),
+        given: given.to_owned(),
+        known: format!("builtin, {names}, a path, or several of these joined by +"),
     }
 }

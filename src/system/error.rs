@@ -45,3 +45,29 @@ impl WriteError {
         Self { path: path.to_owned(), kind, reason: error.to_string() }
     }
 }
+
+/// Why files cannot be written where they were to go. Nothing was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum TargetError {
+    /// Files are there already, and nobody said that they may be replaced.
+    #[error("these files exist already: {}", paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
+    Exist {
+        /// All of them.
+        paths: Vec<PathBuf>,
+    },
+    /// The file that it is made from would be replaced.
+    #[error("{path} is the file that is read")]
+    Source {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Two of the files would have the same name.
+    #[error("two files would be written to {path}")]
+    Clash {
+        /// The name.
+        path: PathBuf,
+    },
+    /// What is there is no file.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}

@@ -8,5 +8,6 @@ pub mod paths;
 pub mod process;
 #[cfg(feature = "gui")]
 pub mod single_instance;
+pub mod targets;
 
-pub use error::{NotRegular, WriteError, WriteErrorKind};
+pub use error::{NotRegular, TargetError, WriteError, WriteErrorKind};

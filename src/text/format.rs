@@ -88,6 +88,6 @@ pub fn significant(value: f64) -> String {
 
 /// A moment in RFC 3339 as people here write it: "21 Nov 2026, 14:03".
 pub fn local_time(rfc3339: &str) -> String {
-    let Ok(moment) = rfc3339.parse::<jiff::Timestamp>() else { return rfc3339.to_owned() };
+    let Ok(moment) = rfc3339.parse::<jiff::Timestamp>() else { return super::visible::label(rfc3339) };
     moment.to_zoned(jiff::tz::TimeZone::system()).strftime("%-d %b %Y, %H:%M").to_string()
 }

@@ -1,5 +1,7 @@
-//! Text that several rooms share: numbers with their units, tables, and the licences of everything that is built in.
+//! Text that several rooms share: numbers with their units, tables, the licences of everything that is built in, and text from outside
+//! made safe to show.
 
 pub mod format;
 pub mod licences;
 pub mod table;
+pub mod visible;

@@ -6,6 +6,7 @@ use eframe::egui::{Align2, Id, LayerId, Order, Stroke, StrokeKind, TextStyle, Ui
 
 use super::style;
 use crate::app::{Action, App, Dropped};
+use crate::text::visible;
 
 /// Returns dropped files as an action, and draws an overlay that announces what dropping will do while files hover.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
@@ -41,7 +42,7 @@ fn announcement(app: &App, first: Option<&PathBuf>, count: usize) -> String {
     if dropped == Dropped::Weights && app.is_training() {
         return "Training is in progress: models can be imported when it has finished".to_owned();
     }
-    let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let name = visible::label(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy());
     let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
     format!("{}: {name}{more}", dropped.sentence())
 }

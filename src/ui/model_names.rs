@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::records::ModelRef;
 use crate::text::format::local_time;
+use crate::text::visible;
 
 /// The available models: that of the current run, the starter model, and the `runs` newest finished ones.
 pub fn models(app: &App, runs: usize) -> Vec<ModelRef> {
@@ -26,7 +27,7 @@ pub fn model(app: &App, reference: &ModelRef) -> String {
                     let config = &summary.config;
                     format!("{} on {}, {}", config.model.label(), config.data.label(), local_time(&summary.finished_at))
                 }
-                None => path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned()),
+                None => visible::label(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()),
             }
         }
     }

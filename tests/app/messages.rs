@@ -15,7 +15,7 @@ use inkling::progress::Cancelled;
 use inkling::records::Intervention;
 use inkling::run_config::{ConfigProblem, DeviceChoice, Field, ModelKind, Precision};
 use inkling::runs::RunError;
-use inkling::system::WriteError;
+use inkling::system::{TargetError, WriteError};
 
 /// Every problem there is, with words its sentence must hold.
 fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
@@ -97,12 +97,20 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     all.push((Problem::Run(RunError::Write(write())), both()));
     all.push((Problem::Run(RunError::Compute(compute())), vec!["Permission denied"]));
     let export = [
-        (ExportError::InTheWay { path: path() }, vec!["some folder/file.bin"]),
+        (ExportError::Target(TargetError::Source { path: path() }), vec!["some folder/file.bin"]),
         (ExportError::Lacks { parameter: "fc1.weight".to_owned() }, vec!["fc1.weight"]),
         (ExportError::Failed { message: reason() }, vec!["Permission denied"]),
         (ExportError::Write(write()), both()),
     ];
     all.extend(export.map(|(error, words)| (Problem::Export(error), words)));
+    let targets = [
+        (TargetError::Exist { paths: vec![path(), PathBuf::from("other.py")] }, vec!["some folder/file.bin", "other.py", "--force"]),
+        (TargetError::Source { path: path() }, vec!["some folder/file.bin"]),
+        (TargetError::Clash { path: path() }, vec!["some folder/file.bin"]),
+        (TargetError::Write(write()), both()),
+    ];
+    all.extend(targets.map(|(error, words)| (error.into(), words)));
+    all.push((ComputeError::NotFinite.into(), vec!["probabilities"]));
     let mismatch = |not_finite: Option<&str>| Mismatch {
         closest: ModelKind::LeNet,
         wrong: Vec::new(),
@@ -119,6 +127,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (ImportError::Infer(InferError::Compute(compute())), vec!["Permission denied"]),
         (ImportError::Compute(compute()), vec!["Permission denied"]),
         (ImportError::Data(DataError::Missing { path: path() }), vec!["some folder/file.bin"]),
+        (ImportError::Cancelled(Cancelled), Vec::new()),
     ];
     all.extend(import.map(|(error, words)| (Problem::Import(error), words)));
     let status = || "signal: 9 (SIGKILL)".to_owned();
@@ -157,7 +166,7 @@ fn all_are_there<'e, E: 'e>((kinds, kind): (&[&str], fn(&E) -> &'static str), er
 fn every_problem_is_really_every_one() {
     let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
     all_are_there(
-        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Export, Import, Write, Show, Busy, NoSuchRun, Diverged, NotResumable,
+        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Export, Import, Write, Target, Show, Busy, NoSuchRun, Diverged, NotResumable,
             Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
         all.iter(),
     );
@@ -173,10 +182,11 @@ fn every_problem_is_really_every_one() {
     all_are_there(kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, Unknown, Cancelled), inner!(Data));
     all_are_there(kinds!(InkError: Unreadable, Malformed), inner!(Ink));
     all_are_there(kinds!(ModelError: Unreadable, Malformed), inner!(Model));
-    all_are_there(kinds!(ComputeError: Failed, OutOfMemory), inner!(Compute));
+    all_are_there(kinds!(ComputeError: Failed, NotFinite, OutOfMemory), inner!(Compute));
     all_are_there(kinds!(RunError: Unreadable, Malformed, InUse, Occupied, Write, Compute), inner!(Run));
-    all_are_there(kinds!(ExportError: InTheWay, Lacks, Failed, Write), inner!(Export));
-    all_are_there(kinds!(ImportError: Unreadable, Malformed, Mismatch, Model, Infer, Compute, Data), inner!(Import));
+    all_are_there(kinds!(ExportError: Target, Lacks, Failed, Write), inner!(Export));
+    all_are_there(kinds!(ImportError: Unreadable, Malformed, Mismatch, Model, Infer, Compute, Data, Cancelled), inner!(Import));
+    all_are_there(kinds!(TargetError: Exist, Source, Clash, Write), inner!(Target));
     all_are_there(kinds!(EngineExit: NotStarted, Ended, Hung, Version, Garbled), inner!(EngineExited));
 }
 
@@ -197,7 +207,7 @@ fn every_problem_is_a_sentence_that_names_what_it_is_about() {
 fn every_problem_but_a_wish_to_stop_has_a_remedy() {
     for (problem, _) in every_problem() {
         let message = Message::from(&problem);
-        if matches!(problem, Problem::Cancelled(_) | Problem::Data(DataError::Cancelled(_))) {
+        if matches!(problem, Problem::Cancelled(_) | Problem::Data(DataError::Cancelled(_)) | Problem::Import(ImportError::Cancelled(_))) {
             assert_eq!(message.remedy, "");
         } else {
             assert!(message.remedy.len() > 10 && message.remedy.ends_with('.'), "{problem:?}: {}", message.remedy);

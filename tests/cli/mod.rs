@@ -9,6 +9,8 @@ mod interrupt;
 mod log;
 mod predict;
 mod resume;
+mod targets;
+mod terminal;
 mod train;
 mod usage;
 

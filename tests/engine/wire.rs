@@ -11,7 +11,7 @@ use inkling::ink::Ink;
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
-use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, RunPosition, StepPoint, Telemetry};
+use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, Replace, RunPosition, StepPoint, Telemetry};
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, Field, InferenceChoice, ModelKind, NamedSet, Preset,
     RunConfig,
@@ -53,7 +53,15 @@ fn every_command_arrives_as_it_left() {
         submit(6, Job::Evaluate { model: ModelRef::Starter, data: named }),
         submit(7, Job::Benchmark(report().extent)),
         submit(8, Job::Compare { config: RunConfig::default(), sides: vec![side_of(&RunConfig::default())] }),
-        submit(9, Job::Export { model: ModelRef::Starter, spec: ExportSpec::new(ExportFormat::Zip), to: Some("a.zip".into()) }),
+        submit(
+            9,
+            Job::Export {
+                model: ModelRef::Starter,
+                spec: ExportSpec::new(ExportFormat::Zip),
+                to: Some("a.zip".into()),
+                replace: Replace::Requested,
+            },
+        ),
         submit(10, Job::Import(ImportSpec { activation: Some(Activation::Gelu), ..ImportSpec::of("a.pt".into()) })),
         train(1, &RunConfig::default().further("a/model.safetensors".into()), None),
         Command::Ping,

@@ -7,7 +7,7 @@ use inkling::ink::Ink;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
 use inkling::records::benchmark::Extent;
-use inkling::records::{ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, RunSummary};
+use inkling::records::{ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, Replace, RunSummary};
 use inkling::run_config::{ConfigProblem, DataSource, DataSpec, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
 use tempfile::TempDir;
 
@@ -316,7 +316,7 @@ fn models_are_exported_also_while_a_run_is_under_way_but_not_measured_then() {
     let to = bench.folder.path().join("starter.onnx");
     let spec = ExportSpec::new(ExportFormat::Onnx);
     let export = |id, spec: &ExportSpec, to| {
-        bench.handle.send(submit(id, Job::Export { model: ModelRef::Starter, spec: spec.clone(), to }));
+        bench.handle.send(submit(id, Job::Export { model: ModelRef::Starter, spec: spec.clone(), to, replace: Replace::Nothing }));
     };
     export(2, &spec, Some(to.clone()));
     let report = bench.exported(2);
@@ -343,13 +343,13 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     let (onnx, weights) = (bench.folder.path().join("small.onnx"), bench.folder.path().join("mine.safetensors"));
     let model = ModelRef::File(trained.model_path.clone());
     let spec = ExportSpec { quantize: true, ..ExportSpec::new(ExportFormat::Onnx) };
-    bench.handle.send(submit(2, Job::Export { model: model.clone(), spec, to: Some(onnx) }));
+    bench.handle.send(submit(2, Job::Export { model: model.clone(), spec, to: Some(onnx), replace: Replace::Nothing }));
     let report = bench.exported(2);
     let accuracy = report.quantized.unwrap();
     assert_eq!((accuracy.images, accuracy.original), (50, trained.test.unwrap().accuracy));
 
     let spec = ExportSpec::new(ExportFormat::Safetensors);
-    bench.handle.send(submit(3, Job::Export { model, spec, to: Some(weights.clone()) }));
+    bench.handle.send(submit(3, Job::Export { model, spec, to: Some(weights.clone()), replace: Replace::Nothing }));
     bench.exported(3);
     let words = std::fs::read(&weights).unwrap();
     let folder = bench.folder.path().display().to_string();

@@ -1,6 +1,7 @@
 //! Exports: what is in each file, without the tools that read them; those run in `.ci/exports`.
 
 mod documents;
+mod hostile;
 mod onnx;
 mod pytorch;
 mod saving;

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use inkling::export::{ExportError, export};
 use inkling::nn::ModelFile;
-use inkling::records::ExportSpec;
+use inkling::records::{ExportSpec, Replace};
 use inkling::run_config::{Activation, ExportFormat, ModelKind};
+use inkling::system::TargetError;
 
 use super::untrained_model;
 
@@ -18,8 +19,18 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 fn save(model: ModelKind, format: ExportFormat, path: &Path) -> Result<(), ExportError> {
+    save_over(model, format, path, Replace::Nothing)
+}
+
+fn save_over(model: ModelKind, format: ExportFormat, path: &Path, replace: Replace) -> Result<(), ExportError> {
     let name = path.file_name().unwrap().to_str().unwrap();
-    export(&untrained_model(model, Activation::Relu), &ExportSpec::new(format), name).unwrap().save(path).map(drop)
+    export(&untrained_model(model, Activation::Relu), &ExportSpec::new(format), name).unwrap().save(path, replace, None).map(drop)
+}
+
+/// The names of the files that are in the way of this export.
+fn in_the_way(refused: Result<(), ExportError>) -> Vec<String> {
+    let Err(ExportError::Target(TargetError::Exist { paths })) = refused else { panic!("not refused: {refused:?}") };
+    paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -38,8 +49,9 @@ fn what_belongs_to_a_file_is_written_beside_it() {
         let mut expected: Vec<String> = beside.into_iter().chain([name]).map(str::to_owned).collect();
         expected.sort();
         assert_eq!(names(folder.path()), expected);
-        // Once more in the same place is no conflict.
-        save(ModelKind::LeNet, format, &folder.path().join(name)).unwrap();
+        // Once more in the same place has to be asked for; what lies beside it is the same and in nobody's way.
+        assert_eq!(in_the_way(save(ModelKind::LeNet, format, &folder.path().join(name))), [name]);
+        save_over(ModelKind::LeNet, format, &folder.path().join(name), Replace::Requested).unwrap();
     }
 }
 
@@ -58,12 +70,38 @@ fn several_models_share_a_folder() {
 }
 
 #[test]
-fn another_file_in_the_way_is_left_alone_and_nothing_is_written() {
+fn other_files_in_the_way_are_all_named_and_nothing_is_written_until_they_may_go() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("Cargo.toml"), "mine").unwrap();
-    let refused = save(ModelKind::LeNet, ExportFormat::Candle, &folder.path().join("main.rs"));
-    assert!(matches!(refused, Err(ExportError::InTheWay { path }) if path.ends_with("Cargo.toml")));
-    assert_eq!(names(folder.path()), ["Cargo.toml"]);
+    let main = folder.path().join("main.rs");
+    for name in ["Cargo.toml", "model.safetensors", "main.rs"] {
+        std::fs::write(folder.path().join(name), "mine").unwrap();
+    }
+    assert_eq!(in_the_way(save(ModelKind::LeNet, ExportFormat::Candle, &main)), ["main.rs", "Cargo.toml", "model.safetensors"]);
+    let confirmed = save_over(ModelKind::LeNet, ExportFormat::Candle, &main, Replace::Requested);
+    assert_eq!(in_the_way(confirmed), ["Cargo.toml", "model.safetensors"]);
+    for name in names(folder.path()) {
+        assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), "mine");
+    }
+    save_over(ModelKind::LeNet, ExportFormat::Candle, &main, Replace::Everything).unwrap();
+    assert_eq!(names(folder.path()), ["Cargo.toml", "main.rs", "model.safetensors"]);
+    assert!(names(folder.path()).iter().all(|name| std::fs::read(folder.path().join(name)).unwrap() != b"mine"));
+}
+
+#[test]
+fn files_of_a_group_that_would_have_one_name_are_refused() {
+    for (format, name) in [
+        (ExportFormat::Onnx, "predict.py"),
+        (ExportFormat::Onnx, "Predict.PY"),
+        (ExportFormat::PyTorch, "model.py"),
+        (ExportFormat::Candle, "cargo.toml"),
+        (ExportFormat::Candle, "MODEL.safetensors"),
+        (ExportFormat::Card, "card.json"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = save_over(ModelKind::LeNet, format, &folder.path().join(name), Replace::Everything);
+        assert!(matches!(refused, Err(ExportError::Target(TargetError::Clash { .. }))), "{name}: {refused:?}");
+        assert!(names(folder.path()).is_empty(), "{name}");
+    }
 }
 
 #[test]

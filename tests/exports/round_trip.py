@@ -155,7 +155,8 @@ def check(name, activation):
     assert right > 0.2, f"{name} has learned nothing: {right}"
 
     # Everything in one archive, with 8-bit weights besides.
-    [told] = objects(inkling("export", "--model", model, "--format", "zip", "--quantize", "--out", home / "whole.zip", "--json"))
+    [told] = objects(inkling("export", "--model", model, "--format", "zip", "--quantize", "--data", data, "--out",
+                              home / "whole.zip", "--json"))
     folder = unpack(home / "whole.zip")
     assert {file["name"] for file in told["files"]} == {path.name for path in folder.iterdir()}
     near("onnxruntime", through_onnxruntime(folder / "model.onnx"), wanted)

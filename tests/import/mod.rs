@@ -5,32 +5,41 @@ mod hostile;
 use std::path::{Path, PathBuf};
 
 use inkling::export::export;
-use inkling::import::{ImportError, Imported, Mismatch, NamedTensor, identify, import};
-use inkling::nn::{Mode, Net};
-use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Normalization};
+use inkling::import::{ImportError, Imported, Mismatch, NamedTensor, identify};
+use inkling::nn::{Mode, Net, Parameter};
+use inkling::progress::{Cancelled, Unwatched};
+use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Normalization, Replace};
 use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
 use crate::export::untrained_model;
 
-/// A network's weights by these names.
+/// A network's weights by these names, without the numbers.
 fn tensors(kind: ModelKind, rename: impl Fn(&str) -> String) -> Vec<NamedTensor> {
     let net = Net::new(kind, Activation::Relu, 5).unwrap();
-    let tensor = |parameter: &inkling::nn::Parameter| NamedTensor {
-        name: rename(parameter.name()),
-        shape: parameter.tensor().dims().to_vec(),
-        values: parameter.values().unwrap(),
-    };
+    let tensor = |parameter: &Parameter| NamedTensor { name: rename(parameter.name()), shape: parameter.tensor().dims().to_vec() };
     net.parameters().iter().map(tensor).collect()
 }
 
-/// Writes them as a safetensors file without any description.
-fn write(path: &Path, tensors: &[NamedTensor]) {
-    let bytes: Vec<Vec<u8>> = tensors.iter().map(|tensor| tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect()).collect();
-    let views =
-        tensors.iter().zip(&bytes).map(|(tensor, bytes)| (&tensor.name, TensorView::new(Dtype::F32, tensor.shape.clone(), bytes).unwrap()));
+/// Our names of a network's weights.
+fn names(kind: ModelKind) -> Vec<String> {
+    tensors(kind, str::to_owned).into_iter().map(|tensor| tensor.name).collect()
+}
+
+/// Writes a network's weights as a safetensors file without any description.
+fn write(path: &Path, net: &Net) {
+    let weights: Vec<(&Parameter, Vec<u8>)> =
+        net.parameters().iter().map(|it| (it, it.values().unwrap().iter().flat_map(|value| value.to_le_bytes()).collect())).collect();
+    let views = weights
+        .iter()
+        .map(|(parameter, bytes)| (parameter.name(), TensorView::new(Dtype::F32, parameter.tensor().dims().to_vec(), bytes).unwrap()));
     std::fs::write(path, safetensors::serialize(views, None).unwrap()).unwrap();
+}
+
+/// Imports a file, with nobody waiting.
+fn import(spec: &ImportSpec) -> Result<Imported, ImportError> {
+    inkling::import::import(spec, &mut Unwatched)
 }
 
 fn mismatch(tensors: Vec<NamedTensor>) -> Mismatch {
@@ -43,10 +52,10 @@ fn every_network_is_known_by_its_names_and_behind_any_prefix() {
         for prefix in ["", "module.", "_orig_mod.model."] {
             let mut given = tensors(kind, |name| format!("{prefix}{name}"));
             given.reverse();
-            given.push(NamedTensor { name: format!("{prefix}bn1.num_batches_tracked"), shape: Vec::new(), values: vec![7.0] });
+            given.push(NamedTensor { name: format!("{prefix}bn1.num_batches_tracked"), shape: Vec::new() });
             let identified = identify(given, None).unwrap();
             assert_eq!((identified.model, identified.renamed.len()), (kind, 0), "{prefix}");
-            assert_eq!(identified.values, Net::new(kind, Activation::Relu, 5).unwrap().weights().unwrap());
+            assert_eq!(identified.names, names(kind).iter().map(|name| format!("{prefix}{name}")).collect::<Vec<_>>());
         }
     }
 }
@@ -64,9 +73,10 @@ fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
         (ModelKind::ConvNetBn, tensors(ModelKind::ConvNetBn, swaps(&[("conv", "net.c"), ("bn", "net.b"), ("fc", "net.f")]))),
     ];
     for (kind, given) in cases {
+        let theirs: Vec<String> = given.iter().map(|tensor| tensor.name.clone()).collect();
         let identified = identify(given, None).unwrap();
         assert_eq!((identified.model, identified.renamed.is_empty()), (kind, false));
-        assert_eq!(identified.values, Net::new(kind, Activation::Relu, 5).unwrap().weights().unwrap());
+        assert_eq!(identified.names, theirs);
     }
     // The blocks of a residual net are alike: shapes alone do not tell them apart.
     assert_eq!(mismatch(tensors(ModelKind::ResNet14, swaps(&[("layer", "stage")]))).closest, ModelKind::ResNet14);
@@ -78,7 +88,7 @@ fn what_does_not_fit_is_listed() {
     given.retain(|tensor| tensor.name != "fc2.bias");
     let shape = given.iter_mut().find(|tensor| tensor.name == "conv1.weight").map(|tensor| &mut tensor.shape).unwrap();
     *shape = vec![6, 25];
-    given.push(NamedTensor { name: "fc4.weight".to_owned(), shape: vec![10, 10], values: vec![0.0; 100] });
+    given.push(NamedTensor { name: "fc4.weight".to_owned(), shape: vec![10, 10] });
     let found = mismatch(given);
     assert_eq!(found.closest, ModelKind::LeNet);
     assert_eq!(
@@ -88,9 +98,6 @@ fn what_does_not_fit_is_listed() {
     assert_eq!(found.missing, [("fc2.bias".to_owned(), vec![84])]);
     assert_eq!(found.unexpected, [("fc4.weight".to_owned(), vec![10, 10])]);
 
-    let mut given = tensors(ModelKind::Tiny, str::to_owned);
-    given[0].values[3] = f32::NAN;
-    assert_eq!(mismatch(given).not_finite.as_deref(), Some("conv1.weight"));
     // Another network than the one that is named.
     let named = identify(tensors(ModelKind::LeNet, str::to_owned), Some(ModelKind::Mlp)).unwrap_err();
     assert!(named.closest == ModelKind::Mlp && !named.wrong.is_empty() && !named.unexpected.is_empty());
@@ -102,7 +109,10 @@ fn what_inkling_exported_comes_back_with_its_history() {
     let mut exported = untrained_model(ModelKind::Attention, Activation::Gelu);
     exported.run = Some(crate::fake_engine::summary(&exported.file.card.config, Vec::new(), false));
     let path = folder.path().join("mine.safetensors");
-    export(&exported, &ExportSpec::new(ExportFormat::Safetensors), "mine.safetensors").unwrap().save(&path).unwrap();
+    export(&exported, &ExportSpec::new(ExportFormat::Safetensors), "mine.safetensors")
+        .unwrap()
+        .save(&path, Replace::Nothing, None)
+        .unwrap();
     let Imported { file, summary, finding } = import(&ImportSpec::of(path)).unwrap();
     assert_eq!((file.card, finding), (exported.file.card.clone(), ImportFinding::Described));
     assert_eq!(summary.imported.as_deref(), Some("mine.safetensors"));
@@ -117,15 +127,7 @@ fn activation_and_normalisation_are_found_out_by_trying() {
     let starter = inkling::infer::starter_file().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("weights.safetensors");
-    let parameters = starter.net.parameters().iter();
-    let given: Vec<NamedTensor> = parameters
-        .map(|parameter| NamedTensor {
-            name: parameter.name().to_owned(),
-            shape: parameter.tensor().dims().to_vec(),
-            values: parameter.values().unwrap(),
-        })
-        .collect();
-    write(&path, &given);
+    write(&path, &starter.net);
     let Imported { file, summary, finding } = import(&ImportSpec::of(path.clone())).unwrap();
     let ImportFinding::Recognised { accuracy, images, sure, renamed } = finding else { panic!("not described") };
     assert!(accuracy > 0.9 && images == 1000 && sure && renamed.is_empty(), "{accuracy}");
@@ -150,7 +152,7 @@ fn activation_and_normalisation_are_found_out_by_trying() {
 fn what_reads_nothing_is_taken_as_usual_and_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fresh.safetensors");
-    write(&path, &tensors(ModelKind::Mlp, str::to_owned));
+    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 5).unwrap());
     let imported = import(&ImportSpec::of(path)).unwrap();
     assert!(matches!(imported.finding, ImportFinding::Recognised { sure: false, .. }));
     assert_eq!(imported.file.card.config.activation, Activation::Relu);
@@ -160,4 +162,36 @@ fn what_reads_nothing_is_taken_as_usual_and_said() {
 fn a_file_that_is_missing_is_called_unreadable() {
     let refused = import(&ImportSpec::of(PathBuf::from("/nowhere/at/all.pt")));
     assert!(matches!(refused, Err(ImportError::Unreadable { .. })));
+}
+
+#[test]
+fn weights_that_are_not_finite_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nan.safetensors");
+    let net = Net::new(ModelKind::Tiny, Activation::Relu, 5).unwrap();
+    let mut weights = net.weights().unwrap();
+    weights[0][3] = f32::NAN;
+    net.set_weights(&weights).unwrap();
+    write(&path, &net);
+    let Err(ImportError::Mismatch { mismatch, .. }) = import(&ImportSpec::of(path)) else { panic!("not refused") };
+    assert_eq!(mismatch.not_finite.as_deref(), Some("conv1.weight"));
+}
+
+#[test]
+fn an_import_can_be_cancelled_wherever_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("weights.safetensors");
+    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 5).unwrap());
+    let mut last = 0.0;
+    for reports in [1, 2, 5, 12, 30] {
+        let mut seen = 0;
+        let imported = inkling::import::import(&ImportSpec::of(path.clone()), &mut |fraction: f32| {
+            seen += 1;
+            last = fraction;
+            if seen == reports { Err(Cancelled) } else { Ok(()) }
+        });
+        let cancelled = inkling::problem::Problem::from(imported.unwrap_err());
+        assert_eq!((seen, cancelled), (reports, inkling::problem::Problem::Cancelled(Cancelled)), "cancelled at {last}");
+    }
+    assert!(last > 0.1, "the trials do not listen");
 }

@@ -6,6 +6,7 @@ mod candle_nn;
 mod convolution;
 mod convolution2d;
 mod cost;
+mod digests;
 mod features;
 mod files;
 mod gradients;

@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 
+use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::app::Action;
-use inkling::protocol::Job;
-use inkling::records::{ModelRef, RunSummary};
+use inkling::problem::Problem;
+use inkling::protocol::{Event, Job, JobEvent};
+use inkling::records::{ModelRef, Replace, RunSummary};
 use inkling::run_config::{ExportFormat, RunConfig};
 use inkling::runs::RunEntry;
+use inkling::system::TargetError;
 
-use super::stage::{Panel, serve, stage_with};
+use super::stage::{Panel, Stage, serve, stage_with};
 use crate::fake_engine::{Answers, summary};
 use crate::jobs::submitted;
 
@@ -47,7 +50,7 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     assert!(harness.query_by_label("Evaluating the 8-bit model…").is_some());
     let heard = &harness.state().engine.heard;
     let written = heard.iter().filter_map(submitted).find_map(|(_, job)| match job {
-        Job::Export { spec, to: Some(to), model } => Some((spec.clone(), to.clone(), model.clone())),
+        Job::Export { spec, to: Some(to), model, .. } => Some((spec.clone(), to.clone(), model.clone())),
         _ => None,
     });
     let (spec, to, model) = written.expect("nothing was exported");
@@ -60,6 +63,52 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     harness.get_by_label("Close").click();
     harness.run();
     assert!(harness.state().app.export.is_none());
+}
+
+/// Answers the export that was submitted last with files in its way; returns what it was allowed to replace.
+fn refuse(harness: &mut Harness<'static, Stage>) -> Option<Replace> {
+    let asked = harness.state_mut().engine.listen();
+    let (id, replace) = asked.iter().filter_map(submitted).find_map(|(id, job)| match job {
+        Job::Export { to: Some(_), replace, .. } => Some((id, *replace)),
+        _ => None,
+    })?;
+    let paths = ["/tmp/digits.onnx", "/tmp/predict.py"].map(PathBuf::from).to_vec();
+    let event = JobEvent::Failed(Problem::Target(TargetError::Exist { paths }));
+    harness.state().engine.send(Event::Job { id, event });
+    harness.run();
+    Some(replace)
+}
+
+#[test]
+fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
+    // The name that is completed is one that the dialog did not ask about.
+    for (file, confirmed) in [("/tmp/digits.onnx", Replace::Requested), ("/tmp/digits", Replace::Nothing)] {
+        let answers = Answers { file: Some(PathBuf::from(file)), ..Answers::default() };
+        let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
+        harness.state_mut().app.runs = Some(vec![run()]);
+        harness.run();
+        harness.get_by_label("Export…").click();
+        serve(&mut harness);
+        harness.get_by_label("Save as…").click();
+        for _ in 0..200 {
+            harness.step();
+            if harness.state().app.jobs.export().is_some() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert_eq!(refuse(&mut harness), Some(confirmed));
+        assert!(harness.query_by_label_contains("/tmp/digits.onnx, /tmp/predict.py").is_some());
+        if confirmed == Replace::Nothing {
+            harness.get_by_label("Keep").click();
+            harness.run();
+            assert_eq!(refuse(&mut harness), None);
+        } else {
+            harness.get_by_label("Replace").click();
+            harness.run();
+            assert_eq!(refuse(&mut harness), Some(Replace::Everything));
+        }
+    }
 }
 
 #[test]

@@ -5,6 +5,8 @@ mod problems;
 
 use std::fmt;
 
+use crate::text::visible::one_line;
+
 /// A sentence for what happened and one for what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -15,8 +17,9 @@ pub struct Message {
 }
 
 impl Message {
+    /// Both are a line each, whatever names and library messages they quote.
     fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { what: what.into(), remedy: remedy.into() }
+        Self { what: one_line(&what.into()), remedy: one_line(&remedy.into()) }
     }
 }
 

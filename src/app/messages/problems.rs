@@ -13,7 +13,7 @@ use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
 use crate::run_config::{ConfigProblem, ModelKind, Precision};
 use crate::runs::RunError;
-use crate::system::{WriteError, WriteErrorKind};
+use crate::system::{TargetError, WriteError, WriteErrorKind};
 use crate::text::format::capitalised;
 
 impl From<&Problem> for Message {
@@ -28,6 +28,7 @@ impl From<&Problem> for Message {
             Problem::Export(error) => of_export(error),
             Problem::Import(error) => of_import(error),
             Problem::Write(error) => of_write(error),
+            Problem::Target(error) => of_target(error),
             Problem::Show { path, reason } => {
                 Self::new(format!("{} could not be opened: {}", path.display(), sentence(reason)), "Open the folder in your file manager.")
             }
@@ -84,11 +85,35 @@ fn of_write(WriteError { path, kind, reason }: &WriteError) -> Message {
     Message::new(format!("{} could not be written: {}", path.display(), sentence(reason)), remedy)
 }
 
+fn of_target(error: &TargetError) -> Message {
+    match error {
+        TargetError::Exist { paths } => Message::new(
+            match paths.as_slice() {
+                [path] => format!("{} exists already. Nothing was written.", path.display()),
+                _ => format!("{} exist already. Nothing was written.", list(paths.iter().map(AsRef::as_ref))),
+            },
+            "Choose another name or an empty folder, or replace what is there (on the command line: --force).",
+        ),
+        TargetError::Source { path } => Message::new(
+            format!("{} is the file that is read, and would be replaced. Nothing was written.", path.display()),
+            "Choose another name.",
+        ),
+        TargetError::Clash { path } => {
+            Message::new(format!("Two of the files would have the name {}. Nothing was written.", path.display()), "Choose another name.")
+        }
+        TargetError::Write(error) => of_write(error),
+    }
+}
+
 fn of_compute(error: &ComputeError) -> Message {
     match error {
         ComputeError::Failed { message } => Message::new(
             format!("A computation failed: {}", sentence(message)),
             "If memory is low, choose a smaller batch size or model. Otherwise please report this as a bug.",
+        ),
+        ComputeError::NotFinite => Message::new(
+            "The model gives no valid probabilities: its weights are too large, or damaged.",
+            "Choose another model, or train this one again with a lower learning rate.",
         ),
         ComputeError::OutOfMemory { message } => Message::new(
             format!("There is not enough memory for this run: {}", sentence(message)),
@@ -193,17 +218,11 @@ fn of_model(error: &ModelError) -> Message {
 
 fn of_export(error: &ExportError) -> Message {
     match error {
-        ExportError::InTheWay { path } => Message::new(
-            format!(
-                "The export also needs to write {}, but a different file with that name already exists. Nothing was written.",
-                path.display()
-            ),
-            "Choose an empty folder, or move that file.",
-        ),
         ExportError::Lacks { parameter } => {
             Message::new(format!("The model could not be exported: it has no weights named {parameter}."), "Please report this as a bug.")
         }
         ExportError::Write(error) => of_write(error),
+        ExportError::Target(error) => of_target(error),
         ExportError::Failed { message } => {
             Message::new(format!("The model could not be exported: {}", sentence(message)), "Try again, and please report this as a bug.")
         }
@@ -216,6 +235,7 @@ fn of_import(error: &ImportError) -> Message {
         ImportError::Infer(error) => Message::from(&Problem::from(error.clone())),
         ImportError::Compute(error) => of_compute(error),
         ImportError::Data(error) => of_data(error),
+        ImportError::Cancelled(_) => cancelled(),
         ImportError::Unreadable { path, reason } => Message::new(
             format!("{} could not be read: {}", path.display(), sentence(reason)),
             "Check that the file exists and that you have permission to read it.",
@@ -297,13 +317,13 @@ fn of_run(error: &RunError) -> Message {
     }
 }
 
-/// An external error message, ended with a full stop.
+/// An external error message in one line, ended with a full stop.
 fn sentence(text: &str) -> String {
-    let text = text.trim();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() {
         "unknown error.".to_owned()
     } else if text.ends_with(['.', '!', '?']) {
-        text.to_owned()
+        text
     } else {
         format!("{text}.")
     }

@@ -7,9 +7,11 @@ use crate::app::action::Screen;
 use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
+use crate::problem::Problem;
 use crate::protocol::{ExportReport, Job};
-use crate::records::{ExportSpec, ImportSpec, ModelRef};
+use crate::records::{ExportSpec, ImportSpec, ModelRef, Replace};
 use crate::run_config::ExportFormat;
+use crate::system::TargetError;
 use crate::text::format::local_time;
 
 /// An export that is being chosen, or written.
@@ -23,13 +25,24 @@ pub struct ExportView {
     pub preview: Option<ExportReport>,
     /// What was written last.
     pub written: Option<ExportReport>,
+    /// Files that exist and would have to be replaced, until the person decides.
+    pub in_the_way: Option<InTheWay>,
+}
+
+/// An export that was not written because of files that exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InTheWay {
+    /// The file to export to.
+    pub to: PathBuf,
+    /// All files that exist.
+    pub paths: Vec<PathBuf>,
 }
 
 impl App {
     /// Opens the choice of how to export this model, with the format that was chosen last.
     pub(in crate::app) fn open_export(&mut self, model: ModelRef) {
         let spec = self.export.take().map_or_else(|| ExportSpec::new(ExportFormat::Onnx), |before| before.spec);
-        self.export = Some(ExportView { model, spec, preview: None, written: None });
+        self.export = Some(ExportView { model, spec, preview: None, written: None, in_the_way: None });
         self.preview_export();
     }
 
@@ -38,14 +51,14 @@ impl App {
             return;
         }
         if let Some(view) = self.export.as_mut().filter(|view| view.spec != spec) {
-            (view.spec, view.written) = (spec, None);
+            (view.spec, view.written, view.in_the_way) = (spec, None, None);
             self.preview_export();
         }
     }
 
     fn preview_export(&mut self) {
         let Some(view) = &self.export else { return };
-        let job = Job::Export { model: view.model.clone(), spec: view.spec.clone(), to: None };
+        let job = Job::Export { model: view.model.clone(), spec: view.spec.clone(), to: None, replace: Replace::Nothing };
         self.jobs.forget(|job| matches!(job, Job::Export { to: None, .. }));
         self.submit(job);
     }
@@ -59,14 +72,30 @@ impl App {
 
     pub(in crate::app) fn export_to(&mut self, to: PathBuf) {
         let Some(view) = &mut self.export else { return };
-        // A name without an extension is completed: other programs go by it.
+        // A name without an extension is completed: other programs go by it. About the completed name nobody was asked.
         let ending = Path::new(view.spec.format.file_name()).extension();
-        let to = match (to.extension(), ending) {
-            (None, Some(ending)) => to.with_extension(ending),
-            _ => to,
+        let (to, replace) = match (to.extension(), ending) {
+            (None, Some(ending)) => (to.with_extension(ending), Replace::Nothing),
+            _ => (to, Replace::Requested),
         };
-        view.written = None;
-        let job = Job::Export { model: view.model.clone(), spec: view.spec.clone(), to: Some(to) };
+        (view.written, view.in_the_way) = (None, None);
+        let job = Job::Export { model: view.model.clone(), spec: view.spec.clone(), to: Some(to), replace };
+        self.submit(job);
+    }
+
+    /// An export has failed. Files in the way are a question to the person; true where that is all.
+    pub(in crate::app) fn export_failed(&mut self, job: &Job, problem: &Problem) -> bool {
+        let (Job::Export { to: Some(to), .. }, Problem::Target(TargetError::Exist { paths })) = (job, problem) else { return false };
+        let Some(view) = &mut self.export else { return false };
+        view.in_the_way = Some(InTheWay { to: to.clone(), paths: paths.clone() });
+        true
+    }
+
+    /// The answer to that question.
+    pub(in crate::app) fn replace_exported(&mut self, replace: bool) {
+        let Some(view) = &mut self.export else { return };
+        let Some(InTheWay { to, .. }) = view.in_the_way.take().filter(|_| replace) else { return };
+        let job = Job::Export { model: view.model.clone(), spec: view.spec.clone(), to: Some(to), replace: Replace::Everything };
         self.submit(job);
     }
 

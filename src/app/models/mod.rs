@@ -3,5 +3,5 @@
 mod import_export;
 mod results;
 
-pub use import_export::{Dropped, ExportView};
+pub use import_export::{Dropped, ExportView, InTheWay};
 pub use results::ResultsView;

@@ -1,10 +1,10 @@
 //! The inputs of `inkling predict`: which files of a folder count, and which of them are ink files.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::ink::InkError;
+use crate::system::files::open_regular;
 
 const IMAGES: [&str; 3] = [".png", ".jpg", ".jpeg"];
 const INK: [&str; 6] = [".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"];
@@ -42,6 +42,6 @@ fn is_named(path: &Path, endings: &[&str]) -> bool {
 /// Whether a file starts like JSON or gzip, as no image does. A file that cannot be opened is reported later, when it is read.
 fn starts_like_ink(file: &Path) -> bool {
     let mut start = Vec::new();
-    let _ = File::open(file).and_then(|opened| opened.take(64).read_to_end(&mut start));
+    let _ = open_regular(file).and_then(|opened| opened.take(64).read_to_end(&mut start));
     start.starts_with(&[0x1F, 0x8B]) || start.trim_ascii_start().starts_with(b"{")
 }

@@ -15,6 +15,7 @@ use crate::infer::{Classifier, Classify};
 use crate::ink::{read_image_file, read_ink_file};
 use crate::problem::Problem;
 use crate::records::{CLASSES, Prediction};
+use crate::text::visible;
 
 /// The options of `inkling predict`.
 #[derive(Debug, clap::Args)]
@@ -105,5 +106,6 @@ fn print(path: &str, prediction: &Prediction, output: &mut Output) -> Result<(),
         return Ok(());
     }
     let Verdict { sentence, detail, .. } = Verdict::of(prediction);
+    let path = visible::one_line(path);
     output.text(&if detail.is_empty() { format!("{path}: {sentence}") } else { format!("{path}: {sentence}. {detail}") })
 }

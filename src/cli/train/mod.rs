@@ -18,6 +18,7 @@ use crate::run_config::{
 };
 use crate::runs::{Checkpoints, InterruptedRun};
 use crate::system::paths::Paths;
+use crate::system::targets::check_folder;
 
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
@@ -107,6 +108,9 @@ pub struct Arguments {
     /// Folder to save the run in [default: a new folder among Inkling's runs]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Replace the run in that folder, if there is one
+    #[arg(long, requires = "out")]
+    force: bool,
     /// Number format of the weights in the model file; f16 halves the size
     #[arg(long, value_name = "NAME", default_value = "f32", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
     weights: WeightFormat,
@@ -168,6 +172,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let problems = config.problems();
     if !problems.is_empty() {
         return Err(Failure::of_config(&problems));
+    }
+    if let Some(out) = &arguments.out {
+        let initial = config.initial_weights.as_deref();
+        check_folder(out, arguments.force, initial.as_slice())?;
     }
     let config = RunConfig { device: devices::resolve(config.device, config.precision)?, ..config };
     let engine = Engine::start_for(config.device, arguments.data_dir, arguments.out.map(RunsTarget::Folder), arguments.weights)?;

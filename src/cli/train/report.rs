@@ -8,6 +8,7 @@ use crate::cli::output::Output;
 use crate::records::{EpochRecord, Intervention, RunPlan, RunSummary};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, percent};
+use crate::text::visible;
 
 /// JSON at the start of the run: its configuration and plan.
 #[derive(Debug, Serialize)]
@@ -155,7 +156,7 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
             count(u64::from(summary.config.epochs), "epoch")
         ),
     })?;
-    output.text(&format!("Model saved as {}", summary.model_path.display()))?;
+    output.text(&format!("Model saved as {}", visible::path(&summary.model_path)))?;
     output.text(&format!("Try it on an image of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
 }
 

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use super::{JobContext, JobError, Workspace};
+use crate::data::DataError;
+use crate::engine::handle::RunsTarget;
 use crate::export::quantize::quantized;
 use crate::export::{ExportedModel, export};
 use crate::infer::{measure, starter_file};
@@ -10,8 +12,10 @@ use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::protocol::{ExportReport, JobResult};
-use crate::records::{ExportSpec, ModelRef, QuantizedAccuracy};
+use crate::records::{ExportSpec, ModelRef, QuantizedAccuracy, Replace};
+use crate::run_config::DataSource;
 use crate::runs;
+use crate::system::targets::check_file;
 
 pub(super) fn run(
     workspace: &mut Workspace<'_>,
@@ -19,9 +23,14 @@ pub(super) fn run(
     model: &ModelRef,
     spec: &ExportSpec,
     to: Option<&Path>,
+    replace: Replace,
 ) -> Result<JobResult, JobError> {
     let mut exported = load(model)?;
-    let unmeasured = match measure_quantized(workspace, context, &exported) {
+    if let Some(to) = to {
+        // Before a minute is spent on measuring.
+        check_file(to, replace != Replace::Nothing, source(model).as_slice())?;
+    }
+    let unmeasured = match measure_quantized(workspace, context, &exported, spec) {
         Ok(accuracy) => {
             exported.quantized = Some(accuracy);
             None
@@ -30,12 +39,17 @@ pub(super) fn run(
         // That the data cannot be read is no reason to export nothing.
         Err(JobError::Failed(problem)) => Some(problem),
     };
-    Ok(JobResult::Export(ExportReport { unmeasured, ..write(exported, spec, to)? }))
+    Ok(JobResult::Export(ExportReport { unmeasured, ..write(exported, spec, model, to, replace)? }))
 }
 
 /// Exports without measuring anything.
-pub(super) fn run_at_once(model: &ModelRef, spec: &ExportSpec, to: Option<&Path>) -> Result<JobResult, JobError> {
-    Ok(JobResult::Export(write(load(model)?, spec, to)?))
+pub(super) fn run_at_once(model: &ModelRef, spec: &ExportSpec, to: Option<&Path>, replace: Replace) -> Result<JobResult, JobError> {
+    Ok(JobResult::Export(write(load(model)?, spec, model, to, replace)?))
+}
+
+/// The model's file, which an export must not replace.
+fn source(model: &ModelRef) -> Option<&Path> {
+    if let ModelRef::File(path) = model { Some(path) } else { None }
 }
 
 /// The model, and the run in whose folder it is, if any.
@@ -54,11 +68,17 @@ fn load(model: &ModelRef) -> Result<ExportedModel, Problem> {
 }
 
 /// Puts the export together and writes it, if it is to be written.
-fn write(exported: ExportedModel, spec: &ExportSpec, to: Option<&Path>) -> Result<ExportReport, Problem> {
+fn write(
+    exported: ExportedModel,
+    spec: &ExportSpec,
+    model: &ModelRef,
+    to: Option<&Path>,
+    replace: Replace,
+) -> Result<ExportReport, Problem> {
     let exported = exported.without_folders();
     let name = to.and_then(Path::file_name).map_or_else(|| spec.format.file_name().to_owned(), |name| name.to_string_lossy().into_owned());
     let export = export(&exported, spec, &name)?;
-    let paths = to.map_or_else(|| Ok(Vec::new()), |path| export.save(path))?;
+    let paths = to.map_or_else(|| Ok(Vec::new()), |path| export.save(path, replace, source(model)))?;
     Ok(ExportReport { files: export.infos(), paths, quantized: exported.quantized, unmeasured: None })
 }
 
@@ -67,11 +87,30 @@ fn measure_quantized(
     workspace: &mut Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     exported: &ExportedModel,
+    spec: &ExportSpec,
 ) -> Result<QuantizedAccuracy, JobError> {
-    let data = &exported.file.card.data;
+    let data = match &spec.measure_on {
+        Some(data) => data,
+        None if may_be_read(workspace, exported) => &exported.file.card.data,
+        None => return Err(DataError::Unknown.into()),
+    };
     let test = &workspace.datasets.get(&workspace.settings.data_folders, data, &mut context.part(0.0, 1.0 / 3.0))?.test;
     let net = &exported.file.net;
-    let original = measure(net, test, &mut context.part(1.0 / 3.0, 2.0 / 3.0))?.evaluation;
+    let original = measure(net, test, &mut context.part(1.0 / 3.0, 2.0 / 3.0))?;
+    original.check_finite()?;
+    let original = original.evaluation;
     let rounded = measure(&quantized(net)?, test, &mut context.part(2.0 / 3.0, 1.0))?.evaluation;
     Ok(QuantizedAccuracy { images: original.images, original: original.accuracy, quantized: rounded.accuracy })
+}
+
+/// Whether the model's data may be looked for. A model file from elsewhere can name any path, one on a network too: only of a model that
+/// was trained here, the path was chosen here.
+fn may_be_read(workspace: &Workspace<'_>, exported: &ExportedModel) -> bool {
+    let has_path = exported.file.card.data.sources().iter().any(|source| matches!(source, DataSource::Path(_)));
+    !has_path || exported.run.as_ref().is_some_and(|run| run.imported.is_none() && is_among(&workspace.settings.runs, &run.folder))
+}
+
+fn is_among(runs: &RunsTarget, folder: &Path) -> bool {
+    let RunsTarget::Store(root) = runs else { return false };
+    folder.parent().and_then(|parent| parent.canonicalize().ok()).is_some_and(|parent| root.canonicalize().is_ok_and(|root| root == parent))
 }

@@ -1,14 +1,14 @@
 //! Reads a file of weights and saves it as a model among the runs.
 
-use super::{JobError, Workspace};
+use super::{JobContext, JobError, Workspace};
 use crate::engine::handle::RunsTarget;
 use crate::import::{Imported, import};
 use crate::protocol::JobResult;
 use crate::records::ImportSpec;
 use crate::runs::{Store, keep_in};
 
-pub(super) fn run(workspace: &Workspace<'_>, spec: &ImportSpec) -> Result<JobResult, JobError> {
-    let Imported { file, summary, finding } = import(spec)?;
+pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &ImportSpec) -> Result<JobResult, JobError> {
+    let Imported { file, summary, finding } = import(spec, context)?;
     let weights = workspace.settings.weights;
     let summary = match &workspace.settings.runs {
         RunsTarget::Store(root) => Store::new(root).keep(&file, &summary, weights)?,

@@ -44,8 +44,8 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
         Job::Evaluate { model, data } => evaluate::run(workspace, context, model, data),
         Job::Benchmark(extent) => benchmark::run(workspace, context, *extent),
         Job::Compare { config, sides } => compare::run(workspace, context, config, sides),
-        Job::Export { model, spec, to } => export::run(workspace, context, model, spec, to.as_deref()),
-        Job::Import(spec) => import::run(workspace, spec),
+        Job::Export { model, spec, to, replace } => export::run(workspace, context, model, spec, to.as_deref(), *replace),
+        Job::Import(spec) => import::run(workspace, context, spec),
     };
     queue.end(id, result);
 }
@@ -53,7 +53,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
 /// Carries a job out that is done between two training steps; `None` for one that takes longer.
 pub(super) fn run_at_once(job: &Job) -> Option<Result<JobResult, JobError>> {
     match job {
-        Job::Export { model, spec, to } if to.is_none() || !spec.is_quantized() => Some(export::run_at_once(model, spec, to.as_deref())),
+        Job::Export { model, spec, to, replace } if job.is_immediate() => Some(export::run_at_once(model, spec, to.as_deref(), *replace)),
         _ => None,
     }
 }

@@ -1,22 +1,23 @@
 use std::fmt::Write as _;
 
 use super::LIMITS;
+use crate::export::untrusted::Untrusted;
 use crate::export::{ExportedModel, details};
 use crate::math::statistics::class_scores;
 use crate::records::{Evaluation, FileInfo};
 
 /// The card as Markdown; `files` lists the other files of the export.
 pub fn markdown(model: &ExportedModel, files: &[FileInfo]) -> String {
-    let mut text = format!("# {}\n\n{}\n", model.title(), model.description());
+    let mut text = format!("# {}\n\n{}\n", model.title().markdown(), model.description().markdown());
     if !files.is_empty() {
         text += "\n## Files\n\n| file | what it is |\n|---|---|\n";
         for file in files {
-            line(&mut text, &format!("| `{}` | {} |", file.name, file.about));
+            line(&mut text, &format!("| {} | {} |", Untrusted::from(file.name.as_str()).markdown_code(), file.about));
         }
     }
     text += "\n## Accuracy\n\n";
     match model.test_accuracy() {
-        Some(tested) => line(&mut text, &format!("Test accuracy on {}: {tested}.", model.file.card.data.label())),
+        Some(tested) => line(&mut text, &format!("Test accuracy on {}: {tested}.", model.data().markdown())),
         None => line(&mut text, "Not evaluated on a test set."),
     }
     if let Some(quantization) = model.quantization() {
@@ -28,7 +29,7 @@ pub fn markdown(model: &ExportedModel, files: &[FileInfo]) -> String {
     for (heading, rows) in details::sections(model) {
         let _ = write!(text, "\n## {heading}\n\n| | |\n|---|---|\n");
         for (name, value) in rows {
-            line(&mut text, &format!("| {name} | {} |", value.replace('|', "\\|")));
+            line(&mut text, &format!("| {name} | {} |", value.markdown()));
         }
     }
     text += "\n## Limits\n\n";

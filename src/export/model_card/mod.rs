@@ -50,8 +50,8 @@ pub fn json(model: &ExportedModel) -> Value {
         })
     });
     json!({
-        "title": model.title(),
-        "description": model.description(),
+        "title": model.title().plain(),
+        "description": model.description().plain(),
         "model": card.model,
         "parameters": parameter_count(card.model),
         "labels": card.labels,

@@ -48,9 +48,9 @@ pub fn write(model: &ExportedModel, spec: &ExportSpec, quantize: bool) -> Result
         node: conversions.into_iter().chain(nodes).collect(),
         name: model.name(),
         initializer: initializers,
-        doc_string: model.description(),
-        input: vec![value(input, input_shape, format, input_doc)],
-        output: vec![value(output, &output_shape, data_type::FLOAT, output_doc)],
+        doc_string: model.description().plain(),
+        input: vec![value(input, input_shape, format, input_doc.plain())],
+        output: vec![value(output, &output_shape, data_type::FLOAT, output_doc.plain())],
     };
     let metadata = model.metadata().into_iter().map(|(key, value)| StringStringEntryProto { key: key.to_owned(), value });
     let model = ModelProto {
@@ -59,7 +59,7 @@ pub fn write(model: &ExportedModel, spec: &ExportSpec, quantize: bool) -> Result
         producer_version: env!("CARGO_PKG_VERSION").to_owned(),
         domain: String::new(),
         model_version: 1,
-        doc_string: model.description(),
+        doc_string: model.description().plain(),
         graph: Some(graph),
         opset_import: vec![OperatorSetIdProto { domain: String::new(), version: i64::from(spec.opset) }],
         metadata_props: metadata.collect(),

@@ -3,6 +3,7 @@
 use super::{residual, transformer};
 use crate::export::ExportedModel;
 use crate::export::source_writer::SourceWriter;
+use crate::export::untrusted::Untrusted;
 use crate::ink::SIDE;
 use crate::nn::{Layer, layers, ops::Window};
 use crate::records::Normalization;
@@ -12,7 +13,6 @@ use crate::run_config::{Activation, ModelKind};
 pub fn model_py(model: &ExportedModel, weights: &str, stem: &str) -> String {
     let card = &model.file.card;
     let Normalization { mean, std } = card.normalization;
-    let (title, sentence) = (model.title(), model.description());
     let layers = layers(card.model, card.config.activation);
     let class = class_name(card.model);
     let module = match card.model {
@@ -27,7 +27,7 @@ pub fn model_py(model: &ExportedModel, weights: &str, stem: &str) -> String {
 
     from {stem} import load, preprocess
 
-    model = load("{weights}")
+    model = load("{weights_doc}")
     probabilities = model(preprocess(images)).softmax(1)  # images: [n, {SIDE}, {SIDE}] bytes, light ink on a dark background
 
 Or from a terminal, with images of {SIDE}x{SIDE} pixels: python {stem}.py image.png …
@@ -41,9 +41,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-LABELS = {labels}
+LABELS = [{labels}]
 MEAN, STD = {mean}, {std}
-WEIGHTS = Path(__file__).with_name("{weights}")
+WEIGHTS = Path(__file__).with_name({weights})
 
 
 {module}
@@ -75,9 +75,12 @@ if __name__ == "__main__":
         print(json.dumps({{"path": path, "digit": LABELS[best], "confidence": probabilities[best], "probabilities": probabilities}}))
 "#,
         version = env!("CARGO_PKG_VERSION"),
-        labels = crate::export::source_writer::string_list(&card.labels),
-        title = title.replace('"', "'").replace('\\', "/"),
-        sentence = sentence.replace('"', "'").replace('\\', "/"),
+        labels = model.labels().iter().map(Untrusted::python_string).collect::<Vec<_>>().join(", "),
+        title = model.title().python_doc(),
+        sentence = model.description().python_doc(),
+        stem = Untrusted::from(stem).python_doc(),
+        weights_doc = Untrusted::from(weights).python_doc(),
+        weights = Untrusted::from(weights).python_string(),
     )
 }
 

@@ -5,6 +5,7 @@
 //! | write a file, whole or not at all | [`write_whole`], [`write_whole_with`] |
 //! | write one that may be a symbolic link, such as the settings | [`write_through_links`] |
 //! | write several in one folder, all or none | [`write_group`] |
+//! | know whether a path can be written to | [`check_target`], and `system::targets` for what exists |
 //! | write a folder, whole or not at all | [`TemporaryFolder`] |
 //! | make a folder that is there after a power cut | [`create_folder`] |
 //! | read a file that may be anything | [`open_regular`], [`read_limited`] |
@@ -26,4 +27,4 @@ pub use group::write_group;
 pub use leftovers::remove_leftovers;
 pub use read::{open_append, open_lock, open_regular, read_limited};
 pub use sync::create_folder;
-pub use write::{write_through_links, write_whole, write_whole_with};
+pub use write::{check_target, write_through_links, write_whole, write_whole_with};

@@ -8,6 +8,7 @@ use crate::bench::{heading, sections, subject, text};
 use crate::protocol::Job;
 use crate::records::benchmark::{Extent, Report, Saved};
 use crate::text::format::remaining;
+use crate::text::visible;
 use crate::ui::style;
 
 /// Draws the section.
@@ -77,7 +78,7 @@ fn last(ui: &mut Ui, report: &Report, saved: Option<&Saved>, actions: &mut Vec<A
             ui.copy_text(text(report));
         }
         if let Some(folder) = saved.and_then(|saved| saved.json.parent())
-            && ui.button("Open folder").on_hover_text(folder.display().to_string()).clicked()
+            && ui.button("Open folder").on_hover_text(visible::path(folder)).clicked()
         {
             actions.push(Action::OpenFolder(folder.to_owned()));
         }

@@ -4,6 +4,7 @@ use eframe::egui::{Label, RichText, Ui};
 
 use crate::app::{Action, App};
 use crate::device::HAS_CUDA;
+use crate::text::visible;
 use crate::ui::style;
 
 /// Draws the card where it matters: in a build with CUDA, on a machine with an NVIDIA GPU.
@@ -21,7 +22,7 @@ pub fn card(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.set_min_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 3.0;
         ui.label(style::hint("NVIDIA libraries"));
-        let place = chosen.map_or_else(|| "Standard locations".to_owned(), |folder| folder.display().to_string());
+        let place = chosen.map_or_else(|| "Standard locations".to_owned(), |folder| visible::path(folder));
         ui.add(Label::new(RichText::new(place).strong()).wrap());
         // In a scope of its own, so that a change of text does not move the keyboard focus.
         ui.vertical(|ui| {

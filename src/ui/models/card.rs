@@ -8,6 +8,7 @@ use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
 use crate::text::format::local_time;
 use crate::text::format::percent;
+use crate::text::visible;
 use crate::ui::style;
 
 /// A card's content.
@@ -42,7 +43,7 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response
             }
         }
         Err(_) => Card {
-            title: entry.folder.file_name().map_or_else(|| entry.folder.display().to_string(), |name| name.to_string_lossy().into_owned()),
+            title: visible::label(&entry.folder.file_name().unwrap_or(entry.folder.as_os_str()).to_string_lossy()),
             line: "damaged".to_owned(),
             accuracy: None,
             in_use: false,

@@ -14,6 +14,7 @@ use crate::run_config::{OptimizerKind, RunConfig};
 use crate::runs::RunEntry;
 use crate::text::format::local_time;
 use crate::text::format::{duration, file_size, grouped, percent};
+use crate::text::visible;
 use crate::ui::style;
 
 /// The Export button's tooltip.
@@ -54,7 +55,7 @@ pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, confirming: &mut
     if !message.remedy.is_empty() {
         ui.label(RichText::new(message.remedy).weak());
     }
-    ui.add(Label::new(RichText::new(entry.folder.display().to_string()).weak()).wrap());
+    ui.add(Label::new(RichText::new(visible::path(&entry.folder)).weak()).wrap());
     ui.horizontal(|ui| {
         if ui.button("Open folder").clicked() {
             actions.push(Action::OpenFolder(entry.folder.clone()));
@@ -84,7 +85,7 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
         settings(ui, summary);
     }
     ui.add_space(style::GAP / 2.0);
-    ui.add(Label::new(RichText::new(entry.folder.display().to_string()).weak().small()).wrap().selectable(true));
+    ui.add(Label::new(RichText::new(visible::path(&entry.folder)).weak().small()).wrap().selectable(true));
 }
 
 /// When the run finished, after how many epochs, and where it was imported from.
@@ -94,8 +95,8 @@ fn origin(summary: &RunSummary) -> String {
     let trained = if summary.stopped { format!("{when} · stopped after {epochs}") } else { format!("{when} · {epochs}") };
     match &summary.imported {
         None => trained,
-        Some(file) if summary.epochs.is_empty() => format!("{when} · imported from {file}"),
-        Some(file) => format!("{trained} · imported from {file}"),
+        Some(file) if summary.epochs.is_empty() => format!("{when} · imported from {}", visible::label(file)),
+        Some(file) => format!("{trained} · imported from {}", visible::label(file)),
     }
 }
 
@@ -168,7 +169,7 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
             fact("Throughput", format!("{} images/s", grouped(summary.images_per_second.max(0.0).round() as u64)));
         }
         if !summary.machine.is_empty() {
-            fact("Machine", summary.machine.clone());
+            fact("Machine", visible::label(&summary.machine));
         }
     });
 }
@@ -180,7 +181,7 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
         fact("Images", format!("{} for training, {} for validation", grouped(plan.train_images), grouped(plan.validation_images)));
         fact("Preset", config.preset.map_or_else(|| "custom settings".to_owned(), |preset| preset.label().to_owned()));
         if let Some(weights) = &config.initial_weights {
-            fact("Initial weights", weights.display().to_string());
+            fact("Initial weights", visible::path(weights));
         }
         fact("Epochs", config.epochs.to_string());
         fact("Batch size", config.batch_size.to_string());

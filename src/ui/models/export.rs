@@ -2,11 +2,12 @@
 
 use eframe::egui::{Checkbox, CollapsingHeader, Grid, Label, RichText, Ui, vec2};
 
-use crate::app::{Action, App, ExportView};
+use crate::app::{Action, App, ExportView, InTheWay};
 use crate::protocol::ExportReport;
 use crate::records::{ExportSpec, FileInfo, ModelRef};
 use crate::run_config::{ExportFormat, WeightFormat};
 use crate::text::format::{file_size, grouped};
+use crate::text::visible;
 use crate::ui::style;
 
 /// Draws the dialog if it is open for this model.
@@ -18,7 +19,10 @@ pub fn show(ui: &mut Ui, app: &App, model: &ModelRef, actions: &mut Vec<Action>)
         ui.label(RichText::new("Export").strong());
         ui.add_enabled_ui(app.jobs.export().is_none(), |ui| choices(ui, &view.spec, actions));
         ui.add_space(style::GAP / 2.0);
-        buttons(ui, app, view, actions);
+        match &view.in_the_way {
+            Some(in_the_way) => replace(ui, in_the_way, actions),
+            None => buttons(ui, app, view, actions),
+        }
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| match &view.preview {
             Some(preview) => contents(ui, preview, view.spec.format),
@@ -63,6 +67,21 @@ fn choices(ui: &mut Ui, spec: &ExportSpec, actions: &mut Vec<Action>) {
     }
 }
 
+/// Asks whether files that exist may be replaced. The file dialog asks for one file, and an export can have several.
+fn replace(ui: &mut Ui, in_the_way: &InTheWay, actions: &mut Vec<Action>) {
+    let names: Vec<String> = in_the_way.paths.iter().map(|path| visible::path(path)).collect();
+    let question = if names.len() == 1 { "This file exists already:" } else { "These files exist already:" };
+    ui.add(Label::new(format!("{question} {}", names.join(", "))).wrap());
+    ui.horizontal_wrapped(|ui| {
+        if ui.add(style::secondary_button("Replace")).clicked() {
+            actions.push(Action::ReplaceExported(true));
+        }
+        if ui.add(style::secondary_button("Keep")).on_hover_text("Write nothing").clicked() {
+            actions.push(Action::ReplaceExported(false));
+        }
+    });
+}
+
 fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         if let Some(running) = app.jobs.export() {
@@ -83,7 +102,7 @@ fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>)
         }
         let folder = view.written.as_ref().and_then(|written| written.paths.first()?.parent());
         if let Some(folder) = folder.map(std::path::Path::to_owned)
-            && ui.add(style::secondary_button("Open folder")).on_hover_text(folder.display().to_string()).clicked()
+            && ui.add(style::secondary_button("Open folder")).on_hover_text(visible::path(&folder)).clicked()
         {
             actions.push(Action::OpenFolder(folder));
         }

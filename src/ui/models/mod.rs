@@ -50,7 +50,10 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
             if import.on_hover_text(about).on_disabled_hover_text("Unavailable while training or another import is in progress").clicked() {
                 actions.push(Action::ChooseImport);
             }
-            if app.jobs.import().is_some() {
+            if let Some(running) = app.jobs.import() {
+                if ui.add_enabled(!running.cancelling, Button::new("Cancel")).clicked() {
+                    actions.push(Action::CancelJob(running.id));
+                }
                 ui.label(style::hint("Importing…"));
             }
         });

@@ -4,6 +4,7 @@ use eframe::egui::{Align, Button, ComboBox, Label, Layout, Response, TextEdit, U
 
 use crate::app::{Action, App, Field};
 use crate::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
+use crate::text::visible;
 use crate::ui::style;
 
 /// The labels' width, in points, so that the controls line up.
@@ -92,14 +93,14 @@ pub fn obstacle(ui: &mut Ui, app: &App, field: Field) {
 /// The weights the run starts from, unless they are random.
 pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
     let Some(path) = &app.config.initial_weights else { return };
-    let name = app.model_name(path).unwrap_or_else(|| path.display().to_string());
+    let name = app.model_name(path).unwrap_or_else(|| visible::path(path));
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if ui.button("Clear").on_hover_text("Start from random weights instead").clicked() {
                 config.initial_weights = None;
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(Label::new(format!("From {name}")).truncate()).on_hover_text(path.display().to_string());
+                ui.add(Label::new(format!("From {name}")).truncate()).on_hover_text(visible::path(path));
             });
         });
     });
@@ -157,7 +158,7 @@ pub fn data_description(app: &App) -> String {
                 "{} training and {} test images, in {}.",
                 crate::text::format::grouped(found.train_images),
                 crate::text::format::grouped(found.test_images),
-                found.folder.display()
+                visible::path(&found.folder)
             ),
             None => format!("In {}.", source.name()),
         },

@@ -7,6 +7,7 @@ use crate::data::builtin;
 use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
 use crate::text::format::grouped;
+use crate::text::visible;
 use crate::ui::{hardware, icons, run_panel, style};
 
 /// The handwriting on the welcome page.
@@ -66,7 +67,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 "The classic data set of real handwriting: {} training and {} test images, found in {}.",
                 grouped(mnist.train_images),
                 grouped(mnist.test_images),
-                mnist.folder.display()
+                visible::path(&mnist.folder)
             );
             offer(ui, Some(app.source_of(mnist)), "MNIST", &body);
         }
@@ -75,14 +76,14 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     for set in NamedSet::ALL.into_iter().filter(|&set| set != NamedSet::Mnist) {
         if let Some(other) = found(set) {
-            let body = format!("{} training images, found in {}.", grouped(other.train_images), other.folder.display());
+            let body = format!("{} training images, found in {}.", grouped(other.train_images), visible::path(&other.folder));
             offer(ui, Some(app.source_of(other)), set.label(), &body);
         }
     }
     for folder in &app.settings.data_folders {
         let source = DataSource::Path(folder.clone());
         let title = source.label();
-        offer(ui, Some(source), &title, &folder.display().to_string());
+        offer(ui, Some(source), &title, &visible::path(folder));
     }
     ui.add_space(style::GAP / 2.0);
     if ui.add(style::secondary_button("Choose a folder…")).clicked() {

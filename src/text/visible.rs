@@ -1,0 +1,51 @@
+//! Text from outside (file names, the contents of files, messages of libraries), made safe to show in a terminal or a window: control
+//! characters could move the cursor, change colours or fake further lines, and bidirectional controls could reorder what people read.
+
+use std::path::Path;
+
+/// Characters of a label; longer ones are cut off.
+const LABEL_LENGTH: usize = 120;
+
+/// True for characters that change how others are shown instead of being shown themselves: control characters, separators of lines and
+/// paragraphs, bidirectional controls, tags, and invisible ones that make different names look the same.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The text in one line, with each hidden character as its escape: `\n`, `\u{1b}`.
+pub fn one_line(text: &str) -> String {
+    escaped(text, is_hidden)
+}
+
+/// The same in several lines: line feeds stay.
+pub fn lines(text: &str) -> String {
+    escaped(text, |c| c != '\n' && is_hidden(c))
+}
+
+/// A path in one line.
+pub fn path(path: &Path) -> String {
+    one_line(&path.to_string_lossy())
+}
+
+/// A name in one line of at most 120 characters.
+pub fn label(text: &str) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(LABEL_LENGTH) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_escaped(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}

@@ -1,0 +1,195 @@
+//! `--out`, and all that it must not destroy: what is no regular file, the model itself, files that exist, and names that clash.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use super::{run, stderr};
+
+/// The model that comes with Inkling, as a file in `home`.
+fn home_with_model() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"), home.path().join("m.safetensors")).unwrap();
+    home
+}
+
+fn export(home: &Path, format: &str, out: &str, force: bool) -> Output {
+    let mut arguments = vec!["export", "--model", "m.safetensors", "--format", format, "--out", out];
+    arguments.extend(force.then_some("--force"));
+    run(home, &arguments)
+}
+
+fn refused(output: &Output, words: &[&str]) {
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(output));
+    for word in words {
+        assert!(stderr(output).contains(word), "it does not say {word:?}: {}", stderr(output));
+    }
+}
+
+/// Every file below the folder with its content.
+fn content(home: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(home).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    let mut all: Vec<_> = entries.map(|path| (path.display().to_string(), fs::read(&path).unwrap())).collect();
+    all.sort();
+    all
+}
+
+/// The files that each format asks for, the one that is named first.
+const FORMATS: [(&str, &[&str]); 7] = [
+    ("safetensors", &["x.safetensors"]),
+    ("onnx", &["x.onnx", "predict.py"]),
+    ("pytorch", &["x.pt", "model.py"]),
+    ("candle", &["x.rs", "Cargo.toml", "model.safetensors"]),
+    ("card", &["x.md", "x.json"]),
+    ("report", &["x.html"]),
+    ("zip", &["x.zip"]),
+];
+
+#[test]
+fn files_that_exist_are_named_and_only_replaced_with_force() {
+    for (format, files) in FORMATS {
+        let home = home_with_model();
+        for name in files {
+            fs::write(home.path().join(name), "mine").unwrap();
+        }
+        let before = content(home.path());
+        let output = export(home.path(), format, files[0], false);
+        // Beside another model.py, PyTorch's module gets the name of its weights.
+        let in_the_way = if format == "pytorch" { &files[..1] } else { files };
+        refused(&output, in_the_way);
+        refused(&output, &["--force"]);
+        assert_eq!(content(home.path()), before, "{format}");
+        assert_eq!(export(home.path(), format, files[0], true).status.code(), Some(0));
+        let replaced = in_the_way.iter().all(|name| fs::read(home.path().join(name)).unwrap() != b"mine");
+        assert!(replaced, "{format}");
+        // Once more: what is the same beside the file is in nobody's way.
+        refused(&export(home.path(), format, files[0], false), &[files[0]]);
+        assert_eq!(export(home.path(), format, files[0], true).status.code(), Some(0));
+    }
+}
+
+#[test]
+fn the_model_itself_is_never_replaced_by_whichever_path() {
+    let home = home_with_model();
+    let before = fs::read(home.path().join("m.safetensors")).unwrap();
+    fs::create_dir(home.path().join("d")).unwrap();
+    fs::hard_link(home.path().join("m.safetensors"), home.path().join("hard.md")).unwrap();
+    let absolute = home.path().join("m.safetensors").display().to_string();
+    let mut paths = vec!["m.safetensors", "./m.safetensors", "d/../m.safetensors", &absolute];
+    if cfg!(unix) {
+        paths.push("hard.md");
+    }
+    for path in paths {
+        for format in ["card", "safetensors", "zip"] {
+            refused(&export(home.path(), format, path, true), &["is the file that is read"]);
+        }
+    }
+    // As one of the files beside it.
+    fs::rename(home.path().join("m.safetensors"), home.path().join("model.safetensors")).unwrap();
+    let arguments = ["export", "--model", "model.safetensors", "--format", "candle", "--out", "main.rs", "--force"];
+    refused(&run(home.path(), &arguments), &["model.safetensors is the file that is read"]);
+    assert_eq!(fs::read(home.path().join("model.safetensors")).unwrap(), before);
+    assert!(!home.path().join("main.rs").exists() && !home.path().join("Cargo.toml").exists());
+}
+
+#[test]
+fn two_files_with_one_name_are_refused() {
+    for (format, out) in [
+        ("onnx", "predict.py"),
+        ("onnx", "PREDICT.py"),
+        ("pytorch", "model.py"),
+        ("candle", "Cargo.toml"),
+        ("candle", "cargo.TOML"),
+        ("candle", "model.safetensors"),
+        ("card", "card.json"),
+        ("card", "card.JSON"),
+    ] {
+        let home = home_with_model();
+        refused(&export(home.path(), format, out, true), &["Two of the files would have the name"]);
+        assert_eq!(content(home.path()).len(), 1, "{format} {out}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_stays_what_it_is() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    use std::os::unix::net::UnixListener;
+
+    let home = home_with_model();
+    let at = |name: &str| home.path().join(name);
+    fs::create_dir(at("folder")).unwrap();
+    fs::write(at("target"), "mine").unwrap();
+    symlink("target", at("link")).unwrap();
+    symlink("nowhere", at("dangling")).unwrap();
+    symlink("m.safetensors", at("model-link")).unwrap();
+    let _listener = UnixListener::bind(at("socket")).unwrap();
+    let fifo = std::ffi::CString::new(at("fifo").to_str().unwrap()).unwrap();
+    // SAFETY: the path is a string that ends with a zero byte, and outlives the call.
+    assert_eq!(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }, 0);
+    let kinds = [
+        ("folder", "folder"),
+        ("link", "symbolic link"),
+        ("dangling", "symbolic link"),
+        ("model-link", "symbolic link"),
+        ("socket", "socket"),
+        ("fifo", "named pipe"),
+        ("/dev/null", "device"),
+        (if cfg!(target_os = "linux") { "/dev/full" } else { "/dev/zero" }, "device"),
+    ];
+    for (path, kind) in kinds {
+        for (format, _) in FORMATS {
+            refused(&export(home.path(), format, path, true), &[kind]);
+        }
+        refused(&run(home.path(), &["data", "show", "builtin", "--out", path, "--force"]), &[kind]);
+        if path != "folder" {
+            refused(&run(home.path(), &["import", "m.safetensors", "--out", path, "--force"]), &[kind]);
+            refused(&run(home.path(), &["train", "--epochs", "1", "--out", path, "--force"]), &[kind]);
+        }
+    }
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    assert!(
+        at("fifo").symlink_metadata().unwrap().file_type().is_fifo() && at("socket").symlink_metadata().unwrap().file_type().is_socket()
+    );
+    assert!(at("link").is_symlink() && at("dangling").is_symlink() && !at("nowhere").exists());
+    assert_eq!(fs::read(at("target")).unwrap(), b"mine");
+    // Nor may the files beside one be anything else.
+    symlink("target", at("predict.py")).unwrap();
+    refused(&export(home.path(), "onnx", "x.onnx", true), &["predict.py", "symbolic link"]);
+    assert!(!at("x.onnx").exists() && fs::read(at("target")).unwrap() == b"mine");
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_not_read_as_models_or_drawings() {
+    let home = home_with_model();
+    let fifo = std::ffi::CString::new(home.path().join("fifo").to_str().unwrap()).unwrap();
+    // SAFETY: the path is a string that ends with a zero byte, and outlives the call.
+    assert_eq!(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }, 0);
+    for (path, kind) in [("fifo", "named pipe"), ("/dev/zero", "device")] {
+        refused(&run(home.path(), &["import", path]), &[kind]);
+        refused(&run(home.path(), &["predict", "--model", path, "a.png"]), &[kind]);
+        refused(&run(home.path(), &["predict", "--model", "m.safetensors", path]), &[kind]);
+        refused(&run(home.path(), &["export", "--model", path, "--format", "zip", "--out", "a.zip"]), &[kind]);
+        refused(&run(home.path(), &["eval", "--model", path, "--data", "builtin"]), &[kind]);
+        refused(&run(home.path(), &["train", "--from", path, "--epochs", "1"]), &[kind]);
+    }
+}
+
+#[test]
+fn sheets_and_runs_are_replaced_with_force_alone() {
+    let home = home_with_model();
+    fs::write(home.path().join("sheet.png"), "mine").unwrap();
+    refused(&run(home.path(), &["data", "show", "builtin", "--out", "sheet.png"]), &["sheet.png exists already"]);
+    assert_eq!(fs::read(home.path().join("sheet.png")).unwrap(), b"mine");
+    let import = |file: &str, force: &[&str]| run(home.path(), &[&["import", file, "--out", "run"], force].concat());
+    assert_eq!(import("m.safetensors", &[]).status.code(), Some(0));
+    refused(&import("m.safetensors", &[]), &["model.safetensors", "run.json", "history.csv", "exist already"]);
+    refused(&run(home.path(), &["train", "--epochs", "1", "--out", "run"]), &["exist already"]);
+    assert_eq!(import("m.safetensors", &["--force"]).status.code(), Some(0));
+    refused(&import("run/model.safetensors", &["--force"]), &["is the file that is read"]);
+    refused(
+        &run(home.path(), &["train", "--from", "run/model.safetensors", "--epochs", "1", "--out", "run", "--force"]),
+        &["is the file that is read"],
+    );
+}
