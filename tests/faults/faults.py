@@ -44,13 +44,14 @@ class Matrix:
         return path
 
     def points(self, everything):
-        """Each call with each fault, or a few of them: the first and the last write of a file, and everything that is done once."""
+        """Each call with each fault, or a selection: the first and the last write of a file, and one error for each call. The log, to whose
+        failures nothing is sensitive, and locks are not in it."""
         seen, points = set(), []
         writes = [call for call in self.calls if call.name == "write"]
         few = {id(call) for before, call in zip([None, *writes], writes) if before is None or before.line.split(",")[0] != call.line.split(",")[0]}
         few |= {id(call) for call, after in zip(writes, [*writes[1:], None]) if after is None or after.line.split(",")[0] != call.line.split(",")[0]}
         for turn, call in enumerate(self.calls):
-            if not everything and call.name == "write" and id(call) not in few:
+            if not everything and (call.name == "flock" or "/inkling.log" in call.line or (call.name == "write" and id(call) not in few)):
                 continue
             if (call.name, call.number) in seen:
                 continue

@@ -20,7 +20,7 @@ ERRORS = {
     "flock": ["EIO"],
 }
 # A file that is only read may fail to open as well, but nothing is written then.
-WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_DIRECTORY")
+WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT")
 
 
 class Call:
