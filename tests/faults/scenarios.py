@@ -49,7 +49,6 @@ class Setting:
         self.must("export", "--model", self.model, "--format", "pytorch", "--out", self.state_dict)
         # Another model of the same network, to be replaced.
         self.must("train", "--data", self.data, *TRAIN, "--seed", "2", "--out", folder / "earlier")
-        self.force = ["--force"] if "--force" in self.run(folder, "export", "--help").stdout else []
 
     def environment(self, home):
         keep = {key: value for key, value in os.environ.items() if key not in ("RUST_LOG", "DISPLAY", "WAYLAND_DISPLAY")}
@@ -151,8 +150,7 @@ class TrainInto(Scenario):
         shutil.copytree(self.setting.folder / "earlier", work / "out/run")
 
     def arguments(self, work):
-        force = self.setting.force if "--force" in self.setting.run(work / "home", "train", "--help").stdout else []
-        return ["train", "--data", self.setting.data, *TRAIN, "--out", work / "out/run", *force]
+        return ["train", "--data", self.setting.data, *TRAIN, "--out", work / "out/run", "--force"]
 
     def state(self, work):
         return [run_state(work / "out/run")]
@@ -190,7 +188,7 @@ class ExportOne(Files):
 
     def arguments(self, work):
         to = ["--format", "safetensors", "--out", work / "out/model.safetensors"]
-        return ["export", "--model", self.setting.model, *to, *self.setting.force]
+        return ["export", "--model", self.setting.model, *to, "--force"]
 
 
 class ExportGroup(Files):
@@ -201,7 +199,7 @@ class ExportGroup(Files):
         (work / "out/main.rs").write_bytes(b"old")
 
     def arguments(self, work):
-        return ["export", "--model", self.setting.model, "--format", "candle", "--out", work / "out/main.rs", *self.setting.force]
+        return ["export", "--model", self.setting.model, "--format", "candle", "--out", work / "out/main.rs", "--force"]
 
 
 class Import(Scenario):
@@ -229,7 +227,7 @@ class Show(Files):
         (work / "out/sheet.png").write_bytes(b"old")
 
     def arguments(self, work):
-        return ["data", "show", self.setting.data, "--out", work / "out/sheet.png"]
+        return ["data", "show", self.setting.data, "--out", work / "out/sheet.png", "--force"]
 
 
 class Settings(Scenario):
