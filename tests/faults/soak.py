@@ -19,6 +19,8 @@ from engine import Engine
 WARM_UP = 0.2
 # Memory at the end compared with that after the warm-up: noise of the allocator, in kB, and as a share.
 GROWTH_KB, GROWTH = 6_000, 0.03
+# A measurement may fall into the moment in which a file is written or a thread ends. What leaks grows with every cycle.
+PASSING = 2
 
 
 def cycle(engine, setting, home, source):
@@ -69,7 +71,7 @@ def main():
     print(f"descriptors {most[0][0]}, then {most[0][1]}; threads {most[1][0]}, then {most[1][1]}")
     assert not left, f"left behind: {left}"
     assert memory[1] <= memory[0] + max(GROWTH_KB, memory[0] * GROWTH), "memory grows"
-    assert most[0][1] <= most[0][0] and most[1][1] <= most[1][0], "descriptors or threads grow"
+    assert all(later <= earlier + PASSING for earlier, later in most), "descriptors or threads grow"
 
 
 if __name__ == "__main__":
