@@ -50,3 +50,27 @@ fn the_last_lines_come_from_as_many_files_as_it_takes() {
     assert_eq!(last_lines(folder.path(), 9), ["1", "2", "3", "4", "5", "6"]);
     assert!(last_lines(&folder.path().join("none"), 3).is_empty());
 }
+
+#[test]
+fn panics_are_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+    program.args(["--ignored", "--exact", "system::log::a_thread_panics"]).env(LOG_FOLDER, folder.path());
+    assert!(!program.output().unwrap().status.success());
+    let lines = last_lines(folder.path(), 10);
+    let panic = lines.iter().find(|line| line.contains("a thread panicked")).unwrap();
+    assert!(panic.contains("system/log.rs:") && panic.contains(r#"text="on \"purpose\"""#), "{panic}");
+    let shared = shareable(panic, &names()).unwrap();
+    assert!(shared.contains("system/log.rs:") && !shared.contains("purpose"), "{shared}");
+}
+
+/// Where the test below logs: the log is that of a whole process.
+const LOG_FOLDER: &str = "INKLING_TEST_LOG_FOLDER";
+
+#[test]
+#[ignore = "called by panics_are_logged, in a process of its own"]
+fn a_thread_panics() {
+    let Some(folder) = std::env::var_os(LOG_FOLDER) else { return };
+    inkling::system::log::start(Path::new(&folder));
+    panic!("on \"purpose\"");
+}

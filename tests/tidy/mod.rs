@@ -136,3 +136,32 @@ fn files_are_written_whole_and_randomness_is_seeded() {
     // An exported program draws nothing, and candle's generator is not ours.
     elsewhere("math/random.rs", &["Tensor::rand", ".rand_like(", ".randn_like(", "rand::"]);
 }
+
+/// What stands between the brackets of each call of one of tracing's macros.
+fn log_calls(code: &str) -> Vec<&str> {
+    let starts = ["tracing::error!(", "tracing::warn!(", "tracing::info!(", "tracing::debug!("];
+    let found = starts.iter().flat_map(|start| code.match_indices(start).map(|(at, start)| &code[at + start.len()..]));
+    found.map(|rest| &rest[..closing_bracket(rest)]).collect()
+}
+
+fn closing_bracket(code: &str) -> usize {
+    let mut depth = 1;
+    let closes = |letter: char| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        depth == 0
+    };
+    code.find(closes).unwrap_or(code.len())
+}
+
+#[test]
+fn messages_of_the_log_are_fixed_texts_so_that_diagnostics_can_leave_out_the_rest() {
+    let mut calls = 0;
+    for file in Sources::read().files() {
+        for call in log_calls(&file.code) {
+            calls += 1;
+            assert!(!call.contains('{'), "src/{} puts a value into a message; make it a field: {call}", file.path);
+        }
+    }
+    assert!(calls > 20, "only {calls} calls were found");
+    assert_eq!(log_calls(r#"tracing::info!("{line}");"#), [r#""{line}""#]);
+}
