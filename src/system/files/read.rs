@@ -79,11 +79,16 @@ const fn special(_: std::fs::FileType) -> &'static str {
 }
 
 /// Options that never make `open` wait for the other end of a pipe.
+#[cfg(unix)]
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOCTTY);
     options
+}
+
+#[cfg(not(unix))]
+fn options() -> OpenOptions {
+    OpenOptions::new()
 }
 
 fn size(bytes: u64) -> String {
