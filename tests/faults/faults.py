@@ -107,7 +107,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("scenarios", nargs="*", help="names of scenarios; by default all that need no display")
     parser.add_argument("--all", action="store_true", help="every call with every error, instead of a selection")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     failures = []
     with tempfile.TemporaryDirectory(prefix="inkling-faults-") as root:
         root = Path(root).resolve()
