@@ -26,9 +26,10 @@ fn refused(output: &Output, words: &[&str]) {
     }
 }
 
-/// Every file below the folder with its content.
+/// Every file in the folder with its content, but for the log.
 fn content(home: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = fs::read_dir(home).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    let entries = fs::read_dir(home).unwrap().map(|entry| entry.unwrap().path());
+    let entries = entries.filter(|path| path.is_file() && path.file_name().unwrap() != "inkling.log");
     let mut all: Vec<_> = entries.map(|path| (path.display().to_string(), fs::read(&path).unwrap())).collect();
     all.sort();
     all
