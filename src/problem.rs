@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::BenchError;
-use crate::data::DataError;
+use crate::data::{DataError, DataPart};
 use crate::export::ExportError;
 use crate::import::ImportError;
 use crate::infer::InferError;
 use crate::ink::InkError;
 use crate::nn::{ComputeError, ModelError};
 use crate::progress::Cancelled;
+use crate::records::Divergence;
 use crate::run_config::ConfigProblem;
 use crate::runs::RunError;
 use crate::self_test::SelfTestError;
@@ -69,11 +70,19 @@ pub enum Problem {
     /// No run or model answers to that reference any more.
     #[error("that run has ended")]
     NoSuchRun,
-    /// The loss became NaN or infinite, and rolling back did not help.
-    #[error("training diverged: the loss is NaN at step {step}")]
+    /// The loss became NaN or exploded, and rolling back did not help.
+    #[error("training diverged at step {step} ({cause:?})")]
     Diverged {
         /// The step, from 1.
         step: u64,
+        /// How.
+        cause: Divergence,
+    },
+    /// The data set of an interrupted run is not the one it was trained on.
+    #[error("the run cannot be resumed: its data set has changed ({part:?})")]
+    DataChanged {
+        /// What differs.
+        part: DataPart,
     },
     /// An interrupted run cannot be resumed.
     #[error("the run cannot be resumed: {reason}")]
@@ -156,7 +165,8 @@ impl From<TrainError> for Problem {
             TrainError::Model(error) => error.into(),
             TrainError::Compute(error) => error.into(),
             TrainError::Infer(error) => error.into(),
-            TrainError::Diverged { step } => Self::Diverged { step },
+            TrainError::Diverged { step, cause } => Self::Diverged { step, cause },
+            TrainError::DataChanged { part } => Self::DataChanged { part },
             TrainError::NotResumable { reason } => Self::NotResumable { reason },
         }
     }

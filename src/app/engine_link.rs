@@ -13,7 +13,7 @@ use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_m
 use crate::problem::{EngineExit, Problem};
 use crate::protocol::Command;
 use crate::records::ModelRef;
-use crate::run_config::{DeviceChoice, WeightFormat};
+use crate::run_config::DeviceChoice;
 use crate::runs::Checkpoints;
 
 /// The engine there is, and how it is reached.
@@ -41,10 +41,11 @@ impl EngineLink {
         let data_folders: Vec<_> = deps.paths.data.iter().chain(&settings.data_folders).cloned().collect();
         let engine = EngineSettings {
             data_folders: data_folders.clone(),
+            data_dir: None,
             runs: RunsTarget::Store(deps.paths.runs.clone()),
             checkpoints: deps.paths.checkpoints.clone(),
             benchmarks: deps.paths.benchmarks.clone(),
-            weights: WeightFormat::F32,
+            weights: None,
             cuda_folder: settings.cuda_folder.clone(),
             background_priority: true,
             devices: this_machine(),

@@ -153,6 +153,9 @@ impl App {
             JobResult::Train(summary) => {
                 self.show_test(&summary);
                 self.show_notice(Severity::Info, Message::run_finished(&summary));
+                if self.run.as_ref().is_some_and(|run| run.id == id && run.has_folder) {
+                    self.show_notice(Severity::Info, Message::saved_elsewhere(&summary.folder));
+                }
                 self.end_run(id, Phase::Finished(Box::new(summary)));
                 self.list_runs();
             }

@@ -15,7 +15,7 @@ use crate::bench::{self, subject, text};
 use crate::problem::Problem;
 use crate::protocol::{Event, Job, JobResult};
 use crate::records::benchmark::{Extent, Machine, Row, Side};
-use crate::run_config::{DeviceChoice, Preset, RunConfig, WeightFormat};
+use crate::run_config::{DeviceChoice, Preset, RunConfig};
 use crate::text::format::grouped;
 use crate::text::table::{self, Line, Section};
 use crate::text::visible;
@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(what) = arguments.compare {
         return compare(what, arguments.preset, &mut output);
     }
-    let engine = Engine::start(None, None, WeightFormat::F32)?;
+    let engine = Engine::start(None, None, None)?;
     interrupt::install_handler();
     let extent = if arguments.quick { Extent::Quick } else { Extent::Full };
     let (result, _) = measure(&engine, Job::Benchmark(extent), &mut output)?;
@@ -111,7 +111,7 @@ fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), 
             (bench::devices(&config, &usable), last)
         }
     };
-    let engine = Engine::start_for(device, None, None, WeightFormat::F32)?;
+    let engine = Engine::start_for(device, None, None, None)?;
     interrupt::install_handler();
     let (result, rows) = measure(&engine, Job::Compare { config, sides }, output)?;
     let JobResult::Compare { failed } = result else { return Err(Problem::EngineGone.into()) };

@@ -37,7 +37,7 @@ pub struct Engine {
 
 impl Engine {
     /// Starts one on the CPU. `data_dir` is searched before the usual data folders.
-    pub fn start(data_dir: Option<PathBuf>, runs: Option<RunsTarget>, weights: WeightFormat) -> Result<Self, Problem> {
+    pub fn start(data_dir: Option<PathBuf>, runs: Option<RunsTarget>, weights: Option<WeightFormat>) -> Result<Self, Problem> {
         Self::start_for(DeviceChoice::Cpu, data_dir, runs, weights)
     }
 
@@ -46,12 +46,13 @@ impl Engine {
         device: DeviceChoice,
         data_dir: Option<PathBuf>,
         runs: Option<RunsTarget>,
-        weights: WeightFormat,
+        weights: Option<WeightFormat>,
     ) -> Result<Self, Problem> {
         let paths = Paths::find();
-        let data_folders = data_folders(data_dir, &paths)?;
+        let data_folders = data_folders(data_dir.clone(), &paths)?;
         let settings = EngineSettings {
             data_folders,
+            data_dir,
             runs: runs.unwrap_or(RunsTarget::Store(paths.runs)),
             checkpoints: paths.checkpoints,
             benchmarks: paths.benchmarks,

@@ -12,7 +12,7 @@ use crate::math::statistics::class_scores;
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
 use crate::records::{CLASSES, Evaluation, ModelInfo, ModelRef};
-use crate::run_config::{DataSpec, WeightFormat};
+use crate::run_config::DataSpec;
 use crate::text::format::{grouped, percent};
 
 /// The options of `inkling eval`.
@@ -41,7 +41,7 @@ struct Figures {
 
 /// Evaluates the model and prints the result.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let engine = Engine::start(arguments.data_dir, None, WeightFormat::F32)?;
+    let engine = Engine::start(arguments.data_dir, None, None)?;
     let model = ModelRef::File(arguments.model);
     let progress = Progress::new();
     let job = Job::Evaluate { model, data: arguments.data.clone() };

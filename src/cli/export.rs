@@ -80,7 +80,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let spec = spec(&arguments)?;
     let mut output = Output::new(arguments.json);
     let to = arguments.out.filter(|_| !arguments.preview);
-    let engine = Engine::start(arguments.data_dir, None, WeightFormat::F32)?;
+    let engine = Engine::start(arguments.data_dir, None, None)?;
     let progress = Progress::new();
     let replace = if arguments.force { Replace::Everything } else { Replace::Nothing };
     let job = Job::Export { model: ModelRef::File(arguments.model), spec: spec.clone(), to, replace };

@@ -16,7 +16,7 @@ use crate::engine::RunsTarget;
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
 use crate::records::{ImportFinding, ImportSpec, Normalization};
-use crate::run_config::{Activation, DataSpec, ModelKind, WeightFormat};
+use crate::run_config::{Activation, DataSpec, ModelKind};
 use crate::system::targets::check_folder;
 use crate::text::visible;
 
@@ -77,7 +77,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_folder(out, force, &[&path])?;
     }
-    let engine = Engine::start(None, arguments.out.map(RunsTarget::Folder), WeightFormat::F32)?;
+    let engine = Engine::start(None, arguments.out.map(RunsTarget::Folder), None)?;
     let job = Job::Import(ImportSpec { path, model, activation, normalization, data });
     interrupt::install_handler();
     let progress = Progress::new();

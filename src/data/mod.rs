@@ -10,6 +10,7 @@ mod csv_table;
 mod data_file;
 mod dataset;
 mod error;
+mod fingerprint;
 mod idx;
 mod idx_set;
 mod ink_set;
@@ -19,6 +20,7 @@ mod validation;
 pub use contact_sheet::contact_sheet;
 pub use dataset::{DataSet, Split, gather_batch};
 pub use error::DataError;
+pub use fingerprint::{DataPart, Fingerprint};
 pub use load::{find, load};
 pub use validation::{ValidationSplit, validation_size};
 

@@ -1,27 +1,50 @@
 //! The data set used last, so that the next run or measurement on the built-in digits begins at once.
 
+use std::cell::OnceCell;
+use std::ops::Deref;
 use std::path::PathBuf;
 
-use crate::data::{self, DataError, DataSet};
+use crate::data::{self, DataError, DataSet, Fingerprint};
 use crate::progress::Progress;
 use crate::run_config::DataSpec;
 
 /// The built-in data set once it was written, and one other.
 #[derive(Default)]
 pub(super) struct DatasetCache {
-    builtin: Option<DataSet>,
-    other: Option<DataSet>,
+    builtin: Option<LoadedSet>,
+    other: Option<LoadedSet>,
+}
+
+/// A data set in memory.
+pub(super) struct LoadedSet {
+    set: DataSet,
+    fingerprint: OnceCell<Fingerprint>,
+}
+
+impl LoadedSet {
+    /// What it holds, computed once.
+    pub fn fingerprint(&self) -> &Fingerprint {
+        self.fingerprint.get_or_init(|| Fingerprint::of(&self.set))
+    }
+}
+
+impl Deref for LoadedSet {
+    type Target = DataSet;
+
+    fn deref(&self) -> &DataSet {
+        &self.set
+    }
 }
 
 impl DatasetCache {
     /// The data set, from the cache or from disk.
-    pub fn get(&mut self, folders: &[PathBuf], spec: &DataSpec, progress: &mut dyn Progress) -> Result<&DataSet, DataError> {
+    pub fn get(&mut self, folders: &[PathBuf], spec: &DataSpec, progress: &mut dyn Progress) -> Result<&LoadedSet, DataError> {
         // A folder's files may have changed since they were read; only the built-in set cannot.
         self.other = None;
         let slot = if *spec == DataSpec::builtin() { &mut self.builtin } else { &mut self.other };
         match slot {
             Some(set) => Ok(set),
-            None => Ok(slot.insert(data::load(spec, folders, progress)?)),
+            None => Ok(slot.insert(LoadedSet { set: data::load(spec, folders, progress)?, fingerprint: OnceCell::new() })),
         }
     }
 }

@@ -28,14 +28,17 @@ pub enum RunsTarget {
 pub struct EngineSettings {
     /// Where data sets are looked for, best first.
     pub data_folders: Vec<PathBuf>,
-    /// Where finished runs go.
+    /// The one of these that was named for this run: it comes before those that a resumed run was started with.
+    #[serde(default)]
+    pub data_dir: Option<PathBuf>,
+    /// Where finished runs go; a resumed run goes to the folder it was started with, unless this is one.
     pub runs: RunsTarget,
     /// Where the checkpoints of runs in progress go.
     pub checkpoints: PathBuf,
     /// Where reports of benchmarks go.
     pub benchmarks: PathBuf,
-    /// How their model files store the weights.
-    pub weights: WeightFormat,
+    /// How their model files store the weights; `None` for 32 bits, or what a resumed run was started with.
+    pub weights: Option<WeightFormat>,
     /// Where NVIDIA's libraries are looked for first, if a person chose a folder.
     #[serde(default)]
     pub cuda_folder: Option<PathBuf>,

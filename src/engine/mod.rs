@@ -10,6 +10,7 @@ mod handle;
 mod host;
 mod inference_device;
 mod jobs;
+mod places;
 mod recognizer;
 mod server;
 mod supervisor;

@@ -10,4 +10,4 @@ mod run;
 pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo};
 pub use import::{ImportFinding, ImportSpec};
 pub use model::{CLASSES, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
-pub use run::{EpochRecord, Intervention, JobId, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};
+pub use run::{Divergence, EpochRecord, Intervention, JobId, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};

@@ -102,6 +102,17 @@ pub struct Telemetry {
     pub skipped_steps: u64,
 }
 
+/// How training diverged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Divergence {
+    /// The loss or a gradient was NaN or infinite.
+    #[default]
+    NotFinite,
+    /// The loss was finite, but larger than that of any network that learns.
+    Exploded,
+}
+
 /// What a run does by itself when something goes wrong, or when it is done early.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -113,7 +124,7 @@ pub enum Intervention {
         /// The scale from here on.
         loss_scale: f32,
     },
-    /// Training diverged (the loss or a gradient was NaN or infinite): it continues from an earlier state, at half its learning rate.
+    /// Training diverged: it continues from an earlier state, at half its learning rate.
     #[serde(rename = "stepped_back")]
     RolledBack {
         /// The step it happened at, from 1.
@@ -125,6 +136,9 @@ pub enum Intervention {
         lr_factor: f32,
         /// Rollbacks that are left before the run gives up.
         left: u32,
+        /// How it diverged.
+        #[serde(default)]
+        cause: Divergence,
     },
     /// Memory ran low: batches are computed in smaller micro-batches, whose gradients add up to the same.
     #[serde(rename = "smaller_parts")]
@@ -133,6 +147,11 @@ pub enum Intervention {
         step: u64,
         /// Images of a micro-batch from here on.
         images: u32,
+    },
+    /// The run ended with a model that does far worse than guessing, which has a loss of 2.3: its loss exploded without becoming NaN.
+    WorseThanChance {
+        /// The model's loss on the validation split, in nats.
+        validation_loss: f32,
     },
     /// Validation did not improve for as many epochs as configured: training stopped.
     StoppedEarly {
@@ -160,6 +179,14 @@ pub struct EpochRecord {
     pub validation_accuracy: f32,
     /// Seconds of training, without validation and pauses.
     pub seconds: f32,
+}
+
+impl EpochRecord {
+    /// True when the model is wrong about most images, and so sure of it that its loss is ten times that of guessing.
+    pub fn is_worse_than_chance(&self) -> bool {
+        const LOSS: f32 = 10.0 * std::f32::consts::LN_10;
+        self.validation_accuracy < 0.2 && (self.validation_loss.is_nan() || self.validation_loss > LOSS)
+    }
 }
 
 /// What came of a run; also what its folder's `run.json` holds.

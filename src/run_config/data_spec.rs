@@ -3,7 +3,7 @@
 //! Nothing is read here. Only where a person has typed the name is it even looked for; names in files are taken as they stand, since a file
 //! from elsewhere can name any path, one on a network too.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -137,6 +137,16 @@ impl DataSpec {
             other => other.clone(),
         };
         Self(self.0.iter().map(named).collect())
+    }
+
+    /// The same with relative paths starting from this folder.
+    #[must_use]
+    pub fn located(&self, folder: &Path) -> Self {
+        let located = |source: &DataSource| match source {
+            DataSource::Path(path) => DataSource::Path(folder.join(path)),
+            other => other.clone(),
+        };
+        Self(self.0.iter().map(located).collect())
     }
 
     /// True where it can be looked for.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TrainError;
 use super::best_checkpoint::BestEpoch;
+use super::origin::RunOrigin;
 use super::progress::PartialEpoch;
 use super::state::{StepperState, TrainState, have_lens_of};
 use crate::math::random::Random;
@@ -29,6 +30,8 @@ pub struct CheckpointCard {
     pub steps: u64,
     /// Optimiser steps in one epoch.
     pub steps_per_epoch: u64,
+    /// Where its data comes from and where its result goes, if it is trained by an engine.
+    pub origin: Option<RunOrigin>,
     /// When it was taken, RFC 3339 in UTC.
     pub made_at: String,
 }

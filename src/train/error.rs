@@ -1,8 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-use crate::data::DataError;
+use crate::data::{DataError, DataPart};
 use crate::infer::InferError;
 use crate::nn::{ComputeError, ModelError};
+use crate::records::Divergence;
 use crate::run_config::ConfigProblem;
 
 /// Why a run could not be trained.
@@ -23,11 +24,19 @@ pub enum TrainError {
     /// Recognition failed.
     #[error(transparent)]
     Infer(#[from] InferError),
-    /// The loss became NaN or infinite, and rolling back did not help.
-    #[error("training diverged: the loss is NaN at step {step}")]
+    /// The loss became NaN or exploded, and rolling back did not help.
+    #[error("training diverged at step {step} ({cause:?})")]
     Diverged {
         /// The step, from 1.
         step: u64,
+        /// How.
+        cause: Divergence,
+    },
+    /// The data set of an interrupted run is not the one it was trained on.
+    #[error("the run cannot be resumed: its data set has changed ({part:?})")]
+    DataChanged {
+        /// What differs.
+        part: DataPart,
     },
     /// An interrupted run cannot be resumed.
     #[error("the run cannot be resumed: {reason}")]

@@ -65,6 +65,7 @@ impl Progress {
             epochs: self.epochs.clone(),
             steps: self.current.steps,
             steps_per_epoch: plan.steps_per_epoch,
+            origin: None,
             made_at: jiff::Timestamp::now().to_string(),
         };
         Checkpoint { card, current: self.current, dropout: self.dropout.clone(), stepper, best: self.best.best() }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::state::TrainState;
+use crate::records::Divergence;
 
 /// Rollbacks after which a run gives up.
 const MAX_ROLLBACKS: u32 = 3;
@@ -13,6 +14,18 @@ const SNAPSHOT_EVERY: u64 = 200;
 /// Twice the loss of guessing among ten digits. A run with a larger loss is about to diverge: it is no state to go back to, though it is
 /// still finite.
 const MAX_LOSS: f64 = 2.0 * std::f64::consts::LN_10;
+
+/// No step of a run that learns has such a loss. The first ones at a high learning rate, or with pSGLD's noise, may reach a million.
+const EXPLODED_LOSS: f64 = 1e12;
+
+/// How a step diverged that had this loss and gradients of this norm; `None` for one that did not.
+pub fn divergence_of_step(loss: f64, gradient_norm: f64) -> Option<Divergence> {
+    if !loss.is_finite() || !gradient_norm.is_finite() {
+        Some(Divergence::NotFinite)
+    } else {
+        (loss > EXPLODED_LOSS).then_some(Divergence::Exploded)
+    }
+}
 
 /// The rollbacks a run has left, and how much they have lowered its learning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

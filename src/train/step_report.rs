@@ -14,13 +14,6 @@ pub struct CompletedStep {
     pub metrics: Metrics,
 }
 
-impl CompletedStep {
-    /// True when its loss is finite, and its gradients, which had this norm.
-    pub const fn went_well(&self, gradient_norm: f64) -> bool {
-        gradient_norm.is_finite() && self.metrics.loss.is_finite()
-    }
-}
-
 /// What became known about steps.
 #[derive(Clone, Debug, Default)]
 pub struct StepReport {

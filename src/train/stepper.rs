@@ -10,12 +10,12 @@ use candle_core::Tensor;
 use super::TrainError;
 use super::metrics::MetricAccumulator;
 use super::pending::PendingSteps;
-use super::rollback::{Rollback, RollbackBudget};
+use super::rollback::{Rollback, RollbackBudget, divergence_of_step};
 use super::state::{StepperState, TrainState};
 use super::step_report::{CompletedStep, StepReport};
 use crate::nn::Net;
 use crate::optim::{LossScale, Optimizer, OptimizerConfig};
-use crate::records::Intervention;
+use crate::records::{Divergence, Intervention};
 use crate::run_config::{Precision, RunConfig};
 
 /// Takes the optimiser steps of a run.
@@ -88,8 +88,7 @@ impl Stepper {
         if report.intervention.is_some() || is_finite(&self.net)? {
             return Ok(report);
         }
-        let intervention = Some(self.roll_back(step)?);
-        Ok(report.and(StepReport { completed: Vec::new(), intervention }))
+        Ok(report.and(self.roll_back(step, Divergence::NotFinite)?))
     }
 
     /// Exchanges the weights with their average, if there is one; the next call puts them back.
@@ -117,7 +116,7 @@ impl Stepper {
         let grad_scale = self.loss_scale.map_or(1.0, |scale| 1.0 / scale.scale());
         let completed = CompletedStep { step, learning_rate, metrics: metrics.read()? };
         let norm = self.optimizer.gradient_norm()? * f64::from(grad_scale);
-        if completed.went_well(norm) {
+        if divergence_of_step(completed.metrics.loss, norm).is_none() {
             if self.rollback.is_due(step - 1) && Rollback::is_good(completed.metrics.loss) {
                 self.rollback.offer(self.train_state(step - 1)?);
             }
@@ -141,14 +140,14 @@ impl Stepper {
 
     /// Reports a step whose gradients had this norm, and intervenes where it did not go well.
     fn judge(&mut self, completed: CompletedStep, norm: f64) -> Result<StepReport, TrainError> {
-        if completed.went_well(norm) {
+        let Some(cause) = divergence_of_step(completed.metrics.loss, norm) else {
             if let Some(scale) = &mut self.loss_scale {
                 scale.stepped();
             }
             return Ok(StepReport { completed: vec![completed], intervention: None });
-        }
-        // A lower loss scale prevents an overflow of gradients. It does not help where the loss itself is not finite.
-        if completed.metrics.loss.is_finite()
+        };
+        // A lower loss scale prevents an overflow of gradients. It does not help where the loss itself has diverged.
+        if divergence_of_step(completed.metrics.loss, 0.0).is_none()
             && let Some(scale) = &mut self.loss_scale
             && scale.overflowed()
         {
@@ -158,14 +157,15 @@ impl Stepper {
             // The step counts: its loss says how well the network does.
             return Ok(StepReport { completed: vec![completed], intervention: Some(intervention) });
         }
-        Ok(StepReport { completed: Vec::new(), intervention: Some(self.roll_back(completed.step)?) })
+        self.roll_back(completed.step, cause)
     }
 
-    fn roll_back(&mut self, step: u64) -> Result<Intervention, TrainError> {
-        let good = self.rollback.rollback().ok_or(TrainError::Diverged { step })?;
+    fn roll_back(&mut self, step: u64, cause: Divergence) -> Result<StepReport, TrainError> {
+        let good = self.rollback.rollback().ok_or(TrainError::Diverged { step, cause })?;
         self.load_train_state(&good)?;
         let (lr_factor, left) = (self.rollback.lr_factor(), self.rollback.left());
-        Ok(Intervention::RolledBack { step, to_step: good.step, lr_factor, left })
+        let intervention = Some(Intervention::RolledBack { step, to_step: good.step, lr_factor, left, cause });
+        Ok(StepReport { completed: Vec::new(), intervention })
     }
 
     fn load_train_state(&mut self, state: &TrainState) -> Result<(), TrainError> {

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use inkling::app::{Action, App, WindowRequest};
 use inkling::problem::Problem;
+use inkling::records::Divergence;
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app};
@@ -59,7 +60,7 @@ fn the_end_of_a_run_is_told_to_somebody_who_looks_elsewhere() {
 fn a_run_that_broke_off_is_told_as_well() {
     let (mut app, mut engine) = started();
     app.focused = false;
-    engine.fail(Problem::Diverged { step: 3 });
+    engine.fail(Problem::Diverged { step: 3, cause: Divergence::NotFinite });
     app.poll();
     wait_for(&mut app, |_| !engine.desktop.shown.lock().unwrap().is_empty());
     assert!(engine.desktop.shown.lock().unwrap()[0].what.contains("interrupted"));

@@ -4,12 +4,14 @@ use std::io;
 use std::path::Path;
 
 use inkling::app::{Action, App, Phase, Screen};
+use inkling::data::Fingerprint;
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event};
-use inkling::records::{ModelRef, RunPosition};
-use inkling::run_config::{DeviceChoice, ModelKind, RunConfig};
+use inkling::records::{Divergence, ModelRef, RunPosition};
+use inkling::run_config::{DeviceChoice, ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
 use inkling::system::WriteError;
+use inkling::train::{RunOrigin, RunPlaces};
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app, plan};
@@ -126,9 +128,10 @@ fn the_model_that_read_reads_again_with_the_next_engine() {
 
 #[test]
 fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_is() {
-    for (problem, offered) in
-        [(Problem::Diverged { step: 9 }, false), (Problem::Write(WriteError::new(Path::new("runs"), &io::Error::other("full"))), true)]
-    {
+    for (problem, offered) in [
+        (Problem::Diverged { step: 9, cause: Divergence::Exploded }, false),
+        (Problem::Write(WriteError::new(Path::new("runs"), &io::Error::other("full"))), true),
+    ] {
         let (mut app, mut engine) = app();
         app.apply(Action::Start);
         engine.serve();
@@ -184,4 +187,27 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     assert_eq!(*config, RunConfig { device: DeviceChoice::Cpu, ..of });
     assert_eq!(from, Some(&first));
     assert!(app.interrupted.is_empty(), "what goes on is not interrupted");
+}
+
+#[test]
+fn where_a_run_of_the_command_line_was_saved_is_said() {
+    let (mut app, mut engine) = app();
+    let mut watcher = Watcher::default();
+    let set = square_set(120, 0);
+    train(&config(ModelKind::Mlp), &set, &mut watcher).unwrap();
+    let mut checkpoint = watcher.checkpoints.remove(0);
+    let out = Some("elsewhere".into());
+    let places = RunPlaces { working_folder: "/".into(), data_folders: Vec::new(), out, weights: WeightFormat::F32 };
+    checkpoint.card.origin = Some(RunOrigin { data: Fingerprint::of(&set), places });
+    let mut place = Checkpoints::new(engine.home.path().join("checkpoints")).begin();
+    place.write(&checkpoint).unwrap();
+    let folder = place.path().to_owned();
+    drop(place);
+    app.apply(Action::Show(Screen::Models));
+    wait_for(&mut app, |app| app.interrupted.len() == 1);
+    app.apply(Action::ResumeInterrupted(folder));
+    engine.serve();
+    engine.finish();
+    app.poll();
+    assert!(app.notices.iter().any(|notice| notice.message.what.contains("was saved in")), "{:?}", app.notices);
 }

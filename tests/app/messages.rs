@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use inkling::app::messages::Message;
-use inkling::data::DataError;
+use inkling::data::{DataError, DataPart};
 use inkling::export::ExportError;
 use inkling::import::{ImportError, Mismatch};
 use inkling::infer::InferError;
@@ -12,7 +12,7 @@ use inkling::ink::InkError;
 use inkling::nn::{ComputeError, ModelError};
 use inkling::problem::{EngineExit, Problem};
 use inkling::progress::Cancelled;
-use inkling::records::Intervention;
+use inkling::records::{Divergence, Intervention};
 use inkling::run_config::{ConfigProblem, DeviceChoice, Field, ModelKind, Precision};
 use inkling::runs::RunError;
 use inkling::system::{TargetError, WriteError};
@@ -27,7 +27,11 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (Problem::Show { path: path(), reason: reason() }, both()),
         (Problem::Busy, vec![]),
         (Problem::NoSuchRun, vec![]),
-        (Problem::Diverged { step: 417 }, vec!["417", "learning rate"]),
+        (Problem::Diverged { step: 417, cause: Divergence::NotFinite }, vec!["NaN", "417", "three rollbacks", "learning rate"]),
+        (Problem::Diverged { step: 417, cause: Divergence::Exploded }, vec!["exploded", "417", "learning rate"]),
+        (Problem::DataChanged { part: DataPart::TrainImages }, vec!["training images", "--data-dir"]),
+        (Problem::DataChanged { part: DataPart::TrainLabels }, vec!["labels of the training images", "--data-dir"]),
+        (Problem::DataChanged { part: DataPart::Test }, vec!["test images", "--data-dir"]),
         (Problem::Compute(ComputeError::Failed { message: "shape mismatch".to_owned() }), vec!["shape mismatch"]),
         (Problem::Compute(ComputeError::OutOfMemory { message: "CUDA_ERROR_OUT_OF_MEMORY".to_owned() }), vec!["CUDA_ERROR_OUT_OF_MEMORY"]),
         (Problem::NotResumable { reason: "its data set has changed".to_owned() }, vec!["its data set has changed"]),
@@ -166,7 +170,7 @@ fn all_are_there<'e, E: 'e>((kinds, kind): (&[&str], fn(&E) -> &'static str), er
 fn every_problem_is_really_every_one() {
     let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
     all_are_there(
-        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Export, Import, Write, Target, Show, Busy, NoSuchRun, Diverged, NotResumable,
+        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Export, Import, Write, Target, Show, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
             Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
         all.iter(),
     );
@@ -228,14 +232,15 @@ fn foreign_words_end_once() {
 #[test]
 fn what_a_run_does_by_itself_is_said_with_its_figures() {
     let skipped = Intervention::SkippedStep { step: 7, loss_scale: 32_768.0 };
-    let back = |left| Intervention::RolledBack { step: 1450, to_step: 1400, lr_factor: 0.25, left };
-    let from_the_start = Intervention::RolledBack { step: 3, to_step: 0, lr_factor: 0.5, left: 2 };
+    let back = |left| Intervention::RolledBack { step: 1450, to_step: 1400, lr_factor: 0.25, left, cause: Divergence::NotFinite };
+    let from_the_start = Intervention::RolledBack { step: 3, to_step: 0, lr_factor: 0.5, left: 2, cause: Divergence::Exploded };
     for (intervention, words) in [
         (skipped, &["Step 7 ", "f16", "32,768"][..]),
         (back(2), &["step 1,450", "step 1,400", "1/4 of the learning rate", "2 more rollbacks are allowed"]),
         (back(1), &["One more rollback"]),
         (back(0), &["No more rollbacks are allowed"]),
         (from_the_start, &["step 3.", "the start", "1/2"]),
+        (Intervention::WorseThanChance { validation_loss: 77.55 }, &["77.6", "2.3"]),
         (Intervention::StoppedEarly { epoch: 9, best_epoch: 6 }, &["epoch 9", "epoch 6 were saved"]),
     ] {
         let message = Message::intervened(&intervention);

@@ -48,6 +48,90 @@ fn a_killed_run_goes_on_to_the_same_weights() {
     assert!(!has_checkpoint(home.path()));
 }
 
+/// Starts a run with these further options and kills it after its first checkpoint.
+fn killed_run(home: &Path, options: &[&str]) {
+    let train = ["train", "--model", "mlp", "--epochs", "60", "--threads", "1", "--batch-size", "20"];
+    let mut child = inkling(home).args(train).args(options).stderr(std::process::Stdio::null()).spawn().unwrap();
+    wait_for(|| has_checkpoint(home));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Replaces these bytes of a file.
+fn change(file: &Path, at: usize, change: impl Fn(&mut [u8])) {
+    let mut bytes = std::fs::read(file).unwrap();
+    change(&mut bytes[at..]);
+    std::fs::write(file, bytes).unwrap();
+}
+
+#[test]
+fn changed_data_is_refused_and_said() {
+    let home = tempfile::tempdir().unwrap();
+    let set = home.path().join("set");
+    write_idx_set(&set, 1200, 50);
+    killed_run(home.path(), &["--data", "./set"]);
+    let refused = |part: &str| {
+        let resumed = run(home.path(), &["train", "--resume"]);
+        assert_eq!(resumed.status.code(), Some(1), "{}", stderr(&resumed));
+        assert!(stderr(&resumed).contains(part) && stderr(&resumed).contains("--data-dir"), "{part}: {}", stderr(&resumed));
+        assert!(has_checkpoint(home.path()), "what is refused stays");
+    };
+    // Headers of images have 16 bytes, those of labels 8.
+    let flip = |bytes: &mut [u8]| bytes[0] ^= 1;
+    for (file, at, part) in [
+        ("train-images-idx3-ubyte", 16 + 700_000, "training images"),
+        ("train-labels-idx1-ubyte", 8 + 1100, "labels of the training images"),
+        ("t10k-images-idx3-ubyte", 16, "test images"),
+        ("t10k-labels-idx1-ubyte", 8, "test images or their labels"),
+    ] {
+        change(&set.join(file), at, flip);
+        refused(part);
+        change(&set.join(file), at, flip);
+    }
+    // The same labels in another order.
+    change(&set.join("train-labels-idx1-ubyte"), 8, |labels| labels.swap(0, 1));
+    refused("labels of the training images");
+    change(&set.join("train-labels-idx1-ubyte"), 8, |labels| labels.swap(0, 1));
+    // More images than there were.
+    let elsewhere = home.path().join("elsewhere");
+    std::fs::rename(&set, &elsewhere).unwrap();
+    write_idx_set(&set, 1320, 50);
+    refused("training images");
+    std::fs::remove_dir_all(&set).unwrap();
+    let missing = run(home.path(), &["train", "--resume"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(stderr(&missing).contains("set"), "{}", stderr(&missing));
+    std::fs::rename(&elsewhere, &set).unwrap();
+    // From another folder, the relative path is still that of the folder it was started in.
+    let resumed = inkling(home.path()).args(["train", "--resume"]).current_dir(std::env::temp_dir()).output().unwrap();
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
+}
+
+#[test]
+fn options_of_an_interrupted_run_are_remembered_and_may_be_given_anew() {
+    let home = tempfile::tempdir().unwrap();
+    // In two folders data sets of the same name; the usual one holds the wrong one.
+    for (folder, images) in [("data", 600), ("mine", 1200)] {
+        write_idx_set(&home.path().join(folder).join("kmnist"), images, 50);
+    }
+    let options = |out| ["--data", "kmnist", "--data-dir", "mine", "--out", out, "--weights", "f16"];
+    let size = |name: &str| std::fs::metadata(home.path().join(name).join("model.safetensors")).unwrap().len();
+    killed_run(home.path(), &options("here"));
+    let resumed = inkling(home.path()).args(["train", "--resume"]).current_dir(std::env::temp_dir()).output().unwrap();
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    let half = size("here");
+
+    killed_run(home.path(), &options("not there"));
+    let other = run(home.path(), &["train", "--resume", "--data-dir", "data"]);
+    assert_eq!(other.status.code(), Some(1), "{}", stderr(&other));
+    assert!(stderr(&other).contains("training images"), "{}", stderr(&other));
+    let resumed = run(home.path(), &["train", "--resume", "--out", "there", "--weights", "f32"]);
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    assert!(size("there") > half * 3 / 2, "{} and {half}", size("there"));
+    let settings = run(home.path(), &["train", "--resume", "--lr", "1"]);
+    assert_eq!(settings.status.code(), Some(2), "its settings are the run's");
+}
+
 #[test]
 fn without_an_interrupted_run_it_says_so() {
     let home = tempfile::tempdir().unwrap();

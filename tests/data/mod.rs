@@ -3,5 +3,6 @@
 mod augment;
 mod builtin;
 mod files;
+mod fingerprint;
 mod folders;
 mod validation;

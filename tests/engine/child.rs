@@ -10,7 +10,7 @@ use inkling::ink::Ink;
 use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event, JobEvent};
 use inkling::records::ModelRef;
-use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig, WeightFormat};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
 use inkling::runs::Checkpoints;
 
 use crate::jobs::{finished, has_ended, train};
@@ -27,10 +27,11 @@ fn program() -> Program {
 fn settings(folder: &Path) -> EngineSettings {
     EngineSettings {
         data_folders: Vec::new(),
+        data_dir: None,
         runs: RunsTarget::Store(folder.join("runs")),
         checkpoints: folder.join("checkpoints"),
         benchmarks: folder.join("bench"),
-        weights: WeightFormat::F32,
+        weights: None,
         cuda_folder: None,
         background_priority: false,
         devices: this_machine(),

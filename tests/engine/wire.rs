@@ -11,7 +11,9 @@ use inkling::ink::Ink;
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
-use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, Replace, RunPosition, StepPoint, Telemetry};
+use inkling::records::{
+    Divergence, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, Replace, RunPosition, StepPoint, Telemetry,
+};
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, Field, InferenceChoice, ModelKind, NamedSet, Preset,
     RunConfig,
@@ -79,10 +81,10 @@ fn every_event_arrives_as_it_left() {
     let record = crate::train::watcher::record(3);
     let point = StepPoint { step: 1, loss: 0.1, accuracy: 1.0 / 3.0, learning_rate: 1e-9 };
     let folder = PathBuf::from("here");
-    let step_back = Intervention::RolledBack { step: 4, to_step: 2, lr_factor: 0.5, left: 2 };
+    let step_back = Intervention::RolledBack { step: 4, to_step: 2, lr_factor: 0.5, left: 2, cause: Divergence::Exploded };
     let problems = [
         Problem::Busy,
-        Problem::Diverged { step: 3 },
+        Problem::Diverged { step: 3, cause: Divergence::Exploded },
         Problem::Config(ConfigProblem::OutOfRange { field: Field::Epochs, given: "0".to_owned() }),
         Problem::Config(ConfigProblem::OutOfRange { field: Field::LearningRate, given: "NaN".to_owned() }),
         Problem::Data(DataError::Missing { path: "gone".into() }),

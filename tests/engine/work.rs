@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
+use inkling::data::{Fingerprint, load};
 use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
 use inkling::ink::Ink;
 use inkling::problem::Problem;
+use inkling::progress::Unwatched;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
 use inkling::records::benchmark::Extent;
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, Replace, RunSummary};
 use inkling::run_config::{ConfigProblem, DataSource, DataSpec, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
+use inkling::runs::Checkpoints;
+use inkling::train::{RunOrigin, RunPlaces};
 use tempfile::TempDir;
 
 use crate::jobs::{cancelled, failure, finished, has_ended, result, submit, train};
 use crate::support::write_idx_set;
+use crate::synthetic;
+use crate::train::watcher::Watcher;
 
 pub struct Bench {
     pub handle: EngineHandle,
@@ -32,10 +38,11 @@ pub fn bench_with(steps: usize, epochs: u32, devices: Arc<dyn Devices>) -> Bench
     write_idx_set(&set, steps * 60 * 12 / 11, 50);
     let settings = EngineSettings {
         data_folders: Vec::new(),
+        data_dir: None,
         runs: RunsTarget::Store(folder.path().join("runs")),
         checkpoints: folder.path().join("checkpoints"),
         benchmarks: folder.path().join("bench"),
-        weights: WeightFormat::F32,
+        weights: None,
         cuda_folder: None,
         background_priority: false,
         devices,
@@ -373,4 +380,27 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     bench.start(6);
     let problem = bench.until(|event| failure(event, 6));
     assert!(matches!(problem, Problem::Config(ConfigProblem::InitialWeights { .. })), "{problem}");
+}
+
+#[test]
+fn a_run_of_the_command_line_ends_where_it_was_meant_to_whoever_resumes_it() {
+    let bench = bench(8, 2);
+    let set = load(&bench.config.data, &[], &mut Unwatched).unwrap();
+    let mut watcher = Watcher::default();
+    let whole = synthetic::train(&bench.config, &set, &mut watcher).unwrap().unwrap();
+    let mut checkpoint = watcher.checkpoints.remove(0);
+    let out = bench.folder.path().join("out");
+    let places = RunPlaces { working_folder: "/".into(), data_folders: Vec::new(), out: Some(out.clone()), weights: WeightFormat::F16 };
+    checkpoint.card.origin = Some(RunOrigin { data: Fingerprint::of(&set), places });
+    let mut place = Checkpoints::new(bench.folder.path().join("checkpoints")).begin();
+    place.write(&checkpoint).unwrap();
+    let folder = place.path().to_owned();
+    drop(place);
+    bench.handle.send(train(1, &bench.config, Some(folder.clone())));
+    let summary = bench.finished();
+    assert_eq!((&summary.folder, bench.runs_kept()), (&out, 0));
+    assert_eq!(summary.test, whole.summary.test);
+    let bytes = std::fs::metadata(summary.model_path).unwrap().len();
+    assert!(bytes < 3 * summary.plan.parameters, "{bytes} bytes: the weights are stored as f16");
+    assert!(!folder.exists());
 }

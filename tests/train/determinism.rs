@@ -11,7 +11,7 @@ use super::watcher::{Watcher, config};
 use crate::synthetic::{resume, square_set, train};
 
 /// Runs that are tried, unless the environment asks for more.
-const CASES: u64 = 24;
+const CASES: u64 = 12;
 
 fn cases() -> u64 {
     std::env::var("INKLING_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES)

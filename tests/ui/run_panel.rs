@@ -9,7 +9,7 @@ use inkling::nn::ComputeError;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, Job};
 use inkling::records::benchmark::{Extent, Side};
-use inkling::records::{Intervention, Telemetry};
+use inkling::records::{Divergence, Intervention, Telemetry};
 use inkling::run_config::{Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
 use inkling::ui::Inkling;
 
@@ -269,7 +269,7 @@ fn what_a_run_does_by_itself_is_said_and_stays_to_be_read() {
     engine.serve();
     engine.train(4);
     let run = engine.run.as_ref().unwrap().id;
-    let back = Intervention::RolledBack { step: 5, to_step: 2, lr_factor: 0.5, left: 2 };
+    let back = Intervention::RolledBack { step: 5, to_step: 2, lr_factor: 0.5, left: 2, cause: Divergence::NotFinite };
     engine.send(Event::Intervened { run, intervention: back });
     window.run_steps(3);
     assert_eq!(

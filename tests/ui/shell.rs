@@ -4,6 +4,7 @@ use eframe::egui::{Event, Key, Modifiers, Theme as Shade};
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Phase, Screen, Theme};
 use inkling::problem::Problem;
+use inkling::records::Divergence;
 
 use super::window::{sized, usual};
 
@@ -82,7 +83,7 @@ fn a_problem_is_a_notice_that_can_be_dismissed() {
     window.state_mut().apply(Action::Start);
     engine.serve();
     window.run_steps(3);
-    engine.fail(Problem::Diverged { step: 417 });
+    engine.fail(Problem::Diverged { step: 417, cause: Divergence::NotFinite });
     window.run_steps(3);
     window.get_by_label_contains("at step 417");
     window.get_by_label_contains("Lower the learning rate");

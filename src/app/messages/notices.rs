@@ -7,7 +7,7 @@ use crate::app::device_name;
 use crate::infer::DeviceRejection;
 use crate::problem::Problem;
 use crate::protocol::ExportReport;
-use crate::records::{ImportFinding, Intervention, QuantizedAccuracy, RunPosition, RunSummary};
+use crate::records::{Divergence, ImportFinding, Intervention, QuantizedAccuracy, RunPosition, RunSummary};
 use crate::run_config::{DataSpec, DeviceChoice};
 use crate::text::format::{capitalised, grouped, percent};
 
@@ -21,6 +21,14 @@ impl Message {
             ),
             None => Self::new("Training stopped. The weights from the last completed epoch were saved.", "You can find them under Models."),
         }
+    }
+
+    /// A run was saved in the folder that it was started with on the command line, not among the others.
+    pub(in crate::app) fn saved_elsewhere(folder: &Path) -> Self {
+        Self::new(
+            format!("The run was saved in {}, the folder that was chosen when it was started.", folder.display()),
+            "To list it under Models as well, import the model in that folder.",
+        )
     }
 
     /// A run was interrupted while the window was in the background.
@@ -43,7 +51,7 @@ impl Message {
                 format!("Step {step} was skipped because its gradients overflowed in f16."),
                 format!("No action is needed; the loss scale is now {}.", grouped(loss_scale as u64)),
             ),
-            Intervention::RolledBack { step, to_step, lr_factor, left } => {
+            Intervention::RolledBack { step, to_step, lr_factor, left, cause } => {
                 let from = if to_step == 0 { "the start".to_owned() } else { format!("step {}", grouped(to_step)) };
                 let share = (1.0 / lr_factor).round() as u64;
                 let then = match left {
@@ -53,8 +61,8 @@ impl Message {
                 };
                 Self::new(
                     format!(
-                        "The loss became NaN at step {}. Training was rolled back to {from} and continues at 1/{share} of the learning rate.",
-                        grouped(step)
+                        "{}. Training was rolled back to {from} and continues at 1/{share} of the learning rate.",
+                        capitalised(&diverged(cause, step))
                     ),
                     format!("{then}. Choose a lower learning rate next time."),
                 )
@@ -62,6 +70,10 @@ impl Message {
             Intervention::SmallerMicroBatches { step, images } => Self::new(
                 format!("Memory ran low at step {}, so batches are now split into micro-batches of {images} images.", grouped(step)),
                 "The effective batch size is unchanged; training is slightly slower.",
+            ),
+            Intervention::WorseThanChance { validation_loss } => Self::new(
+                format!("The model does worse than guessing: its validation loss is {validation_loss:.1}, that of guessing is 2.3."),
+                "Lower the learning rate, for example to a tenth, and train again.",
             ),
             Intervention::StoppedEarly { epoch, best_epoch } => Self::new(
                 format!("Stopped early after epoch {epoch}: no improvement on the validation set since epoch {best_epoch}."),
@@ -189,6 +201,15 @@ impl Message {
             "The settings file could not be read, so default settings are used.",
             format!("The old file was renamed to {}.", aside.display()),
         )
+    }
+}
+
+/// How training diverged, in the middle of a sentence.
+pub(super) fn diverged(cause: Divergence, step: u64) -> String {
+    let step = grouped(step);
+    match cause {
+        Divergence::NotFinite => format!("the loss became NaN at step {step}"),
+        Divergence::Exploded => format!("the loss exploded at step {step}"),
     }
 }
 

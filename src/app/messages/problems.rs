@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use super::Message;
-use crate::data::DataError;
+use super::notices::diverged;
+use crate::data::{DataError, DataPart};
 use crate::export::ExportError;
 use crate::import::{ImportError, Mismatch};
 use crate::ink::InkError;
@@ -34,9 +35,13 @@ impl From<&Problem> for Message {
             }
             Problem::Busy => Self::new("Another run is already in progress.", "Stop it or wait until it has finished."),
             Problem::NoSuchRun => Self::new("That run has ended, so its live model is no longer available.", "Choose a saved model."),
-            Problem::Diverged { step } => Self::new(
-                format!("Training diverged: the loss became NaN at step {step}, even after three rollbacks with lower learning rates."),
+            Problem::Diverged { step, cause } => Self::new(
+                format!("Training diverged: {}, even after three rollbacks with lower learning rates.", diverged(*cause, *step)),
                 "Lower the learning rate, for example to a tenth, and train again.",
+            ),
+            Problem::DataChanged { part } => Self::new(
+                format!("This run cannot be resumed: the {} are not the ones it was started with.", data_part(*part)),
+                "Restore the data set as it was, or name the folder that contains it with --data-dir. Otherwise start a new run.",
             ),
             Problem::NotResumable { reason } => Self::new(format!("This run cannot be resumed: {}", sentence(reason)), "Start a new run."),
             Problem::Compute(error) => of_compute(error),
@@ -53,6 +58,14 @@ impl From<&Problem> for Message {
                 Self::new("Inkling's engine has stopped and could not be restarted.", "Saved models are safe. Restart Inkling.")
             }
         }
+    }
+}
+
+fn data_part(part: DataPart) -> &'static str {
+    match part {
+        DataPart::TrainImages => "training images",
+        DataPart::TrainLabels => "labels of the training images",
+        DataPart::Test => "test images or their labels",
     }
 }
 

@@ -52,7 +52,11 @@ impl App {
         let here = self.run.take_if(|run| run.resumable_checkpoint().is_some_and(|last| last.folder == folder));
         // A device that may have taken the engine with it is not tried again by itself.
         let was_here = here.is_some();
-        let listed = || self.interrupted.iter().find(|run| run.folder == folder).map(|run| RunView::new(id, run.card.config.clone()));
+        let listed = || {
+            let card = &self.interrupted.iter().find(|run| run.folder == folder)?.card;
+            let has_folder = card.origin.as_ref().is_some_and(|origin| origin.places.out.is_some());
+            Some(RunView { has_folder, ..RunView::new(id, card.config.clone()) })
+        };
         let Some(mut run) = here.map(|run| run.resumed_as(id)).or_else(listed) else { return };
         self.interrupted.retain(|run| run.folder != folder);
         if self.why_not_device(run.config.device).is_some() || was_here {

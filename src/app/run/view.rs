@@ -42,6 +42,8 @@ pub struct RunView {
     pub now: Telemetry,
     /// Automatic interventions, oldest first; steps skipped in f16 are only counted, in `now`.
     pub interventions: Vec<Intervention>,
+    /// True if it was started on the command line, to be saved in a folder of its own.
+    pub(in crate::app) has_folder: bool,
     /// The folder of its checkpoints, once known.
     pub(in crate::app) checkpoints: Option<PathBuf>,
     /// The checkpoint it could be resumed from.
@@ -70,6 +72,7 @@ impl RunView {
             history: History::default(),
             now: Telemetry::default(),
             interventions: Vec::new(),
+            has_folder: false,
             checkpoints: None,
             checkpoint: None,
             complained: false,

@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Training data: builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
     #[arg(long, value_name = "DATA", default_value = "builtin")]
     data: DataSpec,
-    /// Folder to search for data sets before the usual ones
+    /// Folder to search for data sets before the usual ones [with --resume: as before]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// Base settings; all other options override them
@@ -105,15 +105,15 @@ pub struct Arguments {
     ])]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
     resume: Option<Option<PathBuf>>,
-    /// Folder to save the run in [default: a new folder among Inkling's runs]
+    /// Folder to save the run in [default: a new folder among Inkling's runs, or with --resume as before]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace the run in that folder, if there is one
     #[arg(long, requires = "out")]
     force: bool,
-    /// Number format of the weights in the model file; f16 halves the size
-    #[arg(long, value_name = "NAME", default_value = "f32", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
-    weights: WeightFormat,
+    /// Number format of the weights in the model file; f16 halves the size [default: f32, or with --resume as before]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
+    weights: Option<WeightFormat>,
     /// Print one JSON object per line to standard output
     #[arg(long)]
     json: bool,

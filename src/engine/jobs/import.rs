@@ -5,11 +5,12 @@ use crate::engine::handle::RunsTarget;
 use crate::import::{Imported, import};
 use crate::protocol::JobResult;
 use crate::records::ImportSpec;
+use crate::run_config::WeightFormat;
 use crate::runs::{Store, keep_in};
 
 pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &ImportSpec) -> Result<JobResult, JobError> {
     let Imported { file, summary, finding } = import(spec, context)?;
-    let weights = workspace.settings.weights;
+    let weights = workspace.settings.weights.unwrap_or(WeightFormat::F32);
     let summary = match &workspace.settings.runs {
         RunsTarget::Store(root) => Store::new(root).keep(&file, &summary, weights)?,
         RunsTarget::Folder(folder) => keep_in(folder, &file, &summary, weights)?,

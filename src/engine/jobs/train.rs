@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{JobContext, JobError, Workspace};
 use crate::engine::handle::{EngineSettings, RunsTarget};
+use crate::engine::places::{places, target};
 use crate::infer::Classifier;
 use crate::nn::DeviceContext;
 use crate::nn::{ModelFile, Net, parameter_count};
@@ -13,7 +14,7 @@ use crate::protocol::{Command, Event, JobEvent, JobProgress, JobResult};
 use crate::records::{EpochRecord, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_target, save_to};
-use crate::train::{self, Checkpoint, EndRequest, Observer, TrainOutcome, TrainedModel};
+use crate::train::{self, Checkpoint, EndRequest, Observer, RunOrigin, RunPlaces, TrainOutcome, TrainedModel};
 
 /// Trains from the beginning, or from the checkpoint in the folder `from`.
 pub(super) fn run(
@@ -23,9 +24,11 @@ pub(super) fn run(
     from: Option<&Path>,
 ) -> Result<JobResult, JobError> {
     let (writer, checkpoint) = open_checkpoints(workspace, context, from)?;
-    let result = match train_from(workspace, context, config, checkpoint, &writer) {
+    let before = checkpoint.as_ref().and_then(|checkpoint| checkpoint.card.origin.as_ref());
+    let places = places(workspace.settings, before.map(|origin| &origin.places));
+    let result = match train_from(workspace, context, config, checkpoint, &places, &writer) {
         Ok(trained) => {
-            let saved = save(workspace.settings, &trained);
+            let saved = save(workspace.settings, &places, &trained);
             // Without a folder, the model stays in use until another one is chosen, and is in a checkpoint.
             let reference = saved.as_ref().map_or(ModelRef::Training(context.id), |summary| ModelRef::File(summary.model_path.clone()));
             context.queue.recognizer.set_trained(classifier_on_cpu(&trained, reference));
@@ -70,17 +73,23 @@ fn train_from(
     context: &mut JobContext<'_, '_>,
     config: &RunConfig,
     checkpoint: Option<Checkpoint>,
+    places: &RunPlaces,
     writer: &CheckpointWriter,
 ) -> Result<TrainedModel, JobError> {
     let settings = workspace.settings;
     // Better refused now than after an hour of training.
     train::check(config)?;
-    match &settings.runs {
+    match target(settings, places) {
         RunsTarget::Store(root) => Store::new(root).check()?,
-        RunsTarget::Folder(folder) => check_target(folder)?,
+        RunsTarget::Folder(folder) => check_target(&folder)?,
     }
-    let mut run = Run { context, config, writer, completed_before: 0, now: Telemetry::default() };
-    let set = workspace.datasets.get(&settings.data_folders, &config.data, &mut |fraction: f32| run.prepared(fraction))?;
+    let mut run = Run { context, config, writer, origin: None, completed_before: 0, now: Telemetry::default() };
+    let data = config.data.located(&places.working_folder);
+    let set = workspace.datasets.get(&places.data_folders, &data, &mut |fraction: f32| run.prepared(fraction))?;
+    if let Some(before) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.card.origin.as_ref()) {
+        before.check(set.fingerprint())?;
+    }
+    run.origin = Some(RunOrigin { data: set.fingerprint().clone(), places: places.clone() });
     let outcome = train::train(config, set, &settings.devices.open(config.device)?, checkpoint, &mut run)?;
     let (id, now) = (run.context.id, run.now);
     context.queue.events.flush(id, now);
@@ -90,10 +99,10 @@ fn train_from(
     }
 }
 
-fn save(settings: &EngineSettings, trained: &TrainedModel) -> Result<RunSummary, Problem> {
-    Ok(match &settings.runs {
-        RunsTarget::Store(root) => Store::new(root).save(trained, settings.weights)?,
-        RunsTarget::Folder(folder) => save_to(folder, trained, settings.weights)?,
+fn save(settings: &EngineSettings, places: &RunPlaces, trained: &TrainedModel) -> Result<RunSummary, Problem> {
+    Ok(match target(settings, places) {
+        RunsTarget::Store(root) => Store::new(root).save(trained, places.weights)?,
+        RunsTarget::Folder(folder) => save_to(&folder, trained, places.weights)?,
     })
 }
 
@@ -110,6 +119,8 @@ struct Run<'r, 'q, 'c> {
     context: &'r mut JobContext<'q, 'c>,
     config: &'r RunConfig,
     writer: &'r CheckpointWriter,
+    /// Known once the data is.
+    origin: Option<RunOrigin>,
     /// Epochs completed before it was interrupted.
     completed_before: u32,
     now: Telemetry,
@@ -209,7 +220,8 @@ impl Observer for Run<'_, '_, '_> {
         self.offer_weights(net, Some(record), digit_threshold, record.epoch == self.completed_before + 1);
     }
 
-    fn checkpoint(&mut self, checkpoint: Checkpoint) {
+    fn checkpoint(&mut self, mut checkpoint: Checkpoint) {
+        checkpoint.card.origin = self.origin.clone();
         self.writer.write(checkpoint);
     }
 }
