@@ -12,6 +12,7 @@ use crate::records::{ExportSpec, FileInfo, Replace, TensorInfo};
 use crate::run_config::{ExportFormat, WeightFormat};
 use crate::system::files::{read_limited, write_group, write_whole};
 use crate::system::targets::check_files;
+use crate::text::visible::is_hidden;
 
 /// One file of an export, ready to be written.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ pub struct Export {
     /// Written instead of the last file if a different file of that name exists.
     fallback: Option<ExportedFile>,
     /// The name of the folder in the zip archive.
-    name: String,
+    folder: String,
     is_zip: bool,
 }
 
@@ -55,7 +56,8 @@ pub fn export(model: &ExportedModel, spec: &ExportSpec, name: &str) -> Result<Ex
     let stem = Path::new(name).file_stem().map_or_else(|| model.name(), |stem| stem.to_string_lossy().into_owned());
     // Several models exported to one folder each get a module of their own.
     let fallback = (spec.format == ExportFormat::PyTorch).then(|| model_py(model, name, &stem));
-    Ok(Export { files, fallback, name: stem, is_zip: spec.format == ExportFormat::Zip })
+    let folder = Some(folder_name(&stem)).filter(|folder| !folder.is_empty()).unwrap_or_else(|| model.name());
+    Ok(Export { files, fallback, folder, is_zip: spec.format == ExportFormat::Zip })
 }
 
 /// The files of every format, named so that they find each other in one folder.
@@ -180,11 +182,17 @@ impl Export {
         for file in &self.files {
             let method = if file.info.tensors.is_empty() { CompressionMethod::Deflated } else { CompressionMethod::Stored };
             let options = SimpleFileOptions::default().compression_method(method);
-            zip.start_file(format!("{}/{}", self.name, file.info.name), options).map_err(|error| ExportError::of(&error))?;
+            zip.start_file(format!("{}/{}", self.folder, file.info.name), options).map_err(|error| ExportError::of(&error))?;
             zip.write_all(&file.bytes).map_err(|error| ExportError::of(&error))?;
         }
         Ok(zip.finish().map_err(|error| ExportError::of(&error))?.into_inner())
     }
+}
+
+/// A name for a folder in an archive: it leads nowhere else, on any system.
+fn folder_name(stem: &str) -> String {
+    let safe = |c: char| if is_hidden(c) || "/\\:".contains(c) { '-' } else { c };
+    stem.trim_matches(['.', ' ']).chars().map(safe).collect()
 }
 
 /// True where this very file is there.

@@ -125,6 +125,10 @@ fn the_archive_holds_everything_and_its_weights_open() {
         "report.html",
     ];
     assert_eq!(names, expected.map(|name| format!("mine/{name}")));
+    // A name that would lead elsewhere is none of a folder.
+    save(ModelKind::Speedrun, ExportFormat::Zip, &folder.path().join("...zip")).unwrap();
+    let leading = zip::ZipArchive::new(std::fs::File::open(folder.path().join("...zip")).unwrap()).unwrap();
+    assert!(leading.file_names().all(|name| name.unwrap().starts_with("speedrun-builtin/")));
     let mut bytes = Vec::new();
     archive.by_name("mine/model.safetensors").unwrap().read_to_end(&mut bytes).unwrap();
     assert_eq!(ModelFile::from_bytes(&bytes, Path::new("packed")).unwrap().card.model, ModelKind::Speedrun);
