@@ -15,6 +15,7 @@ mod infer;
 mod ink;
 mod jobs;
 mod math;
+mod meter;
 mod nn;
 mod optim;
 mod run_config;

@@ -46,9 +46,9 @@ fn read_split(folder: &Path, progress: &mut dyn Progress) -> Result<Split, DataE
             if is_image(&path) {
                 files.push((path, digit));
             }
-        }
-        if files.len() > MOST {
-            return Err(too_large(folder, format!("it has more than {MOST} images")));
+            if files.len() > MOST {
+                return Err(too_large(folder, format!("it has more than {MOST} images")));
+            }
         }
     }
     // A file system lists files in any order; the same folder should give the same set.
@@ -83,5 +83,6 @@ pub fn as_data_error(error: InkError) -> DataError {
     match error {
         InkError::Unreadable { path, reason } => DataError::Unreadable { path, reason },
         InkError::Malformed { path, reason } => DataError::Malformed { path, reason },
+        InkError::TooLarge { path, reason } => DataError::TooLarge { path, reason },
     }
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::data_file::{DataFile, malformed, too_large, unreadable};
+use super::data_file::{malformed, open, too_large, unreadable};
 use super::{DataError, Split};
 use crate::ink::PIXELS;
 use crate::progress::Progress;
+use crate::system::input_file::InputFile;
 
 /// A row of 785 numbers is at most 3,925 bytes long; quotes and spaces may triple that.
 const LONGEST_ROW: usize = 16 << 10;
@@ -19,9 +20,13 @@ const CHUNK: usize = 500;
 
 /// Reads a file of labelled images.
 pub fn read(path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
-    let file = DataFile::open(path)?;
+    read_table(open(path)?, path, progress)
+}
+
+/// The labelled images of a table that is open already; errors name `path`.
+pub fn read_table(file: InputFile, path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
     // The size of a compressed file's content is not known; as most pixels are 0, it is about ten times the file's.
-    let size = file.size * if file.gzipped { 10 } else { 1 };
+    let size = file.size().saturating_mul(if file.is_gzipped() { 10 } else { 1 });
     let mut reader = reader(file);
     let mut split = Split::default();
     let mut record = ByteRecord::new();
@@ -53,11 +58,11 @@ pub fn read(path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError
 /// True for pixels without labels, as in the test file of Kaggle's competition.
 pub fn is_unlabelled(path: &Path) -> Result<bool, DataError> {
     let mut record = ByteRecord::new();
-    reader(DataFile::open(path)?).read_byte_record(&mut record).map_err(|error| wrong_csv(path, error))?;
+    reader(open(path)?).read_byte_record(&mut record).map_err(|error| wrong_csv(path, error))?;
     Ok(record.len() == PIXELS)
 }
 
-fn reader(file: DataFile) -> csv::Reader<RowLimit> {
+fn reader(file: InputFile) -> csv::Reader<RowLimit> {
     ReaderBuilder::new().has_headers(false).flexible(true).from_reader(RowLimit { inner: file, since_newline: 0 })
 }
 
@@ -88,9 +93,6 @@ fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> R
 
 fn wrong_csv(path: &Path, error: csv::Error) -> DataError {
     match error.into_kind() {
-        csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-            too_large(path, format!("a row is longer than {LONGEST_ROW} bytes"))
-        }
         csv::ErrorKind::Io(error) => unreadable(path, &error),
         other => malformed(path, format!("{other:?}")),
     }
@@ -98,7 +100,7 @@ fn wrong_csv(path: &Path, error: csv::Error) -> DataError {
 
 /// Fails when a row is too long, so that a file without line breaks cannot fill the memory.
 struct RowLimit {
-    inner: DataFile,
+    inner: InputFile,
     since_newline: usize,
 }
 
@@ -108,7 +110,7 @@ impl Read for RowLimit {
         for &byte in &buffer[..count] {
             self.since_newline = if byte == b'\n' || byte == b'\r' { 0 } else { self.since_newline + 1 };
             if self.since_newline > LONGEST_ROW {
-                return Err(io::ErrorKind::FileTooLarge.into());
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("a row is longer than {LONGEST_ROW} bytes")));
             }
         }
         Ok(count)

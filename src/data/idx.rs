@@ -1,22 +1,25 @@
 //! The IDX format of MNIST (`LeCun` et al. 1998): a magic number, big-endian sizes, then a byte per pixel or label.
 //!
-//! Headers are not trusted: what they claim is compared with the file's size before memory is allocated for it.
+//! Headers are not trusted: what they claim is compared with the file's size before memory is allocated for it, and allocated once.
 
 use std::io::Read;
 use std::path::Path;
 
 use super::DataError;
-use super::data_file::{DataFile, malformed, too_large, unreadable};
+use super::data_file::{malformed, open, too_large, unreadable};
 use crate::ink::{PIXELS, SIDE};
 use crate::progress::Progress;
+use crate::system::input_file::InputFile;
 
 /// More images than any digit set has (EMNIST's largest holds 814,255); what claims more is damaged.
 const MOST: u64 = 2_000_000;
 /// Bytes read between two reports of progress.
 const CHUNK: u64 = 1 << 20;
+/// DEFLATE compresses at most 1,032 bytes into one.
+const DEFLATE_RATIO: u64 = 1032;
 
-/// What a file should contain.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// What an IDX file should contain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// 28x28 images.
     Images,
@@ -51,23 +54,28 @@ impl Kind {
 
 /// How many items the header claims; an error where the file is too small for them.
 pub fn count(path: &Path, kind: Kind) -> Result<u64, DataError> {
-    read_header(&mut DataFile::open(path)?, path, kind)
+    read_header(&mut open(path)?, path, kind)
 }
 
 /// The items of a file, exactly as many as its header claims. `progress` is told the fraction done and may cancel.
 pub fn read(path: &Path, kind: Kind, progress: &mut dyn Progress) -> Result<Vec<u8>, DataError> {
-    let mut file = DataFile::open(path)?;
+    read_idx(open(path)?, path, kind, progress)
+}
+
+/// The items of a file that is open already; errors name `path`.
+pub fn read_idx(mut file: InputFile, path: &Path, kind: Kind, progress: &mut dyn Progress) -> Result<Vec<u8>, DataError> {
     let count = read_header(&mut file, path, kind)?;
     let expected = count * kind.item();
     let mut items: Vec<u8> = Vec::new();
-    // Reading one byte more than claimed detects a longer file, and makes gzip verify its checksum. Memory grows only with what is read.
+    // Once and for all: growing by doubling would take up to three times as much for a moment. The header's claim is within the file's budget.
+    if items.try_reserve_exact(expected as usize + 1).is_err() {
+        return Err(too_large(path, format!("there is not enough memory for its {count} {}", kind.name())));
+    }
+    // Reading one byte more than claimed detects a longer file, and makes gzip verify its checksum.
     loop {
         let there = items.len() as u64;
         progress.report(there as f32 / expected.max(1) as f32)?;
         let wanted = CHUNK.min(expected + 1 - there);
-        if items.try_reserve(wanted as usize).is_err() {
-            return Err(too_large(path, format!("there is not enough memory for its {count} {}", kind.name())));
-        }
         let came = file.by_ref().take(wanted).read_to_end(&mut items).map_err(|error| unreadable(path, &error))? as u64;
         if came < wanted {
             break;
@@ -91,8 +99,8 @@ pub fn read(path: &Path, kind: Kind, progress: &mut dyn Progress) -> Result<Vec<
     Ok(items)
 }
 
-fn read_header(file: &mut DataFile, path: &Path, kind: Kind) -> Result<u64, DataError> {
-    if file.size == 0 {
+fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<u64, DataError> {
+    if file.size() == 0 {
         return Err(malformed(path, "it is empty"));
     }
     let mut header_bytes = 0;
@@ -127,9 +135,12 @@ fn read_header(file: &mut DataFile, path: &Path, kind: Kind) -> Result<u64, Data
         return Err(too_large(path, format!("it should hold {count} {}, but the limit is {MOST}", kind.name())));
     }
     let claimed = count * kind.item() + header_bytes;
-    if claimed > file.most_bytes() {
-        let (size, packed) = (file.size, if file.gzipped { "compressed " } else { "" });
+    let (size, packed, ratio) = if file.is_gzipped() { (file.size(), "compressed ", DEFLATE_RATIO) } else { (file.size(), "", 1) };
+    if claimed > size.saturating_mul(ratio) {
         return Err(malformed(path, format!("it is truncated: {size} {packed}bytes cannot hold its {count} {}", kind.name())));
+    }
+    if claimed > file.budget() {
+        return Err(too_large(path, format!("{size} compressed bytes unpack to {count} {}, more than real ones would", kind.name())));
     }
     Ok(count)
 }

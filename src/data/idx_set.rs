@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::data_file::{DataFile, malformed, unreadable};
+use super::data_file::{malformed, open, unreadable};
 use super::idx::{self, Kind};
 use super::{DataError, DataSet, Split};
 use crate::ink::{PIXELS, SIDE};
@@ -163,7 +163,7 @@ const MNIST_SHA256: [&str; 4] = [
 fn digest(path: &Path) -> Result<String, DataError> {
     let mut hasher = Sha256::new();
     // The longest of the four files is 47 MB; a longer one is not MNIST's.
-    let mut file = DataFile::open(path)?.take(48_000_000);
+    let mut file = open(path)?.take(48_000_000);
     let mut piece = vec![0; 1 << 16];
     loop {
         match file.read(&mut piece).map_err(|error| unreadable(path, &error))? {

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::data_file::{DataFile, unreadable};
+use super::data_file::{open, unreadable};
 use super::idx_set::IdxSet;
 use super::{DataError, DataSet, Found, Split, builtin, class_folder_set, csv_table, gather_batch, ink_set};
 use crate::math::random::Random;
@@ -96,7 +96,7 @@ fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<DataSet, DataEr
 /// A file with images and labels together.
 fn read_file(path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
     let mut start = Vec::new();
-    DataFile::open(path)?.take(4).read_to_end(&mut start).map_err(|error| unreadable(path, &error))?;
+    open(path)?.take(4).read_to_end(&mut start).map_err(|error| unreadable(path, &error))?;
     let no_data = |reason: &str| Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() });
     match start.as_slice() {
         [0, 0, 8, 1 | 3] => no_data("it is one of the four IDX files of a data set; choose the folder they are in"),

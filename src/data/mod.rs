@@ -18,9 +18,11 @@ mod load;
 mod validation;
 
 pub use contact_sheet::contact_sheet;
+pub use csv_table::read_table;
 pub use dataset::{DataSet, Split, gather_batch};
 pub use error::DataError;
 pub use fingerprint::{DataPart, Fingerprint};
+pub use idx::{Kind as IdxKind, read_idx};
 pub use load::{find, load};
 pub use validation::{ValidationSplit, validation_size};
 

@@ -12,9 +12,8 @@ use std::path::{Path, PathBuf};
 
 pub use error::{ImportError, Mismatch, WrongShape};
 pub use identify::{Identified, identify};
-pub use tensors::NamedTensor;
+pub use tensors::{NamedTensor, Weights};
 
-use self::tensors::Weights;
 use crate::export::RUN_KEY;
 use crate::nn::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile, parameter_count};
 use crate::progress::Progress;

@@ -1,19 +1,16 @@
 //! Reads ink files: JSON or JSON lines, gzipped or not, told apart by content.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
 use serde::Deserialize;
 
 use super::InkError;
 use super::strokes::{Ink, Stroke};
+use crate::system::input_file::InputFile;
 
-/// The longest drawing, and the longest gap between two, in bytes of JSON: a few hundred thousand points.
-const MAX_DRAWING_BYTES: usize = 4 << 20;
-/// The largest file after decompression, in bytes: millions of digits.
-const MAX_FILE_BYTES: u64 = 4 << 30;
+/// The longest drawing, and the longest gap between two, in bytes of JSON: a hundred thousand points.
+const MAX_DRAWING_BYTES: usize = 1 << 20;
 
 /// One drawing of an ink file.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,23 +31,13 @@ pub struct InkEntry {
 /// as a rule one a line.
 pub fn read_ink_file(path: &Path) -> Result<InkFile, InkError> {
     let unreadable = |error: io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
-    let mut raw = BufReader::new(File::open(path).map_err(unreadable)?);
-    let gzipped = raw.fill_buf().map_err(unreadable)?.starts_with(&[0x1F, 0x8B]);
-    let unpacked: Box<dyn Read + Send> = if gzipped { Box::new(MultiGzDecoder::new(raw)) } else { Box::new(raw) };
-    Ok(InkFile {
-        path: path.to_owned(),
-        bytes: BufReader::new(unpacked.take(MAX_FILE_BYTES)),
-        line: 1,
-        entries: 0,
-        lost: false,
-        ended: false,
-    })
+    Ok(InkFile::new(InputFile::open(path).map_err(unreadable)?, path))
 }
 
 /// See [`read_ink_file`].
 pub struct InkFile {
     path: PathBuf,
-    bytes: BufReader<io::Take<Box<dyn Read + Send>>>,
+    bytes: BufReader<InputFile>,
     /// The line the next byte is on.
     line: u64,
     /// Drawings returned so far, including those that could not be parsed.
@@ -78,13 +65,20 @@ impl Iterator for InkFile {
 }
 
 impl InkFile {
+    /// The drawings of a file that is open already; `path` is what errors name, and says whether it is one of JSON lines.
+    pub fn new(file: InputFile, path: &Path) -> Self {
+        Self { path: path.to_owned(), bytes: BufReader::new(file), line: 1, entries: 0, lost: false, ended: false }
+    }
+
+    /// The most bytes that should be made of it: see [`InputFile::budget`].
+    pub fn budget(&self) -> u64 {
+        self.bytes.get_ref().budget()
+    }
+
     fn next_entry(&mut self) -> Result<Option<InkEntry>, InkError> {
         if !self.skip_blank()? {
-            return match (self.entries, self.bytes.get_ref().limit()) {
-                (_, 0) => Err(self.malformed(self.line, format!("it is larger than {MAX_FILE_BYTES} bytes"))),
-                (0, _) => Err(InkError::Malformed { path: self.path.clone(), reason: "it contains no drawing".to_owned() }),
-                _ => Ok(None),
-            };
+            let empty = || InkError::Malformed { path: self.path.clone(), reason: "it contains no drawing".to_owned() };
+            return if self.entries == 0 { Err(empty()) } else { Ok(None) };
         }
         let begin = self.line;
         self.entries += 1;
@@ -172,6 +166,10 @@ impl InkFile {
                 if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) =>
             {
                 Err(self.malformed(line, error.to_string()))
+            }
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                self.lost = true;
+                Err(InkError::TooLarge { path: self.path.clone(), reason: error.to_string() })
             }
             Err(error) => Err(InkError::Unreadable { path: self.path.clone(), reason: error.to_string() }),
         }

@@ -10,7 +10,7 @@ mod rasterize;
 mod strokes;
 
 pub use self::image::{Image, PIXELS, SIDE};
-pub use self::image_file::read_image_file;
+pub use self::image_file::{read_image, read_image_file};
 pub use self::ink_file::{InkEntry, InkFile, read_ink_file};
 pub use self::rasterize::rasterize;
 pub(crate) use self::rasterize::rasterize_as_scanned;
@@ -33,6 +33,14 @@ pub enum InkError {
         /// The file, with `:LINE` for JSON lines.
         path: std::path::PathBuf,
         /// What is wrong.
+        reason: String,
+    },
+    /// The file takes more memory than Inkling spends on one.
+    #[error("{path} is too large: {reason}")]
+    TooLarge {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What it would take.
         reason: String,
     },
 }

@@ -11,6 +11,7 @@ mod error;
 mod folder;
 mod store;
 
+pub use checkpoint_file::read as read_checkpoint;
 pub use checkpoint_writer::{CheckpointThread, CheckpointWriter};
 pub use checkpoints::{CheckpointFolder, Checkpoints, InterruptedRun};
 pub use error::RunError;

@@ -1,8 +1,9 @@
-//! The operating system: files that are written whole, the folders of this installation, the log, child processes, one window at a time. Knows nothing of
-//! what they are for.
+//! The operating system: files that are written whole, input files that are read within limits, the folders of this installation, the log,
+//! child processes, one window at a time. Knows nothing of what they are for.
 
 mod error;
 pub mod files;
+pub mod input_file;
 pub mod log;
 pub mod paths;
 pub mod process;

@@ -87,7 +87,11 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (DataError::Unknown, vec!["data set"]),
     ];
     all.extend(data.map(|(error, words)| (error.into(), words)));
-    let ink = [InkError::Unreadable { path: path(), reason: reason() }, InkError::Malformed { path: path(), reason: reason() }];
+    let ink = [
+        InkError::Unreadable { path: path(), reason: reason() },
+        InkError::Malformed { path: path(), reason: reason() },
+        InkError::TooLarge { path: path(), reason: reason() },
+    ];
     all.extend(ink.map(|error| (error.into(), both())));
     let model = [ModelError::Unreadable { path: path(), reason: reason() }, ModelError::Malformed { path: path(), reason: reason() }];
     all.extend(model.map(|error| (error.into(), both())));
@@ -184,7 +188,7 @@ fn every_problem_is_really_every_one() {
         inner!(Config),
     );
     all_are_there(kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, Unknown, Cancelled), inner!(Data));
-    all_are_there(kinds!(InkError: Unreadable, Malformed), inner!(Ink));
+    all_are_there(kinds!(InkError: Unreadable, Malformed, TooLarge), inner!(Ink));
     all_are_there(kinds!(ModelError: Unreadable, Malformed), inner!(Model));
     all_are_there(kinds!(ComputeError: Failed, NotFinite, OutOfMemory), inner!(Compute));
     all_are_there(kinds!(RunError: Unreadable, Malformed, InUse, Occupied, Write, Compute), inner!(Run));

@@ -7,6 +7,7 @@ use inkling::app::{Action, Settings, Theme, WindowGeometry};
 use inkling::run_config::{InferenceChoice, ModelKind, RunConfig};
 
 use crate::fake_engine::{Answers, app_with};
+use crate::meter::peak_of;
 
 fn unusual() -> Settings {
     Settings {
@@ -50,6 +51,30 @@ fn a_file_that_makes_no_sense_is_kept_aside() {
         assert_eq!(fs::read_to_string(aside.unwrap()).unwrap(), nonsense);
         assert!(!path.exists());
     }
+}
+
+#[test]
+fn a_file_of_gigabytes_is_kept_aside_unread() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    fs::File::create(&path).unwrap().set_len(3 << 30).unwrap();
+    let ((settings, aside), peak) = peak_of(|| Settings::load(&path));
+    assert_eq!(settings, Settings::default());
+    assert_eq!(fs::metadata(aside.unwrap()).unwrap().len(), 3 << 30);
+    assert!(!path.exists() && peak < 1 << 16, "{peak}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_the_file_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let (settings, aside) = Settings::load(&path);
+    assert_eq!(settings, Settings::default());
+    assert!(aside.unwrap().exists() && !path.exists());
+    settings.save(&path).unwrap();
+    assert_eq!(Settings::load(&path), (settings, None));
 }
 
 #[test]

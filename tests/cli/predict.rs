@@ -97,6 +97,21 @@ fn what_cannot_be_read_is_named_and_the_rest_is_read() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn pipes_are_refused_whatever_their_names_say() {
+    let home = tempfile::tempdir().unwrap();
+    write_one(&home.path().join("one.png"));
+    let pipes = ["pipe.png", "pipe.jsonl", "pipe.json.gz", "pipe"];
+    for name in pipes {
+        assert!(std::process::Command::new("mkfifo").arg(home.path().join(name)).status().unwrap().success());
+    }
+    let output = run(home.path(), &[&["predict", "--json"], &pipes[..], &["/dev/zero", "one.png"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(paths(&output), ["one.png"]);
+    assert_eq!(stderr(&output).lines().count(), 5, "{}", stderr(&output));
+}
+
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let home = tempfile::tempdir().unwrap();

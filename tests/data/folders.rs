@@ -153,15 +153,6 @@ fn files_that_hold_no_labelled_images_say_what_to_name_instead() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_is_refused_rather_than_waited_for() {
-    let root = TempDir::new().unwrap();
-    let pipe = root.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    assert!(matches!(read_path(&pipe), Err(DataError::Unreadable { path, .. }) if path == pipe));
-}
-
-#[cfg(unix)]
-#[test]
 fn what_may_not_be_read_is_unreadable_not_absent() {
     use std::os::unix::fs::PermissionsExt as _;
     let root = TempDir::new().unwrap();

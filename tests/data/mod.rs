@@ -5,4 +5,6 @@ mod builtin;
 mod files;
 mod fingerprint;
 mod folders;
+mod hostile;
+mod memory;
 mod validation;

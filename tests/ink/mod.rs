@@ -2,4 +2,5 @@
 
 mod image_file;
 mod ink_file;
+mod memory;
 mod rasterize;

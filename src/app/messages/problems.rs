@@ -213,6 +213,10 @@ fn of_ink(error: &InkError) -> Message {
             format!("{} is not an image or an ink file that Inkling can read: {}", path.display(), sentence(reason)),
             "Use a PNG or JPEG image, or ink as JSON: {\"strokes\": [[[x, y], …], …]}.",
         ),
+        InkError::TooLarge { path, reason } => Message::new(
+            format!("{} is too large: {}", path.display(), sentence(reason)),
+            "Use a smaller file. If it is supposed to be small, it is damaged.",
+        ),
     }
 }
 

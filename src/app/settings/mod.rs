@@ -2,6 +2,7 @@
 
 mod autosave;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,9 @@ impl WindowGeometry {
         (200.0..32_000.0).contains(&width) && (150.0..32_000.0).contains(&height) && self.position.is_none_or(seen)
     }
 }
+
+/// Larger files are refused: settings have a few kilobytes.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Pen diameters offered, in canvas units.
 pub const PEN: std::ops::RangeInclusive<f32> = 8.0..=40.0;
@@ -100,12 +104,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The remembered settings, or the defaults where there are none that can be read. A file that cannot be read is set
+    /// The remembered settings, or the defaults where there are none that can be read. A file that cannot be read, or is too large, is set
     /// aside, and where to is given: whoever edited it by hand can mend it.
     pub fn load(path: &Path) -> (Self, Option<PathBuf>) {
-        let Ok(bytes) = std::fs::read(path) else { return (Self::default(), None) };
-        match serde_json::from_slice::<Self>(&bytes) {
-            Ok(settings) => (settings.mended(), None),
+        let read = files::read_limited(path, MAX_BYTES).and_then(|bytes| Ok(Self::from_json(&bytes)?));
+        match read {
+            Ok(settings) => (settings, None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (Self::default(), None),
             Err(error) => {
                 let aside = path.with_extension("json.unreadable");
                 tracing::warn!(%error, path = %path.display(), "settings unreadable, using defaults");
@@ -113,6 +118,11 @@ impl Settings {
                 (Self::default(), kept.then_some(aside))
             }
         }
+    }
+
+    /// The settings in a file's content, with values nobody can work with brought into range.
+    pub fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
+        Ok(serde_json::from_slice::<Self>(bytes)?.mended())
     }
 
     /// Writes them.

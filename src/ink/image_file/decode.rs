@@ -1,49 +1,53 @@
 //! Decodes image files within limits of size and memory.
 
-use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, Seek};
 use std::path::Path;
 
-use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
 use super::GrayImage;
+use super::budget::{Share, allowed, needed};
 use crate::ink::InkError;
 
 /// The largest file, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 /// The longest side, in pixels.
 const MAX_SIDE: u32 = 20_000;
-/// The most memory decoding may take, in bytes.
-const MAX_DECODE_BYTES: u64 = 512 << 20;
+/// The most memory for what a file holds besides its pixels, such as a colour profile, in bytes.
+const MAX_METADATA_BYTES: u64 = 16 << 20;
 /// Images are reduced to at most this many pixels a side: a digit needs few.
 const WORKING_SIDE: usize = 640;
 
-/// The image in the file, upright, from 0 (black) to 1 (white).
-pub(super) fn read(path: &Path) -> Result<GrayImage, InkError> {
+/// The image in a file of `size` bytes, upright, from 0 (black) to 1 (white); errors name `path`.
+pub(super) fn read(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<GrayImage, InkError> {
     let unreadable = |error: std::io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
     let malformed = |reason: String| InkError::Malformed { path: path.to_owned(), reason };
-    let file = File::open(path).map_err(unreadable)?;
-    let size = file.metadata().map_err(unreadable)?.len();
+    let too_large = |reason: String| InkError::TooLarge { path: path.to_owned(), reason };
     if size > MAX_FILE_BYTES {
-        return Err(malformed(format!("it has {size} bytes, but the limit for an image is {MAX_FILE_BYTES}")));
+        return Err(too_large(format!("it has {size} bytes, but the limit for an image is {MAX_FILE_BYTES}")));
     }
-    let mut reader = ImageReader::new(BufReader::new(file)).with_guessed_format().map_err(unreadable)?;
-    if reader.format().is_none() {
-        return Err(malformed("it is neither PNG nor JPEG".to_owned()));
-    }
+    let mut reader = ImageReader::new(file).with_guessed_format().map_err(unreadable)?;
+    let format = reader.format().ok_or_else(|| malformed("it is neither PNG nor JPEG".to_owned()))?;
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_SIDE);
     limits.max_image_height = Some(MAX_SIDE);
-    limits.max_alloc = Some(MAX_DECODE_BYTES);
+    limits.max_alloc = Some(MAX_METADATA_BYTES);
     reader.limits(limits);
-    let decoded = reader.into_decoder().and_then(|mut decoder| {
-        // Cameras store the orientation they were held in.
-        let orientation = decoder.orientation()?;
-        let mut image = DynamicImage::from_decoder(decoder)?;
-        image.apply_orientation(orientation);
-        Ok(image)
-    });
-    Ok(reduce(&decoded.map_err(|error| malformed(error.to_string()))?))
+    let refused = |error: image::ImageError| malformed(error.to_string());
+    let mut decoder = reader.into_decoder().map_err(refused)?;
+    // The decoder's own limits leave out the image itself.
+    let (width, height) = decoder.dimensions();
+    let bytes = needed(width, height, decoder.color_type(), format == ImageFormat::Jpeg);
+    if bytes > allowed(size) {
+        return Err(too_large(format!("{size} bytes hold {width}x{height} pixels, which take {bytes} bytes of memory to decode")));
+    }
+    // Held until the image is reduced.
+    let _share = Share::take(bytes);
+    // Cameras store the orientation they were held in.
+    let orientation = decoder.orientation().map_err(refused)?;
+    let mut image = DynamicImage::from_decoder(decoder).map_err(refused)?;
+    image.apply_orientation(orientation);
+    Ok(reduce(&image))
 }
 
 /// The image in grey at working size, transparency filled in.

@@ -1,20 +1,31 @@
 //! Reads image files: a photograph, scan or screenshot of one digit becomes the same 28x28 image as ink would.
-//! [`decode`] reads the file, [`segment`] separates ink from paper, [`reframe`] brings the ink into MNIST's frame.
+//! [`decode`] reads the file within the memory that [`budget`] allows, [`segment`] separates ink from paper, [`reframe`] brings the ink into MNIST's frame.
 
+mod budget;
 mod decode;
 mod reframe;
 mod segment;
 
+use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 
 use super::InkError;
 use super::image::{Image, PIXELS, SIDE};
+use crate::system::files::open_regular;
 
 /// The image in a PNG or JPEG file, brought into MNIST's frame as ink is: dark on light or light on dark, with or
 /// without transparency, of any size, unevenly lit. A file that follows MNIST's conventions already is taken as it is. A
 /// file without anything on it gives [`Image::BLANK`].
 pub fn read_image_file(path: &Path) -> Result<Image, InkError> {
-    let grey = decode::read(path)?;
+    let unreadable = |error: std::io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
+    let file = open_regular(path).map_err(unreadable)?;
+    let size = file.metadata().map_err(unreadable)?.len();
+    read_image(BufReader::new(file), size, path)
+}
+
+/// The same for a file of `size` bytes that is open already; errors name `path`.
+pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Image, InkError> {
+    let grey = decode::read(file, size, path)?;
     Ok(grey.as_mnist().unwrap_or_else(|| segment::find_ink(&grey).map_or(Image::BLANK, |ink| reframe::reframe(&ink))))
 }
 

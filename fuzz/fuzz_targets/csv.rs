@@ -1,0 +1,18 @@
+//! A table of labelled images, gzipped or not.
+#![no_main]
+
+use std::io::Cursor;
+use std::path::Path;
+
+use inkling::data::read_table;
+use inkling::ink::PIXELS;
+use inkling::progress::Unwatched;
+use inkling::system::input_file::InputFile;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let Ok(file) = InputFile::new(Cursor::new(bytes.to_vec()), bytes.len() as u64) else { return };
+    if let Ok(split) = read_table(file, Path::new("fuzzed"), &mut Unwatched) {
+        assert_eq!(split.images.len(), split.len() * PIXELS);
+        assert!(split.labels.iter().all(|label| *label < 10));
+    }
+});

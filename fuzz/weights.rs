@@ -1,0 +1,14 @@
+//! What three targets do with a file of weights.
+
+use inkling::import::{Weights, identify};
+
+/// Reads all its tensors, and looks for the network they are of.
+pub fn read(bytes: &[u8]) {
+    let Ok(mut weights) = Weights::open(bytes) else { return };
+    for tensor in weights.tensors() {
+        if let Ok(values) = weights.values(&tensor.name) {
+            assert_eq!(tensor.shape.iter().product::<usize>(), values.len());
+        }
+    }
+    let _ = identify(weights.tensors(), None);
+}
