@@ -62,3 +62,14 @@ pub enum DataError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
+
+/// A part of a data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DataPart {
+    /// The pixels of the training images, how many there are, or their order.
+    TrainImages,
+    /// The labels of the training images.
+    TrainLabels,
+    /// Images or labels of the test set.
+    Test,
+}

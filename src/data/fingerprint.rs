@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::DataSet;
+use super::{DataPart, DataSet};
 
 /// Bytes that are hashed in one piece; pieces are hashed on all cores.
 const PIECE: usize = 1 << 20;
@@ -15,17 +15,6 @@ pub struct Fingerprint {
     train_images: [u8; 32],
     train_labels: [u8; 32],
     test: [u8; 32],
-}
-
-/// A part of a data set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum DataPart {
-    /// The pixels of the training images, how many there are, or their order.
-    TrainImages,
-    /// The labels of the training images.
-    TrainLabels,
-    /// Images or labels of the test set.
-    Test,
 }
 
 impl Fingerprint {
