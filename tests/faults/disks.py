@@ -17,7 +17,7 @@ from pathlib import Path
 import scenarios
 
 # Free space, in kB, besides what is there at the start.
-FREE = [0, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512, 2048]
+FREE = [0, 4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]
 # A run that has not ended by then waits for room.
 PATIENCE = 6
 
