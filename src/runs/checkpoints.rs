@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::RunError;
 use super::checkpoint_file;
 use super::folder::unwritable;
-use crate::system::files::write_whole_with;
+use crate::system::files::{open_regular, write_whole_with};
 use crate::train::{Checkpoint, CheckpointCard};
 
 const CHECKPOINT: &str = "checkpoint";
@@ -61,14 +61,14 @@ impl Checkpoints {
             TryLockError::WouldBlock => RunError::InUse { folder: folder.to_owned() },
             TryLockError::Error(error) => unreadable(folder, &error),
         })?;
-        let file = File::open(folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
+        let file = open_regular(&folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
         let checkpoint = checkpoint_file::read(&mut BufReader::new(file)).map_err(|reason| malformed(folder, &reason))?;
         Ok((own, checkpoint))
     }
 
     /// What is known of the run in this folder without loading its weights.
     pub fn read_card(folder: &Path) -> Result<InterruptedRun, RunError> {
-        let mut file = File::open(folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
+        let mut file = open_regular(&folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
         let card = checkpoint_file::read_card(&mut file).map_err(|reason| malformed(folder, &reason))?;
         Ok(InterruptedRun { folder: folder.to_owned(), card })
     }
@@ -78,7 +78,7 @@ impl Checkpoints {
         let Ok(entries) = fs::read_dir(&self.root) else { return Vec::new() };
         let interrupted = |folder: PathBuf| {
             let run = Self::read_card(&folder).inspect_err(|error| tracing::info!(%error, "no checkpoint")).ok()?;
-            let held = matches!(File::open(folder.join(LOCK)).map(|lock| lock.try_lock()), Ok(Err(TryLockError::WouldBlock)));
+            let held = matches!(open_regular(&folder.join(LOCK)).map(|lock| lock.try_lock()), Ok(Err(TryLockError::WouldBlock)));
             (!held).then_some(run)
         };
         let mut runs: Vec<_> = entries.filter_map(|entry| interrupted(entry.ok()?.path())).collect();
