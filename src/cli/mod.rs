@@ -83,12 +83,11 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // It quotes the arguments, which may be file names that a shell has filled in.
-            let text = error.render().to_string();
-            if text == visible::lines(&text) {
+            if std::env::args_os().any(|argument| argument.to_string_lossy().contains(visible::is_hidden)) {
+                output::note(error.render().to_string().trim_end());
+            } else {
                 // If this cannot be printed, there is nobody to report it to.
                 let _ = error.print();
-            } else {
-                output::note(text.trim_end());
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
