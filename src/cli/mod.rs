@@ -84,7 +84,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // It quotes the arguments, which may be file names that a shell has filled in.
             if std::env::args_os().any(|argument| argument.to_string_lossy().contains(visible::is_hidden)) {
-                output::note(error.render().to_string().trim_end());
+                output::note(&visible::one_line(&error.render().to_string().trim_end().replace("\n\n", " ")));
             } else {
                 // If this cannot be printed, there is nobody to report it to.
                 let _ = error.print();

@@ -35,7 +35,7 @@ fn a_sheet_shows_pictures_as_training_changes_them() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 50, 20);
     let sheet = |augmentation: &str| {
-        let output = run(home.path(), &["data", "show", "set", "--out", "sheet.png", "--augmentation", augmentation]);
+        let output = run(home.path(), &["data", "show", "set", "--out", "sheet.png", "--force", "--augmentation", augmentation]);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         image::open(home.path().join("sheet.png")).unwrap().into_luma8()
     };

@@ -51,6 +51,7 @@ fn the_words_of_a_model_are_shown_with_escapes() {
     let home = tempfile::tempdir().unwrap();
     let mut model = model_file(inkling::run_config::ModelKind::Mlp, inkling::run_config::Activation::Relu);
     model.card.data = inkling::run_config::DataSpec::single(inkling::run_config::DataSource::Path(NAME.into()));
+    model.card.config.data = model.card.data.clone();
     fs::write(home.path().join("m.safetensors"), model.to_bytes(inkling::run_config::WeightFormat::F32).unwrap()).unwrap();
     for arguments in [&["import", "m.safetensors"][..], &["eval", "--model", "m.safetensors", "--data", "builtin"]] {
         let output = run(home.path(), arguments);
