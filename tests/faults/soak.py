@@ -40,7 +40,7 @@ def cycle(engine, setting, home, source):
     shutil.rmtree(home / "runs", ignore_errors=True)
     if source.random() < 0.1:
         spec = {"format": "safetensors", "weights": "f32", "quantize": False, "preprocessing": True, "opset": 17}
-        engine.submit({"Export": {"model": {"File": str(setting.model)}, "spec": spec, "to": str(home / "exported.safetensors")}})
+        engine.submit({"Export": {"model": {"File": str(setting.model)}, "spec": spec, "to": str(home / "exported.safetensors"), "replace": "Nothing"}})
         assert engine.until(["Done", "Failed"])[0], "an export"
         (home / "exported.safetensors").unlink(missing_ok=True)
 
@@ -61,7 +61,7 @@ def main():
             if passed > seconds * WARM_UP:
                 measured.append(engine.resources())
         assert engine.end() == 0, "the engine did not end by itself"
-        left = scenarios.leftovers(home) + [str(path) for path in (home / "checkpoints").iterdir()]
+        left = scenarios.leftovers(home) + [str(path) for path in home.glob("checkpoints/*")]
     assert len(measured) >= 10, f"only {cycles} cycles"
     tenth = max(len(measured) // 10, 3)
     before, after = measured[:tenth], measured[-tenth:]
