@@ -90,6 +90,12 @@ pub enum Problem {
         /// What stands against it.
         reason: String,
     },
+    /// The run was interrupted before its end.
+    #[error("the run was interrupted")]
+    Interrupted {
+        /// The folder of the checkpoint it can be resumed from, if it has one.
+        checkpoint: Option<PathBuf>,
+    },
     /// The engine panicked.
     #[error("the engine crashed: {message}")]
     Panicked {

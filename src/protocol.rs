@@ -31,6 +31,13 @@ pub enum Command {
     Pause(JobId),
     /// Continue a paused training run.
     Resume(JobId),
+    /// Try again to save a run after [`Event::NotSaved`].
+    Save {
+        /// The run.
+        run: JobId,
+        /// A new folder in this one instead of where it was to go.
+        folder: Option<PathBuf>,
+    },
     /// Choose the model that recognises drawings.
     UseModel(ModelRef),
     /// Choose where models recognise drawings once they have finished learning: the CPU, or one of these devices, best first. They are
@@ -50,8 +57,11 @@ pub enum Command {
     },
     /// Answer with [`Event::Pong`].
     Ping,
-    /// Cancel whatever runs and end the engine.
+    /// Cancel whatever runs and end the engine. A training run that has completed an epoch is saved, as after [`Command::Cancel`].
     Shutdown,
+    /// Interrupt whatever runs and end the engine. A training run is not saved: it ends with [`Problem::Interrupted`] and can be resumed from
+    /// its checkpoint. A caller that vanishes without a word means the same.
+    Interrupt,
 }
 
 /// Work that takes a while and ends with a result.
@@ -152,6 +162,14 @@ pub enum Event {
         position: RunPosition,
         /// Why it was not written.
         kept: Result<(), Problem>,
+    },
+    /// Training: the run has ended, but could not be saved. It waits, and tries again every few seconds; [`Command::Cancel`] ends it with
+    /// [`Problem::Interrupted`].
+    NotSaved {
+        /// The run.
+        run: JobId,
+        /// Why.
+        problem: Problem,
     },
     /// Training: the run did something by itself that was not in its plan.
     Intervened {

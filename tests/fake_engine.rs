@@ -370,7 +370,7 @@ impl FakeEngine {
             Command::ChooseInferenceDevice { .. } => self.send(Event::InferenceDevice(self.reads.clone())),
             Command::Classify { request, ink } => self.send(Event::Classified { request, prediction: Ok(Box::new(prediction(&ink))) }),
             Command::Ping => self.send(Event::Pong),
-            Command::Shutdown => {}
+            Command::Save { .. } | Command::Shutdown | Command::Interrupt => {}
         }
     }
 

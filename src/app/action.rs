@@ -70,6 +70,10 @@ pub enum Action {
     Resume,
     /// Stop the run.
     Stop,
+    /// Try again to save the run that has ended but could not be saved.
+    SaveRun,
+    /// Save that run in a folder chosen in a dialog.
+    ChooseRunFolder,
     /// The pen touches the canvas here (canvas units, see [`super::CANVAS`]).
     PenDown([f32; 2]),
     /// The pen moved here.

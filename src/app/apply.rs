@@ -62,6 +62,11 @@ impl App {
             Action::Pause => self.pause(),
             Action::Resume => self.resume(),
             Action::Stop => self.stop(),
+            Action::SaveRun => self.save_run(None),
+            Action::ChooseRunFolder => {
+                let choice = self.deps.dialogs.folder("Choose a folder for the run");
+                self.background.run(move || choice().map(BackgroundResult::RunFolder));
+            }
             Action::PenDown(point) => {
                 self.drawing.begin(point);
                 self.drawing_changed();

@@ -54,6 +54,8 @@ pub enum BackgroundResult {
     Benchmark(Option<Box<(benchmark::Report, Saved)>>),
     /// A sample of the machine's load.
     Load(LoadSample),
+    /// A folder for a run that could not be saved was chosen in a dialog.
+    RunFolder(PathBuf),
     /// A folder was chosen in a dialog.
     DataFolder(PathBuf),
     /// A folder with NVIDIA's libraries was chosen in a dialog.

@@ -25,6 +25,8 @@ pub(super) struct EngineLink {
     usual_host: EngineHost,
     /// False once it is gone and a new one could not be started.
     alive: bool,
+    /// True once it was told to end: no other takes its place.
+    pub ending: bool,
     /// True once it said something; one that never did is not restarted again and again.
     responded: bool,
     /// The data folders it was started with.
@@ -51,7 +53,7 @@ impl EngineLink {
             devices: this_machine(),
         };
         let handle = (deps.connect)(host, engine, Arc::clone(&deps.wake));
-        Self { handle, host, usual_host, alive: true, responded: false, data_folders }
+        Self { handle, host, usual_host, alive: true, ending: false, responded: false, data_folders }
     }
 
     /// Where an engine lives that computes on this device.
@@ -114,6 +116,11 @@ impl App {
     pub(super) fn engine_exited(&mut self, exit: EngineExit) {
         let was_training = self.is_training();
         self.abandon_jobs();
+        if self.engine.host == EngineHost::Thread && matches!(exit, EngineExit::NotStarted { .. }) {
+            // Another would have as little to start with.
+            self.engine.alive = false;
+            return self.show_problem(&Problem::EngineExited(exit));
+        }
         (self.engine.host, self.engine.usual_host) = (EngineHost::Thread, EngineHost::Thread);
         self.give_up_gpu_inference();
         self.restart_engine();
@@ -132,7 +139,9 @@ impl App {
     /// Nobody is at the engine's end any more: a new engine takes its place, unless this one never worked.
     pub(super) fn engine_disconnected(&mut self) {
         self.abandon_jobs();
-        if self.engine.responded {
+        if self.engine.ending {
+            self.engine.alive = false;
+        } else if self.engine.responded {
             self.reconnect();
             self.show_notice(Severity::Error, Message::engine_restarted());
         } else {

@@ -70,6 +70,7 @@ impl App {
                 }
             }
             Event::Checkpoint { run, folder, position, kept } => self.on_checkpoint(run, LastCheckpoint { folder, position }, kept),
+            Event::NotSaved { run, problem } => self.run_not_saved(run, &problem),
             Event::Paused(run) => self.set_run_phase(run, |_| Phase::Paused),
             Event::Resumed(run) => self.set_run_phase(run, |run| if run.plan.is_some() { Phase::Training } else { Phase::Preparing(0.0) }),
             Event::BenchmarkRow { id, row } => self.on_benchmark_row(id, row),
@@ -143,6 +144,7 @@ impl App {
                 }
             }
             BackgroundResult::Load(sample) => self.monitor.take(sample),
+            BackgroundResult::RunFolder(folder) => self.save_run(Some(folder)),
             BackgroundResult::DataFolder(folder) => self.use_data_folder(folder),
             BackgroundResult::CudaFolder(folder) => self.use_cuda_folder(Some(folder)),
             BackgroundResult::Ink { file, ink, only } => self.on_ink(&file, &ink, only),

@@ -15,7 +15,7 @@ pub(super) fn pools(threads: u32) -> Result<Vec<Pool>, BenchError> {
     let sizes = if threads > 1 { vec![1, threads] } else { vec![1] };
     let build = |threads: u32| {
         let pool = ThreadPoolBuilder::new().num_threads(threads as usize).thread_name(|index| format!("bench-{index}")).build();
-        pool.map(|pool| Pool { threads, pool }).map_err(|error| crate::nn::ComputeError::failed(&error).into())
+        pool.map(|pool| Pool { threads, pool }).map_err(|error| crate::nn::ComputeError::no_thread(&error).into())
     };
     sizes.into_iter().map(build).collect()
 }

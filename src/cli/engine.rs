@@ -5,16 +5,18 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use super::failure::Failure;
-use super::interrupt;
+use super::interrupt::{self, Request};
+use crate::app::messages::Message;
 use crate::data::DataError;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
 use crate::problem::Problem;
+use crate::progress::Cancelled;
 use crate::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use crate::records::JobId;
 use crate::run_config::{DeviceChoice, WeightFormat};
 use crate::system::paths::Paths;
 
-/// How often Ctrl-C is checked for.
+/// How often is looked for Ctrl-C and requests to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// An update on a job before it ends.
@@ -69,22 +71,44 @@ impl Engine {
         Ok(Self { handle, woken })
     }
 
-    /// Submits a job and follows it to its end; `None` if it was cancelled, as Ctrl-C does once its handler is installed.
+    /// Submits a job and follows it to its end; `None` if it was cancelled, as Ctrl-C does once its handler is installed. A request to end
+    /// interrupts it: that is a failure.
     pub fn run(&self, job: Job, mut update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
         let id = JobId(1);
         self.send(Command::Submit { id, job: Box::new(job) })?;
-        let mut cancelled = false;
+        let mut asked = None;
         loop {
-            if interrupt::requested() && !cancelled {
-                cancelled = true;
-                update(Update::Cancelling)?;
-                self.send(Command::Cancel(id))?;
+            let request = interrupt::requested();
+            if request != asked {
+                asked = request;
+                match request {
+                    Some(Request::Stop) => {
+                        update(Update::Cancelling)?;
+                        self.send(Command::Cancel(id))?;
+                    }
+                    Some(Request::Interrupt(_)) => self.send(Command::Interrupt)?,
+                    None => {}
+                }
             }
             match self.next()? {
                 Some(Event::Job { event: JobEvent::Progress(progress), .. }) => update(Update::Progress(progress))?,
                 Some(Event::Job { event: JobEvent::Done(result), .. }) => return Ok(Some(*result)),
-                Some(Event::Job { event: JobEvent::Cancelled, .. }) => return Ok(None),
-                Some(Event::Job { event: JobEvent::Failed(problem), .. }) => return Err(problem.into()),
+                Some(Event::Job { event: JobEvent::Cancelled, .. }) => match interrupt::requested() {
+                    Some(Request::Interrupt(status)) => {
+                        return Err(Failure::Terminated {
+                            sentence: Some(Message::from(&Problem::Cancelled(Cancelled)).to_string()),
+                            status,
+                        });
+                    }
+                    _ => return Ok(None),
+                },
+                Some(Event::Job { event: JobEvent::Failed(problem), .. }) => match (interrupt::requested(), problem) {
+                    (Some(request), problem @ Problem::Interrupted { .. }) => {
+                        let status = if let Request::Interrupt(status) = request { status } else { 130 };
+                        return Err(Failure::Terminated { sentence: Some(Message::from(&problem).to_string()), status });
+                    }
+                    (_, problem) => return Err(problem.into()),
+                },
                 Some(Event::EngineExited(exit)) => return Err(exit.into()),
                 // A restarted engine has lost the job.
                 Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
@@ -95,7 +119,16 @@ impl Engine {
     }
 
     fn send(&self, command: Command) -> Result<(), Problem> {
-        if self.handle.send(command) { Ok(()) } else { Err(Problem::EngineGone) }
+        if self.handle.send(command) {
+            return Ok(());
+        }
+        // It may have said why.
+        while let Ok(Some(event)) = self.handle.try_recv() {
+            if let Event::EngineExited(exit) = event {
+                return Err(exit.into());
+            }
+        }
+        Err(Problem::EngineGone)
     }
 
     /// The next event; `None` if there was none for a short while.

@@ -16,6 +16,14 @@ pub enum Failure {
     Reported,
     /// Ctrl-C was pressed, and a message was printed already; exit status 130, as is usual for shells.
     Interrupted,
+    /// The system asked this process to end, and the work can be resumed if the message says so; exit status 143 after SIGTERM, 129 after
+    /// SIGHUP.
+    Terminated {
+        /// What became of the work, if there was any.
+        sentence: Option<String>,
+        /// The exit status.
+        status: u8,
+    },
 }
 
 impl Failure {
@@ -32,6 +40,7 @@ impl Failure {
             Self::Failed(sentence) => (Some(sentence), 1),
             Self::Reported => (None, 1),
             Self::Interrupted => (None, 130),
+            Self::Terminated { sentence, status } => (sentence, status),
         };
         tracing::info!(status, sentence, "the command failed");
         if let Some(sentence) = sentence {

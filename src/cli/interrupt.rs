@@ -1,23 +1,41 @@
-//! Ctrl-C during long work: the first press requests a stop, the second ends the program.
+//! Requests to end long work. Ctrl-C asks for what there is so far, and pressed again it ends the program. SIGTERM and SIGHUP interrupt: a
+//! run can be resumed.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
+use crate::system::signals::{Signal, listen};
 
-/// Installs the handler.
+static STOP: AtomicBool = AtomicBool::new(false);
+/// The exit status once this process was asked to end; 0 before.
+static TERMINATE: AtomicU8 = AtomicU8::new(0);
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// To stop, and save what there is.
+    Stop,
+    /// To interrupt, and exit with this status.
+    Interrupt(u8),
+}
+
+/// Takes requests from now on.
 pub fn install_handler() {
-    let installed = ctrlc::set_handler(|| {
-        if REQUESTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
+    let installed = listen(|signal| match signal {
+        Signal::Interrupt if TERMINATE.load(Ordering::Relaxed) != 0 || STOP.swap(true, Ordering::Relaxed) => std::process::exit(130),
+        Signal::Interrupt => {}
+        // A terminal that is closed may say so several times.
+        Signal::Terminate { status } => TERMINATE.store(status, Ordering::Relaxed),
     });
     if let Err(error) = installed {
-        // Ctrl-C then ends the program immediately, as usual.
-        tracing::warn!(%error, "Ctrl-C cannot be handled");
+        // Signals then end the program immediately, as usual.
+        tracing::warn!(%error, "signals cannot be handled");
     }
 }
 
-/// Whether Ctrl-C has been pressed.
-pub fn requested() -> bool {
-    REQUESTED.load(Ordering::Relaxed)
+/// What was asked for last, if anything was.
+pub fn requested() -> Option<Request> {
+    match TERMINATE.load(Ordering::Relaxed) {
+        0 => STOP.load(Ordering::Relaxed).then_some(Request::Stop),
+        status => Some(Request::Interrupt(status)),
+    }
 }

@@ -1,5 +1,5 @@
 //! The command line: one file per subcommand, driving the same engine as the window. Exit status: 0 success, 1 failure, 2 invalid usage,
-//! 130 interrupted.
+//! 130 after Ctrl-C, 143 and 129 after SIGTERM and SIGHUP.
 
 mod arguments;
 mod bench;
@@ -37,7 +37,7 @@ use crate::text::visible;
 #[command(name = "inkling", version, about, disable_help_subcommand = true)]
 #[command(override_usage = "inkling [FILE]...\n       inkling <COMMAND> [OPTIONS]")]
 #[command(
-    after_help = "Without a command, the window opens, with the model and ink files that are given.\n\nExit status: 0 success, 1 failure, 2 invalid usage, 130 interrupted."
+    after_help = "Without a command, the window opens, with the model and ink files that are given.\n\nExit status: 0 success, 1 failure, 2 invalid usage, 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -6,17 +6,48 @@ use std::io;
 use std::os::fd::AsFd as Standard;
 #[cfg(windows)]
 use std::os::windows::io::AsHandle as Standard;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::failure::Failure;
-use crate::engine::{ServeError, serve};
+use crate::engine::{Interrupter, ServeError, serve};
+use crate::system::signals::{Signal, listen};
 
 /// Serves until the client disconnects.
 pub fn run() -> Result<(), Failure> {
-    reserve_standard_output().map_err(ServeError::Pipe).and_then(|output| serve(io::stdin(), output)).map_err(|error| match error {
-        ServeError::NoCaller => Failure::Usage(sentence(&error)),
-        ServeError::Version { .. } => Failure::Failed(format!("{} Restart Inkling so that both have the same version.", sentence(&error))),
-        ServeError::Pipe(_) => Failure::Failed(sentence(&error)),
-    })
+    let (interrupter, ended) = (Interrupter::default(), Arc::new(AtomicU8::new(0)));
+    listen_to_signals(&interrupter, &ended);
+    let output = reserve_standard_output().map_err(ServeError::Pipe);
+    let served = output.and_then(|output| serve(io::stdin(), output, &interrupter));
+    match ended.load(Ordering::Relaxed) {
+        0 => served.map_err(|error| of_serving(&error)),
+        status => Err(Failure::Terminated { sentence: None, status }),
+    }
+}
+
+fn of_serving(error: &ServeError) -> Failure {
+    match error {
+        ServeError::NoCaller => Failure::Usage(sentence(error)),
+        ServeError::Version { .. } => Failure::Failed(format!("{} Restart Inkling so that both have the same version.", sentence(error))),
+        ServeError::Pipe(_) => Failure::Failed(sentence(error)),
+    }
+}
+
+/// A terminal sends its signals to every process that was started there. What Ctrl-C means the client says; a request to end interrupts the
+/// run.
+fn listen_to_signals(interrupter: &Interrupter, ended: &Arc<AtomicU8>) {
+    let (interrupter, ended) = (interrupter.clone(), Arc::clone(ended));
+    let listening = listen(move |signal| {
+        if let Signal::Terminate { status } = signal {
+            ended.store(status, Ordering::Relaxed);
+            if !interrupter.interrupt() {
+                std::process::exit(i32::from(status));
+            }
+        }
+    });
+    if let Err(error) = listening {
+        tracing::warn!(%error, "signals cannot be handled");
+    }
 }
 
 /// "No client connected."

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 
+use crate::runs::Checkpoints;
 use crate::system::files::remove_leftovers;
 use crate::system::log;
 use crate::system::paths::Paths;
@@ -17,7 +18,5 @@ pub fn run(paths: &Paths) {
     let folders: [&Path; 4] = [&paths.local, &paths.runs, &paths.checkpoints, &paths.benchmarks];
     folders.into_iter().chain(paths.settings.parent()).for_each(remove_leftovers);
     // Checkpoints are written in folders of their own.
-    for entry in std::fs::read_dir(&paths.checkpoints).into_iter().flatten().filter_map(Result::ok) {
-        remove_leftovers(&entry.path());
-    }
+    Checkpoints::new(&paths.checkpoints).remove_leftovers();
 }

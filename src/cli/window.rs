@@ -40,7 +40,10 @@ pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
     if let Err(Failure::Failed(sentence) | Failure::Usage(sentence)) = &opened {
         show_dialog(sentence);
     }
-    opened
+    match opened? {
+        0 => Ok(()),
+        status => Err(Failure::Terminated { sentence: None, status }),
+    }
 }
 
 #[cfg(feature = "gui")]

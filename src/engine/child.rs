@@ -98,12 +98,12 @@ impl ChildEngine {
         thread("commands").spawn(move || {
             let mut open = with(&stdin, |pipe| wire::send_handshake(pipe).and_then(|()| wire::write(pipe, &settings)));
             while let Ok(command) = commands.recv() {
-                ending.fetch_or(command == Command::Shutdown, Ordering::Relaxed);
+                ending.fetch_or(matches!(command, Command::Shutdown | Command::Interrupt), Ordering::Relaxed);
                 // To an engine that is gone nothing can be said; the thread that reads finds out why.
                 open = open && with(&stdin, |pipe| wire::write(pipe, &command));
             }
             ending.store(true, Ordering::Relaxed);
-            // Without a caller the engine ends.
+            // Without a caller the engine interrupts its run and ends.
             stdin.lock().unwrap_or_else(PoisonError::into_inner).take();
         })?;
         Ok(())

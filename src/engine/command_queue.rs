@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::devices::Devices;
 use super::event_sink::EventSink;
@@ -54,8 +54,9 @@ impl<'c> CommandQueue<'c> {
             match self.commands.try_recv() {
                 Ok(command) => self.dispatch(command),
                 Err(TryRecvError::Empty) => break,
+                // Whoever shuts the engine down says so: this caller has vanished.
                 Err(TryRecvError::Disconnected) => {
-                    self.waiting.push_back(Command::Shutdown);
+                    self.waiting.push_back(Command::Interrupt);
                     break;
                 }
             }
@@ -69,18 +70,32 @@ impl<'c> CommandQueue<'c> {
     /// Waits for the next command, answering meanwhile what can be answered.
     pub fn wait(&mut self) -> Command {
         loop {
-            if let Some(command) = self.poll() {
+            if let Some(command) = self.wait_for(Duration::MAX) {
                 return command;
+            }
+        }
+    }
+
+    /// The same for no longer than `limit`.
+    pub fn wait_for(&mut self, limit: Duration) -> Option<Command> {
+        let start = Instant::now();
+        loop {
+            if let Some(command) = self.poll() {
+                return Some(command);
+            }
+            let left = limit.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return None;
             }
             // Nothing is compared while a run is paused either.
             if self.activity.is_none() {
                 self.recognizer.poll_devices(self.events);
             }
             let timeout = if self.recognizer.device.is_comparing() { POLL_INTERVAL } else { Duration::MAX };
-            match self.commands.recv_timeout(timeout) {
+            match self.commands.recv_timeout(timeout.min(left)) {
                 Ok(command) => self.dispatch(command),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Command::Shutdown,
+                Err(RecvTimeoutError::Disconnected) => return Some(Command::Interrupt),
             }
         }
     }
@@ -89,7 +104,7 @@ impl<'c> CommandQueue<'c> {
     pub fn check(&mut self, id: JobId) -> Result<(), Cancelled> {
         match self.poll() {
             Some(Command::Cancel(named)) if named == id => Err(Cancelled),
-            Some(command @ (Command::Submit { .. } | Command::Shutdown)) => {
+            Some(command @ (Command::Submit { .. } | Command::Shutdown | Command::Interrupt)) => {
                 self.requeue(command);
                 Err(Cancelled)
             }
@@ -112,7 +127,9 @@ impl<'c> CommandQueue<'c> {
                 Some(result) => self.events.send(Event::Job { id, event: result.into() }),
                 None => self.waiting.push_back(command),
             },
-            Command::Cancel(_) | Command::Pause(_) | Command::Resume(_) | Command::Shutdown => self.waiting.push_back(command),
+            Command::Cancel(_) | Command::Pause(_) | Command::Resume(_) | Command::Save { .. } | Command::Shutdown | Command::Interrupt => {
+                self.waiting.push_back(command);
+            }
         }
     }
 

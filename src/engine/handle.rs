@@ -1,5 +1,6 @@
 //! The two ends of the line between an engine and its caller (window or command line).
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, OnceLock};
@@ -10,6 +11,7 @@ use super::devices::{Devices, ThisMachine};
 use super::event_sink::EventSink;
 use super::supervisor::supervise;
 use super::worker;
+use crate::problem::EngineExit;
 use crate::protocol::{Command, Event};
 use crate::run_config::WeightFormat;
 use crate::runs::CheckpointThread;
@@ -54,7 +56,7 @@ pub fn this_machine() -> Arc<dyn Devices> {
     Arc::new(ThisMachine)
 }
 
-/// The caller's end. Dropping it ends the engine.
+/// The caller's end. Dropping it interrupts the engine, like [`Command::Interrupt`].
 #[derive(Debug)]
 pub struct EngineHandle {
     pub(super) commands: Sender<Command>,
@@ -72,12 +74,16 @@ pub struct EngineSide {
 }
 
 impl EngineHandle {
-    /// Starts an engine on a thread of its own. `wake` is called after each event, from that thread.
+    /// Starts an engine on a thread of its own; where there can be none, [`Event::EngineExited`] says so. `wake` is called after each event, from that thread.
     pub fn spawn(settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (handle, side) = Self::pair(wake);
+        let not_started = side.events.fork();
         // Here, where threads begin with the usual priority.
-        let checkpoint_thread = CheckpointThread::start(settings.background_priority);
-        supervise(side, move |context| worker::work(&settings, &checkpoint_thread, context));
+        let started = CheckpointThread::start(settings.background_priority)
+            .and_then(|checkpoint_thread| supervise(side, move |context| worker::work(&settings, &checkpoint_thread, context)));
+        if let Err(error) = started {
+            not_started.send(no_thread(&error));
+        }
         handle
     }
 
@@ -117,6 +123,11 @@ impl EngineHandle {
     pub fn recv(&self) -> Option<Event> {
         self.events.recv().ok()
     }
+}
+
+/// The event for an engine that can have no thread.
+pub(super) fn no_thread(error: &impl Display) -> Event {
+    Event::EngineExited(EngineExit::NotStarted { reason: format!("no thread could be started ({error})") })
 }
 
 /// The engine's end of the line was dropped.

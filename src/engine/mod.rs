@@ -21,6 +21,6 @@ pub use devices::{Devices, ThisMachine};
 pub use event_sink::EventSink;
 pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget, this_machine};
 pub use host::EngineHost;
-pub use server::{ServeError, serve};
+pub use server::{Interrupter, ServeError, serve};
 pub use supervisor::{Activity, WorkerContext, supervise};
 pub use wire::{Handshake, read, recv_handshake, send_handshake, write};

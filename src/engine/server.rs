@@ -1,9 +1,13 @@
 //! An engine that serves a caller in another process, over a pair of pipes.
 
 use std::io::{self, Read, Write};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use super::handle::{EngineHandle, EngineSettings};
 use super::wire::{self, Handshake};
+use crate::protocol::Command;
 
 /// Why a caller is not served.
 #[derive(Debug, thiserror::Error)]
@@ -24,8 +28,19 @@ pub enum ServeError {
     Pipe(#[from] io::Error),
 }
 
-/// Serves until the caller ends or shuts it down. A run that has completed an epoch by then is saved.
-pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write) -> Result<(), ServeError> {
+/// Interrupts the engine that is served, once there is one.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupter(Arc<OnceLock<Sender<Command>>>);
+
+impl Interrupter {
+    /// Interrupts it, as a caller that vanishes does; false where there is none yet.
+    pub fn interrupt(&self) -> bool {
+        self.0.get().is_some_and(|commands| commands.send(Command::Interrupt).is_ok())
+    }
+}
+
+/// Serves until the caller shuts the engine down, or is gone: then a run in progress is interrupted and can be resumed.
+pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write, interrupter: &Interrupter) -> Result<(), ServeError> {
     let theirs = wire::recv_handshake(&mut input)?.ok_or(ServeError::NoCaller)?;
     let ours = Handshake::ours();
     wire::send_handshake(&mut output)?;
@@ -34,6 +49,7 @@ pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write) -> R
     }
     let settings: EngineSettings = wire::read(&mut input)?.ok_or(ServeError::NoCaller)?;
     let EngineHandle { commands, events, .. } = EngineHandle::spawn(settings, || {});
+    interrupter.0.get_or_init(|| commands.clone());
     std::thread::Builder::new().name("inkling-caller".to_owned()).spawn(move || {
         loop {
             match wire::read(&mut input) {
@@ -42,10 +58,13 @@ pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write) -> R
                         return;
                     }
                 }
-                // Without a caller the engine saves what there is to save, and ends.
-                Ok(None) => return,
-                Err(error) => return tracing::error!(%error, "the caller cannot be understood"),
+                Ok(None) => break tracing::info!("the caller is gone"),
+                Err(error) => break tracing::error!(%error, "the caller cannot be understood"),
             }
+        }
+        // Until it has ended, also where a panic made it forget.
+        while commands.send(Command::Interrupt).is_ok() {
+            std::thread::sleep(Duration::from_secs(1));
         }
     })?;
     let mut alive = true;

@@ -1,6 +1,7 @@
 //! The engine's thread. A panic in its work is reported and the work starts anew.
 
 use std::any::Any;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
 
@@ -41,9 +42,9 @@ impl Activity {
     }
 }
 
-/// Runs `work` on a thread of its own until it returns, anew after each panic.
-pub fn supervise(side: EngineSide, mut work: impl FnMut(WorkerContext<'_>) + Send + 'static) {
-    let spawned = std::thread::Builder::new().name("inkling-engine".to_owned()).spawn(move || {
+/// Runs `work` on a thread of its own until it returns, anew after each panic. An error if there can be no further thread.
+pub fn supervise(side: EngineSide, mut work: impl FnMut(WorkerContext<'_>) + Send + 'static) -> io::Result<()> {
+    std::thread::Builder::new().name("inkling-engine".to_owned()).spawn(move || {
         let EngineSide { mut commands, events } = side;
         loop {
             let (mut sink, mut activity) = (events.fork(), None);
@@ -59,11 +60,8 @@ pub fn supervise(side: EngineSide, mut work: impl FnMut(WorkerContext<'_>) + Sen
             });
             events.send(Event::Restarted);
         }
-    });
-    if let Err(error) = spawned {
-        // The caller sees its line go dead, which it reports as the engine being gone.
-        tracing::error!(%error, "no thread for the engine");
-    }
+    })?;
+    Ok(())
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {

@@ -26,11 +26,17 @@ pub enum ModelError {
 /// Why a computation came to no result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ComputeError {
-    /// A tensor operation failed, or a thread for it could not be started.
+    /// A tensor operation failed.
     #[error("computation failed: {message}")]
     Failed {
         /// What the library says.
         message: String,
+    },
+    /// A thread could not be started.
+    #[error("no thread could be started: {reason}")]
+    NoThread {
+        /// What the system says.
+        reason: String,
     },
     /// A network's weights give no probabilities: they are NaN, or so large that sums overflow.
     #[error("the network gives no valid probabilities")]
@@ -44,6 +50,11 @@ pub enum ComputeError {
 }
 
 impl ComputeError {
+    /// A thread could not be started, or a pool of them.
+    pub fn no_thread(reason: &impl std::fmt::Display) -> Self {
+        Self::NoThread { reason: reason.to_string() }
+    }
+
     /// What a library says went wrong.
     pub fn failed(reason: &impl std::fmt::Display) -> Self {
         Self::Failed { message: reason.to_string() }

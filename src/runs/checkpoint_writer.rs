@@ -7,24 +7,30 @@
 //! was written 73 ms after its epoch (median; 260 ms at most), where a writer with idle scheduling took 153 and 181 ms (762 and 450 at most)
 //! and skipped 13 and 1 of 60.
 
+use std::ffi::OsStr;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
+use std::time::Duration;
 
 #[cfg(target_os = "linux")]
 use thread_priority::unix::{NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id};
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-use super::CheckpointFolder;
 use super::RunError;
+use super::{CheckpointFolder, Checkpoints};
 use crate::nn::ComputeError;
 use crate::records::RunPosition;
 use crate::train::Checkpoint;
 
 /// The thread's priority on a scale of 0 to 99 whose middle is normal.
 const BELOW_NORMAL: u8 = 25;
+
+/// When a checkpoint that could not be written is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// Called with the folder, how far the run is in the checkpoint, and whether it was written.
 pub type OnWritten = dyn FnMut(&Path, RunPosition, Result<(), RunError>) + Send;
@@ -36,8 +42,8 @@ type Job = Box<dyn FnOnce() + Send>;
 pub struct CheckpointThread(Sender<Job>);
 
 impl CheckpointThread {
-    /// Starts it, in the background with a priority below normal.
-    pub fn start(background: bool) -> Self {
+    /// Starts it, in the background with a priority below normal. An error if there can be no further thread.
+    pub fn start(background: bool) -> io::Result<Self> {
         let (sender, jobs) = channel::<Job>();
         let work = move || {
             if background {
@@ -48,11 +54,8 @@ impl CheckpointThread {
                 let _ = catch_unwind(AssertUnwindSafe(job));
             }
         };
-        // Without the thread every job is refused.
-        if let Err(error) = Builder::new().name("checkpoints".to_owned()).spawn(work) {
-            tracing::error!(%error, "no thread for checkpoints");
-        }
-        Self(sender)
+        Builder::new().name("checkpoints".to_owned()).spawn(work)?;
+        Ok(Self(sender))
     }
 }
 
@@ -72,38 +75,49 @@ fn lower_priority() {
 /// Writes the checkpoints of a run. Dropping it keeps the last one; [`CheckpointWriter::remove`] deletes it.
 #[derive(Debug)]
 pub struct CheckpointWriter {
-    /// The newest that has not been started: when the disk is slower than the run, those in between are skipped.
+    /// The newest that is not written: when the disk is slower than the run, those in between are skipped.
     next: Arc<Mutex<Option<Checkpoint>>>,
     wake: SyncSender<()>,
-    /// Comes back when everything is written.
-    finished: Mutex<Receiver<CheckpointFolder>>,
+    /// Comes when everything is written.
+    finished: Mutex<Receiver<()>>,
+    folder: Arc<Mutex<Option<CheckpointFolder>>>,
     path: PathBuf,
 }
 
 impl CheckpointWriter {
-    /// Writes to this folder, on that thread; `on_written` is called after each.
-    pub fn start(
-        checkpoint_thread: &CheckpointThread,
-        mut folder: CheckpointFolder,
-        mut on_written: Box<OnWritten>,
-    ) -> Result<Self, RunError> {
+    /// Writes to this folder, on that thread; `on_written` is called after each, and after each failure. A checkpoint that could not be
+    /// written is tried again until there is a newer one.
+    pub fn start(checkpoint_thread: &CheckpointThread, folder: CheckpointFolder, mut on_written: Box<OnWritten>) -> Result<Self, RunError> {
         let next = Arc::new(Mutex::new(None::<Checkpoint>));
         let (wake, woken) = sync_channel(1);
-        let (done, written) = sync_channel(1);
+        let (done, finished) = sync_channel(1);
         let path = folder.path().to_owned();
-        let newest = Arc::clone(&next);
-        let write = move || {
-            while woken.recv().is_ok() {
-                let Some(checkpoint) = newest.lock().unwrap_or_else(PoisonError::into_inner).take() else { continue };
-                let kept = folder.write(&checkpoint);
-                on_written(folder.path(), checkpoint.card.position(), kept);
+        let folder = Arc::new(Mutex::new(Some(folder)));
+        let (newest, place, at) = (Arc::clone(&next), Arc::clone(&folder), path.clone());
+        let work = move || {
+            let mut wait = Duration::MAX;
+            loop {
+                let over = woken.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected);
+                let checkpoint = lock(&newest).take();
+                if let Some(checkpoint) = checkpoint {
+                    let kept = lock(&place).as_mut().map_or(Ok(()), |folder| folder.write(&checkpoint));
+                    wait = if kept.is_ok() { Duration::MAX } else { RETRY_AFTER };
+                    let failed = kept.is_err();
+                    on_written(&at, checkpoint.card.position(), kept);
+                    if failed {
+                        lock(&newest).get_or_insert(checkpoint);
+                    }
+                }
+                if over {
+                    break;
+                }
             }
             // Nobody waits for it if the run crashed.
-            let _ = done.send(folder);
+            let _ = done.send(());
         };
         let gone = |_| ComputeError::failed(&"the checkpoint thread has stopped");
-        checkpoint_thread.0.send(Box::new(write)).map_err(gone)?;
-        Ok(Self { next, wake, finished: Mutex::new(written), path })
+        checkpoint_thread.0.send(Box::new(work)).map_err(gone)?;
+        Ok(Self { next, wake, finished: Mutex::new(finished), folder, path })
     }
 
     /// The folder they go to.
@@ -111,29 +125,53 @@ impl CheckpointWriter {
         &self.path
     }
 
+    /// The folder's name, which no other run's has.
+    pub fn name(&self) -> Option<&str> {
+        self.path.file_name().and_then(OsStr::to_str)
+    }
+
     /// Has this checkpoint written soon.
     pub fn write(&self, checkpoint: Checkpoint) {
-        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(checkpoint);
+        *lock(&self.next) = Some(checkpoint);
         // The thread will wake anyway if one wake-up is pending.
         let _ = self.wake.try_send(());
     }
 
-    /// For a run that can be resumed: waits until everything is written.
-    pub fn keep(self) {
-        self.end();
+    /// Notes where the run is about to be saved, so that its checkpoint is not taken for that of an interrupted run if this process is killed
+    /// before it could delete it.
+    pub fn note_target(&self, target: &Path) {
+        if let Some(folder) = lock(&self.folder).as_mut()
+            && let Err(error) = folder.note_target(target)
+        {
+            // A full disk, perhaps: it matters only to one who is killed at the wrong moment.
+            tracing::info!(%error, "where the run is saved could not be noted");
+        }
+    }
+
+    /// For a run that can be resumed: waits until everything is written. Gives the folder, if there is a checkpoint in it.
+    pub fn keep(self) -> Option<PathBuf> {
+        let path = self.path.clone();
+        drop(self.end());
+        Checkpoints::read_card(&path).ok().map(|run| run.folder)
     }
 
     /// For a run that is complete: its checkpoint is deleted.
     pub fn remove(self) {
-        self.next.lock().unwrap_or_else(PoisonError::into_inner).take();
+        lock(&self.next).take();
         if let Some(Err(error)) = self.end().map(CheckpointFolder::delete) {
             tracing::info!(%error, "a checkpoint remains");
         }
     }
 
     fn end(self) -> Option<CheckpointFolder> {
-        let Self { wake, finished, .. } = self;
+        let Self { wake, finished, folder, .. } = self;
         drop(wake);
-        finished.into_inner().unwrap_or_else(PoisonError::into_inner).recv().ok()
+        // An error says that the thread is gone: it writes nothing any more either.
+        let _ = finished.into_inner().unwrap_or_else(PoisonError::into_inner).recv();
+        lock(&folder).take()
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,18 +3,16 @@
 //! Whoever trains a run holds a lock on a file in its folder. The system releases it however that process ends, so a folder that nobody
 //! holds is that of an interrupted run.
 
-use std::fs::{self, File, TryLockError};
+use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::RunError;
 use super::checkpoint_file;
-use super::folder::unwritable;
-use crate::system::files::{open_regular, write_whole_with};
+use super::checkpoint_folder::{CHECKPOINT, CheckpointFolder, LockError};
+use crate::system::files::open_regular;
 use crate::train::{Checkpoint, CheckpointCard};
-
-const CHECKPOINT: &str = "checkpoint";
-const LOCK: &str = "lock";
 
 /// The folder of checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,14 +29,6 @@ pub struct InterruptedRun {
     pub card: CheckpointCard,
 }
 
-/// The folder of one run, in which each checkpoint replaces the one before.
-#[derive(Debug)]
-pub struct CheckpointFolder {
-    folder: PathBuf,
-    /// Taken with the first checkpoint.
-    lock: Option<File>,
-}
-
 impl Checkpoints {
     /// The checkpoints in this folder, which need not exist yet.
     pub fn new(root: impl Into<PathBuf>) -> Self {
@@ -48,18 +38,18 @@ impl Checkpoints {
     /// A folder for a new run. Nothing is created before its first checkpoint.
     pub fn begin(&self) -> CheckpointFolder {
         let now = jiff::Timestamp::now().as_nanosecond();
-        CheckpointFolder { folder: self.root.join(format!("{now}-{}", std::process::id())), lock: None }
+        CheckpointFolder::new(self.root.join(format!("{now}-{}", std::process::id())))
     }
 
     /// The checkpoint of an interrupted run, and the folder for its next ones. An error if the run is in progress elsewhere, or damaged.
     pub fn resume(folder: &Path) -> Result<(CheckpointFolder, Checkpoint), RunError> {
-        let mut own = CheckpointFolder { folder: folder.to_owned(), lock: None };
+        let mut own = CheckpointFolder::new(folder.to_owned());
         if !folder.is_dir() {
             return Err(malformed(folder, "the folder no longer exists"));
         }
         own.lock().map_err(|error| match error {
-            TryLockError::WouldBlock => RunError::InUse { folder: folder.to_owned() },
-            TryLockError::Error(error) => unreadable(folder, &error),
+            LockError::Held => RunError::InUse { folder: folder.to_owned() },
+            LockError::Failed(error) => unreadable(folder, &error),
         })?;
         let file = open_regular(&folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
         let checkpoint = checkpoint_file::read(&mut BufReader::new(file)).map_err(|reason| malformed(folder, &reason))?;
@@ -78,13 +68,23 @@ impl Checkpoints {
         let Ok(entries) = fs::read_dir(&self.root) else { return Vec::new() };
         let interrupted = |folder: PathBuf| {
             let run = Self::read_card(&folder).inspect_err(|error| tracing::info!(%error, "no checkpoint")).ok()?;
-            let held = matches!(open_regular(&folder.join(LOCK)).map(|lock| lock.try_lock()), Ok(Err(TryLockError::WouldBlock)));
-            (!held).then_some(run)
+            let folder = CheckpointFolder::new(folder);
+            (!folder.is_held() && !folder.is_saved()).then_some(run)
         };
         let mut runs: Vec<_> = entries.filter_map(|entry| interrupted(entry.ok()?.path())).collect();
         let made = |run: &InterruptedRun| run.card.made_at.parse::<jiff::Timestamp>().ok();
         runs.sort_by(|a, b| made(b).cmp(&made(a)).then_with(|| b.folder.cmp(&a.folder)));
         runs
+    }
+
+    /// Deletes what processes that were killed left here: half a checkpoint, a folder without one, and the checkpoint of a run that was saved.
+    pub fn remove_leftovers(&self) {
+        let Ok(entries) = fs::read_dir(&self.root) else { return };
+        for folder in entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_ours(path)) {
+            if let Err(error) = CheckpointFolder::new(folder).remove_leftovers() {
+                tracing::info!(%error, "a leftover remains among the checkpoints");
+            }
+        }
     }
 
     /// Deletes an interrupted run. Only a folder with a checkpoint, directly in this one, is ever deleted.
@@ -97,42 +97,12 @@ impl Checkpoints {
     }
 }
 
-impl CheckpointFolder {
-    /// Its path.
-    pub fn path(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Replaces the checkpoint, whole or not at all.
-    pub fn write(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
-        let failed = |error: &io::Error| unwritable(&self.folder, error);
-        fs::create_dir_all(&self.folder).map_err(|error| failed(&error))?;
-        let file = self.folder.join(CHECKPOINT);
-        if self.lock.is_none()
-            && let Err(error) = self.lock()
-        {
-            // Without locks, on some network disks, a run in progress may be listed as interrupted: better than no checkpoint.
-            tracing::info!(%error, "the checkpoint's folder cannot be locked");
-        }
-        Ok(write_whole_with(&file, |to| checkpoint_file::write(to, checkpoint))?)
-    }
-
-    /// Deletes the folder: the run is complete.
-    pub fn delete(self) -> io::Result<()> {
-        let Self { folder, lock } = self;
-        drop(lock);
-        match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            done => done,
-        }
-    }
-
-    fn lock(&mut self) -> Result<(), TryLockError> {
-        let file = File::options().create(true).append(true).open(self.folder.join(LOCK)).map_err(TryLockError::Error)?;
-        file.try_lock()?;
-        self.lock = Some(file);
-        Ok(())
-    }
+/// True for folders with the names that [`Checkpoints::begin`] gives.
+fn is_ours(path: &Path) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let name = path.file_name().and_then(OsStr::to_str).and_then(|name| name.split_once('-'));
+    name.is_some_and(|(time, process)| is_number(time) && is_number(process))
+        && fs::symlink_metadata(path).is_ok_and(|there| there.is_dir())
 }
 
 fn unreadable(folder: &Path, error: &io::Error) -> RunError {

@@ -36,6 +36,16 @@ pub enum RunError {
         /// The folder.
         folder: PathBuf,
     },
+    /// There is not enough room for it.
+    #[error("{folder} has room for {available} bytes, but the run needs {needed}")]
+    NoRoom {
+        /// Where.
+        folder: PathBuf,
+        /// Bytes that the run needs.
+        needed: u64,
+        /// Bytes that are free.
+        available: u64,
+    },
     /// A file of it could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),

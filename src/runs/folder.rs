@@ -5,12 +5,14 @@ use std::fs::DirEntry;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::RunError;
+use serde::{Deserialize, Serialize};
+
+use super::{CheckpointWriter, RunError};
 use crate::nn::ModelFile;
 use crate::records::RunSummary;
 use crate::run_config::WeightFormat;
 use crate::system::WriteError;
-use crate::system::files::{TemporaryFolder, write_whole};
+use crate::system::files::{TemporaryFolder, read_limited, write_whole};
 use crate::train::TrainedModel;
 
 const MODEL: &str = "model.safetensors";
@@ -20,18 +22,45 @@ const HISTORY: &str = "history.csv";
 /// Larger summaries are refused unread; one of 1,000 epochs has less than 1 MB.
 const MAX_SUMMARY_BYTES: u64 = 16 << 20;
 
+/// What `run.json` holds.
+#[derive(Serialize)]
+struct Saved<'s> {
+    #[serde(flatten)]
+    summary: &'s RunSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checkpoint: Option<&'s str>,
+}
+
+/// The part of it that says which checkpoints the run had: the name of their folder.
+#[derive(Deserialize)]
+struct Origin {
+    checkpoint: Option<String>,
+}
+
 /// Writes a run to the folder `target` itself, which may be absent, empty, or hold an earlier run, which is replaced.
-/// The summary returned names the folder and the model in it.
-pub fn save_to(target: &Path, outcome: &TrainedModel, weights: WeightFormat) -> Result<RunSummary, RunError> {
-    keep_in(target, &outcome.model_file(), &outcome.summary, weights)
+/// The summary returned names the folder and the model in it. The run's checkpoints are told where it goes; see [`CheckpointWriter::note_target`].
+pub fn save_to(
+    target: &Path,
+    outcome: &TrainedModel,
+    weights: WeightFormat,
+    checkpoints: Option<&CheckpointWriter>,
+) -> Result<RunSummary, RunError> {
+    keep_in(target, &outcome.model_file(), &outcome.summary, weights, checkpoints)
 }
 
 /// The same with a model that comes from elsewhere.
-pub fn keep_in(target: &Path, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<RunSummary, RunError> {
+pub fn keep_in(
+    target: &Path,
+    model: &ModelFile,
+    summary: &RunSummary,
+    weights: WeightFormat,
+    checkpoints: Option<&CheckpointWriter>,
+) -> Result<RunSummary, RunError> {
     check_target(target)?;
     let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
     let parent = target.parent().unwrap_or(&target);
-    let mut complete = write_beside(parent, model, summary, weights)?;
+    let mut complete = write_beside(parent, model, summary, weights, checkpoints)?;
+    checkpoints.iter().for_each(|checkpoints| checkpoints.note_target(&target));
     complete.replace(&target).map_err(|error| unwritable(&target, &error))?;
     Ok(located(summary.clone(), &target))
 }
@@ -91,19 +120,36 @@ pub fn load(folder: &Path) -> Result<RunSummary, RunError> {
     Ok(located(summary, folder))
 }
 
+/// The name of the folder with the checkpoints that the run in `folder` had; `None` where that is unknown, or there is no run.
+pub fn checkpoint_name(folder: &Path) -> Option<String> {
+    let json = read_limited(&folder.join(SUMMARY), MAX_SUMMARY_BYTES).ok()?;
+    serde_json::from_slice::<Origin>(&json).ok()?.checkpoint
+}
+
 fn located(summary: RunSummary, folder: &Path) -> RunSummary {
     RunSummary { folder: folder.to_owned(), model_path: folder.join(MODEL), ..summary }
 }
 
 /// Writes all of a run's files to a new, hidden folder in `parent`.
-pub fn write_beside(parent: &Path, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<TemporaryFolder, RunError> {
+pub fn write_beside(
+    parent: &Path,
+    model: &ModelFile,
+    summary: &RunSummary,
+    weights: WeightFormat,
+    checkpoints: Option<&CheckpointWriter>,
+) -> Result<TemporaryFolder, RunError> {
     let folder = TemporaryFolder::new_in(parent).map_err(|error| unwritable(parent, &error))?;
-    write_whole(&folder.path().join(MODEL), &model.to_bytes(weights)?)?;
-    write_whole(&folder.path().join(HISTORY), history(summary).as_bytes())?;
+    // The temporary folder's name says nothing to anybody.
+    let write = |name: &str, bytes: &[u8]| {
+        write_whole(&folder.path().join(name), bytes).map_err(|error| WriteError { path: parent.to_owned(), ..error })
+    };
+    write(MODEL, &model.to_bytes(weights)?)?;
+    write(HISTORY, history(summary).as_bytes())?;
     // The folder's path is not saved: the folder may be moved.
     let summary = RunSummary { folder: PathBuf::new(), model_path: PathBuf::new(), ..summary.clone() };
-    let json = serde_json::to_vec(&summary).map_err(|error| unwritable(&folder.path().join(SUMMARY), &error.into()))?;
-    write_whole(&folder.path().join(SUMMARY), &json)?;
+    let saved = Saved { summary: &summary, checkpoint: checkpoints.and_then(CheckpointWriter::name) };
+    let json = serde_json::to_vec(&saved).map_err(|error| unwritable(&folder.path().join(SUMMARY), &error.into()))?;
+    write(SUMMARY, &json)?;
     Ok(folder)
 }
 

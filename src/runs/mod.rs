@@ -5,15 +5,19 @@
 //! in a folder of their own.
 
 mod checkpoint_file;
+mod checkpoint_folder;
 mod checkpoint_writer;
 mod checkpoints;
 mod error;
 mod folder;
+mod room;
 mod store;
 
 pub use checkpoint_file::read as read_checkpoint;
+pub use checkpoint_folder::CheckpointFolder;
 pub use checkpoint_writer::{CheckpointThread, CheckpointWriter};
-pub use checkpoints::{CheckpointFolder, Checkpoints, InterruptedRun};
+pub use checkpoints::{Checkpoints, InterruptedRun};
 pub use error::RunError;
 pub use folder::{check_target, keep_in, load, save_to};
+pub use room::check_room;
 pub use store::{RunEntry, Store};

@@ -1,14 +1,18 @@
 //! The folder in which all finished runs of this installation are saved.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::RunError;
 use super::folder::{check_writable, holds_only_ours, load, unwritable, write_beside};
+use super::{CheckpointWriter, RunError};
 use crate::nn::ModelFile;
 use crate::records::RunSummary;
 use crate::run_config::WeightFormat;
 use crate::run_config::{DataSource, DataSpec};
 use crate::train::TrainedModel;
+
+/// Runs of the same second, network and data that get a name each.
+const MAX_ALIKE: u32 = 10_000;
 
 /// The folder of run folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,21 +40,40 @@ impl Store {
         check_writable(&self.root)
     }
 
-    /// Writes a run to a new folder. The summary returned names the folder and the model in it.
-    pub fn save(&self, outcome: &TrainedModel, weights: WeightFormat) -> Result<RunSummary, RunError> {
-        self.keep(&outcome.model_file(), &outcome.summary, weights)
+    /// Writes a run to a new folder. The summary returned names the folder and the model in it. The run's checkpoints are told where it goes;
+    /// see [`CheckpointWriter::note_target`].
+    pub fn save(
+        &self,
+        outcome: &TrainedModel,
+        weights: WeightFormat,
+        checkpoints: Option<&CheckpointWriter>,
+    ) -> Result<RunSummary, RunError> {
+        self.keep(&outcome.model_file(), &outcome.summary, weights, checkpoints)
     }
 
     /// The same with a model that comes from elsewhere.
-    pub fn keep(&self, model: &ModelFile, summary: &RunSummary, weights: WeightFormat) -> Result<RunSummary, RunError> {
-        let mut complete = write_beside(&self.root, model, summary, weights)?;
+    pub fn keep(
+        &self,
+        model: &ModelFile,
+        summary: &RunSummary,
+        weights: WeightFormat,
+        checkpoints: Option<&CheckpointWriter>,
+    ) -> Result<RunSummary, RunError> {
+        let mut complete = write_beside(&self.root, model, summary, weights, checkpoints)?;
         let name = folder_name(summary);
-        let folder = (1..=u32::MAX)
-            .map(|count| self.root.join(if count == 1 { name.clone() } else { format!("{name} {count}") }))
-            .find(|folder| !folder.exists())
-            .unwrap_or_else(|| self.root.join(&name));
-        complete.move_to(&folder).map_err(|error| unwritable(&folder, &error))?;
-        load(&folder)
+        let mut count = 1;
+        loop {
+            let folder = self.root.join(if count == 1 { name.clone() } else { format!("{name} {count}") });
+            checkpoints.iter().for_each(|checkpoints| checkpoints.note_target(&folder));
+            match complete.move_to(&folder) {
+                Ok(()) => return load(&folder),
+                // Taken, perhaps this moment, by another run that has just ended.
+                Err(error) if [ErrorKind::AlreadyExists, ErrorKind::DirectoryNotEmpty].contains(&error.kind()) && count < MAX_ALIKE => {
+                    count += 1;
+                }
+                Err(error) => return Err(unwritable(&folder, &error)),
+            }
+        }
     }
 
     /// Every run, the newest first; folders that cannot be used come last. Empty when there is no store yet.

@@ -1,12 +1,14 @@
 //! The operating system: files that are written whole, input files that are read within limits, the folders of this installation, the log,
 //! child processes, one window at a time. Knows nothing of what they are for.
 
+pub mod disk;
 mod error;
 pub mod files;
 pub mod input_file;
 pub mod log;
 pub mod paths;
 pub mod process;
+pub mod signals;
 #[cfg(feature = "gui")]
 pub mod single_instance;
 pub mod targets;

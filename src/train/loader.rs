@@ -42,7 +42,7 @@ impl Loader {
         Builder::new()
             .name("loader".to_owned())
             .spawn_scoped(scope, move || worker.run(&filled, &empty))
-            .map_err(|error| ComputeError::failed(&error))?;
+            .map_err(|error| ComputeError::no_thread(&error))?;
         Ok(Self { ready, used, current: Split::default() })
     }
 

@@ -43,7 +43,7 @@ pub fn train(
         .num_threads(threads(config))
         .thread_name(|index| format!("train-{index}"))
         .build()
-        .map_err(|error| ComputeError::failed(&error))?;
+        .map_err(|error| ComputeError::no_thread(&error))?;
     // The loop itself is one of the pool's threads, so that the run computes on exactly as many as configured. The thread that prepares
     // batches is extra: it has little to do.
     pool.install(|| std::thread::scope(|scope| run(config, data, context, from, scope, observer)))

@@ -1,10 +1,12 @@
 //! Opens the window: its size, position and icon, and the services the app depends on.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use eframe::egui::{IconData, ViewportBuilder, pos2, vec2};
+use eframe::egui::{Context, IconData, ViewportBuilder, pos2, vec2};
 
 use super::desktop::SystemDesktop;
 use super::dialogs::SystemDialogs;
@@ -16,6 +18,7 @@ use crate::hardware::{Meter, probe_in_subprocess};
 use crate::self_test::check_in_subprocess;
 use crate::system::paths::Paths;
 use crate::system::process;
+use crate::system::signals::{Signal, listen};
 use crate::system::single_instance::Post;
 
 /// The smallest window that everything fits into, in points.
@@ -23,11 +26,17 @@ const MIN_SIZE: [f32; 2] = [900.0, 600.0];
 /// The window's initial size, in points.
 const INITIAL_SIZE: [f32; 2] = [1280.0, 800.0];
 
+/// How long the window may take to close after the system asked this process to end.
+const END_TIMEOUT: Duration = Duration::from_secs(20);
+
 /// The icon, drawn by `packaging/icons`.
 const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
 
-/// Opens the window with these files and returns when it is closed. Later starts of the program hand their files over through `post`.
-pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::Error> {
+/// Opens the window with these files and returns when it is closed: the exit status, 0 unless a signal closed it. Later starts of the
+/// program hand their files over through `post`.
+pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::Error> {
+    let status = Arc::new(AtomicU8::new(0));
+    let end = Arc::clone(&status);
     let (open, open_requests) = channel();
     #[cfg(target_os = "macos")]
     super::opened_by_finder::send_to(open.clone());
@@ -38,6 +47,7 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
         options,
         Box::new(move |cc| {
             let ctx = cc.egui_ctx.clone();
+            listen_to_signals(&end, &ctx);
             let waken = ctx.clone();
             post.serve(move |files| {
                 let taken = open.send(files).is_ok();
@@ -64,9 +74,29 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<(), eframe::
             if !files.is_empty() {
                 app.apply(Action::Open(files));
             }
-            Ok(Box::new(Inkling::new(app, &cc.egui_ctx).with_open_requests(open_requests)))
+            Ok(Box::new(Inkling::new(app, &cc.egui_ctx).with_open_requests(open_requests).with_end(end)))
         }),
-    )
+    )?;
+    Ok(status.load(Ordering::Relaxed))
+}
+
+/// A signal has the window interrupt its run and close, and sets the exit status.
+fn listen_to_signals(end: &Arc<AtomicU8>, ctx: &Context) {
+    let (end, ctx) = (Arc::clone(end), ctx.clone());
+    let listening = listen(move |signal| {
+        let status = match signal {
+            Signal::Interrupt => 130,
+            Signal::Terminate { status } => status,
+        };
+        end.store(status, Ordering::Relaxed);
+        ctx.request_repaint();
+        // A window that is not drawn, or that hangs, cannot close.
+        std::thread::sleep(END_TIMEOUT);
+        std::process::exit(i32::from(status));
+    });
+    if let Err(error) = listening {
+        tracing::warn!(%error, "signals cannot be handled");
+    }
 }
 
 fn viewport(settings: &Settings) -> ViewportBuilder {

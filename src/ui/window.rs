@@ -1,6 +1,8 @@
 //! The frame loop: polls the app, draws its state and applies the actions of the frame. Decisions are made in the app.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::Receiver;
 
 use eframe::egui::{self, Context, ThemePreference, Ui, UserAttentionType, ViewportCommand};
@@ -27,6 +29,8 @@ pub struct Inkling {
     open_requests: Option<Receiver<Vec<PathBuf>>>,
     /// The window's current title.
     title: String,
+    /// The exit status once the system asked this process to end; 0 before.
+    end: Arc<AtomicU8>,
 }
 
 /// View state of each panel: what is shown but is not part of the app's state.
@@ -61,13 +65,27 @@ impl Inkling {
     pub fn new(app: App, ctx: &Context) -> Self {
         style::apply(ctx);
         ctx.set_zoom_factor(app.settings.zoom);
-        Self { app, views: Views::default(), actions: Vec::new(), frames: 0, open_requests: None, title: TITLE.to_owned() }
+        Self {
+            app,
+            views: Views::default(),
+            actions: Vec::new(),
+            frames: 0,
+            open_requests: None,
+            title: TITLE.to_owned(),
+            end: Arc::default(),
+        }
     }
 
     /// Also opens the files that arrive here, sent by later starts of the program.
     #[must_use]
     pub fn with_open_requests(self, open_requests: Receiver<Vec<PathBuf>>) -> Self {
         Self { open_requests: Some(open_requests), ..self }
+    }
+
+    /// Also interrupts its run and closes once this is an exit status.
+    #[must_use]
+    pub fn with_end(self, end: Arc<AtomicU8>) -> Self {
+        Self { end, ..self }
     }
 
     /// The app, for tests.
@@ -154,6 +172,11 @@ impl Inkling {
 
     fn ask_before_closing(&mut self, ui: &Ui) {
         let ctx = ui.ctx();
+        if self.end.load(Ordering::Relaxed) != 0 && self.views.closing != Closing::Yes {
+            self.views.closing = Closing::Yes;
+            self.app.interrupt();
+            ctx.send_viewport_cmd(ViewportCommand::Close);
+        }
         let asked = ctx.input(|input| input.viewport().close_requested());
         if asked && self.app.is_training() && self.views.closing != Closing::Yes {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);

@@ -26,6 +26,8 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (Problem::Write(WriteError::new(&path(), &io::Error::other(reason()))), both()),
         (Problem::Show { path: path(), reason: reason() }, both()),
         (Problem::Busy, vec![]),
+        (Problem::Interrupted { checkpoint: Some(path()) }, vec!["resume"]),
+        (Problem::Interrupted { checkpoint: None }, vec!["nothing was saved"]),
         (Problem::NoSuchRun, vec![]),
         (Problem::Diverged { step: 417, cause: Divergence::NotFinite }, vec!["NaN", "417", "three rollbacks", "learning rate"]),
         (Problem::Diverged { step: 417, cause: Divergence::Exploded }, vec!["exploded", "417", "learning rate"]),
@@ -34,6 +36,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (Problem::DataChanged { part: DataPart::Test }, vec!["test images", "--data-dir"]),
         (Problem::Compute(ComputeError::Failed { message: "shape mismatch".to_owned() }), vec!["shape mismatch"]),
         (Problem::Compute(ComputeError::OutOfMemory { message: "CUDA_ERROR_OUT_OF_MEMORY".to_owned() }), vec!["CUDA_ERROR_OUT_OF_MEMORY"]),
+        (Problem::Compute(ComputeError::NoThread { reason: reason() }), vec!["thread", "Permission denied"]),
         (Problem::NotResumable { reason: "its data set has changed".to_owned() }, vec!["its data set has changed"]),
         (Problem::SelfTest { reason: "it took longer than 180 s".to_owned() }, vec!["180 s"]),
         (Problem::Panicked { message: "index out of bounds".to_owned() }, vec!["index out of bounds"]),
@@ -98,6 +101,10 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     let run = [RunError::Unreadable { folder: path(), reason: reason() }, RunError::Malformed { folder: path(), reason: reason() }];
     all.extend(run.map(|error| (error.into(), both())));
     let taken = [RunError::Occupied { folder: path() }, RunError::InUse { folder: path() }];
+    all.push((
+        RunError::NoRoom { folder: path(), needed: 5_000_000, available: 2_000_000 }.into(),
+        vec!["some folder/file.bin", "5.0 MB", "2.0 MB", "3.0 MB"],
+    ));
     all.extend(taken.map(|error| (error.into(), vec!["some folder/file.bin"])));
     let write = || WriteError::new(&path(), &io::Error::other(reason()));
     let compute = || ComputeError::Failed { message: reason() };
@@ -175,7 +182,7 @@ fn every_problem_is_really_every_one() {
     let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
     all_are_there(
         kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Export, Import, Write, Target, Show, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
-            Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
+            Interrupted, Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
         all.iter(),
     );
     macro_rules! inner {
@@ -190,8 +197,8 @@ fn every_problem_is_really_every_one() {
     all_are_there(kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, Unknown, Cancelled), inner!(Data));
     all_are_there(kinds!(InkError: Unreadable, Malformed, TooLarge), inner!(Ink));
     all_are_there(kinds!(ModelError: Unreadable, Malformed), inner!(Model));
-    all_are_there(kinds!(ComputeError: Failed, NotFinite, OutOfMemory), inner!(Compute));
-    all_are_there(kinds!(RunError: Unreadable, Malformed, InUse, Occupied, Write, Compute), inner!(Run));
+    all_are_there(kinds!(ComputeError: Failed, NoThread, NotFinite, OutOfMemory), inner!(Compute));
+    all_are_there(kinds!(RunError: Unreadable, Malformed, InUse, NoRoom, Occupied, Write, Compute), inner!(Run));
     all_are_there(kinds!(ExportError: Target, Lacks, Failed, Write), inner!(Export));
     all_are_there(kinds!(ImportError: Unreadable, Malformed, Mismatch, Model, Infer, Compute, Data, Cancelled), inner!(Import));
     all_are_there(kinds!(TargetError: Exist, Source, Clash, Write), inner!(Target));

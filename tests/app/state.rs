@@ -1,12 +1,13 @@
 //! What actions and events do to the state, against an engine without tensors.
 
-use inkling::app::{Action, App, Phase, Screen};
+use inkling::app::{Action, App, Phase, Screen, Settings};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, Job, JobResult};
 use inkling::records::{JobId, ModelRef, Telemetry};
 use inkling::run_config::{DeviceChoice, RunConfig};
+use inkling::system::WriteError;
 
-use crate::fake_engine::{app, evaluation, starter, summary};
+use crate::fake_engine::{Answers, app, app_with, evaluation, starter, summary};
 use crate::jobs::{cancelled, done, failed, progress};
 
 fn classified(commands: &[Command]) -> Vec<(u64, usize)> {
@@ -40,6 +41,38 @@ fn a_run_goes_from_start_to_results() {
     assert!(!app.is_training());
     assert_eq!(app.results.as_ref().unwrap().evaluation, evaluation());
     assert!(app.notices.iter().any(|notice| notice.message.what.contains("99")));
+}
+
+#[test]
+fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
+    let chosen = std::path::PathBuf::from("elsewhere");
+    let settings = Settings { wizard_done: true, ..Settings::default() };
+    let (mut app, mut engine) = app_with(settings, Answers { folder: Some(chosen.clone()), ..Answers::default() });
+    app.apply(Action::SaveRun);
+    app.apply(Action::Start);
+    engine.serve();
+    let run = app.run.as_ref().unwrap().id;
+    let full = |path: &str| Problem::Write(WriteError::new(path.as_ref(), &std::io::ErrorKind::StorageFull.into()));
+    for path in ["runs/one", "runs/two"] {
+        engine.send(Event::NotSaved { run, problem: full(path) });
+        app.poll();
+        assert_eq!(app.run.as_ref().unwrap().phase, Phase::NotSaved);
+        assert!(app.is_training(), "nothing else may take its place");
+    }
+    assert_eq!(app.run.as_ref().unwrap().state(), "Finished, but not saved yet");
+    let said: Vec<&str> = app.notices.iter().map(|notice| notice.message.what.as_str()).collect();
+    assert!(said.len() == 1 && said[0].contains("not saved yet") && said[0].contains("runs/two"), "{said:?}");
+    app.apply(Action::SaveRun);
+    assert_eq!(engine.listen(), [Command::Save { run, folder: None }]);
+    app.apply(Action::ChooseRunFolder);
+    let engine = std::cell::RefCell::new(engine);
+    super::wait_for(&mut app, |_| !engine.borrow_mut().listen().is_empty());
+    let engine = engine.into_inner();
+    assert_eq!(engine.heard.last(), Some(&Command::Save { run, folder: Some(chosen) }));
+    engine.send(done(run, JobResult::Train(summary(&RunConfig::default(), Vec::new(), false))));
+    app.poll();
+    assert!(matches!(app.run.as_ref().unwrap().phase, Phase::Finished(_)));
+    assert!(app.notices.iter().all(|notice| !notice.message.what.contains("not saved yet")), "it is saved now");
 }
 
 #[test]

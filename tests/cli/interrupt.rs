@@ -1,8 +1,9 @@
-//! Ctrl-C during a run: completed epochs are kept, an unfinished first one is not.
+//! Ctrl-C during a run: completed epochs are kept, an unfinished first one is not. A run that the system ends can be resumed.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use super::{inkling, objects, stderr};
 use crate::support::write_idx_set;
@@ -10,21 +11,32 @@ use crate::support::write_idx_set;
 /// Starts a long run and presses Ctrl-C as soon as it printed the event `moment`.
 fn interrupted_after(moment: &str, home: &Path, model: &str) -> Output {
     let arguments = ["train", "--data", "set", "--model", model, "--epochs", "1000", "--batch-size", "64", "--json"];
-    interrupted(&arguments, moment, home)
+    interrupted(inkling(home).args(arguments), moment, "INT")
 }
 
-/// Starts the program and presses Ctrl-C as soon as it printed the event `moment`.
-fn interrupted(arguments: &[&str], moment: &str, home: &Path) -> Output {
-    let mut child = inkling(home).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+/// Starts the program, in a process group of its own, and sends the group a signal as soon as the program printed the event `moment`: as a
+/// terminal does.
+fn interrupted(program: &mut Command, moment: &str, signal: &str) -> Output {
+    let (mut child, mut out, mut printed) = started(program, moment);
+    kill(signal, &format!("-{}", child.id()));
+    std::io::Read::read_to_string(&mut out, &mut printed).unwrap();
+    let mut errors = Vec::new();
+    std::io::Read::read_to_end(&mut child.stderr.take().unwrap(), &mut errors).unwrap();
+    Output { status: child.wait().unwrap(), stdout: printed.into_bytes(), stderr: errors }
+}
+
+fn started(program: &mut Command, moment: &str) -> (Child, impl BufRead, String) {
+    let mut child = program.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut printed = String::new();
     while !printed.contains(&format!("\"event\":\"{moment}\"")) {
         assert!(out.read_line(&mut printed).unwrap() > 0, "it ended too soon: {printed}");
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    std::io::Read::read_to_string(&mut out, &mut printed).unwrap();
-    let output = child.wait_with_output().unwrap();
-    Output { stdout: printed.into_bytes(), ..output }
+    (child, out, printed)
+}
+
+fn kill(signal: &str, who: &str) {
+    assert!(Command::new("kill").args([&format!("-{signal}"), "--", who]).status().unwrap().success());
 }
 
 #[test]
@@ -38,6 +50,75 @@ fn completed_epochs_are_kept() {
     assert_eq!((&last["event"], &last["stopped"], &last["test_accuracy"]), (&"finished".into(), &true.into(), &serde_json::Value::Null));
     assert!(Path::new(last["model_path"].as_str().unwrap()).is_file());
     assert!(stderr(&output).contains("saved"), "{}", stderr(&output));
+}
+
+/// A run of a second, with its engine on a thread or in a process.
+fn short_run(home: &Path, engine: &str) -> Command {
+    write_idx_set(&home.join("set"), 1200, 50);
+    let mut program = inkling(home);
+    program.env("INKLING_ENGINE", engine);
+    program.args(["train", "--data", "set", "--model", "mlp", "--epochs", "60", "--threads", "1", "--batch-size", "20", "--json"]);
+    program
+}
+
+/// Resumes the run that was interrupted there, and asserts that it comes to its end.
+fn resumed(home: &Path) {
+    let output = super::run(home, &["train", "--resume", "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let last = objects(&output).pop().unwrap();
+    assert_eq!((&last["event"], &last["stopped"]), (&"finished".into(), &false.into()));
+    assert_eq!(last["epoch_seconds"].as_array().unwrap().len(), 60);
+    assert_eq!(std::fs::read_dir(home.join("runs")).unwrap().count(), 1, "it was not saved before");
+}
+
+#[test]
+fn ctrl_c_reaches_an_engine_in_a_process_through_its_caller_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let output = interrupted(&mut short_run(home.path(), "process"), "epoch", "INT");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let last = objects(&output).pop().unwrap();
+    assert_eq!((&last["event"], &last["stopped"]), (&"finished".into(), &true.into()));
+}
+
+#[test]
+fn a_run_that_the_system_ends_can_be_resumed() {
+    for engine in ["thread", "process"] {
+        for (signal, status) in [("TERM", 143), ("HUP", 129)] {
+            let home = tempfile::tempdir().unwrap();
+            let output = interrupted(&mut short_run(home.path(), engine), "epoch", signal);
+            assert_eq!(output.status.code(), Some(status), "{engine}, {signal}: {}", stderr(&output));
+            assert!(stderr(&output).contains("inkling train --resume"), "{}", stderr(&output));
+            resumed(home.path());
+        }
+    }
+}
+
+#[test]
+fn a_hangup_that_is_to_be_ignored_is() {
+    let home = tempfile::tempdir().unwrap();
+    let run = short_run(home.path(), "thread");
+    let mut program = Command::new("nohup");
+    program.arg(run.get_program()).args(run.get_args()).current_dir(home.path()).env("INKLING_HOME", home.path());
+    let output = interrupted(&mut program, "epoch", "HUP");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(objects(&output).pop().unwrap()["stopped"], false);
+}
+
+#[test]
+fn killing_the_caller_of_an_engine_in_a_process_interrupts_the_run() {
+    let home = tempfile::tempdir().unwrap();
+    let mut run = short_run(home.path(), "process");
+    let (mut child, out, _) = started(&mut run, "epoch");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(out);
+    let checkpoints = inkling::runs::Checkpoints::new(home.path().join("checkpoints"));
+    let since = std::time::Instant::now();
+    while checkpoints.list().is_empty() {
+        assert!(since.elapsed() < std::time::Duration::from_mins(1), "it cannot be resumed");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    resumed(home.path());
 }
 
 #[test]
@@ -55,7 +136,7 @@ fn an_unfinished_first_epoch_is_not_kept() {
 #[test]
 fn a_benchmark_broken_off_keeps_nothing() {
     let home = tempfile::tempdir().unwrap();
-    let output = interrupted(&["bench", "--json"], "figure", home.path());
+    let output = interrupted(inkling(home.path()).args(["bench", "--json"]), "figure", "INT");
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(objects(&output).iter().all(|object| object["event"] == "figure"));
     assert!(stderr(&output).contains("nothing was saved"), "{}", stderr(&output));

@@ -82,22 +82,6 @@ fn it_trains_reads_and_ends_like_one_on_a_thread() {
 }
 
 #[test]
-fn what_a_run_has_learned_is_kept_when_the_caller_goes() {
-    let folder = tempfile::tempdir().unwrap();
-    let handle = start(folder.path());
-    handle.send(train(1, &config(folder.path(), 1000), None));
-    until(&handle, |event| matches!(event, Event::Epoch { .. }).then_some(()));
-    drop(handle);
-    let runs = inkling::runs::Store::new(folder.path().join("runs"));
-    let since = Instant::now();
-    while runs.list().is_empty() {
-        assert!(since.elapsed() < PATIENT, "nothing was kept");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert!(runs.list()[0].summary.as_ref().unwrap().stopped);
-}
-
-#[test]
 fn an_engine_that_cannot_be_started_or_is_none_is_called_that() {
     let folder = tempfile::tempdir().unwrap();
     let try_it = |program: Program| {

@@ -2,6 +2,7 @@
 
 mod child;
 mod inference_device;
+mod interruption;
 mod supervision;
 mod wire;
 mod work;

@@ -22,7 +22,8 @@ fn a_panic_becomes_a_message_and_a_fresh_start() {
                 _ => return,
             }
         }
-    });
+    })
+    .unwrap();
     for round in 1..=3 {
         handle.send(Command::Pause(JobId(round)));
         let failed = handle.recv().and_then(|event| failure(event, round));

@@ -68,6 +68,8 @@ fn every_command_arrives_as_it_left() {
         train(1, &RunConfig::default().further("a/model.safetensors".into()), None),
         Command::Ping,
         Command::Shutdown,
+        Command::Interrupt,
+        Command::Save { run: JobId(3), folder: Some("elsewhere".into()) },
     ];
     for command in presets.chain(others) {
         assert_eq!(through(&command), command);
@@ -85,6 +87,7 @@ fn every_event_arrives_as_it_left() {
     let problems = [
         Problem::Busy,
         Problem::Diverged { step: 3, cause: Divergence::Exploded },
+        Problem::Interrupted { checkpoint: Some("checkpoints/1".into()) },
         Problem::Config(ConfigProblem::OutOfRange { field: Field::Epochs, given: "0".to_owned() }),
         Problem::Config(ConfigProblem::OutOfRange { field: Field::LearningRate, given: "NaN".to_owned() }),
         Problem::Data(DataError::Missing { path: "gone".into() }),
@@ -107,6 +110,7 @@ fn every_event_arrives_as_it_left() {
         Event::Checkpoint { run, folder, position, kept: Err(Problem::Busy) },
         Event::Intervened { run, intervention: step_back },
         Event::Intervened { run, intervention: Intervention::SkippedStep { step: 4, loss_scale: 2.0 } },
+        Event::NotSaved { run, problem: Problem::Busy },
         Event::Paused(run),
         Event::Resumed(run),
         done(run, JobResult::Train(summary(&config, vec![record], false))),

@@ -1,5 +1,6 @@
 //! Runs, pauses, stops, readings and measurements, as a caller sees them.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use inkling::data::{Fingerprint, load};
@@ -36,17 +37,7 @@ pub fn bench_with(steps: usize, epochs: u32, devices: Arc<dyn Devices>) -> Bench
     let folder = TempDir::new().unwrap();
     let set = folder.path().join("set");
     write_idx_set(&set, steps * 60 * 12 / 11, 50);
-    let settings = EngineSettings {
-        data_folders: Vec::new(),
-        data_dir: None,
-        runs: RunsTarget::Store(folder.path().join("runs")),
-        checkpoints: folder.path().join("checkpoints"),
-        benchmarks: folder.path().join("bench"),
-        weights: None,
-        cuda_folder: None,
-        background_priority: false,
-        devices,
-    };
+    let settings = settings(folder.path(), devices);
     let config = RunConfig {
         data: DataSpec::single(DataSource::Path(set)),
         model: ModelKind::Mlp,
@@ -59,6 +50,20 @@ pub fn bench_with(steps: usize, epochs: u32, devices: Arc<dyn Devices>) -> Bench
     let bench = Bench { handle: EngineHandle::spawn(settings, || {}), config, folder };
     assert!(matches!(bench.handle.recv(), Some(Event::ModelInUse(model)) if model.reference == ModelRef::Starter));
     bench
+}
+
+fn settings(folder: &Path, devices: Arc<dyn Devices>) -> EngineSettings {
+    EngineSettings {
+        data_folders: Vec::new(),
+        data_dir: None,
+        runs: RunsTarget::Store(folder.join("runs")),
+        checkpoints: folder.join("checkpoints"),
+        benchmarks: folder.join("bench"),
+        weights: None,
+        cuda_folder: None,
+        background_priority: false,
+        devices,
+    }
 }
 
 impl Bench {
@@ -259,6 +264,63 @@ fn a_runs_folder_that_cannot_be_is_refused_before_training() {
         event => failure(event, 1),
     });
     assert!(matches!(problem, Problem::Write(_)), "{problem}");
+}
+
+/// A run of two epochs, for which there is no folder any more when it ends: a file of that name is there. Gives the problem.
+fn not_saved(bench: &Bench) -> Problem {
+    let runs = bench.folder.path().join("runs");
+    bench.start(1);
+    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
+    bench.handle.send(Command::Pause(JobId(1)));
+    bench.until(|event| matches!(event, Event::Paused(_)).then_some(()));
+    std::fs::remove_dir(&runs).unwrap();
+    std::fs::write(&runs, "in the way").unwrap();
+    bench.handle.send(Command::Resume(JobId(1)));
+    bench.until(|event| match event {
+        Event::NotSaved { problem, .. } => Some(problem),
+        event => finished(event).map(|_| panic!("it was saved")),
+    })
+}
+
+#[test]
+fn a_run_that_cannot_be_saved_waits_until_it_can() {
+    let bench = bench(40, 2);
+    assert!(matches!(not_saved(&bench), Problem::Write(_)));
+    std::fs::remove_file(bench.folder.path().join("runs")).unwrap();
+    bench.handle.send(Command::Save { run: JobId(1), folder: None });
+    assert!(bench.finished().model_path.starts_with(bench.folder.path().join("runs")));
+    assert!(std::fs::read_dir(bench.folder.path().join("checkpoints")).unwrap().next().is_none());
+}
+
+#[test]
+fn a_run_that_cannot_be_saved_is_saved_in_another_folder() {
+    let bench = bench(40, 2);
+    not_saved(&bench);
+    let elsewhere = bench.folder.path().join("elsewhere");
+    bench.handle.send(Command::Save { run: JobId(1), folder: Some(elsewhere.clone()) });
+    let summary = bench.finished();
+    assert!(!summary.stopped && summary.test.is_some() && summary.model_path.starts_with(&elsewhere), "{summary:?}");
+}
+
+#[test]
+fn a_run_that_cannot_be_saved_is_resumed_and_saved_later() {
+    for end in [Command::Cancel(JobId(1)), Command::Shutdown, Command::Interrupt] {
+        let bench = bench(40, 2);
+        not_saved(&bench);
+        bench.handle.send(end);
+        let problem = bench.until(|event| failure(event, 1));
+        let Problem::Interrupted { checkpoint: Some(checkpoint) } = problem else { panic!("{problem:?}") };
+        std::fs::remove_file(bench.folder.path().join("runs")).unwrap();
+        let settings = settings(bench.folder.path(), this_machine());
+        let later = EngineHandle::spawn(settings, || {});
+        later.send(train(2, &bench.config, Some(checkpoint)));
+        let summary = loop {
+            if let Some(summary) = finished(later.recv().unwrap()) {
+                break summary;
+            }
+        };
+        assert!(!summary.stopped && summary.epochs.len() == 2 && summary.model_path.is_file());
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use inkling::train::Checkpoint;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
 
-fn some() -> Vec<Checkpoint> {
+pub fn some() -> Vec<Checkpoint> {
     let mut watcher = Watcher::default();
     let of = RunConfig { weight_averaging: Some(0.9), epochs: 3, ..config(ModelKind::Tiny) };
     train(&of, &square_set(120, 0), &mut watcher).unwrap();
@@ -110,7 +110,7 @@ fn no_flipped_bit_goes_unnoticed() {
 fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
     let root = tempfile::tempdir().unwrap();
     let checkpoints = Checkpoints::new(root.path());
-    let checkpoint_thread = CheckpointThread::start(true);
+    let checkpoint_thread = CheckpointThread::start(true).unwrap();
     let start = |checkpoints: &Checkpoints| {
         let (sender, told) = std::sync::mpsc::channel();
         let tell = move |folder: &Path, position: RunPosition, kept: Result<(), RunError>| {
@@ -138,8 +138,17 @@ fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
 
     let file = root.path().join("a file");
     std::fs::write(&file, "in the way").unwrap();
-    let (writer, told) = start(&Checkpoints::new(file));
+    let (writer, told) = start(&Checkpoints::new(&file));
     writer.write(made[0].clone());
     assert!(matches!(told.recv().unwrap().2, Err(RunError::Write(_))));
     writer.remove();
+
+    // One that could not be written is tried again, at the latest when the run ends.
+    let (writer, told) = start(&Checkpoints::new(&file));
+    writer.write(made[0].clone());
+    assert!(told.recv().unwrap().2.is_err());
+    std::fs::remove_file(&file).unwrap();
+    let folder = writer.keep().unwrap();
+    assert_eq!(told.recv().unwrap().2, Ok(()));
+    assert_eq!(Checkpoints::resume(&folder).unwrap().1, made[0]);
 }

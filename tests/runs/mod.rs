@@ -1,6 +1,7 @@
 //! Run folders: whole or not there, found again, moved, replaced, deleted — and nothing else ever touched.
 
 mod checkpoints;
+mod leftovers;
 
 use std::path::Path;
 
@@ -31,7 +32,7 @@ fn a_run_is_saved_listed_and_read_with() {
     let store = Store::new(root.path().join("not yet there"));
     assert!(store.list().is_empty());
     let outcome = outcome();
-    let saved = store.save(&outcome, F32).unwrap();
+    let saved = store.save(&outcome, F32, None).unwrap();
     assert_eq!(names(&saved.folder), ["history.csv", "model.safetensors", "run.json"]);
     assert_eq!(saved.model_path, saved.folder.join("model.safetensors"));
     assert_eq!(saved.epochs, outcome.summary.epochs);
@@ -55,8 +56,8 @@ fn folder_names_are_unique_and_harmless() {
     let mut outcome = outcome();
     outcome.summary.config.data = DataSpec::single(DataSource::Path("/some/where/my: \"digits\"? *.csv".into()));
     outcome.summary.finished_at = "2026-11-21T14:03:11Z".to_owned();
-    let first = store.save(&outcome, F32).unwrap().folder;
-    let second = store.save(&outcome, F32).unwrap().folder;
+    let first = store.save(&outcome, F32, None).unwrap().folder;
+    let second = store.save(&outcome, F32, None).unwrap().folder;
     assert_ne!(first, second);
     let name = first.file_name().unwrap().to_str().unwrap();
     assert!(name.starts_with("2026-11-2") && name.contains(" lenet my"), "{name}");
@@ -72,7 +73,7 @@ fn the_newest_comes_first_and_broken_folders_last() {
     let mut outcome = outcome();
     for finished_at in ["2026-11-21T14:03:11Z", "2026-11-21T14:03:11.5Z", "2025-01-01T00:00:00Z"] {
         outcome.summary.finished_at = finished_at.to_owned();
-        store.save(&outcome, F32).unwrap();
+        store.save(&outcome, F32, None).unwrap();
     }
     std::fs::create_dir(root.path().join("zz a folder of holiday pictures")).unwrap();
     std::fs::write(root.path().join("a file"), "").unwrap();
@@ -94,7 +95,7 @@ fn the_newest_comes_first_and_broken_folders_last() {
 #[test]
 fn a_moved_run_still_works() {
     let root = tempfile::tempdir().unwrap();
-    let saved = Store::new(root.path().join("here")).save(&outcome(), F32).unwrap();
+    let saved = Store::new(root.path().join("here")).save(&outcome(), F32, None).unwrap();
     let there = root.path().join("there");
     std::fs::create_dir(&there).unwrap();
     std::fs::rename(&saved.folder, there.join("my best run")).unwrap();
@@ -109,14 +110,14 @@ fn only_runs_in_the_store_are_deleted() {
     let root = tempfile::tempdir().unwrap();
     let store = Store::new(root.path().join("runs"));
     let outcome = outcome();
-    let (kept, deleted) = (store.save(&outcome, F32).unwrap().folder, store.save(&outcome, F32).unwrap().folder);
+    let (kept, deleted) = (store.save(&outcome, F32, None).unwrap().folder, store.save(&outcome, F32, None).unwrap().folder);
     store.delete(&deleted).unwrap();
     assert!(!deleted.exists() && kept.exists());
 
-    let outside = save_to(&root.path().join("outside"), &outcome, F32).unwrap().folder;
+    let outside = save_to(&root.path().join("outside"), &outcome, F32, None).unwrap().folder;
     let foreign = root.path().join("runs/foreign");
     std::fs::create_dir(&foreign).unwrap();
-    let nested = save_to(&foreign.join("nested"), &outcome, F32).unwrap().folder;
+    let nested = save_to(&foreign.join("nested"), &outcome, F32, None).unwrap().folder;
     for folder in [outside, foreign, nested, root.path().join("runs"), kept.join(".."), root.path().join("runs/absent")] {
         assert!(store.delete(&folder).is_err(), "{}", folder.display());
     }
@@ -129,7 +130,7 @@ fn what_is_left_of_a_damaged_run_can_be_deleted_but_nothing_that_lies_beside_it(
     let root = tempfile::tempdir().unwrap();
     let store = Store::new(root.path());
     for missing in ["run.json", "model.safetensors"] {
-        let folder = store.save(&outcome(), F32).unwrap().folder;
+        let folder = store.save(&outcome(), F32, None).unwrap().folder;
         std::fs::remove_file(folder.join(missing)).unwrap();
         assert!(store.list()[0].summary.is_err());
         std::fs::write(folder.join("notes.txt"), "mine").unwrap();
@@ -147,8 +148,8 @@ fn what_is_left_of_a_damaged_run_can_be_deleted_but_nothing_that_lies_beside_it(
 fn a_link_to_a_run_is_not_followed_by_delete() {
     let root = tempfile::tempdir().unwrap();
     let store = Store::new(root.path().join("runs"));
-    store.save(&outcome(), F32).unwrap();
-    let outside = save_to(&root.path().join("outside"), &outcome(), F32).unwrap().folder;
+    store.save(&outcome(), F32, None).unwrap();
+    let outside = save_to(&root.path().join("outside"), &outcome(), F32, None).unwrap().folder;
     let link = root.path().join("runs/link");
     std::os::unix::fs::symlink(&outside, &link).unwrap();
     assert!(store.delete(&link).is_err());
@@ -162,7 +163,7 @@ fn save_to_writes_the_folder_itself_and_replaces_only_runs() {
     let (absent, empty) = (root.path().join("a/b/absent"), root.path().join("empty"));
     std::fs::create_dir(&empty).unwrap();
     for target in [&absent, &empty, &absent] {
-        let saved = save_to(target, &outcome, F32).unwrap();
+        let saved = save_to(target, &outcome, F32, None).unwrap();
         assert_eq!(&saved.folder, target);
         assert_eq!(names(target), ["history.csv", "model.safetensors", "run.json"]);
     }
@@ -178,7 +179,7 @@ fn save_to_writes_the_folder_itself_and_replaces_only_runs() {
     for target in [&absent, &theirs, &file] {
         let occupied = RunError::Occupied { folder: target.clone() };
         assert_eq!(check_target(target), Err(occupied.clone()));
-        assert_eq!(save_to(target, &outcome, F32).unwrap_err(), occupied);
+        assert_eq!(save_to(target, &outcome, F32, None).unwrap_err(), occupied);
     }
     assert_eq!(std::fs::read_to_string(absent.join("notes.txt")).unwrap(), "mine");
     assert_eq!(std::fs::read_to_string(theirs.join("thesis.txt")).unwrap(), "mine");
@@ -191,6 +192,6 @@ fn a_store_that_cannot_be_written_leaves_nothing_behind() {
     let file = root.path().join("file");
     std::fs::write(&file, "").unwrap();
     // A file where the folder should be: fails for every user, unlike missing rights.
-    assert!(matches!(Store::new(file.join("runs")).save(&outcome(), F32), Err(RunError::Write(_))));
+    assert!(matches!(Store::new(file.join("runs")).save(&outcome(), F32, None), Err(RunError::Write(_))));
     assert_eq!(names(root.path()), ["file"]);
 }

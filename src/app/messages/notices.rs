@@ -135,6 +135,15 @@ impl Message {
         )
     }
 
+    /// A run that has ended could not be saved.
+    pub fn run_not_saved(problem: &Problem) -> Self {
+        let Self { what, remedy } = Self::from(problem);
+        Self::new(
+            format!("The run has ended, but it is not saved yet: {what}"),
+            format!("{remedy} Saving is tried again every few seconds."),
+        )
+    }
+
     /// The text in a field is not a valid value.
     pub(in crate::app) fn not_a_number(text: &str, range: &str) -> Self {
         let what = if text.trim().is_empty() { "A number is missing.".to_owned() } else { format!("“{}” is not valid.", text.trim()) };

@@ -15,7 +15,7 @@ use crate::problem::{EngineExit, Problem};
 use crate::run_config::{ConfigProblem, ModelKind, Precision};
 use crate::runs::RunError;
 use crate::system::{TargetError, WriteError, WriteErrorKind};
-use crate::text::format::capitalised;
+use crate::text::format::{capitalised, file_size};
 
 impl From<&Problem> for Message {
     fn from(problem: &Problem) -> Self {
@@ -44,6 +44,12 @@ impl From<&Problem> for Message {
                 "Restore the data set as it was, or name the folder that contains it with --data-dir. Otherwise start a new run.",
             ),
             Problem::NotResumable { reason } => Self::new(format!("This run cannot be resumed: {}", sentence(reason)), "Start a new run."),
+            Problem::Interrupted { checkpoint: Some(_) } => {
+                Self::new("Training was interrupted.", "It can be resumed: with `inkling train --resume`, or in the window under Models.")
+            }
+            Problem::Interrupted { checkpoint: None } => {
+                Self::new("Training was interrupted before its first checkpoint; nothing was saved.", "Start it again.")
+            }
             Problem::Compute(error) => of_compute(error),
             Problem::Panicked { message } => Self::new(
                 format!("Inkling's engine crashed: {}", sentence(message)),
@@ -72,9 +78,10 @@ fn data_part(part: DataPart) -> &'static str {
 fn of_loss(loss: &EngineExit) -> Message {
     let safe = "Saved models are safe. An interrupted run can be resumed from where it was last saved.";
     match loss {
-        EngineExit::NotStarted { reason } => {
-            Message::new(format!("Inkling's engine could not be started: {}", sentence(reason)), "Restart Inkling.")
-        }
+        EngineExit::NotStarted { reason } => Message::new(
+            format!("Inkling's engine could not be started: {}", sentence(reason)),
+            "Close other programs, then restart Inkling.",
+        ),
         EngineExit::Ended { status, words } if words.is_empty() => Message::new(format!("Inkling's engine crashed ({status})."), safe),
         EngineExit::Ended { status, words } => {
             Message::new(format!("Inkling's engine crashed ({status}). Last output: {}", sentence(words)), safe)
@@ -123,6 +130,10 @@ fn of_compute(error: &ComputeError) -> Message {
         ComputeError::Failed { message } => Message::new(
             format!("A computation failed: {}", sentence(message)),
             "If memory is low, choose a smaller batch size or model. Otherwise please report this as a bug.",
+        ),
+        ComputeError::NoThread { reason } => Message::new(
+            format!("No further thread could be started: {}", sentence(reason)),
+            "Close other programs, raise the limit on processes (`ulimit -u`), or train with fewer threads.",
         ),
         ComputeError::NotFinite => Message::new(
             "The model gives no valid probabilities: its weights are too large, or damaged.",
@@ -327,6 +338,15 @@ fn of_run(error: &RunError) -> Message {
         RunError::InUse { folder } => Message::new(
             format!("The run in {} is already in progress, perhaps in another window.", folder.display()),
             "Wait until it has finished, or stop it there.",
+        ),
+        RunError::NoRoom { folder, needed, available } => Message::new(
+            format!(
+                "No space left for the run: it needs {}, but only {} are free where {} is.",
+                file_size(*needed),
+                file_size(*available),
+                folder.display()
+            ),
+            format!("Free {} there, or choose another folder.", file_size(needed.saturating_sub(*available))),
         ),
         RunError::Occupied { folder } => {
             Message::new(format!("{} contains other files, which would be overwritten.", folder.display()), "Choose a new or empty folder.")

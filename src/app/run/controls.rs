@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use crate::app::App;
 use crate::app::action::Screen;
+use crate::app::messages::Message;
+use crate::app::notice::Severity;
 use crate::app::run::{Phase, RunView};
+use crate::problem::Problem;
 use crate::protocol::{Command, Job};
 use crate::records::JobId;
 
@@ -36,10 +39,33 @@ impl App {
     }
 
     pub(in crate::app) fn stop(&mut self) {
-        self.send_to_run(Command::Cancel, &[Phase::Preparing(0.0), Phase::Training, Phase::Paused]);
+        self.send_to_run(Command::Cancel, &[Phase::Preparing(0.0), Phase::Training, Phase::Paused, Phase::NotSaved]);
         if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
             run.phase = Phase::Stopping;
         }
+    }
+
+    /// Tries again to save the run that could not be, in this folder if there is one.
+    pub(in crate::app) fn save_run(&mut self, folder: Option<PathBuf>) {
+        self.send_to_run(|run| Command::Save { run, folder }, &[Phase::NotSaved]);
+    }
+
+    pub(in crate::app) fn run_not_saved(&mut self, id: JobId, problem: &Problem) {
+        let message = Message::run_not_saved(problem);
+        if self.active_run(id).is_some() {
+            self.set_run_phase(id, |_| Phase::NotSaved);
+            self.withdraw_not_saved(id, Some(message.clone()));
+            self.show_notice(Severity::Error, message);
+        }
+    }
+
+    /// Interrupts the run, so that it can be resumed, and ends the engine: for the end of this process.
+    pub fn interrupt(&mut self) {
+        if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
+            run.phase = Phase::Stopping;
+        }
+        self.engine.ending = true;
+        self.engine.handle.send(Command::Interrupt);
     }
 
     /// Sends the command for the run, if it is in one of these phases.
@@ -73,8 +99,17 @@ impl App {
     }
 
     pub(in crate::app) fn end_run(&mut self, id: JobId, phase: Phase) {
+        self.withdraw_not_saved(id, None);
         if let Some(run) = self.active_run(id) {
             run.phase = phase;
+        }
+    }
+
+    /// Takes back that the run could not be saved: it was, or not for another reason.
+    fn withdraw_not_saved(&mut self, id: JobId, now: Option<Message>) {
+        let before = self.active_run(id).and_then(|run| std::mem::replace(&mut run.not_saved, now));
+        if let Some(message) = before {
+            self.notices.retain(|notice| notice.message != message);
         }
     }
 }

@@ -8,6 +8,7 @@ impl RunView {
     pub fn fraction(&self) -> f32 {
         match (&self.phase, &self.plan) {
             (Phase::Preparing(fraction), _) => *fraction,
+            (Phase::NotSaved, _) => 1.0,
             (Phase::Finished(summary), _) if !summary.stopped => 1.0,
             (_, Some(plan)) => self.now.step as f32 / plan.total_steps.max(1) as f32,
             (_, None) => 0.0,
@@ -25,6 +26,7 @@ impl RunView {
             Phase::Training => format!("Training, {}", epoch()),
             Phase::Paused => format!("Paused, {}", epoch()),
             Phase::Stopping => "Stopping…".to_owned(),
+            Phase::NotSaved => "Finished, but not saved yet".to_owned(),
             Phase::Finished(summary) if summary.stopped => "Stopped; weights saved".to_owned(),
             Phase::Finished(summary) if summary.stopped_early => {
                 format!("Finished early; epoch {} was best", summary.kept_epoch.unwrap_or_default())

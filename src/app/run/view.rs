@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::app::messages::Message;
 use crate::app::run::History;
 use crate::records::{Intervention, JobId, RunPlan, RunPosition, RunSummary, Telemetry};
 use crate::run_config::RunConfig;
@@ -17,6 +18,8 @@ pub enum Phase {
     Paused,
     /// It is being stopped.
     Stopping,
+    /// It has ended, but could not be saved yet.
+    NotSaved,
     /// It has ended and was saved.
     Finished(Box<RunSummary>),
     /// It has ended and nothing was saved.
@@ -48,6 +51,8 @@ pub struct RunView {
     pub(in crate::app) checkpoints: Option<PathBuf>,
     /// The checkpoint it could be resumed from.
     pub checkpoint: Option<LastCheckpoint>,
+    /// What the person was told when it could not be saved.
+    pub(in crate::app) not_saved: Option<Message>,
     /// True once the person was told that checkpoints cannot be written.
     pub(in crate::app) complained: bool,
 }
@@ -75,6 +80,7 @@ impl RunView {
             has_folder: false,
             checkpoints: None,
             checkpoint: None,
+            not_saved: None,
             complained: false,
         }
     }
@@ -91,6 +97,6 @@ impl RunView {
 
     /// True until it has ended.
     pub const fn is_active(&self) -> bool {
-        matches!(self.phase, Phase::Preparing(_) | Phase::Training | Phase::Paused | Phase::Stopping)
+        matches!(self.phase, Phase::Preparing(_) | Phase::Training | Phase::Paused | Phase::Stopping | Phase::NotSaved)
     }
 }

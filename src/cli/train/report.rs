@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::cli::failure::Failure;
 use crate::cli::format::{clock, count, quoted};
 use crate::cli::output::Output;
+use crate::problem::Problem;
 use crate::records::{EpochRecord, Intervention, RunPlan, RunSummary};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, percent};
@@ -49,6 +50,19 @@ pub struct Intervened<'a> {
 impl<'a> Intervened<'a> {
     pub const fn new(intervention: &'a Intervention) -> Self {
         Self { event: "intervened", intervention }
+    }
+}
+
+/// JSON when the run has ended but could not be saved yet.
+#[derive(Debug, Serialize)]
+pub struct NotSaved {
+    event: &'static str,
+    reason: String,
+}
+
+impl NotSaved {
+    pub fn new(problem: &Problem) -> Self {
+        Self { event: "not_saved", reason: problem.to_string() }
     }
 }
 

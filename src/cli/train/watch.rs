@@ -53,6 +53,12 @@ pub fn train(engine: &Engine, config: &RunConfig, from: Option<PathBuf>, output:
                 complained = true;
                 progress.note(&Message::checkpoint_not_kept(&problem).to_string());
             }
+            Update::Event(Event::Checkpoint { kept: Ok(()), .. }) => complained = false,
+            Update::Event(Event::NotSaved { problem, .. }) => {
+                output.json(&report::NotSaved::new(&problem))?;
+                progress.note(&Message::run_not_saved(&problem).to_string());
+                progress.note("Press Ctrl-C to end without saving; `inkling train --resume` then saves it.");
+            }
             // Other events are irrelevant here.
             Update::Event(_) => {}
         }

@@ -30,6 +30,7 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let width = ui.available_width();
     match app.run.as_ref().filter(|run| run.is_active()) {
         None => start(ui, app, actions),
+        Some(run) if run.phase == Phase::NotSaved => save(ui, actions),
         Some(run) => {
             ui.horizontal(|ui| {
                 let half = (width - ui.spacing().item_spacing.x) / 2.0;
@@ -50,6 +51,24 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             });
         }
     }
+}
+
+/// The run waits until it can be saved.
+fn save(ui: &mut Ui, actions: &mut Vec<Action>) {
+    let size = [ui.available_width(), 36.0];
+    if ui.add(style::primary_button(ui, "Save in another folder…").min_size(size.into())).clicked() {
+        actions.push(Action::ChooseRunFolder);
+    }
+    ui.horizontal(|ui| {
+        let half = [(size[0] - ui.spacing().item_spacing.x) / 2.0, size[1]];
+        if ui.add(style::secondary_button("Try again").min_size(half.into())).clicked() {
+            actions.push(Action::SaveRun);
+        }
+        let response = ui.add(style::secondary_button("Stop").min_size(half.into()));
+        if with_keys(ui, response, shortcuts::STOP).on_hover_text("It can be resumed, and saved, later.").clicked() {
+            actions.push(Action::Stop);
+        }
+    });
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

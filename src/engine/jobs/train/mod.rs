@@ -1,0 +1,119 @@
+//! A training run: data in, [`crate::train`] in the middle, a run folder out, events all along.
+
+mod observed_run;
+mod save;
+
+use std::path::Path;
+
+use self::observed_run::ObservedRun;
+use super::{JobContext, JobError, Workspace};
+use crate::data::DataError;
+use crate::engine::handle::RunsTarget;
+use crate::engine::places::{places, target};
+use crate::infer::Classifier;
+use crate::nn::{DeviceContext, ModelFile};
+use crate::problem::Problem;
+use crate::protocol::{Event, JobResult};
+use crate::records::{ModelRef, Telemetry};
+use crate::run_config::RunConfig;
+use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_room, check_target};
+use crate::train::{self, Checkpoint, RunOrigin, RunPlaces, TrainOutcome, TrainedModel};
+
+/// Trains from the beginning, or from the checkpoint in the folder `from`.
+pub(super) fn run(
+    workspace: &mut Workspace<'_>,
+    context: &mut JobContext<'_, '_>,
+    config: &RunConfig,
+    from: Option<&Path>,
+) -> Result<JobResult, JobError> {
+    let (writer, checkpoint) = open_checkpoints(workspace, context, from)?;
+    let before = checkpoint.as_ref().and_then(|checkpoint| checkpoint.card.origin.as_ref());
+    let places = places(workspace.settings, before.map(|origin| &origin.places));
+    let result = match train_from(workspace, context, config, checkpoint, &places, &writer) {
+        Ok(TrainOutcome::Trained(trained)) => {
+            let saved = save::save(target(workspace.settings, &places), places.weights, context, &trained, &writer);
+            // Without a folder, the model stays in use until another one is chosen, and is in a checkpoint.
+            let reference = saved.as_ref().map_or(ModelRef::Training(context.id), |summary| ModelRef::File(summary.model_path.clone()));
+            context.queue.recognizer.set_trained(classifier_on_cpu(&trained, reference));
+            saved.map(JobResult::Train)
+        }
+        Ok(TrainOutcome::Discarded) => Err(JobError::Cancelled),
+        Ok(TrainOutcome::Interrupted) => Err(JobError::Failed(Problem::Interrupted { checkpoint: None })),
+        Err(error) => Err(error),
+    };
+    let is_obsolete = match &result {
+        Ok(_) => true,
+        // A run that is stopped in its first epoch leaves nothing, unless it was resumed.
+        Err(JobError::Cancelled) => from.is_none(),
+        // Resumed from where it diverged, it would diverge again.
+        Err(JobError::Failed(problem)) => matches!(problem, Problem::Diverged { .. }),
+    };
+    if is_obsolete {
+        writer.remove();
+        return result;
+    }
+    let checkpoint = writer.keep();
+    result.map_err(|error| match error {
+        JobError::Failed(Problem::Interrupted { .. }) => JobError::Failed(Problem::Interrupted { checkpoint }),
+        error => error,
+    })
+}
+
+/// The writer of the run's checkpoints, and the one it resumes from.
+fn open_checkpoints(
+    workspace: &Workspace<'_>,
+    context: &JobContext<'_, '_>,
+    from: Option<&Path>,
+) -> Result<(CheckpointWriter, Option<Checkpoint>), Problem> {
+    let (place, checkpoint) = match from {
+        None => (Checkpoints::new(&workspace.settings.checkpoints).begin(), None),
+        Some(folder) => Checkpoints::resume(folder).map(|(place, checkpoint)| (place, Some(checkpoint)))?,
+    };
+    let (run, events) = (context.id, context.queue.events.fork());
+    let report = move |folder: &Path, position, kept: Result<(), RunError>| {
+        events.send(Event::Checkpoint { run, folder: folder.to_owned(), position, kept: kept.map_err(Problem::from) });
+    };
+    Ok((CheckpointWriter::start(workspace.checkpoint_thread, place, Box::new(report))?, checkpoint))
+}
+
+fn train_from(
+    workspace: &mut Workspace<'_>,
+    context: &mut JobContext<'_, '_>,
+    config: &RunConfig,
+    checkpoint: Option<Checkpoint>,
+    places: &RunPlaces,
+    writer: &CheckpointWriter,
+) -> Result<TrainOutcome, JobError> {
+    let settings = workspace.settings;
+    // Better refused now than after an hour of training.
+    train::check(config)?;
+    let target = target(settings, places);
+    match &target {
+        RunsTarget::Store(root) => Store::new(root).check()?,
+        RunsTarget::Folder(folder) => check_target(folder)?,
+    }
+    let (RunsTarget::Store(runs) | RunsTarget::Folder(runs)) = &target;
+    check_room(config, runs, &settings.checkpoints)?;
+    let mut run = ObservedRun { context, config, writer, origin: None, completed_before: 0, now: Telemetry::default(), interrupted: false };
+    let data = config.data.located(&places.working_folder);
+    let set = match workspace.datasets.get(&places.data_folders, &data, &mut |fraction: f32| run.prepared(fraction)) {
+        Err(DataError::Cancelled(_)) if run.interrupted => return Ok(TrainOutcome::Interrupted),
+        set => set?,
+    };
+    if let Some(before) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.card.origin.as_ref()) {
+        before.check(set.fingerprint())?;
+    }
+    run.origin = Some(RunOrigin { data: set.fingerprint().clone(), places: places.clone() });
+    let outcome = train::train(config, set, &settings.devices.open(config.device)?, checkpoint, &mut run)?;
+    let (id, now) = (run.context.id, run.now);
+    context.queue.events.flush(id, now);
+    Ok(outcome)
+}
+
+/// The trained model on the CPU, from where it may move to another device.
+fn classifier_on_cpu(trained: &TrainedModel, reference: ModelRef) -> Option<Classifier> {
+    let file = trained.model_file();
+    let net = file.net.into_device(&DeviceContext::CPU);
+    let net = net.inspect_err(|error| tracing::error!(%error, "the run's weights cannot be fetched from their device")).ok()?;
+    Some(Classifier::of_file(ModelFile { net, card: file.card }, reference))
+}

@@ -1,0 +1,134 @@
+//! A run while it trains.
+
+use super::super::JobContext;
+use crate::infer::Classifier;
+use crate::nn::{Net, parameter_count};
+use crate::problem::Problem;
+use crate::progress::Cancelled;
+use crate::protocol::{Command, Event, JobEvent, JobProgress};
+use crate::records::{EpochRecord, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, StepPoint, Telemetry};
+use crate::run_config::RunConfig;
+use crate::runs::CheckpointWriter;
+use crate::train::{Checkpoint, EndRequest, Observer, RunOrigin};
+
+/// The run while it trains: reports what happens, and reacts to pause, resume and cancel.
+pub(super) struct ObservedRun<'r, 'q, 'c> {
+    pub context: &'r mut JobContext<'q, 'c>,
+    pub config: &'r RunConfig,
+    pub writer: &'r CheckpointWriter,
+    /// Known once the data is.
+    pub origin: Option<RunOrigin>,
+    /// Epochs completed before it was interrupted.
+    pub completed_before: u32,
+    pub now: Telemetry,
+    /// True if it was interrupted before its first step.
+    pub interrupted: bool,
+}
+
+impl ObservedRun<'_, '_, '_> {
+    /// Reports how much of its data is ready.
+    pub fn prepared(&mut self, fraction: f32) -> Result<(), Cancelled> {
+        let progress = JobProgress { fraction, ..JobProgress::default() };
+        let id = self.context.id;
+        self.context.queue.events.telemetry(|| Event::Job { id, event: JobEvent::Progress(progress) });
+        self.check().map_err(|end| {
+            self.interrupted = end == EndRequest::Interrupt;
+            Cancelled
+        })
+    }
+
+    /// Carries out the commands that came since the last time; returns only once the run is not paused any more.
+    fn check(&mut self) -> Result<(), EndRequest> {
+        let (id, queue) = (self.context.id, &mut self.context.queue);
+        let mut paused = false;
+        loop {
+            let command = if paused { Some(queue.wait()) } else { queue.poll() };
+            match command {
+                None => return Ok(()),
+                Some(Command::Pause(run)) if run == id && !paused => {
+                    paused = true;
+                    queue.events.flush(run, self.now);
+                    queue.events.send(Event::Paused(run));
+                }
+                Some(Command::Resume(run)) if run == id && paused => {
+                    paused = false;
+                    queue.events.send(Event::Resumed(run));
+                }
+                Some(Command::Cancel(run)) if run == id => return Err(EndRequest::Stop),
+                Some(command @ Command::Shutdown) => {
+                    queue.requeue(command);
+                    return Err(EndRequest::Stop);
+                }
+                Some(command @ Command::Interrupt) => {
+                    queue.requeue(command);
+                    return Err(EndRequest::Interrupt);
+                }
+                // Other jobs wait for nothing and cancel each other; a run is too dear for that.
+                Some(Command::Submit { id, .. }) => queue.events.send(Event::Job { id, event: JobEvent::Failed(Problem::Busy) }),
+                // What is meant for other jobs, which are over.
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn send(&self, event: Event) {
+        self.context.queue.events.send(event);
+    }
+
+    /// Sends the steps so far, so that they are shown before what follows.
+    fn flush(&mut self) {
+        self.context.queue.events.flush(self.context.id, self.now);
+    }
+
+    /// Lets drawings be recognised with the run's weights, which stay the newest as it trains; `follow` does it without being asked.
+    fn offer_weights(&mut self, net: &Net, record: Option<&EpochRecord>, digit_threshold: f32, follow: bool) {
+        let run = self.context.id;
+        let info = ModelInfo {
+            reference: ModelRef::Training(run),
+            kind: self.config.model,
+            parameters: parameter_count(self.config.model),
+            data: self.config.data.clone(),
+            epochs: record.map_or(0, |record| record.epoch),
+            validation_accuracy: record.map(|record| record.validation_accuracy),
+        };
+        let classifier = Classifier::new(net.clone(), self.config.device.resolved(), info, digit_threshold);
+        let queue = &mut *self.context.queue;
+        queue.recognizer.set_training(run, classifier, follow, queue.events);
+    }
+}
+
+impl Observer for ObservedRun<'_, '_, '_> {
+    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord], position: RunPosition) {
+        self.completed_before = before.len() as u32;
+        let folder = self.writer.folder().to_owned();
+        self.send(Event::Started { run: self.context.id, plan: plan.clone(), before: before.to_vec(), position, folder });
+        // Nothing was learned yet, or not this time: whoever wants to may use it.
+        self.offer_weights(net, before.last(), f32::NEG_INFINITY, false);
+    }
+
+    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+        self.check()
+    }
+
+    fn step(&mut self, point: StepPoint, now: Telemetry) {
+        self.now = now;
+        self.context.queue.events.step(self.context.id, point, now);
+    }
+
+    fn intervened(&mut self, intervention: Intervention) {
+        self.flush();
+        self.send(Event::Intervened { run: self.context.id, intervention });
+    }
+
+    fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) {
+        self.flush();
+        self.send(Event::Epoch { run: self.context.id, record: *record });
+        // From the first epoch on the newest weights are in use, until somebody chooses another model.
+        self.offer_weights(net, Some(record), digit_threshold, record.epoch == self.completed_before + 1);
+    }
+
+    fn checkpoint(&mut self, mut checkpoint: Checkpoint) {
+        checkpoint.card.origin.clone_from(&self.origin);
+        self.writer.write(checkpoint);
+    }
+}

@@ -1,0 +1,151 @@
+//! The folder of one run's checkpoint, from the run's first checkpoint to its end.
+
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::RunError;
+use super::checkpoint_file;
+use super::folder::{checkpoint_name, unwritable};
+use crate::system::files::{create_folder, open_lock, open_regular, read_limited, remove_leftovers, write_whole, write_whole_with};
+use crate::train::Checkpoint;
+
+/// The checkpoint.
+pub const CHECKPOINT: &str = "checkpoint";
+const LOCK: &str = "lock";
+/// Where the run was to be saved when it ended: a path, as JSON.
+const TARGET: &str = "target.json";
+const MAX_TARGET_BYTES: u64 = 1 << 20;
+
+/// How often a lock is tried for that another process may hold for no longer than it takes to look at it, and the time between.
+const ATTEMPTS: u32 = 20;
+const MOMENT: Duration = Duration::from_millis(10);
+
+/// The folder of one run, in which each checkpoint replaces the one before.
+#[derive(Debug)]
+pub struct CheckpointFolder {
+    folder: PathBuf,
+    /// Taken with the first checkpoint.
+    lock: Option<File>,
+}
+
+/// Why a folder could not be locked.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// A living process trains the run.
+    #[error("it is held by another process")]
+    Held,
+    /// It has no locks, or cannot be written to.
+    #[error(transparent)]
+    Failed(#[from] io::Error),
+}
+
+impl CheckpointFolder {
+    /// At this path. Nothing is created yet.
+    pub const fn new(folder: PathBuf) -> Self {
+        Self { folder, lock: None }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Replaces the checkpoint, whole or not at all.
+    pub fn write(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
+        self.create().map_err(|error| unwritable(&self.folder, &error))?;
+        Ok(write_whole_with(&self.folder.join(CHECKPOINT), |to| checkpoint_file::write(to, checkpoint))?)
+    }
+
+    /// Notes where the run is about to be saved. If this process is killed between saving it and deleting the checkpoint,
+    /// [`CheckpointFolder::is_saved`] says so.
+    pub fn note_target(&mut self, target: &Path) -> Result<(), RunError> {
+        let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
+        let json = serde_json::to_vec(target.as_os_str()).map_err(|error| unwritable(&self.folder, &error.into()))?;
+        self.create().map_err(|error| unwritable(&self.folder, &error))?;
+        Ok(write_whole(&self.folder.join(TARGET), &json)?)
+    }
+
+    /// True if the run was saved: then this folder should be gone.
+    pub fn is_saved(&self) -> bool {
+        let target = read_limited(&self.folder.join(TARGET), MAX_TARGET_BYTES).ok();
+        let target = target.and_then(|json| serde_json::from_slice::<OsString>(&json).ok());
+        let saved = target.and_then(|target| checkpoint_name(Path::new(&target)));
+        saved.is_some() && saved.as_deref() == self.folder.file_name().and_then(|name| name.to_str())
+    }
+
+    /// True while a process holds the lock.
+    pub fn is_held(&self) -> bool {
+        self.lock.is_some()
+            || matches!(open_regular(&self.folder.join(LOCK)).map(|lock| lock.try_lock_shared()), Ok(Err(TryLockError::WouldBlock)))
+    }
+
+    /// Locks it for this process.
+    pub fn lock(&mut self) -> Result<(), LockError> {
+        for attempt in 1..=ATTEMPTS {
+            let lock = open_lock(&self.folder.join(LOCK))?;
+            match lock.try_lock() {
+                // Whoever removes leftovers may have been faster.
+                Ok(()) if !self.folder.join(LOCK).exists() => return Err(io::Error::from(io::ErrorKind::NotFound).into()),
+                Ok(()) => {
+                    self.lock = Some(lock);
+                    return Ok(());
+                }
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+                Err(TryLockError::WouldBlock) if attempt < ATTEMPTS => std::thread::sleep(MOMENT),
+                Err(TryLockError::WouldBlock) => {}
+            }
+        }
+        Err(LockError::Held)
+    }
+
+    /// Deletes the folder: the run is complete.
+    pub fn delete(self) -> io::Result<()> {
+        // The checkpoint first: what is left of the rest is a leftover.
+        let removed = allow_missing(fs::remove_file(self.folder.join(CHECKPOINT)));
+        // Windows deletes no file that is open.
+        let held = if cfg!(windows) { None } else { self.lock };
+        removed.and_then(|()| allow_missing(fs::remove_dir_all(&self.folder))).map(|()| drop(held))
+    }
+
+    /// Deletes what a process that was killed left in it, or all of it if there is nothing to resume; nothing while a living process holds it.
+    pub fn remove_leftovers(mut self) -> io::Result<()> {
+        match self.lock() {
+            Err(LockError::Held) => return Ok(()),
+            Err(LockError::Failed(error)) => return Err(error),
+            Ok(()) => {}
+        }
+        remove_leftovers(&self.folder);
+        if self.is_saved() || !self.folder.join(CHECKPOINT).exists() { self.delete() } else { Ok(()) }
+    }
+
+    /// Creates and locks the folder, where that was not done yet.
+    fn create(&mut self) -> io::Result<()> {
+        let mut locked = Err(LockError::Held);
+        for _ in 0..ATTEMPTS {
+            if self.lock.is_some() {
+                return Ok(());
+            }
+            create_folder(&self.folder)?;
+            locked = self.lock();
+            // Whoever removes leftovers deletes a folder in which there is no checkpoint yet.
+            if !matches!(&locked, Err(LockError::Failed(error)) if error.kind() == io::ErrorKind::NotFound) {
+                break;
+            }
+        }
+        if let Err(error) = locked {
+            // Without locks, on some network disks, a run in progress may be listed as interrupted: better than no checkpoint.
+            tracing::info!(%error, "the checkpoint's folder cannot be locked");
+        }
+        Ok(())
+    }
+}
+
+fn allow_missing(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}

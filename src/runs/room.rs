@@ -1,0 +1,38 @@
+//! Whether there is room for a run, asked before it trains.
+
+use std::path::Path;
+
+use super::RunError;
+use crate::nn::parameter_count;
+use crate::run_config::{OptimizerKind, RunConfig};
+use crate::system::disk;
+
+/// Descriptions, figures of up to 1,000 epochs, and misclassified images.
+const MARGIN: u64 = 2 << 20;
+const NUMBER_BYTES: u64 = 4;
+
+/// Whether the disks of these folders have room for the run and its checkpoints. Where a system does not say, there is.
+pub fn check_room(config: &RunConfig, runs: &Path, checkpoints: &Path) -> Result<(), RunError> {
+    let needed = bytes_needed(config);
+    for folder in [runs, checkpoints] {
+        match disk::available(folder) {
+            Ok(available) if available < needed => return Err(RunError::NoRoom { folder: folder.to_owned(), needed, available }),
+            Ok(_) => {}
+            Err(error) => tracing::info!(%error, "the room on the disk is unknown"),
+        }
+    }
+    Ok(())
+}
+
+/// What a run takes at its end: its model, its last checkpoint, and the one before, which goes only when that is written.
+fn bytes_needed(config: &RunConfig) -> u64 {
+    let optimizer = match config.optimizer {
+        OptimizerKind::Sgd => 1,
+        _ => 2,
+    };
+    // The weights, the optimiser's state, perhaps the average; once as they are, and once as a rollback needs them.
+    let state = 1 + optimizer + u64::from(config.weight_averaging.is_some());
+    let best = 1;
+    let model = 1;
+    NUMBER_BYTES * parameter_count(config.model) * (2 * (2 * state + best) + model) + MARGIN
+}

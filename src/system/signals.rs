@@ -1,0 +1,97 @@
+//! What this process is asked for from outside: Ctrl-C, and requests to end (SIGTERM and SIGHUP; on Windows a console that closes, or a
+//! session that ends).
+
+/// A request from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Ctrl-C.
+    Interrupt,
+    /// To end. `status` is the exit status for it, 128 and the signal's number, as shells have it.
+    Terminate {
+        /// The exit status.
+        status: u8,
+    },
+}
+
+#[cfg(unix)]
+pub use unix::listen;
+#[cfg(windows)]
+pub use windows::listen;
+
+#[cfg(unix)]
+mod unix {
+    use std::io;
+    use std::sync::mpsc::sync_channel;
+    use std::thread::Builder;
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    use super::Signal;
+
+    /// From now on calls `take` with each signal, from a thread of its own, instead of what the system does by default.
+    pub fn listen(take: impl Fn(Signal) + Send + Sync + 'static) -> io::Result<()> {
+        let (report, registered) = sync_channel(1);
+        // Registered on the thread: without one, signals have to do what they usually do.
+        Builder::new().name("inkling-signals".to_owned()).spawn(move || {
+            let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+            let mut signals = match Signals::new(wanted) {
+                Ok(signals) => signals,
+                Err(error) => return drop(report.send(Err(error))),
+            };
+            // Whoever started this thread waits for it.
+            let _ = report.send(Ok(()));
+            for signal in signals.forever() {
+                take(if signal == SIGINT { Signal::Interrupt } else { Signal::Terminate { status: 128 + signal as u8 } });
+            }
+        })?;
+        registered.recv().map_err(io::Error::other)?
+    }
+
+    /// True for a hangup that whoever started this process told it to ignore, as `nohup` does.
+    fn is_ignored(signal: i32) -> bool {
+        let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+        // SAFETY: without a new action only the present one is written, to memory that has room for it; it is read only if it was.
+        signal == SIGHUP
+            && unsafe {
+                libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0 && action.assume_init().sa_sigaction == libc::SIG_IGN
+            }
+    }
+}
+
+#[cfg(windows)]
+mod windows {
+    use std::io;
+    use std::sync::OnceLock;
+    use std::time::Duration;
+
+    use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
+    use windows_sys::core::BOOL;
+
+    use super::Signal;
+
+    static TAKE: OnceLock<Box<dyn Fn(Signal) + Send + Sync>> = OnceLock::new();
+
+    /// From now on calls `take` with each request, from another thread, instead of ending the process.
+    pub fn listen(take: impl Fn(Signal) + Send + Sync + 'static) -> io::Result<()> {
+        if TAKE.set(Box::new(take)).is_err() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        // SAFETY: the handler lives as long as the process.
+        if unsafe { SetConsoleCtrlHandler(Some(handle), 1) } == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    unsafe extern "system" fn handle(event: u32) -> BOOL {
+        let Some(take) = TAKE.get() else { return 0 };
+        if [CTRL_C_EVENT, CTRL_BREAK_EVENT].contains(&event) {
+            take(Signal::Interrupt);
+            return 1;
+        }
+        // As for SIGTERM elsewhere.
+        take(Signal::Terminate { status: 143 });
+        loop {
+            // The process is ended when this returns; otherwise it has some five seconds to end by itself.
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+}
