@@ -114,7 +114,7 @@ fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
     let start = |checkpoints: &Checkpoints| {
         let (sender, told) = std::sync::mpsc::channel();
         let tell = move |folder: &Path, position: RunPosition, kept: Result<(), RunError>| {
-            sender.send((folder.to_owned(), position.epochs, kept)).unwrap()
+            sender.send((folder.to_owned(), position.epochs, kept)).unwrap();
         };
         (CheckpointWriter::start(&checkpoint_thread, checkpoints.begin(), Box::new(tell)).unwrap(), told)
     };

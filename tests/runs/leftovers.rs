@@ -30,12 +30,13 @@ fn the_checkpoint_of_a_run_that_was_saved_is_no_interrupted_run() {
     let checkpoints = Checkpoints::new(root.path().join("checkpoints"));
     let (store, target) = (Store::new(root.path().join("runs")), root.path().join("target"));
     let outcome = outcome();
-    let save: [&dyn Fn(&CheckpointWriter); 2] = [&|writer| drop(store.save(&outcome, F32, Some(writer)).unwrap()), &|writer| {
-        drop(save_to(&target, &outcome, F32, Some(writer)).unwrap())
-    }];
-    for save in save {
+    for to_store in [true, false] {
         let of_run = writer(&checkpoints);
-        save(&of_run);
+        if to_store {
+            store.save(&outcome, F32, Some(&of_run)).unwrap();
+        } else {
+            save_to(&target, &outcome, F32, Some(&of_run)).unwrap();
+        }
         let folder = killed(of_run);
         assert!(folder.join("checkpoint").is_file());
         assert!(checkpoints.list().is_empty(), "it was saved");

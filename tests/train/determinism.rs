@@ -19,10 +19,10 @@ fn cases() -> u64 {
 
 /// Settings and images of a case. Networks, optimisers and precisions take turns, so that a few cases meet all of them.
 fn case(number: u64) -> (RunConfig, DataSet) {
-    let random = &mut Random::stream(17, "case", number);
     fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
         from[random.below(from.len())]
     }
+    let random = &mut Random::stream(17, "case", number);
     let model = ModelKind::ALL[number as usize % ModelKind::ALL.len()];
     let optimizer = OptimizerKind::ALL[number as usize % OptimizerKind::ALL.len()];
     let precision = Precision::ALL[number as usize % Precision::ALL.len()];
@@ -56,8 +56,11 @@ struct Computed {
     steps: Vec<StepPoint>,
     epochs: Vec<EpochRecord>,
     interventions: Vec<Intervention>,
-    end: Option<(Vec<Vec<f32>>, f32, Option<f64>, Option<u32>)>,
+    end: Option<End>,
 }
+
+/// Weights, digit threshold, test accuracy and the epoch that was kept.
+type End = (Vec<Vec<f32>>, f32, Option<f64>, Option<u32>);
 
 impl Computed {
     fn add(&mut self, watcher: Watcher, outcome: Option<TrainedModel>) {
