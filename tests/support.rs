@@ -59,3 +59,10 @@ pub fn model_file(model: ModelKind, activation: Activation) -> ModelFile {
     };
     ModelFile { net, card }
 }
+
+/// Programs that are started from now on end when they are hung up on, as is usual. Under `nohup` they would inherit that they ignore it.
+#[cfg(unix)]
+pub fn hangups_end_programs() {
+    // SAFETY: no handler is installed; what the system does by default is restored.
+    unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
+}

@@ -82,6 +82,7 @@ fn ctrl_c_reaches_an_engine_in_a_process_through_its_caller_alone() {
 
 #[test]
 fn a_run_that_the_system_ends_can_be_resumed() {
+    crate::support::hangups_end_programs();
     for engine in ["thread", "process"] {
         for (signal, status) in [("TERM", 143), ("HUP", 129)] {
             let home = tempfile::tempdir().unwrap();

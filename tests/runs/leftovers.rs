@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use inkling::run_config::WeightFormat::F32;
 use inkling::runs::{CheckpointThread, CheckpointWriter, Checkpoints, Store, save_to};
@@ -85,19 +86,26 @@ fn a_folder_that_is_removed_while_a_run_begins_is_made_again() {
     let made = some();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let starts = scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 checkpoints.remove_leftovers();
+                // Far more often than anybody starts a program.
+                std::thread::sleep(Duration::from_millis(1));
             }
         });
-        for _ in 0..30 {
-            let mut folder = checkpoints.begin();
-            folder.write(&made[0]).unwrap();
-            assert!(folder.is_held(), "it is this run's");
-            assert!(checkpoints.list().is_empty(), "it is not interrupted");
-            folder.delete().unwrap();
-        }
+        let begins = scope.spawn(|| {
+            for _ in 0..30 {
+                let mut folder = checkpoints.begin();
+                folder.write(&made[0]).unwrap();
+                assert!(folder.is_held(), "it is this run's");
+                assert!(checkpoints.list().is_empty(), "it is not interrupted");
+                folder.delete().unwrap();
+            }
+        });
+        let begun = begins.join();
         over.store(true, Ordering::Relaxed);
+        starts.join().unwrap();
+        begun.unwrap();
     });
 }
 
