@@ -227,8 +227,8 @@ class Tmpfs:
         os.rmdir(self.folder)
 
     def fill(self):
-        """Takes all the room there is."""
-        with open(f"{self.folder}/filler", "wb", buffering=0) as file:
+        """Takes all the room there is, also what a file that could not be completed has left since the last time."""
+        with open(f"{self.folder}/filler", "ab", buffering=0) as file:
             try:
                 while True:
                     file.write(bytes(4096))
@@ -271,8 +271,7 @@ def disks(program, data, weights):
             home = Home(program, data, disk.folder)
             process = home.new()
             wait_for(home.checkpoints, "a checkpoint", home)
-            disk.fill()
-            wait_for(lambda: "not saved yet" in home.errors(), "the run to say that it cannot be saved", home)
+            wait_for(lambda: disk.fill() or "not saved yet" in home.errors(), "the run to say that it cannot be saved", home)
             check(process.poll() is None, "it waits", home.errors())
             check("No space left on device" in home.errors() and "MessagePack" not in home.errors(), "it says why", home.errors())
             if stopped:
