@@ -165,9 +165,6 @@ fn run<'scope, 'env>(
     // The model has the weights that the last record measured, not those of the steps after it.
     let Some(best) = progress.best.best() else { return Ok(TrainOutcome::Discarded) };
     net.set_weights(&best.weights)?;
-    if best.record.is_worse_than_chance() {
-        observer.intervened(Intervention::WorseThanChance { validation_loss: best.record.validation_loss });
-    }
     let mut test = None;
     if end.is_none() && !data.test.is_empty() {
         test = match measure_interruptibly(&net, &data.test, &mut clock, observer)? {
@@ -175,6 +172,9 @@ fn run<'scope, 'env>(
             Err(EndRequest::Stop) => None,
             Err(EndRequest::Interrupt) => return Ok(TrainOutcome::Interrupted),
         };
+    }
+    if best.record.is_worse_than_chance() {
+        observer.intervened(Intervention::WorseThanChance { validation_loss: best.record.validation_loss });
     }
     drop((batches, stepper));
     context.release_memory()?;

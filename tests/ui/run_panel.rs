@@ -102,7 +102,7 @@ fn a_value_that_cannot_be_says_why_beside_it_and_start_waits() {
     let (mut window, mut engine) = sized([1280.0, 1400.0]);
     open_more(&mut window);
     for (field, text, reason) in [
-        ("Epochs", "0", "between 1 and 1000"),
+        ("Epochs", "0", "from 1 to 1000"),
         ("Epochs", "many", "“many” is not valid"),
         ("Epochs", "99999999999999999999", "is not valid"),
         ("Batch size", "9000", "9000"),
