@@ -54,7 +54,7 @@ def wizard(program):
 def refuse_zero_epochs(program):
     program.click("Epochs", role="entry")
     program.key("ctrl+a", "0")
-    program.find("between 1 and 1000")
+    program.find("from 1 to 1000")
     program.find("Start", enabled=False)
     say("0 epochs are refused beside the field, and Start is not to be pressed")
     program.key("ctrl+a", "2")
