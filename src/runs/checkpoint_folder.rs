@@ -103,11 +103,16 @@ impl CheckpointFolder {
 
     /// Deletes the folder: the run is complete.
     pub fn delete(self) -> io::Result<()> {
+        let Self { folder, mut lock } = self;
         // The checkpoint first: what is left of the rest is a leftover.
-        let removed = allow_missing(fs::remove_file(self.folder.join(CHECKPOINT)));
-        // Windows deletes no file that is open.
-        let held = if cfg!(windows) { None } else { self.lock };
-        removed.and_then(|()| allow_missing(fs::remove_dir_all(&self.folder))).map(|()| drop(held))
+        allow_missing(fs::remove_file(folder.join(CHECKPOINT)))?;
+        if cfg!(windows) {
+            // No file that is open is deleted there.
+            lock = None;
+        }
+        let removed = allow_missing(fs::remove_dir_all(&folder));
+        drop(lock);
+        removed
     }
 
     /// Deletes what a process that was killed left in it, or all of it if there is nothing to resume; nothing while a living process holds it.
