@@ -74,8 +74,12 @@ class Home:
         return self.start("--data", self.data, *OPTIONS, **options)
 
     def errors(self):
-        with open(f"{self.folder}/errors", encoding="utf-8", errors="replace") as file:
-            return file.read()
+        """What its runs have said; nothing where none was started on the command line."""
+        try:
+            with open(f"{self.folder}/errors", encoding="utf-8", errors="replace") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
 
     def processes(self):
         """Inkling's processes at home here."""
