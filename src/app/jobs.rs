@@ -154,7 +154,7 @@ impl App {
                 self.show_test(&summary);
                 self.show_notice(Severity::Info, Message::run_finished(&summary));
                 if self.run.as_ref().is_some_and(|run| run.id == id && run.has_folder) {
-                    self.show_notice(Severity::Info, Message::saved_elsewhere(&summary.folder));
+                    self.show_notice(Severity::Info, Message::saved_in_its_folder(&summary.folder));
                 }
                 self.end_run(id, Phase::Finished(Box::new(summary)));
                 self.list_runs();

@@ -1,4 +1,4 @@
-//! Requests to end long work. Ctrl-C asks for what there is so far, and pressed again it ends the program. SIGTERM and SIGHUP interrupt: a
+//! Requests to end long work. Ctrl-C stops the work and saves the results so far; pressed again, it ends the program. SIGTERM and SIGHUP interrupt: a
 //! run can be resumed.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -12,7 +12,7 @@ static TERMINATE: AtomicU8 = AtomicU8::new(0);
 /// What was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// To stop, and save what there is.
+    /// To stop, and save the results so far.
     Stop,
     /// To interrupt, and exit with this status.
     Interrupt(u8),

@@ -1,7 +1,7 @@
 //! How training data is named: `builtin`, `mnist`, a path, or several joined by `+`.
 //!
 //! Nothing is read here. Only where a person has typed the name is it even looked for; names in files are taken as they stand, since a file
-//! from elsewhere can name any path, one on a network too.
+//! from another machine can name any path, one on a network too.
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::DirEntry;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ pub fn save_to(
     keep_in(target, &outcome.model_file(), &outcome.summary, weights, checkpoints)
 }
 
-/// The same with a model that comes from elsewhere.
+/// The same with a model that was not trained here.
 pub fn keep_in(
     target: &Path,
     model: &ModelFile,
@@ -106,14 +106,12 @@ pub fn check_writable(parent: &Path) -> Result<(), RunError> {
 pub fn load(folder: &Path) -> Result<RunSummary, RunError> {
     let unreadable = |error: io::Error| RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() };
     let malformed = |reason: String| RunError::Malformed { folder: folder.to_owned(), reason };
-    let file = match std::fs::File::open(folder.join(SUMMARY)) {
-        Ok(file) => file,
+    let json = match read_summary(folder) {
+        Ok(json) => json,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(malformed(format!("{SUMMARY} is missing"))),
         Err(error) => return Err(unreadable(error)),
     };
-    let mut text = String::new();
-    file.take(MAX_SUMMARY_BYTES).read_to_string(&mut text).map_err(unreadable)?;
-    let summary: RunSummary = serde_json::from_str(&text).map_err(|error| malformed(format!("{SUMMARY}: {error}")))?;
+    let summary: RunSummary = serde_json::from_slice(&json).map_err(|error| malformed(format!("{SUMMARY}: {error}")))?;
     if !folder.join(MODEL).is_file() {
         return Err(malformed(format!("{MODEL} is missing")));
     }
@@ -122,8 +120,11 @@ pub fn load(folder: &Path) -> Result<RunSummary, RunError> {
 
 /// The name of the folder with the checkpoints that the run in `folder` had; `None` where that is unknown, or there is no run.
 pub fn checkpoint_name(folder: &Path) -> Option<String> {
-    let json = read_limited(&folder.join(SUMMARY), MAX_SUMMARY_BYTES).ok()?;
-    serde_json::from_slice::<Origin>(&json).ok()?.checkpoint
+    serde_json::from_slice::<Origin>(&read_summary(folder).ok()?).ok()?.checkpoint
+}
+
+fn read_summary(folder: &Path) -> io::Result<Vec<u8>> {
+    read_limited(&folder.join(SUMMARY), MAX_SUMMARY_BYTES)
 }
 
 fn located(summary: RunSummary, folder: &Path) -> RunSummary {

@@ -51,7 +51,7 @@ impl Store {
         self.keep(&outcome.model_file(), &outcome.summary, weights, checkpoints)
     }
 
-    /// The same with a model that comes from elsewhere.
+    /// The same with a model that was not trained here.
     pub fn keep(
         &self,
         model: &ModelFile,

@@ -30,7 +30,7 @@ impl InputFile {
         Self::new(file, size)
     }
 
-    /// The same for bytes that come from elsewhere, `size` of them.
+    /// The same for `size` bytes that are not read from a file.
     pub fn new(bytes: impl Read + Send + 'static, size: u64) -> io::Result<Self> {
         let mut raw = BufReader::new(bytes);
         let gzipped = raw.fill_buf()?.starts_with(&[0x1F, 0x8B]);

@@ -12,7 +12,7 @@ use crate::records::{EpochRecord, RunPlan, RunPosition};
 use crate::run_config::RunConfig;
 
 /// How far a run is.
-pub struct Progress {
+pub struct RunProgress {
     /// Steps done.
     pub step: u64,
     /// Completed epochs.
@@ -38,7 +38,7 @@ pub struct PartialEpoch {
     pub seconds: f64,
 }
 
-impl Progress {
+impl RunProgress {
     /// Before the first step.
     pub fn start(config: &RunConfig) -> Self {
         Self {

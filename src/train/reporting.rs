@@ -3,7 +3,7 @@
 use super::TrainError;
 use super::metrics::Metrics;
 use super::observer::{EndRequest, Observer};
-use super::progress::Progress;
+use super::progress::RunProgress;
 use super::run_clock::RunClock;
 use super::step_report::{CompletedStep, StepReport};
 use super::stepper::Stepper;
@@ -29,7 +29,7 @@ pub fn report(steps: StepReport, telemetry: Telemetry, epoch: &mut Metrics, obse
 pub fn hand_over_checkpoint(
     config: &RunConfig,
     plan: &RunPlan,
-    progress: &Progress,
+    progress: &RunProgress,
     stepper: &Stepper,
     clock: &mut RunClock,
     observer: &mut dyn Observer,

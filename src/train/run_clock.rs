@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::progress::Progress;
+use super::progress::RunProgress;
 use crate::device::ProcessMemory;
 use crate::records::{RunPlan, Telemetry};
 
@@ -30,7 +30,7 @@ pub struct RunClock {
 
 impl RunClock {
     /// Starts the clock of a run of so many epochs, from where it is.
-    pub fn start(plan: &RunPlan, epochs: u32, progress: &Progress) -> Self {
+    pub fn start(plan: &RunPlan, epochs: u32, progress: &RunProgress) -> Self {
         let seconds = progress.seconds();
         Self {
             plan: plan.clone(),

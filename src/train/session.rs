@@ -15,7 +15,7 @@ use super::metrics::MetricAccumulator;
 use super::micro_batches::MicroBatcher;
 use super::observer::{EndRequest, Observer};
 use super::plan::{check, first_net, plan, step_sizes, threads};
-use super::progress::Progress;
+use super::progress::RunProgress;
 use super::reporting::{hand_over_checkpoint, measure_interruptibly, report};
 use super::run_clock::RunClock;
 use super::stepper::Stepper;
@@ -62,11 +62,11 @@ fn run<'scope, 'env>(
     let net = first_net(config)?.into_device(context)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
     let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
-    let mut progress = Progress::start(config);
+    let mut progress = RunProgress::start(config);
     if let Some(checkpoint) = from {
         checkpoint.check(config, &plan, &net)?;
         let state;
-        (progress, state) = Progress::resume(config, checkpoint);
+        (progress, state) = RunProgress::resume(config, checkpoint);
         stepper.load_state(state, plan.steps_per_epoch)?;
     }
     observer.prepare(&plan, &net, &progress.epochs, progress.position(&plan));

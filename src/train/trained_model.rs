@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::best_checkpoint::BestEpoch;
-use super::progress::Progress;
+use super::progress::RunProgress;
 use crate::hardware::machine;
 use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
 use crate::records::{Evaluation, RunPlan, RunSummary};
@@ -33,7 +33,14 @@ pub struct TrainedModel {
 
 impl TrainedModel {
     /// Of a run that has ended, whose network has the weights of the epoch `best`.
-    pub(super) fn new(config: &RunConfig, plan: RunPlan, progress: Progress, best: &BestEpoch, net: Net, test: Option<Evaluation>) -> Self {
+    pub(super) fn new(
+        config: &RunConfig,
+        plan: RunPlan,
+        progress: RunProgress,
+        best: &BestEpoch,
+        net: Net,
+        test: Option<Evaluation>,
+    ) -> Self {
         let stopped_early = progress.stopped_early(config).is_some();
         let epochs = progress.epochs;
         let train_seconds: f64 = epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum();

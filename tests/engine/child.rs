@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
-use inkling::engine::{EngineHandle, EngineSettings, RunsTarget, send_handshake, this_machine};
+use inkling::engine::{EngineHandle, send_handshake, this_machine};
 use inkling::ink::Ink;
 use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event, JobEvent};
@@ -13,6 +13,7 @@ use inkling::records::ModelRef;
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
 use inkling::runs::Checkpoints;
 
+use super::settings;
 use crate::jobs::{finished, has_ended, train};
 use crate::support::write_idx_set;
 
@@ -24,22 +25,8 @@ fn program() -> Program {
     program
 }
 
-fn settings(folder: &Path) -> EngineSettings {
-    EngineSettings {
-        data_folders: Vec::new(),
-        data_dir: None,
-        runs: RunsTarget::Store(folder.join("runs")),
-        checkpoints: folder.join("checkpoints"),
-        benchmarks: folder.join("bench"),
-        weights: None,
-        cuda_folder: None,
-        background_priority: false,
-        devices: this_machine(),
-    }
-}
-
 fn start(folder: &Path) -> EngineHandle {
-    EngineHandle::child(program(), settings(folder), PATIENT, || {})
+    EngineHandle::child(program(), settings(folder, this_machine()), PATIENT, || {})
 }
 
 fn config(folder: &Path, epochs: u32) -> RunConfig {
@@ -85,7 +72,7 @@ fn it_trains_reads_and_ends_like_one_on_a_thread() {
 fn an_engine_that_cannot_be_started_or_is_none_is_called_that() {
     let folder = tempfile::tempdir().unwrap();
     let try_it = |program: Program| {
-        let handle = EngineHandle::child(program, settings(folder.path()), PATIENT, || {});
+        let handle = EngineHandle::child(program, settings(folder.path(), this_machine()), PATIENT, || {});
         let loss = until(&handle, lost);
         assert_eq!(handle.recv(), None, "nothing comes after it");
         loss
@@ -161,7 +148,7 @@ mod killed {
     fn marked(folder: &Path, patience: Duration) -> EngineHandle {
         let mut program = program();
         program.env("INKLING_HOME", folder);
-        EngineHandle::child(program, settings(folder), patience, || {})
+        EngineHandle::child(program, settings(folder, this_machine()), patience, || {})
     }
 
     #[test]

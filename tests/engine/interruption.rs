@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
-use inkling::engine::{EngineHandle, EngineSettings, RunsTarget, read, recv_handshake, send_handshake, this_machine, write};
+use inkling::engine::{EngineHandle, EngineSettings, read, recv_handshake, send_handshake, this_machine, write};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event};
 use inkling::records::RunSummary;
@@ -34,17 +34,7 @@ impl Home {
     }
 
     fn settings(&self) -> EngineSettings {
-        EngineSettings {
-            data_folders: Vec::new(),
-            data_dir: None,
-            runs: RunsTarget::Store(self.path().join("runs")),
-            checkpoints: self.path().join("checkpoints"),
-            benchmarks: self.path().join("bench"),
-            weights: None,
-            cuda_folder: None,
-            background_priority: false,
-            devices: this_machine(),
-        }
+        super::settings(self.path(), this_machine())
     }
 
     fn config(&self) -> RunConfig {

@@ -6,3 +6,23 @@ mod interruption;
 mod supervision;
 mod wire;
 mod work;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use inkling::engine::{Devices, EngineSettings, RunsTarget};
+
+/// Settings of an installation in this folder.
+fn settings(folder: &Path, devices: Arc<dyn Devices>) -> EngineSettings {
+    EngineSettings {
+        data_folders: Vec::new(),
+        data_dir: None,
+        runs: RunsTarget::Store(folder.join("runs")),
+        checkpoints: folder.join("checkpoints"),
+        benchmarks: folder.join("bench"),
+        weights: None,
+        cuda_folder: None,
+        background_priority: false,
+        devices,
+    }
+}

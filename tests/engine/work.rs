@@ -1,10 +1,9 @@
 //! Runs, pauses, stops, readings and measurements, as a caller sees them.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use inkling::data::{Fingerprint, load};
-use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
+use inkling::engine::{Devices, EngineHandle, this_machine};
 use inkling::ink::Ink;
 use inkling::problem::Problem;
 use inkling::progress::Unwatched;
@@ -16,6 +15,7 @@ use inkling::runs::Checkpoints;
 use inkling::train::{RunOrigin, RunPlaces};
 use tempfile::TempDir;
 
+use super::settings;
 use crate::jobs::{cancelled, failure, finished, has_ended, result, submit, train};
 use crate::support::write_idx_set;
 use crate::synthetic;
@@ -50,20 +50,6 @@ pub fn bench_with(steps: usize, epochs: u32, devices: Arc<dyn Devices>) -> Bench
     let bench = Bench { handle: EngineHandle::spawn(settings, || {}), config, folder };
     assert!(matches!(bench.handle.recv(), Some(Event::ModelInUse(model)) if model.reference == ModelRef::Starter));
     bench
-}
-
-fn settings(folder: &Path, devices: Arc<dyn Devices>) -> EngineSettings {
-    EngineSettings {
-        data_folders: Vec::new(),
-        data_dir: None,
-        runs: RunsTarget::Store(folder.join("runs")),
-        checkpoints: folder.join("checkpoints"),
-        benchmarks: folder.join("bench"),
-        weights: None,
-        cuda_folder: None,
-        background_priority: false,
-        devices,
-    }
 }
 
 impl Bench {

@@ -37,15 +37,7 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     assert!(harness.query_by_label("256 × 784").is_some());
     harness.get_by_label("8-bit weights").click();
     serve(&mut harness);
-    harness.get_by_label("Save as…").click();
-    // The dialog is answered on another thread.
-    for _ in 0..200 {
-        harness.step();
-        if harness.state().app.jobs.export().is_some() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    save_as(&mut harness);
     serve(&mut harness);
     assert!(harness.query_by_label("Evaluating the 8-bit model…").is_some());
     let heard = &harness.state().engine.heard;
@@ -63,6 +55,18 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     harness.get_by_label("Close").click();
     harness.run();
     assert!(harness.state().app.export.is_none());
+}
+
+/// Chooses the file to export to, in a dialog that is answered on another thread.
+fn save_as(harness: &mut Harness<'static, Stage>) {
+    harness.get_by_label("Save as…").click();
+    for _ in 0..200 {
+        harness.step();
+        if harness.state().app.jobs.export().is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
 }
 
 /// Answers the export that was submitted last with files in its way; returns what it was allowed to replace.
@@ -89,14 +93,7 @@ fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
         harness.run();
         harness.get_by_label("Export…").click();
         serve(&mut harness);
-        harness.get_by_label("Save as…").click();
-        for _ in 0..200 {
-            harness.step();
-            if harness.state().app.jobs.export().is_some() {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        save_as(&mut harness);
         assert_eq!(refuse(&mut harness), Some(confirmed));
         assert!(harness.query_by_label_contains("/tmp/digits.onnx, /tmp/predict.py").is_some());
         if confirmed == Replace::Nothing {

@@ -24,7 +24,7 @@ impl Message {
     }
 
     /// A run was saved in the folder that it was started with on the command line, not among the others.
-    pub(in crate::app) fn saved_elsewhere(folder: &Path) -> Self {
+    pub(in crate::app) fn saved_in_its_folder(folder: &Path) -> Self {
         Self::new(
             format!("The run was saved in {}, the folder that was chosen when it was started.", folder.display()),
             "To list it under Models as well, import the model in that folder.",

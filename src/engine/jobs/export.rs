@@ -103,7 +103,7 @@ fn measure_quantized(
     Ok(QuantizedAccuracy { images: original.images, original: original.accuracy, quantized: rounded.accuracy })
 }
 
-/// Whether the model's data may be looked for. A model file from elsewhere can name any path, one on a network too: only of a model that
+/// Whether the model's data may be looked for. A model file from another machine can name any path, one on a network too: only of a model that
 /// was trained here, the path was chosen here.
 fn may_be_read(workspace: &Workspace<'_>, exported: &ExportedModel) -> bool {
     let has_path = exported.file.card.data.sources().iter().any(|source| matches!(source, DataSource::Path(_)));

@@ -20,7 +20,7 @@ enum Waited {
     /// Time passed, or a person asked for it.
     Retry,
     /// A person chose another folder.
-    Elsewhere(PathBuf),
+    OtherFolder(PathBuf),
     /// The run is to end without being saved.
     Interrupted,
 }
@@ -50,7 +50,7 @@ pub fn save(
         }
         match wait(context) {
             Waited::Retry => {}
-            Waited::Elsewhere(folder) => {
+            Waited::OtherFolder(folder) => {
                 target = RunsTarget::Store(folder);
                 reported = None;
             }
@@ -64,7 +64,7 @@ fn wait(context: &mut JobContext<'_, '_>) -> Waited {
     loop {
         match queue.wait_for(RETRY_AFTER) {
             None => return Waited::Retry,
-            Some(Command::Save { run, folder }) if run == id => return folder.map_or(Waited::Retry, Waited::Elsewhere),
+            Some(Command::Save { run, folder }) if run == id => return folder.map_or(Waited::Retry, Waited::OtherFolder),
             Some(Command::Cancel(run)) if run == id => return Waited::Interrupted,
             Some(command @ (Command::Shutdown | Command::Interrupt)) => {
                 queue.requeue(command);
