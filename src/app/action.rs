@@ -158,6 +158,8 @@ pub enum Action {
         /// The file's bytes.
         bytes: Vec<u8>,
     },
+    /// Copy what helps to find a fault.
+    CopyDiagnostics,
     /// Open a folder in the system's file manager.
     OpenFolder(PathBuf),
     /// Choose the light or dark theme, or the system's.

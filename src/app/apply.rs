@@ -114,6 +114,7 @@ impl App {
             Action::ChooseImport => self.choose_import_file(),
             Action::Drop(files) => self.drop_files(files),
             Action::TrainFurther(folder) => self.train_further(&folder),
+            Action::CopyDiagnostics => self.copy_diagnostics(),
             Action::LookedElsewhere => self.just_imported = None,
             Action::CheckDevice(device) => self.check_device(device),
             Action::Benchmark(extent) => self.benchmark(extent),

@@ -79,6 +79,8 @@ pub enum BackgroundResult {
     ImportFrom(PathBuf),
     /// A file was written.
     Written(PathBuf),
+    /// What helps to find a fault, to be copied.
+    Diagnostics(String),
     /// The settings were written, or could not be.
     SettingsSaved(Result<(), Problem>),
     /// Something went wrong.

@@ -153,6 +153,7 @@ impl App {
             BackgroundResult::ExportTo(path) => self.export_to(path),
             BackgroundResult::ImportFrom(path) => self.import(path),
             BackgroundResult::Written(path) => self.show_notice(Severity::Info, Message::written(&path)),
+            BackgroundResult::Diagnostics(text) => self.copy(text),
             BackgroundResult::SettingsSaved(outcome) => {
                 if let Some(problem) = self.autosave.wrote(outcome) {
                     self.show_notice(Severity::Info, Message::settings_not_saved(&problem));

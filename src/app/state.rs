@@ -11,7 +11,7 @@ use super::desktop::{Desktop, DesktopState, Dialogs};
 use super::drawing::{Drawing, InferenceDevice, PredictionQueue};
 use super::engine_link::EngineLink;
 use super::jobs::Jobs;
-use super::machine::{BenchmarkView, Checks, Monitor, SampleLoad, SelfTest, diagnostics};
+use super::machine::{BenchmarkView, Checks, Monitor, SampleLoad, SelfTest};
 use super::messages::Message;
 use super::models::{ExportView, ResultsView};
 use super::notice::{Notice, Severity};
@@ -24,7 +24,6 @@ use crate::hardware::Hardware;
 use crate::records::{ModelInfo, Prediction};
 use crate::run_config::{DataSource, RunConfig};
 use crate::runs::{InterruptedRun, RunEntry};
-use crate::system::log::Names;
 use crate::system::paths::Paths;
 
 /// The largest number of notices; the oldest are dropped.
@@ -195,11 +194,6 @@ impl App {
     pub(super) fn next_id(&mut self) -> u64 {
         self.last_id += 1;
         self.last_id
-    }
-
-    /// Versions, hardware, settings and the end of the log, without anything personal.
-    pub fn diagnostics(&self) -> String {
-        diagnostics::text(self.hardware.as_ref(), &self.settings_to_save(), &self.deps.paths, &Names::of_this_machine())
     }
 
     /// Shows a notice, unless the same one is being shown.

@@ -146,7 +146,7 @@ impl Inkling {
         self.show_outside(&ctx);
     }
 
-    /// The title, requests for attention, and bringing the window to the front.
+    /// The title, the clipboard, requests for attention, and bringing the window to the front.
     fn show_outside(&mut self, ctx: &Context) {
         let run = self.app.run.as_ref().filter(|run| run.is_active());
         let title = run.map_or_else(|| TITLE.to_owned(), |run| format!("{:.0} % – {TITLE}", (run.fraction() * 100.0).floor()));
@@ -166,6 +166,7 @@ impl Inkling {
                     ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
                 }
             }
+            Some(WindowRequest::Copy(text)) => ctx.copy_text(text),
             None => {}
         }
     }

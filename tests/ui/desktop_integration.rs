@@ -1,6 +1,6 @@
 //! Help in place, and what About says.
 
-use eframe::egui::Key;
+use eframe::egui::{Key, OutputCommand};
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Screen, about};
 
@@ -58,8 +58,11 @@ fn what_is_copied_helps_whoever_is_asked_for_help() {
     window.get_by_label("Menu").click();
     window.run_steps(3);
     window.get_by_label("Copy diagnostics").click();
+    until(&mut window, "the text is copied", |app| !app.notices.is_empty());
+    window.get_by_label_contains("copied to the clipboard");
     window.run_steps(1);
-    let diagnostics = window.state().app().diagnostics();
+    let copied = |command: &OutputCommand| if let OutputCommand::CopyText(text) = command { Some(text.clone()) } else { None };
+    let diagnostics = window.output().platform_output.commands.iter().find_map(copied).unwrap();
     for word in ["Inkling: ", "CPU: ", "cuda: training: ", "\"zoom\": 1.0", "Log:"] {
         assert!(diagnostics.contains(word), "{word} is not in {diagnostics}");
     }

@@ -6,15 +6,18 @@ use std::sync::mpsc::{Sender, channel};
 use crate::app::App;
 use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
+use crate::app::notice::Severity;
 use crate::app::run::{Phase, RunView};
 
 /// What the app wants of its window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WindowRequest {
     /// A sign that something has happened: a bouncing icon, a marked entry in the taskbar.
     Attention,
     /// To be in front of the others.
     Front,
+    /// To put this text on the clipboard.
+    Copy(String),
 }
 
 /// What the desktop was asked for.
@@ -42,8 +45,14 @@ impl App {
     }
 
     /// Asks for the window to come to the front.
-    pub(in crate::app) const fn raise_window(&mut self) {
+    pub(in crate::app) fn raise_window(&mut self) {
         self.desktop_state.wants = Some(WindowRequest::Front);
+    }
+
+    /// Puts a text on the clipboard, and says so.
+    pub(in crate::app) fn copy(&mut self, text: String) {
+        self.desktop_state.wants = Some(WindowRequest::Copy(text));
+        self.show_notice(Severity::Info, Message::diagnostics_copied());
     }
 
     /// Follows the run: keeps the machine awake while it trains, and announces its end.

@@ -2,6 +2,8 @@
 //! personal: names of files, folders, the user and the machine are left out.
 
 use super::about;
+use crate::app::App;
+use crate::app::background::BackgroundResult;
 use crate::app::settings::Settings;
 use crate::hardware::{Hardware, device_availability, inference_availability};
 use crate::run_config::{DataSource, DeviceChoice};
@@ -12,6 +14,17 @@ use crate::system::paths::Paths;
 const LOG_LINES: usize = 200;
 /// What stands for a path.
 const HIDDEN: &str = "…";
+
+impl App {
+    /// Copies them; the log is read on another thread, since the disk may keep it waiting.
+    pub(in crate::app) fn copy_diagnostics(&self) {
+        let (hardware, settings, paths) = (self.hardware.clone(), self.settings_to_save(), self.deps.paths.clone());
+        self.background.run(move || {
+            let text = text(hardware.as_ref(), &settings, &paths, &Names::of_this_machine());
+            Some(BackgroundResult::Diagnostics(text))
+        });
+    }
+}
 
 /// The text; reads the log, so it may wait for the disk.
 pub fn text(hardware: Option<&Hardware>, settings: &Settings, paths: &Paths, names: &Names) -> String {

@@ -31,6 +31,14 @@ impl Message {
         )
     }
 
+    /// The diagnostics are on the clipboard.
+    pub(in crate::app) fn diagnostics_copied() -> Self {
+        Self::new(
+            "Diagnostics were copied to the clipboard.",
+            "Paste them into a bug report. They contain versions, hardware, settings and the end of the log, and nothing personal.",
+        )
+    }
+
     /// A run was interrupted while the window was in the background.
     pub(in crate::app) fn run_interrupted() -> Self {
         Self::new("Training was interrupted.", "Open Inkling to see why and to resume it.")

@@ -91,7 +91,7 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     ui.separator();
     let copy = ui.button("Copy diagnostics");
     if copy.on_hover_text("Versions, hardware, settings and the end of the log, for a bug report; nothing personal is in it").clicked() {
-        ui.copy_text(app.diagnostics());
+        actions.push(Action::CopyDiagnostics);
         ui.close();
     }
     if ui.button("About Inkling").clicked() {
