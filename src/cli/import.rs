@@ -77,7 +77,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         check_folder(out, force, &[&path])?;
     }
-    let engine = Engine::start(None, arguments.out.map(RunsTarget::Folder), None)?;
+    let engine = Engine::start(None, arguments.out.map(|folder| RunsTarget::Folder { folder, replace: force }), None)?;
     let job = Job::Import(ImportSpec { path, model, activation, normalization, data });
     interrupt::install_handler();
     let progress = Progress::new();

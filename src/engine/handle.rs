@@ -22,7 +22,12 @@ pub enum RunsTarget {
     /// A new folder inside this one for each run.
     Store(PathBuf),
     /// This very folder, for one run.
-    Folder(PathBuf),
+    Folder {
+        /// It.
+        folder: PathBuf,
+        /// True if a run that is there may be replaced.
+        replace: bool,
+    },
 }
 
 /// What an engine needs to know about this installation.

@@ -16,18 +16,21 @@ pub(super) fn places(settings: &EngineSettings, before: Option<&RunPlaces>) -> R
             data_folders.push(folder);
         }
     }
+    let (out, replace) = match &settings.runs {
+        RunsTarget::Folder { folder, replace } => (Some(absolute(folder)), *replace),
+        RunsTarget::Store(_) => before.map(|before| (before.out.clone(), before.replace)).unwrap_or_default(),
+    };
     RunPlaces {
         working_folder: before.map_or_else(|| std::env::current_dir().unwrap_or_default(), |before| before.working_folder.clone()),
         data_folders,
-        out: match &settings.runs {
-            RunsTarget::Folder(folder) => Some(absolute(folder)),
-            RunsTarget::Store(_) => before.and_then(|before| before.out.clone()),
-        },
+        out,
+        replace,
         weights: settings.weights.or(before.map(|before| before.weights)).unwrap_or(WeightFormat::F32),
     }
 }
 
 /// Where the run is saved.
 pub(super) fn target(settings: &EngineSettings, places: &RunPlaces) -> RunsTarget {
-    places.out.clone().map_or_else(|| settings.runs.clone(), RunsTarget::Folder)
+    let folder = |folder: &PathBuf| RunsTarget::Folder { folder: folder.clone(), replace: places.replace };
+    places.out.as_ref().map_or_else(|| settings.runs.clone(), folder)
 }

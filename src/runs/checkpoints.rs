@@ -77,6 +77,12 @@ impl Checkpoints {
         runs
     }
 
+    /// True if one of the runs is in progress, or its process has not quite ended.
+    pub fn any_in_progress(&self) -> bool {
+        let Ok(entries) = fs::read_dir(&self.root) else { return false };
+        entries.filter_map(Result::ok).any(|entry| CheckpointFolder::new(entry.path()).is_held())
+    }
+
     /// Deletes what processes that were killed left here: half a checkpoint, a folder without one, and the checkpoint of a run that was saved.
     pub fn remove_leftovers(&self) {
         let Ok(entries) = fs::read_dir(&self.root) else { return };

@@ -37,26 +37,28 @@ struct Origin {
     checkpoint: Option<String>,
 }
 
-/// Writes a run to the folder `target` itself, which may be absent, empty, or hold an earlier run, which is replaced.
+/// Writes a run to the folder `target` itself, which may be absent, empty, or hold an earlier run if `replace` is true.
 /// The summary returned names the folder and the model in it. The run's checkpoints are told where it goes; see [`CheckpointWriter::note_target`].
 pub fn save_to(
     target: &Path,
+    replace: bool,
     outcome: &TrainedModel,
     weights: WeightFormat,
     checkpoints: Option<&CheckpointWriter>,
 ) -> Result<RunSummary, RunError> {
-    keep_in(target, &outcome.model_file(), &outcome.summary, weights, checkpoints)
+    keep_in(target, replace, &outcome.model_file(), &outcome.summary, weights, checkpoints)
 }
 
 /// The same with a model that was not trained here.
 pub fn keep_in(
     target: &Path,
+    replace: bool,
     model: &ModelFile,
     summary: &RunSummary,
     weights: WeightFormat,
     checkpoints: Option<&CheckpointWriter>,
 ) -> Result<RunSummary, RunError> {
-    check_target(target)?;
+    check_target(target, replace)?;
     let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
     let parent = target.parent().unwrap_or(&target);
     let mut complete = write_beside(parent, model, summary, weights, checkpoints)?;
@@ -65,8 +67,8 @@ pub fn keep_in(
     Ok(located(summary.clone(), &target))
 }
 
-/// Whether `save_to` can write there; to be asked before hours are spent on training.
-pub fn check_target(target: &Path) -> Result<(), RunError> {
+/// Whether [`save_to`] can write there; to be asked before hours are spent on training.
+pub fn check_target(target: &Path, replace: bool) -> Result<(), RunError> {
     let occupied = || RunError::Occupied { folder: target.to_owned() };
     let entries = match std::fs::read_dir(target) {
         Ok(entries) => entries,
@@ -76,7 +78,7 @@ pub fn check_target(target: &Path) -> Result<(), RunError> {
     };
     for entry in entries {
         let entry = entry.map_err(|error| unwritable(target, &error))?;
-        if !target.join(SUMMARY).is_file() || !is_ours(&entry) {
+        if !replace || !target.join(SUMMARY).is_file() || !is_ours(&entry) {
             return Err(occupied());
         }
     }

@@ -197,7 +197,7 @@ fn where_a_run_of_the_command_line_was_saved_is_said() {
     train(&config(ModelKind::Mlp), &set, &mut watcher).unwrap();
     let mut checkpoint = watcher.checkpoints.remove(0);
     let out = Some("elsewhere".into());
-    let places = RunPlaces { working_folder: "/".into(), data_folders: Vec::new(), out, weights: WeightFormat::F32 };
+    let places = RunPlaces { working_folder: "/".into(), data_folders: Vec::new(), out, replace: false, weights: WeightFormat::F32 };
     checkpoint.card.origin = Some(RunOrigin { data: Fingerprint::of(&set), places });
     let mut place = Checkpoints::new(engine.home.path().join("checkpoints")).begin();
     place.write(&checkpoint).unwrap();

@@ -1,5 +1,6 @@
 //! `inkling train --resume`: a run whose process was killed goes on, and comes to the same weights.
 
+use std::io::BufRead;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,27 @@ fn killed_run(home: &Path, options: &[&str]) {
     wait_for(|| has_checkpoint(home));
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn a_run_in_progress_is_not_resumed_and_one_that_was_just_killed_is() {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("set"), 1200, 50);
+    let train = ["train", "--data", "./set", "--model", "mlp", "--epochs", "1000", "--threads", "1", "--batch-size", "20"];
+    let mut child = inkling(home.path()).args(train).stderr(std::process::Stdio::null()).spawn().unwrap();
+    wait_for(|| has_checkpoint(home.path()));
+    let refused = run(home.path(), &["train", "--resume"]);
+    child.kill().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("still in progress"), "{}", stderr(&refused));
+    // The system may still be taking its process apart.
+    let mut resumed = inkling(home.path()).args(["train", "--resume"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut said = std::io::BufReader::new(resumed.stderr.take().unwrap()).lines();
+    let line = said.find_map(|line| line.ok().filter(|line| line.contains("Resuming after") || line.contains("resume.")));
+    resumed.kill().unwrap();
+    resumed.wait().unwrap();
+    child.wait().unwrap();
+    assert!(line.as_ref().is_some_and(|line| line.contains("Resuming after")), "{line:?}");
 }
 
 /// Replaces these bytes of a file.

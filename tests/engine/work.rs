@@ -438,7 +438,13 @@ fn a_run_of_the_command_line_ends_where_it_was_meant_to_whoever_resumes_it() {
     let whole = synthetic::train(&bench.config, &set, &mut watcher).unwrap().unwrap();
     let mut checkpoint = watcher.checkpoints.remove(0);
     let out = bench.folder.path().join("out");
-    let places = RunPlaces { working_folder: "/".into(), data_folders: Vec::new(), out: Some(out.clone()), weights: WeightFormat::F16 };
+    let places = RunPlaces {
+        working_folder: "/".into(),
+        data_folders: Vec::new(),
+        out: Some(out.clone()),
+        replace: false,
+        weights: WeightFormat::F16,
+    };
     checkpoint.card.origin = Some(RunOrigin { data: Fingerprint::of(&set), places });
     let mut place = Checkpoints::new(bench.folder.path().join("checkpoints")).begin();
     place.write(&checkpoint).unwrap();

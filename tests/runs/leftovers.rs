@@ -36,7 +36,7 @@ fn the_checkpoint_of_a_run_that_was_saved_is_no_interrupted_run() {
         if to_store {
             store.save(&outcome, F32, Some(&of_run)).unwrap();
         } else {
-            save_to(&target, &outcome, F32, Some(&of_run)).unwrap();
+            save_to(&target, false, &outcome, F32, Some(&of_run)).unwrap();
         }
         let folder = killed(of_run);
         assert!(folder.join("checkpoint").is_file());

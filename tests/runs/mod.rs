@@ -114,10 +114,10 @@ fn only_runs_in_the_store_are_deleted() {
     store.delete(&deleted).unwrap();
     assert!(!deleted.exists() && kept.exists());
 
-    let outside = save_to(&root.path().join("outside"), &outcome, F32, None).unwrap().folder;
+    let outside = save_to(&root.path().join("outside"), false, &outcome, F32, None).unwrap().folder;
     let foreign = root.path().join("runs/foreign");
     std::fs::create_dir(&foreign).unwrap();
-    let nested = save_to(&foreign.join("nested"), &outcome, F32, None).unwrap().folder;
+    let nested = save_to(&foreign.join("nested"), false, &outcome, F32, None).unwrap().folder;
     for folder in [outside, foreign, nested, root.path().join("runs"), kept.join(".."), root.path().join("runs/absent")] {
         assert!(store.delete(&folder).is_err(), "{}", folder.display());
     }
@@ -149,7 +149,7 @@ fn a_link_to_a_run_is_not_followed_by_delete() {
     let root = tempfile::tempdir().unwrap();
     let store = Store::new(root.path().join("runs"));
     store.save(&outcome(), F32, None).unwrap();
-    let outside = save_to(&root.path().join("outside"), &outcome(), F32, None).unwrap().folder;
+    let outside = save_to(&root.path().join("outside"), false, &outcome(), F32, None).unwrap().folder;
     let link = root.path().join("runs/link");
     std::os::unix::fs::symlink(&outside, &link).unwrap();
     assert!(store.delete(&link).is_err());
@@ -163,11 +163,15 @@ fn save_to_writes_the_folder_itself_and_replaces_only_runs() {
     let (absent, empty) = (root.path().join("a/b/absent"), root.path().join("empty"));
     std::fs::create_dir(&empty).unwrap();
     for target in [&absent, &empty, &absent] {
-        let saved = save_to(target, &outcome, F32, None).unwrap();
+        let saved = save_to(target, true, &outcome, F32, None).unwrap();
         assert_eq!(&saved.folder, target);
         assert_eq!(names(target), ["history.csv", "model.safetensors", "run.json"]);
     }
     assert_eq!(names(&root.path().join("a/b")), ["absent"], "nothing is left beside it");
+    // Unless it may replace it: another run may have been saved there while this one trained.
+    let occupied = RunError::Occupied { folder: absent.clone() };
+    assert_eq!(check_target(&absent, false), Err(occupied.clone()));
+    assert_eq!(save_to(&absent, false, &outcome, F32, None).unwrap_err(), occupied);
 
     // A run with something of the person's in it, a folder of theirs, and a file.
     std::fs::write(absent.join("notes.txt"), "mine").unwrap();
@@ -178,8 +182,8 @@ fn save_to_writes_the_folder_itself_and_replaces_only_runs() {
     std::fs::write(&file, "mine").unwrap();
     for target in [&absent, &theirs, &file] {
         let occupied = RunError::Occupied { folder: target.clone() };
-        assert_eq!(check_target(target), Err(occupied.clone()));
-        assert_eq!(save_to(target, &outcome, F32, None).unwrap_err(), occupied);
+        assert_eq!(check_target(target, true), Err(occupied.clone()));
+        assert_eq!(save_to(target, true, &outcome, F32, None).unwrap_err(), occupied);
     }
     assert_eq!(std::fs::read_to_string(absent.join("notes.txt")).unwrap(), "mine");
     assert_eq!(std::fs::read_to_string(theirs.join("thesis.txt")).unwrap(), "mine");

@@ -4,6 +4,7 @@ mod report;
 mod watch;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::arguments::choice;
 use super::devices;
@@ -19,6 +20,9 @@ use crate::run_config::{
 use crate::runs::{Checkpoints, InterruptedRun};
 use crate::system::paths::Paths;
 use crate::system::targets::check_folder;
+
+/// How long a process that was killed may take to end.
+const ENDING: Duration = Duration::from_secs(2);
 
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
@@ -178,7 +182,12 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         check_folder(out, arguments.force, initial.as_slice())?;
     }
     let config = RunConfig { device: devices::resolve(config.device, config.precision)?, ..config };
-    let engine = Engine::start_for(config.device, arguments.data_dir, arguments.out.map(RunsTarget::Folder), arguments.weights)?;
+    let engine = Engine::start_for(
+        config.device,
+        arguments.data_dir,
+        arguments.out.map(|folder| RunsTarget::Folder { folder, replace: arguments.force }),
+        arguments.weights,
+    )?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
     let Some(summary) = watch::train(&engine, &config, from, &mut output)? else {
@@ -194,6 +203,25 @@ fn interrupted(folder: Option<&Path>) -> Result<InterruptedRun, Failure> {
     if let Some(folder) = folder {
         return Ok(Checkpoints::read_card(folder)?);
     }
-    let newest = Checkpoints::new(Paths::find().checkpoints).list().into_iter().next();
-    newest.ok_or_else(|| Failure::Usage("There is no interrupted run to resume. Leave out --resume to start a new one.".to_owned()))
+    let checkpoints = Checkpoints::new(Paths::find().checkpoints);
+    let start = Instant::now();
+    loop {
+        let in_progress = checkpoints.any_in_progress();
+        if let Some(newest) = checkpoints.list().into_iter().next() {
+            return Ok(newest);
+        }
+        // A process that was just killed holds its run until the system has taken it apart.
+        if in_progress && start.elapsed() < ENDING {
+            std::thread::sleep(ENDING / 20);
+            continue;
+        }
+        return Err(Failure::Usage(
+            if in_progress {
+                "There is no interrupted run to resume; one is still in progress. Wait until it has finished, or leave out --resume to start another."
+            } else {
+                "There is no interrupted run to resume. Leave out --resume to start a new one."
+            }
+            .to_owned(),
+        ));
+    }
 }

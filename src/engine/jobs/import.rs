@@ -13,7 +13,7 @@ pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, s
     let weights = workspace.settings.weights.unwrap_or(WeightFormat::F32);
     let summary = match &workspace.settings.runs {
         RunsTarget::Store(root) => Store::new(root).keep(&file, &summary, weights, None)?,
-        RunsTarget::Folder(folder) => keep_in(folder, &file, &summary, weights, None)?,
+        RunsTarget::Folder { folder, replace } => keep_in(folder, *replace, &file, &summary, weights, None)?,
     };
     Ok(JobResult::Import { summary, finding })
 }

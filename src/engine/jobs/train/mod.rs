@@ -90,9 +90,9 @@ fn train_from(
     let target = target(settings, places);
     match &target {
         RunsTarget::Store(root) => Store::new(root).check()?,
-        RunsTarget::Folder(folder) => check_target(folder)?,
+        RunsTarget::Folder { folder, replace } => check_target(folder, *replace)?,
     }
-    let (RunsTarget::Store(runs) | RunsTarget::Folder(runs)) = &target;
+    let (RunsTarget::Store(runs) | RunsTarget::Folder { folder: runs, .. }) = &target;
     check_room(config, runs, &settings.checkpoints)?;
     let mut run = ObservedRun { context, config, writer, origin: None, completed_before: 0, now: Telemetry::default(), interrupted: false };
     let data = config.data.located(&places.working_folder);

@@ -37,7 +37,7 @@ pub fn save(
     loop {
         let saved = match &target {
             RunsTarget::Store(root) => Store::new(root).save(trained, weights, Some(checkpoints)),
-            RunsTarget::Folder(folder) => save_to(folder, trained, weights, Some(checkpoints)),
+            RunsTarget::Folder { folder, replace } => save_to(folder, *replace, trained, weights, Some(checkpoints)),
         };
         let problem = match saved {
             Ok(summary) => return Ok(summary),
