@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use super::failure::Failure;
+use super::failure::{Failure, INTERRUPTED};
 use super::interrupt::{self, Request};
-use crate::app::messages::Message;
 use crate::data::DataError;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
 use crate::problem::Problem;
@@ -73,7 +72,17 @@ impl Engine {
 
     /// Submits a job and follows it to its end; `None` if it was cancelled, as Ctrl-C does once its handler is installed. A request to end
     /// interrupts it: that is a failure.
-    pub fn run(&self, job: Job, mut update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
+    pub fn run(&self, job: Job, update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
+        let followed = self.follow(job, update);
+        match (interrupt::requested(), followed) {
+            (Some(Request::Interrupt(status)), Ok(None)) => Err(Failure::from(Problem::Cancelled(Cancelled)).terminated(status)),
+            // However its engine has ended: perhaps the signal reached that first.
+            (Some(Request::Interrupt(status)), Err(failure)) => Err(failure.terminated(status)),
+            (_, followed) => followed,
+        }
+    }
+
+    fn follow(&self, job: Job, mut update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
         let id = JobId(1);
         self.send(Command::Submit { id, job: Box::new(job) })?;
         let mut asked = None;
@@ -93,23 +102,17 @@ impl Engine {
             match self.next()? {
                 Some(Event::Job { event: JobEvent::Progress(progress), .. }) => update(Update::Progress(progress))?,
                 Some(Event::Job { event: JobEvent::Done(result), .. }) => return Ok(Some(*result)),
-                Some(Event::Job { event: JobEvent::Cancelled, .. }) => match interrupt::requested() {
-                    Some(Request::Interrupt(status)) => {
-                        return Err(Failure::Terminated {
-                            sentence: Some(Message::from(&Problem::Cancelled(Cancelled)).to_string()),
-                            status,
-                        });
-                    }
-                    _ => return Ok(None),
-                },
-                Some(Event::Job { event: JobEvent::Failed(problem), .. }) => match (interrupt::requested(), problem) {
-                    (Some(request), problem @ Problem::Interrupted { .. }) => {
-                        let status = if let Request::Interrupt(status) = request { status } else { 130 };
-                        return Err(Failure::Terminated { sentence: Some(Message::from(&problem).to_string()), status });
-                    }
-                    (_, problem) => return Err(problem.into()),
-                },
-                Some(Event::EngineExited(exit)) => return Err(exit.into()),
+                Some(Event::Job { event: JobEvent::Cancelled, .. }) => return Ok(None),
+                Some(Event::Job { event: JobEvent::Failed(problem), .. }) => {
+                    let was_asked = interrupt::requested().is_some() && matches!(problem, Problem::Interrupted { .. });
+                    let failure = Failure::from(problem);
+                    return Err(if was_asked { failure.terminated(INTERRUPTED) } else { failure });
+                }
+                Some(Event::EngineExited(exit)) => {
+                    // A signal to both, as a terminal sends it, may reach this process a moment later.
+                    std::thread::sleep(POLL_INTERVAL);
+                    return Err(exit.into());
+                }
                 // A restarted engine has lost the job.
                 Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
                 Some(event) => update(Update::Event(event))?,

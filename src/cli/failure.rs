@@ -5,6 +5,9 @@ use crate::app::messages::Message;
 use crate::problem::Problem;
 use crate::run_config::ConfigProblem;
 
+/// The exit status after Ctrl-C, as is usual for shells.
+pub const INTERRUPTED: u8 = 130;
+
 /// Why a subcommand failed: its message and its exit status.
 #[derive(Debug)]
 pub enum Failure {
@@ -14,7 +17,7 @@ pub enum Failure {
     Failed(String),
     /// The work failed in part or in full, and a message was printed already; exit status 1.
     Reported,
-    /// Ctrl-C was pressed, and a message was printed already; exit status 130, as is usual for shells.
+    /// Ctrl-C was pressed, and a message was printed already; exit status 130.
     Interrupted,
     /// The system asked this process to end, and the work can be resumed if the message says so; exit status 143 after SIGTERM, 129 after
     /// SIGHUP.
@@ -33,13 +36,23 @@ impl Failure {
         Self::Usage(sentences.collect::<Vec<_>>().join("\n"))
     }
 
+    /// The same, where this process was asked to end.
+    pub fn terminated(self, status: u8) -> Self {
+        let sentence = match self {
+            Self::Usage(sentence) | Self::Failed(sentence) => Some(sentence),
+            Self::Reported | Self::Interrupted => None,
+            Self::Terminated { sentence, .. } => sentence,
+        };
+        Self::Terminated { sentence, status }
+    }
+
     /// Prints the message and returns the exit status.
     pub fn report(self) -> ExitCode {
         let (sentence, status) = match self {
             Self::Usage(sentence) => (Some(sentence), 2),
             Self::Failed(sentence) => (Some(sentence), 1),
             Self::Reported => (None, 1),
-            Self::Interrupted => (None, 130),
+            Self::Interrupted => (None, INTERRUPTED),
             Self::Terminated { sentence, status } => (sentence, status),
         };
         tracing::info!(status, sentence, "the command failed");
