@@ -4,7 +4,8 @@ use eframe::egui::{Event, Key, Modifiers, Theme as Shade};
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Phase, Screen, Theme};
 use inkling::problem::Problem;
-use inkling::records::Divergence;
+use inkling::protocol;
+use inkling::records::{Divergence, Intervention};
 
 use super::window::{sized, usual};
 
@@ -91,6 +92,23 @@ fn a_problem_is_a_notice_that_can_be_dismissed() {
     window.get_by_label("Dismiss").click();
     window.run_steps(3);
     assert!(window.query_by_label_contains("at step 417").is_none());
+}
+
+#[test]
+fn a_notice_moves_nothing_that_somebody_draws_on() {
+    let (mut window, mut engine) = sized([1400.0, 900.0]);
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    window.run_steps(3);
+    let places = |window: &egui_kittest::Harness<'_, _>| {
+        ["Drawing canvas", "Stop", "Run progress, in the status bar"].map(|name| window.get_by_label(name).rect())
+    };
+    let before = places(&window);
+    let run = window.state().app().run.as_ref().unwrap().id;
+    engine.send(protocol::Event::Intervened { run, intervention: Intervention::SkippedStep { step: 3, loss_scale: 1024.0 } });
+    window.run_steps(3);
+    window.get_by_label_contains("Step 3 was skipped");
+    assert_eq!(places(&window), before);
 }
 
 #[test]

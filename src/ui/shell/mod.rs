@@ -5,7 +5,7 @@ mod notices;
 mod status_bar;
 mod top_bar;
 
-use eframe::egui::{CentralPanel, Frame, Margin, Panel, Ui};
+use eframe::egui::{CentralPanel, Panel, Ui};
 
 use super::window::Views;
 use super::{draw, hardware, models, monitor, plots, results, run_panel, style};
@@ -26,10 +26,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
     if app.monitor_is_shown() {
         Panel::bottom("monitor").frame(style::bar_frame(ui)).show(ui, |ui| monitor::show(ui, app));
     }
-    if !app.notices.is_empty() {
-        let frame = Frame::new().fill(style::palette(ui).background).inner_margin(Margin { left: 18, right: 18, top: 10, bottom: 4 });
-        Panel::top("notices").frame(frame).show_separator_line(false).show(ui, |ui| notices::show(ui, app, actions));
-    }
+    let screen = ui.available_rect_before_wrap();
     if app.screen == Screen::Train {
         Panel::left("run")
             .frame(style::side_frame(ui))
@@ -50,4 +47,5 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
         Screen::Results => results::show(ui, app, &mut views.results, actions),
         Screen::Hardware => hardware::show(ui, app, actions),
     });
+    notices::show(ui, screen, app, actions);
 }

@@ -1,15 +1,27 @@
-//! Notices, each a card until it is dismissed.
+//! Notices, each a card until it is dismissed. They lie over the screen, so that nothing moves when one comes or goes.
 
-use eframe::egui::{Align, Frame, Label, Layout, Margin, RichText, Stroke, Ui};
+use eframe::egui::{Align, Align2, Area, Frame, Id, Label, Layout, Margin, Order, Rect, RichText, Stroke, Ui, vec2};
 
 use crate::app::{Action, App, Notice, Severity};
 use crate::ui::{icons, style};
 
-/// Draws them, the newest first.
-pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    for notice in app.notices.iter().rev() {
-        card(ui, notice, actions);
+/// A card's greatest width, and its distance from the edges of the screen, in points.
+const WIDTH: f32 = 460.0;
+const DISTANCE: f32 = 12.0;
+
+/// Draws them in the lower right corner of the screen, the newest at the bottom; below dialogs, which want an answer first.
+pub fn show(ui: &Ui, screen: Rect, app: &App, actions: &mut Vec<Action>) {
+    if app.notices.is_empty() {
+        return;
     }
+    let corner = screen.right_bottom() - vec2(DISTANCE, DISTANCE);
+    let area = Area::new(Id::unique("notices")).order(Order::Middle).pivot(Align2::RIGHT_BOTTOM).fixed_pos(corner).constrain_to(screen);
+    area.show(ui.ctx(), |ui| {
+        ui.set_width(WIDTH.min(screen.width() - 2.0 * DISTANCE));
+        for notice in &app.notices {
+            card(ui, notice, actions);
+        }
+    });
 }
 
 fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
@@ -22,6 +34,7 @@ fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
         .fill(palette.paper)
         .stroke(Stroke::new(1.0, color))
         .corner_radius(style::RADIUS_SMALL)
+        .shadow(ui.visuals().popup_shadow)
         .inner_margin(Margin::symmetric(12, 8));
     frame.show(ui, |ui| {
         ui.horizontal_top(|ui| {
