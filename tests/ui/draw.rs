@@ -144,7 +144,6 @@ fn an_idle_canvas_asks_for_no_frames() {
     let points = across(&harness, 3);
     stroke(&mut harness, &points, true);
     serve(&mut harness);
-    // The bars glide for a moment; then nothing is left to do.
     harness.run();
     harness.step();
     let delay = harness.output().viewport_output.values().map(|viewport| viewport.repaint_delay).min();

@@ -1,16 +1,45 @@
 //! How a pen stroke looks.
 
-use eframe::egui::{Color32, Pos2, Shape, pos2};
+use eframe::egui::{Color32, Pos2, Shape, Vec2, pos2};
 use inkling::ui::draw::stroke::{shapes, smooth};
 
 #[test]
-fn the_curve_passes_through_every_point() {
-    let points: Vec<Pos2> = (0u8..20).map(|i| pos2(f32::from(i) * 7.0, (f32::from(i) * 0.9).sin() * 30.0)).collect();
+fn the_curve_passes_through_points_that_lie_apart() {
+    let points: Vec<Pos2> = (0u8..20).map(|i| pos2(f32::from(i) * 13.0, (f32::from(i) * 0.9).sin() * 30.0)).collect();
     let curve = smooth(&points);
     assert!(curve.len() > points.len());
     for point in points {
         assert!(curve.iter().any(|at| at.distance(point) < 1e-3), "{point:?} is missed");
     }
+}
+
+/// The points of a circle that a pointer on whole pixels reports, this far apart along it.
+fn circle(step: f32) -> Vec<Pos2> {
+    let (radius, count) = (80.0, (500.0 / step) as u16);
+    (0..count).map(|i| (pos2(100.0, 100.0) + Vec2::angled(f32::from(i) * step / radius) * radius).round()).collect()
+}
+
+#[test]
+fn whole_pixels_leave_no_facets() {
+    for step in [1.0, 3.0, 6.0, 11.0] {
+        let points = circle(step);
+        let curve = smooth(&points);
+        assert_eq!((curve.first(), curve.last()), (points.first(), points.last()), "ends stay where they are");
+        let turns = curve.array_windows().map(|[a, b, c]| (*b - *a).angle() - (*c - *b).angle());
+        let sharpest = turns.map(|turn| turn.sin().abs().asin().to_degrees()).fold(0.0, f32::max);
+        // The circle itself turns by 1.4 degrees in 2 points.
+        assert!(sharpest < 6.0, "{sharpest} degrees at once, points {step} apart");
+        let farthest = curve.iter().map(|at| (at.distance(pos2(100.0, 100.0)) - 80.0).abs()).fold(0.0, f32::max);
+        assert!(farthest < 1.2, "{farthest} from the circle, points {step} apart");
+    }
+}
+
+#[test]
+fn a_corner_stays_one() {
+    let down = (0u8..20).map(|i| pos2(f32::from(i) * 4.0, f32::from(i) * 4.0));
+    let up = (1u8..20).map(|i| pos2(76.0 + f32::from(i) * 4.0, 76.0 - f32::from(i) * 4.0));
+    let curve = smooth(&down.chain(up).collect::<Vec<_>>());
+    assert!(curve.iter().any(|at| at.distance(pos2(76.0, 76.0)) < 0.1));
 }
 
 #[test]

@@ -1,18 +1,15 @@
 //! The ten probability bars: horizontal in the large view, vertical in the compact one.
 
-use eframe::egui::{self, Align2, Color32, Id, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::{self, Align2, Color32, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use crate::records::{CLASSES, Prediction};
 use crate::ui::style;
 
-/// Seconds in which a bar grows to its new length; repainting stops afterwards.
-const ANIMATION: f32 = 0.12;
-
-/// A probability in few characters, never rounded up to certainty: "98 %", ">99 %", "<1 %"; only an exact zero is "0 %".
+/// A probability in few characters, never rounded to certainty: "98 %", ">99 %", "<1 %"; only an exact zero is "0 %".
 pub fn short_percent(probability: f32) -> String {
     match (probability * 100.0).round() {
         _ if probability <= 0.0 => "0 %".to_owned(),
-        rounded if rounded >= 100.0 && probability < 1.0 => ">99 %".to_owned(),
+        rounded if rounded >= 100.0 => ">99 %".to_owned(),
         rounded if rounded < 1.0 => "<1 %".to_owned(),
         rounded => format!("{rounded:.0} %"),
     }
@@ -23,7 +20,7 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>) {
     let row_height = (ui.available_height() / CLASSES as f32).clamp(18.0, 30.0);
     let font = egui::TextStyle::Body.resolve(ui.style());
     let palette = style::palette(ui);
-    for bar in bars(ui, reading) {
+    for bar in bars(reading) {
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row_height - ui.spacing().item_spacing.y), Sense::hover());
         bar.describe(&response);
         let text = bar.text_color(ui);
@@ -40,8 +37,8 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>) {
         let track = Rect::from_min_max(rect.min + vec2(34.0, 0.0), rect.max - vec2(percent_width, 0.0));
         let track = track.shrink2(vec2(0.0, (track.height() * 0.18).floor()));
         painter.rect_filled(track, style::RADIUS_SMALL, palette.groove);
-        if bar.length > 0.001 {
-            let filled = Rect::from_min_size(track.min, vec2((track.width() * bar.length).max(2.0), track.height()));
+        if bar.probability > 0.001 {
+            let filled = Rect::from_min_size(track.min, vec2((track.width() * bar.probability).max(2.0), track.height()));
             painter.rect_filled(filled, style::RADIUS_SMALL, bar.fill(palette));
         }
         painter.text(pos2(rect.right(), middle), Align2::RIGHT_CENTER, bar.percent, font.clone(), text);
@@ -54,7 +51,7 @@ pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
     let font = egui::TextStyle::Small.resolve(ui.style());
     let (area, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let column = area.width() / CLASSES as f32;
-    for bar in bars(ui, reading) {
+    for bar in bars(reading) {
         let left = area.left() + column * f32::from(bar.digit);
         let cell = Rect::from_min_size(pos2(left, area.top()), vec2(column, height)).shrink2(vec2(2.0, 0.0));
         let response = ui.interact(cell, ui.scope_id().with(("bar", bar.digit)), Sense::hover());
@@ -63,8 +60,8 @@ pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
         let painter = ui.painter();
         let track = Rect::from_min_max(cell.min, cell.max - vec2(0.0, 16.0));
         painter.rect_filled(track, style::RADIUS_SMALL, palette.groove);
-        if bar.length > 0.001 {
-            let top = track.bottom() - (track.height() * bar.length).max(2.0);
+        if bar.probability > 0.001 {
+            let top = track.bottom() - (track.height() * bar.probability).max(2.0);
             painter.rect_filled(Rect::from_min_max(pos2(track.left(), top), track.max), style::RADIUS_SMALL, bar.fill(palette));
         }
         let color = bar.text_color(ui);
@@ -79,20 +76,17 @@ pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
 struct Bar {
     digit: u8,
     probability: f32,
-    /// From 0 to 1, animated towards the probability.
-    length: f32,
     percent: String,
     winner: bool,
 }
 
-fn bars(ui: &Ui, reading: Option<&Prediction>) -> Vec<Bar> {
+fn bars(reading: Option<&Prediction>) -> Vec<Bar> {
     (0..CLASSES as u8)
         .map(|digit| {
             let probability = reading.and_then(|reading| reading.probabilities.get(usize::from(digit))).copied().unwrap_or_default();
             Bar {
                 digit,
                 probability,
-                length: ui.ctx().animate_value_with_time(Id::unique(("probability", digit)), probability, ANIMATION),
                 percent: reading.map(|_| short_percent(probability)).unwrap_or_default(),
                 winner: reading.is_some_and(|reading| reading.is_digit && reading.digit == digit),
             }

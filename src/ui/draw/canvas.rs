@@ -142,6 +142,11 @@ fn paint(ui: &Ui, app: &App, rect: Rect, scale: f32, response: &Response, pen: &
         let points: Vec<Pos2> = stroke.iter().copied().map(to_screen).collect();
         clipped.extend(stroke::shapes(&points, width, palette.ink));
     }
+    if let Some(pointer) = response.hover_pos().filter(|_| !pen.by_pointer) {
+        // What the pen would leave here.
+        clipped.circle_filled(pointer, width / 2.0, palette.ink.gamma_multiply(0.16));
+        clipped.circle_stroke(pointer, width / 2.0, Stroke::new(1.0, palette.ink.gamma_multiply(0.4)));
+    }
     if response.has_focus() {
         style::focus_ring(ui, rect);
         // The keyboard's pen: a ring with a cross, filled while the pen is down.

@@ -6,7 +6,13 @@ use eframe::egui::{Color32, Pos2, Shape, Stroke, epaint::PathStroke};
 /// where they bend little.
 const MIN_COSINE: f32 = 0.97;
 /// The distance between samples of the curve, in points on the screen.
-const SAMPLE: f32 = 3.0;
+const SAMPLE: f32 = 2.0;
+/// Points closer together than this say nothing of the stroke: a pointer stands on whole pixels. In points on the screen.
+const SPACING: f32 = 4.0;
+/// Neighbours that are averaged are at most so far apart.
+const NEAR: f32 = 12.0;
+/// A turn whose cosine is smaller than this is a corner, which stays one.
+const CORNER: f32 = 0.5;
 
 /// The shapes that paint a stroke of this width through `points`.
 pub fn shapes(points: &[Pos2], width: f32, color: Color32) -> Vec<Shape> {
@@ -17,7 +23,7 @@ pub fn shapes(points: &[Pos2], width: f32, color: Color32) -> Vec<Shape> {
     let mut shapes = vec![disc(first)];
     let mut start = 0;
     for (index, [before, here, after]) in curve.array_windows().enumerate() {
-        if is_sharp(*before, *here, *after) {
+        if turn(*before, *here, *after) < MIN_COSINE {
             shapes.extend(curve.get(start..=index + 1).map(line));
             shapes.push(disc(*here));
             start = index + 1;
@@ -30,25 +36,21 @@ pub fn shapes(points: &[Pos2], width: f32, color: Color32) -> Vec<Shape> {
     shapes
 }
 
-fn is_sharp(a: Pos2, b: Pos2, c: Pos2) -> bool {
-    (b - a).normalized().dot((c - b).normalized()) < MIN_COSINE
-}
-
-/// A uniform Catmull-Rom curve that passes through all points (Catmull & Rom 1974). Repeated points are merged.
+/// The curve through the points, without the staircase of a pointer that stands on whole pixels: points that lie close together are thinned
+/// and averaged with their neighbours, except at corners. Ends stay where they are, and points that lie far apart as well.
 pub fn smooth(points: &[Pos2]) -> Vec<Pos2> {
-    let mut distinct: Vec<Pos2> = Vec::with_capacity(points.len());
-    for &point in points {
-        if distinct.last().is_none_or(|last| last.distance_sq(point) > 0.01) {
-            distinct.push(point);
-        }
+    let mut points = thinned(points);
+    for _ in 0..2 {
+        points = averaged(&points);
     }
-    let Some(&start) = distinct.first() else { return Vec::new() };
+    let Some(&start) = points.first() else { return Vec::new() };
     let mut curve = vec![start];
-    for (index, pair) in distinct.windows(2).enumerate() {
+    for (index, pair) in points.windows(2).enumerate() {
         let &[from, to] = pair else { continue };
-        let before = index.checked_sub(1).and_then(|index| distinct.get(index)).copied().unwrap_or(from);
-        let after = distinct.get(index + 2).copied().unwrap_or(to);
-        let samples = (from.distance(to) / SAMPLE).ceil().clamp(1.0, 32.0) as u32;
+        // At the ends, the neighbour that is missing lies on the line.
+        let before = index.checked_sub(1).and_then(|index| points.get(index)).copied().unwrap_or(from - (to - from));
+        let after = points.get(index + 2).copied().unwrap_or(to + (to - from));
+        let samples = (from.distance(to) / SAMPLE).ceil().clamp(1.0, 64.0) as u32;
         for sample in 1..=samples {
             curve.push(catmull_rom([before, from, to, after], sample as f32 / samples as f32));
         }
@@ -56,9 +58,58 @@ pub fn smooth(points: &[Pos2]) -> Vec<Pos2> {
     curve
 }
 
+/// The ends, and between them points that are at least [`SPACING`] apart.
+fn thinned(points: &[Pos2]) -> Vec<Pos2> {
+    let Some((&first, rest)) = points.split_first() else { return Vec::new() };
+    let mut kept = vec![first];
+    for &point in rest {
+        if kept.last().is_none_or(|last| last.distance(point) >= SPACING) {
+            kept.push(point);
+        }
+    }
+    if let Some(&last) = rest.last()
+        && kept.last() != Some(&last)
+    {
+        // Rather a point less than one that is too close to the end.
+        if kept.len() > 1 {
+            kept.pop();
+        }
+        if last.distance(first) > 0.1 {
+            kept.push(last);
+        }
+    }
+    kept
+}
+
+/// Each point the mean of itself, counted twice, and its neighbours, unless it is an end, a corner, or they are far away.
+fn averaged(points: &[Pos2]) -> Vec<Pos2> {
+    let mut averaged = points.to_vec();
+    for (index, [before, here, after]) in points.array_windows().enumerate() {
+        let near = before.distance(*here) <= NEAR && here.distance(*after) <= NEAR;
+        if near
+            && turn(*before, *here, *after) > CORNER
+            && let Some(point) = averaged.get_mut(index + 1)
+        {
+            *point = ((before.to_vec2() + here.to_vec2() * 2.0 + after.to_vec2()) / 4.0).to_pos2();
+        }
+    }
+    averaged
+}
+
+/// The cosine of the angle by which the line turns at `b`.
+fn turn(a: Pos2, b: Pos2, c: Pos2) -> f32 {
+    (b - a).normalized().dot((c - b).normalized())
+}
+
+/// A point of the centripetal Catmull-Rom curve between the middle two of these, at `t` from 0 to 1: without the loops and overshoots of the
+/// uniform one where points are unevenly spaced (Yuksel, Schaefer & Keyser 2011).
 fn catmull_rom([p0, p1, p2, p3]: [Pos2; 4], t: f32) -> Pos2 {
-    let (v0, v1, v2, v3) = (p0.to_vec2(), p1.to_vec2(), p2.to_vec2(), p3.to_vec2());
+    let knot = |from: Pos2, to: Pos2| from.distance(to).sqrt().max(1e-3);
+    let (d1, d2, d3) = (knot(p0, p1), knot(p1, p2), knot(p2, p3));
+    // The tangents at the middle points, scaled to the interval between them.
+    let m1 = ((p1 - p0) / d1 - (p2 - p0) / (d1 + d2) + (p2 - p1) / d2) * d2;
+    let m2 = ((p2 - p1) / d2 - (p3 - p1) / (d2 + d3) + (p3 - p2) / d3) * d2;
     let (t2, t3) = (t * t, t * t * t);
-    let twice = 2.0 * v1 + (v2 - v0) * t + (2.0 * v0 - 5.0 * v1 + 4.0 * v2 - v3) * t2 + (3.0 * v1 - v0 - 3.0 * v2 + v3) * t3;
-    (0.5 * twice).to_pos2()
+    let (start, end) = (2.0 * t3 - 3.0 * t2 + 1.0, 3.0 * t2 - 2.0 * t3);
+    (p1.to_vec2() * start + m1 * (t3 - 2.0 * t2 + t) + p2.to_vec2() * end + m2 * (t3 - t2)).to_pos2()
 }
