@@ -86,3 +86,30 @@ fn the_latest_runs_test_split_is_shown_without_asking() {
     harness.run();
     assert_eq!(value(&harness, "True and predicted digits"), "1 of 100 images misclassified");
 }
+
+#[test]
+fn the_images_of_a_chosen_cell_are_seen_without_scrolling() {
+    // What the screen has in a window of 1280 x 800 points, and of 900 x 600.
+    for size in [[1244.0, 690.0], [864.0, 490.0]] {
+        let mut harness = measured(size);
+        harness.get_by_label("One 4 was classified as 9").click();
+        harness.run();
+        let image = harness.get_by_label("True digit 4, predicted 9, probability 93 %").rect();
+        assert!(image.bottom() <= size[1] && image.right() <= size[0], "{image:?} in {size:?}");
+    }
+}
+
+#[test]
+fn a_misclassified_image_can_be_enlarged() {
+    let mut harness = measured([1244.0, 690.0]);
+    harness.get_by_label("True digit 4, predicted 9, probability 93 %").click();
+    harness.run();
+    assert!(harness.query_by_label("Misclassified image, enlarged").is_some());
+    assert!(harness.query_by_label("Probability of 9: 93 %").is_some());
+    assert!(harness.query_by_label("1 of 1").is_some());
+    press(&mut harness, Key::ArrowRight, 1);
+    assert!(harness.query_by_label("Misclassified image, enlarged").is_some(), "there is no other");
+    press(&mut harness, Key::Escape, 1);
+    harness.run();
+    assert!(harness.query_by_label("Misclassified image, enlarged").is_none());
+}

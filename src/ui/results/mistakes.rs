@@ -31,10 +31,24 @@ impl Gallery {
         true
     }
 
-    /// Draws the images of the chosen cell, or all.
-    pub fn show(&self, ui: &mut Ui, chosen: Option<Cell>, count: u32) {
+    /// The images of the chosen cell, or all, by index.
+    pub fn of_cell(&self, chosen: Option<Cell>) -> Vec<(usize, &Mistake)> {
         let belongs = |mistake: &Mistake| chosen.is_none_or(|cell| cell == (usize::from(mistake.label), usize::from(mistake.answer)));
-        let shown: Vec<(usize, &Mistake)> = self.mistakes.iter().enumerate().filter(|(_, mistake)| belongs(mistake)).collect();
+        self.mistakes.iter().enumerate().filter(|(_, mistake)| belongs(mistake)).collect()
+    }
+
+    /// Paints an image; sides of a whole number of screen pixels per pixel are crisp.
+    pub fn paint(&self, ui: &Ui, index: usize, rect: Rect) {
+        let palette = style::palette(ui);
+        if let Some(sheet) = &self.sheet {
+            sheet.paint(ui.painter(), index, rect, palette);
+        }
+        ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
+    }
+
+    /// Draws the images of the chosen cell, or all, and returns the one that was clicked.
+    pub fn show(&self, ui: &mut Ui, chosen: Option<Cell>, count: u32) -> Option<usize> {
+        let shown = self.of_cell(chosen);
         if shown.is_empty() {
             let text = match chosen {
                 Some((truth, answer)) if truth == answer => {
@@ -51,26 +65,30 @@ impl Gallery {
                 None => "All images were classified correctly.".to_owned(),
             };
             ui.label(RichText::new(text).weak());
-            return;
+            return None;
         }
+        let mut clicked = None;
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::Vec2::splat(style::GAP * 0.75);
             for (index, mistake) in shown {
-                self.tile(ui, index, mistake);
+                if self.tile(ui, index, mistake) {
+                    clicked = Some(index);
+                }
             }
         });
+        clicked
     }
 
-    fn tile(&self, ui: &mut Ui, index: usize, mistake: &Mistake) {
+    /// True when it was clicked.
+    fn tile(&self, ui: &mut Ui, index: usize, mistake: &Mistake) -> bool {
         let small = TextStyle::Small.resolve(ui.style());
         let lines = small.size * 2.6 + 6.0;
-        let (rect, response) = ui.allocate_exact_size(vec2(IMAGE_SIDE, IMAGE_SIDE + lines), Sense::hover());
-        let palette = style::palette(ui);
+        let (rect, response) = ui.allocate_exact_size(vec2(IMAGE_SIDE, IMAGE_SIDE + lines), Sense::click());
         let image = Rect::from_min_size(rect.min.round_to_pixels(ui.pixels_per_point()), egui::Vec2::splat(IMAGE_SIDE));
-        if let Some(sheet) = &self.sheet {
-            sheet.paint(ui.painter(), index, image, palette);
+        self.paint(ui, index, image);
+        if response.hovered() {
+            ui.painter().rect_stroke(image, 0.0, Stroke::new(2.0, style::palette(ui).accent), StrokeKind::Inside);
         }
-        ui.painter().rect_stroke(image, 0.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
         let (strong, weak) = (ui.visuals().strong_text_color(), ui.visuals().weak_text_color());
         let first = pos2(rect.left(), image.bottom() + 4.0);
         let at =
@@ -79,15 +97,7 @@ impl Gallery {
         ui.painter().text(pos2(rect.left(), at.bottom()), Align2::LEFT_TOP, confidence, small, weak);
         let spoken =
             format!("True digit {}, predicted {}, probability {}", mistake.label, mistake.answer, whole_percent(mistake.confidence));
-        response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &spoken));
-        response.on_hover_text(format!(
-            "Test image {}. True digit: {}. Predicted: {}, probability {}. Probability of {}: {}",
-            mistake.index,
-            mistake.label,
-            mistake.answer,
-            whole_percent(mistake.confidence),
-            mistake.label,
-            whole_percent(mistake.label_probability)
-        ));
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &spoken));
+        response.on_hover_text("Click to enlarge").clicked()
     }
 }

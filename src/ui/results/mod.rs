@@ -2,6 +2,7 @@
 
 pub mod confusion;
 mod mistakes;
+mod opened;
 mod per_digit;
 mod selection;
 
@@ -22,12 +23,21 @@ pub struct ResultsScreen {
     /// The selected cell, which filters the misclassified images.
     cell: Option<Cell>,
     gallery: Gallery,
+    /// The misclassified image that is shown large.
+    opened: Option<usize>,
     model: Option<ModelRef>,
     data: Option<DataSpec>,
 }
 
 /// Below this width, in points, there is a single column.
 const TWO_COLUMNS: f32 = 700.0;
+/// From this width on, the images have a column of their own.
+const THREE_COLUMNS: f32 = 1500.0;
+/// The height of the texts above and below the matrix, and the limits of its side, in points.
+const MATRIX_TEXTS: f32 = 58.0;
+const MATRIX_SIDE: std::ops::RangeInclusive<f32> = 300.0..=900.0;
+/// The width of the bars by digit beside the images, and the height they take, in points.
+const BARS: [f32; 2] = [360.0, 300.0];
 
 /// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
@@ -40,29 +50,56 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
         return;
     };
     if view.gallery.sync(ui.ctx(), &results.evaluation.mistakes) {
-        view.cell = None;
+        (view.cell, view.opened) = (None, None);
     }
+    let evaluation = &results.evaluation;
+    let bottom = ui.max_rect().bottom();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        ui.set_max_width(ui.available_width().min(1500.0));
         headline(ui, results);
         ui.add_space(style::GAP);
-        let evaluation = &results.evaluation;
-        let wide = ui.available_width() >= TWO_COLUMNS;
-        if wide {
-            let side = (ui.available_width() * 0.5).clamp(320.0, 560.0);
-            ui.horizontal_top(|ui| {
-                ui.allocate_ui_with_layout(vec2(side, 0.0), Layout::top_down(Align::Min), |ui| matrix(ui, evaluation, view, side));
-                ui.add_space(style::GAP);
-                ui.vertical(|ui| per_class(ui, evaluation, side.min(440.0)));
-            });
-        } else {
-            let side = ui.available_width().min(480.0);
-            matrix(ui, evaluation, view, side);
+        let width = ui.available_width();
+        if width < TWO_COLUMNS {
+            matrix(ui, evaluation, view, width.min(480.0));
             ui.add_space(style::GAP);
-            per_class(ui, evaluation, 300.0);
+            misclassified(ui, evaluation, view);
+            ui.add_space(style::GAP);
+            per_class(ui, evaluation, BARS[1]);
+        } else {
+            columns(ui, evaluation, view, bottom - ui.cursor().top());
         }
-        ui.add_space(style::GAP);
-        misclassified(ui, evaluation, view);
+    });
+    opened::show(ui, &view.gallery, view.cell, &mut view.opened);
+}
+
+/// The matrix, and beside it, scrolled by themselves, the bars by digit and the images: first what the person is looking for.
+fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, height: f32) {
+    let wide = ui.available_width() >= THREE_COLUMNS;
+    let side = (height - MATRIX_TEXTS).min(ui.available_width() * 0.5).clamp(*MATRIX_SIDE.start(), *MATRIX_SIDE.end()).floor();
+    let height = height.max(side + MATRIX_TEXTS);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
+        let column = Layout::top_down(Align::Min);
+        ui.allocate_ui_with_layout(vec2(side, height), column, |ui| matrix(ui, evaluation, view, side));
+        if wide {
+            ui.allocate_ui_with_layout(vec2(BARS[0], height), column, |ui| per_class(ui, evaluation, side.min(440.0)));
+        }
+        ui.allocate_ui_with_layout(vec2(ui.available_width(), height), column, |ui| {
+            ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
+            ScrollArea::vertical().id_salt("misclassified").auto_shrink(false).max_height(height).show(ui, |ui| {
+                let chosen = view.cell.is_some();
+                if chosen || wide {
+                    misclassified(ui, evaluation, view);
+                    ui.add_space(style::GAP);
+                }
+                if !wide {
+                    per_class(ui, evaluation, BARS[1]);
+                }
+                if !chosen && !wide {
+                    ui.add_space(style::GAP);
+                    misclassified(ui, evaluation, view);
+                }
+            });
+        });
     });
 }
 
@@ -116,5 +153,7 @@ fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen)
         }
     });
     let count = view.cell.map_or(0, |cell| confusion::count(evaluation, cell));
-    view.gallery.show(ui, view.cell, count);
+    if let Some(index) = view.gallery.show(ui, view.cell, count) {
+        view.opened = Some(index);
+    }
 }

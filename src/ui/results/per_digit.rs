@@ -15,14 +15,21 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
     let palette = style::palette(ui);
     let font = TextStyle::Body.resolve(ui.style());
     let row = (height / 11.0).clamp(20.0, 40.0);
+    let widest = |texts: &mut dyn Iterator<Item = String>| {
+        let width = |text| ui.painter().layout_no_wrap(text, font.clone(), palette.ink).size().x;
+        texts.map(width).fold(0.0, f32::max)
+    };
+    // As wide as the longest figures, however many images there are.
+    let errors = widest(&mut scores.iter().map(|score| wrong_text(score.images - score.correct)));
+    let accuracies = widest(&mut scores.iter().map(|score| accuracy_text(score.accuracy())));
+    let numbers = errors + accuracies + 2.0 * style::GAP;
     for score in scores {
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row - ui.spacing().item_spacing.y), Sense::hover());
-        let text = score.accuracy().map_or_else(|| "no images".to_owned(), |accuracy| percent(accuracy, 2));
+        let text = accuracy_text(score.accuracy());
         let wrong = score.images - score.correct;
         let painter = ui.painter();
         let (color, middle) = (ui.visuals().text_color(), rect.center().y);
         painter.text(pos2(rect.left() + 8.0, middle), Align2::CENTER_CENTER, score.digit, font.clone(), color);
-        let numbers = 138.0;
         let track = Rect::from_min_max(rect.min + vec2(22.0, 0.0), rect.max - vec2(numbers, 0.0)).shrink2(vec2(0.0, rect.height() * 0.2));
         painter.rect_filled(track, style::RADIUS_SMALL, palette.groove);
         if let Some(accuracy) = score.accuracy() {
@@ -30,14 +37,14 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
             let bar = Rect::from_min_size(track.min, vec2((track.width() * share).max(2.0), track.height()));
             painter.rect_filled(bar, style::RADIUS_SMALL, palette.good);
         }
-        painter.text(pos2(rect.right() - 68.0, middle), Align2::RIGHT_CENTER, &text, font.clone(), ui.visuals().strong_text_color());
         painter.text(
-            pos2(rect.right(), middle),
+            pos2(rect.right() - errors - style::GAP, middle),
             Align2::RIGHT_CENTER,
-            format!("{wrong} wrong"),
+            &text,
             font.clone(),
-            ui.visuals().weak_text_color(),
+            ui.visuals().strong_text_color(),
         );
+        painter.text(pos2(rect.right(), middle), Align2::RIGHT_CENTER, wrong_text(wrong), font.clone(), ui.visuals().weak_text_color());
         let spoken = format!("{text}, {wrong} of {} wrong", grouped(score.images));
         response.widget_info(|| WidgetInfo {
             current_text_value: Some(spoken.clone()),
@@ -51,4 +58,12 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
         ));
     }
     ui.weak(format!("Bars start at {:.0} %.", start * 100.0));
+}
+
+fn accuracy_text(accuracy: Option<f64>) -> String {
+    accuracy.map_or_else(|| "no images".to_owned(), |accuracy| percent(accuracy, 2))
+}
+
+fn wrong_text(wrong: u64) -> String {
+    format!("{} wrong", grouped(wrong))
 }
