@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use inkling::app::messages::Message;
-use inkling::app::{App, AppDeps, Choice, Desktop, Dialogs, SampleLoad, Settings, Wake};
+use inkling::app::{Answer, App, AppDeps, Choice, Desktop, Dialogs, SampleLoad, Settings, Wake};
 use inkling::bench::{BATCH_SIZES, side_of};
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
@@ -152,22 +152,32 @@ impl Desktop for FakeDesktop {
 pub struct Answers {
     pub folder: Option<PathBuf>,
     pub file: Option<PathBuf>,
+    /// The desktop has no dialogs.
+    pub none: bool,
+}
+
+impl Answers {
+    fn answer(&self, path: Option<&PathBuf>) -> Choice {
+        let answer = match path {
+            _ if self.none => Answer::NotShown,
+            Some(path) => Answer::Chosen(path.clone()),
+            None => Answer::Cancelled,
+        };
+        Box::new(move || answer)
+    }
 }
 
 impl Dialogs for Answers {
     fn folder(&self, _title: &str) -> Choice {
-        let folder = self.folder.clone();
-        Box::new(move || folder)
+        self.answer(self.folder.as_ref())
     }
 
     fn open(&self, _title: &str, _what: &str, _endings: &[&str]) -> Choice {
-        let file = self.file.clone();
-        Box::new(move || file)
+        self.answer(self.file.as_ref())
     }
 
     fn save(&self, _title: &str, _name: &str) -> Choice {
-        let file = self.file.clone();
-        Box::new(move || file)
+        self.answer(self.file.as_ref())
     }
 }
 

@@ -147,6 +147,12 @@ pub enum Action {
     ChooseCudaFolder,
     /// Search this folder for NVIDIA's libraries first, or only the standard locations.
     UseCudaFolder(Option<PathBuf>),
+    /// Type a path, where no dialog can be shown.
+    TypePath(String),
+    /// Use the path that was typed.
+    ConfirmPath,
+    /// Cancel the question for a path.
+    ClosePathQuestion,
     /// Write the run's curves to a CSV file chosen in a dialog.
     SaveCurves,
     /// Save the drawing as an ink file chosen in a dialog.

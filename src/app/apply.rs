@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::action::{Action, Screen, WizardStep};
 use super::background::BackgroundResult;
+use super::desktop::Purpose;
 use super::messages::Message;
 use super::models::ResultsView;
 use super::notice::Severity;
@@ -14,7 +15,6 @@ use crate::protocol::{Command, Job};
 use crate::records::{ModelInfo, ModelRef, RunSummary};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice};
 use crate::runs::Store;
-use crate::system::files;
 
 impl App {
     /// Carries an action out.
@@ -63,10 +63,10 @@ impl App {
             Action::Resume => self.resume(),
             Action::Stop => self.stop(),
             Action::SaveRun => self.save_run(None),
-            Action::ChooseRunFolder => {
-                let choice = self.deps.dialogs.folder("Choose a folder for the run");
-                self.background.run(move || choice().map(BackgroundResult::RunFolder));
-            }
+            Action::ChooseRunFolder => self.ask_for_folder("Choose a folder for the run", Purpose::RunFolder),
+            Action::TypePath(text) => self.type_path(text),
+            Action::ConfirmPath => self.confirm_path(),
+            Action::ClosePathQuestion => self.path_question = None,
             Action::PenDown(point) => {
                 self.drawing.begin(point);
                 self.drawing_changed();
@@ -120,26 +120,23 @@ impl App {
             Action::Benchmark(extent) => self.benchmark(extent),
             Action::Compare(what) => self.compare(what),
             Action::Open(files) => self.open(files),
-            Action::ChooseDataFolder => {
-                let choice = self.deps.dialogs.folder("Choose a folder with training data");
-                self.background.run(move || choice().map(BackgroundResult::DataFolder));
-            }
+            Action::ChooseDataFolder => self.ask_for_folder("Choose a folder with training data", Purpose::DataFolder),
             Action::UseDataFolder(folder) => self.use_data_folder(folder),
-            Action::ChooseCudaFolder => self.choose_cuda_folder(),
+            Action::ChooseCudaFolder => self.ask_for_folder("Choose the folder with NVIDIA's libraries", Purpose::CudaFolder),
             Action::UseCudaFolder(folder) => self.use_cuda_folder(folder),
             Action::SaveCurves => {
                 if let Some(run) = &self.run {
                     let name = format!("inkling-{}-curves.csv", run.config.model);
                     let text = run.history.csv();
-                    self.save_as("Save the training curves", &name, text.into_bytes());
+                    self.ask_for_new_file("Save the training curves", &name, Purpose::Save(text.into_bytes()));
                 }
             }
             Action::SaveDrawing => {
                 if let Some(text) = self.drawing.ink().json() {
-                    self.save_as("Save the drawing", "drawing.ink.json", text.into_bytes());
+                    self.ask_for_new_file("Save the drawing", "drawing.ink.json", Purpose::Save(text.into_bytes()));
                 }
             }
-            Action::SavePng { name, bytes } => self.save_as("Save the plots", &name, bytes),
+            Action::SavePng { name, bytes } => self.ask_for_new_file("Save the plots", &name, Purpose::Save(bytes)),
             Action::OpenFolder(folder) => {
                 let desktop = Arc::clone(&self.deps.desktop);
                 self.background.run(move || desktop.show_folder(&folder).err().map(BackgroundResult::Failed));
@@ -233,17 +230,6 @@ impl App {
         }
         self.config.data = DataSpec::single(DataSource::Path(folder));
         self.find_data();
-    }
-
-    fn save_as(&self, title: &str, name: &str, bytes: Vec<u8>) {
-        let choice = self.deps.dialogs.save(title, name);
-        self.background.run(move || {
-            let path = choice()?;
-            Some(match files::write_whole(&path, &bytes) {
-                Ok(()) => BackgroundResult::Written(path),
-                Err(problem) => BackgroundResult::Failed(problem.into()),
-            })
-        });
     }
 
     /// Says what went wrong and what to do.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use super::desktop::{PathQuestion, Purpose};
 use crate::hardware::{Hardware, LoadSample};
 use crate::ink::Ink;
 use crate::problem::{EngineExit, Problem};
@@ -54,12 +55,15 @@ pub enum BackgroundResult {
     Benchmark(Option<Box<(benchmark::Report, Saved)>>),
     /// A sample of the machine's load.
     Load(LoadSample),
-    /// A folder for a run that could not be saved was chosen in a dialog.
-    RunFolder(PathBuf),
-    /// A folder was chosen in a dialog.
-    DataFolder(PathBuf),
-    /// A folder with NVIDIA's libraries was chosen in a dialog.
-    CudaFolder(PathBuf),
+    /// A file or folder was chosen.
+    Path {
+        /// It.
+        path: PathBuf,
+        /// What it was asked for.
+        purpose: Purpose,
+    },
+    /// No dialog could be shown, or the path that was typed cannot be used.
+    NoDialog(PathQuestion),
     /// The first drawing of an ink file.
     Ink {
         /// The file.
@@ -73,10 +77,6 @@ pub enum BackgroundResult {
     StaysAwake(bool),
     /// A notification was clicked.
     NotificationClicked,
-    /// A file to export to was chosen in a dialog.
-    ExportTo(PathBuf),
-    /// A file to import was chosen in a dialog.
-    ImportFrom(PathBuf),
     /// A file was written.
     Written(PathBuf),
     /// What helps to find a fault, to be copied.

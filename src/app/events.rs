@@ -144,14 +144,11 @@ impl App {
                 }
             }
             BackgroundResult::Load(sample) => self.monitor.take(sample),
-            BackgroundResult::RunFolder(folder) => self.save_run(Some(folder)),
-            BackgroundResult::DataFolder(folder) => self.use_data_folder(folder),
-            BackgroundResult::CudaFolder(folder) => self.use_cuda_folder(Some(folder)),
+            BackgroundResult::Path { path, purpose } => self.use_path(path, purpose),
+            BackgroundResult::NoDialog(question) => self.path_question = Some(question),
             BackgroundResult::Ink { file, ink, only } => self.on_ink(&file, &ink, only),
             BackgroundResult::StaysAwake(awake) => self.on_awake(awake),
             BackgroundResult::NotificationClicked => self.raise_window(),
-            BackgroundResult::ExportTo(path) => self.export_to(path),
-            BackgroundResult::ImportFrom(path) => self.import(path),
             BackgroundResult::Written(path) => self.show_notice(Severity::Info, Message::written(&path)),
             BackgroundResult::Diagnostics(text) => self.copy(text),
             BackgroundResult::SettingsSaved(outcome) => {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::WizardStep;
 use super::action::Screen;
 use super::background::{BackgroundTasks, Wake};
-use super::desktop::{Desktop, DesktopState, Dialogs};
+use super::desktop::{Desktop, DesktopState, Dialogs, PathQuestion};
 use super::drawing::{Drawing, InferenceDevice, PredictionQueue};
 use super::engine_link::EngineLink;
 use super::jobs::Jobs;
@@ -95,6 +95,8 @@ pub struct App {
     pub monitor: Monitor,
     /// Notices, oldest first.
     pub notices: Vec<Notice>,
+    /// The question for a path, where no dialog could be shown.
+    pub path_question: Option<PathQuestion>,
     /// True while the window has the focus.
     pub focused: bool,
     pub(super) inference: InferenceDevice,
@@ -140,6 +142,7 @@ impl App {
             jobs: Jobs::default(),
             export: None,
             just_imported: None,
+            path_question: None,
             benchmark: BenchmarkView::default(),
             checks: Checks::default(),
             monitor: Monitor::default(),

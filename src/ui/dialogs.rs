@@ -5,10 +5,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
+use std::time::{Duration, Instant};
 
-use rfd::AsyncFileDialog;
+use rfd::{AsyncFileDialog, FileHandle};
 
-use crate::app::{Choice, Dialogs};
+use crate::app::{Answer, Choice, Dialogs};
 
 /// The system's dialogs.
 #[derive(Clone, Copy, Debug)]
@@ -17,18 +18,30 @@ pub struct SystemDialogs;
 impl Dialogs for SystemDialogs {
     fn folder(&self, title: &str) -> Choice {
         let asked = AsyncFileDialog::new().set_title(title).pick_folder();
-        Box::new(|| wait_for(asked).map(|folder| folder.path().to_owned()))
+        Box::new(|| answer(asked))
     }
 
     fn open(&self, title: &str, what: &str, endings: &[&str]) -> Choice {
         let dialog = AsyncFileDialog::new().set_title(title).add_filter(what, endings).add_filter("All files", &["*"]);
         let asked = dialog.pick_file();
-        Box::new(|| wait_for(asked).map(|file| file.path().to_owned()))
+        Box::new(|| answer(asked))
     }
 
     fn save(&self, title: &str, name: &str) -> Choice {
         let asked = AsyncFileDialog::new().set_title(title).set_file_name(name).save_file();
-        Box::new(|| wait_for(asked).map(|file| file.path().to_owned()))
+        Box::new(|| answer(asked))
+    }
+}
+
+/// Nobody cancels a dialog faster than this after asking for it: there was none.
+const FASTEST_PERSON: Duration = Duration::from_millis(400);
+
+fn answer(asked: impl Future<Output = Option<FileHandle>>) -> Answer {
+    let start = Instant::now();
+    match wait_for(asked) {
+        Some(chosen) => Answer::Chosen(chosen.path().to_owned()),
+        None if start.elapsed() < FASTEST_PERSON => Answer::NotShown,
+        None => Answer::Cancelled,
     }
 }
 

@@ -15,6 +15,7 @@ pub mod models;
 mod monitor;
 #[cfg(target_os = "macos")]
 mod opened_by_finder;
+mod path_question;
 pub mod plots;
 pub mod results;
 mod run_panel;

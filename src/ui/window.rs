@@ -12,7 +12,7 @@ use super::draw::DrawView;
 use super::models::ModelsView;
 use super::plots::PlotsView;
 use super::results::ResultsScreen;
-use super::{about, drop_zone, shell, shortcuts, style, wizard};
+use super::{about, drop_zone, path_question, shell, shortcuts, style, wizard};
 use crate::app::{Action, App, Theme, WindowGeometry, WindowRequest, ZOOM};
 
 /// The window's title while no run is active.
@@ -128,6 +128,7 @@ impl Inkling {
             shortcuts::overview(ui, &mut self.views.shortcuts);
             about::show(ui, &self.app, &mut self.views.about);
         }
+        path_question::show(ui, &self.app, &mut self.actions);
         drop_zone::show(ui, &self.app, &mut self.actions);
         self.ask_before_closing(ui);
         style::ring_around_focus(&ctx);

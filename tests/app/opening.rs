@@ -92,7 +92,7 @@ fn a_drawing_is_saved_as_ink_that_reads_alike() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("drawing.ink.json");
     let (mut app, _engine) =
-        app_with(Settings { wizard_done: true, ..Settings::default() }, Answers { file: Some(file.clone()), folder: None });
+        app_with(Settings { wizard_done: true, ..Settings::default() }, Answers { file: Some(file.clone()), ..Answers::default() });
     app.apply(Action::SaveDrawing);
     let drawn = Ink { strokes: vec![vec![[30.5, 40.0], [200.0, 41.25]], vec![[90.0, 90.0]]], pen: Some(20.0) };
     for stroke in &drawn.strokes {

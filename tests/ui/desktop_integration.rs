@@ -1,10 +1,13 @@
 //! Help in place, and what About says.
 
 use eframe::egui::{Key, OutputCommand};
+use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, Screen, about};
+use inkling::app::{Action, Screen, Settings, about};
+use inkling::ui::Inkling;
 
-use super::window::{sized, until, usual};
+use super::window::{open, sized, until, usual};
+use crate::fake_engine::{Answers, app_with};
 
 #[test]
 fn every_panel_explains_itself_when_asked() {
@@ -70,4 +73,42 @@ fn what_is_copied_helps_whoever_is_asked_for_help() {
     for word in [env!("CARGO_PKG_VERSION"), "rustc", "CPU: ", "Memory: ", "System: "] {
         assert!(text.contains(word), "{word} is not in {text}");
     }
+}
+
+#[test]
+fn without_file_dialogs_a_path_can_be_typed() {
+    let answers = Answers { none: true, ..Answers::default() };
+    let (app, engine) = app_with(Settings { wizard_done: true, ..Settings::default() }, answers);
+    let mut window = open(app, [1280.0, 800.0]);
+    window.state_mut().apply(Action::ChooseDataFolder);
+    until(&mut window, "the path is asked for", |app| app.path_question.is_some());
+    window.run_steps(3);
+    let type_path = |window: &mut Harness<'static, Inkling>, path: &str| {
+        window.state_mut().apply(Action::TypePath(path.to_owned()));
+        window.run_steps(3);
+        window.get_by_label("OK").click();
+        window.run_steps(3);
+    };
+    type_path(&mut window, "/no/such/folder");
+    until(&mut window, "it is refused", |app| app.path_question.as_ref().is_some_and(|question| question.refused.is_some()));
+    window.get_by_label_contains("There is no folder");
+    let folder = tempfile::tempdir().unwrap();
+    type_path(&mut window, folder.path().to_str().unwrap());
+    until(&mut window, "it is used", |app| app.path_question.is_none());
+    assert!(window.state().app().settings.data_folders.contains(&folder.path().to_owned()));
+
+    // A file that exists is never replaced without being asked.
+    let file = folder.path().join("drawing.ink.json");
+    std::fs::write(&file, "mine").unwrap();
+    window.state_mut().apply(Action::PenDown([10.0, 10.0]));
+    window.state_mut().apply(Action::PenUp);
+    window.state_mut().apply(Action::SaveDrawing);
+    until(&mut window, "the file is asked for", |app| app.path_question.is_some());
+    type_path(&mut window, file.to_str().unwrap());
+    until(&mut window, "it is refused", |app| app.path_question.as_ref().is_some_and(|question| question.refused.is_some()));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    assert!(window.state().app().path_question.is_none());
+    drop(engine);
 }

@@ -85,7 +85,7 @@ fn the_recommended_preset_is_named_and_another_can_be_chosen() {
 #[test]
 fn a_folder_that_is_chosen_is_learned_from() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut window, _engine) = first_launch(Answers { folder: Some(folder.path().to_owned()), file: None });
+    let (mut window, _engine) = first_launch(Answers { folder: Some(folder.path().to_owned()), ..Answers::default() });
     window.get_by_label("Data").click();
     window.run_steps(3);
     window.get_by_label("Choose a folder…").click();

@@ -11,7 +11,7 @@ use crate::app::background::Wake;
 use crate::app::messages::Message;
 use crate::problem::Problem;
 
-pub use dialogs::{Choice, Dialogs};
+pub use dialogs::{Answer, Choice, Dialogs, PathQuestion, Purpose};
 pub use integration::{DesktopState, WindowRequest};
 
 /// The desktop. Called on threads that may wait, never on the window's.

@@ -3,16 +3,10 @@
 use std::path::PathBuf;
 
 use crate::app::App;
-use crate::app::background::BackgroundResult;
 use crate::engine::EngineHost;
 use crate::run_config::DeviceChoice;
 
 impl App {
-    pub(in crate::app) fn choose_cuda_folder(&self) {
-        let choice = self.deps.dialogs.folder("Choose the folder with NVIDIA's libraries");
-        self.background.run(move || choice().map(BackgroundResult::CudaFolder));
-    }
-
     /// Looks into the folder, again if it is the same one: its files may have changed.
     pub(in crate::app) fn use_cuda_folder(&mut self, folder: Option<PathBuf>) {
         self.settings.cuda_folder = folder;

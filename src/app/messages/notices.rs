@@ -31,6 +31,21 @@ impl Message {
         )
     }
 
+    /// A path that was typed leads to no folder.
+    pub(in crate::app) fn no_such_folder(path: &Path) -> Self {
+        Self::new(format!("There is no folder {}.", path.display()), "Check the spelling.")
+    }
+
+    /// A path that was typed leads to no file.
+    pub(in crate::app) fn no_such_file(path: &Path) -> Self {
+        Self::new(format!("There is no file {}.", path.display()), "Check the spelling.")
+    }
+
+    /// A file of the name that was typed exists.
+    pub(in crate::app) fn file_exists(path: &Path) -> Self {
+        Self::new(format!("{} exists already.", path.display()), "Choose another name.")
+    }
+
     /// The diagnostics are on the clipboard.
     pub(in crate::app) fn diagnostics_copied() -> Self {
         Self::new(

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::app::action::Screen;
-use crate::app::background::BackgroundResult;
+use crate::app::desktop::Purpose;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::problem::Problem;
@@ -66,8 +66,7 @@ impl App {
     /// Asks for the file's name.
     pub(in crate::app) fn choose_export_file(&mut self) {
         let Some(view) = self.export.as_ref().filter(|_| self.jobs.export().is_none()) else { return };
-        let choice = self.deps.dialogs.save("Export the model", view.spec.format.file_name());
-        self.background.run(move || choice().map(BackgroundResult::ExportTo));
+        self.ask_for_new_file("Export the model", view.spec.format.file_name(), Purpose::Export);
     }
 
     pub(in crate::app) fn export_to(&mut self, to: PathBuf) {
@@ -123,8 +122,7 @@ impl App {
     /// Asks for a file of weights.
     pub(in crate::app) fn choose_import_file(&self) {
         let endings = ["safetensors", "pt", "pth", "bin", "ckpt"];
-        let choice = self.deps.dialogs.open("Import a model", "Weights (safetensors, PyTorch)", &endings);
-        self.background.run(move || choice().map(BackgroundResult::ImportFrom));
+        self.ask_for_file("Import a model", "Weights (safetensors, PyTorch)", &endings, Purpose::Import);
     }
 
     pub(in crate::app) fn import(&mut self, path: PathBuf) {

@@ -92,7 +92,7 @@ fn smoothing_scale_and_unit_can_be_chosen() {
 fn the_curves_are_saved_as_csv() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("curves.csv");
-    let mut harness = training(3, Answers { file: Some(file.clone()), folder: None });
+    let mut harness = training(3, Answers { file: Some(file.clone()), ..Answers::default() });
     harness.get_by_label("Save").click();
     harness.run();
     harness.get_by_label("Data (CSV)").click();
