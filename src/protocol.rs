@@ -232,6 +232,8 @@ pub struct JobProgress {
     pub remaining_seconds: Option<f32>,
     /// What a benchmark is measuring.
     pub subject: Option<Subject>,
+    /// The share of the CPU that other programs use during a benchmark, 0 to 1.
+    pub other_load: f32,
 }
 
 /// What came of a job.
@@ -259,6 +261,8 @@ pub enum JobResult {
     Compare {
         /// Sides that could not be measured, and why.
         failed: Vec<(Side, Problem)>,
+        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        other_load: f32,
     },
     /// What was exported, or what an export would hold.
     Export(ExportReport),

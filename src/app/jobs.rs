@@ -167,7 +167,7 @@ impl App {
                     self.show_problem(&problem);
                 }
             }
-            JobResult::Compare { failed } => self.benchmark.set_compared(rows, failed),
+            JobResult::Compare { failed, other_load } => self.benchmark.set_compared(rows, failed, other_load),
             JobResult::Export(report) => self.exported(&job, report),
             JobResult::Import { summary, finding } => {
                 self.list_runs();

@@ -3,8 +3,13 @@
 use std::time::{Duration, Instant};
 
 use super::BenchError;
+use crate::hardware::OtherLoad;
 use crate::progress::Cancelled;
-use crate::records::benchmark::{Extent, Row, Subject};
+use crate::records::benchmark::{BUSY, Extent, Row, Subject};
+
+/// How long the load is looked at before anything is measured, and how often afterwards.
+const FIRST_LOOK: Duration = Duration::from_millis(400);
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// How far a benchmark is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +20,8 @@ pub struct Progress {
     pub fraction: f32,
     /// Seconds until it is done.
     pub remaining_seconds: f32,
+    /// The share of the CPU that other programs use, 0 to 1.
+    pub other_load: f32,
 }
 
 /// Follows a benchmark, and can cancel it.
@@ -38,6 +45,13 @@ pub(super) struct BenchBudget<'a> {
     current: f64,
     subject: Subject,
     part_started: Instant,
+    others: OtherLoad,
+    /// What they used lately, and the sum over time in seconds.
+    other_load: f32,
+    other_seconds: f64,
+    measured_until: Instant,
+    /// The most that they used during the current part.
+    worst: f32,
 }
 
 impl<'a> BenchBudget<'a> {
@@ -49,16 +63,40 @@ impl<'a> BenchBudget<'a> {
             Extent::Quick => 0.2,
         };
         let total = full_seconds * scale;
-        Self { listener, started: now, scale, total, finished: 0.0, current: 0.0, subject: Subject::Products, part_started: now }
+        let mut others = OtherLoad::start();
+        // Before anything is measured: a busy machine is told at once.
+        std::thread::sleep(FIRST_LOOK);
+        let other_load = others.measure().unwrap_or_default();
+        Self {
+            listener,
+            started: now,
+            scale,
+            total,
+            finished: 0.0,
+            current: 0.0,
+            subject: Subject::Products,
+            part_started: now,
+            others,
+            other_load,
+            other_seconds: f64::from(other_load) * now.elapsed().as_secs_f64(),
+            measured_until: Instant::now(),
+            worst: 0.0,
+        }
     }
 
     /// Starts a part that gets so many seconds in a full benchmark; returns how much that is in this one.
     pub fn start_part(&mut self, subject: Subject, full_seconds: f64) -> Result<Duration, BenchError> {
         self.finished += self.current;
         self.current = full_seconds * self.scale;
-        (self.subject, self.part_started) = (subject, Instant::now());
+        self.look_at_others();
+        (self.subject, self.part_started, self.worst) = (subject, Instant::now(), 0.0);
         self.report()?;
         Ok(Duration::from_secs_f64(self.current))
+    }
+
+    /// What is being measured.
+    pub const fn subject(&self) -> Subject {
+        self.subject
     }
 
     /// Seconds since the start of the benchmark.
@@ -66,14 +104,39 @@ impl<'a> BenchBudget<'a> {
         self.started.elapsed().as_secs_f64()
     }
 
+    /// The mean share of the CPU that other programs have used since the start, 0 to 1.
+    pub fn other_load(&mut self) -> f32 {
+        self.look_at_others();
+        (self.other_seconds / self.started.elapsed().as_secs_f64().max(1e-9)) as f32
+    }
+
+    /// True if other programs kept the CPU busy during the current part.
+    pub fn was_disturbed(&mut self) -> bool {
+        self.look_at_others();
+        self.worst > BUSY
+    }
+
+    fn look_at_others(&mut self) {
+        if let Some(load) = self.others.measure() {
+            self.other_load = load;
+            self.other_seconds += f64::from(load) * self.measured_until.elapsed().as_secs_f64();
+            self.measured_until = Instant::now();
+            self.worst = self.worst.max(load);
+        }
+    }
+
     /// Reports how far the benchmark is; an error if it was cancelled.
     pub fn report(&mut self) -> Result<(), BenchError> {
+        if self.measured_until.elapsed() > LOOK_EVERY {
+            self.look_at_others();
+        }
         // A part that overruns stays at its end: the time planned for the parts after it is still to come.
         let done = self.finished + self.part_started.elapsed().as_secs_f64().min(self.current);
         let progress = Progress {
             subject: self.subject,
             fraction: (done / self.total.max(1e-9)).min(1.0) as f32,
             remaining_seconds: (self.total - done).max(0.0) as f32,
+            other_load: self.other_load,
         };
         Ok(self.listener.report(progress)?)
     }

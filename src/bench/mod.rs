@@ -22,14 +22,14 @@ pub use comparisons::{BATCH_SIZES, Compared, Open, batch_sizes, compare, devices
 pub use error::BenchError;
 pub use plain_candle::PlainCandle;
 pub use store::{latest, save};
-pub use words::{heading, sections, subject, text};
+pub use words::{busy, disturbance, heading, sections, subject, text};
 
 use self::budget::BenchBudget;
 use crate::data::{DataSet, builtin};
 use crate::hardware;
 use crate::nn::DeviceContext;
 use crate::progress::Cancelled;
-use crate::records::benchmark::{Extent, Machine, Report, Row, Side, VERSION};
+use crate::records::benchmark::{Extent, Machine, Report, Row, Side, Subject, VERSION};
 use crate::run_config::{DeviceChoice, ModelKind, Precision};
 
 /// Training images: enough that no run reaches the end of its first epoch too soon.
@@ -57,29 +57,29 @@ pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, Be
     let share = |&model: &ModelKind| if EVERY_PRECISION.contains(&model) { STEPS_COMPARED } else { STEPS };
     let total = PRODUCTS + MEMORY + PIPELINE + UPDATES + INFERENCE + PLAIN_CANDLE + ModelKind::ALL.iter().map(share).sum::<f64>();
     let mut budget = BenchBudget::start(extent, total, listener);
-    let mut rows = Vec::new();
+    let mut figures = Figures::default();
 
     let products = products::products(&mut budget, PRODUCTS, &pools)?;
     let best_size = best_size(&products);
-    add(&mut budget, &mut rows, products);
+    figures.add(&mut budget, products);
     let memory = products::memory(&mut budget, MEMORY, &pools)?;
-    add(&mut budget, &mut rows, memory);
+    figures.add(&mut budget, memory);
 
     let data = digits(&mut budget)?;
     for model in ModelKind::ALL {
         let sides = sides(*model, extent, &pools);
         let steps = steps::steps(&mut budget, share(model), &steps::config(*model), &sides, &data, best_size, &DeviceContext::open)?;
         let steps = steps.into_iter().map(|(_, row)| row).collect::<Result<Vec<_>, _>>()?;
-        add(&mut budget, &mut rows, steps);
+        figures.add(&mut budget, steps);
     }
     let pipeline = pipeline::pipeline(&mut budget, PIPELINE, &data.train)?;
-    add(&mut budget, &mut rows, pipeline);
+    figures.add(&mut budget, pipeline);
     let updates = updates::updates(&mut budget, UPDATES, &pools)?;
-    add(&mut budget, &mut rows, updates);
+    figures.add(&mut budget, updates);
     let inference = inference::inference(&mut budget, INFERENCE, ModelKind::ALL, &pools, &data.test)?;
-    add(&mut budget, &mut rows, inference);
+    figures.add(&mut budget, inference);
     let plain_candle = plain_candle::plain_candle(&mut budget, PLAIN_CANDLE, &data, machine.threads)?;
-    add(&mut budget, &mut rows, vec![plain_candle]);
+    figures.add(&mut budget, vec![plain_candle]);
 
     Ok(Report {
         version: VERSION,
@@ -88,7 +88,9 @@ pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, Be
         machine,
         extent,
         seconds: budget.elapsed_seconds(),
-        rows,
+        other_load: budget.other_load(),
+        disturbed: figures.disturbed,
+        rows: figures.rows,
     })
 }
 
@@ -97,11 +99,24 @@ fn digits(budget: &mut BenchBudget<'_>) -> Result<DataSet, BenchError> {
     Ok(builtin::generate(1, TRAIN_IMAGES, TEST_IMAGES, &mut progress)?)
 }
 
-fn add(budget: &mut BenchBudget<'_>, rows: &mut Vec<Row>, new: Vec<Row>) {
-    for row in &new {
-        budget.found(row);
+/// The figures so far.
+#[derive(Default)]
+struct Figures {
+    rows: Vec<Row>,
+    disturbed: Vec<Subject>,
+}
+
+impl Figures {
+    /// Adds those of a part that has just been measured.
+    fn add(&mut self, budget: &mut BenchBudget<'_>, rows: Vec<Row>) {
+        if budget.was_disturbed() {
+            self.disturbed.push(budget.subject());
+        }
+        for row in &rows {
+            budget.found(row);
+        }
+        self.rows.extend(rows);
     }
-    rows.extend(new);
 }
 
 fn machine() -> Machine {

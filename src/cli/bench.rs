@@ -11,10 +11,10 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Progress;
 use crate::app::messages::Message;
-use crate::bench::{self, subject, text};
+use crate::bench::{self, busy, subject, text};
 use crate::problem::Problem;
 use crate::protocol::{Event, Job, JobResult};
-use crate::records::benchmark::{Extent, Machine, Row, Side};
+use crate::records::benchmark::{BUSY, Extent, Machine, Row, Side, Subject};
 use crate::run_config::{DeviceChoice, Preset, RunConfig};
 use crate::text::format::grouped;
 use crate::text::table::{self, Line, Section};
@@ -64,6 +64,10 @@ struct Finished<'a> {
     machine: &'a Machine,
     extent: Extent,
     seconds: f64,
+    /// The share of the CPU that other programs used meanwhile, 0 to 1.
+    other_load: f32,
+    /// What was measured while they used a lot of it.
+    disturbed: &'a [Subject],
     /// The file of the report; null if it could not be written.
     report: Option<String>,
 }
@@ -73,6 +77,8 @@ struct Finished<'a> {
 struct Compared {
     event: &'static str,
     failed: Vec<String>,
+    /// The share of the CPU that other programs used meanwhile, 0 to 1.
+    other_load: f32,
 }
 
 /// Runs the benchmark or the comparison and prints the result.
@@ -93,6 +99,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         machine: &report.machine,
         extent: report.extent,
         seconds: report.seconds,
+        other_load: report.other_load,
+        disturbed: &report.disturbed,
         report: saved.as_ref().ok().map(|saved| saved.json.display().to_string()),
     })?;
     output.text(&text(&report))?;
@@ -114,13 +122,16 @@ fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), 
     let engine = Engine::start_for(device, None, None, None)?;
     interrupt::install_handler();
     let (result, rows) = measure(&engine, Job::Compare { config, sides }, output)?;
-    let JobResult::Compare { failed } = result else { return Err(Problem::EngineGone.into()) };
+    let JobResult::Compare { failed, other_load } = result else { return Err(Problem::EngineGone.into()) };
     let failed: Vec<String> = failed.iter().map(|(side, problem)| format!("{}: {}", name(*side), Message::from(problem).what)).collect();
     output.text(&table::text(&[section(what, &rows)]))?;
+    if other_load > BUSY {
+        output.text(&format!("{} These figures are not reliable. Close other programs and compare again.", busy(other_load)))?;
+    }
     for words in &failed {
         output.text(words)?;
     }
-    output.json(&Compared { event: "finished", failed })
+    output.json(&Compared { event: "finished", failed, other_load })
 }
 
 /// A line for each side, the best marked.
@@ -133,7 +144,7 @@ fn section(what: Comparison, rows: &[Row]) -> Section {
     let line = |(side, rate): (Side, f64)| {
         let mark = if best(side) { "recommended" } else { "" };
         let cells = vec![name(side), grouped(rate.round() as u64), format!("{:.2}×", rate / first), mark.to_owned()];
-        Line { cells, detail: String::new() }
+        Line { cells, detail: String::new(), doubtful: false }
     };
     Section {
         title: "Training steps",
@@ -156,9 +167,13 @@ fn measure(engine: &Engine, job: Job, output: &mut Output) -> Result<(JobResult,
     let progress = Progress::new();
     progress.note("Measuring this machine. Results are best when nothing else is running.");
     let mut rows = Vec::new();
+    let mut warned = false;
     let result = engine.run(job, |update| {
         match update {
             Update::Progress(now) => {
+                if now.other_load > BUSY && !std::mem::replace(&mut warned, true) {
+                    progress.note(&format!("{} Figures will not be reliable; better close other programs.", busy(now.other_load)));
+                }
                 let doing = now.subject.map(subject).unwrap_or_default();
                 progress.show_remaining(now.fraction, &doing, now.remaining_seconds.map(f64::from));
             }

@@ -9,6 +9,7 @@ mod load;
 #[cfg(target_os = "macos")]
 mod metal;
 mod nvidia;
+mod other_load;
 mod probe;
 mod subprocess;
 
@@ -20,6 +21,7 @@ pub use cpu::{probe as probe_cpu, usable_cores};
 pub use lines::{Line, lines};
 pub use load::{LoadSample, Meter, Watched};
 pub use nvidia::cuda_finding;
+pub use other_load::OtherLoad;
 pub use probe::{machine, probe, probe_in_subprocess, system};
 
 /// The kernel's files about itself have a line or two.

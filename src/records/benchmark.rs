@@ -9,6 +9,9 @@ use crate::run_config::{Augmentation, DeviceChoice, ModelKind, OptimizerKind, Pr
 /// The version written into stored reports; newer ones are refused.
 pub const VERSION: u32 = 2;
 
+/// Where other programs use more than this share of the CPU, what is measured is not reliable.
+pub const BUSY: f32 = 0.1;
+
 /// How thorough a benchmark is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -56,6 +59,12 @@ pub struct Report {
     pub extent: Extent,
     /// How long all of it took.
     pub seconds: f64,
+    /// The share of the CPU that other programs used meanwhile, 0 to 1; 0 in reports from before it was measured.
+    #[serde(default)]
+    pub other_load: f32,
+    /// What was measured while they used more than [`BUSY`] of it: these figures are not reliable.
+    #[serde(default)]
+    pub disturbed: Vec<Subject>,
     /// The figures, in the order they were measured.
     pub rows: Vec<Row>,
 }

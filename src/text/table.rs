@@ -1,5 +1,6 @@
 //! Tables of figures as data, and their layout as text.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::format::capitalised;
@@ -27,6 +28,19 @@ pub struct Line {
     pub cells: Vec<String>,
     /// Details of this line; may be empty.
     pub detail: String,
+    /// True if its figures are not reliable: they get a sign.
+    pub doubtful: bool,
+}
+
+/// The sign of a line whose figures are not reliable.
+pub const DOUBTFUL: &str = "~ ";
+
+impl Line {
+    /// A cell as it is shown.
+    pub fn cell(&self, column: usize) -> Option<Cow<'_, str>> {
+        let cell = self.cells.get(column)?;
+        Some(if self.doubtful && column == 0 { format!("{DOUBTFUL}{cell}").into() } else { cell.into() })
+    }
 }
 
 /// The tables as text, one below the other.
@@ -35,11 +49,13 @@ pub fn text(sections: &[Section]) -> String {
     for section in sections {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n{}", section.title);
-        let table = || std::iter::once(&section.columns).chain(section.lines.iter().map(|line| &line.cells));
-        let width =
-            |column: usize| table().filter_map(|cells| cells.get(column)).map(|cell| cell.chars().count()).max().unwrap_or_default();
-        let widths: Vec<usize> = (0..section.columns.len()).map(width).collect();
-        for cells in table() {
+        let columns = 0..section.columns.len();
+        let heading = section.columns.iter().map(|name| Cow::from(name.as_str())).collect::<Vec<_>>();
+        let lines = section.lines.iter().map(|line| columns.clone().filter_map(|column| line.cell(column)).collect::<Vec<_>>());
+        let table: Vec<_> = std::iter::once(heading).chain(lines).collect();
+        let width = |column: usize| table.iter().filter_map(|cells| cells.get(column)).map(|cell| cell.chars().count()).max();
+        let widths: Vec<usize> = columns.clone().map(|column| width(column).unwrap_or_default()).collect();
+        for cells in &table {
             let mut line = String::new();
             for (column, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
                 // Names are aligned left, figures right.

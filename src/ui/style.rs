@@ -253,10 +253,19 @@ pub fn hint(text: impl Into<String>) -> RichText {
 /// The reason why a value is invalid, with an icon as well as a colour.
 pub fn invalid(ui: &mut Ui, reason: &str) -> Response {
     let color = palette(ui).bad;
+    beside_problem_icon(ui, RichText::new(reason).small().color(color))
+}
+
+/// Something to be careful about, with an icon.
+pub fn caution(ui: &mut Ui, sentence: &str) -> Response {
+    beside_problem_icon(ui, RichText::new(sentence))
+}
+
+fn beside_problem_icon(ui: &mut Ui, text: RichText) -> Response {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = GAP / 2.0;
         icon(ui, Icon::Problem);
-        ui.add(Label::new(RichText::new(reason).small().color(color)).wrap())
+        ui.add(Label::new(text).wrap())
     })
     .inner
 }

@@ -3,12 +3,12 @@
 mod plain_candle;
 
 use inkling::bench::{
-    BATCH_SIZES, BenchError, Listener, Progress, batch_sizes, compare, devices, fastest, heading, latest, measure, rates, save, sections,
-    sweet_spot, text,
+    BATCH_SIZES, BenchError, Listener, Progress, batch_sizes, compare, devices, disturbance, fastest, heading, latest, measure, rates,
+    save, sections, sweet_spot, text,
 };
 use inkling::nn::DeviceContext;
 use inkling::progress::Cancelled;
-use inkling::records::benchmark::{Extent, Row};
+use inkling::records::benchmark::{Extent, Report, Row, Subject};
 use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, Precision, RunConfig};
 
 use crate::fake_device::candle;
@@ -79,7 +79,7 @@ fn a_report_that_cannot_be_written_says_where() {
 #[test]
 fn the_table_has_units_and_every_line_as_many_cells_as_columns() {
     let report = report();
-    for section in sections(&report.rows) {
+    for section in sections(&report.rows, &[]) {
         assert!(!section.about.is_empty());
         for line in &section.lines {
             assert_eq!(line.cells.len(), section.columns.len(), "{section:?}");
@@ -109,10 +109,26 @@ fn the_table_has_units_and_every_line_as_many_cells_as_columns() {
 }
 
 #[test]
+fn figures_of_a_busy_machine_are_marked_and_why_is_said() {
+    let calm = report();
+    assert!(!text(&calm).contains('~') && disturbance(&calm).is_none());
+    let busy = Report { other_load: 0.43, disturbed: vec![Subject::Steps(ModelKind::ConvNet), Subject::Memory], ..calm };
+    let text = text(&busy);
+    assert!(text.contains("Other programs used 43 % of the CPU."), "{text}");
+    let marked: Vec<&str> = text.lines().filter(|line| line.trim_start().starts_with('~')).collect();
+    assert!(marked.iter().all(|line| line.contains("ConvNet") || line.contains("Memory copies")), "{marked:?}");
+    assert!(marked.len() >= 2, "{text}");
+    // Reports from before the load was measured.
+    let mut json = serde_json::to_value(&busy).unwrap();
+    json.as_object_mut().unwrap().retain(|name, _| name != "other_load" && name != "disturbed");
+    assert_eq!(serde_json::from_value::<Report>(json).unwrap(), Report { other_load: 0.0, disturbed: Vec::new(), ..busy });
+}
+
+#[test]
 fn a_machine_of_one_core_has_no_column_for_two() {
     let mut report = report();
     report.rows.retain(|row| !matches!(row, Row::Product { threads: 2, .. } | Row::Step { threads: 2, .. }));
-    let training = sections(&report.rows).into_iter().find(|section| section.title == "Training").unwrap();
+    let training = sections(&report.rows, &[]).into_iter().find(|section| section.title == "Training").unwrap();
     assert_eq!(training.columns.iter().filter(|column| column.contains("images/s")).count(), 1);
     assert!(training.lines.iter().all(|line| line.cells.len() == training.columns.len()));
 }
@@ -127,7 +143,7 @@ fn the_cost_of_a_number_format_is_that_of_its_steps() {
     assert_eq!(report.step_cost(Precision::Bf16), None, "nothing to compare with");
     let share = report.rows.iter().find_map(Row::share_of_product).unwrap();
     assert!((share - 2500.0 * 0.0279 / 100.0).abs() < 1e-9);
-    assert!(sections(&report.rows).iter().any(|section| section.lines.iter().any(|line| line.cells[0] == ModelKind::ConvNet.label())));
+    assert!(sections(&report.rows, &[]).iter().any(|section| section.lines.iter().any(|line| line.cells[0] == ModelKind::ConvNet.label())));
 }
 
 fn step(device: DeviceChoice, batch_size: u32, images_per_second: f64) -> Row {

@@ -7,7 +7,7 @@ use crate::bench::{self, rates};
 use crate::hardware::first_guess;
 use crate::problem::Problem;
 use crate::protocol::Job;
-use crate::records::benchmark::{Extent, Report, Row, Saved, Side};
+use crate::records::benchmark::{BUSY, Extent, Report, Row, Saved, Side};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::text::format::duration;
 
@@ -44,6 +44,8 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// The candidates that could not be measured, and why.
     pub failed: Vec<(Side, Problem)>,
+    /// The share of the CPU that other programs used meanwhile, 0 to 1.
+    pub other_load: f32,
 }
 
 impl Comparison {
@@ -56,6 +58,11 @@ impl Comparison {
                 ComparisonKind::BatchSizes => (here.precision, here.threads, here.device) == (there.precision, there.threads, there.device),
                 ComparisonKind::Devices => here.batch_size == there.batch_size,
             }
+    }
+
+    /// True if other programs used so much of the CPU that the figures are not reliable.
+    pub fn is_disturbed(&self) -> bool {
+        self.other_load > BUSY
     }
 
     /// The candidates that could not be measured, a sentence each.
@@ -74,9 +81,9 @@ impl Comparison {
 
 impl BenchmarkView {
     /// The comparison in progress is complete, with these figures.
-    pub(in crate::app) fn set_compared(&mut self, rows: Vec<Row>, failed: Vec<(Side, Problem)>) {
+    pub(in crate::app) fn set_compared(&mut self, rows: Vec<Row>, failed: Vec<(Side, Problem)>, other_load: f32) {
         let Some((what, config)) = self.comparing.take() else { return };
-        let comparison = Some(Comparison { what, config, rows, failed });
+        let comparison = Some(Comparison { what, config, rows, failed, other_load });
         match what {
             ComparisonKind::BatchSizes => self.batch_sizes = comparison,
             ComparisonKind::Devices => self.devices = comparison,
@@ -151,11 +158,13 @@ impl App {
         [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter().any(|device| self.why_not_device(device).is_none())
     }
 
-    /// The measured training throughput of these settings, in images per second.
+    /// The measured training throughput of these settings, in images per second; `None` also where other programs disturbed the measurement.
     pub(in crate::app) fn measured_rate(&self, config: &RunConfig) -> Option<f64> {
         let side = Side { device: self.device_for(config.device, config.precision), ..bench::side_of(config) };
         let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes].into_iter().flatten();
-        compared.filter(|comparison| comparison.holds_for(config)).find_map(|comparison| comparison.rate(side))
+        compared
+            .filter(|comparison| comparison.holds_for(config) && !comparison.is_disturbed())
+            .find_map(|comparison| comparison.rate(side))
     }
 
     /// The duration of this run at this throughput in images per second: "40 s"; `None` while the number of images is unknown.

@@ -7,6 +7,7 @@ use crate::app::background::BackgroundResult;
 use crate::data::builtin;
 use crate::data::validation_size;
 use crate::hardware::{Hardware, precision_note, recommend};
+use crate::records::benchmark::Subject;
 use crate::run_config::{ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig};
 use crate::text::format::memory;
 use crate::train::{gpu_memory_needed, memory_needed};
@@ -26,7 +27,9 @@ impl App {
             // The benchmark measures only the CPU.
             let here = self.device_for(config.device, config.precision) == DeviceChoice::Cpu;
             let threads = config.threads.unwrap_or(report.machine.threads);
-            report.images_per_second(config.model, config.precision, threads).filter(|_| here)
+            report
+                .images_per_second(config.model, config.precision, threads)
+                .filter(|_| here && !report.disturbed.contains(&Subject::Steps(config.model)))
         };
         let time = self.total_time(self.measured_rate(config).or_else(benchmarked)?)?;
         Some(format!("Training takes about {time} on this machine."))

@@ -41,15 +41,28 @@ pub fn heading(report: &Report) -> [String; 2] {
     ]
 }
 
-/// The tables of these figures; also of some of them, while the others are still being measured.
-pub fn sections(rows: &[Row]) -> Vec<Section> {
+/// What other programs did to the figures, and what to do; `None` where they did nothing.
+pub fn disturbance(report: &Report) -> Option<String> {
+    (!report.disturbed.is_empty()).then(|| {
+        let sign = table::DOUBTFUL.trim();
+        format!("{} Figures marked {sign} are not reliable. Close other programs and measure again.", busy(report.other_load))
+    })
+}
+
+/// That other programs use this share of the CPU: "Other programs used 43 % of the CPU."
+pub fn busy(other_load: f32) -> String {
+    format!("Other programs used {:.0} % of the CPU.", (other_load * 100.0).max(1.0))
+}
+
+/// The tables of these figures; also of some of them, while the others are still being measured. Those of `disturbed` are marked.
+pub fn sections(rows: &[Row], disturbed: &[Subject]) -> Vec<Section> {
     let all = [
-        peak_rates::section(rows),
-        training::section(rows),
-        training::beside_plain_candle(rows),
-        recognition::section(rows),
-        pipeline::section(rows),
-        pipeline::updates(rows),
+        peak_rates::section(rows, disturbed),
+        training::section(rows, disturbed),
+        training::beside_plain_candle(rows, disturbed),
+        recognition::section(rows, disturbed),
+        pipeline::section(rows, disturbed),
+        pipeline::updates(rows, disturbed),
     ];
     all.into_iter().filter(|section| !section.lines.is_empty()).collect()
 }
@@ -58,7 +71,8 @@ pub fn sections(rows: &[Row]) -> Vec<Section> {
 pub fn text(report: &Report) -> String {
     let mut text = heading(report).join("\n");
     text.push('\n');
-    text.push_str(&table::text(&sections(&report.rows)));
+    text.extend(disturbance(report).map(|sentence| format!("{sentence}\n")));
+    text.push_str(&table::text(&sections(&report.rows, &report.disturbed)));
     text
 }
 

@@ -1,12 +1,12 @@
 //! What the machine can do at most: matrix products and memory copies.
 
 use super::{thread_counts, threads_in_words};
-use crate::records::benchmark::Row;
+use crate::records::benchmark::{Row, Subject};
 use crate::run_config::Precision;
 use crate::text::format::significant;
 use crate::text::table::{Line, Section};
 
-pub(super) fn section(rows: &[Row]) -> Section {
+pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
     let counts = thread_counts(rows, |row| match row {
         Row::Product { threads, .. } | Row::Memory { threads, .. } => Some(*threads),
         _ => None,
@@ -29,7 +29,11 @@ pub(super) fn section(rows: &[Row]) -> Section {
                 "Fastest large square product ({size} × {size}): billions of multiplications and additions of {} numbers per second.",
                 precision.name()
             );
-            lines.push(Line { cells: std::iter::once(name).chain(figures).collect(), detail });
+            lines.push(Line {
+                cells: std::iter::once(name).chain(figures).collect(),
+                detail,
+                doubtful: disturbed.contains(&Subject::Products),
+            });
         }
     }
     let copied = |wanted: u32| {
@@ -42,7 +46,11 @@ pub(super) fn section(rows: &[Row]) -> Section {
     if found.iter().any(Option::is_some) {
         let figures = found.iter().map(|rate| rate.map_or_else(String::new, |rate| format!("{} GB/s", significant(rate))));
         let detail = "Copies of 64 MB; bytes read and bytes written both count.".to_owned();
-        lines.push(Line { cells: std::iter::once("Memory copies".to_owned()).chain(figures).collect(), detail });
+        lines.push(Line {
+            cells: std::iter::once("Memory copies".to_owned()).chain(figures).collect(),
+            detail,
+            doubtful: disturbed.contains(&Subject::Memory),
+        });
     }
     Section {
         title: "Peak rates of this machine",

@@ -1,16 +1,20 @@
 //! What a training step needs besides the network: its batches and its optimiser.
 
 use super::{micros, rate, threads_in_words};
-use crate::records::benchmark::Row;
+use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{Augmentation, OptimizerKind};
 use crate::text::format::{grouped, significant};
 use crate::text::table::{Line, Section};
 
-pub(super) fn section(rows: &[Row]) -> Section {
+pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
     let lines = rows.iter().filter_map(|row| match *row {
         Row::Pipeline { augmentation, threads, images_per_second } => {
             let detail = format!("{}, on {}.", work_detail(augmentation), threads_in_words(threads));
-            Some(Line { cells: vec![augmentation.label().to_owned(), rate(images_per_second)], detail })
+            Some(Line {
+                cells: vec![augmentation.label().to_owned(), rate(images_per_second)],
+                detail,
+                doubtful: disturbed.contains(&Subject::Pipeline),
+            })
         }
         _ => None,
     });
@@ -31,14 +35,15 @@ const fn work_detail(augmentation: Augmentation) -> &'static str {
     }
 }
 
-pub(super) fn updates(rows: &[Row]) -> Section {
+pub(super) fn updates(rows: &[Row], disturbed: &[Subject]) -> Section {
     let mut counted = 0;
     let lines: Vec<Line> = rows
         .iter()
         .filter_map(|row| match *row {
             Row::Update { optimizer, parameters, threads, microseconds } => {
                 counted = parameters;
-                Some(update_line(optimizer, parameters, threads, microseconds))
+                let doubtful = disturbed.contains(&Subject::Updates);
+                Some(Line { doubtful, ..update_line(optimizer, parameters, threads, microseconds) })
             }
             _ => None,
         })
@@ -54,5 +59,5 @@ pub(super) fn updates(rows: &[Row]) -> Section {
 fn update_line(optimizer: OptimizerKind, parameters: u64, threads: u32, microseconds: f64) -> Line {
     let per_second = parameters as f64 / microseconds / 1e3;
     let detail = format!("{} million parameters per millisecond on {}.", significant(per_second / 1e3), threads_in_words(threads));
-    Line { cells: vec![optimizer.label().to_owned(), micros(microseconds)], detail }
+    Line { cells: vec![optimizer.label().to_owned(), micros(microseconds)], detail, doubtful: false }
 }

@@ -1,11 +1,11 @@
 //! Recognition of one digit and of many.
 
 use super::{micros, rate};
-use crate::records::benchmark::Row;
+use crate::records::benchmark::{Row, Subject};
 use crate::run_config::ModelKind;
 use crate::text::table::{Line, Section};
 
-pub(super) fn section(rows: &[Row]) -> Section {
+pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
     let mut lines = Vec::new();
     for &model in ModelKind::ALL {
         let one = rows.iter().find_map(|row| match *row {
@@ -24,6 +24,7 @@ pub(super) fn section(rows: &[Row]) -> Section {
                 cells,
                 detail: "From pixels to probabilities: one drawing at a time as on the canvas, and many images as in an evaluation."
                     .to_owned(),
+                doubtful: disturbed.contains(&Subject::Inference),
             });
         }
     }

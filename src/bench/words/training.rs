@@ -1,7 +1,7 @@
 //! Training steps of each network, and of plain candle.
 
 use super::{rate, thread_counts, threads_in_words};
-use crate::records::benchmark::Row;
+use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{ModelKind, Precision};
 use crate::text::format::{duration, significant};
 use crate::text::table::{Line, Section};
@@ -17,7 +17,7 @@ struct Steps {
     share: f64,
 }
 
-pub(super) fn section(rows: &[Row]) -> Section {
+pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
     let counts = thread_counts(rows, |row| match row {
         Row::Step { threads, .. } => Some(*threads),
         _ => None,
@@ -30,7 +30,8 @@ pub(super) fn section(rows: &[Row]) -> Section {
             let one = steps.iter().find(|steps| steps.threads == 1);
             let most = steps.iter().find(|steps| steps.threads == all).or(one);
             if let Some(most) = most {
-                lines.push(training_line(model, precision, one, most));
+                let doubtful = disturbed.contains(&Subject::Steps(model));
+                lines.push(Line { doubtful, ..training_line(model, precision, one, most) });
             }
         }
     }
@@ -86,10 +87,10 @@ fn training_line(model: ModelKind, precision: Precision, one: Option<&Steps>, mo
         speed_up,
         format!("{:.0} %", most.share * 100.0),
     ];
-    Line { cells, detail }
+    Line { cells, detail, doubtful: false }
 }
 
-pub(super) fn beside_plain_candle(rows: &[Row]) -> Section {
+pub(super) fn beside_plain_candle(rows: &[Row], disturbed: &[Subject]) -> Section {
     let line = |row: &Row| match *row {
         Row::PlainCandle { model, batch_size, threads, milliseconds, images_per_second, inkling_images_per_second, speedup } => {
             let cells = vec![
@@ -102,7 +103,7 @@ pub(super) fn beside_plain_candle(rows: &[Row]) -> Section {
             ];
             let detail =
                 format!("Steps of both in turn, in f32 on {}; batches of the same size from the same data.", threads_in_words(threads));
-            Some(Line { cells, detail })
+            Some(Line { cells, detail, doubtful: disturbed.contains(&Subject::PlainCandle) })
         }
         _ => None,
     };

@@ -12,7 +12,7 @@ const SPACING: f32 = 4.0;
 /// Neighbours that are averaged are at most so far apart.
 const NEAR: f32 = 12.0;
 /// A turn whose cosine is smaller than this is a corner, which stays one.
-const CORNER: f32 = 0.5;
+const CORNER: f32 = 0.2;
 
 /// The shapes that paint a stroke of this width through `points`.
 pub fn shapes(points: &[Pos2], width: f32, color: Color32) -> Vec<Shape> {
@@ -47,9 +47,10 @@ pub fn smooth(points: &[Pos2]) -> Vec<Pos2> {
     let mut curve = vec![start];
     for (index, pair) in points.windows(2).enumerate() {
         let &[from, to] = pair else { continue };
-        // At the ends, the neighbour that is missing lies on the line.
-        let before = index.checked_sub(1).and_then(|index| points.get(index)).copied().unwrap_or(from - (to - from));
-        let after = points.get(index + 2).copied().unwrap_or(to + (to - from));
+        // At the ends and at corners, the neighbour that is missing lies on the line.
+        let before = index.checked_sub(1).and_then(|index| points.get(index)).copied().filter(|&before| turn(before, from, to) > CORNER);
+        let after = points.get(index + 2).copied().filter(|&after| turn(from, to, after) > CORNER);
+        let (before, after) = (before.unwrap_or(from - (to - from)), after.unwrap_or(to + (to - from)));
         let samples = (from.distance(to) / SAMPLE).ceil().clamp(1.0, 64.0) as u32;
         for sample in 1..=samples {
             curve.push(catmull_rom([before, from, to, after], sample as f32 / samples as f32));

@@ -4,9 +4,9 @@ use eframe::egui::{Label, RichText, Ui};
 
 use super::table;
 use crate::app::{Action, App, RunningJob};
-use crate::bench::{heading, sections, subject, text};
+use crate::bench::{busy, disturbance, heading, sections, subject, text};
 use crate::protocol::Job;
-use crate::records::benchmark::{Extent, Report, Saved};
+use crate::records::benchmark::{BUSY, Extent, Report, Saved};
 use crate::text::format::remaining;
 use crate::text::visible;
 use crate::ui::style;
@@ -17,7 +17,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(running) = app.jobs.benchmark().filter(|running| matches!(running.job, Job::Benchmark(_))) {
         progress(ui, running, actions);
         ui.add_space(style::GAP / 2.0);
-        table::show(ui, &sections(&running.rows));
+        table::show(ui, &sections(&running.rows, &[]));
         return;
     }
     let about = "Measures matrix products, training steps of every network, data loading and recognition, using the same code as \
@@ -65,6 +65,10 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
         ui.vertical(|ui| {
             ui.label(what);
             ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(10.0)).accessible_name("Benchmark progress");
+            if running.progress.other_load > BUSY {
+                let sentence = format!("{} Figures will not be reliable; better close other programs.", busy(running.progress.other_load));
+                style::caution(ui, &sentence);
+            }
         });
     });
 }
@@ -73,6 +77,9 @@ fn last(ui: &mut Ui, report: &Report, saved: Option<&Saved>, actions: &mut Vec<A
     let [when, machine] = heading(report);
     ui.label(RichText::new(when).strong());
     ui.add(Label::new(RichText::new(machine).weak()).wrap());
+    if let Some(sentence) = disturbance(report) {
+        style::caution(ui, &sentence);
+    }
     ui.horizontal_wrapped(|ui| {
         if ui.button("Copy as text").on_hover_text("Copy all results as text").clicked() {
             ui.copy_text(text(report));
@@ -83,5 +90,5 @@ fn last(ui: &mut Ui, report: &Report, saved: Option<&Saved>, actions: &mut Vec<A
             actions.push(Action::OpenFolder(folder.to_owned()));
         }
     });
-    table::show(ui, &sections(&report.rows));
+    table::show(ui, &sections(&report.rows, &report.disturbed));
 }

@@ -33,8 +33,8 @@ fn table(ui: &mut Ui, section: &Section) {
     });
     for (index, line) in section.lines.iter().enumerate() {
         let row = row(ui, &widths, |ui, column| {
-            if let Some(text) = line.cells.get(column) {
-                ui.add(Label::new(figure(column, text))).on_hover_text(&line.detail);
+            if let Some(text) = line.cell(column) {
+                ui.add(Label::new(figure(column, &text))).on_hover_text(&line.detail);
             }
         });
         separate(ui, row, index + 1 < section.lines.len());
@@ -47,7 +47,7 @@ fn widths(ui: &Ui, section: &Section) -> Vec<f32> {
         let text = WidgetText::from(text).into_galley(ui, None, f32::INFINITY, FontSelection::Default);
         text.size().x
     };
-    let cell = |line: &Line, column: usize| line.cells.get(column).map_or(0.0, |text| measured(figure(column, text)));
+    let cell = |line: &Line, column: usize| line.cell(column).map_or(0.0, |text| measured(figure(column, &text)));
     let widest =
         |(column, name): (usize, &String)| section.lines.iter().map(|line| cell(line, column)).fold(measured(head(name)), f32::max);
     section.columns.iter().enumerate().map(widest).collect()

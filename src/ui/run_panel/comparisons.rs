@@ -3,8 +3,8 @@
 use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::{Action, App, Comparison, ComparisonKind};
-use crate::bench::{fastest, rates, sweet_spot};
-use crate::records::benchmark::Side;
+use crate::bench::{busy, fastest, rates, sweet_spot};
+use crate::records::benchmark::{BUSY, Side};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, memory, remaining};
 use crate::ui::style;
@@ -32,6 +32,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.vertical(|ui| {
                 ui.label(style::hint(format!("{doing}, {} left", remaining(running.progress.remaining_seconds.unwrap_or_default()))));
                 ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(8.0)).accessible_name("Comparison progress");
+                if running.progress.other_load > BUSY {
+                    style::caution(ui, &busy(running.progress.other_load));
+                }
             });
         });
         return;
@@ -122,8 +125,11 @@ fn highest(found: &Comparison) -> f64 {
     rates(&found.rows).map(|(_, rate)| rate).fold(1.0, f64::max)
 }
 
-/// The candidates that could not be measured.
+/// What makes the figures unreliable, and the candidates that could not be measured.
 fn failures(ui: &mut Ui, found: &Comparison) {
+    if found.is_disturbed() {
+        style::caution(ui, &format!("{} These figures are not reliable: compare again.", busy(found.other_load)));
+    }
     for text in found.failures() {
         style::invalid(ui, &text);
     }
