@@ -31,6 +31,11 @@ pub struct CheckpointFolder {
     lock: Option<File>,
 }
 
+/// A name that no folder here has: the time in nanoseconds, and this process.
+pub fn unique_name() -> String {
+    format!("{}-{}", jiff::Timestamp::now().as_nanosecond(), std::process::id())
+}
+
 /// Why a folder could not be locked.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
@@ -110,9 +115,14 @@ impl CheckpointFolder {
             // No file that is open is deleted there.
             lock = None;
         }
-        let removed = allow_missing(fs::remove_dir_all(&folder));
+        // Under another name at once: whoever begins a run in the folder meanwhile makes it anew, and loses nothing.
+        let away = folder.with_file_name(unique_name());
+        let removed = match fs::rename(&folder, &away) {
+            Ok(()) => fs::remove_dir_all(&away),
+            Err(_) => fs::remove_dir_all(&folder),
+        };
         drop(lock);
-        removed
+        allow_missing(removed)
     }
 
     /// Deletes what a process that was killed left in it, or all of it if there is nothing to resume; nothing while a living process holds it.

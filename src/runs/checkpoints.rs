@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::RunError;
 use super::checkpoint_file;
-use super::checkpoint_folder::{CHECKPOINT, CheckpointFolder, LockError};
+use super::checkpoint_folder::{CHECKPOINT, CheckpointFolder, LockError, unique_name};
 use crate::system::files::open_regular;
 use crate::train::{Checkpoint, CheckpointCard};
 
@@ -37,8 +37,7 @@ impl Checkpoints {
 
     /// A folder for a new run. Nothing is created before its first checkpoint.
     pub fn begin(&self) -> CheckpointFolder {
-        let now = jiff::Timestamp::now().as_nanosecond();
-        CheckpointFolder::new(self.root.join(format!("{now}-{}", std::process::id())))
+        CheckpointFolder::new(self.root.join(unique_name()))
     }
 
     /// The checkpoint of an interrupted run, and the folder for its next ones. An error if the run is in progress elsewhere, or damaged.
@@ -103,7 +102,7 @@ impl Checkpoints {
     }
 }
 
-/// True for folders with the names that [`Checkpoints::begin`] gives.
+/// True for folders with the names that [`unique_name`] gives.
 fn is_ours(path: &Path) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let name = path.file_name().and_then(OsStr::to_str).and_then(|name| name.split_once('-'));
