@@ -89,8 +89,12 @@ impl CheckpointFolder {
 
     /// Locks it for this process.
     pub fn lock(&mut self) -> Result<(), LockError> {
+        self.lock_opened_by(open_lock)
+    }
+
+    fn lock_opened_by(&mut self, open: impl Fn(&Path) -> io::Result<File>) -> Result<(), LockError> {
         for attempt in 1..=ATTEMPTS {
-            let lock = open_lock(&self.folder.join(LOCK))?;
+            let lock = open(&self.folder.join(LOCK))?;
             match lock.try_lock() {
                 // Whoever removes leftovers may have been faster.
                 Ok(()) if !self.folder.join(LOCK).exists() => return Err(io::Error::from(io::ErrorKind::NotFound).into()),
@@ -117,18 +121,24 @@ impl CheckpointFolder {
         }
         // Under another name at once: whoever begins a run in the folder meanwhile makes it anew, and loses nothing.
         let away = folder.with_file_name(unique_name());
-        let removed = match fs::rename(&folder, &away) {
-            Ok(()) => fs::remove_dir_all(&away),
-            Err(_) => fs::remove_dir_all(&folder),
-        };
+        let removed = remove_lock_last(if fs::rename(&folder, &away).is_ok() { &away } else { &folder });
         drop(lock);
         allow_missing(removed)
     }
 
     /// Deletes what a process that was killed left in it, or all of it if there is nothing to resume; nothing while a living process holds it.
     pub fn remove_leftovers(mut self) -> io::Result<()> {
-        match self.lock() {
+        // No lock is made where there is none: a folder without one begins or ends at this moment, or is what a killed process left of one. If
+        // it is empty it goes, and whoever begins makes it anew.
+        let is_empty = !self.folder.join(CHECKPOINT).exists();
+        match if is_empty { self.lock_opened_by(open_regular) } else { self.lock() } {
             Err(LockError::Held) => return Ok(()),
+            Err(LockError::Failed(error)) if is_empty && error.kind() == io::ErrorKind::NotFound => {
+                return match fs::remove_dir(&self.folder) {
+                    Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+                    removed => allow_missing(removed),
+                };
+            }
             Err(LockError::Failed(error)) => return Err(error),
             Ok(()) => {}
         }
@@ -156,6 +166,18 @@ impl CheckpointFolder {
         }
         Ok(())
     }
+}
+
+/// Removes a folder in such an order that without a lock it is empty.
+fn remove_lock_last(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() != LOCK {
+            allow_missing(fs::remove_file(entry.path()))?;
+        }
+    }
+    allow_missing(fs::remove_file(folder.join(LOCK)))?;
+    fs::remove_dir(folder)
 }
 
 fn allow_missing(removed: io::Result<()>) -> io::Result<()> {

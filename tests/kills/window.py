@@ -3,6 +3,7 @@ weights of one that was left alone: tests/window/run PROGRAM ../kills/window.py"
 
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -15,6 +16,12 @@ from kills import EPOCHS, Home, check, write_set  # noqa: E402
 program = sys.argv[1]
 
 
+def epoch(window):
+    """The epoch that the window shows; 0 before there is one."""
+    shown = (re.search(r"epoch (\d+) of", node.name) for node in window.nodes())
+    return max((int(found[1]) for found in shown if found), default=0)
+
+
 def trained_in_the_window(data, settings, engine, number):
     """Starts a run in a window and sends the window a signal in its third epoch or later."""
     home = Home(program, data)
@@ -24,7 +31,7 @@ def trained_in_the_window(data, settings, engine, number):
         window.wait_for_window()
         window.find("Using", seconds=20)
         window.click("Start", role="push button", seconds=20)
-        wait(lambda: any("epoch 3 of" in node.name or "epoch 4 of" in node.name for node in window.nodes()), 60, "the third epoch", window)
+        wait(lambda: epoch(window) >= 3, 60, "the third epoch", window)
         os.kill(window.process.pid, number)
         status = window.process.wait(30)
         if number != signal.SIGKILL:
