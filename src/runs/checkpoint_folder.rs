@@ -9,7 +9,9 @@ use std::time::Duration;
 use super::RunError;
 use super::checkpoint_file;
 use super::folder::{checkpoint_name, unwritable};
-use crate::system::files::{create_folder, open_lock, open_regular, read_limited, remove_leftovers, write_whole, write_whole_with};
+use crate::system::files::{
+    create_folder, folder_of, open_lock, open_regular, read_limited, remove_leftovers, sync_folder, write_whole, write_whole_with,
+};
 use crate::train::Checkpoint;
 
 /// The checkpoint.
@@ -153,13 +155,18 @@ impl CheckpointFolder {
             if self.lock.is_some() {
                 return Ok(());
             }
-            create_folder(&self.folder)?;
-            locked = self.lock();
+            create_folder(folder_of(&self.folder))?;
+            // Locked at once, before the disk is waited for.
+            match fs::create_dir(&self.folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => locked = self.lock(),
+            }
             // Whoever removes leftovers deletes a folder in which there is no checkpoint yet.
             if !matches!(&locked, Err(LockError::Failed(error)) if error.kind() == io::ErrorKind::NotFound) {
                 break;
             }
         }
+        sync_folder(folder_of(&self.folder));
         if let Err(error) = locked {
             // Without locks, on some network disks, a run in progress may be listed as interrupted: better than no checkpoint.
             tracing::info!(%error, "the checkpoint's folder cannot be locked");

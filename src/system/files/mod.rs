@@ -7,7 +7,7 @@
 //! | write several in one folder, all or none | [`write_group`] |
 //! | know whether a path can be written to | [`check_target`], and `system::targets` for what exists |
 //! | write a folder, whole or not at all | [`TemporaryFolder`] |
-//! | make a folder that is there after a power cut | [`create_folder`] |
+//! | make a folder that is there after a power cut | [`create_folder`], or [`sync_folder`] after it was made |
 //! | read a file that may be anything | [`open_regular`], [`read_limited`] |
 //! | open a file to lock it, or to add to it | [`open_lock`], [`open_append`] |
 //! | delete what killed processes left behind | [`remove_leftovers`] |
@@ -26,5 +26,5 @@ pub use folder::TemporaryFolder;
 pub use group::write_group;
 pub use leftovers::remove_leftovers;
 pub use read::{open_append, open_lock, open_regular, read_limited};
-pub use sync::create_folder;
+pub use sync::{create_folder, folder_of, sync_folder};
 pub use write::{check_target, write_through_links, write_whole, write_whole_with};
