@@ -48,6 +48,12 @@ impl WizardStep {
 /// An action of the person at the window.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
+    /// Start a run with the current settings once the one in progress has finished.
+    QueueRun,
+    /// Start the first run of the queue.
+    StartQueued,
+    /// Take a run out of the queue.
+    RemoveQueued(usize),
     /// Go to a screen.
     Show(Screen),
     /// Open the wizard, or go to one of its pages.

@@ -59,6 +59,9 @@ impl App {
                 }
             }
             Action::Start => self.start(),
+            Action::QueueRun => self.queue_run(),
+            Action::StartQueued => self.start_queued(),
+            Action::RemoveQueued(index) => self.remove_queued(index),
             Action::Pause => self.pause(),
             Action::Resume => self.resume(),
             Action::Stop => self.stop(),

@@ -156,8 +156,12 @@ impl App {
                 if self.run.as_ref().is_some_and(|run| run.id == id && run.has_folder) {
                     self.show_notice(Severity::Info, Message::saved_in_its_folder(&summary.folder));
                 }
+                let stopped = summary.stopped;
                 self.end_run(id, Phase::Finished(Box::new(summary)));
                 self.list_runs();
+                if !stopped {
+                    self.start_queued();
+                }
             }
             JobResult::Evaluate { model, data, evaluation } => self.results = Some(ResultsView { model, data, evaluation }),
             JobResult::Benchmark { report, saved } => {

@@ -30,5 +30,5 @@ pub use models::{Dropped, ExportView, InTheWay, ResultsView};
 pub use notice::{Notice, Severity};
 pub use run::{History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, Settings, Theme, WindowGeometry, ZOOM};
-pub use setup::{Field, ValidationError};
+pub use setup::{Field, ValidationError, expected_accuracy};
 pub use state::{App, AppDeps};

@@ -71,6 +71,8 @@ pub struct App {
     pub config: RunConfig,
     /// The current or last run.
     pub run: Option<RunView>,
+    /// The settings of the runs that wait for its end, the next one first.
+    pub queue: Vec<RunConfig>,
     /// The canvas.
     pub drawing: Drawing,
     /// The model used for drawings.
@@ -142,6 +144,7 @@ impl App {
             jobs: Jobs::default(),
             export: None,
             just_imported: None,
+            queue: Vec::new(),
             path_question: None,
             benchmark: BenchmarkView::default(),
             checks: Checks::default(),

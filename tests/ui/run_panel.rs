@@ -248,17 +248,37 @@ fn presets_fill_the_fields_in_and_other_values_belong_to_none() {
 }
 
 #[test]
-fn settings_are_fixed_while_a_run_is_under_way() {
-    let (mut window, mut engine) = sized([900.0, 600.0]);
+fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
+    let (mut window, mut engine) = sized([900.0, 1800.0]);
     window.get_by_label("Start").click();
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    assert!(window.get_by_role_and_label(Role::TextInput, "Epochs").accesskit_node().is_disabled());
+    window.get_by_label("This run");
+    type_into(&mut window, "Epochs", "2");
+    window.get_by_label("Add to queue").click();
+    window.run_steps(3);
+    let epochs = |window: &Harness<'_, Inkling>| window.state().app().run.as_ref().map(|run| run.config.epochs);
+    assert_eq!((window.state().app().queue.len(), epochs(&window)), (1, Some(12)), "the run in progress stays as it is");
     engine.finish();
     window.run_steps(3);
-    assert!(!window.get_by_role_and_label(Role::TextInput, "Epochs").accesskit_node().is_disabled());
     window.get_all_by_label_contains("99.00 %").next().expect("what came of it");
+    engine.serve();
+    window.run_steps(3);
+    assert_eq!((window.state().app().queue.len(), epochs(&window)), (0, Some(2)));
+    assert!(window.state().app().is_training(), "the next one");
+
+    // Whoever stops a run wants quiet.
+    window.get_by_label("Add to queue").click();
+    window.run_steps(3);
+    window.get_by_label("Stop").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(!window.state().app().is_training() && window.state().app().queue.len() == 1);
+    window.get_by_label("Remove").click();
+    window.run_steps(3);
+    assert!(window.state().app().queue.is_empty());
 }
 
 #[test]
@@ -362,7 +382,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     window.run_steps(3);
     let app = window.state().app();
     assert_eq!((app.config.precision, app.config.device, app.config.threads), (Precision::Bf16, DeviceChoice::Auto, None));
-    assert_eq!(app.expected_time().as_deref(), Some("Training takes about 1 min 23 s on this machine."));
+    assert_eq!(app.expected_time(&app.config).as_deref(), Some("1 min 23 s"));
     // Other batches have other figures.
     let other = RunConfig { batch_size: 32, ..app.config.clone() };
     window.state_mut().apply(Action::Configure(Box::new(other)));

@@ -9,7 +9,6 @@ use crate::problem::Problem;
 use crate::protocol::Job;
 use crate::records::benchmark::{BUSY, Extent, Report, Row, Saved, Side};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
-use crate::text::format::duration;
 
 /// Benchmark results and comparisons.
 #[derive(Clone, Debug, Default)]
@@ -165,11 +164,5 @@ impl App {
         compared
             .filter(|comparison| comparison.holds_for(config) && !comparison.is_disturbed())
             .find_map(|comparison| comparison.rate(side))
-    }
-
-    /// The duration of this run at this throughput in images per second: "40 s"; `None` while the number of images is unknown.
-    pub fn total_time(&self, rate: f64) -> Option<String> {
-        let images = self.training_images()? as f64 * f64::from(self.config.epochs);
-        Some(duration(images / rate))
     }
 }

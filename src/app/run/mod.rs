@@ -4,6 +4,7 @@ mod controls;
 mod history;
 mod interrupted;
 pub mod progress;
+mod queue;
 mod view;
 
 pub use history::{History, RunningMean};

@@ -1,6 +1,8 @@
 //! The configuration of the next run: its fields as they are typed, and what this machine recommends.
 
+mod estimates;
 mod form;
 mod recommendation;
 
+pub use estimates::expected_accuracy;
 pub use form::{Field, Form, ValidationError};

@@ -7,7 +7,6 @@ use crate::app::background::BackgroundResult;
 use crate::data::builtin;
 use crate::data::validation_size;
 use crate::hardware::{Hardware, precision_note, recommend};
-use crate::records::benchmark::Subject;
 use crate::run_config::{ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig};
 use crate::text::format::memory;
 use crate::train::{gpu_memory_needed, memory_needed};
@@ -17,22 +16,6 @@ impl App {
     pub fn precision_note(&self, precision: Precision) -> Option<String> {
         let cost = self.benchmark.last.as_ref().and_then(|(report, _)| report.step_cost(precision));
         precision_note(precision, self.device_for(self.config.device, precision), &self.machine(), cost)
-    }
-
-    /// The estimated training time, once it can be estimated: "Training takes about 40 s on this machine."
-    pub fn expected_time(&self) -> Option<String> {
-        let config = &self.config;
-        let benchmarked = || {
-            let (report, _) = self.benchmark.last.as_ref()?;
-            // The benchmark measures only the CPU.
-            let here = self.device_for(config.device, config.precision) == DeviceChoice::Cpu;
-            let threads = config.threads.unwrap_or(report.machine.threads);
-            report
-                .images_per_second(config.model, config.precision, threads)
-                .filter(|_| here && !report.disturbed.contains(&Subject::Steps(config.model)))
-        };
-        let time = self.total_time(self.measured_rate(config).or_else(benchmarked)?)?;
-        Some(format!("Training takes about {time} on this machine."))
     }
 
     /// The estimated memory of the run, or of the GPU it trains on: "Needs about 187 MB of memory; 22.2 GB free." The flag is false if it

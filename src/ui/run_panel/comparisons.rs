@@ -48,12 +48,12 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         sides(ui, app, found, actions);
     }
     ui.horizontal_wrapped(|ui| {
-        let can = app.jobs.benchmark().is_none() && app.validation_errors().is_empty();
+        let can = app.jobs.benchmark().is_none() && !app.is_training() && app.validation_errors().is_empty();
         let mut ask = |text: &str, about: &str, what| {
             let response = ui.add_enabled(can, style::small_button(text));
             if response
                 .on_hover_text(about)
-                .on_disabled_hover_text("Unavailable while a benchmark is running or a setting is invalid")
+                .on_disabled_hover_text("Unavailable during training, while a benchmark is running, or if a setting is invalid")
                 .clicked()
             {
                 actions.push(Action::Compare(what));
@@ -108,7 +108,7 @@ fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) 
             accessible_name: name.clone(),
             name,
             text: format!("{} images/s{ratio}{}", grouped(rate.round() as u64), if best { ", recommended" } else { "" }),
-            below: app.total_time(rate).map_or_else(String::new, |time| format!("about {time}")),
+            below: app.total_time(&app.config, rate).map_or_else(String::new, |time| format!("about {time}")),
             share: (rate / highest) as f32,
             best,
             about: if best { "The fastest, or as fast as any and the simplest. Click to use it." } else { "Click to use it." },

@@ -1,0 +1,32 @@
+//! The runs that wait: each starts when the one before it has finished.
+
+use crate::app::App;
+use crate::app::run::RunView;
+use crate::records::JobId;
+
+impl App {
+    /// Adds a run with the current settings to the queue, while another is in progress.
+    pub(in crate::app) fn queue_run(&mut self) {
+        if self.is_training() && self.validation_errors().is_empty() {
+            self.queue.push(self.with_device(&self.config));
+        }
+    }
+
+    /// Takes a run out of the queue.
+    pub(in crate::app) fn remove_queued(&mut self, index: usize) {
+        if index < self.queue.len() {
+            self.queue.remove(index);
+        }
+    }
+
+    /// Starts the first run that waits, if none is in progress. The screen stays: nobody asked for another one.
+    pub(in crate::app) fn start_queued(&mut self) {
+        if self.is_training() || self.queue.is_empty() {
+            return;
+        }
+        let config = self.queue.remove(0);
+        let (id, screen) = (JobId(self.next_id()), self.screen);
+        self.start_run(RunView::new(id, config), None);
+        self.screen = screen;
+    }
+}
