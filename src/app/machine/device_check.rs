@@ -68,6 +68,16 @@ impl App {
         }
     }
 
+    /// Whether machines like this one can have the device at all: only Macs have Metal, and no Mac has CUDA any more.
+    pub fn can_exist(&self, device: DeviceChoice) -> bool {
+        let mac = cfg!(target_os = "macos") || self.machine().metal.is_some();
+        match device {
+            DeviceChoice::Auto | DeviceChoice::Cpu => true,
+            DeviceChoice::Cuda => !mac,
+            DeviceChoice::Metal => mac,
+        }
+    }
+
     /// The device that is used if `device` and `precision` are chosen.
     pub fn device_for(&self, device: DeviceChoice, precision: Precision) -> DeviceChoice {
         match device {

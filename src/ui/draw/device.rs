@@ -33,8 +33,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.label(RichText::new("Device for recognition").strong());
     for &choice in InferenceChoice::ALL {
-        let why_not = app.why_not_inference(choice);
         let chosen = app.settings.inference_device == choice;
+        if !chosen && choice.device().is_some_and(|device| !app.can_exist(device)) {
+            continue;
+        }
+        let why_not = app.why_not_inference(choice);
         ui.add_enabled_ui(why_not.is_none(), |ui| {
             if ui.radio(chosen, choice.label()).clicked() && !chosen {
                 actions.push(Action::ChooseInferenceDevice(choice));

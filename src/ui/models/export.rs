@@ -2,13 +2,14 @@
 
 use eframe::egui::{Checkbox, CollapsingHeader, Grid, Label, RichText, Ui, vec2};
 
+use crate::app::messages::Message;
 use crate::app::{Action, App, ExportView, InTheWay};
 use crate::protocol::ExportReport;
 use crate::records::{ExportSpec, FileInfo, ModelRef};
 use crate::run_config::{ExportFormat, WeightFormat};
 use crate::text::format::{file_size, grouped};
 use crate::text::visible;
-use crate::ui::style;
+use crate::ui::{icons, style};
 
 /// Draws the dialog if it is open for this model.
 pub fn show(ui: &mut Ui, app: &App, model: &ModelRef, actions: &mut Vec<Action>) {
@@ -22,6 +23,9 @@ pub fn show(ui: &mut Ui, app: &App, model: &ModelRef, actions: &mut Vec<Action>)
         match &view.in_the_way {
             Some(in_the_way) => replace(ui, in_the_way, actions),
             None => buttons(ui, app, view, actions),
+        }
+        if let Some(report) = &view.written {
+            written(ui, report);
         }
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| match &view.preview {
@@ -79,6 +83,20 @@ fn replace(ui: &mut Ui, in_the_way: &InTheWay, actions: &mut Vec<Action>) {
         if ui.add(style::secondary_button("Keep")).on_hover_text("Write nothing").clicked() {
             actions.push(Action::ReplaceExported(false));
         }
+    });
+}
+
+/// Where it was written, and what 8-bit weights cost, for as long as the dialog is open.
+fn written(ui: &mut Ui, report: &ExportReport) {
+    let Message { what, remedy } = Message::exported(report);
+    ui.horizontal_top(|ui| {
+        icons::icon(ui, icons::Icon::Done);
+        ui.vertical(|ui| {
+            ui.add(Label::new(what).wrap().selectable(true));
+            if !remedy.is_empty() {
+                ui.add(Label::new(remedy).wrap());
+            }
+        });
     });
 }
 

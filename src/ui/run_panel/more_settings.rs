@@ -72,7 +72,8 @@ fn regularization(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn execution(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {
-    fields::choice(ui, "Device", &mut config.device, DeviceChoice::ALL, DeviceChoice::label, |device| app.why_not_device(device));
+    let offered = DeviceChoice::ALL.iter().copied().filter(|&device| device == config.device || app.can_exist(device)).collect::<Vec<_>>();
+    fields::choice(ui, "Device", &mut config.device, &offered, DeviceChoice::label, |device| app.why_not_device(device));
     fields::obstacle(ui, app, Field::Device);
     ui.vertical(|ui| {
         if app.config.device == DeviceChoice::Auto {
