@@ -121,7 +121,7 @@ impl Inkling {
             Theme::Dark => ThemePreference::Dark,
         });
         if let Some(step) = self.app.wizard {
-            wizard::show(ui, &self.app, step, &mut self.actions);
+            wizard::show(ui, &self.app, step, &mut self.views.draw, &mut self.actions);
         } else {
             shortcuts::listen(ui, &self.app, &mut self.views.shortcuts, &mut self.actions);
             shell::show(ui, &self.app, &mut self.views, &mut self.actions);

@@ -10,7 +10,7 @@ use crate::fake_engine::Answers;
 
 #[test]
 fn enter_alone_leads_through_every_page() {
-    let (mut window, _engine) = first_launch(Answers::default());
+    let (mut window, mut engine) = first_launch(Answers::default());
     for step in WizardStep::ALL {
         assert_eq!(window.state().app().wizard, Some(step));
         window.key_press(Key::Enter);
@@ -18,7 +18,9 @@ fn enter_alone_leads_through_every_page() {
     }
     assert_eq!(window.state().app().wizard, None);
     assert!(window.state().app().settings.wizard_done);
-    window.get_by_label("Start");
+    engine.serve();
+    window.run_steps(3);
+    assert!(window.state().app().is_training(), "the last page's main button starts the first run");
 }
 
 #[test]

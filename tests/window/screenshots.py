@@ -54,7 +54,7 @@ with Program(path, home=home) as program:
         picture(program, f"wizard-{number + 1}")
         if number == 3:
             program.click("Speedrun")
-        program.key("Return")
+        program.key("Return") if number < 4 else program.click("Open Inkling", role="push button")
     program.find("No run yet")
     picture(program, "train-empty")
     program.click("Epochs", role="entry")

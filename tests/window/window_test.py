@@ -46,7 +46,8 @@ def wizard(program):
     program.click("Quick look")
     program.key("Return")
     program.find("Ready to train")
-    program.key("Return")
+    program.find("Drawing canvas")
+    program.click("Open Inkling", role="push button")
     program.find("No run yet")
     say("the wizard ends where training begins")
 

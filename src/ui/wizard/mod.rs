@@ -5,11 +5,12 @@ mod steps;
 
 use eframe::egui::{Align, CentralPanel, Frame, Id, Key, Layout, Margin, Memory, Modifiers, Panel, RichText, ScrollArea, Ui};
 
+use super::draw::DrawView;
 use super::style;
 use crate::app::{Action, App, WizardStep};
 
 /// Draws the page that is open.
-pub fn show(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
+pub fn show(ui: &mut Ui, app: &App, step: WizardStep, drawing: &mut DrawView, actions: &mut Vec<Action>) {
     steps::show(ui, step, actions);
     let frame = Frame::new().fill(style::palette(ui).background).inner_margin(Margin::symmetric(36, 18));
     Panel::bottom("wizard foot").frame(frame).show_separator_line(false).show(ui, |ui| foot(ui, app, step, actions));
@@ -19,10 +20,10 @@ pub fn show(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>)
             ui.set_max_width((style::TEXT_WIDTH + 80.0).min(ui.available_width() - 10.0));
             ui.label(RichText::new(steps::title(step)).size(27.0).strong());
             ui.add_space(style::GAP / 2.0);
-            pages::show(ui, app, step, actions);
+            pages::show(ui, app, step, drawing, actions);
         });
     });
-    keys(ui, step, actions);
+    keys(ui, app, step, actions);
 }
 
 /// The buttons Back, Skip and Next; Next has the focus at first.
@@ -34,13 +35,10 @@ fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
             actions.push(Action::Wizard(before));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let (label, action) = match neighbour(step, 1) {
-                Some(next) => ("Next", Action::Wizard(next)),
-                None => ("Open Inkling", Action::CloseWizard),
-            };
+            let (label, next) = onward(app, step);
             let response = ui.add(style::primary_button(ui, label)).on_hover_text("Enter");
             if response.clicked() {
-                actions.push(action);
+                actions.extend(next);
             }
             // Also after a page change, so that Enter alone leads through the wizard.
             let arrived = Id::unique("the wizard's page with the keyboard");
@@ -53,18 +51,26 @@ fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
                 if skip.clicked() {
                     actions.push(Action::CloseWizard);
                 }
-            } else if ui
-                .add_enabled(app.validation_errors().is_empty(), style::secondary_button("Start training"))
-                .on_hover_text("Start training with these settings")
-                .clicked()
-            {
-                actions.extend([Action::CloseWizard, Action::Start]);
+            } else if label != OPEN && ui.add(style::secondary_button(OPEN)).on_hover_text("Train later").clicked() {
+                actions.push(Action::CloseWizard);
             }
         });
     });
 }
 
-fn keys(ui: &Ui, step: WizardStep, actions: &mut Vec<Action>) {
+/// The last page's button that does not train.
+const OPEN: &str = "Open Inkling";
+
+/// The main button: its name, and what it does.
+fn onward(app: &App, step: WizardStep) -> (&'static str, Vec<Action>) {
+    match neighbour(step, 1) {
+        Some(next) => ("Next", vec![Action::Wizard(next)]),
+        None if app.validation_errors().is_empty() => ("Start training", vec![Action::CloseWizard, Action::Start]),
+        None => (OPEN, vec![Action::CloseWizard]),
+    }
+}
+
+fn keys(ui: &Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
     let nowhere = ui.memory(Memory::focused).is_none();
     let (next, back, skip) = ui.input_mut(|input| {
         let back = input.consume_key(Modifiers::ALT, Key::ArrowLeft) || input.consume_key(Modifiers::NONE, Key::Backspace);
@@ -75,7 +81,7 @@ fn keys(ui: &Ui, step: WizardStep, actions: &mut Vec<Action>) {
     } else if back && let Some(before) = neighbour(step, -1) {
         actions.push(Action::Wizard(before));
     } else if next {
-        actions.push(neighbour(step, 1).map_or(Action::CloseWizard, Action::Wizard));
+        actions.extend(onward(app, step).1);
     }
 }
 

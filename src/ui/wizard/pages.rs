@@ -1,6 +1,6 @@
 //! The content of the wizard's pages.
 
-use eframe::egui::{Color32, Frame, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::{Color32, Frame, Id, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::{Action, App, WizardStep};
 use crate::data::builtin;
@@ -8,19 +8,26 @@ use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
 use crate::text::format::grouped;
 use crate::text::visible;
+use crate::ui::draw::{self, DrawView};
 use crate::ui::{hardware, icons, run_panel, style};
 
 /// The handwriting on the welcome page.
 const HAND: u64 = 7;
 
+/// The side of the last page's canvas, in points.
+const CANVAS: f32 = 250.0;
+/// The welcome page's digits: seconds until the next one is begun, and seconds that each takes.
+const NEXT_DIGIT: f64 = 0.17;
+const ONE_DIGIT: f64 = 0.6;
+
 /// Draws the page.
-pub fn show(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
+pub fn show(ui: &mut Ui, app: &App, step: WizardStep, drawing: &mut DrawView, actions: &mut Vec<Action>) {
     match step {
         WizardStep::Welcome => welcome(ui),
         WizardStep::Hardware => hardware::summary(ui, app, actions),
         WizardStep::Data => data(ui, app, actions),
         WizardStep::Settings => settings(ui, app, actions),
-        WizardStep::Done => done(ui, app),
+        WizardStep::Done => done(ui, app, drawing, actions),
     }
 }
 
@@ -112,7 +119,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.label(style::hint("You can change every setting later on the Train screen."));
 }
 
-fn done(ui: &mut Ui, app: &App) {
+fn done(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         icons::icon(ui, icons::Icon::Done);
         let preset = app.config.preset.map_or("custom settings".to_owned(), |preset| format!("the preset “{}”", preset.label()));
@@ -122,12 +129,14 @@ fn done(ui: &mut Ui, app: &App) {
         style::invalid(ui, &obstacle.message.to_string());
     }
     ui.add_space(style::GAP);
-    ui.label("Press Start on the Train screen to train a model. You can draw right away: until then, the included starter model recognises your drawings.");
+    ui.label("Start training now, or draw a digit first: until a model of yours is trained, the included starter model recognises your drawings.");
+    ui.add_space(style::GAP / 2.0);
+    ui.allocate_ui(vec2(CANVAS, CANVAS + 190.0), |ui| draw::show_compact(ui, app, drawing, actions));
     ui.add_space(style::GAP / 2.0);
     ui.label(RichText::new("Press F1 for keyboard shortcuts. To see these pages again, choose “Run setup again…” in the menu.").weak());
 }
 
-/// The ten digits in handwriting.
+/// The ten digits in handwriting, writing themselves once.
 fn digits(ui: &mut Ui) {
     let palette = style::palette(ui);
     let width = ui.available_width();
@@ -135,24 +144,33 @@ fn digits(ui: &mut Ui) {
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "The digits 0 to 9, handwritten"));
     ui.painter().rect(rect, style::RADIUS, palette.paper, Stroke::new(1.0, palette.line), StrokeKind::Inside);
     let cell = (rect.width() - 2.0 * style::GAP) / 10.0;
-    for digit in 0..10 {
+    let now = ui.input(|input| input.time);
+    let begun = ui.data_mut(|data| *data.get_temp_mut_or(Id::unique("when the digits began"), now));
+    if now - begun < 10.0 * NEXT_DIGIT + ONE_DIGIT {
+        ui.ctx().request_repaint();
+    }
+    for digit in 0..10_u8 {
+        let written = ((now - begun - f64::from(digit) * NEXT_DIGIT) / ONE_DIGIT).clamp(0.0, 1.0) as f32;
         let left = rect.left() + style::GAP + f32::from(digit) * cell;
         let place = Rect::from_min_size(pos2(left, rect.top() + style::GAP), vec2(cell, rect.height() - 2.0 * style::GAP));
-        strokes(ui, &builtin::ink(digit, Some(0), HAND, 0), place.shrink2(vec2(cell * 0.12, 2.0)), palette.accent);
+        strokes(ui, &builtin::ink(digit, Some(0), HAND, 0), place.shrink2(vec2(cell * 0.12, 2.0)), palette.accent, written);
     }
 }
 
-/// Paints ink as large as fits.
-fn strokes(ui: &Ui, ink: &Ink, place: Rect, color: Color32) {
+/// Paints this share of the ink, from 0 to 1, as large as fits.
+fn strokes(ui: &Ui, ink: &Ink, place: Rect, color: Color32, share: f32) {
     let mut bounds = Rect::NOTHING;
     ink.strokes.iter().flatten().for_each(|&[x, y]| bounds.extend_with(pos2(x, y)));
     if !bounds.is_positive() && bounds.height() <= 0.0 {
         return;
     }
     let scale = (place.height() / bounds.height()).min(place.width() / bounds.width().max(1e-3));
+    let points: usize = ink.strokes.iter().map(Vec::len).sum();
+    let mut left = (points as f32 * share).round() as usize;
     for stroke in &ink.strokes {
-        let points = stroke.iter().map(|&[x, y]| place.center() + (pos2(x, y) - bounds.center()) * scale).collect();
-        ui.painter().line(points, Stroke::new(3.5, color));
+        let points = stroke.iter().take(left).map(|&[x, y]| place.center() + (pos2(x, y) - bounds.center()) * scale);
+        ui.painter().extend(draw::stroke::shapes(&points.collect::<Vec<_>>(), 3.5, color));
+        left = left.saturating_sub(stroke.len());
     }
 }
 
