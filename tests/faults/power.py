@@ -110,6 +110,8 @@ class Disk:
             path = paths[0] if paths[0].startswith(b"/") or not at else decoded(at[1]) + b"/" + paths[0]
             self.names.pop(path, None)
             self.folders.discard(path)
+            # What is gone needs no name on the disk.
+            self.unsynced_names.discard(path)
             return self.below(path)
         elif call.startswith("mkdir") and self.below(paths[0]):
             self.folders.add(paths[0])

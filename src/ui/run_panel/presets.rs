@@ -32,7 +32,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     config.apply_preset(preset);
     let RunConfig { model, epochs, .. } = config;
     let work = format!("{}, {epochs} {}", model.label(), if epochs == 1 { "epoch" } else { "epochs" });
-    let accuracy = expected_accuracy(preset, &app.config.data).map_or_else(String::new, |accuracy| format!("about {accuracy}"));
+    let accuracy = expected_accuracy(preset, &app.config.data).map_or_else(String::new, |accuracy| format!("about {accuracy} accuracy"));
     let time = app.expected_time(&config).map_or_else(String::new, |time| format!("about {time}"));
 
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click());
