@@ -49,7 +49,7 @@ impl Stretches<'_> {
 }
 
 impl Observer for Stretches<'_> {
-    fn prepare(&mut self, plan: &RunPlan, _: &Net, _: &[EpochRecord], _: RunPosition) {
+    fn prepare(&mut self, plan: &RunPlan, _: &Net, _: &[EpochRecord], _: &[StepPoint], _: RunPosition) {
         self.steps_per_epoch = plan.steps_per_epoch;
     }
 

@@ -25,7 +25,8 @@ pub enum Command {
         /// The work.
         job: Box<Job>,
     },
-    /// End a job. A training run that has completed an epoch is saved and done; anything else ends with [`JobEvent::Cancelled`].
+    /// End a job. A training run that has completed an epoch is saved and done; anything else ends with [`JobEvent::Cancelled`]. A run that
+    /// has taken no more than steps completes the one it is in and leaves a checkpoint, from which it can be resumed.
     Cancel(JobId),
     /// Hold the training run where it is.
     Pause(JobId),
@@ -131,6 +132,8 @@ pub enum Event {
         plan: RunPlan,
         /// The epochs completed before it was interrupted, where it is resumed.
         before: Vec<EpochRecord>,
+        /// Its steps until then, thinned; see [`crate::records::StepCurve`].
+        curve: Vec<StepPoint>,
         /// Where it continues from.
         position: RunPosition,
         /// The folder its checkpoints go to.
@@ -217,7 +220,7 @@ pub enum JobEvent {
     Progress(JobProgress),
     /// It is done.
     Done(Box<JobResult>),
-    /// It was cancelled; nothing is kept of it.
+    /// It was cancelled; nothing is kept of it but the checkpoint of a run, which was reported before.
     Cancelled,
     /// It failed.
     Failed(Problem),

@@ -390,7 +390,14 @@ impl FakeEngine {
             Job::Train { config, .. } => {
                 self.send(progress(id.0, 0.5));
                 let folder = self.home.path().join("checkpoints/one");
-                self.send(Event::Started { run: id, plan: plan(&config), before: Vec::new(), position: RunPosition::default(), folder });
+                self.send(Event::Started {
+                    run: id,
+                    plan: plan(&config),
+                    before: Vec::new(),
+                    curve: Vec::new(),
+                    position: RunPosition::default(),
+                    folder,
+                });
                 self.run = Some(FakeRun { id, config, step: 0, epochs: Vec::new(), paused: false });
             }
             Job::Evaluate { model, data } => {

@@ -106,8 +106,12 @@ pub enum Action {
     ResumeInterrupted(PathBuf),
     /// Discard an interrupted run: delete its checkpoint.
     ForgetInterrupted(PathBuf),
-    /// Delete a run's folder.
+    /// Delete a run's folder; it can be had back until the window closes.
     DeleteRun(PathBuf),
+    /// Have a deleted run back.
+    UndeleteRun(PathBuf),
+    /// Show the curves of a finished run.
+    ShowCurves(PathBuf),
     /// Show the results of a finished run.
     ShowResults(PathBuf),
     /// Evaluate a model on the test set of a data set.

@@ -41,7 +41,16 @@ impl App {
                 {
                     self.config.initial_weights = None;
                 }
+                if self.config.initial_weights.is_none()
+                    && let Some(rate) = self.settings.former_learning_rate.take()
+                    && self.config.learning_rate == before.learning_rate
+                {
+                    self.config.learning_rate = rate;
+                }
                 self.config.preset = self.config.matching_preset();
+                if before.data != self.config.data || self.data_problem().is_some() {
+                    self.check_data();
+                }
             }
             Action::Type(field, text) => {
                 self.chosen = true;
@@ -50,11 +59,13 @@ impl App {
             Action::ApplyPreset(preset) => {
                 self.chosen = true;
                 self.form.clear();
+                self.settings.former_learning_rate = None;
                 self.config.apply_preset(preset);
             }
             Action::ApplyRecommended => {
                 if let Some((config, _)) = self.recommended() {
                     self.form.clear();
+                    self.settings.former_learning_rate = None;
                     self.config = config;
                 }
             }
@@ -106,6 +117,8 @@ impl App {
             Action::ResumeInterrupted(folder) => self.resume_interrupted(&folder),
             Action::ForgetInterrupted(folder) => self.forget_interrupted(folder),
             Action::DeleteRun(folder) => self.delete_run(folder),
+            Action::UndeleteRun(folder) => self.undelete_run(folder),
+            Action::ShowCurves(folder) => self.show_curves(folder),
             Action::ShowResults(folder) => self.show_results(&folder),
             Action::Evaluate { model, data } => self.evaluate(model, data),
             Action::CancelJob(id) => self.cancel_job(id),
@@ -170,24 +183,21 @@ impl App {
         self.send(Command::Classify { request, ink });
     }
 
-    fn use_model(&mut self, model: ModelRef) {
+    pub(super) fn use_model(&mut self, model: ModelRef) {
+        if model == ModelRef::Starter {
+            self.settings.last_model = None;
+        }
         self.send(Command::UseModel(model));
     }
 
     pub(super) fn list_runs(&self) {
-        let store = Store::new(&self.deps.paths.runs);
-        self.background.run(move || Some(BackgroundResult::Runs(store.list())));
+        self.list_finished();
         self.list_interrupted();
     }
 
-    fn delete_run(&mut self, folder: PathBuf) {
+    pub(super) fn list_finished(&self) {
         let store = Store::new(&self.deps.paths.runs);
-        self.background.run(move || {
-            Some(match store.delete(&folder) {
-                Ok(()) => BackgroundResult::Runs(store.list()),
-                Err(error) => BackgroundResult::Failed(error.into()),
-            })
-        });
+        self.background.run(move || Some(BackgroundResult::Runs(store.list())));
     }
 
     /// What came of the run in this folder, where it is among those that are listed.
@@ -232,6 +242,7 @@ impl App {
             self.settings.data_folders.push(folder.clone());
         }
         self.config.data = DataSpec::single(DataSource::Path(folder));
+        self.check_data();
         self.find_data();
     }
 

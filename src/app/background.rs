@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::desktop::{PathQuestion, Purpose};
+use crate::data::DataError;
 use crate::hardware::{Hardware, LoadSample};
 use crate::ink::Ink;
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{self, Saved};
 use crate::run_config::DeviceChoice;
-use crate::runs::{InterruptedRun, RunEntry};
+use crate::runs::{FinishedRun, InterruptedRun, RunEntry};
 use crate::self_test::Report;
 
 /// Called from other threads when there is something new to process.
@@ -29,10 +30,28 @@ pub enum BackgroundResult {
     },
     /// The data sets found by name.
     Data(Vec<crate::data::Found>),
+    /// A folder or file was looked at that is to be trained on.
+    DataChecked {
+        /// Where.
+        path: PathBuf,
+        /// Why it is no data set, if it is none.
+        problem: Option<DataError>,
+    },
     /// The finished runs, newest first.
     Runs(Vec<RunEntry>),
+    /// The run in this folder was deleted; it can be had back.
+    RunDeleted(PathBuf),
     /// The interrupted runs, newest first.
     Interrupted(Vec<InterruptedRun>),
+    /// What the last session left.
+    LastSession {
+        /// The interrupted runs, newest first.
+        interrupted: Vec<InterruptedRun>,
+        /// The run whose model was used last, if it is there.
+        finished: Option<Box<FinishedRun>>,
+    },
+    /// A finished run whose curves are to be shown.
+    Curves(Box<FinishedRun>),
     /// The engine's process exited; the interrupted runs were listed again.
     EngineExited {
         /// Why.

@@ -34,10 +34,10 @@ impl App {
     pub fn on_event(&mut self, event: Event) {
         match event {
             Event::Job { id, event } => self.on_job_event(id, event),
-            Event::Started { run, plan, before, position, folder } => {
+            Event::Started { run, plan, before, curve, position, folder } => {
                 if let Some(run) = self.active_run(run) {
                     run.checkpoints = Some(folder);
-                    run.history.rewind(before, position.total_steps());
+                    run.history.rewind(before, curve, position.total_steps());
                     run.plan = Some(plan);
                     if matches!(run.phase, Phase::Preparing(_)) {
                         run.phase = Phase::Training;
@@ -78,6 +78,9 @@ impl App {
             Event::ModelInUse(model) => {
                 let known = |present: &ModelInfo| (&present.reference, present.epochs) == (&model.reference, model.epochs);
                 let other = !self.model_in_use.as_ref().is_some_and(known);
+                if let ModelRef::File(path) = &model.reference {
+                    self.settings.last_model = Some(path.clone());
+                }
                 self.model_in_use = Some(model);
                 if other && !self.drawing.strokes().is_empty() {
                     self.drawing_changed();
@@ -127,11 +130,15 @@ impl App {
                 self.found = Some(found);
                 self.follow_recommendation();
             }
+            BackgroundResult::DataChecked { path, problem } => self.data_checked(path, problem),
             BackgroundResult::Runs(runs) => self.runs = Some(runs),
             BackgroundResult::Checked { device, found, .. } => {
                 self.checks.insert(device, Checked::Done(found));
             }
+            BackgroundResult::RunDeleted(folder) => self.run_deleted(&folder),
             BackgroundResult::Interrupted(runs) => self.set_interrupted(runs),
+            BackgroundResult::LastSession { interrupted, finished } => self.restore_last_session(interrupted, finished),
+            BackgroundResult::Curves(run) => self.show_finished(*run),
             BackgroundResult::EngineExited { exit, was_training, interrupted } => {
                 self.set_interrupted(interrupted);
                 let left = self.interrupted_checkpoint().map(|last| last.position).filter(|_| was_training);

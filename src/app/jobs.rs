@@ -184,8 +184,12 @@ impl App {
     fn on_job_without_result(&mut self, ended: &RunningJob, phase: Phase) {
         match ended.job {
             Job::Train { .. } => {
+                let stopped = phase == Phase::Discarded;
                 self.end_run(ended.id, phase);
                 self.list_interrupted();
+                if stopped && self.interrupted_checkpoint().is_some() {
+                    self.show_notice(Severity::Info, Message::stopped_unfinished());
+                }
             }
             Job::Compare { .. } => self.benchmark.comparing = None,
             _ => {}

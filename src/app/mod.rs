@@ -27,7 +27,7 @@ pub use machine::{
     BenchmarkView, Checked, Checks, Comparison, ComparisonKind, Monitor, SampleLoad, SelfTest, about, automatic, diagnostics,
 };
 pub use models::{Dropped, ExportView, InTheWay, ResultsView};
-pub use notice::{Notice, Severity};
+pub use notice::{Notice, Offer, Severity};
 pub use run::{History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, Settings, Theme, WindowGeometry, ZOOM};
 pub use setup::{Field, ValidationError, expected_accuracy};

@@ -2,10 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use super::action::Action;
 use super::messages::Message;
 
 /// How long good news stays.
 const INFO_DURATION: Duration = Duration::from_secs(12);
+/// The same where something is offered with it.
+const OFFER_DURATION: Duration = Duration::from_secs(30);
 
 /// How much a notice matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +19,17 @@ pub enum Severity {
     Error,
 }
 
+/// What is offered with a notice: a button.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// The button's label.
+    pub label: &'static str,
+    /// What it does.
+    pub action: Action,
+}
+
 /// One notice.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
     /// For dismissing it.
     pub id: u64,
@@ -25,6 +37,8 @@ pub struct Notice {
     pub severity: Severity,
     /// What happened and what to do.
     pub message: Message,
+    /// What can be done about it.
+    pub offer: Option<Offer>,
     /// When it was put up.
     pub since: Instant,
 }
@@ -32,6 +46,7 @@ pub struct Notice {
 impl Notice {
     /// When it goes by itself; errors stay until they are dismissed.
     pub fn expires(&self) -> Option<Instant> {
-        (self.severity == Severity::Info).then(|| self.since + INFO_DURATION)
+        let duration = if self.offer.is_some() { OFFER_DURATION } else { INFO_DURATION };
+        (self.severity == Severity::Info).then(|| self.since + duration)
     }
 }

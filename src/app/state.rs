@@ -1,5 +1,6 @@
 //! The application's state: creating it, queries of the window, and closing.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,11 +15,11 @@ use super::jobs::Jobs;
 use super::machine::{BenchmarkView, Checks, Monitor, SampleLoad, SelfTest};
 use super::messages::Message;
 use super::models::{ExportView, ResultsView};
-use super::notice::{Notice, Severity};
+use super::notice::{Notice, Offer, Severity};
 use super::run::RunView;
 use super::settings::Settings;
 use super::setup::Form;
-use crate::data::Found;
+use crate::data::{DataError, Found};
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
 use crate::records::{ModelInfo, Prediction};
@@ -110,6 +111,8 @@ pub struct App {
     /// Training seconds at which the drawing was last classified again automatically.
     pub(super) classified_at: f32,
     pub(super) form: Form,
+    /// What is wrong with folders and files that were chosen as data.
+    pub(super) data_problems: BTreeMap<PathBuf, DataError>,
     /// True once the person has chosen a setting.
     pub(super) chosen: bool,
     pub(super) discovery_started: bool,
@@ -159,6 +162,7 @@ impl App {
             last_id: 0,
             classified_at: 0.0,
             form: Form::default(),
+            data_problems: BTreeMap::new(),
             chosen: false,
             discovery_started: false,
             looking_for_cuda: false,
@@ -204,12 +208,17 @@ impl App {
 
     /// Shows a notice, unless the same one is being shown.
     pub(super) fn show_notice(&mut self, severity: Severity, message: Message) {
+        self.show_notice_with(severity, message, None);
+    }
+
+    /// The same with something to do about it.
+    pub(super) fn show_notice_with(&mut self, severity: Severity, message: Message, offer: Option<Offer>) {
         self.notices.retain(|notice| notice.message != message);
         let id = self.next_id();
         if self.notices.len() >= NOTICES {
             self.notices.remove(0);
         }
-        self.notices.push(Notice { id, severity, message, since: Instant::now() });
+        self.notices.push(Notice { id, severity, message, offer, since: Instant::now() });
     }
 }
 

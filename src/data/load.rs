@@ -65,44 +65,76 @@ fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn Prog
     Ok(with_test_split(set))
 }
 
-fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
-    let alone = |train: Split| DataSet { train, test: Split::default() };
-    if !path.metadata().map_err(|error| unreadable(path, &error))?.is_dir() {
-        return read_file(path, progress).map(alone);
-    }
-    // A folder without permission to list it would look empty below.
-    path.read_dir().map_err(|error| unreadable(path, &error))?;
-    if let Some(files) = IdxSet::open(path)? {
-        return files.read(progress);
-    }
-    if class_folder_set::is_one(path) {
-        return class_folder_set::read(path, progress);
-    }
-    let table_file =
-        |name: &str| [format!("{name}.csv"), format!("{name}.csv.gz")].map(|name| path.join(name)).into_iter().find(|path| path.is_file());
-    if let Some(train) = table_file("train").or_else(|| table_file("mnist_train")) {
-        let test = match table_file("test").or_else(|| table_file("mnist_test")) {
-            // Kaggle's own test.csv has no labels: then part of the training images is the test split.
-            Some(test) if !csv_table::is_unlabelled(&test)? => test,
-            _ => return csv_table::read(&train, progress).map(alone),
-        };
-        let train = csv_table::read(&train, &mut |done: f32| progress.report(done * 6.0 / 7.0))?;
-        return Ok(DataSet { train, test: csv_table::read(&test, &mut |done: f32| progress.report((6.0 + done) / 7.0))? });
-    }
-    let reason = "it has neither the four IDX files (train-images-idx3-ubyte …) nor folders 0 to 9 with images nor train.csv";
-    Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() })
+/// Whether something that could be a data set is at this path. Reads no images, but looks at the disk.
+pub fn check(path: &Path) -> Result<(), DataError> {
+    Layout::of(path).map(drop)
 }
 
-/// A file with images and labels together.
-fn read_file(path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
-    let mut start = Vec::new();
-    open(path)?.take(4).read_to_end(&mut start).map_err(|error| unreadable(path, &error))?;
-    let no_data = |reason: &str| Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() });
-    match start.as_slice() {
-        [0, 0, 8, 1 | 3] => no_data("it is one of the four IDX files of a data set; choose the folder they are in"),
-        [b'P', b'K', 3, 4] => no_data("it is a zip archive; unpack it and choose the folder"),
-        _ if named_like_a_table(path) => csv_table::read(path, progress),
-        _ => ink_set::read(path, progress),
+/// How a data set is laid out on disk.
+enum Layout {
+    Idx(IdxSet),
+    ClassFolders,
+    Tables {
+        train: PathBuf,
+        test: Option<PathBuf>,
+    },
+    /// One file with images and labels.
+    Table,
+    Ink,
+}
+
+impl Layout {
+    fn of(path: &Path) -> Result<Self, DataError> {
+        if !path.metadata().map_err(|error| unreadable(path, &error))?.is_dir() {
+            return Self::of_file(path);
+        }
+        // A folder without permission to list it would look empty below.
+        path.read_dir().map_err(|error| unreadable(path, &error))?;
+        if let Some(files) = IdxSet::open(path)? {
+            return Ok(Self::Idx(files));
+        }
+        if class_folder_set::is_one(path) {
+            return Ok(Self::ClassFolders);
+        }
+        let table_file = |name: &str| {
+            [format!("{name}.csv"), format!("{name}.csv.gz")].map(|name| path.join(name)).into_iter().find(|path| path.is_file())
+        };
+        if let Some(train) = table_file("train").or_else(|| table_file("mnist_train")) {
+            return Ok(Self::Tables { train, test: table_file("test").or_else(|| table_file("mnist_test")) });
+        }
+        let reason = "it has neither the four IDX files (train-images-idx3-ubyte …) nor folders 0 to 9 with images nor train.csv";
+        Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() })
+    }
+
+    fn of_file(path: &Path) -> Result<Self, DataError> {
+        let mut start = Vec::new();
+        open(path)?.take(4).read_to_end(&mut start).map_err(|error| unreadable(path, &error))?;
+        let no_data = |reason: &str| Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() });
+        match start.as_slice() {
+            [0, 0, 8, 1 | 3] => no_data("it is one of the four IDX files of a data set; choose the folder they are in"),
+            [b'P', b'K', 3, 4] => no_data("it is a zip archive; unpack it and choose the folder"),
+            _ if named_like_a_table(path) => Ok(Self::Table),
+            _ => Ok(Self::Ink),
+        }
+    }
+}
+
+fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
+    let alone = |train: Split| DataSet { train, test: Split::default() };
+    match Layout::of(path)? {
+        Layout::Idx(files) => files.read(progress),
+        Layout::ClassFolders => class_folder_set::read(path, progress),
+        Layout::Table => csv_table::read(path, progress).map(alone),
+        Layout::Ink => ink_set::read(path, progress).map(alone),
+        Layout::Tables { train, test } => {
+            let test = match test {
+                // Kaggle's own test.csv has no labels: then part of the training images is the test split.
+                Some(test) if !csv_table::is_unlabelled(&test)? => test,
+                _ => return csv_table::read(&train, progress).map(alone),
+            };
+            let train = csv_table::read(&train, &mut |done: f32| progress.report(done * 6.0 / 7.0))?;
+            Ok(DataSet { train, test: csv_table::read(&test, &mut |done: f32| progress.report((6.0 + done) / 7.0))? })
+        }
     }
 }
 

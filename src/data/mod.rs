@@ -23,7 +23,7 @@ pub use dataset::{DataSet, Split, gather_batch};
 pub use error::{DataError, DataPart};
 pub use fingerprint::Fingerprint;
 pub use idx::{Kind as IdxKind, read_idx};
-pub use load::{find, load};
+pub use load::{check, find, load};
 pub use validation::{ValidationSplit, validation_size};
 
 /// A named data set that was found.

@@ -16,6 +16,8 @@ pub enum ConfigProblem {
     BatchLargerThanSet { given: u32, images: u64 },
     #[error("the weights in {path} belong to {found}, not to {asked}")]
     InitialWeights { path: PathBuf, found: String, asked: String },
+    #[error("a memory limit of {given} MB is too low: the run needs about {needed} MB")]
+    MemoryLimitTooLow { given: u32, needed: u64 },
     #[error("precision {precision} is not available: {reason}")]
     PrecisionUnavailable { precision: Precision, reason: String },
     #[error("device {device} is not available: {reason}")]
@@ -28,6 +30,7 @@ impl ConfigProblem {
         match self {
             Self::OutOfRange { field, .. } => *field,
             Self::BatchLargerThanSet { .. } => Field::BatchSize,
+            Self::MemoryLimitTooLow { .. } => Field::MemoryLimit,
             Self::PrecisionUnavailable { .. } => Field::Precision,
             Self::DeviceUnavailable { .. } => Field::Device,
             Self::NewerVersion { .. } | Self::InitialWeights { .. } => Field::Other,

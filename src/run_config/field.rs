@@ -24,6 +24,7 @@ pub enum Field {
     MemoryLimit,
     Precision,
     Device,
+    Data,
     Other,
 }
 
@@ -106,7 +107,7 @@ impl Field {
             Self::Seed => &SEED,
             Self::Threads => &THREADS,
             Self::MemoryLimit => &MEMORY_LIMIT,
-            Self::Precision | Self::Device | Self::Other => return None,
+            Self::Precision | Self::Device | Self::Data | Self::Other => return None,
         })
     }
 
@@ -125,7 +126,7 @@ impl Field {
             Self::EarlyStopping => config.early_stopping.map(f64::from),
             Self::Threads => config.threads.map(f64::from),
             Self::MemoryLimit => config.memory_limit.map(f64::from),
-            Self::Seed | Self::Precision | Self::Device | Self::Other => None,
+            Self::Seed | Self::Precision | Self::Device | Self::Data | Self::Other => None,
         }
     }
 

@@ -21,8 +21,8 @@ pub use field::{Field, Range};
 /// The version written into saved configurations; older ones are read, newer ones refused.
 pub const VERSION: u32 = 2;
 
-/// What the learning rate is multiplied by for a run that starts from trained weights.
-pub const FURTHER_RATE: f64 = 0.1;
+/// What the learning rate is divided by for a run that starts from trained weights.
+const FURTHER_DIVISOR: f64 = 10.0;
 
 /// Everything that decides what a run computes. The same configuration, machine and thread count give the same weights.
 ///
@@ -131,7 +131,7 @@ impl RunConfig {
         Self {
             data: self.data.or_builtin(),
             preset: None,
-            learning_rate: self.learning_rate * FURTHER_RATE,
+            learning_rate: self.learning_rate / FURTHER_DIVISOR,
             initial_weights: Some(model_file),
             ..self
         }

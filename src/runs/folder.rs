@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckpointWriter, RunError};
+use super::{CheckpointWriter, RunError, step_table};
 use crate::nn::ModelFile;
-use crate::records::RunSummary;
+use crate::records::{RunSummary, StepPoint};
 use crate::run_config::WeightFormat;
 use crate::system::WriteError;
 use crate::system::files::{TemporaryFolder, read_limited, write_whole};
@@ -18,6 +18,7 @@ use crate::train::TrainedModel;
 const MODEL: &str = "model.safetensors";
 const SUMMARY: &str = "run.json";
 const HISTORY: &str = "history.csv";
+pub const STEPS: &str = "steps.csv";
 
 /// Larger summaries are refused unread; one of 1,000 epochs has less than 1 MB.
 const MAX_SUMMARY_BYTES: u64 = 16 << 20;
@@ -46,7 +47,7 @@ pub fn save_to(
     weights: WeightFormat,
     checkpoints: Option<&CheckpointWriter>,
 ) -> Result<RunSummary, RunError> {
-    keep_in(target, replace, &outcome.model_file(), &outcome.summary, weights, checkpoints)
+    keep_in(target, replace, &outcome.model_file(), &outcome.summary, outcome.curve.points(), weights, checkpoints)
 }
 
 /// The same with a model that was not trained here.
@@ -55,13 +56,14 @@ pub fn keep_in(
     replace: bool,
     model: &ModelFile,
     summary: &RunSummary,
+    steps: &[StepPoint],
     weights: WeightFormat,
     checkpoints: Option<&CheckpointWriter>,
 ) -> Result<RunSummary, RunError> {
     check_target(target, replace)?;
     let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
     let parent = target.parent().unwrap_or(&target);
-    let mut complete = write_beside(parent, model, summary, weights, checkpoints)?;
+    let mut complete = write_beside(parent, model, summary, steps, weights, checkpoints)?;
     checkpoints.iter().for_each(|checkpoints| checkpoints.note_target(&target));
     complete.replace(&target).map_err(|error| unwritable(&target, &error))?;
     Ok(located(summary.clone(), &target))
@@ -91,7 +93,7 @@ pub fn holds_only_ours(folder: &Path) -> io::Result<bool> {
 }
 
 fn is_ours(entry: &DirEntry) -> bool {
-    [MODEL, SUMMARY, HISTORY].iter().any(|name| entry.file_name() == *name)
+    [MODEL, SUMMARY, HISTORY, STEPS].iter().any(|name| entry.file_name() == *name)
 }
 
 fn check_writable_above(target: &Path) -> Result<(), RunError> {
@@ -138,6 +140,7 @@ pub fn write_beside(
     parent: &Path,
     model: &ModelFile,
     summary: &RunSummary,
+    steps: &[StepPoint],
     weights: WeightFormat,
     checkpoints: Option<&CheckpointWriter>,
 ) -> Result<TemporaryFolder, RunError> {
@@ -148,6 +151,7 @@ pub fn write_beside(
     };
     write(MODEL, &model.to_bytes(weights)?)?;
     write(HISTORY, history(summary).as_bytes())?;
+    write(STEPS, step_table::text(steps).as_bytes())?;
     // The folder's path is not saved: the folder may be moved.
     let summary = RunSummary { folder: PathBuf::new(), model_path: PathBuf::new(), ..summary.clone() };
     let saved = Saved { summary: &summary, checkpoint: checkpoints.and_then(CheckpointWriter::name) };

@@ -1,16 +1,18 @@
 //! Saved runs: the folder that a finished run leaves on disk, and the checkpoints of runs in progress or interrupted. Knows no windows.
 //!
-//! A run's folder contains `model.safetensors`, `run.json` (the run's summary) and `history.csv` (a line per epoch). It is written under
-//! another name and renamed when complete, so a folder that exists is whole. Checkpoints, from which an interrupted run can be resumed, are
-//! in a folder of their own.
+//! A run's folder contains `model.safetensors`, `run.json` (the run's summary), `history.csv` (a line per epoch) and `steps.csv` (a line per
+//! step, or per several of a long run). It is written under another name and renamed when complete, so a folder that exists is whole.
+//! Checkpoints, from which an interrupted run can be resumed, are in a folder of their own.
 
 mod checkpoint_file;
 mod checkpoint_folder;
 mod checkpoint_writer;
 mod checkpoints;
 mod error;
+mod finished_run;
 mod folder;
 mod room;
+mod step_table;
 mod store;
 
 pub use checkpoint_file::read as read_checkpoint;
@@ -18,6 +20,7 @@ pub use checkpoint_folder::CheckpointFolder;
 pub use checkpoint_writer::{CheckpointThread, CheckpointWriter};
 pub use checkpoints::{Checkpoints, InterruptedRun};
 pub use error::RunError;
+pub use finished_run::FinishedRun;
 pub use folder::{check_target, keep_in, load, save_to};
 pub use room::check_room;
 pub use store::{RunEntry, Store};

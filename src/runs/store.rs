@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use super::folder::{check_writable, holds_only_ours, load, unwritable, write_beside};
 use super::{CheckpointWriter, RunError};
 use crate::nn::ModelFile;
-use crate::records::RunSummary;
-use crate::run_config::WeightFormat;
-use crate::run_config::{DataSource, DataSpec};
+use crate::records::{RunSummary, StepPoint};
+use crate::run_config::{DataSource, DataSpec, WeightFormat};
+use crate::system::files::create_folder;
 use crate::train::TrainedModel;
 
 /// Runs of the same second, network and data that get a name each.
 const MAX_ALIKE: u32 = 10_000;
+/// The hidden folder of deleted runs.
+const DELETED: &str = ".deleted";
 
 /// The folder of run folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +50,7 @@ impl Store {
         weights: WeightFormat,
         checkpoints: Option<&CheckpointWriter>,
     ) -> Result<RunSummary, RunError> {
-        self.keep(&outcome.model_file(), &outcome.summary, weights, checkpoints)
+        self.keep(&outcome.model_file(), &outcome.summary, outcome.curve.points(), weights, checkpoints)
     }
 
     /// The same with a model that was not trained here.
@@ -56,10 +58,11 @@ impl Store {
         &self,
         model: &ModelFile,
         summary: &RunSummary,
+        steps: &[StepPoint],
         weights: WeightFormat,
         checkpoints: Option<&CheckpointWriter>,
     ) -> Result<RunSummary, RunError> {
-        let mut complete = write_beside(&self.root, model, summary, weights, checkpoints)?;
+        let mut complete = write_beside(&self.root, model, summary, steps, weights, checkpoints)?;
         let name = folder_name(summary);
         let mut count = 1;
         loop {
@@ -91,7 +94,8 @@ impl Store {
         runs
     }
 
-    /// Removes a run. Only a run's folder directly in this store is ever removed; what is left of a damaged one, if nothing else lies there.
+    /// Deletes a run; until [`Store::empty_deleted`] it can be had back. Only a run's folder directly in this store is ever deleted; what is
+    /// left of a damaged one, if nothing else lies there.
     pub fn delete(&self, folder: &Path) -> Result<(), RunError> {
         let unreadable = |error: std::io::Error| RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() };
         let malformed = |reason: &str| RunError::Malformed { folder: folder.to_owned(), reason: reason.to_owned() };
@@ -100,13 +104,42 @@ impl Store {
             return Err(malformed("it is a symbolic link"));
         }
         let inside = folder.canonicalize().map_err(unreadable)?;
-        if inside.parent() != Some(root.as_path()) {
+        if inside.parent() != Some(root.as_path()) || inside == self.deleted() {
             return Err(malformed("it is not in the runs folder"));
         }
         if load(&inside).is_err() && !holds_only_ours(&inside).map_err(unreadable)? {
             return Err(malformed("it contains other files, so it was not deleted"));
         }
-        std::fs::remove_dir_all(&inside).map_err(unreadable)
+        let aside = self.deleted_path(folder).ok_or_else(|| malformed("it has no name"))?;
+        create_folder(&self.deleted()).map_err(unreadable)?;
+        std::fs::rename(&inside, aside).map_err(unreadable)
+    }
+
+    /// Puts a deleted run back in its folder.
+    pub fn undelete(&self, folder: &Path) -> Result<(), RunError> {
+        let unreadable = |error: std::io::Error| RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() };
+        if folder.symlink_metadata().is_ok() {
+            return Err(RunError::Occupied { folder: folder.to_owned() });
+        }
+        let aside = self.deleted_path(folder).ok_or_else(|| unreadable(ErrorKind::NotFound.into()))?;
+        std::fs::rename(aside, folder).map_err(unreadable)
+    }
+
+    /// Removes the deleted runs from the disk.
+    pub fn empty_deleted(&self) {
+        match std::fs::remove_dir_all(self.deleted()) {
+            Err(error) if error.kind() != ErrorKind::NotFound => tracing::info!(%error, "deleted runs remain on the disk"),
+            _ => {}
+        }
+    }
+
+    fn deleted(&self) -> PathBuf {
+        self.root.join(DELETED)
+    }
+
+    /// Where the run that was in this folder is while it can be had back.
+    fn deleted_path(&self, folder: &Path) -> Option<PathBuf> {
+        Some(self.deleted().join(folder.file_name()?))
     }
 }
 

@@ -14,6 +14,11 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
+/// A number with as many digits as it needs, and none that only stand for a rounding error: 0.0003, not 0.00030000000000000003.
+pub fn plain(number: f64) -> String {
+    format!("{number:.12e}").parse().unwrap_or(number).to_string()
+}
+
 /// The text with its first letter large, as a sentence begins.
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();

@@ -14,7 +14,7 @@ use super::state::{StepperState, TrainState, have_lens_of};
 use crate::math::random::Random;
 use crate::nn::Net;
 use crate::optim::OptimizerConfig;
-use crate::records::{EpochRecord, RunPlan, RunPosition};
+use crate::records::{EpochRecord, RunPlan, RunPosition, StepCurve};
 use crate::run_config::RunConfig;
 
 /// What a checkpoint belongs to.
@@ -26,6 +26,9 @@ pub struct CheckpointCard {
     pub train_images: u64,
     /// Every completed epoch.
     pub epochs: Vec<EpochRecord>,
+    /// The steps so far; empty in checkpoints of older versions.
+    #[serde(default)]
+    pub curve: StepCurve,
     /// Steps done of the epoch that follows them.
     pub steps: u64,
     /// Optimiser steps in one epoch.

@@ -13,7 +13,7 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
 /// How an observer ends a run before its last epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndRequest {
-    /// The run is over: its model is that of the last completed epoch.
+    /// The run is over: its model is that of the last completed epoch. Before the first is complete, it ends as if interrupted.
     Stop,
     /// The run is to be resumed later: it completes the step it is in, hands over a checkpoint, and ends.
     Interrupt,
@@ -29,8 +29,8 @@ impl From<Cancelled> for EndRequest {
 /// `prepare` is the newest model at any later call.
 pub trait Observer: Send {
     /// The data is split and the network built; the first step follows.
-    /// `before` are the completed epochs of a resumed run, which continues from `position`.
-    fn prepare(&mut self, _plan: &RunPlan, _net: &Net, _before: &[EpochRecord], _position: RunPosition) {}
+    /// `before` are the completed epochs of a resumed run and `curve` its steps, thinned; it continues from `position`.
+    fn prepare(&mut self, _plan: &RunPlan, _net: &Net, _before: &[EpochRecord], _curve: &[StepPoint], _position: RunPosition) {}
 
     /// Called between micro-batches of at most 128 images, in training as well as in validation. It may block: that is how a run is
     /// paused, and how drawings are recognised meanwhile. This time does not count as part of the run.

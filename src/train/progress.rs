@@ -8,13 +8,15 @@ use super::metrics::Metrics;
 use super::state::StepperState;
 use crate::math::random::Random;
 use crate::nn::Net;
-use crate::records::{EpochRecord, RunPlan, RunPosition};
+use crate::records::{EpochRecord, RunPlan, RunPosition, StepCurve};
 use crate::run_config::RunConfig;
 
 /// How far a run is.
 pub struct RunProgress {
     /// Steps done.
     pub step: u64,
+    /// The steps that were reported.
+    pub curve: StepCurve,
     /// Completed epochs.
     pub epochs: Vec<EpochRecord>,
     /// The epoch that follows them, as far as it is done.
@@ -43,6 +45,7 @@ impl RunProgress {
     pub fn start(config: &RunConfig) -> Self {
         Self {
             step: 0,
+            curve: StepCurve::default(),
             epochs: Vec::new(),
             current: PartialEpoch::default(),
             dropout: Random::stream(config.seed, "dropout", 0),
@@ -54,7 +57,7 @@ impl RunProgress {
     pub fn resume(config: &RunConfig, checkpoint: Checkpoint) -> (Self, StepperState) {
         let Checkpoint { card, current, dropout, stepper, best } = checkpoint;
         let best = BestCheckpoint::new(config.early_stopping, best);
-        (Self { step: stepper.state.step, epochs: card.epochs, current, dropout, best }, stepper)
+        (Self { step: stepper.state.step, curve: card.curve, epochs: card.epochs, current, dropout, best }, stepper)
     }
 
     /// What an interrupted run can be resumed from.
@@ -63,6 +66,7 @@ impl RunProgress {
             config: config.clone(),
             train_images: plan.train_images,
             epochs: self.epochs.clone(),
+            curve: self.curve.clone(),
             steps: self.current.steps,
             steps_per_epoch: plan.steps_per_epoch,
             origin: None,

@@ -1,7 +1,6 @@
 //! What the training loop tells its observer: steps, checkpoints, and how far a measurement is.
 
 use super::TrainError;
-use super::metrics::Metrics;
 use super::observer::{EndRequest, Observer};
 use super::progress::RunProgress;
 use super::run_clock::RunClock;
@@ -14,11 +13,13 @@ use crate::progress::Cancelled;
 use crate::records::{RunPlan, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 
-/// Reports steps, and adds them to the metrics of their epoch.
-pub fn report(steps: StepReport, telemetry: Telemetry, epoch: &mut Metrics, observer: &mut dyn Observer) {
+/// Reports steps, and adds them to the run's curve and the metrics of their epoch.
+pub fn report(steps: StepReport, telemetry: Telemetry, progress: &mut RunProgress, observer: &mut dyn Observer) {
     for CompletedStep { step, learning_rate, metrics } in steps.completed {
-        epoch.add_step(&metrics);
-        observer.step(StepPoint { step, loss: metrics.loss as f32, accuracy: metrics.accuracy(), learning_rate }, telemetry);
+        progress.current.metrics.add_step(&metrics);
+        let point = StepPoint { step, loss: metrics.loss as f32, accuracy: metrics.accuracy(), learning_rate };
+        progress.curve.add(point);
+        observer.step(point, telemetry);
     }
     if let Some(intervention) = steps.intervention {
         observer.intervened(intervention);

@@ -69,7 +69,7 @@ fn run<'scope, 'env>(
         (progress, state) = RunProgress::resume(config, checkpoint);
         stepper.load_state(state, plan.steps_per_epoch)?;
     }
-    observer.prepare(&plan, &net, &progress.epochs, progress.position(&plan));
+    observer.prepare(&plan, &net, &progress.epochs, progress.curve.points(), progress.position(&plan));
 
     let mut clock = RunClock::start(&plan, config.epochs, &progress);
     let shuffle = Shuffle::new(indices, config.seed, progress.epochs.len() as u32).skip(progress.current.images as usize);
@@ -101,7 +101,8 @@ fn run<'scope, 'env>(
                     if end.is_none() {
                         end = clock.pause(|| observer.between(&net)).err();
                     }
-                    if end == Some(EndRequest::Stop) {
+                    // A first epoch that is stopped can be resumed, like one that is interrupted.
+                    if end == Some(EndRequest::Stop) && !progress.epochs.is_empty() {
                         break 'run;
                     }
                 }
@@ -111,13 +112,13 @@ fn run<'scope, 'env>(
             progress.add_step(images);
             let telemetry = clock.step(progress.step, epoch, images);
             let telemetry = Telemetry { loss_scale: stepper.loss_scale(), skipped_steps: stepper.skipped(), ..telemetry };
-            report(steps, telemetry, &mut progress.current.metrics, observer);
+            report(steps, telemetry, &mut progress, observer);
             progress.current.seconds = clock.seconds() - started;
             if end.is_some() {
                 break 'run;
             }
             if clock.is_checkpoint_due(observer.checkpoint_interval()) {
-                report(stepper.read_pending()?, telemetry, &mut progress.current.metrics, observer);
+                report(stepper.read_pending()?, telemetry, &mut progress, observer);
                 hand_over_checkpoint(config, &plan, &progress, &stepper, &mut clock, observer)?;
             }
         }
@@ -125,7 +126,7 @@ fn run<'scope, 'env>(
         // The epoch ends when the device has computed all of it.
         let steps = stepper.flush(progress.step)?;
         let trained = clock.seconds();
-        report(steps, clock.now(progress.step, epoch), &mut progress.current.metrics, observer);
+        report(steps, clock.now(progress.step, epoch), &mut progress, observer);
         progress.current.seconds = trained - started;
         stepper.swap_ema()?;
         let measured = match measure_interruptibly(&net, &validation, &mut clock, observer)? {
@@ -156,14 +157,13 @@ fn run<'scope, 'env>(
         hand_over_checkpoint(config, &plan, &progress, &stepper, &mut clock, observer)?;
     }
 
-    if end == Some(EndRequest::Interrupt) {
-        let now = clock.now(progress.step, progress.epoch());
-        report(stepper.read_pending()?, now, &mut progress.current.metrics, observer);
-        hand_over_checkpoint(config, &plan, &progress, &stepper, &mut clock, observer)?;
-        return Ok(TrainOutcome::Interrupted);
-    }
     // The model has the weights that the last record measured, not those of the steps after it.
-    let Some(best) = progress.best.best() else { return Ok(TrainOutcome::Discarded) };
+    let (Some(best), false) = (progress.best.best(), end == Some(EndRequest::Interrupt)) else {
+        let now = clock.now(progress.step, progress.epoch());
+        report(stepper.read_pending()?, now, &mut progress, observer);
+        hand_over_checkpoint(config, &plan, &progress, &stepper, &mut clock, observer)?;
+        return Ok(if end == Some(EndRequest::Interrupt) { TrainOutcome::Interrupted } else { TrainOutcome::Unfinished });
+    };
     net.set_weights(&best.weights)?;
     let mut test = None;
     if end.is_none() && !data.test.is_empty() {

@@ -6,7 +6,7 @@ use super::best_checkpoint::BestEpoch;
 use super::progress::RunProgress;
 use crate::hardware::machine;
 use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
-use crate::records::{Evaluation, RunPlan, RunSummary};
+use crate::records::{Evaluation, RunPlan, RunSummary, StepCurve};
 use crate::run_config::RunConfig;
 
 /// What came of a run.
@@ -14,8 +14,8 @@ use crate::run_config::RunConfig;
 pub enum TrainOutcome {
     /// It finished, or was stopped after its first epoch.
     Trained(Box<TrainedModel>),
-    /// It was stopped before its first epoch was complete.
-    Discarded,
+    /// It was stopped before its first epoch was complete: it has no model, but can be resumed like an interrupted run.
+    Unfinished,
     /// It was interrupted: it can be resumed from the last checkpoint that its observer got.
     Interrupted,
 }
@@ -25,6 +25,8 @@ pub enum TrainOutcome {
 pub struct TrainedModel {
     /// The summary of the run; it has no folder yet.
     pub summary: RunSummary,
+    /// Its steps.
+    pub curve: StepCurve,
     /// The network with the weights of the epoch that was kept.
     pub net: Net,
     /// 99 % of the validation images have a digit score of at least this.
@@ -42,7 +44,7 @@ impl TrainedModel {
         test: Option<Evaluation>,
     ) -> Self {
         let stopped_early = progress.stopped_early(config).is_some();
-        let epochs = progress.epochs;
+        let RunProgress { epochs, curve, .. } = progress;
         let train_seconds: f64 = epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum();
         let summary = RunSummary {
             config: config.clone(),
@@ -60,7 +62,7 @@ impl TrainedModel {
             machine: machine(),
             imported: None,
         };
-        Self { summary, net, digit_threshold: best.digit_threshold }
+        Self { summary, curve, net, digit_threshold: best.digit_threshold }
     }
 
     /// The model as it is saved.

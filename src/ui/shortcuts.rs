@@ -1,6 +1,6 @@
 //! Keyboard shortcuts and their overview. A shortcut becomes the same action as the button it stands for.
 
-use eframe::egui::{Context, Event, Grid, Id, Key, KeyboardShortcut, Modal, Modifiers, RichText, ScrollArea, Ui};
+use eframe::egui::{Context, Event, Grid, Id, Key, KeyboardShortcut, Label, Modal, Modifiers, RichText, ScrollArea, Ui};
 
 use super::style;
 use crate::app::{Action, App, Phase, Screen};
@@ -20,6 +20,12 @@ pub const SCREENS: [KeyboardShortcut; 5] = [
 /// Shows or hides the monitor.
 pub const MONITOR: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
 const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
+
+/// From this width, in points, the overview has two columns.
+const TWO_COLUMNS: f32 = 780.0;
+
+/// A topic's name, and its keys with their effects.
+type Topic = (&'static str, Vec<(String, &'static str)>);
 
 /// Turns key presses into actions; F1 and ? toggle the overview.
 pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>) {
@@ -52,7 +58,7 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
 }
 
 /// All shortcuts with their effects, by topic.
-fn all(ctx: &Context) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
+fn all(ctx: &Context) -> Vec<Topic> {
     let keys = |modifiers, key| ctx.format_shortcut(&KeyboardShortcut::new(modifiers, key));
     let command = Modifiers::COMMAND;
     vec![
@@ -88,6 +94,19 @@ fn all(ctx: &Context) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
     ]
 }
 
+fn topics(ui: &mut Ui, topics: &[Topic]) {
+    for (topic, shortcuts) in topics {
+        style::section(ui, topic);
+        Grid::new(topic).num_columns(2).spacing([18.0, 2.0]).min_col_width(150.0).show(ui, |ui| {
+            for (keys, meaning) in shortcuts {
+                ui.label(RichText::new(keys).monospace());
+                ui.add(Label::new(*meaning).wrap());
+                ui.end_row();
+            }
+        });
+    }
+}
+
 /// Shows the overview while it is open.
 pub fn overview(ui: &Ui, open: &mut bool) {
     if !*open {
@@ -96,20 +115,20 @@ pub fn overview(ui: &Ui, open: &mut bool) {
     let ctx = ui.ctx();
     let room = ctx.content_rect().size();
     let modal = Modal::new(Id::unique("shortcuts")).frame(style::dialog_frame(ui)).show(ctx, |ui| {
-        ui.set_width(640.0_f32.min(room.x - 80.0));
+        // Wide enough for two columns where the window is.
+        ui.set_width(960.0_f32.min(room.x - 80.0));
         ui.label(RichText::new("Keyboard shortcuts").heading());
         ScrollArea::vertical().max_height(room.y - 180.0).show(ui, |ui| {
             ui.spacing_mut().interact_size.y = 0.0;
-            for (topic, shortcuts) in all(ctx) {
-                style::section(ui, topic);
-                Grid::new(topic).num_columns(2).spacing([18.0, 2.0]).min_col_width(230.0).show(ui, |ui| {
-                    for (keys, meaning) in shortcuts {
-                        ui.label(RichText::new(keys).monospace());
-                        ui.label(meaning);
-                        ui.end_row();
-                    }
-                });
+            let all = all(ctx);
+            if ui.available_width() < TWO_COLUMNS {
+                return topics(ui, &all);
             }
+            let (first, rest) = all.split_at(1);
+            ui.columns(2, |columns| {
+                topics(&mut columns[0], first);
+                topics(&mut columns[1], rest);
+            });
         });
         ui.add_space(style::GAP / 2.0);
         ui.horizontal(|ui| ui.add(style::secondary_button("Close")).clicked()).inner

@@ -270,6 +270,26 @@ fn beside_problem_icon(ui: &mut Ui, text: RichText) -> Response {
     .inner
 }
 
+/// The same as a link, to where the value can be changed.
+pub fn invalid_link(ui: &mut Ui, reason: &str) -> Response {
+    let color = palette(ui).bad;
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = GAP / 2.0;
+        icon(ui, Icon::Problem);
+        let text = RichText::new(reason).small().color(color).underline();
+        ui.add(Button::new(text).frame(false).wrap().min_size(vec2(0.0, 0.0)))
+    })
+    .inner
+}
+
+/// Explains a drop-down list, where there is more to say than its value. Screen readers hear the value with that: they do not say it
+/// otherwise.
+pub fn explain_list(list: Response, value: &str, about: &str) -> Response {
+    let description = if about.is_empty() { value.to_owned() } else { format!("{value}. {about}") };
+    list.ctx.accesskit_node_builder(list.id, |node| node.set_description(description));
+    if about.is_empty() { list } else { list.on_hover_text(about) }
+}
+
 /// A button of a group of which one is chosen.
 pub fn toggle(ui: &Ui, text: &str, chosen: bool) -> Button<'static> {
     let p = palette(ui);

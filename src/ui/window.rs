@@ -12,6 +12,7 @@ use super::draw::DrawView;
 use super::models::ModelsView;
 use super::plots::PlotsView;
 use super::results::ResultsScreen;
+use super::shell::CloseAnswer;
 use super::{about, drop_zone, path_question, shell, shortcuts, style, wizard};
 use crate::app::{Action, App, Theme, WindowGeometry, WindowRequest, ZOOM};
 
@@ -191,13 +192,17 @@ impl Inkling {
             self.views.closing = Closing::No;
             return;
         }
-        match shell::confirm_close(ui) {
-            Some(true) => {
+        match shell::confirm_close(ui, &self.app) {
+            Some(CloseAnswer::KeepTraining) => self.views.closing = Closing::No,
+            Some(answer) => {
                 self.views.closing = Closing::Yes;
-                self.app.apply(Action::Stop);
+                if answer == CloseAnswer::ResumeLater {
+                    self.app.interrupt();
+                } else {
+                    self.app.apply(Action::Stop);
+                }
                 ctx.send_viewport_cmd(ViewportCommand::Close);
             }
-            Some(false) => self.views.closing = Closing::No,
             None => {}
         }
     }

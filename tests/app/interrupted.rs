@@ -61,7 +61,14 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     let Some((run, config, from)) = asked.last().and_then(submitted_run) else { panic!("{asked:?}") };
     assert_eq!((run, from.map(std::path::PathBuf::as_path), config.epochs), (id, Some("kept".as_ref()), 3));
     // The curves end where the run goes on from, and then grow.
-    app.on_event(Event::Started { run: id, plan: plan(config), before: vec![record(1)], position: after(1), folder: "kept".into() });
+    app.on_event(Event::Started {
+        run: id,
+        plan: plan(config),
+        before: vec![record(1)],
+        curve: Vec::new(),
+        position: after(1),
+        folder: "kept".into(),
+    });
     let run = app.run.as_ref().unwrap();
     assert_eq!((run.history.steps.len(), run.history.epochs.len()), (10, 1));
     assert_eq!(run.phase, Phase::Training);
@@ -95,6 +102,7 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
         run: id,
         plan: plan(&RunConfig::default()),
         before: Vec::new(),
+        curve: Vec::new(),
         position: RunPosition::default(),
         folder: place.path().to_owned(),
     });

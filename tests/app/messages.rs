@@ -51,6 +51,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             vec!["The number of epochs is out of range (got 0)", "from 1 to 1000"],
         ),
         (ConfigProblem::OutOfRange { field: Field::BatchSize, given: "9000".to_owned() }, vec!["9000", "8192"]),
+        (ConfigProblem::MemoryLimitTooLow { given: 1, needed: 187 }, vec!["1 MB", "187 MB"]),
         (ConfigProblem::BatchLargerThanSet { given: 512, images: 300 }, vec!["512", "300"]),
         (ConfigProblem::OutOfRange { field: Field::LearningRate, given: "NaN".to_owned() }, vec!["NaN"]),
         (ConfigProblem::OutOfRange { field: Field::WeightDecay, given: "-1".to_owned() }, vec!["-1"]),
@@ -191,7 +192,7 @@ fn every_problem_is_really_every_one() {
         };
     }
     all_are_there(
-        kinds!(ConfigProblem: NewerVersion, OutOfRange, BatchLargerThanSet, InitialWeights, PrecisionUnavailable, DeviceUnavailable),
+        kinds!(ConfigProblem: NewerVersion, OutOfRange, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, PrecisionUnavailable, DeviceUnavailable),
         inner!(Config),
     );
     all_are_there(kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, Unknown, Cancelled), inner!(Data));

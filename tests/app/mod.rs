@@ -7,6 +7,7 @@ mod drawing;
 mod history;
 mod inference_device;
 mod interrupted;
+mod last_session;
 mod messages;
 mod monitor;
 mod opening;

@@ -16,6 +16,8 @@ fn unusual() -> Settings {
         zoom: 1.3,
         window: Some(WindowGeometry { position: Some([30.0, 40.0]), size: [1000.0, 700.0], maximized: false }),
         config: RunConfig { model: ModelKind::LeNet, epochs: 7, ..RunConfig::default() },
+        former_learning_rate: Some(0.003),
+        last_model: Some("runs/one/model.safetensors".into()),
         data_folders: vec!["some/where".into()],
         cuda_folder: Some("some/where/else".into()),
         inference_device: InferenceChoice::Fastest,

@@ -1,4 +1,4 @@
-//! Ctrl-C during a run: completed epochs are kept, an unfinished first one is not. A run that the system ends can be resumed.
+//! Ctrl-C during a run: completed epochs are kept; before there is one, the run can be resumed, as can one that the system ends.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -123,15 +123,18 @@ fn killing_the_caller_of_an_engine_in_a_process_interrupts_the_run() {
 }
 
 #[test]
-fn an_unfinished_first_epoch_is_not_kept() {
+fn a_run_stopped_in_its_first_epoch_can_be_resumed() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 20_000, 50);
     let output = interrupted_after("started", home.path(), "convnet");
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    assert_eq!(objects(&output).last().unwrap()["event"], "discarded");
-    assert!(stderr(&output).contains("nothing was saved"), "{}", stderr(&output));
+    assert_eq!(objects(&output).last().unwrap()["event"], "unfinished");
+    assert!(stderr(&output).contains("To resume the run: inkling train --resume"), "{}", stderr(&output));
     let kept = std::fs::read_dir(home.path().join("runs")).map_or(0, Iterator::count);
     assert_eq!(kept, 0);
+    let interrupted = inkling::runs::Checkpoints::new(home.path().join("checkpoints")).list();
+    assert!(interrupted[0].card.steps > 0 && interrupted[0].card.epochs.is_empty());
+    assert_eq!(objects(&output).last().unwrap()["checkpoint"], interrupted[0].folder.display().to_string());
 }
 
 #[test]

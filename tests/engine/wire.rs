@@ -103,7 +103,7 @@ fn every_event_arrives_as_it_left() {
     let position = RunPosition { epochs: 3, steps: 7, steps_per_epoch: 10 };
     let events = [
         progress(9, 0.25),
-        Event::Started { run, plan: plan(&config), before: vec![record], position, folder: "checkpoints/1".into() },
+        Event::Started { run, plan: plan(&config), before: vec![record], curve: vec![point], position, folder: "checkpoints/1".into() },
         Event::Steps { run, steps: vec![point; 3], now: Telemetry { loss_scale: Some(65_536.0), ..Telemetry::default() } },
         Event::Epoch { run, record },
         Event::Checkpoint { run, folder: folder.clone(), position, kept: Ok(()) },

@@ -37,6 +37,9 @@ def cycle(engine, setting, home, source):
     engine.send({"Cancel": engine.job})
     kind, content = engine.until(["Done", "Cancelled", "Failed"])
     assert kind != "Failed", content
+    if kind == "Cancelled":
+        # Stopped in its first epoch: it could be resumed.
+        shutil.rmtree(home / "checkpoints", ignore_errors=True)
     shutil.rmtree(home / "runs", ignore_errors=True)
     if source.random() < 0.1:
         spec = {"format": "safetensors", "weights": "f32", "quantize": False, "preprocessing": True, "opset": 17}

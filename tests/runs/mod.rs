@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod leftovers;
+mod steps;
 
 use std::path::Path;
 
@@ -33,7 +34,7 @@ fn a_run_is_saved_listed_and_read_with() {
     assert!(store.list().is_empty());
     let outcome = outcome();
     let saved = store.save(&outcome, F32, None).unwrap();
-    assert_eq!(names(&saved.folder), ["history.csv", "model.safetensors", "run.json"]);
+    assert_eq!(names(&saved.folder), ["history.csv", "model.safetensors", "run.json", "steps.csv"]);
     assert_eq!(saved.model_path, saved.folder.join("model.safetensors"));
     assert_eq!(saved.epochs, outcome.summary.epochs);
 
@@ -113,6 +114,15 @@ fn only_runs_in_the_store_are_deleted() {
     let (kept, deleted) = (store.save(&outcome, F32, None).unwrap().folder, store.save(&outcome, F32, None).unwrap().folder);
     store.delete(&deleted).unwrap();
     assert!(!deleted.exists() && kept.exists());
+    assert_eq!(store.list().len(), 1);
+    store.undelete(&deleted).unwrap();
+    assert!(deleted.join("run.json").exists());
+    assert!(store.undelete(&deleted).is_err(), "it is there");
+    store.delete(&deleted).unwrap();
+    store.empty_deleted();
+    store.empty_deleted();
+    assert!(store.undelete(&deleted).is_err(), "it is gone");
+    assert_eq!(names(&root.path().join("runs")).len(), 1);
 
     let outside = save_to(&root.path().join("outside"), false, &outcome, F32, None).unwrap().folder;
     let foreign = root.path().join("runs/foreign");
@@ -165,7 +175,7 @@ fn save_to_writes_the_folder_itself_and_replaces_only_runs() {
     for target in [&absent, &empty, &absent] {
         let saved = save_to(target, true, &outcome, F32, None).unwrap();
         assert_eq!(&saved.folder, target);
-        assert_eq!(names(target), ["history.csv", "model.safetensors", "run.json"]);
+        assert_eq!(names(target), ["history.csv", "model.safetensors", "run.json", "steps.csv"]);
     }
     assert_eq!(names(&root.path().join("a/b")), ["absent"], "nothing is left beside it");
     // Unless it may replace it: another run may have been saved there while this one trained.

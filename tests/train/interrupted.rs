@@ -1,9 +1,9 @@
 //! A run resumed from a checkpoint computes what it would have computed uninterrupted.
 
-use inkling::records::RunPosition;
+use inkling::records::{RunPosition, StepCurve};
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
-use inkling::train::Checkpoint;
 use inkling::train::TrainError;
+use inkling::train::{Checkpoint, CheckpointCard};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{resume, square_set, train};
@@ -36,6 +36,8 @@ fn what_follows_a_checkpoint_is_the_same_bit_for_bit() {
             assert_eq!(figures(&rest), figures(&whole)[done..], "{:?} from epoch {done}", of.model);
             assert_eq!(rest.before, whole.epochs[..done]);
             let per_epoch = whole.plan.as_ref().unwrap().steps_per_epoch as usize;
+            assert_eq!(rest.curve, whole.steps[..done * per_epoch]);
+            assert_eq!(resumed.curve.points(), whole.steps);
             assert_eq!(rest.steps, whole.steps[done * per_epoch..]);
             assert_eq!(resumed.summary.epochs.len(), trained.summary.epochs.len());
             assert_eq!(resumed.summary.kept_epoch, trained.summary.kept_epoch);
@@ -106,8 +108,12 @@ fn an_interrupted_run_completes_its_step_and_hands_over_a_checkpoint() {
 }
 
 #[test]
-fn a_run_that_is_stopped_hands_over_no_checkpoint() {
-    let mut watcher = Watcher { stop_at: Some(3), ..Watcher::default() };
-    assert!(train(&config(ModelKind::Mlp), &square_set(240, 0), &mut watcher).unwrap().is_none());
-    assert!(watcher.checkpoints.is_empty());
+fn a_checkpoint_without_a_curve_can_be_read() {
+    let mut watcher = Watcher::default();
+    train(&config(ModelKind::Mlp), &square_set(240, 0), &mut watcher).unwrap();
+    let card = &watcher.checkpoints[0].card;
+    let mut older = serde_json::to_value(card).unwrap();
+    assert!(older.as_object_mut().unwrap().remove("curve").is_some());
+    let read: CheckpointCard = serde_json::from_value(older).unwrap();
+    assert_eq!(read, CheckpointCard { curve: StepCurve::default(), ..card.clone() });
 }

@@ -1,9 +1,9 @@
-//! Stopping takes effect at once; the model is that of the last completed epoch.
+//! Stopping: the model is that of the last completed epoch. Before there is one, the run can be resumed.
 
 use inkling::run_config::{ModelKind, RunConfig};
 
 use super::watcher::{Watcher, config};
-use crate::synthetic::{square_set, train};
+use crate::synthetic::{resume, square_set, train};
 
 /// 440 images in batches of 220: an epoch is two steps of two micro-batches each, then one look while validating.
 fn of() -> RunConfig {
@@ -11,13 +11,18 @@ fn of() -> RunConfig {
 }
 
 #[test]
-fn before_the_first_epoch_is_complete_nothing_is_kept() {
+fn before_the_first_epoch_is_complete_there_is_no_model_but_the_run_can_be_resumed() {
+    let data = square_set(480, 10);
+    let whole = train(&of(), &data, &mut Watcher::default()).unwrap().unwrap();
     for stop_at in 1..=5 {
         let mut watcher = Watcher { stop_at: Some(stop_at), ..Watcher::default() };
-        assert!(train(&of(), &square_set(480, 10), &mut watcher).unwrap().is_none(), "at {stop_at}");
-        assert_eq!(watcher.between, stop_at, "nothing happens after the stop");
-        // The step that was under way is not taken.
-        assert_eq!(watcher.steps.len() as u64, (stop_at - 1) / 2, "at {stop_at}");
+        assert!(train(&of(), &data, &mut watcher).unwrap().is_none(), "at {stop_at}");
+        assert_eq!(watcher.between, stop_at, "it is not asked again");
+        // The step that was under way is taken.
+        assert_eq!(watcher.steps.len() as u64, stop_at.div_ceil(2).min(2), "at {stop_at}");
+        let checkpoint = watcher.checkpoints.pop().unwrap();
+        let resumed = resume(&of(), &data, checkpoint, &mut Watcher::default()).unwrap().unwrap();
+        assert!(resumed.net.weights().unwrap() == whole.net.weights().unwrap(), "at {stop_at}");
     }
 }
 
@@ -27,6 +32,7 @@ fn later_the_last_completed_epoch_is_kept() {
         let mut watcher = Watcher { stop_at: Some(stop_at), ..Watcher::default() };
         let trained = train(&of(), &square_set(480, 10), &mut watcher).unwrap().unwrap();
         assert!(trained.summary.stopped);
+        assert!(watcher.checkpoints.iter().all(|checkpoint| checkpoint.card.steps == 0), "none of the epoch that is lost");
         assert_eq!(trained.summary.test, None);
         assert_eq!(trained.summary.epochs, watcher.epochs);
         assert_eq!(watcher.epochs.len(), 1);

@@ -28,17 +28,20 @@ pub struct Watcher {
     pub weights: Vec<Vec<Vec<f32>>>,
     /// The epochs the run had behind it when it began.
     pub before: Vec<EpochRecord>,
+    /// Its steps until then.
+    pub curve: Vec<StepPoint>,
     /// Where it went on from.
     pub position: RunPosition,
     pub checkpoints: Vec<Checkpoint>,
 }
 
 impl Observer for Watcher {
-    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord], position: RunPosition) {
+    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord], curve: &[StepPoint], position: RunPosition) {
         assert!(self.plan.is_none() && self.steps.is_empty());
         assert_eq!(plan.parameters, net.trainable().iter().map(|parameter| parameter.len() as u64).sum::<u64>());
         self.plan = Some(plan.clone());
         self.before = before.to_vec();
+        self.curve = curve.to_vec();
         self.position = position;
     }
 

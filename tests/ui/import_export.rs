@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::Action;
+use inkling::app::{Action, Field};
 use inkling::problem::Problem;
 use inkling::protocol::{Event, Job, JobEvent};
 use inkling::records::{ModelRef, Replace, RunSummary};
@@ -154,6 +154,33 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
     assert!(harness.state().app.notices.iter().any(|notice| notice.message.remedy.contains("inkling predict")));
     harness.state_mut().app.apply(Action::Drop(vec![home.path().to_owned()]));
     assert_eq!(harness.state().app.config.data.to_string(), home.path().display().to_string());
+}
+
+#[test]
+fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
+    harness.state_mut().app.runs = Some(vec![run()]);
+    let app = &mut harness.state_mut().app;
+    let usual = app.config.clone();
+    assert_eq!(usual.learning_rate, 0.006, "a rate of which a tenth is no round number");
+    let afresh = |app: &mut inkling::app::App| {
+        let config = RunConfig { initial_weights: None, ..app.config.clone() };
+        app.apply(Action::Configure(Box::new(config)));
+    };
+    app.apply(Action::TrainFurther("runs/one".into()));
+    assert_eq!(app.text(Field::LearningRate), "0.0006");
+    afresh(app);
+    assert_eq!(app.config, usual);
+    // Also with another network, and after a restart.
+    app.apply(Action::TrainFurther("runs/one".into()));
+    app.settings = app.settings_to_save();
+    app.apply(Action::Configure(Box::new(RunConfig { model: inkling::run_config::ModelKind::Mlp, ..app.config.clone() })));
+    assert_eq!(app.config.learning_rate, 0.006);
+    // A rate that somebody chose stays.
+    app.apply(Action::TrainFurther("runs/one".into()));
+    app.apply(Action::Type(Field::LearningRate, "0.001".to_owned()));
+    afresh(app);
+    assert_eq!(app.config.learning_rate, 0.001);
 }
 
 #[test]

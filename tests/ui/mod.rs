@@ -1,5 +1,6 @@
 //! The window's panels, through what they tell assistive technology.
 
+mod closing;
 mod desktop_integration;
 mod draw;
 mod hardware;
@@ -8,6 +9,7 @@ mod models;
 mod monitor;
 mod plots;
 mod results;
+mod run_fields;
 mod run_panel;
 mod shell;
 mod stage;

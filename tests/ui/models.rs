@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use eframe::egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, Screen};
 use inkling::records::{EpochRecord, ModelRef, RunSummary};
-use inkling::run_config::RunConfig;
+use inkling::run_config::{ModelKind, RunConfig};
 use inkling::runs::{RunEntry, RunError};
 
 use crate::fake_engine::summary;
@@ -80,10 +81,15 @@ fn deleting_asks_first() {
     assert!(!harness.state().done.contains(&deleted));
     harness.get_by_label("Cancel").click();
     harness.run();
-    assert!(harness.query_by_label("Delete permanently").is_none());
+    assert!(harness.query_by_label("Delete").is_none());
     harness.get_by_label("Delete…").click();
     harness.run();
-    harness.get_by_label("Delete permanently").click();
+    harness.key_press(Key::Escape);
+    harness.run();
+    assert!(harness.query_by_label("Delete").is_none(), "Escape cancels too");
+    harness.get_by_label("Delete…").click();
+    harness.run();
+    harness.get_by_label("Delete").click();
     harness.run();
     assert!(harness.state().done.contains(&deleted));
 }
@@ -103,7 +109,73 @@ fn stopped_and_broken_runs_are_marked_not_hidden() {
     assert!(harness.query_by_label_contains("half a file").is_some());
     harness.get_by_label("Delete…").click();
     harness.run();
-    harness.get_by_label("Delete permanently").click();
+    harness.get_by_label("Delete").click();
     harness.run();
     assert_eq!(harness.state().done, [Action::DeleteRun(PathBuf::from("runs/bad"))]);
+}
+
+/// Runs of two networks, of which the second in the list is the most accurate.
+fn several() -> Vec<RunEntry> {
+    let networks = [(ModelKind::Mlp, 0.91), (ModelKind::LeNet, 0.99), (ModelKind::ConvNet, 0.95), (ModelKind::Mlp, 0.93)];
+    let entry = |(index, (model, accuracy)): (usize, (ModelKind, f64))| {
+        let mut entry = finished(&format!("runs/{index}"), false);
+        let summary = entry.summary.as_mut().unwrap();
+        summary.config.model = model;
+        summary.test.as_mut().unwrap().accuracy = accuracy;
+        entry
+    };
+    networks.into_iter().enumerate().map(entry).collect()
+}
+
+/// The accuracies on the cards, from the top down.
+fn listed(harness: &Harness<'static, Stage>) -> Vec<String> {
+    let mut cards: Vec<(f32, String)> = harness
+        .get_all_by_label_contains("% test accuracy")
+        .map(|card| (card.rect().top(), card.accesskit_node().label().unwrap_or_default()))
+        .collect();
+    cards.sort_by(|a, b| a.0.total_cmp(&b.0));
+    cards.into_iter().map(|(_, label)| label.rsplit(", ").next().unwrap()[..2].to_owned()).collect()
+}
+
+#[test]
+fn models_are_searched_and_sorted() {
+    let mut harness = listing([1280.0, 900.0], several());
+    assert_eq!(listed(&harness), ["91", "99", "95", "93"]);
+    harness.get_by_label("Order of models").click();
+    harness.run();
+    harness.get_by_label("Most accurate first").click();
+    harness.run();
+    assert_eq!(listed(&harness), ["99", "95", "93", "91"]);
+    harness.get_by_label("Search models").focus();
+    harness.run();
+    harness.get_by_label("Search models").type_text(&ModelKind::Mlp.label().to_lowercase());
+    harness.run();
+    assert_eq!(listed(&harness), ["93", "91"]);
+    harness.get_by_label("Search models").type_text("nothing like that");
+    harness.run();
+    harness.get_by_label("No model matches the search.");
+}
+
+#[test]
+fn a_card_is_used_by_double_click_and_has_a_menu() {
+    let mut harness = listing([1280.0, 900.0], several());
+    let card = harness.get_all_by_label_contains("% test accuracy").next().unwrap().rect().center();
+    let mut events = vec![Event::PointerMoved(card)];
+    for pressed in [true, false, true, false] {
+        events.push(Event::PointerButton { pos: card, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE });
+    }
+    harness.input_mut().events.extend(events);
+    harness.step();
+    harness.run();
+    let first = PathBuf::from("runs/0");
+    assert!(
+        harness.state().done.contains(&Action::DrawWith(ModelRef::File(first.join("model.safetensors")))),
+        "{:?}",
+        harness.state().done
+    );
+    harness.get_all_by_label_contains("% test accuracy").next().unwrap().click_secondary();
+    harness.run();
+    harness.get_by_label("Show curves").click();
+    harness.run();
+    assert!(harness.state().done.contains(&Action::ShowCurves(first)));
 }

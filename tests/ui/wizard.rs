@@ -1,8 +1,8 @@
 //! The wizard, by keyboard and by pointer.
 
-use eframe::egui::{Key, Modifiers};
+use eframe::egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Phase, WizardStep};
+use inkling::app::{Action, Phase, WizardStep};
 use inkling::run_config::{DataSource, Preset};
 
 use super::window::{first_launch, until, usual};
@@ -118,4 +118,22 @@ fn after_the_first_time_it_stays_away() {
     let (window, _engine) = usual();
     assert_eq!(window.state().app().wizard, None);
     assert!(window.query_by_label("Skip setup").is_none());
+}
+
+#[test]
+fn an_arrow_key_chooses_among_radio_buttons() {
+    let (mut window, _engine) = first_launch(Answers::default());
+    until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
+    window.state_mut().apply(Action::Wizard(WizardStep::Settings));
+    window.run_steps(3);
+    window.get_all_by_role(Role::RadioButton).next().expect("the presets").focus();
+    window.run_steps(3);
+    for preset in &Preset::ALL[1..3] {
+        window.key_press(Key::ArrowDown);
+        window.run_steps(4);
+        assert_eq!(window.state().app().config.preset, Some(*preset));
+    }
+    window.key_press(Key::ArrowUp);
+    window.run_steps(4);
+    assert_eq!(window.state().app().config.preset, Some(Preset::ALL[1]));
 }

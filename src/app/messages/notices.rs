@@ -46,12 +46,23 @@ impl Message {
         Self::new(format!("{} exists already.", path.display()), "Choose another name.")
     }
 
+    /// A run was deleted and can be had back.
+    pub(in crate::app) fn run_deleted(folder: &Path) -> Self {
+        let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+        Self::new(format!("The run “{name}” was deleted."), "It is removed from the disk when Inkling is closed.")
+    }
+
     /// The diagnostics are on the clipboard.
     pub(in crate::app) fn diagnostics_copied() -> Self {
         Self::new(
             "Diagnostics were copied to the clipboard.",
             "Paste them into a bug report. They contain versions, hardware, settings and the end of the log, and nothing personal.",
         )
+    }
+
+    /// A run was stopped before its first epoch was complete.
+    pub(in crate::app) fn stopped_unfinished() -> Self {
+        Self::new("Training stopped before the first epoch was complete, so there is no model yet.", "You can resume the run now or later.")
     }
 
     /// A run was interrupted while the window was in the background.

@@ -162,6 +162,10 @@ fn of_config(problem: &ConfigProblem) -> Message {
             format!("The batch size ({given}) is larger than the training set ({images} images)."),
             format!("Choose a batch size of at most {images}, or a larger data set."),
         ),
+        ConfigProblem::MemoryLimitTooLow { given, needed } => Message::new(
+            format!("A memory limit of {given} MB is too low: this run needs at least about {needed} MB."),
+            "Raise the limit, leave it empty, or choose a smaller model.",
+        ),
         ConfigProblem::InitialWeights { path, found, asked } => Message::new(
             format!("The weights in {} belong to {found}, not to {asked}.", path.display()),
             "Choose that network, or start without these weights.",

@@ -156,6 +156,7 @@ impl App {
         let Some(summary) = self.listed(folder).cloned() else { return };
         self.chosen = true;
         self.form.clear();
+        self.settings.former_learning_rate = Some(summary.config.learning_rate);
         let config = summary.config.clone().further(summary.model_path);
         self.config = config;
         self.config.preset = self.config.matching_preset();

@@ -16,8 +16,12 @@ pub struct History {
 }
 
 impl History {
-    /// Drops what came after the step `last`, from which the run is resumed, and keeps the epochs `before`.
-    pub fn rewind(&mut self, before: Vec<EpochRecord>, last: u64) {
+    /// Drops what came after the step `last`, from which the run is resumed, and keeps the epochs `before`. The steps are those of the
+    /// checkpoint, `curve`, where they were not seen here.
+    pub fn rewind(&mut self, before: Vec<EpochRecord>, curve: Vec<StepPoint>, last: u64) {
+        if self.steps.is_empty() {
+            self.steps = curve;
+        }
         self.steps.retain(|point| point.step <= last);
         self.telemetry.retain(|telemetry| telemetry.step <= last);
         self.epochs = before;

@@ -35,6 +35,8 @@ impl App {
         if let Some(run) = self.run.as_mut().filter(|run| run.resumable_checkpoint().is_some_and(|last| last.folder == folder)) {
             (run.checkpoint, run.checkpoints) = (None, None);
         }
+        // One of an earlier session goes with its checkpoint.
+        self.run.take_if(|run| run.phase == Phase::Interrupted && run.checkpoint.is_none());
         self.background.run(move || {
             Some(match checkpoints.delete(&folder) {
                 Ok(()) => BackgroundResult::Interrupted(checkpoints.list()),
@@ -51,15 +53,11 @@ impl App {
         let id = JobId(self.next_id());
         let here = self.run.take_if(|run| run.resumable_checkpoint().is_some_and(|last| last.folder == folder));
         // A device that may have taken the engine with it is not tried again by itself.
-        let was_here = here.is_some();
-        let listed = || {
-            let card = &self.interrupted.iter().find(|run| run.folder == folder)?.card;
-            let has_folder = card.origin.as_ref().is_some_and(|origin| origin.places.out.is_some());
-            Some(RunView { has_folder, ..RunView::new(id, card.config.clone()) })
-        };
-        let Some(mut run) = here.map(|run| run.resumed_as(id)).or_else(listed) else { return };
+        let failed_here = here.as_ref().is_some_and(|run| run.phase == Phase::Failed);
+        let listed = || Some(RunView::interrupted(id, self.interrupted.iter().find(|run| run.folder == folder)?));
+        let Some(mut run) = here.or_else(listed).map(|run| run.resumed_as(id)) else { return };
         self.interrupted.retain(|run| run.folder != folder);
-        if self.why_not_device(run.config.device).is_some() || was_here {
+        if self.why_not_device(run.config.device).is_some() || failed_here {
             run.config = RunConfig { device: DeviceChoice::Cpu, ..run.config };
         }
         run.config = self.with_device(&run.config);

@@ -3,6 +3,7 @@
 mod controls;
 mod history;
 mod interrupted;
+mod last_session;
 pub mod progress;
 mod queue;
 mod view;

@@ -6,6 +6,7 @@ use crate::app::messages::Message;
 use crate::app::run::History;
 use crate::records::{Intervention, JobId, RunPlan, RunPosition, RunSummary, Telemetry};
 use crate::run_config::RunConfig;
+use crate::runs::{FinishedRun, InterruptedRun};
 
 /// The phase of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +23,10 @@ pub enum Phase {
     NotSaved,
     /// It has ended and was saved.
     Finished(Box<RunSummary>),
-    /// It has ended and nothing was saved.
+    /// It was stopped before its first epoch was complete: there is no model, but perhaps a checkpoint.
     Discarded,
+    /// It was interrupted in an earlier session.
+    Interrupted,
     /// It failed; a notice says why.
     Failed,
 }
@@ -85,14 +88,54 @@ impl RunView {
         }
     }
 
+    /// A run that was interrupted in an earlier session.
+    pub(in crate::app) fn interrupted(id: JobId, run: &InterruptedRun) -> Self {
+        let InterruptedRun { folder, card } = run;
+        let (epochs, steps, position) = (card.epochs.clone(), card.curve.points().to_vec(), card.position());
+        let now = Telemetry { step: position.total_steps(), epoch: position.epochs + 1, ..Telemetry::default() };
+        Self {
+            phase: Phase::Interrupted,
+            history: History { steps, epochs, telemetry: Vec::new() },
+            now,
+            has_folder: card.origin.as_ref().is_some_and(|origin| origin.places.out.is_some()),
+            checkpoints: Some(folder.clone()),
+            checkpoint: Some(LastCheckpoint { folder: folder.clone(), position }),
+            ..Self::new(id, card.config.clone())
+        }
+    }
+
+    /// A run that has finished, as it is shown later; `None` for a model that was imported without its training.
+    pub(in crate::app) fn finished(id: JobId, run: FinishedRun) -> Option<Self> {
+        let FinishedRun { summary, steps } = run;
+        let last = *summary.epochs.last()?;
+        Some(Self {
+            plan: Some(summary.plan.clone()),
+            history: History { steps, epochs: summary.epochs.clone(), telemetry: Vec::new() },
+            now: Telemetry { step: last.step, epoch: last.epoch, ..Telemetry::default() },
+            phase: Phase::Finished(Box::new(summary.clone())),
+            ..Self::new(id, summary.config)
+        })
+    }
+
     /// The same run, resumed under another id; its curves stay.
     pub(in crate::app) fn resumed_as(self, id: JobId) -> Self {
         Self { id, phase: Phase::Preparing(0.0), plan: None, complained: false, ..self }
     }
 
-    /// The checkpoint to resume from, if the run was interrupted.
+    /// The checkpoint to resume from, if the run was interrupted, or stopped in its first epoch.
     pub fn resumable_checkpoint(&self) -> Option<&LastCheckpoint> {
-        self.checkpoint.as_ref().filter(|_| self.phase == Phase::Failed)
+        self.checkpoint.as_ref().filter(|_| matches!(self.phase, Phase::Failed | Phase::Discarded | Phase::Interrupted))
+    }
+
+    /// True once it has a model that could be saved.
+    pub const fn has_completed_epoch(&self) -> bool {
+        !self.history.epochs.is_empty()
+    }
+
+    /// Optimiser steps in one epoch, once known.
+    pub fn steps_per_epoch(&self) -> Option<u64> {
+        let plan = self.plan.as_ref().map(|plan| plan.steps_per_epoch);
+        plan.or_else(|| self.checkpoint.as_ref().map(|last| last.position.steps_per_epoch))
     }
 
     /// True until it has ended.

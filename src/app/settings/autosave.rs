@@ -9,6 +9,7 @@ use crate::app::background::{BackgroundResult, BackgroundTasks};
 use crate::app::settings::Settings;
 use crate::problem::Problem;
 use crate::protocol::Command;
+use crate::runs::Store;
 
 /// Settings are written once nothing changed for this long.
 const QUIET: Duration = Duration::from_millis(800);
@@ -88,6 +89,7 @@ impl App {
         {
             tracing::warn!(%problem, "settings were not written");
         }
+        Store::new(&self.deps.paths.runs).empty_deleted();
         self.engine.handle.send(Command::Shutdown);
     }
 }

@@ -67,6 +67,10 @@ pub struct Settings {
     pub window: Option<WindowGeometry>,
     /// The configuration of the last run.
     pub config: RunConfig,
+    /// The learning rate before fine-tuning lowered it, for a run that starts afresh after all.
+    pub former_learning_rate: Option<f64>,
+    /// The file of the model that was used last; `None` for the starter model.
+    pub last_model: Option<PathBuf>,
     /// Folders the person chose for data.
     pub data_folders: Vec<PathBuf>,
     /// The folder the person chose for NVIDIA's libraries; `None` for the usual places.
@@ -92,6 +96,8 @@ impl Default for Settings {
             zoom: 1.0,
             window: None,
             config: RunConfig::default(),
+            former_learning_rate: None,
+            last_model: None,
             data_folders: Vec::new(),
             cuda_folder: None,
             inference_device: InferenceChoice::default(),

@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::app::messages::Message;
 use crate::problem::Problem;
 use crate::run_config::{Range, RunConfig};
+use crate::text::format::plain;
 
 pub use crate::run_config::Field;
 
@@ -16,7 +17,7 @@ fn shown(field: Field, config: &RunConfig) -> String {
         Field::Seed => config.seed.to_string(),
         Field::Precision => config.precision.to_string(),
         Field::Device => config.device.to_string(),
-        number => number.number(config).map(|value| value.to_string()).unwrap_or_default(),
+        number => number.number(config).map(plain).unwrap_or_default(),
     }
 }
 
@@ -41,7 +42,7 @@ fn typed(field: Field, text: &str, config: &RunConfig) -> Option<RunConfig> {
         Field::Seed => config.seed = text.parse().ok()?,
         Field::Threads => config.threads = open(text, whole)?,
         Field::MemoryLimit => config.memory_limit = open(text, whole)?,
-        Field::Precision | Field::Device | Field::Other => return None,
+        Field::Precision | Field::Device | Field::Data | Field::Other => return None,
     }
     config.preset = config.matching_preset();
     Some(config)
@@ -82,6 +83,9 @@ impl App {
     }
 
     pub(in crate::app) fn type_text(&mut self, field: Field, text: String) {
+        if field == Field::LearningRate {
+            self.settings.former_learning_rate = None;
+        }
         if let Some(config) = typed(field, &text, &self.config) {
             self.config = config;
         }
@@ -96,6 +100,9 @@ impl App {
             message: Message::not_a_number(text, &field.range().map(Range::hint).unwrap_or_default()),
         });
         let mut validation_errors: Vec<ValidationError> = unreadable.collect();
+        if let Some(problem) = self.data_problem() {
+            validation_errors.push(ValidationError { field: Field::Data, message: Message::from(&Problem::Data(problem)) });
+        }
         for problem in self.config_problems() {
             let field = problem.field();
             if validation_errors.iter().all(|known| known.field != field) {

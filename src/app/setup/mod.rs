@@ -1,5 +1,6 @@
 //! The configuration of the next run: its fields as they are typed, and what this machine recommends.
 
+mod data_check;
 mod estimates;
 mod form;
 mod recommendation;

@@ -7,7 +7,7 @@ use crate::app::background::BackgroundResult;
 use crate::data::builtin;
 use crate::data::validation_size;
 use crate::hardware::{Hardware, precision_note, recommend};
-use crate::run_config::{ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig};
+use crate::run_config::{ConfigProblem, DataSource, DataSpec, DeviceChoice, Field, NamedSet, Precision, RunConfig};
 use crate::text::format::memory;
 use crate::train::{gpu_memory_needed, memory_needed};
 
@@ -73,9 +73,24 @@ impl App {
         let mut problems = self.config.problems();
         let device = self.config.device;
         problems.extend(self.why_not_device(device).map(|reason| ConfigProblem::DeviceUnavailable { device, reason }));
+        if let Some(given) = self.config.memory_limit
+            && let Some((train, test)) = self.images()
+        {
+            let needed = memory_needed(&self.config, train, test).div_ceil(1 << 20);
+            if needed > u64::from(given) && given > 0 {
+                problems.push(ConfigProblem::MemoryLimitTooLow { given, needed });
+            }
+        }
         let precision = self.config.precision;
         problems.extend(self.why_not_precision(precision).map(|reason| ConfigProblem::PrecisionUnavailable { precision, reason }));
         problems
+    }
+
+    /// What this value of a field means on this machine, where it is valid but hardly meant.
+    pub fn field_note(&self, field: Field) -> Option<String> {
+        let (threads, cores) = (self.config.threads?, self.hardware.as_ref()?.cpu.usable_cores);
+        let too_many = field == Field::Threads && threads > cores && Field::Threads.range()?.contains(threads.into());
+        too_many.then(|| format!("This machine has {cores} cores: more threads than that make training slower."))
     }
 
     /// The configuration recommended for this machine and the reason, once the hardware is known.
@@ -103,11 +118,14 @@ impl App {
         if std::mem::replace(&mut self.discovery_started, true) {
             return;
         }
+        self.check_data();
         self.probe();
         let benchmarks = self.deps.paths.benchmarks.clone();
         self.background.run(move || Some(BackgroundResult::Benchmark(crate::bench::latest(&benchmarks).map(Box::new))));
         self.find_data();
-        self.list_runs();
+        self.empty_deleted();
+        self.list_finished();
+        self.look_for_last_session();
     }
 
     pub(in crate::app) fn probe(&self) {

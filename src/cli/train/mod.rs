@@ -6,6 +6,7 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use self::watch::RunEnd;
 use super::arguments::choice;
 use super::devices;
 use super::engine::Engine;
@@ -190,9 +191,12 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     )?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
-    let Some(summary) = watch::train(&engine, &config, from, &mut output)? else {
-        report::discarded(&mut output)?;
-        return Err(Failure::Interrupted);
+    let summary = match watch::train(&engine, &config, from, &mut output)? {
+        RunEnd::Saved(summary) => summary,
+        RunEnd::Unfinished(checkpoint) => {
+            report::unfinished(checkpoint.as_deref(), &mut output)?;
+            return Err(Failure::Interrupted);
+        }
     };
     report::finished(&summary, &mut output)?;
     if report::is_complete(&summary) { Ok(()) } else { Err(Failure::Interrupted) }

@@ -1,5 +1,7 @@
 //! The output of `inkling train`: JSON objects for scripts and lines for people.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
@@ -88,10 +90,13 @@ struct Finished<'a> {
     config: &'a RunConfig,
 }
 
-/// JSON at the end of a run of which nothing was saved.
+/// JSON at the end of a run that was stopped before its first epoch was complete.
 #[derive(Serialize)]
-struct Discarded {
+struct Unfinished {
     event: &'static str,
+    /// The folder it can be resumed from; absent where nothing was saved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checkpoint: Option<String>,
 }
 
 /// The line at the start of the run.
@@ -174,8 +179,13 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
     output.text(&format!("Try it on an image of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
 }
 
-/// Prints that nothing was saved.
-pub fn discarded(output: &mut Output) -> Result<(), Failure> {
-    output.json(&Discarded { event: "discarded" })?;
-    output.text("Stopped before the first epoch was complete; nothing was saved.")
+/// Prints that the run was stopped before its first epoch was complete, and whether it can be resumed.
+pub fn unfinished(checkpoint: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
+    let event = if checkpoint.is_some() { "unfinished" } else { "discarded" };
+    output.json(&Unfinished { event, checkpoint: checkpoint.map(|folder| folder.display().to_string()) })?;
+    output.text(if checkpoint.is_some() {
+        "Stopped before the first epoch was complete. To resume the run: inkling train --resume"
+    } else {
+        "Stopped before the first step; nothing was saved."
+    })
 }

@@ -14,11 +14,21 @@ use crate::records::{RunPlan, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 use crate::text::format::grouped;
 
-/// Trains and follows the run to its end; `None` when nothing of it was saved.
-pub fn train(engine: &Engine, config: &RunConfig, from: Option<PathBuf>, output: &mut Output) -> Result<Option<RunSummary>, Failure> {
+/// How a run ended.
+#[derive(Debug)]
+pub enum RunEnd {
+    /// It was saved.
+    Saved(Box<RunSummary>),
+    /// It was stopped before its first epoch was complete; its checkpoint, if there is one, is in this folder.
+    Unfinished(Option<PathBuf>),
+}
+
+/// Trains and follows the run to its end.
+pub fn train(engine: &Engine, config: &RunConfig, from: Option<PathBuf>, output: &mut Output) -> Result<RunEnd, Failure> {
     let mut progress = Progress::new();
     let mut plan = None;
     let mut complained = false;
+    let mut checkpoint = None;
     progress.note(&format!("Preparing {}.", config.data.label()));
     let is_resumed = from.is_some();
     let result = engine.run(Job::Train { config: config.clone(), from }, |update| {
@@ -53,7 +63,10 @@ pub fn train(engine: &Engine, config: &RunConfig, from: Option<PathBuf>, output:
                 complained = true;
                 progress.note(&Message::checkpoint_not_kept(&problem).to_string());
             }
-            Update::Event(Event::Checkpoint { kept: Ok(()), .. }) => complained = false,
+            Update::Event(Event::Checkpoint { kept: Ok(()), folder, .. }) => {
+                complained = false;
+                checkpoint = Some(folder);
+            }
             Update::Event(Event::NotSaved { problem, .. }) => {
                 output.json(&report::NotSaved::new(&problem))?;
                 progress.note(&Message::run_not_saved(&problem).to_string());
@@ -65,9 +78,9 @@ pub fn train(engine: &Engine, config: &RunConfig, from: Option<PathBuf>, output:
         Ok(())
     })?;
     match result {
-        Some(JobResult::Train(summary)) => Ok(Some(summary)),
+        Some(JobResult::Train(summary)) => Ok(RunEnd::Saved(Box::new(summary))),
         Some(_) => Err(Problem::EngineGone.into()),
-        None => Ok(None),
+        None => Ok(RunEnd::Unfinished(checkpoint)),
     }
 }
 

@@ -12,8 +12,8 @@ pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, s
     let Imported { file, summary, finding } = import(spec, context)?;
     let weights = workspace.settings.weights.unwrap_or(WeightFormat::F32);
     let summary = match &workspace.settings.runs {
-        RunsTarget::Store(root) => Store::new(root).keep(&file, &summary, weights, None)?,
-        RunsTarget::Folder { folder, replace } => keep_in(folder, *replace, &file, &summary, weights, None)?,
+        RunsTarget::Store(root) => Store::new(root).keep(&file, &summary, &[], weights, None)?,
+        RunsTarget::Folder { folder, replace } => keep_in(folder, *replace, &file, &summary, &[], weights, None)?,
     };
     Ok(JobResult::Import { summary, finding })
 }

@@ -91,7 +91,7 @@ pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let label = ui.label("Model");
         let current = app.model_in_use.as_ref().map(|reader| &reader.reference);
         let shown = current.map_or_else(|| "Loading…".to_owned(), |reference| model_names::model(app, reference));
-        let choice = ComboBox::from_id_salt("model").width(190.0).truncate().selected_text(shown.clone()).show_ui(ui, |ui| {
+        let choice = ComboBox::from_id_salt("model").width(190.0).truncate().selected_text(&shown).show_ui(ui, |ui| {
             for reference in model_names::models(app, 8) {
                 if ui.selectable_label(current == Some(&reference), model_names::model(app, &reference)).clicked() {
                     actions.push(Action::UseModel(reference));
@@ -102,7 +102,7 @@ pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 actions.push(Action::Show(Screen::Models));
             }
         });
-        choice.response.labelled_by(label.id);
+        style::explain_list(choice.response.labelled_by(label.id), &shown, "");
     });
     if let Some(reader) = &app.model_in_use {
         let sentence = ui.label(RichText::new(capitalised(&model_sentence(reader, app.run.as_ref()))).weak());

@@ -65,6 +65,20 @@ pub fn title(config: &RunConfig) -> String {
     format!("{} on {}", config.model.label(), config.data.label())
 }
 
+/// What a run is found by: its title, its date, and the name of its folder.
+pub fn searched_text(entry: &RunEntry) -> String {
+    let name = entry.folder.file_name().unwrap_or(entry.folder.as_os_str()).to_string_lossy();
+    let known =
+        entry.summary.as_ref().map_or_else(|_| String::new(), |run| format!("{} {}", title(&run.config), local_time(&run.finished_at)));
+    format!("{known} {name}")
+}
+
+/// Test accuracy where it was measured, else validation accuracy, else 0.
+pub fn accuracy(summary: &RunSummary) -> f64 {
+    let validation = || summary.kept().map(|record| f64::from(record.validation_accuracy));
+    summary.test.as_ref().map(|test| test.accuracy).or_else(validation).unwrap_or(0.0)
+}
+
 /// Test accuracy where it was measured, else validation accuracy.
 fn best_accuracy(summary: &RunSummary) -> Option<(String, &'static str)> {
     let tested = summary.test.as_ref().map(|test| (percent(test.accuracy, 2), "test"));

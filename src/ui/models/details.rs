@@ -13,7 +13,7 @@ use crate::records::{ModelRef, RunSummary};
 use crate::run_config::{OptimizerKind, RunConfig};
 use crate::runs::RunEntry;
 use crate::text::format::local_time;
-use crate::text::format::{duration, file_size, grouped, percent};
+use crate::text::format::{duration, file_size, grouped, percent, plain};
 use crate::text::visible;
 use crate::ui::style;
 
@@ -64,7 +64,7 @@ pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, confirming: &mut
             *confirming = Some(entry.folder.clone());
         }
     });
-    before_deleting(ui, entry, "Permanently delete this run's folder?", confirming, actions);
+    before_deleting(ui, entry, "Delete this run's folder?", confirming, actions);
 }
 
 /// A finished run.
@@ -105,6 +105,13 @@ fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
         if ui.add(style::primary_button(ui, "Use for drawing")).clicked() {
             actions.push(Action::DrawWith(ModelRef::File(summary.model_path.clone())));
         }
+        if !summary.epochs.is_empty() {
+            let curves = ui.add_enabled(!app.is_training(), Button::new("Curves"));
+            let about = "Loss and accuracy during training, on the Train screen";
+            if curves.on_hover_text(about).on_disabled_hover_text("Unavailable while a run is in progress").clicked() {
+                actions.push(Action::ShowCurves(entry.folder.clone()));
+            }
+        }
         if ui.button("Results").on_hover_text("Accuracy, confusion matrix and misclassified images").clicked() {
             actions.push(Action::ShowResults(entry.folder.clone()));
         }
@@ -126,7 +133,7 @@ fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
             *confirming = Some(entry.folder.clone());
         }
     });
-    before_deleting(ui, entry, "Permanently delete this run with its model, settings and training history?", confirming, actions);
+    before_deleting(ui, entry, "Delete this run with its model, settings and training history?", confirming, actions);
 }
 
 /// The confirmation, while this run's deletion waits for it.
@@ -137,7 +144,7 @@ fn before_deleting(ui: &mut Ui, entry: &RunEntry, question: &str, confirming: &m
     style::card(ui).show(ui, |ui| {
         ui.label(question);
         ui.horizontal(|ui| {
-            if confirm_delete::buttons(ui, "Delete permanently", confirming) {
+            if confirm_delete::buttons(ui, "Delete", confirming) {
                 actions.push(Action::DeleteRun(entry.folder.clone()));
             }
         });
@@ -188,8 +195,8 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
         fact("Augmentation", config.augmentation.label().to_owned());
         fact("Activation", config.activation.label().to_owned());
         fact("Optimiser", optimizer(config));
-        fact("Learning rate", format!("{} ({})", config.learning_rate, config.schedule.label()));
-        fact("Weight decay", config.weight_decay.to_string());
+        fact("Learning rate", format!("{} ({})", plain(config.learning_rate), config.schedule.label()));
+        fact("Weight decay", plain(config.weight_decay));
         if config.label_smoothing > 0.0 {
             fact("Label smoothing", config.label_smoothing.to_string());
         }

@@ -6,14 +6,17 @@ mod confirm_delete;
 mod details;
 mod export;
 mod interrupted;
+mod order;
 
 use std::path::PathBuf;
 
 use eframe::egui::{Align, Button, Layout, RichText, ScrollArea, Ui, vec2};
 
+use self::order::Order;
 use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App, Screen};
+use crate::records::{ModelRef, RunSummary};
 use crate::runs::RunEntry;
 
 /// The selected model.
@@ -27,6 +30,7 @@ enum Selected {
 #[derive(Debug, Default)]
 pub struct ModelsView {
     selected: Option<Selected>,
+    order: Order,
     /// The run, finished or interrupted, whose deletion waits for confirmation.
     confirming: Option<PathBuf>,
 }
@@ -100,10 +104,22 @@ fn chosen(view: &ModelsView, runs: &[RunEntry]) -> Selected {
 
 fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen: &Selected, inline: bool, actions: &mut Vec<Action>) {
     interrupted::show(ui, app, &mut view.confirming, actions);
-    for entry in runs {
+    view.order.show(ui, runs);
+    let listed = view.order.arrange(runs);
+    if listed.is_empty() && !runs.is_empty() {
+        ui.label(style::hint("No model matches the search."));
+    }
+    for entry in listed {
         let this = Selected::Run(entry.folder.clone());
-        if card::run(ui, app, entry, *chosen == this).clicked() {
+        let card = card::run(ui, app, entry, *chosen == this);
+        if card.clicked() {
             view.selected = Some(this.clone());
+        }
+        if let Ok(summary) = &entry.summary {
+            if card.double_clicked() {
+                actions.push(Action::DrawWith(ModelRef::File(summary.model_path.clone())));
+            }
+            card.context_menu(|ui| context_menu(ui, app, entry, summary, view, actions));
         }
         if inline && *chosen == this {
             ui.indent("details", |ui| show_details(ui, app, runs, view, chosen, actions));
@@ -123,6 +139,30 @@ fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen
     }
     if inline && *chosen == Selected::Starter {
         ui.indent("details of the starter", |ui| show_details(ui, app, runs, view, chosen, actions));
+    }
+}
+
+/// What a right click on a model offers.
+fn context_menu(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView, actions: &mut Vec<Action>) {
+    let (folder, model) = (&entry.folder, ModelRef::File(summary.model_path.clone()));
+    let training = app.is_training();
+    for (label, enabled, action) in [
+        ("Use for drawing", true, Action::DrawWith(model.clone())),
+        ("Show curves", !training && !summary.epochs.is_empty(), Action::ShowCurves(folder.clone())),
+        ("Show results", true, Action::ShowResults(folder.clone())),
+        ("Fine-tune", !training, Action::TrainFurther(folder.clone())),
+        ("Export…", true, Action::OpenExport(model)),
+        ("Open folder", true, Action::OpenFolder(folder.clone())),
+    ] {
+        if ui.add_enabled(enabled, Button::new(label)).clicked() {
+            view.selected = Some(Selected::Run(folder.clone()));
+            actions.push(action);
+        }
+    }
+    ui.separator();
+    if ui.button("Delete…").clicked() {
+        view.selected = Some(Selected::Run(folder.clone()));
+        view.confirming = Some(folder.clone());
     }
 }
 

@@ -80,7 +80,7 @@ fn before_the_first_step(ui: &mut Ui, run: &RunView) {
                 ui.add(bar).accessible_name("Data preparation progress");
             });
         }
-        Phase::Failed => {
+        Phase::Failed | Phase::Interrupted => {
             style::empty_state(ui, "The run failed before its first step", "See the message above for the reason and what to do.");
         }
         Phase::Discarded => {
@@ -92,7 +92,7 @@ fn before_the_first_step(ui: &mut Ui, run: &RunView) {
 
 /// The four charts, and the crosshair they share.
 fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView, fit: bool) {
-    let steps_per_epoch = run.plan.as_ref().map_or(1.0, |plan| plan.steps_per_epoch.max(1) as f64);
+    let steps_per_epoch = run.steps_per_epoch().map_or(1.0, |steps| steps.max(1) as f64);
     let x = XAxis { unit: view.unit, steps_per_epoch };
     let [loss, accuracy, throughput, memory] = subjects(&view.curves, view.visible, style::palette(ui), app.settings.log_loss);
     let readout = view.cursor.and_then(|step| Readout::at(&view.curves, step, steps_per_epoch));

@@ -30,7 +30,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
                 }
             }
         });
-        chosen.response.labelled_by(label.id).accessible_name("Model to evaluate");
+        let list = chosen.response.labelled_by(label.id).accessible_name("Model to evaluate");
+        style::explain_list(list, &model_names::model(app, &model), "");
         let label = ui.label("Test set");
         let chosen = ComboBox::from_id_salt("test set").width(160.0).truncate().selected_text(set.label()).show_ui(ui, |ui| {
             for candidate in data {
@@ -39,7 +40,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
                 }
             }
         });
-        chosen.response.labelled_by(label.id).accessible_name("Test set to evaluate on");
+        let list = chosen.response.labelled_by(label.id).accessible_name("Test set to evaluate on");
+        style::explain_list(list, &set.label(), "");
         if let Some(running) = app.jobs.evaluation() {
             let fraction = running.progress.fraction;
             let bar = ProgressBar::new(fraction).desired_width(160.0).text(format!("{:.0} %", fraction * 100.0));

@@ -2,8 +2,9 @@
 
 use eframe::egui::{Button, Frame, KeyboardShortcut, Label, Margin, Panel, Response, RichText, Ui};
 
+use super::fields;
 use crate::app::messages::Message;
-use crate::app::{Action, App, Phase, RunView};
+use crate::app::{Action, App, Field, Phase, RunView};
 use crate::records::RunPosition;
 use crate::text::format::{duration, percent};
 use crate::ui::{icons, shortcuts, style};
@@ -21,7 +22,12 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if !app.run.as_ref().is_some_and(RunView::is_active)
             && let Some(first) = app.validation_errors().first()
         {
-            style::invalid(ui, &format!("Cannot start. {}", first.message.what));
+            let reason = format!("Cannot start. {}", first.message.what);
+            if first.field == Field::Other {
+                style::invalid(ui, &reason);
+            } else if style::invalid_link(ui, &reason).on_hover_text("Go to this setting").clicked() {
+                fields::look_for(ui, first.field);
+            }
         }
     });
 }

@@ -1,11 +1,11 @@
 //! The rows of the run panel: a label, a control, and below it the reason if its value is invalid.
 
-use eframe::egui::{Align, Button, ComboBox, Label, Layout, Response, TextEdit, Ui, vec2};
+use eframe::egui::{Align, Button, ComboBox, Id, Label, Layout, Response, TextEdit, Ui, vec2};
 
 use crate::app::{Action, App, Field};
 use crate::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
 use crate::text::visible;
-use crate::ui::style;
+use crate::ui::{icons, style};
 
 /// The labels' width, in points, so that the controls line up.
 const LABEL_WIDTH: f32 = 112.0;
@@ -28,14 +28,16 @@ fn row(ui: &mut Ui, label: &str, control: impl FnOnce(&mut Ui) -> Response) -> R
 pub fn choice<T: Copy + PartialEq>(
     ui: &mut Ui,
     label: &str,
+    about: &str,
     current: &mut T,
     all: &[T],
     name: impl Fn(T) -> &'static str,
     why_not: impl Fn(T) -> Option<String>,
 ) -> Response {
-    row(ui, label, |ui| {
+    let shown = name(*current);
+    let response = row(ui, label, |ui| {
         let width = ui.available_width();
-        let list = ComboBox::from_id_salt(label).width(width).truncate().selected_text(name(*current));
+        let list = ComboBox::from_id_salt(label).width(width).truncate().selected_text(shown);
         list.show_ui(ui, |ui| {
             for &option in all {
                 if entry(ui, *current == option, name(option), why_not(option).as_deref()) {
@@ -44,7 +46,8 @@ pub fn choice<T: Copy + PartialEq>(
             }
         })
         .response
-    })
+    });
+    style::explain_list(response, shown, about)
 }
 
 /// One entry of a drop-down list; true when it was chosen.
@@ -67,7 +70,7 @@ pub fn number(ui: &mut Ui, app: &App, field: Field, label: &str, about: &str, ac
 /// A row with a field for an optional number; `left_out` is the empty field's placeholder.
 pub fn open_number(ui: &mut Ui, app: &App, field: Field, label: &str, left_out: &str, about: &str, actions: &mut Vec<Action>) {
     let mut text = app.text(field);
-    row(ui, label, |ui| {
+    let response = row(ui, label, |ui| {
         let response = ui.add(TextEdit::singleline(&mut text).hint_text(left_out).desired_width(f32::INFINITY).char_limit(24));
         if response.changed() {
             actions.push(Action::Type(field, text));
@@ -75,7 +78,7 @@ pub fn open_number(ui: &mut Ui, app: &App, field: Field, label: &str, left_out: 
         response
     })
     .on_hover_text(about);
-    obstacle(ui, app, field);
+    below(ui, app, field, &response);
 }
 
 /// A row with a check box.
@@ -83,11 +86,34 @@ pub fn check(ui: &mut Ui, label: &str, ticked: &mut bool) -> Response {
     row(ui, label, |ui| ui.checkbox(ticked, ""))
 }
 
-/// The reason why the field's value is invalid, if it is.
-pub fn obstacle(ui: &mut Ui, app: &App, field: Field) {
+/// What is below a field: the reason why its value is invalid, if it is, or what to know about it. Comes into view where it is looked for.
+pub fn below(ui: &mut Ui, app: &App, field: Field, control: &Response) {
+    let frame = ui.ctx().cumulative_frame_nr();
+    if ui.data(|data| data.get_temp::<(Field, u64)>(looked_for())).is_some_and(|(wanted, since)| wanted == field && since < frame) {
+        ui.data_mut(|data| data.remove::<(Field, u64)>(looked_for()));
+        control.request_focus();
+        control.scroll_to_me(Some(Align::Center));
+    }
     for obstacle in app.validation_errors().iter().filter(|obstacle| obstacle.field == field) {
         style::invalid(ui, &obstacle.message.to_string());
     }
+    if let Some(note) = app.field_note(field) {
+        ui.horizontal_top(|ui| {
+            icons::icon(ui, icons::Icon::Note);
+            ui.add(Label::new(style::hint(note)).wrap());
+        });
+    }
+}
+
+/// Brings this field into view, with the keyboard's focus, in the next frame: a click in this one would take the focus away again.
+pub fn look_for(ui: &Ui, field: Field) {
+    let frame = ui.ctx().cumulative_frame_nr();
+    ui.data_mut(|data| data.insert_temp(looked_for(), (field, frame)));
+    ui.ctx().request_repaint();
+}
+
+fn looked_for() -> Id {
+    Id::unique("the setting that is looked for")
 }
 
 /// The weights the run starts from, unless they are random.
@@ -109,12 +135,15 @@ pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
 
 /// What to learn from.
 pub fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    row(ui, "Data set", |ui| {
-        let list = ComboBox::from_id_salt("data").width(ui.available_width()).truncate().selected_text(app.config.data.label());
+    let label = app.config.data.label();
+    let response = row(ui, "Data set", |ui| {
+        let list = ComboBox::from_id_salt("data").width(ui.available_width()).truncate().selected_text(&label);
         list.show_ui(ui, |ui| data_entries(ui, app, actions)).response
-    })
-    .on_hover_text(app.config.data.to_string());
-    ui.label(style::hint(data_description(app)));
+    });
+    let description = data_description(app);
+    let response = style::explain_list(response, &label, &description);
+    ui.label(style::hint(description));
+    below(ui, app, Field::Data, &response);
 }
 
 fn data_entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

@@ -7,6 +7,7 @@ mod fields;
 mod more_settings;
 mod presets;
 mod queue;
+pub(super) mod resume_offer;
 
 use eframe::egui::{Label, ScrollArea, Ui};
 
@@ -38,17 +39,18 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     style::section(ui, "Settings");
     let mut config = app.config.clone();
     ui.vertical(|ui| fields::initial_weights(ui, app, &mut config));
-    fields::choice(ui, "Model", &mut config.model, ModelKind::ALL, ModelKind::label, |_| None)
-        .on_hover_text(descriptions::model(app.config.model));
+    let about = descriptions::model(app.config.model);
+    fields::choice(ui, "Model", about, &mut config.model, ModelKind::ALL, ModelKind::label, |_| None);
     fields::number(ui, app, Field::Epochs, "Epochs", "Passes over the training set.", actions);
     fields::number(ui, app, Field::BatchSize, "Batch size", "Images per optimiser step.", actions);
     ui.vertical(|ui| comparisons::show(ui, app, actions));
-    fields::choice(ui, "Augmentation", &mut config.augmentation, Augmentation::ALL, Augmentation::label, |_| None)
-        .on_hover_text(format!("Random changes to the training images. {}", descriptions::augmentation(app.config.augmentation)));
+    let about = format!("Random changes to the training images. {}", descriptions::augmentation(app.config.augmentation));
+    fields::choice(ui, "Augmentation", &about, &mut config.augmentation, Augmentation::ALL, Augmentation::label, |_| None);
     let offered = app.precisions();
-    fields::choice(ui, "Precision", &mut config.precision, &offered, Precision::label, |precision| app.why_not_precision(precision))
-        .on_hover_text("The number format of matrix products and convolutions; weights, sums and the loss are always f32.");
-    fields::obstacle(ui, app, Field::Precision);
+    let about = "The number format of matrix products and convolutions; weights, sums and the loss are always f32.";
+    let why_not = |precision| app.why_not_precision(precision);
+    let response = fields::choice(ui, "Precision", about, &mut config.precision, &offered, Precision::label, why_not);
+    fields::below(ui, app, Field::Precision, &response);
     ui.vertical(|ui| {
         if let Some(note) = app.precision_note(app.config.precision) {
             ui.add(Label::new(style::hint(note)).wrap());

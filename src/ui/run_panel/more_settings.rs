@@ -1,6 +1,6 @@
 //! The advanced settings of the run panel: optimisation, regularisation, and the device.
 
-use eframe::egui::{CollapsingHeader, Ui};
+use eframe::egui::{Align, CollapsingHeader, CollapsingResponse, Ui};
 
 use super::{descriptions, fields};
 use crate::app::{Action, App, Field, device_name};
@@ -26,7 +26,7 @@ const FIELDS: [Field; 12] = [
 /// Draws them, collapsed at first; an invalid value opens them.
 pub fn show(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {
     let invalid = app.validation_errors().iter().any(|obstacle| FIELDS.contains(&obstacle.field));
-    CollapsingHeader::new("More settings").open(invalid.then_some(true)).show_unindented(ui, |ui| {
+    let shown = CollapsingHeader::new("More settings").open(invalid.then_some(true)).show_unindented(ui, |ui| {
         style::section(ui, "Optimisation");
         optimization(ui, app, config, actions);
         style::section(ui, "Regularisation");
@@ -34,17 +34,35 @@ pub fn show(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Ac
         style::section(ui, "Execution");
         execution(ui, app, config, actions);
     });
+    scroll_to_opened(ui, &shown);
+}
+
+/// Scrolls to the settings while they unfold, once somebody has opened them: they begin at the panel's lower edge.
+fn scroll_to_opened<T>(ui: &Ui, shown: &CollapsingResponse<T>) {
+    let (unfolding, header, openness) = (shown.header_response.id.with("unfolding"), &shown.header_response, shown.openness);
+    if header.clicked() && openness < 0.5 {
+        ui.data_mut(|data| data.insert_temp(unfolding, openness));
+    }
+    let Some(before) = ui.data(|data| data.get_temp::<f32>(unfolding)) else { return };
+    if openness >= before {
+        header.scroll_to_me(Some(Align::TOP));
+    }
+    if openness >= before && openness < 1.0 {
+        ui.data_mut(|data| data.insert_temp(unfolding, openness));
+    } else {
+        ui.data_mut(|data| data.remove::<f32>(unfolding));
+    }
 }
 
 fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {
-    fields::choice(ui, "Activation", &mut config.activation, Activation::ALL, Activation::label, |_| None)
-        .on_hover_text("The non-linearity between layers; without it, a deep network could represent no more than a single layer.");
-    fields::choice(ui, "Optimiser", &mut config.optimizer, OptimizerKind::ALL, OptimizerKind::label, |_| None)
-        .on_hover_text(format!("How weights are updated from gradients. {}", descriptions::optimizer(app.config.optimizer)));
+    let about = "The non-linearity between layers; without it, a deep network could represent no more than a single layer.";
+    fields::choice(ui, "Activation", about, &mut config.activation, Activation::ALL, Activation::label, |_| None);
+    let about = format!("How weights are updated from gradients. {}", descriptions::optimizer(app.config.optimizer));
+    fields::choice(ui, "Optimiser", &about, &mut config.optimizer, OptimizerKind::ALL, OptimizerKind::label, |_| None);
     let about = "Size of the weight updates, at its maximum over the schedule. Too large and training diverges; too small and it is slow.";
     fields::number(ui, app, Field::LearningRate, "Learning rate", about, actions);
-    fields::choice(ui, "Schedule", &mut config.schedule, ScheduleKind::ALL, ScheduleKind::label, |_| None)
-        .on_hover_text(format!("How the learning rate changes during the run. {}", descriptions::schedule(app.config.schedule)));
+    let about = format!("How the learning rate changes during the run. {}", descriptions::schedule(app.config.schedule));
+    fields::choice(ui, "Schedule", &about, &mut config.schedule, ScheduleKind::ALL, ScheduleKind::label, |_| None);
     if app.config.optimizer == OptimizerKind::Sgd {
         let about = "Share of the previous update that is carried over to the next one; 0.9 is typical.";
         fields::number(ui, app, Field::Momentum, "Momentum", about, actions);
@@ -73,8 +91,9 @@ fn regularization(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn execution(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {
     let offered = DeviceChoice::ALL.iter().copied().filter(|&device| device == config.device || app.can_exist(device)).collect::<Vec<_>>();
-    fields::choice(ui, "Device", &mut config.device, &offered, DeviceChoice::label, |device| app.why_not_device(device));
-    fields::obstacle(ui, app, Field::Device);
+    let why_not = |device| app.why_not_device(device);
+    let response = fields::choice(ui, "Device", "Where the run is computed.", &mut config.device, &offered, DeviceChoice::label, why_not);
+    fields::below(ui, app, Field::Device, &response);
     ui.vertical(|ui| {
         if app.config.device == DeviceChoice::Auto {
             let device = device_name(app.device_for(DeviceChoice::Auto, app.config.precision), true);

@@ -1,26 +1,46 @@
-//! The confirmation before the window closes during training.
+//! What becomes of the run when the window closes during training.
 
 use eframe::egui::{Id, Modal, RichText, Ui};
 
+use crate::app::{App, RunView};
 use crate::ui::style;
 
-/// Asks whether to stop the run and close; `None` while there is no answer. Escape keeps training.
-pub fn confirm_close(ui: &Ui) -> Option<bool> {
+/// The answer to the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseAnswer {
+    /// The window stays open.
+    KeepTraining,
+    /// The run is interrupted, to be resumed at the next start.
+    ResumeLater,
+    /// The run is stopped and saved as a model.
+    StopAndSave,
+}
+
+/// Asks what is to become of the run; `None` while there is no answer. Escape keeps training.
+pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
+    let has_model = app.run.as_ref().is_some_and(RunView::has_completed_epoch);
     let modal = Modal::new(Id::unique("before closing")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
-        ui.set_width(420.0);
+        ui.set_width(440.0_f32.min(ui.ctx().content_rect().width() - 80.0));
         ui.label(RichText::new("Training is in progress").heading());
-        ui.label("Closing the window stops the run. The weights from its last completed epoch are saved as a model.");
+        ui.label(if has_model {
+            "Resume it the next time you open Inkling, or stop it now and save the weights of its last completed epoch as a model."
+        } else {
+            "You can resume it the next time you open Inkling. It cannot be saved as a model yet: its first epoch is not complete."
+        });
         ui.add_space(style::GAP);
         let mut answer = None;
-        ui.horizontal(|ui| {
-            if ui.add(style::primary_button(ui, "Keep training")).clicked() {
-                answer = Some(false);
+        ui.horizontal_wrapped(|ui| {
+            if ui.add(style::primary_button(ui, "Resume next time")).on_hover_text("Closes the window").clicked() {
+                answer = Some(CloseAnswer::ResumeLater);
             }
-            if ui.add(style::secondary_button("Stop and close")).clicked() {
-                answer = Some(true);
+            if has_model && ui.add(style::secondary_button("Stop and save")).on_hover_text("Closes the window").clicked() {
+                answer = Some(CloseAnswer::StopAndSave);
+            }
+            if ui.add(style::secondary_button("Keep training")).on_hover_text("Escape").clicked() {
+                answer = Some(CloseAnswer::KeepTraining);
             }
         });
         answer
     });
-    modal.inner.or_else(|| modal.should_close().then_some(false))
+    modal.inner.or_else(|| modal.should_close().then_some(CloseAnswer::KeepTraining))
 }

@@ -11,7 +11,7 @@ use super::window::Views;
 use super::{draw, hardware, models, monitor, plots, results, run_panel, style};
 use crate::app::{Action, App, Screen};
 
-pub use confirm_close::confirm_close;
+pub use confirm_close::{CloseAnswer, confirm_close};
 
 /// From this width, in points, the canvas is shown beside the plots.
 const DRAW_BESIDE_WIDTH: f32 = 1300.0;
@@ -41,7 +41,10 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
         }
     }
     CentralPanel::no_frame().frame(style::screen_frame(ui)).show(ui, |ui| match app.screen {
-        Screen::Train => plots::show(ui, app, &mut views.plots, actions),
+        Screen::Train => {
+            run_panel::resume_offer::show(ui, app, actions);
+            plots::show(ui, app, &mut views.plots, actions);
+        }
         Screen::Draw => draw::show(ui, app, &mut views.draw, actions),
         Screen::Models => models::show(ui, app, &mut views.models, actions),
         Screen::Results => results::show(ui, app, &mut views.results, actions),

@@ -43,6 +43,11 @@ fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
                 if ui.button("Dismiss").clicked() {
                     actions.push(Action::Dismiss(notice.id));
                 }
+                if let Some(offer) = &notice.offer
+                    && ui.button(offer.label).clicked()
+                {
+                    actions.push(offer.action.clone());
+                }
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
                     ui.spacing_mut().item_spacing.y = 2.0;
                     ui.add(Label::new(RichText::new(&notice.message.what).strong()).wrap().selectable(true));

@@ -24,6 +24,23 @@ pub fn show(ui: &mut Ui, app: &App, step: WizardStep, drawing: &mut DrawView, ac
         });
     });
     keys(ui, app, step, actions);
+    remember_arrows(ui);
+}
+
+/// Notes whether an arrow key was pressed: it moves the keyboard's focus when the frame ends.
+fn remember_arrows(ui: &Ui) {
+    let pressed =
+        ui.input(|input| [Key::ArrowUp, Key::ArrowDown, Key::ArrowLeft, Key::ArrowRight].into_iter().any(|key| input.key_pressed(key)));
+    ui.data_mut(|data| data.insert_temp(arrows(), pressed));
+}
+
+/// True if an arrow key has just moved the keyboard's focus.
+fn came_by_arrow(ui: &Ui) -> bool {
+    ui.data(|data| data.get_temp(arrows())).unwrap_or(false)
+}
+
+fn arrows() -> Id {
+    Id::unique("an arrow key moved the focus")
 }
 
 /// The buttons Back, Skip and Next; Next has the focus at first.

@@ -2,6 +2,7 @@
 
 use eframe::egui::{Color32, Frame, Id, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
+use super::came_by_arrow;
 use crate::app::{Action, App, WizardStep};
 use crate::data::builtin;
 use crate::ink::Ink;
@@ -183,7 +184,9 @@ fn option(ui: &mut Ui, chosen: bool, possible: bool, title: &str, body: &str) ->
         ui.set_min_width(ui.available_width());
         ui.add_enabled_ui(possible, |ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            let clicked = ui.radio(chosen, RichText::new(title).strong().size(16.0)).clicked();
+            let radio = ui.radio(chosen, RichText::new(title).strong().size(16.0));
+            // As everywhere, an arrow key that moves to a radio button chooses it.
+            let clicked = radio.clicked() || (!chosen && radio.has_focus() && came_by_arrow(ui));
             ui.horizontal(|ui| {
                 // Aligned with the title, which follows the radio button.
                 ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing - ui.spacing().item_spacing.x);

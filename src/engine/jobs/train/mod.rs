@@ -37,14 +37,14 @@ pub(super) fn run(
             context.queue.recognizer.set_trained(classifier_on_cpu(&trained, reference));
             saved.map(JobResult::Train)
         }
-        Ok(TrainOutcome::Discarded) => Err(JobError::Cancelled),
+        Ok(TrainOutcome::Unfinished) => Err(JobError::Cancelled),
         Ok(TrainOutcome::Interrupted) => Err(JobError::Failed(Problem::Interrupted { checkpoint: None })),
         Err(error) => Err(error),
     };
     let is_obsolete = match &result {
         Ok(_) => true,
-        // A run that is stopped in its first epoch leaves nothing, unless it was resumed.
-        Err(JobError::Cancelled) => from.is_none(),
+        // It was stopped in its first epoch, or in the one it was resumed in.
+        Err(JobError::Cancelled) => false,
         // Resumed from where it diverged, it would diverge again.
         Err(JobError::Failed(problem)) => matches!(problem, Problem::Diverged { .. }),
     };

@@ -98,10 +98,10 @@ impl ObservedRun<'_, '_, '_> {
 }
 
 impl Observer for ObservedRun<'_, '_, '_> {
-    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord], position: RunPosition) {
+    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord], curve: &[StepPoint], position: RunPosition) {
         self.completed_before = before.len() as u32;
-        let folder = self.writer.folder().to_owned();
-        self.send(Event::Started { run: self.context.id, plan: plan.clone(), before: before.to_vec(), position, folder });
+        let (run, folder) = (self.context.id, self.writer.folder().to_owned());
+        self.send(Event::Started { run, plan: plan.clone(), before: before.to_vec(), curve: curve.to_vec(), position, folder });
         // Nothing was learned yet, or not this time: whoever wants to may use it.
         self.offer_weights(net, before.last(), f32::NEG_INFINITY, false);
     }

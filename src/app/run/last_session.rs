@@ -1,0 +1,70 @@
+//! What the last session left: the run that was interrupted, or the model that was used last, with its curves and results.
+
+use std::path::{Path, PathBuf};
+
+use crate::app::App;
+use crate::app::action::Screen;
+use crate::app::background::BackgroundResult;
+use crate::app::run::RunView;
+use crate::records::{JobId, ModelRef};
+use crate::runs::{Checkpoints, FinishedRun, InterruptedRun};
+
+impl App {
+    /// Reads it in the background.
+    pub(in crate::app) fn look_for_last_session(&self) {
+        let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
+        let folder = self.settings.last_model.as_deref().and_then(Path::parent).map(PathBuf::from);
+        self.background.run(move || {
+            let finished = folder.and_then(|folder| {
+                FinishedRun::load(&folder).inspect_err(|error| tracing::info!(%error, "the last model is not used")).ok()
+            });
+            Some(BackgroundResult::LastSession { interrupted: checkpoints.list(), finished: finished.map(Box::new) })
+        });
+    }
+
+    /// Shows it, unless something else has been begun by now: the interrupted run if it is the newer one, otherwise the finished one.
+    pub(in crate::app) fn restore_last_session(&mut self, interrupted: Vec<InterruptedRun>, finished: Option<Box<FinishedRun>>) {
+        self.set_interrupted(interrupted);
+        let finished = finished.filter(|run| self.settings.last_model.as_ref() == Some(&run.summary.model_path));
+        if let Some(run) = &finished {
+            let untouched = self.model_in_use.as_ref().is_none_or(|model| model.reference == ModelRef::Starter);
+            if untouched && self.results.is_none() {
+                self.use_model(ModelRef::File(run.summary.model_path.clone()));
+                self.show_test(&run.summary);
+            }
+        }
+        if self.run.is_some() {
+            return;
+        }
+        let when = |text: &str| text.parse::<jiff::Timestamp>().ok();
+        let ended = finished.as_ref().and_then(|run| when(&run.summary.finished_at));
+        let id = JobId(self.next_id());
+        self.run = match self.interrupted.first().filter(|run| when(&run.card.made_at) >= ended) {
+            Some(run) => Some(RunView::interrupted(id, run)),
+            None => finished.and_then(|run| RunView::finished(id, *run)),
+        };
+    }
+
+    /// Reads the run in this folder in the background, to show its curves.
+    pub(in crate::app) fn show_curves(&mut self, folder: PathBuf) {
+        if !self.is_too_busy() {
+            self.background.run(move || {
+                Some(match FinishedRun::load(&folder) {
+                    Ok(run) => BackgroundResult::Curves(Box::new(run)),
+                    Err(error) => BackgroundResult::Failed(error.into()),
+                })
+            });
+        }
+    }
+
+    /// Shows the curves of a finished run, unless another has been started by now.
+    pub(in crate::app) fn show_finished(&mut self, run: FinishedRun) {
+        let id = JobId(self.next_id());
+        if !self.is_training()
+            && let Some(run) = RunView::finished(id, run)
+        {
+            self.run = Some(run);
+            self.show(Screen::Train);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Whether a data set is where the configuration says, found out as soon as it is chosen.
+
+use std::path::PathBuf;
+
+use crate::app::App;
+use crate::app::background::BackgroundResult;
+use crate::data::{self, DataError};
+use crate::run_config::DataSource;
+
+impl App {
+    /// Looks at the chosen folders and files in the background.
+    pub(in crate::app) fn check_data(&self) {
+        for source in self.config.data.sources() {
+            if let DataSource::Path(path) = source {
+                let path = path.clone();
+                self.background.run(move || {
+                    let problem = data::check(&path).err();
+                    Some(BackgroundResult::DataChecked { path, problem })
+                });
+            }
+        }
+    }
+
+    pub(in crate::app) fn data_checked(&mut self, path: PathBuf, problem: Option<DataError>) {
+        match problem {
+            Some(problem) => _ = self.data_problems.insert(path, problem),
+            None => _ = self.data_problems.remove(&path),
+        }
+    }
+
+    /// Why the chosen data cannot be trained on, as far as is known.
+    pub(in crate::app) fn data_problem(&self) -> Option<DataError> {
+        self.config.data.sources().iter().find_map(|source| match source {
+            DataSource::Path(path) => self.data_problems.get(path).cloned(),
+            DataSource::Named(set) => {
+                let found = self.found.as_ref()?;
+                let is_missing = found.iter().all(|found| self.source_of(found) != *source);
+                is_missing.then(|| DataError::NotFound { set: set.name().to_owned(), searched: self.engine.data_folders.clone() })
+            }
+            DataSource::Builtin | DataSource::Unknown => None,
+        })
+    }
+}

@@ -1,0 +1,36 @@
+//! The offer to resume the run that was interrupted, above its curves.
+
+use eframe::egui::{Align, Label, Layout, RichText, Ui};
+
+use crate::app::{Action, App, Phase};
+use crate::text::format::percent;
+use crate::ui::{icons, style};
+
+/// Draws it; nothing where there is no such run.
+pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let (Some(run), Some(last)) = (&app.run, app.interrupted_checkpoint()) else { return };
+    let what = if run.phase == Phase::Discarded { "stopped" } else { "interrupted" };
+    let title = format!("{} on {} was {what}", run.config.model.label(), run.config.data.label());
+    let validation = run.history.epochs.last().map_or_else(String::new, |record| {
+        format!(", with a validation accuracy of {}", percent(f64::from(record.validation_accuracy), 2))
+    });
+    let saved = format!("It was saved after {} of {}{validation}, and continues from there.", last.position, run.config.epochs);
+    style::card(ui).show(ui, |ui| {
+        ui.set_min_width(ui.available_width());
+        ui.horizontal(|ui| {
+            icons::icon(ui, icons::Icon::Note);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let about = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
+                if ui.add(style::primary_button(ui, "Resume training")).on_hover_text(about).clicked() {
+                    actions.push(Action::ResumeInterrupted(last.folder.clone()));
+                }
+                ui.with_layout(Layout::top_down(Align::Min), |ui| {
+                    ui.spacing_mut().item_spacing.y = 2.0;
+                    ui.add(Label::new(RichText::new(title).strong()).truncate());
+                    ui.add(Label::new(style::hint(saved)).wrap());
+                });
+            });
+        });
+    });
+    ui.add_space(style::GAP / 2.0);
+}

@@ -1,0 +1,87 @@
+//! Closing the window during training, and the offer to resume at the next start.
+
+use eframe::egui::{Key, ViewportEvent, ViewportId};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use inkling::app::{Action, Phase};
+use inkling::protocol::{Command, Event};
+use inkling::records::{JobId, RunPosition};
+use inkling::ui::Inkling;
+
+use super::window::{sized, usual};
+use crate::fake_engine::FakeEngine;
+use crate::jobs::cancelled;
+
+fn training(size: [f32; 2], steps: u64) -> (Harness<'static, Inkling>, FakeEngine) {
+    let (mut window, mut engine) = sized(size);
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(steps);
+    window.run_steps(3);
+    engine.heard.clear();
+    (window, engine)
+}
+
+/// Somebody closes the window.
+fn close(window: &mut Harness<'static, Inkling>) {
+    window.input_mut().viewports.entry(ViewportId::ROOT).or_default().events.push(ViewportEvent::Close);
+    window.run_steps(2);
+    window.input_mut().viewports.entry(ViewportId::ROOT).or_default().events.clear();
+    window.run_steps(2);
+}
+
+#[test]
+fn a_run_is_resumed_next_time_or_stopped_or_goes_on() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        for (button, asked) in [
+            ("Resume next time", vec![Command::Interrupt]),
+            ("Stop and save", vec![Command::Cancel(JobId(1))]),
+            ("Keep training", Vec::new()),
+        ] {
+            let (mut window, mut engine) = training(size, 12);
+            let id = window.state().app().run.as_ref().unwrap().id;
+            close(&mut window);
+            window.get_by_label("Training is in progress");
+            window.get_by_label(button).click();
+            window.run_steps(3);
+            let asked: Vec<Command> = asked
+                .iter()
+                .map(|command| if matches!(command, Command::Cancel(_)) { Command::Cancel(id) } else { command.clone() })
+                .collect();
+            assert_eq!(engine.listen(), asked, "{button}");
+        }
+    }
+}
+
+#[test]
+fn before_the_first_epoch_is_complete_there_is_nothing_to_save() {
+    let (mut window, _engine) = training([900.0, 600.0], 3);
+    close(&mut window);
+    window.get_by_label("Resume next time");
+    assert!(window.query_by_label("Stop and save").is_none());
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    assert!(window.query_by_label("Resume next time").is_none() && window.state().app().is_training());
+}
+
+#[test]
+fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
+    let (mut window, mut engine) = usual();
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(3);
+    window.run_steps(3);
+    let id = window.state().app().run.as_ref().unwrap().id;
+    window.get_by_label("Stop").click();
+    window.run_steps(3);
+    let position = RunPosition { epochs: 0, steps: 3, steps_per_epoch: 10 };
+    engine.send(Event::Checkpoint { run: id, folder: "kept".into(), position, kept: Ok(()) });
+    engine.send(cancelled(id));
+    window.run_steps(3);
+    assert_eq!(window.state().app().run.as_ref().unwrap().phase, Phase::Discarded);
+    window.get_all_by_label("Stopped before the first epoch was complete; you can resume it").next().expect("the run's state");
+    window.get_by_label_contains("It was saved after step 3 of epoch 1 of");
+    window.get_by_label("Resume training").click();
+    window.run_steps(3);
+    assert!(window.state().app().is_training());
+}
