@@ -112,6 +112,11 @@ impl Store {
         }
         let aside = self.deleted_path(folder).ok_or_else(|| malformed("it has no name"))?;
         create_folder(&self.deleted()).map_err(unreadable)?;
+        // Another run of this name, deleted before, cannot be had back any more.
+        match std::fs::remove_dir_all(&aside) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(unreadable(error)),
+            _ => {}
+        }
         std::fs::rename(&inside, aside).map_err(unreadable)
     }
 

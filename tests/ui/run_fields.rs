@@ -91,7 +91,7 @@ fn more_settings_come_into_view_when_they_are_opened() {
 #[test]
 fn the_chosen_value_of_a_list_is_heard() {
     let mut window = configured(|_| ());
-    window.get_by_label("More settings").click();
+    window.get_by_label("More settings").click_accesskit();
     window.run_steps(40);
     let config = window.state().app().config.clone();
     for (list, value) in [

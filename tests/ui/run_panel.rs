@@ -37,15 +37,16 @@ fn empty(window: &mut Harness<'static, Inkling>, field: &str) {
 
 /// Opens or closes the section of what a learner can leave alone.
 fn open_more(window: &mut Harness<'static, Inkling>) {
-    window.get_by_label("More settings").click();
+    // It may be below the visible part of the panel.
+    window.get_by_label("More settings").click_accesskit();
     // The section opens over a few frames.
     window.run_steps(20);
 }
 
 fn choose(window: &mut Harness<'static, Inkling>, list: &str, option: &str) {
-    window.get_by_role_and_label(Role::ComboBox, list).click();
+    window.get_by_role_and_label(Role::ComboBox, list).click_accesskit();
     window.run_steps(3);
-    window.get_by_role_and_label(Role::Button, option).click();
+    window.get_by_role_and_label(Role::Button, option).click_accesskit();
     window.run_steps(3);
 }
 

@@ -39,19 +39,14 @@ pub fn show(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Ac
 
 /// Scrolls to the settings while they unfold, once somebody has opened them: they begin at the panel's lower edge.
 fn scroll_to_opened<T>(ui: &Ui, shown: &CollapsingResponse<T>) {
-    let (unfolding, header, openness) = (shown.header_response.id.with("unfolding"), &shown.header_response, shown.openness);
-    if header.clicked() && openness < 0.5 {
-        ui.data_mut(|data| data.insert_temp(unfolding, openness));
-    }
-    let Some(before) = ui.data(|data| data.get_temp::<f32>(unfolding)) else { return };
-    if openness >= before {
+    let (header, openness) = (&shown.header_response, shown.openness);
+    let id = header.id.with("unfolding");
+    let (before, unfolding) = ui.data(|data| data.get_temp::<(f32, bool)>(id)).unwrap_or_default();
+    let unfolding = unfolding || (header.clicked() && before < 0.5);
+    if unfolding {
         header.scroll_to_me(Some(Align::TOP));
     }
-    if openness >= before && openness < 1.0 {
-        ui.data_mut(|data| data.insert_temp(unfolding, openness));
-    } else {
-        ui.data_mut(|data| data.remove::<f32>(unfolding));
-    }
+    ui.data_mut(|data| data.insert_temp(id, (openness, unfolding && openness < 1.0 && openness >= before)));
 }
 
 fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {

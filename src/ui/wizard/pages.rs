@@ -196,5 +196,5 @@ fn option(ui: &mut Ui, chosen: bool, possible: bool, title: &str, body: &str) ->
         })
         .inner
     });
-    clicked.inner || (possible && clicked.response.interact(Sense::click()).clicked())
+    clicked.inner || (possible && clicked.response.interact(Sense::CLICK).clicked())
 }
