@@ -9,8 +9,8 @@ use crate::ink::Ink;
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
-    EpochRecord, Evaluation, ExportSpec, FileInfo, ImportFinding, ImportSpec, Intervention, JobId, ModelInfo, ModelRef, Prediction,
-    QuantizedAccuracy, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
+    EpochRecord, Evaluation, ExportSpec, FileInfo, HeldOutImage, ImportFinding, ImportSpec, Intervention, JobId, LearningSnapshot,
+    ModelInfo, ModelRef, Prediction, QuantizedAccuracy, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
 };
 use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, RunConfig};
 
@@ -180,6 +180,20 @@ pub enum Event {
         run: JobId,
         /// What.
         intervention: Intervention,
+    },
+    /// Training: validation images that the run classifies again and again while it trains. Sent once, before its first step.
+    HeldOut {
+        /// The run.
+        run: JobId,
+        /// At most ten of each digit, the zeros first.
+        images: Vec<HeldOutImage>,
+    },
+    /// Training: what the network makes of those images now.
+    Learning {
+        /// The run.
+        run: JobId,
+        /// Its answers and its first layer.
+        snapshot: LearningSnapshot,
     },
     /// Training is paused.
     Paused(JobId),

@@ -20,8 +20,8 @@ use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
-    CLASSES, EpochRecord, Evaluation, FileInfo, ImportFinding, JobId, Mistake, ModelInfo, ModelRef, Prediction, RunPlan, RunPosition,
-    RunSummary, StepPoint, Telemetry, TensorFormat, TensorInfo,
+    CLASSES, EpochRecord, Evaluation, FileInfo, HeldOutAnswer, HeldOutImage, ImportFinding, JobId, LearningSnapshot, Mistake, ModelInfo,
+    ModelRef, Prediction, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TensorFormat, TensorInfo, WeightImages,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 use inkling::system::paths::Paths;
@@ -308,6 +308,7 @@ impl FakeEngine {
             });
             run.epochs.extend(record);
             self.send(Event::Steps { run: id, steps: vec![point], now });
+            self.send(Event::Learning { run: id, snapshot: learning(step, 10 * step as usize) });
             if let Some(record) = record {
                 self.send(Event::Epoch { run: id, record });
                 self.send(Event::ModelInUse(ModelInfo { reference: ModelRef::Training(id), epochs: record.epoch, ..starter() }));
@@ -398,6 +399,7 @@ impl FakeEngine {
                     position: RunPosition::default(),
                     folder,
                 });
+                self.send(Event::HeldOut { run: id, images: held_out() });
                 self.run = Some(FakeRun { id, config, step: 0, epochs: Vec::new(), paused: false });
             }
             Job::Evaluate { model, data } => {
@@ -551,6 +553,23 @@ pub fn prediction(ink: &Ink) -> Prediction {
         device: DeviceChoice::Cpu,
         model: starter(),
     }
+}
+
+/// Ten images of each digit.
+pub fn held_out() -> Vec<HeldOutImage> {
+    let image = |index: u8| HeldOutImage { image: Image::new(std::array::from_fn(|place| (place % 200) as u8)), label: index / 10 };
+    (0..100).map(image).collect()
+}
+
+/// The first so many of these images are recognised, the others taken for another digit.
+pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
+    let answer = |index: usize| {
+        let label = (index / 10) as u8;
+        let digit = if index < correct { label } else { (label + 1) % 10 };
+        HeldOutAnswer { digit, probability: 0.62, label_probability: if digit == label { 0.62 } else { 0.3 } }
+    };
+    let first_layer = Some(WeightImages { width: 5, height: 5, images: vec![vec![200; 25], vec![60; 25]] });
+    LearningSnapshot { step, answers: (0..100).map(answer).collect(), first_layer }
 }
 
 /// Ten images of each digit, one 4 read as 9.

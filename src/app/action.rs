@@ -180,6 +180,8 @@ pub enum Action {
     OpenFolder(PathBuf),
     /// Choose the light or dark theme, or the system's.
     SetTheme(Theme),
+    /// Show or fold away the canvas and the held-out images beside the plots.
+    ShowSidePanel(bool),
     /// Show or hide the monitor.
     ShowMonitor(bool),
     /// Change the saved settings.

@@ -158,6 +158,7 @@ impl App {
                 self.background.run(move || desktop.show_folder(&folder).err().map(BackgroundResult::Failed));
             }
             Action::SetTheme(theme) => self.settings.theme = theme,
+            Action::ShowSidePanel(shown) => self.settings.side_panel = shown,
             Action::ShowMonitor(shown) => self.settings.monitor = shown,
             Action::ChangeSettings(settings) => self.settings = *settings,
             Action::Dismiss(id) => self.notices.retain(|notice| notice.id != id),

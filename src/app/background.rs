@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::desktop::{PathQuestion, Purpose};
+use super::setup::Samples;
 use crate::data::DataError;
 use crate::hardware::{Hardware, LoadSample};
 use crate::ink::Ink;
@@ -37,6 +38,8 @@ pub enum BackgroundResult {
         /// Why it is no data set, if it is none.
         problem: Option<DataError>,
     },
+    /// Samples of a data set.
+    Samples(Samples),
     /// The finished runs, newest first.
     Runs(Vec<RunEntry>),
     /// The run in this folder was deleted; it can be had back.

@@ -50,6 +50,7 @@ impl EngineLink {
             weights: None,
             cuda_folder: settings.cuda_folder.clone(),
             background_priority: true,
+            reports_learning: true,
             devices: this_machine(),
         };
         let handle = (deps.connect)(host, engine, Arc::clone(&deps.wake));

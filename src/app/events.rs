@@ -1,8 +1,10 @@
 //! What comes in by itself: events of the engine and results of background tasks. What belongs to another run, drawing or job is dropped.
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use super::background::BackgroundResult;
+use super::learning::Learning;
 use super::machine::Checked;
 use super::messages::Message;
 use super::notice::{Notice, Severity};
@@ -13,8 +15,11 @@ use crate::protocol::Event;
 use crate::records::{Intervention, JobId, ModelInfo, ModelRef};
 use crate::run_config::DeviceChoice;
 
-/// How often a drawing left alone is recognised anew while the model in use is being trained, in seconds of training.
-const RECLASSIFY_INTERVAL: f32 = 0.5;
+/// How often a drawing left alone is recognised anew while the model in use is being trained, in seconds of training: the longest where that
+/// takes more than one hundredth of the time.
+const RECLASSIFY_INTERVAL: RangeInclusive<f32> = 0.2..=1.0;
+/// Recognising a drawing anew is followed by at least this many times its own duration, within that range.
+const RECLASSIFY_REST: f32 = 100.0;
 
 impl App {
     /// Takes in everything that has come; gives when to look again even if nothing comes.
@@ -25,6 +30,7 @@ impl App {
         }
         self.update_inference_device();
         self.update_desktop();
+        self.update_samples();
         self.sample_monitor();
         let expiry = self.expire_notices();
         [self.autosave_settings(), expiry].into_iter().flatten().min()
@@ -71,6 +77,16 @@ impl App {
             }
             Event::Checkpoint { run, folder, position, kept } => self.on_checkpoint(run, LastCheckpoint { folder, position }, kept),
             Event::NotSaved { run, problem } => self.run_not_saved(run, &problem),
+            Event::HeldOut { run, images } => {
+                if self.active_run(run).is_some() {
+                    self.learning = Some(Learning::new(run, images));
+                }
+            }
+            Event::Learning { run, snapshot } => {
+                if let Some(learning) = self.learning.as_mut().filter(|learning| learning.run == run) {
+                    learning.take(snapshot);
+                }
+            }
             Event::Paused(run) => self.set_run_phase(run, |_| Phase::Paused),
             Event::Resumed(run) => self.set_run_phase(run, |run| if run.plan.is_some() { Phase::Training } else { Phase::Preparing(0.0) }),
             Event::BenchmarkRow { id, row } => self.on_benchmark_row(id, row),
@@ -131,6 +147,7 @@ impl App {
                 self.follow_recommendation();
             }
             BackgroundResult::DataChecked { path, problem } => self.data_checked(path, problem),
+            BackgroundResult::Samples(samples) => self.take_samples(samples),
             BackgroundResult::Runs(runs) => self.runs = Some(runs),
             BackgroundResult::Checked { device, found, .. } => {
                 self.checks.insert(device, Checked::Done(found));
@@ -169,12 +186,10 @@ impl App {
 
     /// Recognises the drawing anew with the weights as they are now, so that one sees them learn.
     fn reclassify(&mut self, run: JobId, elapsed: f32) {
+        let took = self.prediction().map_or(0.0, |prediction| prediction.micros as f32 * 1e-6);
+        let interval = (took * RECLASSIFY_REST).clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
         let learning = self.model_in_use.as_ref().is_some_and(|model| model.reference == ModelRef::Training(run));
-        if learning
-            && !self.drawing.strokes().is_empty()
-            && !self.predictions.is_behind()
-            && elapsed - self.classified_at >= RECLASSIFY_INTERVAL
-        {
+        if learning && !self.drawing.strokes().is_empty() && !self.predictions.is_behind() && elapsed - self.classified_at >= interval {
             self.classified_at = elapsed;
             self.drawing_changed();
         }

@@ -9,6 +9,7 @@ mod drawing;
 mod engine_link;
 mod events;
 mod jobs;
+mod learning;
 mod machine;
 pub mod messages;
 mod models;
@@ -23,6 +24,7 @@ pub use background::{BackgroundResult, BackgroundTasks, Wake};
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
 pub use drawing::{CANVAS, Drawing, InferenceDevice, PredictionQueue, about_inference_comparison, device_name, inference_row, verdict};
 pub use jobs::{Jobs, RunningJob};
+pub use learning::{DigitCount, Learning};
 pub use machine::{
     BenchmarkView, Checked, Checks, Comparison, ComparisonKind, Monitor, SampleLoad, SelfTest, about, automatic, diagnostics,
 };
@@ -30,5 +32,5 @@ pub use models::{Dropped, ExportView, InTheWay, ResultsView};
 pub use notice::{Notice, Offer, Severity};
 pub use run::{History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, Settings, Theme, WindowGeometry, ZOOM};
-pub use setup::{Field, ValidationError, expected_accuracy};
+pub use setup::{Block, Field, Samples, ValidationError, blocks, expected_accuracy};
 pub use state::{App, AppDeps};

@@ -12,13 +12,14 @@ use super::desktop::{Desktop, DesktopState, Dialogs, PathQuestion};
 use super::drawing::{Drawing, InferenceDevice, PredictionQueue};
 use super::engine_link::EngineLink;
 use super::jobs::Jobs;
+use super::learning::Learning;
 use super::machine::{BenchmarkView, Checks, Monitor, SampleLoad, SelfTest};
 use super::messages::Message;
 use super::models::{ExportView, ResultsView};
 use super::notice::{Notice, Offer, Severity};
 use super::run::RunView;
 use super::settings::Settings;
-use super::setup::Form;
+use super::setup::{Form, Samples};
 use crate::data::{DataError, Found};
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
@@ -74,6 +75,7 @@ pub struct App {
     pub run: Option<RunView>,
     /// The settings of the runs that wait for its end, the next one first.
     pub queue: Vec<RunConfig>,
+    pub(super) learning: Option<Learning>,
     /// The canvas.
     pub drawing: Drawing,
     /// The model used for drawings.
@@ -113,6 +115,7 @@ pub struct App {
     pub(super) form: Form,
     /// What is wrong with folders and files that were chosen as data.
     pub(super) data_problems: BTreeMap<PathBuf, DataError>,
+    pub(super) samples: Option<Samples>,
     /// True once the person has chosen a setting.
     pub(super) chosen: bool,
     pub(super) discovery_started: bool,
@@ -139,6 +142,7 @@ impl App {
             hardware: None,
             found: None,
             run: None,
+            learning: None,
             drawing,
             model_in_use: None,
             interrupted: Vec::new(),
@@ -163,6 +167,7 @@ impl App {
             classified_at: 0.0,
             form: Form::default(),
             data_problems: BTreeMap::new(),
+            samples: None,
             chosen: false,
             discovery_started: false,
             looking_for_cuda: false,

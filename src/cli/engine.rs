@@ -60,6 +60,7 @@ impl Engine {
             weights,
             cuda_folder: None,
             background_priority: false,
+            reports_learning: false,
             devices: this_machine(),
         };
         // One pending wake-up is enough, because the receiver takes all events.

@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::run_config::{DataSource, DataSpec, NamedSet};
 
 /// The built-in digits are the same on every machine.
-const BUILTIN_SEED: u64 = 1;
+pub const BUILTIN_SEED: u64 = 1;
 /// Where a source has no test split, one in this many images is used as one.
 const ONE_IN: usize = 7;
 

@@ -15,6 +15,7 @@ mod idx;
 mod idx_set;
 mod ink_set;
 mod load;
+mod samples;
 mod validation;
 
 pub use contact_sheet::contact_sheet;
@@ -24,6 +25,7 @@ pub use error::{DataError, DataPart};
 pub use fingerprint::Fingerprint;
 pub use idx::{Kind as IdxKind, read_idx};
 pub use load::{check, find, load};
+pub use samples::samples;
 pub use validation::{ValidationSplit, validation_size};
 
 /// A named data set that was found.

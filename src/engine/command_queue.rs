@@ -38,6 +38,7 @@ impl<'c> CommandQueue<'c> {
     /// Notes that a job begins: it has the machine for itself.
     pub fn start(&mut self, id: JobId) {
         self.recognizer.device.postpone();
+        self.recognizer.job_started();
         *self.activity = Some(Activity::Job(id));
     }
 

@@ -51,6 +51,9 @@ pub struct EngineSettings {
     pub cuda_folder: Option<PathBuf>,
     /// True if training gives way to the window when both want the CPU.
     pub background_priority: bool,
+    /// True if runs report what they make of held-out images as they train, for somebody who watches.
+    #[serde(default)]
+    pub reports_learning: bool,
     /// The devices of the machine it is on.
     #[serde(skip, default = "this_machine")]
     pub devices: Arc<dyn Devices>,

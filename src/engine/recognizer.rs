@@ -20,6 +20,8 @@ pub(super) struct Recognizer {
     training: Option<(JobId, Classifier)>,
     /// True while the training run's weights are in use.
     following: bool,
+    /// True once a person has chosen a model since the job began.
+    chosen: bool,
     /// The model that a training run left, until its end was reported.
     trained: Option<Classifier>,
     /// The latest drawing that was asked about.
@@ -29,7 +31,8 @@ pub(super) struct Recognizer {
 impl Recognizer {
     pub fn new(devices: Arc<dyn Devices>, events: &EventSink) -> Self {
         let device = InferenceDevice::new(devices);
-        let mut recognizer = Self { classifier: None, device, training: None, following: false, trained: None, waiting: None };
+        let mut recognizer =
+            Self { classifier: None, device, training: None, following: false, chosen: false, trained: None, waiting: None };
         recognizer.use_model(&ModelRef::Starter, events);
         recognizer
     }
@@ -71,12 +74,17 @@ impl Recognizer {
         }
     }
 
+    /// A job begins: the choice of a model from here on is made while it runs.
+    pub const fn job_started(&mut self) {
+        self.chosen = false;
+    }
+
     /// Loads a model and uses it; one that cannot be loaded leaves the present one in use.
     pub fn use_model(&mut self, model: &ModelRef, events: &EventSink) {
         let loaded = match model {
             ModelRef::Training(run) => match &self.training {
                 Some((training, classifier)) if training == run => {
-                    self.following = true;
+                    (self.following, self.chosen) = (true, true);
                     return events.send(Event::ModelInUse(classifier.info().clone()));
                 }
                 _ => Err(Problem::NoSuchRun),
@@ -89,19 +97,29 @@ impl Recognizer {
                 events.send(Event::ModelInUse(classifier.info().clone()));
                 self.classifier = Some(classifier);
                 self.device.restart();
-                self.following = false;
+                (self.following, self.chosen) = (false, true);
             }
             Err(problem) => events.send(Event::Failed(problem)),
         }
     }
 
-    /// Takes a training run's newest weights; `follow` puts them to use.
-    pub fn set_training(&mut self, run: JobId, classifier: Classifier, follow: bool, events: &EventSink) {
-        self.following |= follow;
+    /// Takes a training run's newest weights, which are used from [`Recognizer::follow_training`] on.
+    pub fn set_training(&mut self, run: JobId, classifier: Classifier, events: &EventSink) {
         if self.following {
             events.send(Event::ModelInUse(classifier.info().clone()));
         }
         self.training = Some((run, classifier));
+    }
+
+    /// Uses the training run's weights, unless a person has chosen a model since it began.
+    pub fn follow_training(&mut self, events: &EventSink) {
+        if !self.following
+            && !self.chosen
+            && let Some((_, classifier)) = &self.training
+        {
+            self.following = true;
+            events.send(Event::ModelInUse(classifier.info().clone()));
+        }
     }
 
     /// The training run left this model; [`Recognizer::job_ended`] puts it to use.

@@ -130,7 +130,7 @@ pub(super) enum Init {
 
 impl Layer {
     /// Its parameters, in the order in which they are used and stored.
-    pub(super) fn parameters(&self) -> Vec<ParameterSpec> {
+    pub fn parameters(&self) -> Vec<ParameterSpec> {
         match self {
             Self::ConvPool { name, inputs, outputs, kernel, bias, .. } => convolution(name, *inputs, *outputs, *kernel, *bias),
             Self::Conv { name, inputs, outputs, kernel, bias } => convolution(name, *inputs, *outputs, kernel.size, *bias),

@@ -4,12 +4,14 @@
 pub mod benchmark;
 mod export;
 mod import;
+mod learning;
 mod model;
 mod run;
 mod step_curve;
 
 pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo};
 pub use import::{ImportFinding, ImportSpec};
+pub use learning::{HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages};
 pub use model::{CLASSES, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
 pub use run::{Divergence, EpochRecord, Intervention, JobId, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};
 pub use step_curve::StepCurve;

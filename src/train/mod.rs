@@ -7,6 +7,7 @@ mod best_checkpoint;
 mod checkpoint;
 mod device_loader;
 mod error;
+mod learning_probe;
 mod loader;
 mod memory;
 mod metrics;
@@ -27,6 +28,7 @@ mod trained_model;
 
 pub use checkpoint::{Checkpoint, CheckpointCard};
 pub use error::TrainError;
+pub use learning_probe::LearningProbe;
 pub use loader::{Loader, Shuffle};
 pub use memory::{gpu_memory_needed, memory_needed};
 pub use micro_batches::micro_batch_size;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::checkpoint::Checkpoint;
+use crate::data::Split;
 use crate::nn::Net;
 use crate::progress::Cancelled;
 use crate::records::{EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
@@ -30,7 +31,16 @@ impl From<Cancelled> for EndRequest {
 pub trait Observer: Send {
     /// The data is split and the network built; the first step follows.
     /// `before` are the completed epochs of a resumed run and `curve` its steps, thinned; it continues from `position`.
-    fn prepare(&mut self, _plan: &RunPlan, _net: &Net, _before: &[EpochRecord], _curve: &[StepPoint], _position: RunPosition) {}
+    fn prepare(
+        &mut self,
+        _plan: &RunPlan,
+        _net: &Net,
+        _validation: &Split,
+        _before: &[EpochRecord],
+        _curve: &[StepPoint],
+        _position: RunPosition,
+    ) {
+    }
 
     /// Called between micro-batches of at most 128 images, in training as well as in validation. It may block: that is how a run is
     /// paused, and how drawings are recognised meanwhile. This time does not count as part of the run.

@@ -69,7 +69,7 @@ fn run<'scope, 'env>(
         (progress, state) = RunProgress::resume(config, checkpoint);
         stepper.load_state(state, plan.steps_per_epoch)?;
     }
-    observer.prepare(&plan, &net, &progress.epochs, progress.curve.points(), progress.position(&plan));
+    observer.prepare(&plan, &net, &validation, &progress.epochs, progress.curve.points(), progress.position(&plan));
 
     let mut clock = RunClock::start(&plan, config.epochs, &progress);
     let shuffle = Shuffle::new(indices, config.seed, progress.epochs.len() as u32).skip(progress.current.images as usize);

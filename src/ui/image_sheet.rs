@@ -1,4 +1,4 @@
-//! Shows 28x28 images crisply: several in one texture, sampled without smoothing.
+//! Shows 28x28 images: several in one texture, sampled without smoothing unless they are shown smaller than they are.
 
 use eframe::egui::{Color32, ColorImage, Context, CornerRadius, Painter, Rect, TextureHandle, TextureOptions, pos2};
 
@@ -22,8 +22,17 @@ impl std::fmt::Debug for ImageSheet {
 }
 
 impl ImageSheet {
+    /// The same for images that are shown smaller than they are: smoothed.
+    pub fn thumbnails<'a>(ctx: &Context, name: &str, images: impl ExactSizeIterator<Item = &'a Image>) -> Self {
+        Self::upload(ctx, name, images, TextureOptions::LINEAR)
+    }
+
     /// Uploads the images; ink is white with the pixel's value as alpha, so that any theme can tint it.
     pub fn new<'a>(ctx: &Context, name: &str, images: impl ExactSizeIterator<Item = &'a Image>) -> Self {
+        Self::upload(ctx, name, images, TextureOptions::NEAREST)
+    }
+
+    fn upload<'a>(ctx: &Context, name: &str, images: impl ExactSizeIterator<Item = &'a Image>, options: TextureOptions) -> Self {
         let rows = images.len().div_ceil(COLUMNS).max(1);
         let mut sheet = ColorImage::filled([COLUMNS * SIDE, rows * SIDE], Color32::TRANSPARENT);
         for (index, image) in images.enumerate() {
@@ -35,7 +44,7 @@ impl ImageSheet {
                 }
             }
         }
-        Self { texture: ctx.load_texture(name, sheet, TextureOptions::NEAREST), rows }
+        Self { texture: ctx.load_texture(name, sheet, options), rows }
     }
 
     /// Paints image `index` as ink on paper.

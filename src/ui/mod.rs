@@ -10,6 +10,7 @@ pub mod hardware;
 mod help;
 mod icons;
 mod image_sheet;
+pub mod learning;
 mod model_names;
 pub mod models;
 mod monitor;

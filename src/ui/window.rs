@@ -9,6 +9,7 @@ use eframe::egui::{self, Context, ThemePreference, Ui, UserAttentionType, Viewpo
 
 use super::about::About;
 use super::draw::DrawView;
+use super::learning::LearningPanel;
 use super::models::ModelsView;
 use super::plots::PlotsView;
 use super::results::ResultsScreen;
@@ -39,6 +40,7 @@ pub struct Inkling {
 pub(super) struct Views {
     pub plots: PlotsView,
     pub draw: DrawView,
+    pub learning: LearningPanel,
     pub models: ModelsView,
     pub results: ResultsScreen,
     /// Whether the overview of shortcuts is open.

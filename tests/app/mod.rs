@@ -8,6 +8,7 @@ mod history;
 mod inference_device;
 mod interrupted;
 mod last_session;
+mod learning;
 mod messages;
 mod monitor;
 mod opening;

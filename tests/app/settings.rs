@@ -25,6 +25,7 @@ fn unusual() -> Settings {
         smoothing: 0.5,
         log_loss: true,
         monitor: true,
+        side_panel: false,
     }
 }
 

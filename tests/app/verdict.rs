@@ -59,12 +59,12 @@ fn no_probability_is_rounded_to_certainty() {
 }
 
 #[test]
-fn the_reader_is_named_and_the_run_under_way_with_its_epoch() {
+fn the_model_is_named_and_the_run_in_progress_with_its_step() {
     let mut run = RunView::new(JobId(3), RunConfig::default());
     run.phase = Phase::Training;
-    run.now.epoch = 2;
+    run.now.step = 120;
     let training = info(ModelRef::Training(JobId(3)));
-    assert_eq!(model_sentence(&training, Some(&run)), "using the current run, epoch 2");
+    assert_eq!(model_sentence(&training, Some(&run)), "recognised by the run in progress, step 120");
     run.phase = Phase::Discarded;
     assert!(model_sentence(&training, Some(&run)).contains("last run"));
     assert!(model_sentence(&info(ModelRef::Starter), None).contains("starter model"));

@@ -23,6 +23,7 @@ fn settings(folder: &Path, devices: Arc<dyn Devices>) -> EngineSettings {
         weights: None,
         cuda_folder: None,
         background_priority: false,
+        reports_learning: true,
         devices,
     }
 }

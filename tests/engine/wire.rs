@@ -19,7 +19,7 @@ use inkling::run_config::{
     RunConfig,
 };
 
-use crate::fake_engine::{evaluation, exported, plan, prediction, reads, report, starter, summary};
+use crate::fake_engine::{evaluation, exported, held_out, learning, plan, prediction, reads, report, starter, summary};
 use crate::jobs::{cancelled, done, failed, progress, submit, train};
 
 fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T {
@@ -111,6 +111,8 @@ fn every_event_arrives_as_it_left() {
         Event::Intervened { run, intervention: step_back },
         Event::Intervened { run, intervention: Intervention::SkippedStep { step: 4, loss_scale: 2.0 } },
         Event::NotSaved { run, problem: Problem::Busy },
+        Event::HeldOut { run, images: held_out() },
+        Event::Learning { run, snapshot: learning(12, 3) },
         Event::Paused(run),
         Event::Resumed(run),
         done(run, JobResult::Train(summary(&config, vec![record], false))),

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use inkling::data::{Fingerprint, load};
-use inkling::engine::{Devices, EngineHandle, this_machine};
+use inkling::engine::{Devices, EngineHandle, EngineSettings, this_machine};
+use inkling::infer::{Classifier, Classify};
 use inkling::ink::Ink;
 use inkling::problem::Problem;
 use inkling::progress::Unwatched;
@@ -180,6 +181,92 @@ fn stopping_keeps_completed_epochs_and_nothing_less() {
 }
 
 #[test]
+fn a_run_of_one_epoch_recognises_drawings_from_its_first_steps() {
+    let bench = bench(60, 1);
+    bench.start(1);
+    bench.until(|event| match event {
+        Event::ModelInUse(model) => (model.reference == ModelRef::Training(JobId(1))).then_some(()),
+        Event::Epoch { .. } => panic!("an epoch was over before"),
+        _ => None,
+    });
+    bench.finished();
+}
+
+#[test]
+fn a_model_chosen_during_a_run_stays_in_use() {
+    let bench = bench(60, 50);
+    bench.start(1);
+    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
+    bench.handle.send(Command::UseModel(ModelRef::Starter));
+    bench.until(|event| matches!(event, Event::ModelInUse(model) if model.reference == ModelRef::Starter).then_some(()));
+    let mut epochs = 0;
+    bench.until(|event| match event {
+        Event::ModelInUse(model) => panic!("{model:?}"),
+        event => {
+            epochs += u32::from(matches!(event, Event::Epoch { .. }));
+            (epochs == 3).then_some(())
+        }
+    });
+    bench.handle.send(Command::Cancel(JobId(1)));
+    bench.finished();
+}
+
+#[test]
+fn a_run_shows_what_it_makes_of_held_out_images() {
+    let chosen: Vec<_> = [1, 2]
+        .map(|_| {
+            let bench = bench(40, 2);
+            bench.start(1);
+            let (mut images, mut last, mut layer) = (Vec::new(), None, None);
+            let summary = bench.until(|event| match event {
+                Event::HeldOut { run: JobId(1), images: chosen } => {
+                    assert!(images.is_empty() && !chosen.is_empty());
+                    images = chosen;
+                    None
+                }
+                Event::Learning { run: JobId(1), mut snapshot } => {
+                    layer = snapshot.first_layer.take().or(layer.take());
+                    last = Some(snapshot);
+                    None
+                }
+                event => finished(event),
+            });
+            let last = last.expect("the end of the last epoch is shown");
+            assert_eq!((last.step, last.answers.len()), (summary.plan.total_steps, images.len()));
+            assert_eq!(layer.map(|layer| (layer.width, layer.height, layer.images.len())), Some((28, 28, 64)));
+            // The model that was saved answers the same.
+            let model = Classifier::open(&summary.model_path).unwrap();
+            for (image, answer) in images.iter().zip(&last.answers) {
+                let prediction = model.classify(image.image.clone()).unwrap();
+                assert_eq!(prediction.digit, answer.digit);
+                assert!((prediction.confidence - answer.probability).abs() < 1e-4);
+            }
+            images
+        })
+        .into();
+    assert_eq!(chosen[0], chosen[1], "the same seed, the same images");
+}
+
+#[test]
+fn where_nobody_watches_held_out_images_take_no_time() {
+    let folder = TempDir::new().unwrap();
+    let settings = EngineSettings { reports_learning: false, ..settings(folder.path(), this_machine()) };
+    let set = folder.path().join("set");
+    write_idx_set(&set, 500, 50);
+    let data = DataSpec::single(DataSource::Path(set));
+    let config = RunConfig { data, model: ModelKind::Mlp, epochs: 1, batch_size: 60, threads: Some(1), ..RunConfig::default() };
+    let handle = EngineHandle::spawn(settings, || {});
+    handle.send(train(1, &config, None));
+    loop {
+        let event = handle.recv().unwrap();
+        assert!(!matches!(event, Event::HeldOut { .. } | Event::Learning { .. }));
+        if finished(event).is_some() {
+            return;
+        }
+    }
+}
+
+#[test]
 fn the_latest_of_many_drawings_is_read() {
     let bench = bench(60, 50);
     bench.start(1);
@@ -196,7 +283,7 @@ fn the_latest_of_many_drawings_is_read() {
         _ => None,
     });
     assert!(read < 2000, "drawings that were overtaken are skipped");
-    assert_eq!(last.model.reference, ModelRef::Training(JobId(1)), "from the first epoch on the newest weights read");
+    assert_eq!(last.model.reference, ModelRef::Training(JobId(1)), "the newest weights are in use");
     bench.handle.send(Command::Cancel(JobId(1)));
     bench.finished();
 }

@@ -75,7 +75,7 @@ impl Computed {
 }
 
 fn whole(of: &RunConfig, data: &DataSet, every_step: bool) -> (Computed, u64) {
-    let (mut computed, mut watcher) = (Computed::default(), Watcher { every_step, ..Watcher::default() });
+    let (mut computed, mut watcher) = (Computed::default(), Watcher { every_step, looks: every_step, ..Watcher::default() });
     let outcome = train(of, data, &mut watcher).ok().flatten();
     let between = watcher.between;
     computed.add(watcher, outcome);

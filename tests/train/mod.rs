@@ -6,6 +6,7 @@ mod diverging;
 mod endings;
 mod interrupted;
 mod learning;
+mod learning_probe;
 mod micro_batches;
 mod on_a_device;
 mod precisions;

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use inkling::data::Split;
 use inkling::nn::Net;
 use inkling::records::{EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
-use inkling::train::{Checkpoint, EndRequest, Observer};
+use inkling::train::{Checkpoint, EndRequest, LearningProbe, Observer};
 
 #[derive(Default)]
 pub struct Watcher {
@@ -22,6 +23,10 @@ pub struct Watcher {
     pub interrupt_at: Option<u64>,
     /// A checkpoint after every step.
     pub every_step: bool,
+    /// Look at the network in each `between`.
+    pub looks: bool,
+    /// What it looks with.
+    pub probe: Option<LearningProbe>,
     /// Hold this long in each `between`.
     pub hold: Duration,
     /// The weights at the end of each epoch.
@@ -36,17 +41,31 @@ pub struct Watcher {
 }
 
 impl Observer for Watcher {
-    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord], curve: &[StepPoint], position: RunPosition) {
+    fn prepare(
+        &mut self,
+        plan: &RunPlan,
+        net: &Net,
+        validation: &Split,
+        before: &[EpochRecord],
+        curve: &[StepPoint],
+        position: RunPosition,
+    ) {
         assert!(self.plan.is_none() && self.steps.is_empty());
         assert_eq!(plan.parameters, net.trainable().iter().map(|parameter| parameter.len() as u64).sum::<u64>());
+        assert_eq!(plan.validation_images, validation.len() as u64);
         self.plan = Some(plan.clone());
+        self.probe = self.looks.then(|| LearningProbe::new(validation, 5));
         self.before = before.to_vec();
         self.curve = curve.to_vec();
         self.position = position;
     }
 
-    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+    fn between(&mut self, net: &Net) -> Result<(), EndRequest> {
         self.between += 1;
+        if let Some(probe) = &mut self.probe {
+            let snapshot = probe.take(net, self.between).unwrap();
+            assert_eq!((snapshot.step, snapshot.answers.len()), (self.between, probe.images().len()));
+        }
         std::thread::sleep(self.hold);
         match (self.stop_at, self.interrupt_at) {
             (Some(at), _) if self.between >= at => Err(EndRequest::Stop),

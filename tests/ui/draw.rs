@@ -130,7 +130,7 @@ fn while_training_the_newest_weights_can_be_chosen_and_are_named() {
     serve(&mut harness);
     harness.state_mut().engine.train(11);
     harness.run();
-    assert!(harness.query_by_label_contains("Using the current run, epoch 2").is_some());
+    assert!(harness.query_by_label_contains("Recognised by the run in progress, step 11").is_some());
     let points = across(&harness, 3);
     stroke(&mut harness, &points, true);
     serve(&mut harness);

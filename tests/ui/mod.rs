@@ -5,6 +5,7 @@ mod desktop_integration;
 mod draw;
 mod hardware;
 mod import_export;
+mod learning;
 mod models;
 mod monitor;
 mod plots;

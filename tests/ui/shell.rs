@@ -147,7 +147,8 @@ fn a_wide_window_has_a_canvas_beside_the_plots() {
         let (window, _engine) = sized(size);
         window.query_all_by_label_contains("Clear").count()
     };
-    assert_eq!(canvases([1200.0, 800.0]), 0);
+    assert_eq!(canvases([1080.0, 800.0]), 0);
+    assert_eq!(canvases([1100.0, 800.0]), 1);
     assert_eq!(canvases([1400.0, 900.0]), 1);
 }
 

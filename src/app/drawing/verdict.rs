@@ -3,7 +3,7 @@
 use crate::app::run::RunView;
 use crate::records::{ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
-use crate::text::format::milliseconds;
+use crate::text::format::{grouped, milliseconds};
 
 /// From this probability on, a single digit is named without reservation.
 const SURE: f32 = 0.9;
@@ -56,11 +56,11 @@ impl Verdict {
     }
 }
 
-/// The model in use: "using the starter model", "using the current run, epoch 2".
+/// The model in use: "using the starter model", "recognised by the run in progress, step 120".
 pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
     match (&reader.reference, run) {
         (ModelRef::Training(id), Some(run)) if run.id == *id && run.is_active() => {
-            format!("using the current run, epoch {}", run.now.epoch.max(1))
+            format!("recognised by the run in progress, step {}", grouped(run.now.step))
         }
         (ModelRef::Training(_), _) => format!("using the last run: {} on {}", reader.kind.label(), reader.data.label()),
         (ModelRef::Starter, _) => "using the starter model".to_owned(),

@@ -56,6 +56,7 @@ pub const ZOOM: std::ops::RangeInclusive<f32> = 0.5..=3.0;
 /// What is remembered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Settings {
     /// True once the wizard was finished or skipped.
     pub wizard_done: bool,
@@ -86,6 +87,8 @@ pub struct Settings {
     pub log_loss: bool,
     /// The monitor is shown.
     pub monitor: bool,
+    /// The canvas and the held-out images are shown beside the plots, where the window is wide enough.
+    pub side_panel: bool,
 }
 
 impl Default for Settings {
@@ -105,6 +108,7 @@ impl Default for Settings {
             smoothing: 0.9,
             log_loss: false,
             monitor: false,
+            side_panel: true,
         }
     }
 }

@@ -3,7 +3,11 @@
 mod data_check;
 mod estimates;
 mod form;
+mod network;
 mod recommendation;
+mod samples;
 
 pub use estimates::expected_accuracy;
 pub use form::{Field, Form, ValidationError};
+pub use network::{Block, blocks};
+pub use samples::Samples;

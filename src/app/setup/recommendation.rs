@@ -55,7 +55,7 @@ impl App {
     }
 
     /// Training and test images of the data set, if it is known.
-    fn images(&self) -> Option<(u64, u64)> {
+    pub(in crate::app) fn images(&self) -> Option<(u64, u64)> {
         match self.config.data.sources() {
             [DataSource::Builtin] => Some((builtin::TRAIN_IMAGES as u64, builtin::TEST_IMAGES as u64)),
             [source] => self

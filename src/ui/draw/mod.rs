@@ -55,13 +55,13 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
     });
 }
 
-/// Canvas, verdict and bars in a narrow column beside the plots.
-pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
+/// Canvas, verdict and bars in a narrow column beside the plots, at most `height` points high where that leaves a canvas to draw on.
+pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, actions: &mut Vec<Action>) {
     tools::shortcuts(ui, actions);
     let reading = app.prediction();
-    let bars = 74.0;
+    let bars = 60.0;
     let rest = style::VERDICT_SMALL * 1.25 + bars + 3.0 * ui.spacing().interact_size.y;
-    let side = ui.available_width().min(ui.available_height() - rest).clamp(120.0, 360.0).floor();
+    let side = ui.available_width().min(height - rest).clamp(120.0, 360.0).floor();
     tools::show(ui, app, true, actions);
     canvas::show(ui, app, &mut view.pen, side, actions);
     verdict::verdict(ui, reading, style::VERDICT_SMALL);

@@ -17,6 +17,7 @@ use self::readout::{Readout, megabytes, percents};
 use self::scale::{XAxis, XUnit, YAxis, significant};
 use self::screenshot::Pending;
 use super::help::{self, Topic};
+use super::learning::preview;
 use super::style;
 use crate::app::{Action, App, Phase, RunView};
 use crate::text::format::grouped;
@@ -38,6 +39,7 @@ pub struct PlotsView {
     /// The step of the crosshair, set by pointer or keys.
     cursor: Option<f64>,
     screenshot: Option<Pending>,
+    preview: preview::Preview,
 }
 
 impl Default for VisibleTraces {
@@ -49,9 +51,7 @@ impl Default for VisibleTraces {
 /// Draws the plots, or how to get some.
 pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Action>) {
     let Some(run) = &app.run else {
-        let body = "Choose a data set and a preset, then press Start. Loss and accuracy are plotted here during training.";
-        style::empty_state(ui, "No run yet", body);
-        return;
+        return preview::show(ui, app, &mut view.preview);
     };
     view.curves.sync(run, app.settings.smoothing);
     if view.curves.loss.raw.is_empty() && view.curves.validation_loss.is_empty() {

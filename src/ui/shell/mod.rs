@@ -2,6 +2,7 @@
 
 mod confirm_close;
 mod notices;
+mod side_panel;
 mod status_bar;
 mod top_bar;
 
@@ -13,8 +14,6 @@ use crate::app::{Action, App, Screen};
 
 pub use confirm_close::{CloseAnswer, confirm_close};
 
-/// From this width, in points, the canvas is shown beside the plots.
-const DRAW_BESIDE_WIDTH: f32 = 1300.0;
 /// The run panel's width, in points.
 const RUN_PANEL: f32 = 316.0;
 
@@ -33,12 +32,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
             .exact_size(RUN_PANEL)
             .resizable(false)
             .show(ui, |ui| run_panel::show(ui, app, actions));
-        if width >= DRAW_BESIDE_WIDTH {
-            let beside = (width * 0.22).clamp(300.0, 420.0);
-            Panel::right("draw beside").frame(style::side_frame(ui)).exact_size(beside).resizable(false).show(ui, |ui| {
-                draw::show_compact(ui, app, &mut views.draw, actions);
-            });
-        }
+        side_panel::show(ui, app, views, width, actions);
     }
     CentralPanel::no_frame().frame(style::screen_frame(ui)).show(ui, |ui| match app.screen {
         Screen::Train => {

@@ -21,8 +21,8 @@ fn training(steps: u64, answers: Answers) -> Harness<'static, Stage> {
 #[test]
 fn before_a_run_it_is_said_what_to_do() {
     let harness = stage(Panel::Plots, [900.0, 600.0]);
-    assert!(harness.query_by_label("No run yet").is_some());
-    assert!(harness.query_by_label_contains("press Start").is_some());
+    assert!(harness.query_by_label("Your next run").is_some());
+    assert!(harness.query_by_label_contains("Press Start").is_some());
     assert!(harness.query_by_label("Loss plot").is_none());
 }
 

@@ -94,7 +94,18 @@ fn train_from(
     }
     let (RunsTarget::Store(runs) | RunsTarget::Folder { folder: runs, .. }) = &target;
     check_room(config, runs, &settings.checkpoints)?;
-    let mut run = ObservedRun { context, config, writer, origin: None, completed_before: 0, now: Telemetry::default(), interrupted: false };
+    let watched = settings.reports_learning;
+    let mut run = ObservedRun {
+        context,
+        config,
+        writer,
+        origin: None,
+        now: Telemetry::default(),
+        steps: 0,
+        probe: None,
+        watched,
+        interrupted: false,
+    };
     let data = config.data.located(&places.working_folder);
     let set = match workspace.datasets.get(&places.data_folders, &data, &mut |fraction: f32| run.prepared(fraction)) {
         Err(DataError::Cancelled(_)) if run.interrupted => return Ok(TrainOutcome::Interrupted),

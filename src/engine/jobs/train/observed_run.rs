@@ -1,6 +1,7 @@
 //! A run while it trains.
 
 use super::super::JobContext;
+use crate::data::Split;
 use crate::infer::Classifier;
 use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
@@ -9,7 +10,10 @@ use crate::protocol::{Command, Event, JobEvent, JobProgress};
 use crate::records::{EpochRecord, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::CheckpointWriter;
-use crate::train::{Checkpoint, EndRequest, Observer, RunOrigin};
+use crate::train::{Checkpoint, EndRequest, LearningProbe, Observer, RunOrigin};
+
+/// After so many steps the network has begun to learn, and drawings are recognised with its weights.
+const FIRST_STEPS: u32 = 10;
 
 /// The run while it trains: reports what happens, and reacts to pause, resume and cancel.
 pub(super) struct ObservedRun<'r, 'q, 'c> {
@@ -18,9 +22,13 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub writer: &'r CheckpointWriter,
     /// Known once the data is.
     pub origin: Option<RunOrigin>,
-    /// Epochs completed before it was interrupted.
-    pub completed_before: u32,
     pub now: Telemetry,
+    /// Steps since the run was started or resumed.
+    pub steps: u32,
+    /// Classifies held-out images as it trains, where somebody watches; `None` also after that has failed.
+    pub probe: Option<LearningProbe>,
+    /// True if somebody watches.
+    pub watched: bool,
     /// True if it was interrupted before its first step.
     pub interrupted: bool,
 }
@@ -80,8 +88,8 @@ impl ObservedRun<'_, '_, '_> {
         self.context.queue.events.flush(self.context.id, self.now);
     }
 
-    /// Lets drawings be recognised with the run's weights, which stay the newest as it trains; `follow` does it without being asked.
-    fn offer_weights(&mut self, net: &Net, record: Option<&EpochRecord>, digit_threshold: f32, follow: bool) {
+    /// Lets drawings be recognised with the run's weights, which stay the newest as it trains.
+    fn offer_weights(&mut self, net: &Net, record: Option<&EpochRecord>, digit_threshold: f32) {
         let run = self.context.id;
         let info = ModelInfo {
             reference: ModelRef::Training(run),
@@ -93,26 +101,64 @@ impl ObservedRun<'_, '_, '_> {
         };
         let classifier = Classifier::new(net.clone(), self.config.device.resolved(), info, digit_threshold);
         let queue = &mut *self.context.queue;
-        queue.recognizer.set_training(run, classifier, follow, queue.events);
+        queue.recognizer.set_training(run, classifier, queue.events);
+    }
+
+    /// Recognises drawings with the run's weights from here on, unless another model was chosen.
+    fn follow_weights(&mut self) {
+        let queue = &mut *self.context.queue;
+        queue.recognizer.follow_training(queue.events);
+    }
+
+    /// Reports what the network makes of the held-out images now.
+    fn report_learning(&mut self, net: &Net) {
+        let Some(probe) = &mut self.probe else { return };
+        match probe.take(net, self.now.step) {
+            Ok(snapshot) => self.send(Event::Learning { run: self.context.id, snapshot }),
+            // The run matters more: it goes on without.
+            Err(error) => {
+                tracing::warn!(%error, "the held-out images cannot be classified");
+                self.probe = None;
+            }
+        }
     }
 }
 
 impl Observer for ObservedRun<'_, '_, '_> {
-    fn prepare(&mut self, plan: &RunPlan, net: &Net, before: &[EpochRecord], curve: &[StepPoint], position: RunPosition) {
-        self.completed_before = before.len() as u32;
+    fn prepare(
+        &mut self,
+        plan: &RunPlan,
+        net: &Net,
+        validation: &Split,
+        before: &[EpochRecord],
+        curve: &[StepPoint],
+        position: RunPosition,
+    ) {
         let (run, folder) = (self.context.id, self.writer.folder().to_owned());
         self.send(Event::Started { run, plan: plan.clone(), before: before.to_vec(), curve: curve.to_vec(), position, folder });
         // Nothing was learned yet, or not this time: whoever wants to may use it.
-        self.offer_weights(net, before.last(), f32::NEG_INFINITY, false);
+        self.offer_weights(net, before.last(), f32::NEG_INFINITY);
+        if self.watched {
+            let probe = LearningProbe::new(validation, self.config.seed);
+            self.send(Event::HeldOut { run: self.context.id, images: probe.images() });
+            self.probe = Some(probe);
+        }
     }
 
-    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+    fn between(&mut self, net: &Net) -> Result<(), EndRequest> {
+        if self.steps > 0 && self.probe.as_ref().is_some_and(LearningProbe::is_due) {
+            self.report_learning(net);
+        }
         self.check()
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {
         self.now = now;
         self.context.queue.events.step(self.context.id, point, now);
+        self.steps += 1;
+        if self.steps == FIRST_STEPS {
+            self.follow_weights();
+        }
     }
 
     fn intervened(&mut self, intervention: Intervention) {
@@ -123,8 +169,13 @@ impl Observer for ObservedRun<'_, '_, '_> {
     fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) {
         self.flush();
         self.send(Event::Epoch { run: self.context.id, record: *record });
-        // From the first epoch on the newest weights are in use, until somebody chooses another model.
-        self.offer_weights(net, Some(record), digit_threshold, record.epoch == self.completed_before + 1);
+        self.offer_weights(net, Some(record), digit_threshold);
+        // An epoch may have fewer steps than it takes otherwise.
+        self.follow_weights();
+        // The last thing shown of a run is what it has learned.
+        if record.epoch == self.config.epochs {
+            self.report_learning(net);
+        }
     }
 
     fn checkpoint(&mut self, mut checkpoint: Checkpoint) {

@@ -1,0 +1,125 @@
+//! The network of the next run as a row of blocks, and what the run will do, in words.
+
+use crate::app::App;
+use crate::data::validation_size;
+use crate::nn::{Layer, layers};
+use crate::run_config::{Activation, ModelKind};
+use crate::text::format::grouped;
+
+/// One or several equal layers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What it is, such as "Convolution".
+    pub name: &'static str,
+    /// Its size and what follows it: "24 kernels, 5 × 5", "2 × 2 max pooling".
+    pub details: Vec<String>,
+    /// Trainable numbers of all of them.
+    pub parameters: u64,
+    /// How many of them follow each other.
+    pub repeats: u32,
+}
+
+/// The blocks of a network, from the image to ten probabilities.
+pub fn blocks(model: ModelKind, activation: Activation) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for layer in layers(model, activation) {
+        let parameters: usize =
+            layer.parameters().iter().filter(|spec| spec.role.is_trainable()).map(|spec| spec.shape.iter().product::<usize>()).sum();
+        let parameters = parameters as u64;
+        match described(&layer) {
+            Described::Block(name, details) => {
+                // Parameters of equal blocks may differ where sizes change.
+                let equal = blocks.last_mut().filter(|last| last.name == name && last.details == details);
+                match equal {
+                    Some(last) => (last.repeats, last.parameters) = (last.repeats + 1, last.parameters + parameters),
+                    None => blocks.push(Block { name, details, parameters, repeats: 1 }),
+                }
+            }
+            Described::Part(detail) => {
+                if let Some(last) = blocks.last_mut() {
+                    last.details.extend(detail);
+                    last.parameters += parameters;
+                }
+            }
+        }
+    }
+    blocks
+}
+
+enum Described {
+    Block(&'static str, Vec<String>),
+    /// Belongs to the block before.
+    Part(Vec<String>),
+}
+
+fn described(layer: &Layer) -> Described {
+    let followed_by = |activation: &Option<Activation>| activation.as_ref().map(|activation| activation.label().to_owned());
+    match layer {
+        Layer::ConvPool { outputs, kernel, activation, .. } => {
+            let pooling = [format!("{outputs} kernels, {kernel} × {kernel}"), "2 × 2 max pooling".to_owned()];
+            Described::Block("Convolution", pooling.into_iter().chain(followed_by(activation)).collect())
+        }
+        Layer::Conv { outputs, kernel, .. } => {
+            Described::Block("Convolution", vec![format!("{outputs} kernels, {} × {}", kernel.size, kernel.size)])
+        }
+        Layer::Residual { body, activation, .. } => {
+            let attention = body.iter().any(|layer| matches!(layer, Layer::Attention { .. }));
+            let channels = body.iter().find_map(|layer| match layer {
+                Layer::Conv { outputs, .. } => Some(format!("{outputs} channels")),
+                _ => None,
+            });
+            match (attention, channels) {
+                (true, _) => Described::Block("Self-attention", vec!["residual".to_owned()]),
+                (false, Some(channels)) => {
+                    Described::Block("Residual block", std::iter::once(channels).chain(followed_by(activation)).collect())
+                }
+                (false, None) => Described::Block("Feed-forward", vec!["residual".to_owned()]),
+            }
+        }
+        Layer::Linear { inputs, outputs, activation, .. } => {
+            let size = [format!("{} to {} features", grouped(*inputs as u64), grouped(*outputs as u64))];
+            Described::Block("Linear", size.into_iter().chain(followed_by(activation)).collect())
+        }
+        Layer::BatchNorm { activation, .. } => {
+            Described::Part(std::iter::once("batch norm".to_owned()).chain(followed_by(activation)).collect())
+        }
+        Layer::GlobalAveragePool => Described::Part(vec!["mean over all places".to_owned()]),
+        Layer::Dropout(share) => Described::Part(vec![format!("dropout {:.0} %", share * 100.0)]),
+        Layer::Tokens | Layer::Positions { .. } | Layer::LayerNorm { .. } | Layer::Attention { .. } | Layer::Flatten => {
+            Described::Part(Vec::new())
+        }
+    }
+}
+
+impl App {
+    /// What the next run will do: "12 epochs over 55,000 images, 128 images a step: 5,160 steps.", and how long that takes.
+    pub fn run_outline(&self) -> Vec<String> {
+        let config = &self.config;
+        let mut lines = Vec::new();
+        let epochs = if config.epochs == 1 { "1 epoch".to_owned() } else { format!("{} epochs", grouped(u64::from(config.epochs))) };
+        if let Some((train, test)) = self.images() {
+            let held_out = validation_size(train);
+            let learned_from = train - held_out;
+            let step = u64::from(config.batch_size.max(1)) * u64::from(config.accumulation.max(1));
+            let steps = learned_from.div_ceil(step) * u64::from(config.epochs);
+            lines.push(format!(
+                "{epochs} over {} images, {} images a step: {} steps.",
+                grouped(learned_from),
+                grouped(step),
+                grouped(steps)
+            ));
+            lines.push(format!(
+                "{} held-out images measure it after each epoch, {} test images once at the end.",
+                grouped(held_out),
+                grouped(test)
+            ));
+        } else {
+            lines.push(format!("{epochs}, {} images a step.", grouped(u64::from(config.batch_size))));
+        }
+        lines.push(match self.expected_time(config) {
+            Some(time) => format!("About {time} on this machine."),
+            None => "How long it takes on this machine is known after a benchmark or the first run.".to_owned(),
+        });
+        lines
+    }
+}

@@ -1,0 +1,112 @@
+//! What the next run is about, before there was one: samples of its data, its network, and what it will do.
+
+use eframe::egui::emath::GuiRounding as _;
+use eframe::egui::{
+    self, Align, Label, Layout, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, vec2,
+};
+
+use crate::app::{App, Block, blocks};
+use crate::run_config::DataSpec;
+use crate::text::format::grouped;
+use crate::ui::image_sheet::ImageSheet;
+use crate::ui::style;
+
+/// Samples in a row: one for each digit.
+const COLUMNS: usize = 10;
+/// The width of a card of the network and of the arrow between two, in points.
+const CARD: f32 = 138.0;
+const ARROW: f32 = 22.0;
+
+/// View state: the samples in a texture.
+#[derive(Debug, Default)]
+pub struct Preview {
+    samples: Option<(DataSpec, ImageSheet, usize)>,
+}
+
+/// Draws it.
+pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.label(RichText::new("Your next run").heading());
+        let intro = format!("{} on {}. Press Start, and watch here how it learns.", app.config.model.label(), app.config.data.label());
+        ui.add(Label::new(RichText::new(intro).weak()).wrap());
+        ui.add_space(style::GAP);
+        style::section(ui, "Data");
+        data(ui, app, view);
+        ui.add_space(style::GAP);
+        style::section(ui, "Network");
+        network(ui, &blocks(app.config.model, app.config.activation));
+        ui.add_space(style::GAP);
+        style::section(ui, "The run");
+        for line in app.run_outline() {
+            ui.add(Label::new(line).wrap());
+        }
+    });
+}
+
+/// A column of samples for each digit.
+fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
+    let width = ui.available_width().min(520.0);
+    let size = ((width / COLUMNS as f32).floor() - 4.0).round_to_pixels(ui.pixels_per_point());
+    let rows = 4;
+    let (area, response) = ui.allocate_exact_size(vec2(width, rows as f32 * (size + 4.0)), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Samples of {}", app.config.data.label())));
+    let Some(samples) = app.samples() else { return };
+    if view.samples.as_ref().is_none_or(|(data, ..)| *data != samples.data) {
+        let sheet = ImageSheet::new(ui.ctx(), "samples", samples.images.iter());
+        view.samples = Some((samples.data.clone(), sheet, samples.images.len()));
+    }
+    let Some((_, sheet, count)) = &view.samples else { return };
+    let palette = style::palette(ui);
+    // Digit by digit, as many of each: a column for each digit.
+    let of_each = count.div_ceil(COLUMNS).max(1);
+    for index in 0..*count {
+        let (column, row) = ((index / of_each) as f32, (index % of_each) as f32);
+        let at = area.min + vec2(column, row) * (size + 4.0);
+        let rect = Rect::from_min_size(at, egui::Vec2::splat(size)).round_to_pixels(ui.pixels_per_point());
+        sheet.paint(ui.painter(), index, rect, palette);
+        ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), StrokeKind::Outside);
+    }
+}
+
+/// The layers one after the other, each a card.
+fn network(ui: &mut Ui, blocks: &[Block]) {
+    let columns = ((ui.available_width() + ARROW) / (CARD + ARROW)).floor().max(1.0) as usize;
+    let details = blocks.iter().map(|block| block.details.len()).max().unwrap_or_default();
+    for (row, cards) in blocks.chunks(columns).enumerate() {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            for (column, block) in cards.iter().enumerate() {
+                let response = card(ui, block, details);
+                if row * columns + column + 1 < blocks.len() {
+                    let (rect, _) = ui.allocate_exact_size(vec2(ARROW, response.rect.height()), Sense::hover());
+                    ui.painter().arrow(
+                        rect.left_center() + vec2(4.0, 0.0),
+                        vec2(ARROW - 8.0, 0.0),
+                        Stroke::new(1.5, style::palette(ui).faded),
+                    );
+                }
+            }
+        });
+    }
+    let parameters: u64 = blocks.iter().map(|block| block.parameters).sum();
+    ui.label(style::hint(format!("{} parameters in all.", grouped(parameters))));
+}
+
+/// A card with room for so many lines of details.
+fn card(ui: &mut Ui, block: &Block, details: usize) -> Response {
+    const MARGIN: f32 = 9.0;
+    let small = ui.text_style_height(&egui::TextStyle::Small) + 2.0;
+    let height = 2.0 * MARGIN + ui.text_style_height(&egui::TextStyle::Body) + (details + 1) as f32 * small;
+    let (rect, response) = ui.allocate_exact_size(vec2(CARD, height), Sense::hover());
+    let palette = style::palette(ui);
+    ui.painter().rect(rect, style::RADIUS_SMALL, palette.paper, Stroke::new(1.0, palette.line), StrokeKind::Inside);
+    let mut inside = ui.new_child(UiBuilder::new().max_rect(rect.shrink(MARGIN)).layout(Layout::top_down(Align::Min)));
+    inside.spacing_mut().item_spacing.y = 2.0;
+    let name = if block.repeats > 1 { format!("{} × {}", block.repeats, block.name) } else { block.name.to_owned() };
+    inside.add(Label::new(RichText::new(name).strong()).truncate());
+    for detail in &block.details {
+        inside.add(Label::new(RichText::new(detail).small()).truncate());
+    }
+    inside.label(style::hint(format!("{} parameters", grouped(block.parameters))));
+    response
+}

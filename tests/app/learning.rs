@@ -1,0 +1,104 @@
+//! What a run makes of its held-out images, as the window knows it.
+
+use inkling::app::{Action, App, DigitCount, blocks};
+use inkling::nn::parameter_count;
+use inkling::protocol::Event;
+use inkling::records::{JobId, ModelInfo, ModelRef};
+use inkling::run_config::{Activation, ModelKind, RunConfig};
+
+use crate::fake_engine::{FakeEngine, app, held_out, learning, starter};
+
+fn training() -> (App, FakeEngine) {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Start);
+    engine.serve();
+    app.poll();
+    (app, engine)
+}
+
+#[test]
+fn images_wait_for_answers_and_then_follow_the_run() {
+    let (mut app, mut engine) = training();
+    let total = |app: &App| app.learning().unwrap().total();
+    assert_eq!(total(&app), "not classified yet");
+    assert_eq!(app.learning().unwrap().sentence(44), "True digit 4: not classified yet.");
+    engine.train(4);
+    app.poll();
+    let seen = app.learning().unwrap();
+    assert_eq!(seen.total(), "40 of 100 correct");
+    assert_eq!(seen.by_digit()[3..5], [DigitCount { correct: 10, images: 10 }, DigitCount { correct: 0, images: 10 }]);
+    assert_eq!(seen.sentence(39), "True digit 3: recognised as 3, 62 % sure.");
+    assert_eq!(seen.sentence(44), "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %.");
+    assert_eq!(seen.sentence(100), "");
+    assert_eq!(seen.layer_sentence().unwrap(), "First layer at step 4: 2 kernels of 5 × 5 weights.");
+    // They stay as they were when the run has ended.
+    engine.finish();
+    app.poll();
+    assert!(!app.is_training());
+    assert_eq!(total(&app), "100 of 100 correct");
+}
+
+#[test]
+fn what_belongs_to_another_run_is_dropped() {
+    let (mut app, mut engine) = training();
+    engine.train(2);
+    app.poll();
+    let other = JobId(999);
+    app.on_event(Event::HeldOut { run: other, images: held_out() });
+    app.on_event(Event::Learning { run: other, snapshot: learning(9, 90) });
+    assert_eq!(app.learning().unwrap().total(), "20 of 100 correct");
+    engine.finish();
+    app.poll();
+    app.apply(Action::Start);
+    assert!(app.learning().is_none(), "the next run has its own images");
+}
+
+#[test]
+fn a_drawing_is_recognised_anew_several_times_a_second_of_training() {
+    let (mut app, mut engine) = training();
+    let run = app.run.as_ref().unwrap().id;
+    app.apply(Action::PenDown([50.0, 50.0]));
+    app.apply(Action::PenMove([50.0, 200.0]));
+    engine.send(Event::ModelInUse(ModelInfo { reference: ModelRef::Training(run), ..starter() }));
+    app.poll();
+    engine.serve();
+    app.poll();
+    let mut asked = 0;
+    for tenth in 1..=20 {
+        let now = inkling::records::Telemetry { elapsed_seconds: tenth as f32 / 10.0, ..Default::default() };
+        app.on_event(Event::Steps { run, steps: Vec::new(), now });
+        engine.heard.clear();
+        engine.serve();
+        asked += engine.heard.len();
+        app.poll();
+    }
+    assert!((8..=10).contains(&asked), "{asked} times in two seconds");
+}
+
+#[test]
+fn the_blocks_of_every_network_hold_all_its_parameters() {
+    for model in ModelKind::ALL {
+        let blocks = blocks(*model, Activation::Gelu);
+        assert_eq!(blocks.iter().map(|block| block.parameters).sum::<u64>(), parameter_count(*model), "{model}");
+        assert!((3..=12).contains(&blocks.len()), "{model}: {}", blocks.len());
+        assert!(blocks.iter().all(|block| !block.details.is_empty()), "{model}");
+    }
+}
+
+#[test]
+fn samples_of_the_chosen_data_are_shown_before_the_first_run() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Configure(Box::new(RunConfig { epochs: 2, batch_size: 100, ..RunConfig::default() })));
+    app.start_discovery();
+    super::wait_for(&mut app, |app| app.samples().is_some());
+    assert_eq!(app.samples().unwrap().images.len(), 40);
+    let outline = app.run_outline();
+    assert_eq!(outline[0], "2 epochs over 55,000 images, 100 images a step: 1,100 steps.");
+    assert_eq!(outline[1], "5,000 held-out images measure it after each epoch, 10,000 test images once at the end.");
+    // What cannot be loaded has none; Start says why.
+    let data = "no/such/folder".parse().unwrap();
+    app.apply(Action::Configure(Box::new(RunConfig { data, ..RunConfig::default() })));
+    app.poll();
+    assert!(app.samples().is_none());
+    engine.serve();
+}

@@ -1,0 +1,120 @@
+//! The held-out images, the first layer, and the panel they are in.
+
+use eframe::egui::Key;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use inkling::app::{Action, Settings};
+use inkling::nn::parameter_count;
+use inkling::text::format::grouped;
+use inkling::ui::Inkling;
+
+use super::window::{open, sized, usual};
+use crate::fake_engine::{Answers, FakeEngine, app_with};
+
+/// A window with a run after so many steps.
+fn after(steps: u64) -> (Harness<'static, Inkling>, FakeEngine) {
+    let (mut window, mut engine) = usual();
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(steps);
+    window.run_steps(4);
+    (window, engine)
+}
+
+fn value(window: &Harness<'static, Inkling>, label: &str) -> String {
+    window.get_by_label(label).value().unwrap_or_default()
+}
+
+#[test]
+fn before_a_run_it_is_said_what_will_be_shown() {
+    let (window, _engine) = usual();
+    window.get_by_label_contains("During a run, 100 images");
+    assert!(window.query_by_label("Held-out images").is_none());
+}
+
+#[test]
+fn images_are_counted_and_a_click_tells_more() {
+    let (mut window, mut engine) = after(4);
+    assert_eq!(value(&window, "Held-out images"), "40 of 100 correct");
+    assert_eq!(value(&window, "Held-out images of a 3"), "10 of 10 correct");
+    assert_eq!(value(&window, "Held-out images of a 4"), "0 of 10 correct");
+    let wrong = "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %.";
+    assert_eq!(window.get_all_by_label(wrong).count(), 10);
+    window.get_all_by_label(wrong).next().unwrap().click();
+    window.run_steps(3);
+    assert_eq!(window.get_all_by_label(wrong).count(), 11, "also below the images");
+    // The sentence follows the run.
+    engine.train(1);
+    window.run_steps(3);
+    assert_eq!(window.get_all_by_label("True digit 4: recognised as 4, 62 % sure.").count(), 11);
+}
+
+#[test]
+fn images_can_be_chosen_by_keys() {
+    let (mut window, _engine) = after(4);
+    window.get_by_label("Held-out images").focus();
+    window.run_steps(2);
+    for key in [Key::ArrowRight, Key::ArrowDown, Key::ArrowDown, Key::ArrowDown, Key::ArrowDown] {
+        window.key_press(key);
+        window.run_steps(2);
+    }
+    let sentence = "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %.";
+    assert_eq!(window.get_all_by_label(sentence).count(), 11);
+    window.key_press(Key::Escape);
+    window.run_steps(2);
+    assert_eq!(window.get_all_by_label(sentence).count(), 10);
+}
+
+#[test]
+fn the_first_layer_is_shown_instead() {
+    let (mut window, _engine) = after(2);
+    window.get_by_label("Filters").click();
+    window.run_steps(3);
+    assert_eq!(value(&window, "First layer"), "First layer at step 2: 2 kernels of 5 × 5 weights.");
+    assert!(window.query_by_label("Held-out images").is_none());
+    window.get_by_label("Images").click();
+    window.run_steps(3);
+    window.get_by_label("Held-out images");
+}
+
+#[test]
+fn the_panel_can_be_folded_away_and_stays_so() {
+    let (mut window, _engine) = usual();
+    window.get_by_label("Hide side panel").click();
+    window.run_steps(3);
+    assert!(window.query_by_label("Drawing canvas").is_none());
+    let settings = window.state().app().settings.clone();
+    assert_eq!(Settings::from_json(&serde_json::to_vec(&settings).unwrap()).unwrap(), settings);
+    let (app, _engine) = app_with(settings, Answers::default());
+    let mut window = open(app, [1280.0, 800.0]);
+    assert!(window.query_by_label("Drawing canvas").is_none());
+    window.get_by_label("Show side panel").click();
+    window.run_steps(3);
+    window.get_by_label("Drawing canvas");
+}
+
+#[test]
+fn nothing_moves_when_a_run_begins() {
+    let place = |window: &Harness<'static, Inkling>| window.get_by_label("Drawing canvas").rect();
+    let (window, _engine) = usual();
+    let (running, _engine) = after(3);
+    assert_eq!(place(&window), place(&running));
+    // The whole panel is seen without scrolling.
+    let bottom = running.get_by_label("Held-out images").rect().bottom();
+    assert!(bottom < 760.0, "{bottom}");
+    let (narrow, _engine) = sized([900.0, 600.0]);
+    assert!(narrow.query_by_label("Drawing canvas").is_none());
+}
+
+#[test]
+fn before_the_first_run_its_data_network_and_plan_are_shown() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, _engine) = sized(size);
+        super::window::until(&mut window, "samples", |app| app.samples().is_some());
+        window.get_by_label("Your next run");
+        window.get_by_label("Samples of Built-in digits");
+        let parameters = grouped(parameter_count(window.state().app().config.model));
+        window.get_by_label(&format!("{parameters} parameters in all."));
+        window.get_by_label_contains("images a step");
+    }
+}
