@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use inkling::data::{self, DataSet};
+use inkling::data::{self, DataSet, Split};
 use inkling::math::quantiles::median;
 use inkling::nn::{DeviceContext, Net};
 use inkling::progress::Unwatched;
@@ -49,7 +49,7 @@ impl Stretches<'_> {
 }
 
 impl Observer for Stretches<'_> {
-    fn prepare(&mut self, plan: &RunPlan, _: &Net, _: &[EpochRecord], _: &[StepPoint], _: RunPosition) {
+    fn prepare(&mut self, plan: &RunPlan, _: &Net, _: &Split, _: &[EpochRecord], _: &[StepPoint], _: RunPosition) {
         self.steps_per_epoch = plan.steps_per_epoch;
     }
 
@@ -91,7 +91,7 @@ fn measure(model: ModelKind, data: &DataSet) -> Result<String, Box<dyn std::erro
     let folder = tempfile::tempdir()?;
     let place = Checkpoints::new(folder.path()).begin();
     let file = place.path().join("checkpoint");
-    let thread = CheckpointThread::start(false);
+    let thread = CheckpointThread::start(false)?;
     let writer = CheckpointWriter::start(&thread, place, Box::new(|_, _, kept| kept.expect("it can be written")))?;
     let config =
         RunConfig { model, epochs: 1000, learning_rate: 1e-5, weight_averaging: Some(0.99), ..RunConfig::preset(Preset::Balanced) };
