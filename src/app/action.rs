@@ -123,6 +123,8 @@ pub enum Action {
     },
     /// Cancel a job.
     CancelJob(JobId),
+    /// Go to Models, with the run in this folder selected.
+    ShowModel(PathBuf),
     /// Open the export dialog for a model.
     OpenExport(ModelRef),
     /// Change the export's options.

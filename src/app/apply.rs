@@ -9,6 +9,7 @@ use super::desktop::Purpose;
 use super::messages::Message;
 use super::models::ResultsView;
 use super::notice::Severity;
+use super::run::Phase;
 use super::state::App;
 use crate::problem::Problem;
 use crate::protocol::{Command, Job};
@@ -122,6 +123,10 @@ impl App {
             Action::ShowResults(folder) => self.show_results(&folder),
             Action::Evaluate { model, data } => self.evaluate(model, data),
             Action::CancelJob(id) => self.cancel_job(id),
+            Action::ShowModel(folder) => {
+                self.just_imported = Some(folder);
+                self.show(Screen::Models);
+            }
             Action::OpenExport(model) => self.open_export(model),
             Action::ChangeExport(spec) => self.change_export(spec),
             Action::SaveExport => self.choose_export_file(),
@@ -208,7 +213,11 @@ impl App {
     }
 
     fn show_results(&mut self, folder: &Path) {
-        let Some(summary) = self.listed(folder).cloned() else { return };
+        let last = match self.run.as_ref().map(|run| &run.phase) {
+            Some(Phase::Finished(summary)) if summary.folder == folder => Some(&**summary),
+            _ => None,
+        };
+        let Some(summary) = self.listed(folder).or(last).cloned() else { return };
         self.screen = Screen::Results;
         if !self.show_test(&summary) {
             self.evaluate(ModelRef::File(summary.model_path), summary.config.data.or_builtin());

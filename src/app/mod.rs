@@ -30,7 +30,7 @@ pub use machine::{
 };
 pub use models::{Dropped, ExportView, InTheWay, ResultsView};
 pub use notice::{Notice, Offer, Severity};
-pub use run::{History, LastCheckpoint, Phase, RunView, RunningMean, progress};
+pub use run::{Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, Settings, Theme, WindowGeometry, ZOOM};
 pub use setup::{Block, Field, Samples, ValidationError, blocks, expected_accuracy};
 pub use state::{App, AppDeps};

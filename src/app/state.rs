@@ -90,7 +90,7 @@ pub struct App {
     pub jobs: Jobs,
     /// The export dialog, while it is open.
     pub export: Option<ExportView>,
-    /// The run that was imported last, until it has been selected.
+    /// The run to select under Models, until that has been done: the one that was imported last or is to be exported.
     pub just_imported: Option<PathBuf>,
     /// Benchmarks and comparisons.
     pub benchmark: BenchmarkView,

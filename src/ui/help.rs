@@ -46,8 +46,8 @@ impl Topic {
             Self::Plots => {
                 "The loss measures how far the predictions are from the correct answers and should fall; the accuracy is the share of images \
                  classified correctly and should rise. Validation images are never trained on: if the validation curve gets worse while the \
-                 training curve keeps improving, the network is overfitting. Hover over a plot to read its values, drag to pan, and hold \
-                 Ctrl and scroll to zoom."
+                 training curve keeps improving, the network is overfitting. Hover over a plot to read its values. Scroll to zoom, drag to \
+                 pan, hold Shift and drag (or drag with the right button) to zoom to a box, and double-click or press Fit to see the whole run."
             }
             Self::Draw => {
                 "Draw a digit from 0 to 9 with mouse, finger or pen, filling most of the canvas. The drawing is scaled to an image of 28 × 28 pixels, \

@@ -13,8 +13,8 @@ pub const GAP: f32 = 12.0;
 pub const RADIUS: f32 = 10.0;
 /// Corners of bars, fields and buttons.
 pub const RADIUS_SMALL: f32 = 6.0;
-/// Space for the numbers beside a plot, so that plots above each other line up.
-pub const PLOT_AXIS_WIDTH: f32 = 44.0;
+/// Space for the numbers beside a plot, enough for the longest, so that plots above each other line up to the pixel.
+pub const PLOT_AXIS_WIDTH: f32 = 58.0;
 /// The smallest useful height of a plot, in points.
 pub const PLOT_MIN_HEIGHT: f32 = 150.0;
 /// Type size of the verdict on a large Draw screen.
@@ -23,6 +23,12 @@ pub const VERDICT_LARGE: f32 = 116.0;
 pub const VERDICT_MEDIUM: f32 = 76.0;
 /// Type size of the verdict beside the plots.
 pub const VERDICT_SMALL: f32 = 44.0;
+/// Type size of the accuracy above the plots.
+pub const HEADLINE: f32 = 32.0;
+/// Type size of what stands beside it.
+pub const HEADLINE_BESIDE: f32 = 17.0;
+/// Height of both with their names, in points.
+pub const HEADLINE_HEIGHT: f32 = 54.0;
 /// The greatest width of running text, in points.
 pub const TEXT_WIDTH: f32 = 560.0;
 /// The width of a help popup, in points.

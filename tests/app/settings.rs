@@ -24,6 +24,7 @@ fn unusual() -> Settings {
         pen: 14.0,
         smoothing: 0.5,
         log_loss: true,
+        speed_and_memory: true,
         monitor: true,
         side_panel: false,
     }

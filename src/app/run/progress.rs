@@ -15,14 +15,17 @@ impl RunView {
         }
     }
 
+    /// True while the test set is evaluated after the last step.
+    pub(super) fn is_testing(&self) -> bool {
+        self.phase == Phase::Training && self.plan.as_ref().is_some_and(|plan| self.now.step >= plan.total_steps)
+    }
+
     /// The run's state: "Training, epoch 2 of 3".
     pub fn state(&self) -> String {
         let epoch = || format!("epoch {} of {}", self.now.epoch.max(1), self.config.epochs);
         match &self.phase {
             Phase::Preparing(_) => "Preparing the data".to_owned(),
-            Phase::Training if self.plan.as_ref().is_some_and(|plan| self.now.step >= plan.total_steps) => {
-                "Evaluating on the test set".to_owned()
-            }
+            Phase::Training if self.is_testing() => "Evaluating on the test set".to_owned(),
             Phase::Training => format!("Training, {}", epoch()),
             Phase::Paused => format!("Paused, {}", epoch()),
             Phase::Stopping => "Stopping…".to_owned(),

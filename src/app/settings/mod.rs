@@ -85,6 +85,8 @@ pub struct Settings {
     pub smoothing: f64,
     /// Loss on a logarithmic scale.
     pub log_loss: bool,
+    /// Throughput and memory are plotted below loss and accuracy.
+    pub speed_and_memory: bool,
     /// The monitor is shown.
     pub monitor: bool,
     /// The canvas and the held-out images are shown beside the plots, where the window is wide enough.
@@ -107,6 +109,7 @@ impl Default for Settings {
             pen: 20.0,
             smoothing: 0.9,
             log_loss: false,
+            speed_and_memory: false,
             monitor: false,
             side_panel: true,
         }

@@ -1,11 +1,17 @@
 //! One chart: traces over steps, with the crosshair that all charts share.
 
-use eframe::egui::{self, Id, Key, Role, Sense, WidgetInfo, vec2};
-use egui_plot::{Line, LineStyle, MarkerShape, Plot, PlotPoint, PlotPoints, PlotTransform, Points, VLine};
+use eframe::egui::{self, Key, Role, Sense, WidgetInfo, vec2};
+use egui_plot::{AxisHints, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotPoints, PlotTransform, Points, VLine};
 
+use super::fit;
+use super::gestures::Target;
 use super::pyramid::Pyramid;
+use super::range::Gesture;
 use super::scale::{GRID, XAxis, YAxis, marks};
 use crate::ui::style;
+
+/// The space beside the first and the last step in view, as a share of the range.
+const SIDE_MARGIN: f64 = 0.01;
 
 /// How a trace is drawn. The shapes differ, so that traces can be told apart without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,20 +44,24 @@ pub struct Chart<'a> {
     pub name: &'static str,
     /// The value in the accessibility tree: the latest values.
     pub value: String,
+    /// Said in the chart's upper right corner; may be empty.
+    pub note: &'a str,
     /// The traces, from back to front.
     pub traces: Vec<Trace<'a>>,
     /// The horizontal axis.
     pub x: XAxis,
     /// The vertical axis.
     pub y: YAxis,
-    /// The end of the horizontal axis.
+    /// The first and the last step in view.
+    pub range: [f64; 2],
+    /// The run's last step so far.
     pub last_step: f64,
     /// Height in points.
     pub height: f32,
     /// The step of the crosshair.
     pub cursor: Option<f64>,
-    /// Reset the view to the whole run.
-    pub fit: bool,
+    /// The steps over which a box is being drawn.
+    pub selected: Option<[f64; 2]>,
 }
 
 /// How a chart was used in this frame.
@@ -63,28 +73,34 @@ pub struct Shown {
     pub moved_to: Option<f64>,
     /// True while the chart has the focus.
     pub focused: bool,
+    /// What was done to the range in view.
+    pub gesture: Option<Gesture>,
     /// From plot to screen.
     pub transform: PlotTransform,
 }
 
 impl Chart<'_> {
-    /// Draws the chart in the width there is.
-    pub fn show(&self, ui: &mut egui::Ui) -> Shown {
+    /// Draws the chart in the width there is. `box_from` is the step where a box that is being drawn began.
+    pub fn show(&self, ui: &mut egui::Ui, box_from: &mut Option<f64>) -> Shown {
         let palette = style::palette(ui);
         let (x_axis, y_axis) = (self.x, self.y);
-        let (x_end, fit) = (x_axis.position(self.last_step.max(1.0)), self.fit);
+        let small = egui::TextStyle::Small.resolve(ui.style());
+        let axes = [AxisHints::new_x(), AxisHints::new_y().min_thickness(style::PLOT_AXIS_WIDTH)];
+        let [x_hints, y_hints] = axes.map(|axis| axis.tick_label_font(small.clone()).tick_label_color(ui.visuals().text_color()));
         let mut plot = Plot::new(self.name)
             .height(self.height)
-            .link_axis(Id::unique("plots by step"), [true, false])
-            .include_x(0.0)
-            .include_x(x_end)
-            .set_margin_fraction(vec2(0.01, 0.08))
             .allow_scroll(false)
+            .allow_zoom(false)
+            .allow_drag(false)
+            .allow_boxed_zoom(false)
+            .allow_axis_zoom_drag(false)
+            .allow_double_click_reset(false)
             .show_x(false)
             .show_y(false)
             .label_formatter(|_| None)
             .sense(Sense::click_and_drag())
-            .y_axis_min_width(style::PLOT_AXIS_WIDTH)
+            .custom_x_axes(vec![x_hints])
+            .custom_y_axes(vec![y_hints])
             .grid_spacing(egui::Rangef::new(GRID, 3.0 * GRID))
             .x_grid_spacer(|input| marks(&input, 80.0))
             .grid_color(palette.grid)
@@ -93,27 +109,16 @@ impl Chart<'_> {
             .y_axis_formatter(move |mark, _| y_axis.tick(mark));
         plot =
             if y_axis.log { plot.y_grid_spacer(|input| YAxis::log_marks(&input)) } else { plot.y_grid_spacer(|input| marks(&input, 32.0)) };
-        if y_axis.from_zero {
-            plot = plot.include_y(0.0);
-        }
         let budget = (2.0 * ui.available_width()).clamp(200.0, 4000.0) as usize;
-        let traces = &self.traces;
-        let cursor = self.cursor;
+        let [from, to] = self.range;
+        let lines: Vec<Vec<PlotPoint>> = self.traces.iter().map(|trace| self.positions(trace, budget)).collect();
+        let margin = SIDE_MARGIN * (to - from);
+        let [left, right] = [from - margin, to + margin].map(|step| x_axis.position(step));
+        let [bottom, top] = fit::bounds(y_axis, lines.iter().map(Vec::as_slice), left, right);
+        let (traces, cursor) = (&self.traces, self.cursor);
         let shown = plot.show(ui, |plot_ui| {
-            if fit {
-                plot_ui.set_auto_bounds(true);
-            }
-            let bounds = plot_ui.plot_bounds();
-            let all = plot_ui.auto_bounds().x || fit;
-            let (from, to) =
-                if all { (f64::NEG_INFINITY, f64::INFINITY) } else { (x_axis.step(bounds.min()[0]), x_axis.step(bounds.max()[0])) };
-            for trace in traces {
-                let points: Vec<PlotPoint> = trace
-                    .curve
-                    .visible(from, to, budget)
-                    .into_iter()
-                    .map(|[step, value]| PlotPoint::new(x_axis.position(step), y_axis.position(value)))
-                    .collect();
+            plot_ui.set_plot_bounds(PlotBounds::from_min_max([left, bottom], [right, top]));
+            for (trace, points) in traces.iter().zip(lines) {
                 draw(plot_ui, trace, points);
             }
             if let Some(step) = cursor {
@@ -127,39 +132,68 @@ impl Chart<'_> {
                 }
             }
         });
-        self.finish(ui, &shown.response, shown.transform)
+        self.finish(ui, &shown.response, shown.transform, box_from)
     }
 
-    fn finish(&self, ui: &egui::Ui, response: &egui::Response, transform: PlotTransform) -> Shown {
+    /// A trace's points in view, thinned, as positions on the axes.
+    fn positions(&self, trace: &Trace<'_>, budget: usize) -> Vec<PlotPoint> {
+        let margin = SIDE_MARGIN * (self.range[1] - self.range[0]);
+        let points = trace.curve.visible(self.range[0] - margin, self.range[1] + margin, budget);
+        points.into_iter().map(|[step, value]| PlotPoint::new(self.x.position(step), self.y.position(value))).collect()
+    }
+
+    fn finish(&self, ui: &egui::Ui, response: &egui::Response, transform: PlotTransform, box_from: &mut Option<f64>) -> Shown {
         response.widget_info(|| WidgetInfo {
             current_text_value: Some(self.value.clone()),
             ..WidgetInfo::labeled(Role::Figure, ui.is_enabled(), self.name)
         });
+        self.paint_over(ui, transform);
+        let here = self.cursor.unwrap_or(self.last_step);
         let focused = response.has_focus();
-        let bounds = transform.bounds();
-        let mut moved_to = None;
         if focused {
             style::focus_ring(ui, response.rect);
             let arrows = egui::EventFilter { horizontal_arrows: true, ..egui::EventFilter::default() };
             ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
-            // A hundredth of the visible range, so that the crosshair crosses any view in the same time.
-            let stride = (self.x.step(bounds.width()) / 100.0).max(1.0).round();
-            let here = self.cursor.unwrap_or(self.last_step);
-            ui.input(|input| {
-                let strides = input.num_presses(Key::ArrowRight) as f64 - input.num_presses(Key::ArrowLeft) as f64;
-                if strides != 0.0 {
-                    moved_to = Some((here + strides * stride).clamp(1.0, self.last_step.max(1.0)));
-                }
-                if input.key_pressed(Key::Home) {
-                    moved_to = Some(1.0);
-                }
-                if input.key_pressed(Key::End) {
-                    moved_to = Some(self.last_step);
-                }
-            });
         }
-        let hovered_step = response.hover_pos().map(|pos| self.x.step(transform.value_from_position(pos).x).max(0.0));
-        Shown { hovered_step, moved_to, focused, transform }
+        let target = Target { response, transform, x: self.x, cursor: here };
+        let gesture = target.gesture(ui, box_from);
+        let hovered_step = response.hover_pos().map(|pos| target.step(pos.x).max(0.0));
+        Shown { hovered_step, moved_to: self.moved(ui, here).filter(|_| focused), focused, gesture, transform }
+    }
+
+    /// The note, and the box that is being drawn.
+    fn paint_over(&self, ui: &egui::Ui, transform: PlotTransform) {
+        let palette = style::palette(ui);
+        let frame = *transform.frame();
+        let painter = ui.painter_at(frame);
+        if !self.note.is_empty() {
+            let font = egui::TextStyle::Small.resolve(ui.style());
+            let galley = ui.painter().layout(self.note.to_owned(), font, palette.faded, frame.width() - 12.0);
+            let at = frame.right_top() + vec2(-6.0 - galley.size().x, 4.0);
+            painter.rect_filled(egui::Rect::from_min_size(at, galley.size()).expand(3.0), 3.0, palette.background.gamma_multiply(0.85));
+            painter.galley(at, galley, palette.faded);
+        }
+        if let Some(steps) = self.selected {
+            let [one, other] = steps.map(|step| transform.position_from_point_x(self.x.position(step)));
+            let area = egui::Rect::from_x_y_ranges(one.min(other)..=one.max(other), frame.y_range());
+            painter.rect(area, 0.0, palette.accent.gamma_multiply(0.18), (1.0, palette.accent), egui::StrokeKind::Inside);
+        }
+    }
+
+    /// Where the keys move the crosshair to.
+    fn moved(&self, ui: &egui::Ui, here: f64) -> Option<f64> {
+        // A hundredth of the visible range, so that the crosshair crosses any view in the same time.
+        let stride = ((self.range[1] - self.range[0]) / 100.0).max(1.0).round();
+        ui.input(|input| {
+            let strides = input.num_presses(Key::ArrowRight) as f64 - input.num_presses(Key::ArrowLeft) as f64;
+            if input.key_pressed(Key::End) {
+                Some(self.last_step)
+            } else if input.key_pressed(Key::Home) {
+                Some(1.0)
+            } else {
+                (strides != 0.0).then(|| (here + strides * stride).clamp(1.0, self.last_step.max(1.0)))
+            }
+        })
     }
 }
 

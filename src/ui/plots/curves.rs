@@ -60,13 +60,14 @@ pub struct Curves {
 }
 
 impl Curves {
-    /// Adds what is new in the run's history. Another run, or a history that shrank, replaces all curves.
-    pub fn sync(&mut self, run: &RunView, smoothing: f64) {
+    /// Adds what is new in the run's history. Another run, or a history that shrank, replaces all curves. True if they are another run's.
+    pub fn sync(&mut self, run: &RunView, smoothing: f64) -> bool {
         let history = &run.history;
         let shrank = self.steps_taken > history.steps.len()
             || self.epochs_taken > history.epochs.len()
             || self.telemetry_taken > history.telemetry.len();
-        if self.run != Some(run.id) || shrank {
+        let is_another = self.run != Some(run.id);
+        if is_another || shrank {
             *self = Self { run: Some(run.id), smoothing, ..Self::default() };
         }
         if self.smoothing != smoothing {
@@ -93,6 +94,7 @@ impl Curves {
         self.steps_taken = history.steps.len();
         self.epochs_taken = history.epochs.len();
         self.telemetry_taken = history.telemetry.len();
+        is_another
     }
 
     /// The last step of any curve.

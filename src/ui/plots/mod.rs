@@ -2,7 +2,11 @@
 
 mod chart;
 pub mod curves;
+pub mod fit;
+mod gestures;
+mod headline;
 pub mod pyramid;
+pub mod range;
 pub mod readout;
 pub mod scale;
 pub mod screenshot;
@@ -13,6 +17,7 @@ use eframe::egui::{self, Label, RichText, Ui};
 use self::chart::{Chart, Look, Shown, Trace};
 use self::curves::{Curves, Measured};
 use self::pyramid::Pyramid;
+use self::range::{Gesture, Range};
 use self::readout::{Readout, megabytes, percents};
 use self::scale::{XAxis, XUnit, YAxis, significant};
 use self::screenshot::Pending;
@@ -21,6 +26,9 @@ use super::learning::preview;
 use super::style;
 use crate::app::{Action, App, Phase, RunView};
 use crate::text::format::grouped;
+
+/// How to find one's way in the plots.
+const NAVIGATION: &str = "Scroll to zoom, drag to pan, Shift and drag to zoom to a box, double-click to fit.";
 
 /// Which traces are visible.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +46,10 @@ pub struct PlotsView {
     visible: VisibleTraces,
     /// The step of the crosshair, set by pointer or keys.
     cursor: Option<f64>,
+    range: Range,
+    /// The steps over which a box is being drawn, and where it began.
+    selected: Option<[f64; 2]>,
+    box_from: Option<f64>,
     screenshot: Option<Pending>,
     preview: preview::Preview,
 }
@@ -53,14 +65,19 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     let Some(run) = &app.run else {
         return preview::show(ui, app, &mut view.preview);
     };
-    view.curves.sync(run, app.settings.smoothing);
+    if view.curves.sync(run, app.settings.smoothing) {
+        (view.range, view.cursor) = (Range::default(), None);
+    }
+    view.range.keep_within(view.curves.last_step());
     if view.curves.loss.raw.is_empty() && view.curves.validation_loss.is_empty() {
         before_the_first_step(ui, run);
         return;
     }
-    let asked = toolbar::show(ui, app, view, actions);
-    let area = egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| charts(ui, app, view, run, asked.fit));
-    if asked.image {
+    let training = view.curves.accuracy.smooth.points().last().map(|point| point[1] / 100.0);
+    headline::show(ui, run, training, actions);
+    let save_image = toolbar::show(ui, app, view, actions);
+    let area = egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| charts(ui, app, view, run));
+    if save_image {
         view.screenshot = Some(Pending::request(ui.ctx(), area.inner_rect));
     }
     if let Some(screenshot) = view.screenshot.as_ref().and_then(Pending::arrived)
@@ -90,29 +107,67 @@ fn before_the_first_step(ui: &mut Ui, run: &RunView) {
     }
 }
 
-/// The four charts, and the crosshair they share.
-fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView, fit: bool) {
+/// The charts, and the crosshair and range that they share.
+fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView) {
     let steps_per_epoch = run.steps_per_epoch().map_or(1.0, |steps| steps.max(1) as f64);
     let x = XAxis { unit: view.unit, steps_per_epoch };
-    let [loss, accuracy, throughput, memory] = subjects(&view.curves, view.visible, style::palette(ui), app.settings.log_loss);
+    let note = smoothing_note(run, view.visible);
+    let [loss, accuracy, throughput, memory] = subjects(&view.curves, view.visible, style::palette(ui), app.settings.log_loss, &note);
     let readout = view.cursor.and_then(|step| Readout::at(&view.curves, step, steps_per_epoch));
-    let frame = Frame { x, last_step: view.curves.last_step(), cursor: view.cursor, fit, readout };
+    let last_step = view.curves.last_step();
+    let (range, is_whole) = (view.range.steps(last_step), view.range.is_whole());
+    let frame = Frame { x, range, is_whole, last_step, cursor: view.cursor, selected: view.selected, readout };
 
-    // Loss and accuracy get three eighths of the height each, throughput and memory the rest; below these minima the area scrolls.
+    // Loss and accuracy share the height; throughput and memory get a quarter of it. Below these minima the area scrolls.
     let height = ui.available_height();
-    let learning = (height * 0.375).max(style::PLOT_MIN_HEIGHT);
+    let share = if app.settings.speed_and_memory { 0.375 } else { 0.5 };
+    let learning = (height * share).max(style::PLOT_MIN_HEIGHT);
     let machine = (height * 0.25).max(style::PLOT_MIN_HEIGHT * 0.75);
-    let mut shown = vec![frame.show(ui, loss, learning), frame.show(ui, accuracy, learning)];
-    ui.columns(2, |columns| {
-        for (column, subject) in columns.iter_mut().zip([throughput, memory]) {
-            shown.push(frame.show(column, subject, machine));
-        }
-    });
+    let from = &mut view.box_from;
+    let mut shown = vec![frame.show(ui, loss, learning, from), frame.show(ui, accuracy, learning, from)];
+    if app.settings.speed_and_memory {
+        ui.columns(2, |columns| {
+            for (column, subject) in columns.iter_mut().zip([throughput, memory]) {
+                shown.push(frame.show(column, subject, machine, from));
+            }
+        });
+    }
     move_cursor(ui, view, &shown);
+    change_range(ui, view, &shown, last_step);
     if let Some(readout) = &frame.readout
+        && view.selected.is_none()
         && let Some(place) = shown.iter().find(|shown| shown.hovered_step.is_some() || shown.focused)
     {
         readout::show(ui, readout, x, place.transform);
+    }
+}
+
+/// That the training loss is not the quantity that the validation loss is; empty where it is, or is hidden.
+fn smoothing_note(run: &RunView, visible: VisibleTraces) -> String {
+    let smoothing = run.config.label_smoothing;
+    if smoothing > 0.0 && (visible.smooth || visible.raw) {
+        format!("Training loss includes label smoothing of {}", significant(smoothing))
+    } else {
+        String::new()
+    }
+}
+
+/// What was done to one chart is done to the range of all.
+fn change_range(ui: &Ui, view: &mut PlotsView, shown: &[Shown], last_step: f64) {
+    let before = (view.range, view.selected);
+    let gesture = shown.iter().find_map(|shown| shown.gesture);
+    view.selected = if let Some(Gesture::Box(steps)) = gesture { Some(steps) } else { None };
+    if let Some(gesture) = gesture {
+        view.range.follow(gesture, last_step);
+    }
+    if let Some(step) = shown.iter().find_map(|shown| shown.moved_to) {
+        view.range.reveal(step, last_step);
+    }
+    if view.range != before.0 {
+        gestures::consume_scroll(ui);
+    }
+    if (view.range, view.selected) != before {
+        ui.ctx().request_repaint();
     }
 }
 
@@ -135,12 +190,13 @@ struct Subject<'a> {
     title: &'static str,
     about: &'static str,
     has_help: bool,
+    note: &'a str,
     newest: String,
     traces: Vec<Trace<'a>>,
     y: YAxis,
 }
 
-fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Palette, log: bool) -> [Subject<'a>; 4] {
+fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Palette, log: bool, note: &'a str) -> [Subject<'a>; 4] {
     let learning = |measured: &'a Measured, validation: &'a Pyramid| {
         let all = [
             (visible.raw, Trace { name: "raw", curve: &measured.raw, look: Look::Faint, color: palette.train }),
@@ -150,43 +206,53 @@ fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Pale
         all.into_iter().filter(|(shown, _)| *shown).map(|(_, trace)| trace).collect()
     };
     let machine = |name, curve| vec![Trace { name, curve, look: Look::Solid, color: palette.machine }];
-    let linear = |unit, from_zero| YAxis { log: false, unit, from_zero };
+    let loss = if log {
+        YAxis { log, unit: "", from_zero: false, least_range: 0.05, without_data: (-1.0, 0.0) }
+    } else {
+        YAxis { log, unit: "", from_zero: false, least_range: 0.002, without_data: (0.0, 2.3) }
+    };
+    let accuracy = YAxis { log: false, unit: "%", from_zero: false, least_range: 0.2, without_data: (0.0, 100.0) };
+    let machine_axis = YAxis { log: false, unit: "", from_zero: true, least_range: 1.0, without_data: (0.0, 1.0) };
     [
         Subject {
             name: "Loss plot",
             title: "Loss",
             about: "Cross-entropy in nats: the mean of −ln p, where p is the probability given to the correct digit. Lower is better.",
             has_help: true,
+            note,
             newest: newest(curves, &[("training", &curves.loss.smooth), ("validation", &curves.validation_loss)], significant),
             traces: learning(&curves.loss, &curves.validation_loss),
-            y: YAxis { log, unit: "", from_zero: false },
+            y: loss,
         },
         Subject {
             name: "Accuracy plot",
             title: "Accuracy",
             about: "Share of images classified correctly. Validation images are not trained on, so validation accuracy shows how well the network generalises.",
             has_help: false,
+            note: "",
             newest: newest(curves, &[("training", &curves.accuracy.smooth), ("validation", &curves.validation_accuracy)], percents),
             traces: learning(&curves.accuracy, &curves.validation_accuracy),
-            y: linear("%", false),
+            y: accuracy,
         },
         Subject {
             name: "Throughput plot",
             title: "Throughput",
             about: "Training images per second.",
             has_help: false,
+            note: "",
             newest: newest(curves, &[("", &curves.throughput)], |value| format!("{} images/s", grouped(value.max(0.0).round() as u64))),
             traces: machine("throughput", &curves.throughput),
-            y: linear("", true),
+            y: machine_axis,
         },
         Subject {
             name: "Memory plot",
             title: "Memory",
             about: "Memory used by Inkling, in MB (1 MB = 1024 × 1024 bytes).",
             has_help: false,
+            note: "",
             newest: newest(curves, &[("", &curves.memory)], megabytes),
             traces: machine("memory", &curves.memory),
-            y: linear("", true),
+            y: machine_axis,
         },
     ]
 }
@@ -203,19 +269,22 @@ fn newest(curves: &Curves, figures: &[(&str, &Pyramid)], format: impl Fn(f64) ->
 /// What all charts share in this frame.
 struct Frame {
     x: XAxis,
+    /// The first and the last step in view.
+    range: [f64; 2],
+    is_whole: bool,
     last_step: f64,
     cursor: Option<f64>,
-    fit: bool,
+    selected: Option<[f64; 2]>,
     readout: Option<Readout>,
 }
 
 impl Frame {
     /// A title line and the chart below it, together `height` points high.
-    fn show(&self, ui: &mut Ui, subject: Subject<'_>, height: f32) -> Shown {
+    fn show(&self, ui: &mut Ui, subject: Subject<'_>, height: f32, box_from: &mut Option<f64>) -> Shown {
         ui.vertical(|ui| {
             let top = ui.cursor().top();
             let title = |ui: &mut Ui| {
-                ui.label(RichText::new(subject.title).strong()).on_hover_text(subject.about);
+                ui.label(RichText::new(subject.title).strong()).on_hover_text(format!("{}\n\n{NAVIGATION}", subject.about));
                 ui.add(Label::new(RichText::new(&subject.newest).weak()).truncate());
             };
             // The first chart's title line ends with the help on all plots.
@@ -224,11 +293,22 @@ impl Frame {
             } else {
                 _ = ui.horizontal(title);
             }
-            let value = self.readout.as_ref().map_or(subject.newest, Readout::sentence);
+            let value = self.told(&subject);
             let left = height - (ui.cursor().top() - top) - ui.spacing().item_spacing.y;
-            let Self { x, last_step, cursor, fit, .. } = *self;
-            Chart { name: subject.name, value, traces: subject.traces, x, y: subject.y, last_step, height: left, cursor, fit }.show(ui)
+            let Self { x, range, last_step, cursor, selected, .. } = *self;
+            let Subject { name, note, traces, y, .. } = subject;
+            Chart { name, value, note, traces, x, y, range, last_step, height: left, cursor, selected }.show(ui, box_from)
         })
         .inner
+    }
+
+    /// The values at the crosshair or the latest ones, and what else there is to see in the chart.
+    fn told(&self, subject: &Subject<'_>) -> String {
+        let mut told = self.readout.as_ref().map_or_else(|| subject.newest.clone(), Readout::sentence);
+        if !subject.note.is_empty() {
+            told = format!("{told}. {}", subject.note);
+        }
+        let [from, to] = self.range;
+        if self.is_whole { told } else { format!("Steps {from:.0} to {to:.0} in view; {told}") }
     }
 }

@@ -81,6 +81,10 @@ pub struct YAxis {
     pub unit: &'static str,
     /// Zero is always in view.
     pub from_zero: bool,
+    /// The smallest range of positions, so that a level curve is not blown up.
+    pub least_range: f64,
+    /// The range of positions while there is nothing to fit.
+    pub without_data: (f64, f64),
 }
 
 impl YAxis {
@@ -91,7 +95,10 @@ impl YAxis {
 
     /// A tick's label.
     pub fn tick(self, mark: GridMark) -> String {
-        let text = if self.log { significant(10f64.powf(mark.value)) } else { tick_value(mark.value, mark.step_size) };
+        if self.unit == "%" && mark.value > 100.0 + 1e-9 {
+            return String::new();
+        }
+        let text = if self.log { logarithmic(mark.value) } else { tick_value(mark.value, mark.step_size) };
         if self.unit.is_empty() { text } else { format!("{text} {}", self.unit) }
     }
 
@@ -101,17 +108,24 @@ impl YAxis {
         if !(from.is_finite() && to.is_finite()) || to - from > 60.0 {
             return Vec::new();
         }
-        let mut marks = Vec::new();
+        let mut found = Vec::new();
         for exponent in from.floor() as i32..=to.ceil() as i32 {
             for (factor, step_size) in [(1.0_f64, 1.0), (2.0, 0.3), (5.0, 0.3)] {
                 let value = f64::from(exponent) + factor.log10();
                 if (from..=to).contains(&value) {
-                    marks.push(GridMark { value, step_size });
+                    found.push(GridMark { value, step_size });
                 }
             }
         }
-        marks
+        // Between two of them the axis would be empty.
+        if found.len() < 2 { marks(input, 32.0) } else { found }
     }
+}
+
+/// The value at a position on a logarithmic axis, short also where it is small: 0.05, 5e-5.
+fn logarithmic(position: f64) -> String {
+    let value = 10f64.powf(position);
+    if value >= 0.001 { significant(value) } else { format!("{value:.1e}").replace(".0e", "e") }
 }
 
 fn tick_value(value: f64, step_size: f64) -> String {

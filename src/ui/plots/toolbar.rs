@@ -1,63 +1,77 @@
 //! The row of controls above the charts, which is also their legend.
 
-use eframe::egui::{self, Role, Sense, Slider, Stroke, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::containers::menu::{MenuButton, MenuConfig};
+use eframe::egui::{self, Button, PopupCloseBehavior, Role, Sense, Slider, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::chart::Look;
+use super::range::Gesture;
 use super::scale::XUnit;
 use super::{PlotsView, VisibleTraces};
 use crate::app::{Action, App};
 use crate::ui::style;
 
-/// What the toolbar requests of the charts.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Asked {
-    /// Reset the view to the whole run.
-    pub fit: bool,
-    /// Save an image.
-    pub image: bool,
-}
+/// Below this width, in points, the toggle of the machine's plots moves into the menu.
+const NARROW: f32 = 600.0;
 
-/// Draws the controls.
-pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Action>) -> Asked {
-    let mut asked = Asked::default();
+/// Draws the controls. True if an image is to be saved.
+pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Action>) -> bool {
+    let mut image = false;
+    let mut settings = app.settings.clone();
+    let narrow = ui.available_width() < NARROW;
     ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
         legend(ui, &mut view.visible);
-        style::divider(ui);
-        asked.fit |= horizontal_unit(ui, view);
-        style::divider(ui);
-        let mut settings = app.settings.clone();
-        let label = ui.label("Smoothing");
-        let slider = Slider::new(&mut settings.smoothing, 0.0..=0.99).fixed_decimals(2).step_by(0.01);
-        ui.spacing_mut().slider_width = 56.0;
-        ui.add(slider).labelled_by(label.id).on_hover_text("Smoothing factor of the exponential moving average; 0 shows raw values");
-        let log = ui.checkbox(&mut settings.log_loss, "Log");
-        log.on_hover_text("Logarithmic axis for the loss, which makes small differences late in training visible");
-        if settings != app.settings {
-            asked.fit |= settings.log_loss != app.settings.log_loss;
-            actions.push(Action::ChangeSettings(Box::new(settings)));
+        let whole = view.range.is_whole();
+        let fit = ui.add_enabled(!whole, Button::new("Fit"));
+        if fit.on_hover_text("Show the whole run (or double-click a plot)").on_disabled_hover_text("The whole run is in view").clicked() {
+            view.range.follow(Gesture::Fit, view.curves.last_step());
         }
-        style::divider(ui);
-        asked.fit |= ui.button("Reset").on_hover_text("Show the whole run (or double-click a plot)").clicked();
+        let menu = |name| MenuButton::new(name).config(MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside));
+        menu("View").ui(ui, |ui| {
+            horizontal_unit(ui, view);
+            ui.horizontal(|ui| {
+                let label = ui.label("Smoothing");
+                let slider = Slider::new(&mut settings.smoothing, 0.0..=0.99).fixed_decimals(2).step_by(0.01);
+                let about = "Smoothing factor of the exponential moving average; 0 shows raw values";
+                ui.add(slider).labelled_by(label.id).on_hover_text(about);
+            });
+            let about = "Logarithmic axis for the loss, which makes small differences late in training visible";
+            ui.checkbox(&mut settings.log_loss, "Logarithmic loss").on_hover_text(about);
+            if narrow {
+                ui.checkbox(&mut settings.speed_and_memory, SPEED_AND_MEMORY).on_hover_text(ABOUT_SPEED_AND_MEMORY);
+            }
+        });
         ui.menu_button("Save", |ui| {
             if ui.button("Image (PNG)").clicked() {
-                asked.image = true;
+                image = true;
             }
             if ui.button("Data (CSV)").clicked() {
                 actions.push(Action::SaveCurves);
             }
         });
+        if !narrow {
+            ui.toggle_value(&mut settings.speed_and_memory, SPEED_AND_MEMORY).on_hover_text(ABOUT_SPEED_AND_MEMORY);
+        }
     });
-    asked
+    if settings != app.settings {
+        actions.push(Action::ChangeSettings(Box::new(settings)));
+    }
+    image
 }
 
-/// The unit of the horizontal axis; true when it changed.
-fn horizontal_unit(ui: &mut Ui, view: &mut PlotsView) -> bool {
-    let before = view.unit;
-    let label = ui.label("X axis");
-    for (unit, name) in [(XUnit::Step, "Step"), (XUnit::Epoch, "Epoch")] {
-        ui.selectable_value(&mut view.unit, unit, name).labelled_by(label.id).accessible_name(format!("X axis by {}", name.to_lowercase()));
-    }
-    before != view.unit
+/// The toggle of the machine's plots.
+const SPEED_AND_MEMORY: &str = "Speed and memory";
+const ABOUT_SPEED_AND_MEMORY: &str = "Plot throughput and memory below loss and accuracy";
+
+/// The unit of the horizontal axis.
+fn horizontal_unit(ui: &mut Ui, view: &mut PlotsView) {
+    ui.horizontal(|ui| {
+        let label = ui.label("X axis");
+        for (unit, name) in [(XUnit::Step, "Step"), (XUnit::Epoch, "Epoch")] {
+            let value = ui.selectable_value(&mut view.unit, unit, name);
+            value.labelled_by(label.id).accessible_name(format!("X axis by {}", name.to_lowercase()));
+        }
+    });
 }
 
 fn legend(ui: &mut Ui, visible: &mut VisibleTraces) {

@@ -66,7 +66,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     });
     let about =
         "The accuracy is that on the test set, measured by us; the time is estimated from earlier runs or a benchmark on this machine.";
-    response.on_hover_text(format!("{} {about}", descriptions::preset(preset)))
+    response.on_hover_text(format!("{} {about}", descriptions::preset(preset, &app.config.data)))
 }
 
 /// What the chosen settings take.

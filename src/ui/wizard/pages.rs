@@ -110,7 +110,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     for &preset in Preset::ALL {
         let best = recommended.as_ref().is_some_and(|(recommended, _)| *recommended == Some(preset));
         let title = if best { format!("{} (recommended)", preset.label()) } else { preset.label().to_owned() };
-        if option(ui, app.config.preset == Some(preset), true, &title, &run_panel::descriptions::preset(preset)) {
+        if option(ui, app.config.preset == Some(preset), true, &title, &run_panel::descriptions::preset(preset, &app.config.data)) {
             actions.push(Action::ApplyPreset(preset));
         }
     }

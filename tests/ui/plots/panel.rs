@@ -4,12 +4,13 @@ use eframe::egui::Key;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::app::Action;
+use inkling::run_config::RunConfig;
 
 use crate::fake_engine::Answers;
 use crate::ui::stage::{Panel, Stage, press, serve, stage, stage_with, value};
 
 /// Plots of a run that has done this many steps.
-fn training(steps: u64, answers: Answers) -> Harness<'static, Stage> {
+pub fn training(steps: u64, answers: Answers) -> Harness<'static, Stage> {
     let mut harness = stage_with(Panel::Plots, [900.0, 700.0], answers);
     harness.state_mut().app.apply(Action::Start);
     serve(&mut harness);
@@ -30,12 +31,16 @@ fn before_a_run_it_is_said_what_to_do() {
 fn points_that_arrive_are_plotted_and_told() {
     let mut harness = training(4, Answers::default());
     let before = value(&harness, "Loss plot");
-    assert!(before.starts_with("training ") && before.ends_with("at step 4"), "{before}");
+    assert!(before.starts_with("training ") && before.contains("at step 4"), "{before}");
     assert!(!before.contains("validation"), "{before}");
     harness.state_mut().engine.train(6);
     harness.run();
     assert!(value(&harness, "Loss plot").contains("validation 0.25 at step 10"), "{}", value(&harness, "Loss plot"));
     assert!(value(&harness, "Accuracy plot").contains("validation 92.00 % at step 10"));
+    assert!(harness.query_by_label("Throughput plot").is_none(), "the machine's plots are shown on request");
+    harness.get_by_label("Speed and memory").click();
+    harness.run();
+    assert!(harness.state().app.settings.speed_and_memory);
     assert_eq!(value(&harness, "Throughput plot"), "4,000 images/s at step 10");
     assert_eq!(value(&harness, "Memory plot"), "100 MB at step 10");
 }
@@ -64,20 +69,23 @@ fn the_pointer_moves_the_crosshair_of_every_plot() {
     assert!(value(&harness, "Loss plot").starts_with("Step "), "{}", value(&harness, "Loss plot"));
     harness.remove_cursor();
     harness.run();
-    assert!(value(&harness, "Loss plot").ends_with("at step 20"));
+    assert!(value(&harness, "Loss plot").contains("at step 20"));
 }
 
 #[test]
 fn smoothing_scale_and_unit_can_be_chosen() {
     let mut harness = training(20, Answers::default());
-    harness.get_by_label("Log").click();
+    harness.get_by_label("View").click();
+    harness.run();
+    harness.get_by_label("Logarithmic loss").click();
     harness.run();
     assert!(harness.state().app.settings.log_loss);
     harness.get_by_label("X axis by epoch").click();
-    harness.get_by_label("Reset").click();
+    harness.key_press(Key::Escape);
+    harness.run();
     harness.get_by_label("Show validation").click();
     harness.run();
-    assert!(value(&harness, "Loss plot").ends_with("at step 20"));
+    assert!(value(&harness, "Loss plot").contains("at step 20"));
     let before = value(&harness, "Loss plot");
     let mut settings = harness.state().app.settings.clone();
     settings.smoothing = 0.0;
@@ -105,4 +113,21 @@ fn the_curves_are_saved_as_csv() {
     }
     let text = std::fs::read_to_string(file).unwrap();
     assert_eq!(text.lines().filter(|line| line.starts_with("step,")).count(), 3, "{text}");
+}
+
+#[test]
+fn a_training_loss_with_label_smoothing_says_so() {
+    let note = "Training loss includes label smoothing of 0.1";
+    let mut harness = training(4, Answers::default());
+    assert!(value(&harness, "Loss plot").ends_with(note), "{}", value(&harness, "Loss plot"));
+    assert!(!value(&harness, "Accuracy plot").contains("label smoothing"));
+    harness.state_mut().app.apply(Action::Stop);
+    serve(&mut harness);
+    let config = RunConfig { label_smoothing: 0.0, ..RunConfig::default() };
+    harness.state_mut().app.apply(Action::Configure(Box::new(config)));
+    harness.state_mut().app.apply(Action::Start);
+    serve(&mut harness);
+    harness.state_mut().engine.train(4);
+    harness.run();
+    assert!(value(&harness, "Loss plot").ends_with("at step 4"), "{}", value(&harness, "Loss plot"));
 }

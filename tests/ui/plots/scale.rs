@@ -14,7 +14,7 @@ fn steps_and_epochs_are_two_scales_of_one_axis() {
 
 #[test]
 fn a_logarithmic_axis_places_powers_of_ten_evenly_and_survives_zero() {
-    let axis = YAxis { log: true, unit: "", from_zero: false };
+    let axis = YAxis { log: true, unit: "", from_zero: false, least_range: 0.05, without_data: (-1.0, 0.0) };
     assert!((axis.position(100.0) - 2.0).abs() < 1e-12);
     assert!(axis.position(0.0).is_finite() && axis.position(-1.0).is_finite());
     assert_eq!(axis.tick(GridMark { value: -2.0, step_size: 1.0 }), "0.01");

@@ -1,0 +1,74 @@
+//! The figure that people train for, a run's accuracy as it rises, and how far the run is.
+
+use crate::app::run::{Phase, RunView};
+use crate::text::format::{duration, grouped, percent, remaining};
+
+/// The accuracy that says most about a run at present.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// Which accuracy it is: "Validation accuracy".
+    pub name: &'static str,
+    /// Its value in percent: "98.92 %".
+    pub value: String,
+    /// What it was measured on or when: "after epoch 2", "on 10,000 images".
+    pub measured: String,
+    /// A sentence on what it means.
+    pub about: &'static str,
+}
+
+impl RunView {
+    /// The test accuracy once there is one, else the validation accuracy, else the `training` accuracy from 0 to 1; `None` before all.
+    pub fn headline(&self, training: Option<f64>) -> Option<Headline> {
+        let ended = if let Phase::Finished(summary) = &self.phase { Some(summary) } else { None };
+        if let Some(test) = ended.and_then(|summary| summary.test.as_ref()) {
+            return Some(Headline {
+                name: "Test accuracy",
+                value: percent(test.accuracy, 2),
+                measured: format!("on {} images", grouped(test.images)),
+                about: "Share of the test images classified correctly. The network never saw them during training.",
+            });
+        }
+        let record = ended.map_or(self.history.epochs.last(), |summary| summary.kept());
+        if let Some(record) = record {
+            return Some(Headline {
+                name: "Validation accuracy",
+                value: percent(f64::from(record.validation_accuracy), 2),
+                measured: format!("after epoch {}", record.epoch),
+                about: "Share of the validation images classified correctly. They are held back from training and measured after each epoch.",
+            });
+        }
+        training.map(|accuracy| Headline {
+            name: "Training accuracy",
+            value: percent(accuracy, 2),
+            measured: "so far".to_owned(),
+            about: "Share of the latest training images classified correctly. Validation accuracy follows after the first epoch.",
+        })
+    }
+
+    /// How far a run is that trains or is paused, as names and values: the epoch, the time left and the speed. Empty in other phases.
+    pub fn vitals(&self) -> Vec<(&'static str, String)> {
+        if !matches!(self.phase, Phase::Training | Phase::Paused | Phase::Stopping) {
+            return Vec::new();
+        }
+        let epoch = ("Epoch", format!("{} of {}", self.now.epoch.max(1), self.config.epochs));
+        let left = match self.phase {
+            Phase::Paused => "paused".to_owned(),
+            Phase::Stopping => "stopping".to_owned(),
+            _ if self.is_testing() => "testing…".to_owned(),
+            _ if self.now.step > 0 => remaining(self.now.remaining_seconds),
+            _ => "–".to_owned(),
+        };
+        let speed = format!("{} images/s", grouped(self.now.images_per_second.max(0.0).round() as u64));
+        vec![epoch, ("Time left", left), ("Speed", speed)]
+    }
+
+    /// How the run ended, in a few words: "Trained in 42 s"; its state in all other phases.
+    pub fn outcome(&self) -> String {
+        match &self.phase {
+            Phase::Finished(summary) if !summary.stopped && !summary.stopped_early => {
+                format!("Trained in {}", duration(summary.train_seconds))
+            }
+            _ => self.state(),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The line above the plots: the accuracy in large figures, and beside it how far the run is or what to do with its model.
+
+use eframe::egui::{Align, Label, Layout, RichText, Ui, vec2};
+
+use crate::app::{Action, Headline, Phase, RunView};
+use crate::records::{ModelRef, RunSummary};
+use crate::ui::style;
+
+/// Below this width, in points, only the most important is shown.
+const COMPACT: f32 = 620.0;
+/// Width of the accuracy with its name, so that nothing beside it moves when it gets a digit more.
+const ACCURACY_WIDTH: f32 = 216.0;
+const ACCURACY_WIDTH_COMPACT: f32 = 140.0;
+/// Widths of the epoch, the time left and the speed.
+const VITALS: [f32; 3] = [92.0, 116.0, 128.0];
+
+/// Draws the line. `training` is the training accuracy, from 0 to 1.
+pub fn show(ui: &mut Ui, run: &RunView, training: Option<f64>, actions: &mut Vec<Action>) {
+    let Some(headline) = run.headline(training) else { return };
+    let compact = ui.available_width() < COMPACT;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = style::GAP;
+        let size = vec2(if compact { ACCURACY_WIDTH_COMPACT } else { ACCURACY_WIDTH }, style::HEADLINE_HEIGHT);
+        ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+            ui.set_min_size(size);
+            accuracy(ui, &headline, compact);
+        });
+        ui.allocate_ui_with_layout(vec2(ui.available_width(), size.y), Layout::left_to_right(Align::Center), |ui| {
+            if let Phase::Finished(summary) = &run.phase {
+                next(ui, run, summary, compact, actions);
+            } else {
+                progress(ui, run, compact);
+            }
+        });
+    });
+}
+
+fn accuracy(ui: &mut Ui, headline: &Headline, compact: bool) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let Headline { name, value, measured, about } = headline;
+    let caption = if compact { (*name).to_owned() } else { format!("{name} {measured}") };
+    ui.add(Label::new(style::hint(caption)).truncate()).on_hover_text(*about);
+    ui.add(Label::new(RichText::new(value).size(style::HEADLINE).strong()).extend()).on_hover_text(*about);
+}
+
+fn progress(ui: &mut Ui, run: &RunView, compact: bool) {
+    let vitals = run.vitals();
+    if vitals.is_empty() {
+        ui.add(Label::new(run.state()).wrap());
+    }
+    // The speed also stands in the run panel.
+    let shown = if compact { 2 } else { VITALS.len() };
+    for ((name, value), width) in vitals.into_iter().zip(VITALS).take(shown) {
+        let size = vec2(width, style::HEADLINE_HEIGHT);
+        ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+            ui.set_min_size(size);
+            ui.spacing_mut().item_spacing.y = 3.0;
+            ui.label(style::hint(name));
+            ui.add(Label::new(RichText::new(value).size(style::HEADLINE_BESIDE)).extend());
+        });
+    }
+}
+
+/// What to do with a finished run's model.
+fn next(ui: &mut Ui, run: &RunView, summary: &RunSummary, compact: bool, actions: &mut Vec<Action>) {
+    ui.spacing_mut().item_spacing.x = 8.0;
+    let model = || ModelRef::File(summary.model_path.clone());
+    if ui.add(style::primary_button(ui, "Draw with it")).on_hover_text("Draw digits and see this model recognise them").clicked() {
+        actions.push(Action::DrawWith(model()));
+    }
+    let about = "The test images it got wrong, and which digits it confuses";
+    if ui.add(style::secondary_button("See its mistakes")).on_hover_text(about).clicked() {
+        actions.push(Action::ShowResults(summary.folder.clone()));
+    }
+    if ui.add(style::secondary_button("Export…")).on_hover_text("Save this model for other programs").clicked() {
+        actions.extend([Action::ShowModel(summary.folder.clone()), Action::OpenExport(model())]);
+    }
+    if !compact {
+        ui.add(Label::new(style::hint(run.outcome())).wrap());
+    }
+}

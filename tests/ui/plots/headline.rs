@@ -1,0 +1,84 @@
+//! The accuracy above the plots, and what can be done when a run has ended.
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use inkling::app::{Action, Screen};
+use inkling::records::ModelRef;
+
+use super::panel::training;
+use crate::fake_engine::Answers;
+use crate::ui::stage::{Stage, serve};
+
+fn finished() -> Harness<'static, Stage> {
+    let mut harness = training(1, Answers::default());
+    harness.state_mut().engine.finish();
+    harness.run();
+    harness
+}
+
+#[test]
+fn the_accuracy_that_says_most_stands_above_the_plots() {
+    let mut harness = training(1, Answers::default());
+    harness.get_by_label("Training accuracy so far");
+    harness.get_by_label("10.00 %");
+    assert!(harness.query_by_label("Draw with it").is_none());
+    harness.state_mut().engine.train(12);
+    harness.run();
+    harness.get_by_label("Validation accuracy after epoch 1");
+    harness.get_by_label("92.00 %");
+    let total = harness.state().app.config.epochs;
+    for figure in [format!("2 of {total}"), "4,000 images/s".to_owned()] {
+        assert!(harness.query_by_label(&figure).is_some(), "{figure} is not shown");
+    }
+    harness.state_mut().app.apply(Action::Pause);
+    serve(&mut harness);
+    harness.get_by_label("paused");
+    harness.state_mut().app.apply(Action::Resume);
+    serve(&mut harness);
+    harness.state_mut().engine.finish();
+    harness.run();
+    harness.get_by_label("Test accuracy on 100 images");
+    harness.get_by_label("99.00 %");
+    assert!(harness.state().app.notices.is_empty(), "it is said once: {:?}", harness.state().app.notices);
+}
+
+#[test]
+fn a_run_that_ended_away_from_train_is_announced() {
+    let mut harness = training(1, Answers::default());
+    harness.state_mut().app.apply(Action::Show(Screen::Draw));
+    harness.state_mut().engine.finish();
+    harness.run();
+    assert!(harness.state().app.notices.iter().any(|notice| notice.message.what.contains("99.00 %")));
+}
+
+#[test]
+fn a_finished_model_is_drawn_with_looked_into_or_exported() {
+    let model = ModelRef::File("runs/one/model.safetensors".into());
+    let mut harness = finished();
+    harness.get_by_label("Draw with it").click();
+    harness.run();
+    assert_eq!(harness.state().done.last(), Some(&Action::DrawWith(model.clone())));
+    assert_eq!(harness.state().app.screen, Screen::Draw);
+    harness.get_by_label("See its mistakes").click();
+    harness.run();
+    assert_eq!(harness.state().app.screen, Screen::Results);
+    assert_eq!(harness.state().app.results.as_ref().unwrap().model.reference, model);
+    harness.get_by_label("Export…").click();
+    harness.run();
+    assert_eq!(harness.state().app.screen, Screen::Models);
+    assert_eq!(harness.state().app.export.as_ref().unwrap().model, model);
+    assert_eq!(harness.state().app.just_imported, Some("runs/one".into()), "that run is the one that is selected");
+}
+
+#[test]
+fn the_accuracy_and_the_buttons_fit_a_small_window() {
+    // What the plots have beside the run panel in a window of 900 x 600.
+    let mut harness = finished();
+    harness.set_size(eframe::egui::vec2(548.0, 480.0));
+    harness.run();
+    for label in ["Test accuracy", "99.00 %", "Draw with it", "See its mistakes", "Export…", "Loss plot", "Accuracy plot"] {
+        let rect = harness.get_by_label(label).rect();
+        assert!(rect.left() >= 0.0 && rect.right() <= 548.0 && rect.bottom() <= 480.0, "{label}: {rect}");
+    }
+    assert!(harness.get_by_label("Draw with it").rect().top() < harness.get_by_label("Loss plot").rect().top() - 40.0);
+}
