@@ -169,8 +169,8 @@ pub enum Action {
     SaveCurves,
     /// Save the drawing as an ink file chosen in a dialog.
     SaveDrawing,
-    /// Write this PNG to a file chosen in a dialog.
-    SavePng {
+    /// Write this figure to a file chosen in a dialog.
+    SaveFigure {
         /// The suggested file name.
         name: String,
         /// The file's bytes.

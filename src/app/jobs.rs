@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::action::Screen;
 use super::messages::Message;
 use super::models::ResultsView;
 use super::notice::Severity;
@@ -153,10 +152,7 @@ impl App {
         match result {
             JobResult::Train(summary) => {
                 self.show_test(&summary);
-                // On Train the headline says it, with what can be done next.
-                if self.screen != Screen::Train {
-                    self.show_notice(Severity::Info, Message::run_finished(&summary));
-                }
+                self.show_notice(Severity::Info, Message::run_finished(&summary));
                 if self.run.as_ref().is_some_and(|run| run.id == id && run.has_folder) {
                     self.show_notice(Severity::Info, Message::saved_in_its_folder(&summary.folder));
                 }

@@ -124,6 +124,11 @@ pub fn palette(ui: &Ui) -> Palette {
     of(ui.visuals().dark_mode)
 }
 
+/// The colours of what is saved on white, whatever the window's theme.
+pub const fn on_white() -> Palette {
+    Palette { paper: Color32::WHITE, ..LIGHT }
+}
+
 const fn of(dark: bool) -> Palette {
     if dark { DARK } else { LIGHT }
 }

@@ -1,7 +1,7 @@
 //! The figure that people train for, a run's accuracy as it rises, and how far the run is.
 
 use crate::app::run::{Phase, RunView};
-use crate::text::format::{duration, grouped, percent, remaining};
+use crate::text::format::{duration, grouped, local_time, percent, remaining};
 
 /// The accuracy that says most about a run at present.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +60,22 @@ impl RunView {
         };
         let speed = format!("{} images/s", grouped(self.now.images_per_second.max(0.0).round() as u64));
         vec![epoch, ("Time left", left), ("Speed", speed)]
+    }
+
+    /// The run's network and data: "LeNet-5 on MNIST".
+    pub fn title(&self) -> String {
+        format!("{} on {}", self.config.model.label(), self.config.data.label())
+    }
+
+    /// What a figure says of the run: when it finished, how it was trained, and its accuracy.
+    pub fn caption(&self) -> String {
+        let when = if let Phase::Finished(summary) = &self.phase { Some(local_time(&summary.finished_at)) } else { None };
+        let epochs = self.config.epochs;
+        let preset = self.config.preset.map_or_else(|| "Custom settings".to_owned(), |preset| preset.label().to_owned());
+        let how = format!("{preset}, {epochs} {}, batch size {}", if epochs == 1 { "epoch" } else { "epochs" }, self.config.batch_size);
+        let accuracy =
+            self.headline(None).map(|headline| format!("{} {} {}", headline.name.to_lowercase(), headline.value, headline.measured));
+        when.into_iter().chain([how]).chain(accuracy).collect::<Vec<_>>().join(" · ")
     }
 
     /// How the run ended, in a few words: "Trained in 42 s"; its state in all other phases.

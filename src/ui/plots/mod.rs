@@ -2,6 +2,7 @@
 
 mod chart;
 pub mod curves;
+pub mod figure;
 pub mod fit;
 mod gestures;
 mod headline;
@@ -9,18 +10,20 @@ pub mod pyramid;
 pub mod range;
 pub mod readout;
 pub mod scale;
-pub mod screenshot;
 mod toolbar;
+
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 
 use eframe::egui::{self, Label, RichText, Ui};
 
 use self::chart::{Chart, Look, Shown, Trace};
 use self::curves::{Curves, Measured};
+use self::figure::{Contents, Panel, lay_out};
 use self::pyramid::Pyramid;
 use self::range::{Gesture, Range};
 use self::readout::{Readout, megabytes, percents};
 use self::scale::{XAxis, XUnit, YAxis, significant};
-use self::screenshot::Pending;
 use super::help::{self, Topic};
 use super::learning::preview;
 use super::style;
@@ -50,8 +53,9 @@ pub struct PlotsView {
     /// The steps over which a box is being drawn, and where it began.
     selected: Option<[f64; 2]>,
     box_from: Option<f64>,
-    screenshot: Option<Pending>,
     preview: preview::Preview,
+    /// The figure that is being painted for its file.
+    painting: Option<Receiver<Vec<u8>>>,
 }
 
 impl Default for VisibleTraces {
@@ -75,17 +79,60 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     }
     let training = view.curves.accuracy.smooth.points().last().map(|point| point[1] / 100.0);
     headline::show(ui, run, training, actions);
-    let save_image = toolbar::show(ui, app, view, actions);
-    let area = egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| charts(ui, app, view, run));
-    if save_image {
-        view.screenshot = Some(Pending::request(ui.ctx(), area.inner_rect));
+    if let Some(format) = toolbar::show(ui, app, view, actions) {
+        save_figure(ui, app, view, run, format, actions);
     }
-    if let Some(screenshot) = view.screenshot.as_ref().and_then(Pending::arrived)
-        && let Some(pending) = view.screenshot.take()
-        && let Some(bytes) = pending.png(&screenshot)
-    {
-        actions.push(Action::SavePng { name: format!("inkling-{}-plots.png", run.config.model), bytes });
+    egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| charts(ui, app, view, run));
+    if let Some(bytes) = view.painting.as_ref().and_then(|painting| painting.try_recv().ok()) {
+        view.painting = None;
+        actions.push(Action::SaveFigure { name: figure_name(run, "png"), bytes });
     }
+}
+
+/// The format of a saved figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FigureFormat {
+    Png,
+    Svg,
+}
+
+/// Saves loss and accuracy as they are shown. A PNG is painted on a thread of its own.
+fn save_figure(ui: &Ui, app: &App, view: &mut PlotsView, run: &RunView, format: FigureFormat, actions: &mut Vec<Action>) {
+    let note = smoothing_note(run, view.visible);
+    let [loss, accuracy, ..] = subjects(&view.curves, view.visible, style::on_white(), app.settings.log_loss, &note);
+    let drawing = lay_out(
+        &Contents {
+            title: run.title(),
+            subtitle: run.caption(),
+            note: &note,
+            panels: [loss.into_panel("Loss (nats)"), accuracy.into_panel("Accuracy")],
+            x: x_axis(view, run),
+            range: view.range.steps(view.curves.last_step()),
+        },
+        style::on_white(),
+    );
+    if format == FigureFormat::Svg {
+        actions.push(Action::SaveFigure { name: figure_name(run, "svg"), bytes: figure::svg(&drawing).into_bytes() });
+        return;
+    }
+    let (sender, painting) = channel();
+    let waker = ui.ctx().clone();
+    thread::spawn(move || {
+        if let Some(bytes) = figure::png(&drawing)
+            && sender.send(bytes).is_ok()
+        {
+            waker.request_repaint();
+        }
+    });
+    view.painting = Some(painting);
+}
+
+fn figure_name(run: &RunView, ending: &str) -> String {
+    format!("inkling-{}-curves.{ending}", run.config.model)
+}
+
+fn x_axis(view: &PlotsView, run: &RunView) -> XAxis {
+    XAxis { unit: view.unit, steps_per_epoch: run.steps_per_epoch().map_or(1.0, |steps| steps.max(1) as f64) }
 }
 
 fn before_the_first_step(ui: &mut Ui, run: &RunView) {
@@ -109,11 +156,10 @@ fn before_the_first_step(ui: &mut Ui, run: &RunView) {
 
 /// The charts, and the crosshair and range that they share.
 fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView) {
-    let steps_per_epoch = run.steps_per_epoch().map_or(1.0, |steps| steps.max(1) as f64);
-    let x = XAxis { unit: view.unit, steps_per_epoch };
+    let x = x_axis(view, run);
     let note = smoothing_note(run, view.visible);
     let [loss, accuracy, throughput, memory] = subjects(&view.curves, view.visible, style::palette(ui), app.settings.log_loss, &note);
-    let readout = view.cursor.and_then(|step| Readout::at(&view.curves, step, steps_per_epoch));
+    let readout = view.cursor.and_then(|step| Readout::at(&view.curves, step, x.steps_per_epoch));
     let last_step = view.curves.last_step();
     let (range, is_whole) = (view.range.steps(last_step), view.range.is_whole());
     let frame = Frame { x, range, is_whole, last_step, cursor: view.cursor, selected: view.selected, readout };
@@ -194,6 +240,13 @@ struct Subject<'a> {
     newest: String,
     traces: Vec<Trace<'a>>,
     y: YAxis,
+}
+
+impl<'a> Subject<'a> {
+    /// The same in a figure.
+    fn into_panel(self, name: &'static str) -> Panel<'a> {
+        Panel { name, traces: self.traces, y: self.y }
+    }
 }
 
 fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Palette, log: bool, note: &'a str) -> [Subject<'a>; 4] {

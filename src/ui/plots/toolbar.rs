@@ -6,16 +6,16 @@ use eframe::egui::{self, Button, PopupCloseBehavior, Role, Sense, Slider, Stroke
 use super::chart::Look;
 use super::range::Gesture;
 use super::scale::XUnit;
-use super::{PlotsView, VisibleTraces};
+use super::{FigureFormat, PlotsView, VisibleTraces};
 use crate::app::{Action, App};
 use crate::ui::style;
 
 /// Below this width, in points, the toggle of the machine's plots moves into the menu.
 const NARROW: f32 = 600.0;
 
-/// Draws the controls. True if an image is to be saved.
-pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Action>) -> bool {
-    let mut image = false;
+/// Draws the controls. Gives the format if a figure is to be saved.
+pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Action>) -> Option<FigureFormat> {
+    let mut figure = None;
     let mut settings = app.settings.clone();
     let narrow = ui.available_width() < NARROW;
     ui.horizontal_wrapped(|ui| {
@@ -42,8 +42,10 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
             }
         });
         ui.menu_button("Save", |ui| {
-            if ui.button("Image (PNG)").clicked() {
-                image = true;
+            for (format, name) in [(FigureFormat::Png, "Figure (PNG)"), (FigureFormat::Svg, "Figure (SVG)")] {
+                if ui.button(name).on_hover_text("Loss and accuracy as they are shown, with title, legend and axes").clicked() {
+                    figure = Some(format);
+                }
             }
             if ui.button("Data (CSV)").clicked() {
                 actions.push(Action::SaveCurves);
@@ -56,7 +58,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     if settings != app.settings {
         actions.push(Action::ChangeSettings(Box::new(settings)));
     }
-    image
+    figure
 }
 
 /// The toggle of the machine's plots.

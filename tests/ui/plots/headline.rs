@@ -39,16 +39,6 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
     harness.run();
     harness.get_by_label("Test accuracy on 100 images");
     harness.get_by_label("99.00 %");
-    assert!(harness.state().app.notices.is_empty(), "it is said once: {:?}", harness.state().app.notices);
-}
-
-#[test]
-fn a_run_that_ended_away_from_train_is_announced() {
-    let mut harness = training(1, Answers::default());
-    harness.state_mut().app.apply(Action::Show(Screen::Draw));
-    harness.state_mut().engine.finish();
-    harness.run();
-    assert!(harness.state().app.notices.iter().any(|notice| notice.message.what.contains("99.00 %")));
 }
 
 #[test]
