@@ -80,7 +80,8 @@ fn a_png_is_painted_aside_and_then_saved() {
     harness.run();
     harness.get_by_label("Figure (PNG)").click();
     harness.run();
-    while !harness.state().done.iter().any(|action| matches!(action, Action::SaveFigure { name, .. } if name.ends_with(".png"))) {
+    let is_saved = |action: &Action| matches!(action, Action::SaveFigure { bytes, .. } if bytes.starts_with(b"\x89PNG"));
+    while !harness.state().done.iter().any(is_saved) {
         std::thread::yield_now();
         harness.step();
     }
