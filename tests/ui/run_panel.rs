@@ -133,7 +133,7 @@ fn a_wrong_learning_rate_opens_the_section_it_is_in() {
 
 #[test]
 fn every_precision_can_be_chosen_and_says_what_it_means_here() {
-    let (mut window, mut engine) = usual();
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
     assert!(!window.state().app().precisions().contains(&Precision::Tf32), "what makes no difference is not offered");
     for precision in Precision::on(DeviceChoice::Cpu) {
         choose(&mut window, "Precision", precision.label());

@@ -53,6 +53,10 @@ pub fn choice<T: Copy + PartialEq>(
 /// One entry of a drop-down list; true when it was chosen.
 fn entry(ui: &mut Ui, chosen: bool, name: &str, why_not: Option<&str>) -> bool {
     let clicked = ui.add_enabled(why_not.is_none(), Button::selectable(chosen, name)).clicked();
+    if clicked {
+        // The list closes with a click of the pointer by itself, but not with one of a screen reader.
+        ui.close();
+    }
     if let Some(reason) = why_not {
         ui.horizontal(|ui| {
             ui.add_space(ui.spacing().button_padding.x);
