@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::action::Screen;
 use super::messages::Message;
 use super::models::ResultsView;
 use super::notice::Severity;
@@ -152,7 +153,10 @@ impl App {
         match result {
             JobResult::Train(summary) => {
                 self.show_test(&summary);
-                self.show_notice(Severity::Info, Message::run_finished(&summary));
+                // Train shows it large, unless the next run begins there.
+                if self.screen != Screen::Train || !self.queue.is_empty() {
+                    self.show_notice(Severity::Info, Message::run_finished(&summary));
+                }
                 if self.run.as_ref().is_some_and(|run| run.id == id && run.has_folder) {
                     self.show_notice(Severity::Info, Message::saved_in_its_folder(&summary.folder));
                 }

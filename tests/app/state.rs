@@ -35,6 +35,7 @@ fn a_run_goes_from_start_to_results() {
     let run = app.run.as_ref().unwrap();
     assert_eq!((run.history.steps.len(), run.history.epochs.len(), run.now.epoch), (12, 1, 2));
     assert_eq!(app.model_in_use.as_ref().unwrap().reference, ModelRef::Training(run.id));
+    app.apply(Action::Show(Screen::Draw));
     engine.finish();
     app.poll();
     assert!(matches!(app.run.as_ref().unwrap().phase, Phase::Finished(_)));

@@ -1,7 +1,7 @@
 //! The steps in view, which all charts share: zoomed, panned, and never without a part of the run.
 
 /// The fewest steps in view.
-const FEWEST: f64 = 4.0;
+const FEWEST: f64 = 20.0;
 
 /// The steps in view.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
