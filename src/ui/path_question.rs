@@ -15,7 +15,9 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         ui.add_space(style::GAP / 2.0);
         let mut text = question.text.clone();
         let field = ui.add(TextEdit::singleline(&mut text).desired_width(f32::INFINITY).cursor_at_end(true)).labelled_by(heading.id);
-        if ui.memory(|memory| memory.focused().is_none()) {
+        // Enter takes the focus from the field.
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        if !entered && ui.memory(|memory| memory.focused().is_none()) {
             field.request_focus();
         }
         if text != question.text {
@@ -25,7 +27,6 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
             style::invalid(ui, &refused.to_string());
         }
         ui.add_space(style::GAP);
-        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         ui.horizontal(|ui| {
             if ui.add(style::primary_button(ui, "OK")).clicked() || entered {
                 actions.push(Action::ConfirmPath);
