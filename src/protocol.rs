@@ -250,7 +250,7 @@ pub struct JobProgress {
     /// What a benchmark is measuring.
     pub subject: Option<Subject>,
     /// The share of the CPU that other programs use during a benchmark, 0 to 1.
-    pub other_load: f32,
+    pub background_load: f32,
 }
 
 /// What came of a job.
@@ -279,7 +279,7 @@ pub enum JobResult {
         /// Sides that could not be measured, and why.
         failed: Vec<(Side, Problem)>,
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
-        other_load: f32,
+        background_load: f32,
     },
     /// What was exported, or what an export would hold.
     Export(ExportReport),

@@ -347,7 +347,7 @@ impl FakeEngine {
             let row = Row::Step { model, device, precision, batch_size, threads, milliseconds, images_per_second, gflops, product_gflops };
             self.send(Event::BenchmarkRow { id, row });
         }
-        self.send(done(id, JobResult::Compare { failed, other_load: 0.0 }));
+        self.send(done(id, JobResult::Compare { failed, background_load: 0.0 }));
     }
 
     /// The run fails.
@@ -431,7 +431,7 @@ impl FakeEngine {
     }
 
     fn measuring(&self, id: JobId, subject: Subject, fraction: f32, remaining_seconds: f32) {
-        let progress = JobProgress { fraction, remaining_seconds: Some(remaining_seconds), subject: Some(subject), other_load: 0.0 };
+        let progress = JobProgress { fraction, remaining_seconds: Some(remaining_seconds), subject: Some(subject), background_load: 0.0 };
         self.send(Event::Job { id, event: JobEvent::Progress(progress) });
     }
 
@@ -497,7 +497,7 @@ pub fn report() -> Report {
         product_gflops: 100.0 * f64::from(threads),
     };
     Report {
-        other_load: 0.0,
+        background_load: 0.0,
         disturbed: Vec::new(),
         version: VERSION,
         measured_at: "2026-11-21T13:00:00Z".to_owned(),

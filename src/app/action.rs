@@ -106,10 +106,10 @@ pub enum Action {
     ResumeInterrupted(PathBuf),
     /// Discard an interrupted run: delete its checkpoint.
     ForgetInterrupted(PathBuf),
-    /// Delete a run's folder; it can be had back until the window closes.
+    /// Delete a run's folder; it can be restored until the window closes.
     DeleteRun(PathBuf),
-    /// Have a deleted run back.
-    UndeleteRun(PathBuf),
+    /// Restore a deleted run.
+    RestoreRun(PathBuf),
     /// Show the curves of a finished run.
     ShowCurves(PathBuf),
     /// Show the results of a finished run.
@@ -141,8 +141,8 @@ pub enum Action {
     Drop(Vec<PathBuf>),
     /// Start the next run from the weights of the run in this folder.
     TrainFurther(PathBuf),
-    /// The model imported last has been selected and need not be any more.
-    LookedElsewhere,
+    /// The run that was to be selected under Models has been.
+    RunSelected,
     /// Run the self-test of a device.
     CheckDevice(DeviceChoice),
     /// Run the benchmark.

@@ -118,13 +118,13 @@ impl App {
             Action::ResumeInterrupted(folder) => self.resume_interrupted(&folder),
             Action::ForgetInterrupted(folder) => self.forget_interrupted(folder),
             Action::DeleteRun(folder) => self.delete_run(folder),
-            Action::UndeleteRun(folder) => self.undelete_run(folder),
+            Action::RestoreRun(folder) => self.restore_run(folder),
             Action::ShowCurves(folder) => self.show_curves(folder),
             Action::ShowResults(folder) => self.show_results(&folder),
             Action::Evaluate { model, data } => self.evaluate(model, data),
             Action::CancelJob(id) => self.cancel_job(id),
             Action::ShowModel(folder) => {
-                self.just_imported = Some(folder);
+                self.run_to_select = Some(folder);
                 self.show(Screen::Models);
             }
             Action::OpenExport(model) => self.open_export(model),
@@ -136,7 +136,7 @@ impl App {
             Action::Drop(files) => self.drop_files(files),
             Action::TrainFurther(folder) => self.train_further(&folder),
             Action::CopyDiagnostics => self.copy_diagnostics(),
-            Action::LookedElsewhere => self.just_imported = None,
+            Action::RunSelected => self.run_to_select = None,
             Action::CheckDevice(device) => self.check_device(device),
             Action::Benchmark(extent) => self.benchmark(extent),
             Action::Compare(what) => self.compare(what),

@@ -42,7 +42,7 @@ pub enum BackgroundResult {
     Samples(Samples),
     /// The finished runs, newest first.
     Runs(Vec<RunEntry>),
-    /// The run in this folder was deleted; it can be had back.
+    /// The run in this folder was deleted; it can be restored.
     RunDeleted(PathBuf),
     /// The interrupted runs, newest first.
     Interrupted(Vec<InterruptedRun>),

@@ -175,11 +175,11 @@ impl App {
                     self.show_problem(&problem);
                 }
             }
-            JobResult::Compare { failed, other_load } => self.benchmark.set_compared(rows, failed, other_load),
+            JobResult::Compare { failed, background_load } => self.benchmark.set_compared(rows, failed, background_load),
             JobResult::Export(report) => self.exported(&job, report),
             JobResult::Import { summary, finding } => {
                 self.list_runs();
-                self.just_imported = Some(summary.folder.clone());
+                self.run_to_select = Some(summary.folder.clone());
                 self.show_notice(Severity::Info, Message::imported(&summary, &finding));
             }
         }

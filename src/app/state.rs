@@ -91,7 +91,7 @@ pub struct App {
     /// The export dialog, while it is open.
     pub export: Option<ExportView>,
     /// The run to select under Models, until that has been done: the one that was imported last or is to be exported.
-    pub just_imported: Option<PathBuf>,
+    pub run_to_select: Option<PathBuf>,
     /// Benchmarks and comparisons.
     pub benchmark: BenchmarkView,
     /// The results of the devices' self-tests.
@@ -150,7 +150,7 @@ impl App {
             results: None,
             jobs: Jobs::default(),
             export: None,
-            just_imported: None,
+            run_to_select: None,
             queue: Vec::new(),
             path_question: None,
             benchmark: BenchmarkView::default(),

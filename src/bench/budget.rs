@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::BenchError;
-use crate::hardware::OtherLoad;
+use crate::hardware::BackgroundLoad;
 use crate::progress::Cancelled;
 use crate::records::benchmark::{BUSY, Extent, Row, Subject};
 
@@ -21,7 +21,7 @@ pub struct Progress {
     /// Seconds until it is done.
     pub remaining_seconds: f32,
     /// The share of the CPU that other programs use, 0 to 1.
-    pub other_load: f32,
+    pub background_load: f32,
 }
 
 /// Follows a benchmark, and can cancel it.
@@ -45,10 +45,10 @@ pub(super) struct BenchBudget<'a> {
     current: f64,
     subject: Subject,
     part_started: Instant,
-    others: OtherLoad,
+    others: BackgroundLoad,
     /// What they used lately, and the sum over time in seconds.
-    other_load: f32,
-    other_seconds: f64,
+    background_load: f32,
+    background_seconds: f64,
     measured_until: Instant,
     /// The most that they used during the current part.
     worst: f32,
@@ -63,10 +63,10 @@ impl<'a> BenchBudget<'a> {
             Extent::Quick => 0.2,
         };
         let total = full_seconds * scale;
-        let mut others = OtherLoad::start();
+        let mut others = BackgroundLoad::start();
         // Before anything is measured: a busy machine is told at once.
         std::thread::sleep(FIRST_LOOK);
-        let other_load = others.measure().unwrap_or_default();
+        let background_load = others.measure().unwrap_or_default();
         Self {
             listener,
             started: now,
@@ -77,8 +77,8 @@ impl<'a> BenchBudget<'a> {
             subject: Subject::Products,
             part_started: now,
             others,
-            other_load,
-            other_seconds: f64::from(other_load) * now.elapsed().as_secs_f64(),
+            background_load,
+            background_seconds: f64::from(background_load) * now.elapsed().as_secs_f64(),
             measured_until: Instant::now(),
             worst: 0.0,
         }
@@ -88,7 +88,7 @@ impl<'a> BenchBudget<'a> {
     pub fn start_part(&mut self, subject: Subject, full_seconds: f64) -> Result<Duration, BenchError> {
         self.finished += self.current;
         self.current = full_seconds * self.scale;
-        self.look_at_others();
+        self.sample_background_load();
         (self.subject, self.part_started, self.worst) = (subject, Instant::now(), 0.0);
         self.report()?;
         Ok(Duration::from_secs_f64(self.current))
@@ -105,21 +105,21 @@ impl<'a> BenchBudget<'a> {
     }
 
     /// The mean share of the CPU that other programs have used since the start, 0 to 1.
-    pub fn other_load(&mut self) -> f32 {
-        self.look_at_others();
-        (self.other_seconds / self.started.elapsed().as_secs_f64().max(1e-9)) as f32
+    pub fn background_load(&mut self) -> f32 {
+        self.sample_background_load();
+        (self.background_seconds / self.started.elapsed().as_secs_f64().max(1e-9)) as f32
     }
 
     /// True if other programs kept the CPU busy during the current part.
     pub fn was_disturbed(&mut self) -> bool {
-        self.look_at_others();
+        self.sample_background_load();
         self.worst > BUSY
     }
 
-    fn look_at_others(&mut self) {
+    fn sample_background_load(&mut self) {
         if let Some(load) = self.others.measure() {
-            self.other_load = load;
-            self.other_seconds += f64::from(load) * self.measured_until.elapsed().as_secs_f64();
+            self.background_load = load;
+            self.background_seconds += f64::from(load) * self.measured_until.elapsed().as_secs_f64();
             self.measured_until = Instant::now();
             self.worst = self.worst.max(load);
         }
@@ -128,7 +128,7 @@ impl<'a> BenchBudget<'a> {
     /// Reports how far the benchmark is; an error if it was cancelled.
     pub fn report(&mut self) -> Result<(), BenchError> {
         if self.measured_until.elapsed() > LOOK_EVERY {
-            self.look_at_others();
+            self.sample_background_load();
         }
         // A part that overruns stays at its end: the time planned for the parts after it is still to come.
         let done = self.finished + self.part_started.elapsed().as_secs_f64().min(self.current);
@@ -136,7 +136,7 @@ impl<'a> BenchBudget<'a> {
             subject: self.subject,
             fraction: (done / self.total.max(1e-9)).min(1.0) as f32,
             remaining_seconds: (self.total - done).max(0.0) as f32,
-            other_load: self.other_load,
+            background_load: self.background_load,
         };
         Ok(self.listener.report(progress)?)
     }

@@ -28,7 +28,7 @@ pub struct Compared {
     /// The sides that could not be measured, and why.
     pub failed: Vec<(Side, BenchError)>,
     /// The share of the CPU that other programs used meanwhile, 0 to 1.
-    pub other_load: f32,
+    pub background_load: f32,
 }
 
 /// The side that these settings train on.
@@ -62,7 +62,7 @@ pub fn compare(config: &RunConfig, sides: &[Side], open: Open<'_>, listener: &mu
     let seconds = SECONDS * sides.len() as f64;
     let mut budget = BenchBudget::start(Extent::Full, seconds, listener);
     let data = digits(&mut budget)?;
-    let mut compared = Compared { rows: Vec::new(), failed: Vec::new(), other_load: 0.0 };
+    let mut compared = Compared { rows: Vec::new(), failed: Vec::new(), background_load: 0.0 };
     for (side, row) in steps::steps(&mut budget, seconds, config, sides, &data, products::USUAL_SIZE, open)? {
         match row {
             Ok(row) => {
@@ -72,7 +72,7 @@ pub fn compare(config: &RunConfig, sides: &[Side], open: Open<'_>, listener: &mu
             Err(problem) => compared.failed.push((side, problem)),
         }
     }
-    compared.other_load = budget.other_load();
+    compared.background_load = budget.background_load();
     Ok(compared)
 }
 

@@ -88,7 +88,7 @@ pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, Be
         machine,
         extent,
         seconds: budget.elapsed_seconds(),
-        other_load: budget.other_load(),
+        background_load: budget.background_load(),
         disturbed: figures.disturbed,
         rows: figures.rows,
     })

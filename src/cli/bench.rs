@@ -6,7 +6,6 @@ use super::arguments::choice;
 use super::devices;
 use super::engine::{Engine, Update};
 use super::failure::Failure;
-use super::format::count;
 use super::interrupt;
 use super::output::Output;
 use super::progress::Progress;
@@ -16,7 +15,7 @@ use crate::problem::Problem;
 use crate::protocol::{Event, Job, JobResult};
 use crate::records::benchmark::{BUSY, Extent, Machine, Row, Side, Subject};
 use crate::run_config::{DeviceChoice, Preset, RunConfig};
-use crate::text::format::grouped;
+use crate::text::format::{count, grouped};
 use crate::text::table::{self, Line, Section};
 use crate::text::visible;
 
@@ -65,7 +64,7 @@ struct Finished<'a> {
     extent: Extent,
     seconds: f64,
     /// The share of the CPU that other programs used meanwhile, 0 to 1.
-    other_load: f32,
+    background_load: f32,
     /// What was measured while they used a lot of it.
     disturbed: &'a [Subject],
     /// The file of the report; null if it could not be written.
@@ -78,7 +77,7 @@ struct Compared {
     event: &'static str,
     failed: Vec<String>,
     /// The share of the CPU that other programs used meanwhile, 0 to 1.
-    other_load: f32,
+    background_load: f32,
 }
 
 /// Runs the benchmark or the comparison and prints the result.
@@ -99,7 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         machine: &report.machine,
         extent: report.extent,
         seconds: report.seconds,
-        other_load: report.other_load,
+        background_load: report.background_load,
         disturbed: &report.disturbed,
         report: saved.as_ref().ok().map(|saved| saved.json.display().to_string()),
     })?;
@@ -122,16 +121,16 @@ fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), 
     let engine = Engine::start_for(device, None, None, None)?;
     interrupt::install_handler();
     let (result, rows) = measure(&engine, Job::Compare { config, sides }, output)?;
-    let JobResult::Compare { failed, other_load } = result else { return Err(Problem::EngineGone.into()) };
+    let JobResult::Compare { failed, background_load } = result else { return Err(Problem::EngineGone.into()) };
     let failed: Vec<String> = failed.iter().map(|(side, problem)| format!("{}: {}", name(*side), Message::from(problem).what)).collect();
     output.text(&table::text(&[section(what, &rows)]))?;
-    if other_load > BUSY {
-        output.text(&format!("{} These figures are not reliable. Close other programs and compare again.", busy(other_load)))?;
+    if background_load > BUSY {
+        output.text(&format!("{} These figures are not reliable. Close other programs and compare again.", busy(background_load)))?;
     }
     for words in &failed {
         output.text(words)?;
     }
-    output.json(&Compared { event: "finished", failed, other_load })
+    output.json(&Compared { event: "finished", failed, background_load })
 }
 
 /// A line for each side, the best marked.
@@ -144,7 +143,7 @@ fn section(what: Comparison, rows: &[Row]) -> Section {
     let line = |(side, rate): (Side, f64)| {
         let mark = if best(side) { "recommended" } else { "" };
         let cells = vec![name(side), grouped(rate.round() as u64), format!("{:.2}×", rate / first), mark.to_owned()];
-        Line { cells, detail: String::new(), doubtful: false }
+        Line { cells, detail: String::new(), unreliable: false }
     };
     Section {
         title: "Training steps",
@@ -171,8 +170,8 @@ fn measure(engine: &Engine, job: Job, output: &mut Output) -> Result<(JobResult,
     let result = engine.run(job, |update| {
         match update {
             Update::Progress(now) => {
-                if now.other_load > BUSY && !std::mem::replace(&mut warned, true) {
-                    progress.note(&format!("{} Figures will not be reliable; better close other programs.", busy(now.other_load)));
+                if now.background_load > BUSY && !std::mem::replace(&mut warned, true) {
+                    progress.note(&format!("{} Figures will not be reliable; better close other programs.", busy(now.background_load)));
                 }
                 let doing = now.subject.map(subject).unwrap_or_default();
                 progress.show_remaining(now.fraction, &doing, now.remaining_seconds.map(f64::from));

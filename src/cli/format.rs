@@ -1,8 +1,7 @@
-//! Formats of the command line: durations, counts, and quoted paths.
+//! Formats of the command line: durations and quoted paths.
 
 use std::path::Path;
 
-use crate::text::format::grouped;
 use crate::text::visible;
 
 /// A duration: `0:42`, `1:02:03`.
@@ -10,12 +9,6 @@ pub fn clock(seconds: f64) -> String {
     let seconds = seconds.max(0.0).round() as u64;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
-}
-
-/// A count with its unit: `1 epoch`, `12,000 epochs`.
-pub fn count(number: u64, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", grouped(number))
 }
 
 /// A path, quoted if needed so that it can be pasted into this system's shell; one with control characters is only shown.

@@ -3,13 +3,13 @@
 
 mod advice;
 mod availability;
+mod background_load;
 mod cpu;
 mod lines;
 mod load;
 #[cfg(target_os = "macos")]
 mod metal;
 mod nvidia;
-mod other_load;
 mod probe;
 mod subprocess;
 
@@ -17,11 +17,11 @@ use serde::{Deserialize, Serialize};
 
 pub use advice::{first_guess, recommend};
 pub use availability::{device_availability, device_support, inference_availability, precision_note};
+pub use background_load::BackgroundLoad;
 pub use cpu::{probe as probe_cpu, usable_cores};
 pub use lines::{Line, lines};
 pub use load::{LoadSample, Meter, Watched};
 pub use nvidia::cuda_finding;
-pub use other_load::OtherLoad;
 pub use probe::{machine, probe, probe_in_subprocess, system};
 
 /// The kernel's files about itself have a line or two.

@@ -61,7 +61,7 @@ pub struct Report {
     pub seconds: f64,
     /// The share of the CPU that other programs used meanwhile, 0 to 1; 0 in reports from before it was measured.
     #[serde(default)]
-    pub other_load: f32,
+    pub background_load: f32,
     /// What was measured while they used more than [`BUSY`] of it: these figures are not reliable.
     #[serde(default)]
     pub disturbed: Vec<Subject>,

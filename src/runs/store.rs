@@ -94,7 +94,7 @@ impl Store {
         runs
     }
 
-    /// Deletes a run; until [`Store::empty_deleted`] it can be had back. Only a run's folder directly in this store is ever deleted; what is
+    /// Deletes a run; until [`Store::empty_deleted`] it can be restored. Only a run's folder directly in this store is ever deleted; what is
     /// left of a damaged one, if nothing else lies there.
     pub fn delete(&self, folder: &Path) -> Result<(), RunError> {
         let unreadable = |error: std::io::Error| RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() };
@@ -112,7 +112,7 @@ impl Store {
         }
         let aside = self.deleted_path(folder).ok_or_else(|| malformed("it has no name"))?;
         create_folder(&self.deleted()).map_err(unreadable)?;
-        // Another run of this name, deleted before, cannot be had back any more.
+        // Another run of this name, deleted before, cannot be restored any more.
         match std::fs::remove_dir_all(&aside) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(unreadable(error)),
             _ => {}
@@ -121,7 +121,7 @@ impl Store {
     }
 
     /// Puts a deleted run back in its folder.
-    pub fn undelete(&self, folder: &Path) -> Result<(), RunError> {
+    pub fn restore(&self, folder: &Path) -> Result<(), RunError> {
         let unreadable = |error: std::io::Error| RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() };
         if folder.symlink_metadata().is_ok() {
             return Err(RunError::Occupied { folder: folder.to_owned() });
@@ -142,7 +142,7 @@ impl Store {
         self.root.join(DELETED)
     }
 
-    /// Where the run that was in this folder is while it can be had back.
+    /// Where the run that was in this folder is while it can be restored.
     fn deleted_path(&self, folder: &Path) -> Option<PathBuf> {
         Some(self.deleted().join(folder.file_name()?))
     }

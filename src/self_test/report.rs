@@ -136,7 +136,7 @@ pub fn sections(report: &Report) -> Vec<Section> {
         let checks = Precision::on(report.device).filter_map(|precision| of(subject, precision));
         let detail = checks.map(Check::in_words).collect::<Vec<_>>().join("\n");
         let cells = Precision::on(report.device).map(|precision| cell(of(subject, precision)));
-        Line { cells: std::iter::once(subject.label().to_owned()).chain(cells).collect(), detail, doubtful: false }
+        Line { cells: std::iter::once(subject.label().to_owned()).chain(cells).collect(), detail, unreliable: false }
     };
     vec![Section {
         title: "Checks",

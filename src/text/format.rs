@@ -96,3 +96,9 @@ pub fn local_time(rfc3339: &str) -> String {
     let Ok(moment) = rfc3339.parse::<jiff::Timestamp>() else { return super::visible::label(rfc3339) };
     moment.to_zoned(jiff::tz::TimeZone::system()).strftime("%-d %b %Y, %H:%M").to_string()
 }
+
+/// A count with its unit: `1 epoch`, `12,000 epochs`.
+pub fn count(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number))
+}

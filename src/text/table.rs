@@ -29,17 +29,17 @@ pub struct Line {
     /// Details of this line; may be empty.
     pub detail: String,
     /// True if its figures are not reliable: they get a sign.
-    pub doubtful: bool,
+    pub unreliable: bool,
 }
 
 /// The sign of a line whose figures are not reliable.
-pub const DOUBTFUL: &str = "~ ";
+pub const UNRELIABLE: &str = "~ ";
 
 impl Line {
     /// A cell as it is shown.
     pub fn cell(&self, column: usize) -> Option<Cow<'_, str>> {
         let cell = self.cells.get(column)?;
-        Some(if self.doubtful && column == 0 { format!("{DOUBTFUL}{cell}").into() } else { cell.into() })
+        Some(if self.unreliable && column == 0 { format!("{UNRELIABLE}{cell}").into() } else { cell.into() })
     }
 }
 

@@ -147,7 +147,7 @@ fn a_deleted_run_can_be_had_back_until_the_window_closes() {
     app.apply(Action::DeleteRun(saved.folder.clone()));
     wait_for(&mut app, |app| count(app) == 0 && !app.notices.is_empty());
     let undo = app.notices[0].offer.clone().unwrap();
-    assert_eq!((undo.label, &undo.action), ("Undo", &Action::UndeleteRun(saved.folder.clone())));
+    assert_eq!((undo.label, &undo.action), ("Undo", &Action::RestoreRun(saved.folder.clone())));
     app.apply(undo.action);
     assert!(app.notices.is_empty(), "it cannot be undone twice");
     wait_for(&mut app, |app| count(app) == 1);

@@ -112,7 +112,7 @@ fn the_table_has_units_and_every_line_as_many_cells_as_columns() {
 fn figures_of_a_busy_machine_are_marked_and_why_is_said() {
     let calm = report();
     assert!(!text(&calm).contains('~') && disturbance(&calm).is_none());
-    let busy = Report { other_load: 0.43, disturbed: vec![Subject::Steps(ModelKind::ConvNet), Subject::Memory], ..calm };
+    let busy = Report { background_load: 0.43, disturbed: vec![Subject::Steps(ModelKind::ConvNet), Subject::Memory], ..calm };
     let text = text(&busy);
     assert!(text.contains("Other programs used 43 % of the CPU."), "{text}");
     let marked: Vec<&str> = text.lines().filter(|line| line.trim_start().starts_with('~')).collect();
@@ -120,8 +120,8 @@ fn figures_of_a_busy_machine_are_marked_and_why_is_said() {
     assert!(marked.len() >= 2, "{text}");
     // Reports from before the load was measured.
     let mut json = serde_json::to_value(&busy).unwrap();
-    json.as_object_mut().unwrap().retain(|name, _| name != "other_load" && name != "disturbed");
-    assert_eq!(serde_json::from_value::<Report>(json).unwrap(), Report { other_load: 0.0, disturbed: Vec::new(), ..busy });
+    json.as_object_mut().unwrap().retain(|name, _| name != "background_load" && name != "disturbed");
+    assert_eq!(serde_json::from_value::<Report>(json).unwrap(), Report { background_load: 0.0, disturbed: Vec::new(), ..busy });
 }
 
 #[test]

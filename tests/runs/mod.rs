@@ -115,13 +115,13 @@ fn only_runs_in_the_store_are_deleted() {
     store.delete(&deleted).unwrap();
     assert!(!deleted.exists() && kept.exists());
     assert_eq!(store.list().len(), 1);
-    store.undelete(&deleted).unwrap();
+    store.restore(&deleted).unwrap();
     assert!(deleted.join("run.json").exists());
-    assert!(store.undelete(&deleted).is_err(), "it is there");
+    assert!(store.restore(&deleted).is_err(), "it is there");
     store.delete(&deleted).unwrap();
     store.empty_deleted();
     store.empty_deleted();
-    assert!(store.undelete(&deleted).is_err(), "it is gone");
+    assert!(store.restore(&deleted).is_err(), "it is gone");
     assert_eq!(names(&root.path().join("runs")).len(), 1);
 
     let outside = save_to(&root.path().join("outside"), false, &outcome, F32, None).unwrap().folder;

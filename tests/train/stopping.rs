@@ -18,7 +18,7 @@ fn before_the_first_epoch_is_complete_there_is_no_model_but_the_run_can_be_resum
         let mut watcher = Watcher { stop_at: Some(stop_at), ..Watcher::default() };
         assert!(train(&of(), &data, &mut watcher).unwrap().is_none(), "at {stop_at}");
         assert_eq!(watcher.between, stop_at, "it is not asked again");
-        // The step that was under way is taken.
+        // The step in progress is completed.
         assert_eq!(watcher.steps.len() as u64, stop_at.div_ceil(2).min(2), "at {stop_at}");
         let checkpoint = watcher.checkpoints.pop().unwrap();
         let resumed = resume(&of(), &data, checkpoint, &mut Watcher::default()).unwrap().unwrap();

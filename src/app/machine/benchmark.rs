@@ -44,7 +44,7 @@ pub struct Comparison {
     /// The candidates that could not be measured, and why.
     pub failed: Vec<(Side, Problem)>,
     /// The share of the CPU that other programs used meanwhile, 0 to 1.
-    pub other_load: f32,
+    pub background_load: f32,
 }
 
 impl Comparison {
@@ -61,7 +61,7 @@ impl Comparison {
 
     /// True if other programs used so much of the CPU that the figures are not reliable.
     pub fn is_disturbed(&self) -> bool {
-        self.other_load > BUSY
+        self.background_load > BUSY
     }
 
     /// The candidates that could not be measured, a sentence each.
@@ -80,9 +80,9 @@ impl Comparison {
 
 impl BenchmarkView {
     /// The comparison in progress is complete, with these figures.
-    pub(in crate::app) fn set_compared(&mut self, rows: Vec<Row>, failed: Vec<(Side, Problem)>, other_load: f32) {
+    pub(in crate::app) fn set_compared(&mut self, rows: Vec<Row>, failed: Vec<(Side, Problem)>, background_load: f32) {
         let Some((what, config)) = self.comparing.take() else { return };
-        let comparison = Some(Comparison { what, config, rows, failed, other_load });
+        let comparison = Some(Comparison { what, config, rows, failed, background_load });
         match what {
             ComparisonKind::BatchSizes => self.batch_sizes = comparison,
             ComparisonKind::Devices => self.devices = comparison,

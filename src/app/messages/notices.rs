@@ -46,7 +46,7 @@ impl Message {
         Self::new(format!("{} exists already.", path.display()), "Choose another name.")
     }
 
-    /// A run was deleted and can be had back.
+    /// A run was deleted and can be restored.
     pub(in crate::app) fn run_deleted(folder: &Path) -> Self {
         let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
         Self::new(format!("The run “{name}” was deleted."), "It is removed from the disk when Inkling is closed.")

@@ -30,12 +30,12 @@ impl App {
         });
     }
 
-    pub(in crate::app) fn undelete_run(&mut self, folder: PathBuf) {
-        let undo = Action::UndeleteRun(folder.clone());
+    pub(in crate::app) fn restore_run(&mut self, folder: PathBuf) {
+        let undo = Action::RestoreRun(folder.clone());
         self.notices.retain(|notice| notice.offer.as_ref().is_none_or(|offer| offer.action != undo));
         let store = Store::new(&self.deps.paths.runs);
         self.background.run(move || {
-            Some(match store.undelete(&folder) {
+            Some(match store.restore(&folder) {
                 Ok(()) => BackgroundResult::Runs(store.list()),
                 Err(error) => BackgroundResult::Failed(error.into()),
             })
@@ -43,7 +43,7 @@ impl App {
     }
 
     pub(in crate::app) fn run_deleted(&mut self, folder: &Path) {
-        let offer = Offer { label: "Undo", action: Action::UndeleteRun(folder.to_owned()) };
+        let offer = Offer { label: "Undo", action: Action::RestoreRun(folder.to_owned()) };
         self.show_notice_with(Severity::Info, Message::run_deleted(folder), Some(offer));
     }
 }

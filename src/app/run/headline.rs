@@ -1,7 +1,7 @@
 //! The figure that people train for, a run's accuracy as it rises, and how far the run is.
 
 use crate::app::run::{Phase, RunView};
-use crate::text::format::{duration, grouped, local_time, percent, remaining};
+use crate::text::format::{count, duration, grouped, local_time, percent, remaining};
 
 /// The accuracy that says most about a run at present.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl RunView {
     }
 
     /// How far a run is that trains or is paused, as names and values: the epoch, the time left and the speed. Empty in other phases.
-    pub fn vitals(&self) -> Vec<(&'static str, String)> {
+    pub fn progress_figures(&self) -> Vec<(&'static str, String)> {
         if !matches!(self.phase, Phase::Training | Phase::Paused | Phase::Stopping) {
             return Vec::new();
         }
@@ -70,9 +70,9 @@ impl RunView {
     /// What a figure says of the run: when it finished, how it was trained, and its accuracy.
     pub fn caption(&self) -> String {
         let when = if let Phase::Finished(summary) = &self.phase { Some(local_time(&summary.finished_at)) } else { None };
-        let epochs = self.config.epochs;
+        let epochs = count(u64::from(self.config.epochs), "epoch");
         let preset = self.config.preset.map_or_else(|| "Custom settings".to_owned(), |preset| preset.label().to_owned());
-        let how = format!("{preset}, {epochs} {}, batch size {}", if epochs == 1 { "epoch" } else { "epochs" }, self.config.batch_size);
+        let how = format!("{preset}, {epochs}, batch size {}", self.config.batch_size);
         let accuracy =
             self.headline(None).map(|headline| format!("{} {} {}", headline.name.to_lowercase(), headline.value, headline.measured));
         when.into_iter().chain([how]).chain(accuracy).collect::<Vec<_>>().join(" · ")

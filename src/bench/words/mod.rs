@@ -44,14 +44,14 @@ pub fn heading(report: &Report) -> [String; 2] {
 /// What other programs did to the figures, and what to do; `None` where they did nothing.
 pub fn disturbance(report: &Report) -> Option<String> {
     (!report.disturbed.is_empty()).then(|| {
-        let sign = table::DOUBTFUL.trim();
-        format!("{} Figures marked {sign} are not reliable. Close other programs and measure again.", busy(report.other_load))
+        let sign = table::UNRELIABLE.trim();
+        format!("{} Figures marked {sign} are not reliable. Close other programs and measure again.", busy(report.background_load))
     })
 }
 
 /// That other programs use this share of the CPU: "Other programs used 43 % of the CPU."
-pub fn busy(other_load: f32) -> String {
-    format!("Other programs used {:.0} % of the CPU.", (other_load * 100.0).max(1.0))
+pub fn busy(background_load: f32) -> String {
+    format!("Other programs used {:.0} % of the CPU.", (background_load * 100.0).max(1.0))
 }
 
 /// The tables of these figures; also of some of them, while the others are still being measured. Those of `disturbed` are marked.

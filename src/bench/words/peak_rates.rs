@@ -32,7 +32,7 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
             lines.push(Line {
                 cells: std::iter::once(name).chain(figures).collect(),
                 detail,
-                doubtful: disturbed.contains(&Subject::Products),
+                unreliable: disturbed.contains(&Subject::Products),
             });
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
         lines.push(Line {
             cells: std::iter::once("Memory copies".to_owned()).chain(figures).collect(),
             detail,
-            doubtful: disturbed.contains(&Subject::Memory),
+            unreliable: disturbed.contains(&Subject::Memory),
         });
     }
     Section {

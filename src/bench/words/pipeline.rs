@@ -13,7 +13,7 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
             Some(Line {
                 cells: vec![augmentation.label().to_owned(), rate(images_per_second)],
                 detail,
-                doubtful: disturbed.contains(&Subject::Pipeline),
+                unreliable: disturbed.contains(&Subject::Pipeline),
             })
         }
         _ => None,
@@ -42,8 +42,8 @@ pub(super) fn updates(rows: &[Row], disturbed: &[Subject]) -> Section {
         .filter_map(|row| match *row {
             Row::Update { optimizer, parameters, threads, microseconds } => {
                 counted = parameters;
-                let doubtful = disturbed.contains(&Subject::Updates);
-                Some(Line { doubtful, ..update_line(optimizer, parameters, threads, microseconds) })
+                let unreliable = disturbed.contains(&Subject::Updates);
+                Some(Line { unreliable, ..update_line(optimizer, parameters, threads, microseconds) })
             }
             _ => None,
         })
@@ -59,5 +59,5 @@ pub(super) fn updates(rows: &[Row], disturbed: &[Subject]) -> Section {
 fn update_line(optimizer: OptimizerKind, parameters: u64, threads: u32, microseconds: f64) -> Line {
     let per_second = parameters as f64 / microseconds / 1e3;
     let detail = format!("{} million parameters per millisecond on {}.", significant(per_second / 1e3), threads_in_words(threads));
-    Line { cells: vec![optimizer.label().to_owned(), micros(microseconds)], detail, doubtful: false }
+    Line { cells: vec![optimizer.label().to_owned(), micros(microseconds)], detail, unreliable: false }
 }

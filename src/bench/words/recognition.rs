@@ -24,7 +24,7 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
                 cells,
                 detail: "From pixels to probabilities: one drawing at a time as on the canvas, and many images as in an evaluation."
                     .to_owned(),
-                doubtful: disturbed.contains(&Subject::Inference),
+                unreliable: disturbed.contains(&Subject::Inference),
             });
         }
     }

@@ -30,8 +30,8 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
             let one = steps.iter().find(|steps| steps.threads == 1);
             let most = steps.iter().find(|steps| steps.threads == all).or(one);
             if let Some(most) = most {
-                let doubtful = disturbed.contains(&Subject::Steps(model));
-                lines.push(Line { doubtful, ..training_line(model, precision, one, most) });
+                let unreliable = disturbed.contains(&Subject::Steps(model));
+                lines.push(Line { unreliable, ..training_line(model, precision, one, most) });
             }
         }
     }
@@ -87,7 +87,7 @@ fn training_line(model: ModelKind, precision: Precision, one: Option<&Steps>, mo
         speed_up,
         format!("{:.0} %", most.share * 100.0),
     ];
-    Line { cells, detail, doubtful: false }
+    Line { cells, detail, unreliable: false }
 }
 
 pub(super) fn beside_plain_candle(rows: &[Row], disturbed: &[Subject]) -> Section {
@@ -103,7 +103,7 @@ pub(super) fn beside_plain_candle(rows: &[Row], disturbed: &[Subject]) -> Sectio
             ];
             let detail =
                 format!("Steps of both in turn, in f32 on {}; batches of the same size from the same data.", threads_in_words(threads));
-            Some(Line { cells, detail, doubtful: disturbed.contains(&Subject::PlainCandle) })
+            Some(Line { cells, detail, unreliable: disturbed.contains(&Subject::PlainCandle) })
         }
         _ => None,
     };

@@ -5,12 +5,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
-use crate::cli::format::{clock, count, quoted};
+use crate::cli::format::{clock, quoted};
 use crate::cli::output::Output;
 use crate::problem::Problem;
 use crate::records::{EpochRecord, Intervention, RunPlan, RunSummary};
 use crate::run_config::RunConfig;
-use crate::text::format::{grouped, percent};
+use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
 
 /// JSON at the start of the run: its configuration and plan.

@@ -14,8 +14,8 @@ pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, e
 }
 
 impl Listener for JobContext<'_, '_> {
-    fn report(&mut self, Progress { subject, fraction, remaining_seconds, other_load }: Progress) -> Result<(), Cancelled> {
-        let progress = JobProgress { fraction, remaining_seconds: Some(remaining_seconds), subject: Some(subject), other_load };
+    fn report(&mut self, Progress { subject, fraction, remaining_seconds, background_load }: Progress) -> Result<(), Cancelled> {
+        let progress = JobProgress { fraction, remaining_seconds: Some(remaining_seconds), subject: Some(subject), background_load };
         self.report_progress(progress)
     }
 

@@ -17,5 +17,5 @@ pub(super) fn run(
     let open = |device| workspace.settings.devices.open(device);
     let compared = bench::compare(config, sides, &open, context)?;
     let failed = compared.failed.into_iter().map(|(side, error)| (side, error.into())).collect();
-    Ok(JobResult::Compare { failed, other_load: compared.other_load })
+    Ok(JobResult::Compare { failed, background_load: compared.background_load })
 }

@@ -65,8 +65,9 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
         ui.vertical(|ui| {
             ui.label(what);
             ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(10.0)).accessible_name("Benchmark progress");
-            if running.progress.other_load > BUSY {
-                let sentence = format!("{} Figures will not be reliable; better close other programs.", busy(running.progress.other_load));
+            if running.progress.background_load > BUSY {
+                let sentence =
+                    format!("{} Figures will not be reliable; better close other programs.", busy(running.progress.background_load));
                 style::caution(ui, &sentence);
             }
         });

@@ -67,9 +67,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         return;
     };
     // A model that has just been imported is selected.
-    if let Some(folder) = app.just_imported.as_ref().filter(|folder| runs.iter().any(|entry| entry.folder == **folder)) {
+    if let Some(folder) = app.run_to_select.as_ref().filter(|folder| runs.iter().any(|entry| entry.folder == **folder)) {
         view.selected = Some(Selected::Run(folder.clone()));
-        actions.push(Action::LookedElsewhere);
+        actions.push(Action::RunSelected);
     }
     let chosen = chosen(view, runs);
     if ui.available_width() < TWO_COLUMNS {

@@ -12,7 +12,7 @@ const COMPACT: f32 = 620.0;
 const ACCURACY_WIDTH: f32 = 216.0;
 const ACCURACY_WIDTH_COMPACT: f32 = 140.0;
 /// Widths of the epoch, the time left and the speed.
-const VITALS: [f32; 3] = [92.0, 116.0, 128.0];
+const PROGRESS_WIDTHS: [f32; 3] = [92.0, 116.0, 128.0];
 
 /// Draws the line. `training` is the training accuracy, from 0 to 1.
 pub fn show(ui: &mut Ui, run: &RunView, training: Option<f64>, actions: &mut Vec<Action>) {
@@ -44,13 +44,13 @@ fn accuracy(ui: &mut Ui, headline: &Headline, compact: bool) {
 }
 
 fn progress(ui: &mut Ui, run: &RunView, compact: bool) {
-    let vitals = run.vitals();
-    if vitals.is_empty() {
+    let progress_figures = run.progress_figures();
+    if progress_figures.is_empty() {
         ui.add(Label::new(run.state()).wrap());
     }
     // The speed also stands in the run panel.
-    let shown = if compact { 2 } else { VITALS.len() };
-    for ((name, value), width) in vitals.into_iter().zip(VITALS).take(shown) {
+    let shown = if compact { 2 } else { PROGRESS_WIDTHS.len() };
+    for ((name, value), width) in progress_figures.into_iter().zip(PROGRESS_WIDTHS).take(shown) {
         let size = vec2(width, style::HEADLINE_HEIGHT);
         ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
             ui.set_min_size(size);

@@ -32,8 +32,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.vertical(|ui| {
                 ui.label(style::hint(format!("{doing}, {} left", remaining(running.progress.remaining_seconds.unwrap_or_default()))));
                 ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(8.0)).accessible_name("Comparison progress");
-                if running.progress.other_load > BUSY {
-                    style::caution(ui, &busy(running.progress.other_load));
+                if running.progress.background_load > BUSY {
+                    style::caution(ui, &busy(running.progress.background_load));
                 }
             });
         });
@@ -128,7 +128,7 @@ fn highest(found: &Comparison) -> f64 {
 /// What makes the figures unreliable, and the candidates that could not be measured.
 fn failures(ui: &mut Ui, found: &Comparison) {
     if found.is_disturbed() {
-        style::caution(ui, &format!("{} These figures are not reliable: compare again.", busy(found.other_load)));
+        style::caution(ui, &format!("{} These figures are not reliable: compare again.", busy(found.background_load)));
     }
     for text in found.failures() {
         style::invalid(ui, &text);

@@ -1,6 +1,7 @@
 //! One-sentence descriptions of presets, networks and other choices.
 
 use crate::run_config::{Augmentation, DataSource, DataSpec, ModelKind, NamedSet, OptimizerKind, Preset, RunConfig, ScheduleKind};
+use crate::text::format::count;
 
 /// What a preset is for, with its network and epochs. Accuracies were measured on MNIST, and stand beside no other data.
 pub fn preset(preset: Preset, data: &DataSpec) -> String {
@@ -15,7 +16,7 @@ pub fn preset(preset: Preset, data: &DataSpec) -> String {
         (Preset::Tiny, false) => "Fewer than 10,000 parameters, and almost as accurate as the larger networks.",
     };
     let RunConfig { model, epochs, .. } = RunConfig::preset(preset);
-    format!("{about} {}, {epochs} {}.", model.label(), if epochs == 1 { "epoch" } else { "epochs" })
+    format!("{about} {}, {}.", model.label(), count(u64::from(epochs), "epoch"))
 }
 
 /// What a network is.

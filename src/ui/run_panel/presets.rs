@@ -5,7 +5,7 @@ use eframe::egui::{Align2, FontId, Label, Response, Role, Sense, Stroke, StrokeK
 use super::descriptions;
 use crate::app::{Action, App, expected_accuracy};
 use crate::run_config::{Preset, RunConfig};
-use crate::text::format::memory;
+use crate::text::format::{count, memory};
 use crate::ui::style;
 
 /// The height of a card, and the distance between two, in points.
@@ -31,7 +31,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     let mut config = app.config.clone();
     config.apply_preset(preset);
     let RunConfig { model, epochs, .. } = config;
-    let work = format!("{}, {epochs} {}", model.label(), if epochs == 1 { "epoch" } else { "epochs" });
+    let work = format!("{}, {}", model.label(), count(u64::from(epochs), "epoch"));
     let accuracy = expected_accuracy(preset, &app.config.data).map_or_else(String::new, |accuracy| format!("about {accuracy} accuracy"));
     let time = app.expected_time(&config).map_or_else(String::new, |time| format!("about {time}"));
 

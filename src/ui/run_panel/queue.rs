@@ -4,6 +4,7 @@ use eframe::egui::{Label, RichText, Ui};
 
 use crate::app::{Action, App, RunView};
 use crate::run_config::RunConfig;
+use crate::text::format::count;
 use crate::text::visible;
 use crate::ui::style;
 
@@ -49,6 +50,6 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// "Balanced on Built-in digits: Speedrun, 12 epochs".
 fn name(config: &RunConfig) -> String {
     let preset = config.preset.map_or("Custom settings", |preset| preset.label());
-    let epochs = if config.epochs == 1 { "epoch" } else { "epochs" };
-    format!("{preset} on {}: {}, {} {epochs}", visible::label(&config.data.label()), config.model.label(), config.epochs)
+    let epochs = count(u64::from(config.epochs), "epoch");
+    format!("{preset} on {}: {}, {epochs}", visible::label(&config.data.label()), config.model.label())
 }

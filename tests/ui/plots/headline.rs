@@ -57,7 +57,7 @@ fn a_finished_model_is_drawn_with_looked_into_or_exported() {
     harness.run();
     assert_eq!(harness.state().app.screen, Screen::Models);
     assert_eq!(harness.state().app.export.as_ref().unwrap().model, model);
-    assert_eq!(harness.state().app.just_imported, Some("runs/one".into()), "that run is the one that is selected");
+    assert_eq!(harness.state().app.run_to_select, Some("runs/one".into()), "that run is the one that is selected");
 }
 
 #[test]

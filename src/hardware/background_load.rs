@@ -5,7 +5,7 @@ use std::time::Instant;
 use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 /// The load of the CPU by all processes but this one.
-pub struct OtherLoad {
+pub struct BackgroundLoad {
     /// `None` if the system is not supported.
     system: Option<System>,
     since: Instant,
@@ -13,7 +13,7 @@ pub struct OtherLoad {
     own: u64,
 }
 
-impl OtherLoad {
+impl BackgroundLoad {
     /// Starts to look.
     pub fn start() -> Self {
         let mut load = Self { system: System::new().ok(), since: Instant::now(), own: 0 };
@@ -41,8 +41,8 @@ impl OtherLoad {
     }
 }
 
-impl std::fmt::Debug for OtherLoad {
+impl std::fmt::Debug for BackgroundLoad {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OtherLoad").field("since", &self.since).finish_non_exhaustive()
+        f.debug_struct("BackgroundLoad").field("since", &self.since).finish_non_exhaustive()
     }
 }
