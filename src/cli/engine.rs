@@ -126,8 +126,8 @@ impl Engine {
         if self.handle.send(command) {
             return Ok(());
         }
-        // It may have said why.
-        while let Ok(Some(event)) = self.handle.try_recv() {
+        // Why is its last event, and that may come a moment later.
+        while let Some(event) = self.handle.recv() {
             if let Event::EngineExited(exit) = event {
                 return Err(exit.into());
             }
