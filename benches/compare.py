@@ -3,8 +3,8 @@
 
     cargo build --release
     python3 benches/compare.py                       # convnet and speedrun, one epoch each, 5 rounds
-    python3 benches/compare.py --presets speedrun:10 balanced:5   # presets by seeds: accuracy, and time in PyTorch epochs
-    python3 benches/compare.py --device cuda         # on an NVIDIA GPU: batches of 256 and 1024; --presets speedrun:10 as well
+    python3 benches/compare.py --presets one-epoch:10 balanced:5   # presets by seeds: accuracy, and time in PyTorch epochs
+    python3 benches/compare.py --device cuda         # on an NVIDIA GPU: batches of 256 and 1024; --presets one-epoch:10 as well
 
 PyTorch is installed into a virtual environment in this user's cache folder, once; INKLING_TORCH_PYTHON names a Python that has
 it already. MNIST's four IDX files are looked for in INKLING_DATA_DIR, else in ../shared/data beside this repository.

@@ -1,6 +1,6 @@
 //! What a run is: presets, older files, and values no run can have.
 
-use inkling::run_config::{Augmentation, ConfigProblem, DataSource, DataSpec, Field, OptimizerKind, Preset, RunConfig, VERSION};
+use inkling::run_config::{Augmentation, ConfigProblem, DataSource, DataSpec, Field, ModelKind, OptimizerKind, Preset, RunConfig, VERSION};
 
 #[test]
 fn a_file_of_version_1_means_what_it_meant() {
@@ -30,6 +30,16 @@ fn what_is_written_is_read_again() {
     assert_eq!(config.version, VERSION);
     let text = serde_json::to_string(&config).unwrap();
     assert_eq!(serde_json::from_str::<RunConfig>(&text).unwrap(), config);
+}
+
+#[test]
+fn a_former_name_is_still_understood() {
+    let old: RunConfig = serde_json::from_str(r#"{"version": 2, "preset": "speedrun", "model": "speedrun"}"#).unwrap();
+    assert_eq!((old.preset, old.model), (Some(Preset::OneEpoch), ModelKind::Speedrun));
+    assert!(serde_json::to_string(&old).unwrap().contains(r#""preset":"one-epoch""#));
+    let labels: Vec<&str> = Preset::ALL.iter().map(|preset| preset.label()).collect();
+    let shared = ModelKind::ALL.iter().find(|model| labels.contains(&model.label()));
+    assert_eq!(shared, None, "a preset and a network with the same name");
 }
 
 #[test]

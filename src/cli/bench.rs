@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::arguments::choice;
+use super::arguments::preset;
 use super::devices;
 use super::engine::{Engine, Update};
 use super::failure::Failure;
@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "WHAT", conflicts_with = "quick")]
     compare: Option<Comparison>,
     /// Preset whose training steps are compared
-    #[arg(long, value_name = "NAME", default_value = "balanced", requires = "compare", ignore_case = true, value_parser = choice::<Preset>(Preset::ALL.iter().map(|c| c.name())))]
+    #[arg(long, value_name = "NAME", default_value = "balanced", requires = "compare", ignore_case = true, value_parser = preset())]
     preset: Preset,
     /// Print one JSON object per line to standard output
     #[arg(long)]

@@ -23,7 +23,7 @@ pub fn recommend(hardware: &Hardware, have_mnist: bool) -> (RunConfig, String) {
     let cores_text = if cores == 1 { "one core".to_owned() } else { format!("{cores} cores") };
     let (preset, reason) = match (cores, vectors) {
         (4.., true) => (Preset::Balanced, format!("With {cores_text}, an accurate network trains within a minute.")),
-        (2.., true) => (Preset::Speedrun, format!("With {cores_text}, a single epoch gives nearly the same accuracy in a few seconds.")),
+        (2.., true) => (Preset::OneEpoch, format!("With {cores_text}, a single epoch gives nearly the same accuracy in a few seconds.")),
         _ => (
             Preset::QuickLook,
             format!("With {cores_text} and no wide vector instructions, the smallest network is the best one to start with."),

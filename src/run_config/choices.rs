@@ -1,9 +1,9 @@
 //! The closed lists of choices for a run: model, optimiser, schedule, augmentation, precision, device, preset. How each is built is up
 //! to the rooms that implement them, in one exhaustive match each.
 
-/// Declares an enum with one stable name (files, command line) and one label (window) per variant.
+/// Declares an enum with one stable name (files, command line) and one label (window) per variant; a former name is still understood.
 macro_rules! choices {
-    ($(#[$meta:meta])* $Enum:ident, $what:literal { $($(#[$vmeta:meta])* $Variant:ident = $name:literal, $label:literal;)+ }) => {
+    ($(#[$meta:meta])* $Enum:ident, $what:literal { $($(#[$vmeta:meta])* $Variant:ident = $name:literal $(| $former:literal)?, $label:literal;)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(into = "&'static str", try_from = "String")]
@@ -16,6 +16,12 @@ macro_rules! choices {
             /// The stable name in files and on the command line.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$Variant => $name,)+ }
+            }
+
+            /// The name that earlier versions gave it, if that was another one.
+            pub fn former_name(self) -> Option<&'static str> {
+                let former: &[&str] = match self { $(Self::$Variant => &[$($former)?],)+ };
+                former.first().copied()
             }
 
             /// The name people see.
@@ -33,7 +39,10 @@ macro_rules! choices {
         impl std::str::FromStr for $Enum {
             type Err = UnknownChoice;
             fn from_str(text: &str) -> Result<Self, UnknownChoice> {
-                Self::ALL.iter().copied().find(|choice| choice.name().eq_ignore_ascii_case(text)).ok_or_else(|| UnknownChoice {
+                let is_meant = |choice: &Self| {
+                    [Some(choice.name()), choice.former_name()].into_iter().flatten().any(|name| name.eq_ignore_ascii_case(text))
+                };
+                Self::ALL.iter().copied().find(is_meant).ok_or_else(|| UnknownChoice {
                     what: $what.to_owned(),
                     given: text.to_owned(),
                     known: Self::ALL.iter().map(|choice| choice.name()).collect::<Vec<_>>().join(", "),
@@ -289,12 +298,12 @@ choices! {
         /// The smallest run worth watching: a minute at most.
         QuickLook = "quick", "Quick look";
         /// 99 % in one epoch.
-        Speedrun = "speedrun", "Speedrun";
+        OneEpoch = "one-epoch" | "speedrun", "One epoch";
         /// The default: accurate within a minute.
         Balanced = "balanced", "Balanced";
         /// A larger net and more epochs for the last tenth of a percent.
         Best = "best", "Best";
         /// As much as fewer than 10,000 parameters can learn.
-        Tiny = "tiny", "Tiny";
+        Compact = "compact" | "tiny", "Compact";
     }
 }

@@ -7,7 +7,7 @@ impl RunConfig {
         // Chosen on a validation split of MNIST's training images, never on its test split.
         match preset {
             Preset::QuickLook => Self { model: ModelKind::Mlp, epochs: 5, schedule: ScheduleKind::OneCycle, ..base },
-            Preset::Speedrun => Self { batch_size: 64, learning_rate: 5e-3, label_smoothing: 0.1, ..base },
+            Preset::OneEpoch => Self { batch_size: 64, learning_rate: 5e-3, label_smoothing: 0.1, ..base },
             Preset::Balanced => Self {
                 epochs: 12,
                 learning_rate: 6e-3,
@@ -26,7 +26,7 @@ impl RunConfig {
                 weight_averaging: Some(0.998),
                 ..base
             },
-            Preset::Tiny => Self {
+            Preset::Compact => Self {
                 model: ModelKind::Tiny,
                 epochs: 40,
                 batch_size: 64,

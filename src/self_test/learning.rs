@@ -24,7 +24,7 @@ fn digits(train: usize, test: usize) -> Result<DataSet, SelfTestError> {
 pub fn learns(device: DeviceChoice, context: &DeviceContext, precision: Precision) -> Check {
     let mut losses = Losses::default();
     let config =
-        RunConfig { model: ModelKind::Speedrun, device, precision, epochs: 2, batch_size: 64, ..RunConfig::preset(Preset::Speedrun) };
+        RunConfig { model: ModelKind::Speedrun, device, precision, epochs: 2, batch_size: 64, ..RunConfig::preset(Preset::OneEpoch) };
     let trained = digits(TRAIN_IMAGES, 0).and_then(|data| Ok(train(&config, &data, context, None, &mut losses)?));
     let check = |found, detail: String| Check { subject: Subject::Training, precision, found, tolerance: MAX_LOSS_RATIO, detail };
     match (trained, losses.0.first(), losses.0.last()) {

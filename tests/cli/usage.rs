@@ -14,7 +14,7 @@ fn bad_usage_ends_with_status_2_and_says_why() {
         (&["train", "--lr", "NaN"], "NaN"),
         (&["train", "--lr", "-1"], "-1"),
         (&["train", "--threads", "0"], "number of threads"),
-        (&["train", "--preset", "fastest"], "speedrun"),
+        (&["train", "--preset", "fastest"], "one-epoch"),
         (&["train", "--model", "resnet"], "lenet"),
         (&["train", "--optimizer", "lbfgs"], "adamw"),
         (&["train", "--weight-decay", "2"], "2"),

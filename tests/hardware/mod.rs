@@ -161,7 +161,7 @@ fn recommended_settings_can_run_and_grow_with_the_machine() {
         config.matching_preset()
     };
     assert_eq!(preset(&machine(1, &[])), Some(Preset::QuickLook));
-    assert_eq!(preset(&machine(2, &["AVX2"])), Some(Preset::Speedrun));
+    assert_eq!(preset(&machine(2, &["AVX2"])), Some(Preset::OneEpoch));
     assert_eq!(preset(&machine(8, &["NEON"])), Some(Preset::Balanced));
     let (config, _) = recommend(&machine(8, &["AVX2"]), true);
     assert_eq!((config.data.to_string().as_str(), config.preset), ("mnist", Some(Preset::Balanced)));

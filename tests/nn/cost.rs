@@ -48,7 +48,7 @@ fn activations_are_counted_layer_by_layer() {
 #[test]
 fn the_memory_a_run_needs_grows_with_what_it_holds() {
     let of = |config: &RunConfig| memory_needed(config, 60_000, 10_000) >> 20;
-    let base = RunConfig::preset(Preset::Speedrun);
+    let base = RunConfig::preset(Preset::OneEpoch);
     // In MB, as they were measured on MNIST with two threads.
     let measured = [
         (ModelKind::Mlp, 149),

@@ -25,7 +25,7 @@ def say(what):
 version = inkling("--version").stdout.strip()
 assert version.startswith("inkling "), version
 say(version)
-trained = inkling("train", "--preset", "speedrun", "--epochs", "1", "--out", f"{seen_as}/run", "--json").stdout.splitlines()
+trained = inkling("train", "--preset", "one-epoch", "--epochs", "1", "--out", f"{seen_as}/run", "--json").stdout.splitlines()
 finished = json.loads(trained[-1])
 assert finished["event"] == "finished" and finished["test_accuracy"] > 0.95, finished
 say(f"one epoch in {finished['train_seconds']:.1f} s reads {finished['test_accuracy']:.2%} of the test digits")

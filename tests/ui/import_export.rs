@@ -194,7 +194,7 @@ fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
     let config = app.config.clone();
     assert_eq!(config.initial_weights, Some(PathBuf::from("runs/one/model.safetensors")));
     assert!((config.learning_rate - RunConfig::default().learning_rate / 10.0).abs() < 1e-12);
-    app.apply(Action::ApplyPreset(inkling::run_config::Preset::Tiny));
+    app.apply(Action::ApplyPreset(inkling::run_config::Preset::Compact));
     assert_eq!(
         (app.config.model, app.config.initial_weights.is_some()),
         (config.model, true),

@@ -53,7 +53,7 @@ with Program(path, home=home) as program:
             wait(lambda: program.shows("Vector instructions") and program.shows("checks passed"), 100, "the processor, checked", program)
         picture(program, f"wizard-{number + 1}")
         if number == 3:
-            program.click("Speedrun")
+            program.click("One epoch")
         program.key("Return") if number < 4 else program.click("Open Inkling", role="push button")
     program.find("No run yet")
     picture(program, "train-empty")

@@ -54,10 +54,10 @@ impl App {
 pub fn expected_accuracy(preset: Preset, data: &DataSpec) -> Option<&'static str> {
     let [builtin, mnist] = match preset {
         Preset::QuickLook => [Some("93.9 %"), Some("98.3 %")],
-        Preset::Speedrun => [Some("96.4 %"), Some("99.2 %")],
+        Preset::OneEpoch => [Some("96.4 %"), Some("99.2 %")],
         Preset::Balanced => [Some("97.9 %"), Some("99.6 %")],
         Preset::Best => [None, Some("99.7 %")],
-        Preset::Tiny => [None, Some("99.5 %")],
+        Preset::Compact => [None, Some("99.5 %")],
     };
     match data.sources() {
         [DataSource::Builtin] => builtin,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use self::watch::RunEnd;
-use super::arguments::choice;
+use super::arguments::{choice, preset};
 use super::devices;
 use super::engine::Engine;
 use super::failure::Failure;
@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// Base settings; all other options override them
-    #[arg(long, value_name = "NAME", default_value = "balanced", ignore_case = true, value_parser = choice::<Preset>(Preset::ALL.iter().map(|c| c.name())))]
+    #[arg(long, value_name = "NAME", default_value = "balanced", ignore_case = true, value_parser = preset())]
     preset: Preset,
     /// Network to train
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]

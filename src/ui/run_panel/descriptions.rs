@@ -7,13 +7,13 @@ use crate::text::format::count;
 pub fn preset(preset: Preset, data: &DataSpec) -> String {
     let about = match (preset, *data == DataSpec::single(DataSource::Named(NamedSet::Mnist))) {
         (Preset::QuickLook, _) => "A short run to see how training works.",
-        (Preset::Speedrun, true) => "About 99 % on MNIST in a single epoch.",
-        (Preset::Speedrun, false) => "As accurate as a single epoch can be.",
+        (Preset::OneEpoch, true) => "About 99 % on MNIST in a single epoch.",
+        (Preset::OneEpoch, false) => "As accurate as a single epoch can be.",
         (Preset::Balanced, true) => "About 99.6 % on MNIST, within a minute on two cores.",
         (Preset::Balanced, false) => "Accurate, within a minute or so on two cores.",
         (Preset::Best, _) => "A larger network and more epochs, for the highest accuracy.",
-        (Preset::Tiny, true) => "Fewer than 10,000 parameters, and about 99.4 % on MNIST.",
-        (Preset::Tiny, false) => "Fewer than 10,000 parameters, and almost as accurate as the larger networks.",
+        (Preset::Compact, true) => "Fewer than 10,000 parameters, and about 99.4 % on MNIST.",
+        (Preset::Compact, false) => "Fewer than 10,000 parameters, and almost as accurate as the larger networks.",
     };
     let RunConfig { model, epochs, .. } = RunConfig::preset(preset);
     format!("{about} {}, {}.", model.label(), count(u64::from(epochs), "epoch"))
