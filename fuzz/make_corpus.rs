@@ -127,6 +127,7 @@ fn add_run(add: &impl Fn(&str, &str, &[u8]), data: &DataSet) {
     add("safetensors", "model", &model.to_bytes(WeightFormat::F16).expect("a model's file"));
     add("card", "card", serde_json::to_string(&model.card).expect("a card").as_bytes());
     add("run_json", "summary", &serde_json::to_vec(&outcome.summary).expect("a summary"));
+    add("run_json", "annotation", br#"{"name":"Best one","note":"with rotation","starred":true}"#);
     for (index, checkpoint) in keeper.0.iter().enumerate() {
         add("checkpoint", &index.to_string(), &checkpoint_file(checkpoint));
     }

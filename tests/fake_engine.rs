@@ -614,6 +614,7 @@ pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> R
         test: (!stopped).then(evaluation),
         machine: "A processor, 2 cores".to_owned(),
         imported: None,
+        number: None,
         epochs,
     }
 }

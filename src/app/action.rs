@@ -6,7 +6,7 @@ use super::machine::ComparisonKind;
 use super::settings::{Settings, Theme};
 use super::setup::Field;
 use crate::records::benchmark::Extent;
-use crate::records::{ExportSpec, JobId, ModelRef};
+use crate::records::{Annotation, ExportSpec, JobId, ModelRef};
 use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, Preset, RunConfig};
 
 /// The screens behind the tabs.
@@ -110,6 +110,8 @@ pub enum Action {
     DeleteRun(PathBuf),
     /// Restore a deleted run.
     RestoreRun(PathBuf),
+    /// Give the run in this folder its name, note and star.
+    Annotate(PathBuf, Annotation),
     /// Show the curves of a finished run.
     ShowCurves(PathBuf),
     /// Show the results of a finished run.

@@ -119,6 +119,7 @@ impl App {
             Action::ForgetInterrupted(folder) => self.forget_interrupted(folder),
             Action::DeleteRun(folder) => self.delete_run(folder),
             Action::RestoreRun(folder) => self.restore_run(folder),
+            Action::Annotate(folder, annotation) => self.annotate(folder, &annotation),
             Action::ShowCurves(folder) => self.show_curves(folder),
             Action::ShowResults(folder) => self.show_results(&folder),
             Action::Evaluate { model, data } => self.evaluate(model, data),

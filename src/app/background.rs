@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::desktop::{PathQuestion, Purpose};
+use super::models::{Change, Thumbnail};
 use super::setup::Samples;
 use crate::data::DataError;
 use crate::hardware::{Hardware, LoadSample};
@@ -13,7 +14,7 @@ use crate::ink::Ink;
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{self, Saved};
 use crate::run_config::DeviceChoice;
-use crate::runs::{FinishedRun, InterruptedRun, RunEntry};
+use crate::runs::{FinishedRun, InterruptedRun, RunEntry, RunError};
 use crate::self_test::Report;
 
 /// Called from other threads when there is something new to process.
@@ -42,8 +43,20 @@ pub enum BackgroundResult {
     Samples(Samples),
     /// The finished runs, newest first.
     Runs(Vec<RunEntry>),
-    /// The run in this folder was deleted; it can be restored.
-    RunDeleted(PathBuf),
+    /// A saved run was changed, or could not be.
+    Changed {
+        /// How.
+        change: Change,
+        /// What came of it.
+        outcome: Result<(), RunError>,
+    },
+    /// The curve of a run in the list.
+    Thumbnail {
+        /// The run's folder.
+        folder: PathBuf,
+        /// Its curve.
+        thumbnail: Thumbnail,
+    },
     /// The interrupted runs, newest first.
     Interrupted(Vec<InterruptedRun>),
     /// What the last session left.

@@ -148,11 +148,12 @@ impl App {
             }
             BackgroundResult::DataChecked { path, problem } => self.data_checked(path, problem),
             BackgroundResult::Samples(samples) => self.take_samples(samples),
-            BackgroundResult::Runs(runs) => self.runs = Some(runs),
+            BackgroundResult::Runs(runs) => self.set_runs(runs),
+            BackgroundResult::Changed { change, outcome } => self.on_change(change, outcome),
+            BackgroundResult::Thumbnail { folder, thumbnail } => self.set_thumbnail(&folder, thumbnail),
             BackgroundResult::Checked { device, found, .. } => {
                 self.checks.insert(device, Checked::Done(found));
             }
-            BackgroundResult::RunDeleted(folder) => self.run_deleted(&folder),
             BackgroundResult::Interrupted(runs) => self.set_interrupted(runs),
             BackgroundResult::LastSession { interrupted, finished } => self.restore_last_session(interrupted, finished),
             BackgroundResult::Curves(run) => self.show_finished(*run),

@@ -28,7 +28,7 @@ pub use learning::{DigitCount, Learning};
 pub use machine::{
     BenchmarkView, Checked, Checks, Comparison, ComparisonKind, Monitor, SampleLoad, SelfTest, about, automatic, diagnostics,
 };
-pub use models::{Dropped, ExportView, InTheWay, ResultsView};
+pub use models::{Change, Dropped, ExportView, InTheWay, ResultsView, Thumbnail};
 pub use notice::{Notice, Offer, Severity};
 pub use run::{Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, Settings, Theme, WindowGeometry, ZOOM};

@@ -15,7 +15,7 @@ use super::jobs::Jobs;
 use super::learning::Learning;
 use super::machine::{BenchmarkView, Checks, Monitor, SampleLoad, SelfTest};
 use super::messages::Message;
-use super::models::{ExportView, ResultsView};
+use super::models::{Changes, ExportView, ResultsView, Thumbnail};
 use super::notice::{Notice, Offer, Severity};
 use super::run::RunView;
 use super::settings::Settings;
@@ -84,6 +84,9 @@ pub struct App {
     pub interrupted: Vec<InterruptedRun>,
     /// Finished runs, newest first, once listed.
     pub runs: Option<Vec<RunEntry>>,
+    pub(super) thumbnails: BTreeMap<PathBuf, Thumbnail>,
+    /// Changes to saved runs that are being made.
+    pub(super) changes: Changes,
     /// What the results screen shows.
     pub results: Option<ResultsView>,
     /// The jobs in progress.
@@ -147,6 +150,8 @@ impl App {
             model_in_use: None,
             interrupted: Vec::new(),
             runs: None,
+            thumbnails: BTreeMap::new(),
+            changes: Changes::default(),
             results: None,
             jobs: Jobs::default(),
             export: None,

@@ -92,6 +92,7 @@ fn described(spec: &ImportSpec, bytes: &[u8], source: &SafetensorsFile<'_>) -> R
             machine: visible::label(&run.machine),
             finished_at: visible::label(&run.finished_at),
             imported: from_card.imported.clone(),
+            number: None,
             ..run
         },
     );
@@ -125,6 +126,7 @@ fn summary(card: &ModelCard, path: &Path) -> RunSummary {
         test: None,
         machine: String::new(),
         imported: Some(path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())),
+        number: None,
     }
 }
 

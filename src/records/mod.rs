@@ -1,6 +1,7 @@
 //! The records that several rooms share, as plain data that is saved in files and crosses pipes: runs, models, and what benchmarks,
 //! exports and imports are asked for and find. Knows settings and drawings, and no room that computes.
 
+mod annotation;
 pub mod benchmark;
 mod export;
 mod import;
@@ -9,6 +10,7 @@ mod model;
 mod run;
 mod step_curve;
 
+pub use annotation::Annotation;
 pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo};
 pub use import::{ImportFinding, ImportSpec};
 pub use learning::{HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages};

@@ -226,6 +226,10 @@ pub struct RunSummary {
     /// The file it came from, where it was not trained here.
     #[serde(default)]
     pub imported: Option<String>,
+    /// Tells it from the runs that were saved before with the same network and data, from 1; `None` in runs of older versions, and in those
+    /// that are not among the others.
+    #[serde(default)]
+    pub number: Option<u32>,
 }
 
 impl RunSummary {

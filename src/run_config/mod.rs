@@ -124,6 +124,11 @@ impl RunConfig {
         }
     }
 
+    /// Network and data: "LeNet-5 on MNIST".
+    pub fn title(&self) -> String {
+        format!("{} on {}", self.model.label(), self.data.label())
+    }
+
     /// The run that trains this model further: the same settings, from its weights, at a tenth of the learning rate, so that what it knows
     /// is not shaken out of it at once.
     #[must_use]

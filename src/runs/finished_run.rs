@@ -22,9 +22,13 @@ pub struct FinishedRun {
 impl FinishedRun {
     /// Reads the run in `folder`.
     pub fn load(folder: &Path) -> Result<Self, RunError> {
-        let summary = load(folder)?;
-        let table = read_limited(&folder.join(STEPS), MAX_BYTES);
-        let table = table.inspect_err(|error| tracing::info!(%error, "a run without its steps")).unwrap_or_default();
-        Ok(Self { summary, steps: step_table::parse(&String::from_utf8_lossy(&table)) })
+        Ok(Self { summary: load(folder)?, steps: load_steps(folder) })
     }
+}
+
+/// The steps of the run in `folder`, thinned; none in runs of older versions, or where they cannot be read.
+pub fn load_steps(folder: &Path) -> Vec<StepPoint> {
+    let table = read_limited(&folder.join(STEPS), MAX_BYTES);
+    let table = table.inspect_err(|error| tracing::info!(%error, "a run without its steps")).unwrap_or_default();
+    step_table::parse(&String::from_utf8_lossy(&table))
 }

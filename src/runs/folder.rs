@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::annotation_file::ANNOTATION;
 use super::{CheckpointWriter, RunError, step_table};
 use crate::nn::ModelFile;
 use crate::records::{RunSummary, StepPoint};
@@ -93,7 +94,7 @@ pub fn holds_only_ours(folder: &Path) -> io::Result<bool> {
 }
 
 fn is_ours(entry: &DirEntry) -> bool {
-    [MODEL, SUMMARY, HISTORY, STEPS].iter().any(|name| entry.file_name() == *name)
+    [MODEL, SUMMARY, HISTORY, STEPS, ANNOTATION].iter().any(|name| entry.file_name() == *name)
 }
 
 fn check_writable_above(target: &Path) -> Result<(), RunError> {

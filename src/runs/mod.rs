@@ -2,8 +2,10 @@
 //!
 //! A run's folder contains `model.safetensors`, `run.json` (the run's summary), `history.csv` (a line per epoch) and `steps.csv` (a line per
 //! step, or per several of a long run). It is written under another name and renamed when complete, so a folder that exists is whole.
+//! `annotation.json`, with the run's name, note and star, is added where a person gives it one.
 //! Checkpoints, from which an interrupted run can be resumed, are in a folder of their own.
 
+mod annotation_file;
 mod checkpoint_file;
 mod checkpoint_folder;
 mod checkpoint_writer;
@@ -14,13 +16,15 @@ mod folder;
 mod room;
 mod step_table;
 mod store;
+mod titles;
 
 pub use checkpoint_file::read as read_checkpoint;
 pub use checkpoint_folder::CheckpointFolder;
 pub use checkpoint_writer::{CheckpointThread, CheckpointWriter};
 pub use checkpoints::{Checkpoints, InterruptedRun};
 pub use error::RunError;
-pub use finished_run::FinishedRun;
+pub use finished_run::{FinishedRun, load_steps};
 pub use folder::{check_target, keep_in, load, save_to};
 pub use room::check_room;
 pub use store::{RunEntry, Store};
+pub use titles::{is_reserved, same_title, set_titles};

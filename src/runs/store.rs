@@ -4,9 +4,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::folder::{check_writable, holds_only_ours, load, unwritable, write_beside};
-use super::{CheckpointWriter, RunError};
+use super::titles::{next_number, set_titles};
+use super::{CheckpointWriter, RunError, annotation_file};
 use crate::nn::ModelFile;
-use crate::records::{RunSummary, StepPoint};
+use crate::records::{Annotation, RunSummary, StepPoint};
 use crate::run_config::{DataSource, DataSpec, WeightFormat};
 use crate::system::files::create_folder;
 use crate::train::TrainedModel;
@@ -29,6 +30,10 @@ pub struct RunEntry {
     pub folder: PathBuf,
     /// Its run, or why that cannot be read.
     pub summary: Result<Box<RunSummary>, RunError>,
+    /// What a person says about it.
+    pub annotation: Annotation,
+    /// What it is called; no other entry has the same title.
+    pub title: String,
 }
 
 impl Store {
@@ -62,8 +67,9 @@ impl Store {
         weights: WeightFormat,
         checkpoints: Option<&CheckpointWriter>,
     ) -> Result<RunSummary, RunError> {
-        let mut complete = write_beside(&self.root, model, summary, steps, weights, checkpoints)?;
-        let name = folder_name(summary);
+        let summary = RunSummary { number: Some(self.next_number(summary)), ..summary.clone() };
+        let mut complete = write_beside(&self.root, model, &summary, steps, weights, checkpoints)?;
+        let name = folder_name(&summary);
         let mut count = 1;
         loop {
             let folder = self.root.join(if count == 1 { name.clone() } else { format!("{name} {count}") });
@@ -87,11 +93,30 @@ impl Store {
             .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
             .map(|entry| entry.path())
             .filter(|path| path.is_dir())
-            .map(|folder| RunEntry { summary: load(&folder).map(Box::new), folder })
+            .map(|folder| {
+                let (summary, annotation) = (load(&folder).map(Box::new), annotation_file::read(&folder));
+                RunEntry { folder, summary, annotation, title: String::new() }
+            })
             .collect();
         let finished = |entry: &RunEntry| entry.summary.as_ref().ok().and_then(|run| run.finished_at.parse::<jiff::Timestamp>().ok());
         runs.sort_by(|a, b| finished(b).cmp(&finished(a)).then_with(|| b.folder.cmp(&a.folder)));
+        set_titles(&mut runs);
         runs
+    }
+
+    /// Gives a run its name, note and star.
+    pub fn annotate(&self, folder: &Path, annotation: &Annotation) -> Result<(), RunError> {
+        // Writing would make a folder that was deleted meanwhile.
+        if folder.parent() != Some(&self.root) || !folder.is_dir() {
+            return Err(RunError::Unreadable { folder: folder.to_owned(), reason: "it is not in the runs folder".to_owned() });
+        }
+        annotation_file::write(folder, annotation)
+    }
+
+    /// The number of a run that is about to be saved. Those that can be restored keep theirs.
+    fn next_number(&self, summary: &RunSummary) -> u32 {
+        let (listed, deleted) = (self.list(), Self::new(self.deleted()).list());
+        next_number(&summary.config.title(), listed.iter().chain(&deleted))
     }
 
     /// Deletes a run; until [`Store::empty_deleted`] it can be restored. Only a run's folder directly in this store is ever deleted; what is

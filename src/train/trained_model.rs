@@ -61,6 +61,7 @@ impl TrainedModel {
             test,
             machine: machine(),
             imported: None,
+            number: None,
         };
         Self { summary, curve, net, digit_threshold: best.digit_threshold }
     }

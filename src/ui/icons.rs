@@ -1,6 +1,6 @@
 //! Small icons beside text, so that colour is never the only signal. They are painted because the bundled fonts lack these glyphs.
 
-use eframe::egui::{Color32, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
+use eframe::egui::{Color32, Mesh, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, Vec2, pos2, vec2};
 
 use super::style;
 
@@ -43,6 +43,31 @@ fn problem(painter: &Painter, rect: Rect, color: Color32, mark: Color32) {
 pub fn tick(painter: &Painter, rect: Rect, color: Color32) {
     let at = |x: f32, y: f32| pos2(rect.left() + x * rect.width(), rect.top() + y * rect.height());
     painter.line(vec![at(0.16, 0.55), at(0.40, 0.80), at(0.86, 0.24)], Stroke::new(2.0, color));
+}
+
+/// Paints a star into `rect`, or its outline.
+pub fn star(painter: &Painter, rect: Rect, color: Color32, filled: bool) {
+    let radius = rect.width().min(rect.height()) * 0.5;
+    let center = rect.center() + vec2(0.0, radius * 0.05);
+    let at = |corner: usize| {
+        // The inner corners of a regular star whose arms meet in straight lines.
+        let reach = if corner.is_multiple_of(2) { radius } else { radius * 0.42 };
+        center - reach * Vec2::angled(corner as f32 * std::f32::consts::PI / 5.0 + std::f32::consts::FRAC_PI_2)
+    };
+    let outline: Vec<Pos2> = (0..10).map(at).collect();
+    if filled {
+        // It is not convex: triangles about its centre.
+        let mut mesh = Mesh::default();
+        mesh.colored_vertex(center, color);
+        for corner in &outline {
+            mesh.colored_vertex(*corner, color);
+        }
+        for corner in 0..10 {
+            mesh.add_triangle(0, corner + 1, (corner + 1) % 10 + 1);
+        }
+        painter.add(mesh);
+    }
+    painter.add(Shape::closed_line(outline, Stroke::new(1.3, color)));
 }
 
 /// Paints Inkling's logo, a drop of ink with its tip up.

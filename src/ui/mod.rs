@@ -11,7 +11,6 @@ mod help;
 mod icons;
 mod image_sheet;
 pub mod learning;
-mod model_names;
 pub mod models;
 mod monitor;
 #[cfg(target_os = "macos")]

@@ -19,6 +19,8 @@ pub const SCREENS: [KeyboardShortcut; 5] = [
 ];
 /// Shows or hides the monitor.
 pub const MONITOR: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
+/// Renames the selected model.
+pub const RENAME: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F2);
 const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
 
 /// From this width, in points, the overview has two columns.
@@ -90,6 +92,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
                 ("Arrow keys, Space".to_owned(), "Move the pen, put it down or lift it (canvas focused)"),
             ],
         ),
+        ("Models", vec![(ctx.format_shortcut(&RENAME), "Rename the selected model, or write its note")]),
         ("Plots", vec![("Arrow keys".to_owned(), "Move the crosshair (plot focused)")]),
     ]
 }

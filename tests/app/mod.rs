@@ -10,6 +10,7 @@ mod interrupted;
 mod last_session;
 mod learning;
 mod messages;
+mod models;
 mod monitor;
 mod opening;
 mod settings;

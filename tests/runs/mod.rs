@@ -1,5 +1,6 @@
 //! Run folders: whole or not there, found again, moved, replaced, deleted — and nothing else ever touched.
 
+mod annotations;
 mod checkpoints;
 mod leftovers;
 mod steps;

@@ -7,7 +7,7 @@ use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Field};
 use inkling::problem::Problem;
 use inkling::protocol::{Event, Job, JobEvent};
-use inkling::records::{ModelRef, Replace, RunSummary};
+use inkling::records::{Annotation, ModelRef, Replace, RunSummary};
 use inkling::run_config::{ExportFormat, RunConfig};
 use inkling::runs::RunEntry;
 use inkling::system::TargetError;
@@ -19,7 +19,7 @@ use crate::jobs::submitted;
 fn run() -> RunEntry {
     let folder = PathBuf::from("runs/one");
     let summary = RunSummary { folder: folder.clone(), ..summary(&RunConfig::default(), Vec::new(), false) };
-    RunEntry { folder, summary: Ok(Box::new(summary)) }
+    RunEntry { folder, title: summary.config.title(), annotation: Annotation::default(), summary: Ok(Box::new(summary)) }
 }
 
 #[test]

@@ -6,9 +6,9 @@ use eframe::egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, Screen};
-use inkling::records::{EpochRecord, ModelRef, RunSummary};
+use inkling::records::{Annotation, EpochRecord, ModelRef, RunSummary};
 use inkling::run_config::{ModelKind, RunConfig};
-use inkling::runs::{RunEntry, RunError};
+use inkling::runs::{RunEntry, RunError, Store};
 
 use crate::fake_engine::summary;
 use crate::ui::stage::{Panel, Stage, stage};
@@ -29,7 +29,7 @@ fn finished(folder: &str, stopped: bool) -> RunEntry {
         model_path: folder.join("model.safetensors"),
         ..summary(&RunConfig::default(), vec![record], stopped)
     };
-    RunEntry { folder, summary: Ok(Box::new(summary)) }
+    RunEntry { folder, title: summary.config.title(), annotation: Annotation::default(), summary: Ok(Box::new(summary)) }
 }
 
 fn listing(size: [f32; 2], runs: Vec<RunEntry>) -> Harness<'static, Stage> {
@@ -99,6 +99,8 @@ fn stopped_and_broken_runs_are_marked_not_hidden() {
     let broken = RunEntry {
         folder: PathBuf::from("runs/bad"),
         summary: Err(RunError::Malformed { folder: PathBuf::from("runs/bad"), reason: "half a file".to_owned() }),
+        annotation: Annotation::default(),
+        title: "bad".to_owned(),
     };
     let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", true), broken]);
     assert!(harness.query_by_label_contains("· stopped,").is_some());
@@ -178,4 +180,122 @@ fn a_card_is_used_by_double_click_and_has_a_menu() {
     harness.get_by_label("Show curves").click();
     harness.run();
     assert!(harness.state().done.contains(&Action::ShowCurves(first)));
+}
+
+/// The annotation that was asked for last, and of which run.
+fn annotated(harness: &Harness<'static, Stage>) -> Option<(PathBuf, Annotation)> {
+    harness.state().done.iter().rev().find_map(|action| match action {
+        Action::Annotate(folder, annotation) => Some((folder.clone(), annotation.clone())),
+        _ => None,
+    })
+}
+
+/// The same runs in their folders on the disk.
+fn stored(size: [f32; 2]) -> Harness<'static, Stage> {
+    let mut harness = stage(Panel::Models, size);
+    let root = harness.state().app.runs_folder().to_owned();
+    for (index, entry) in several().into_iter().enumerate() {
+        let folder = root.join(index.to_string());
+        let summary = RunSummary { finished_at: format!("2026-11-21T13:00:0{}Z", 9 - index), ..*entry.summary.unwrap() };
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("run.json"), serde_json::to_vec(&summary).unwrap()).unwrap();
+        std::fs::write(folder.join("model.safetensors"), "").unwrap();
+    }
+    harness.state_mut().app.runs = Some(Store::new(root).list());
+    harness.run();
+    harness
+}
+
+/// The title of a run in this order.
+fn title(harness: &Harness<'static, Stage>, index: usize) -> String {
+    harness.state().app.runs.as_ref().unwrap()[index].title.clone()
+}
+
+fn folder(harness: &Harness<'static, Stage>, index: usize) -> PathBuf {
+    harness.state().app.runs_folder().join(index.to_string())
+}
+
+#[test]
+fn a_model_is_renamed_by_f2_and_no_two_have_the_same_name() {
+    let mut harness = stored([900.0, 600.0]);
+    let taken = title(&harness, 1);
+    harness.key_press(Key::F2);
+    harness.run();
+    harness.get_by_label("Name").type_text(&taken);
+    harness.run();
+    harness.get_by_label_contains(&format!("Another model is already called “{taken}”. Choose"));
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert_eq!(annotated(&harness), None);
+    harness.key_press(Key::Escape);
+    harness.run();
+    assert!(harness.query_by_label("Name and note").is_none(), "Escape cancels");
+
+    harness.key_press(Key::F2);
+    harness.run();
+    harness.get_by_label("Name").type_text("Best one");
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    let expected = Annotation { name: "Best one".to_owned(), ..Annotation::default() };
+    assert_eq!(annotated(&harness), Some((folder(&harness, 0), expected)));
+    assert!(harness.query_by_label("Name and note").is_none());
+    let card = harness.get_by_label_contains("Best one, ").accesskit_node().label().unwrap();
+    assert!(card.contains(&RunConfig { model: ModelKind::Mlp, ..RunConfig::default() }.title()), "{card}");
+}
+
+#[test]
+fn f2_on_a_card_with_the_focus_renames_that_one() {
+    let mut harness = stored([1280.0, 800.0]);
+    let card = format!("{}, 2", title(&harness, 2));
+    harness.get_by_label_contains(&card).focus();
+    harness.run();
+    harness.key_press(Key::F2);
+    harness.run();
+    harness.get_by_label("Name").type_text("Third");
+    harness.run();
+    harness.get_by_label("Save").click();
+    harness.run();
+    assert_eq!(annotated(&harness).unwrap().0, folder(&harness, 2));
+}
+
+#[test]
+fn a_note_is_written_from_the_details_and_found_by_the_search() {
+    let mut harness = stored([1280.0, 800.0]);
+    harness.get_by_label("Add a note…").click();
+    harness.run();
+    harness.get_by_label("Note").type_text("with rotation");
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert_eq!(annotated(&harness).unwrap().1.note, "with rotation");
+    assert!(harness.query_by_label("with rotation").is_some() && harness.query_by_label("Edit the note…").is_some());
+    harness.get_by_label("Search models").focus();
+    harness.run();
+    harness.get_by_label("Search models").type_text("rotation");
+    harness.run();
+    assert_eq!(listed(&harness), ["91"]);
+}
+
+#[test]
+fn starred_models_are_marked_and_can_come_first() {
+    let mut harness = stored([1280.0, 800.0]);
+    let third = format!("{}, 2", title(&harness, 2));
+    harness.get_by_label_contains(&third).click_secondary();
+    harness.run();
+    // That of the menu lies over the list.
+    let star = harness.get_all_by_label("Star").min_by(|a, b| a.rect().left().total_cmp(&b.rect().left())).unwrap();
+    star.click();
+    harness.run();
+    let starred = Annotation { starred: true, ..Annotation::default() };
+    assert_eq!(annotated(&harness), Some((folder(&harness, 2), starred.clone())));
+    harness.get_by_label_contains(", starred, ");
+    harness.get_by_label("Order of models").click();
+    harness.run();
+    harness.get_by_label("Starred first").click();
+    harness.run();
+    assert_eq!(listed(&harness), ["95", "91", "99", "93"]);
+    harness.get_by_label("Star").click();
+    harness.run();
+    assert_eq!(annotated(&harness), Some((folder(&harness, 0), starred)), "the star in the details is that of the selected model");
 }

@@ -47,9 +47,13 @@ impl Message {
     }
 
     /// A run was deleted and can be restored.
-    pub(in crate::app) fn run_deleted(folder: &Path) -> Self {
-        let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-        Self::new(format!("The run “{name}” was deleted."), "It is removed from the disk when Inkling is closed.")
+    pub(in crate::app) fn run_deleted(title: &str) -> Self {
+        Self::new(format!("“{title}” was deleted."), "It is removed from the disk when Inkling is closed.")
+    }
+
+    /// A model was to be given the name of another.
+    pub(in crate::app) fn name_taken(name: &str) -> Self {
+        Self::new(format!("Another model is already called “{name}”."), "Choose a different name.")
     }
 
     /// The diagnostics are on the clipboard.

@@ -12,7 +12,6 @@ use crate::protocol::{ExportReport, Job};
 use crate::records::{ExportSpec, ImportSpec, ModelRef, Replace};
 use crate::run_config::ExportFormat;
 use crate::system::TargetError;
-use crate::text::format::local_time;
 
 /// An export that is being chosen, or written.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,13 +141,6 @@ impl App {
                 Dropped::Weights => self.import(file),
             }
         }
-    }
-
-    /// The name of the model in this file, if it belongs to a run: "LeNet-5 on MNIST, 21 Nov 2026, 14:03".
-    pub fn model_name(&self, file: &Path) -> Option<String> {
-        let summaries = self.runs.iter().flatten().filter_map(|entry| entry.summary.as_deref().ok());
-        let summary = summaries.into_iter().find(|summary| summary.model_path == file)?;
-        Some(format!("{} on {}, {}", summary.config.model.label(), summary.config.data.label(), local_time(&summary.finished_at)))
     }
 
     /// Starts the next run from the weights of this one.

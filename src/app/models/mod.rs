@@ -1,8 +1,12 @@
-//! Models as the window shows them: exporting and importing them, and their evaluation on a test set.
+//! Models as the window shows them: naming, deleting, exporting and importing them, and their evaluation on a test set.
 
-mod deletion;
+mod changes;
 mod import_export;
+mod names;
 mod results;
+mod thumbnails;
 
+pub use changes::{Change, Changes};
 pub use import_export::{Dropped, ExportView, InTheWay};
 pub use results::ResultsView;
+pub use thumbnails::Thumbnail;

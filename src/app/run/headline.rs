@@ -64,7 +64,7 @@ impl RunView {
 
     /// The run's network and data: "LeNet-5 on MNIST".
     pub fn title(&self) -> String {
-        format!("{} on {}", self.config.model.label(), self.config.data.label())
+        self.config.title()
     }
 
     /// What a figure says of the run: when it finished, how it was trained, and its accuracy.

@@ -79,7 +79,7 @@ impl App {
         self.apply(Action::Stop);
         let start = Instant::now();
         // A run that is stopped keeps its last full epoch, if it is given the time to write it.
-        while (self.is_training() || self.autosave.writing.is_some()) && start.elapsed() < CLOSE_TIMEOUT {
+        while (self.is_training() || self.autosave.writing.is_some() || self.changes.are_pending()) && start.elapsed() < CLOSE_TIMEOUT {
             self.poll();
             std::thread::sleep(Duration::from_millis(5));
         }

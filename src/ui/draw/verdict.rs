@@ -10,7 +10,7 @@ use crate::ink::Image;
 use crate::records::Prediction;
 use crate::text::format::{capitalised, percent};
 use crate::ui::image_sheet::ImageSheet;
-use crate::ui::{model_names, style};
+use crate::ui::style;
 
 /// The verdict in type of this `size`; screen readers announce its changes.
 pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
@@ -90,10 +90,10 @@ pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let label = ui.label("Model");
         let current = app.model_in_use.as_ref().map(|reader| &reader.reference);
-        let shown = current.map_or_else(|| "Loading…".to_owned(), |reference| model_names::model(app, reference));
+        let shown = current.map_or_else(|| "Loading…".to_owned(), |reference| app.model_name(reference));
         let choice = ComboBox::from_id_salt("model").width(190.0).truncate().selected_text(&shown).show_ui(ui, |ui| {
-            for reference in model_names::models(app, 8) {
-                if ui.selectable_label(current == Some(&reference), model_names::model(app, &reference)).clicked() {
+            for reference in app.models(8) {
+                if ui.selectable_label(current == Some(&reference), app.model_name(&reference)).clicked() {
                     actions.push(Action::UseModel(reference));
                 }
             }

@@ -27,7 +27,7 @@ pub struct Preview {
 pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.label(RichText::new("Your next run").heading());
-        let intro = format!("{} on {}. Press Start, and watch here how it learns.", app.config.model.label(), app.config.data.label());
+        let intro = format!("{}. Press Start, and watch here how it learns.", app.config.title());
         ui.add(Label::new(RichText::new(intro).weak()).wrap());
         ui.add_space(style::GAP);
         style::section(ui, "Data");

@@ -1,22 +1,38 @@
-//! A card in the list of models: network, data, date and accuracy at a glance.
+//! A card in the list of models: name, date, accuracy, its curve and the person's note at a glance.
 
-use eframe::egui::{self, Align2, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use std::sync::Arc;
 
-use crate::app::App;
-use crate::records::{ModelRef, RunSummary};
-use crate::run_config::RunConfig;
+use eframe::egui::text::{LayoutJob, TextWrapping};
+use eframe::egui::{
+    Align2, Color32, FontId, Galley, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::sparkline;
+use crate::app::{App, Thumbnail};
+use crate::records::{Annotation, ModelRef, RunSummary};
 use crate::runs::RunEntry;
-use crate::text::format::local_time;
-use crate::text::format::percent;
-use crate::text::visible;
-use crate::ui::style;
+use crate::text::format::{local_time, percent};
+use crate::ui::{icons, style};
+
+/// A card's margins, and the space between its columns, in points.
+const MARGIN: [f32; 2] = [12.0, 9.0];
+const COLUMN_GAP: f32 = 10.0;
+/// The curve, in points: on a card as wide as the list, and on a wide one.
+const CURVE: [f32; 2] = [60.0, 30.0];
+const WIDE_CURVE: [f32; 2] = [140.0, 30.0];
+/// From this width on, in points, a card is wide.
+const WIDE: f32 = 560.0;
+/// The width of the accuracy's column: the longest word in it, in points.
+const ACCURACY_WIDTH: f32 = 58.0;
 
 /// A card's content.
-struct Card {
-    title: String,
+struct Card<'a> {
+    title: &'a str,
     line: String,
+    annotation: Annotation,
     /// The accuracy and the set it was measured on.
     accuracy: Option<(String, &'static str)>,
+    curve: Option<&'a Thumbnail>,
     /// Used for drawings at the moment.
     in_use: bool,
     broken: bool,
@@ -26,26 +42,23 @@ struct Card {
 pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response {
     let card = match &entry.summary {
         Ok(summary) => {
-            let mut line = local_time(&summary.finished_at);
-            if summary.stopped {
-                line += " · stopped";
-            }
-            if summary.imported.is_some() {
-                line += " · imported";
-            }
             let reference = ModelRef::File(summary.model_path.clone());
             Card {
-                title: title(&summary.config),
-                line,
+                title: &entry.title,
+                line: line(entry, summary),
+                annotation: entry.annotation.clone(),
                 accuracy: best_accuracy(summary),
+                curve: app.thumbnail(&entry.folder),
                 in_use: app.model_in_use.as_ref().is_some_and(|reader| reader.reference == reference),
                 broken: false,
             }
         }
         Err(_) => Card {
-            title: visible::label(&entry.folder.file_name().unwrap_or(entry.folder.as_os_str()).to_string_lossy()),
+            title: &entry.title,
             line: "damaged".to_owned(),
+            annotation: Annotation::default(),
             accuracy: None,
+            curve: None,
             in_use: false,
             broken: true,
         },
@@ -56,21 +69,33 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response
 /// The starter model's card.
 pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
     let in_use = app.model_in_use.as_ref().is_some_and(|reader| reader.reference == ModelRef::Starter);
-    let card = Card { title: "Starter model".to_owned(), line: "Included with Inkling".to_owned(), accuracy: None, in_use, broken: false };
+    let title = app.model_name(&ModelRef::Starter);
+    let card = Card {
+        title: &title,
+        line: "Included with Inkling".to_owned(),
+        annotation: Annotation::default(),
+        accuracy: None,
+        curve: None,
+        in_use,
+        broken: false,
+    };
     card.show(ui, selected)
 }
 
-/// A run's title, network and data: "LeNet-5 on MNIST".
-pub fn title(config: &RunConfig) -> String {
-    format!("{} on {}", config.model.label(), config.data.label())
+/// What stands below the title: of a model with a name of its own its network and data, the date, and how it came about.
+fn line(entry: &RunEntry, summary: &RunSummary) -> String {
+    let network = (!entry.annotation.name.is_empty()).then(|| summary.config.title());
+    let stopped = summary.stopped.then(|| "stopped".to_owned());
+    let imported = summary.imported.is_some().then(|| "imported".to_owned());
+    network.into_iter().chain([local_time(&summary.finished_at)]).chain(stopped).chain(imported).collect::<Vec<_>>().join(" · ")
 }
 
-/// What a run is found by: its title, its date, and the name of its folder.
+/// What a run is found by: its title, network and data, its note, its date, and the name of its folder.
 pub fn searched_text(entry: &RunEntry) -> String {
-    let name = entry.folder.file_name().unwrap_or(entry.folder.as_os_str()).to_string_lossy();
+    let folder = entry.folder.file_name().unwrap_or(entry.folder.as_os_str()).to_string_lossy();
     let known =
-        entry.summary.as_ref().map_or_else(|_| String::new(), |run| format!("{} {}", title(&run.config), local_time(&run.finished_at)));
-    format!("{known} {name}")
+        entry.summary.as_ref().map_or_else(|_| String::new(), |run| format!("{} {}", run.config.title(), local_time(&run.finished_at)));
+    format!("{} {} {known} {folder}", entry.title, entry.annotation.note)
 }
 
 /// Test accuracy where it was measured, else validation accuracy, else 0.
@@ -85,42 +110,84 @@ fn best_accuracy(summary: &RunSummary) -> Option<(String, &'static str)> {
     tested.or_else(|| summary.kept().map(|record| (percent(f64::from(record.validation_accuracy), 2), "validation")))
 }
 
-impl Card {
+impl Card<'_> {
     fn show(self, ui: &mut Ui, selected: bool) -> Response {
         let palette = style::palette(ui);
-        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 56.0), Sense::click());
-        let visuals = ui.visuals();
-        let (strong, weak) = (visuals.strong_text_color(), visuals.weak_text_color());
+        let (body, small) = (TextStyle::Body.resolve(ui.style()), TextStyle::Small.resolve(ui.style()));
+        let (strong, weak) = (ui.visuals().strong_text_color(), ui.visuals().weak_text_color());
+        let line = if self.in_use { format!("{} · in use", self.line) } else { self.line.clone() };
+
+        // From the right: accuracy, curve, texts.
+        let width = ui.available_width();
+        let mut room = width - 2.0 * MARGIN[0];
+        let accuracy_width = if self.accuracy.is_some() { ACCURACY_WIDTH } else { 0.0 };
+        let curve = self.curve.map(|curve| (curve, if width >= WIDE { WIDE_CURVE } else { CURVE }));
+        for column in [accuracy_width, curve.map_or(0.0, |(_, [width, _])| width)] {
+            room -= if column > 0.0 { column + COLUMN_GAP } else { 0.0 };
+        }
+        let star = if self.annotation.starred { body.size + 4.0 } else { 0.0 };
+        let title = lines(ui, self.title, body.clone(), if self.broken { palette.bad } else { strong }, room - star, 2);
+        let below = lines(ui, &line, small.clone(), weak, room, 1);
+        let note = (!self.annotation.note.is_empty()).then(|| lines(ui, &self.annotation.note, small.clone(), weak, room, 1));
+        let is_cut = note.as_ref().is_some_and(|note| note.elided);
+        let texts = title.size().y + 4.0 + below.size().y + note.as_ref().map_or(0.0, |note| note.size().y + 2.0);
+
+        let (rect, response) = ui.allocate_exact_size(vec2(width, texts + 2.0 * MARGIN[1]), Sense::click());
         let fill = if selected {
             palette.accent.gamma_multiply(0.14)
         } else if response.hovered() {
-            visuals.widgets.hovered.weak_bg_fill
+            ui.visuals().widgets.hovered.weak_bg_fill
         } else {
             palette.surface
         };
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
         let outline = if selected { Stroke::new(1.5, palette.accent) } else { Stroke::new(1.0, palette.line) };
         painter.rect(rect, style::RADIUS, fill, outline, StrokeKind::Inside);
-        let inner = rect.shrink2(vec2(12.0, 8.0));
-        let (body, small) = (TextStyle::Body.resolve(ui.style()), TextStyle::Small.resolve(ui.style()));
-        let mut right = inner.right();
-        if let Some((accuracy, kind)) = &self.accuracy {
-            let at = painter.text(inner.right_top(), Align2::RIGHT_TOP, accuracy, body.clone(), strong);
-            painter.text(inner.right_bottom(), Align2::RIGHT_BOTTOM, kind, small.clone(), weak);
-            right = at.left() - 8.0;
+        let inner = rect.shrink2(MARGIN.into());
+
+        let row_height = ui.text_style_height(&TextStyle::Body);
+        let mut top = inner.min;
+        if self.annotation.starred {
+            let side = body.size;
+            let place = Rect::from_min_size(top + vec2(0.0, (row_height - side) * 0.5), vec2(side, side));
+            icons::star(&painter, place, palette.accent, true);
         }
-        let title_color = if self.broken { palette.bad } else { strong };
-        let mut title = egui::text::LayoutJob::simple_singleline(self.title.clone(), body, title_color);
-        title.wrap = egui::text::TextWrapping::truncate_at_width((right - inner.left()).max(40.0));
-        painter.galley(inner.min, ui.painter().layout_job(title), title_color);
-        let line = if self.in_use { format!("{} · in use", self.line) } else { self.line.clone() };
-        painter.text(pos2(inner.left(), inner.bottom()), Align2::LEFT_BOTTOM, &line, small, weak);
-        if response.has_focus() {
-            style::focus_ring(ui, rect);
+        painter.galley(top + vec2(star, 0.0), Arc::clone(&title), strong);
+        top.y += title.size().y + 4.0;
+        painter.galley(top, Arc::clone(&below), weak);
+        top.y += below.size().y + 2.0;
+        if let Some(note) = note {
+            painter.galley(top, note, weak);
         }
-        let accuracy = self.accuracy.map(|(accuracy, kind)| format!(", {accuracy} {kind} accuracy")).unwrap_or_default();
-        let label = format!("{}, {line}{accuracy}", self.title);
+        if let Some((accuracy, measured)) = &self.accuracy {
+            painter.text(inner.right_top(), Align2::RIGHT_TOP, accuracy, body, strong);
+            painter.text(inner.right_top() + vec2(0.0, row_height + 4.0), Align2::RIGHT_TOP, measured, small, weak);
+        }
+        let mut about = None;
+        if let Some((thumbnail, [curve_width, height])) = curve {
+            let right = inner.right() - accuracy_width - COLUMN_GAP;
+            let place = Rect::from_min_size(pos2(right - curve_width, inner.top() + 2.0), vec2(curve_width, height));
+            sparkline::paint(&painter, place, thumbnail, palette);
+            about = response.hover_pos().filter(|at| place.contains(*at)).map(|_| sparkline::about(thumbnail));
+        }
+        let label = self.label(&line);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, label.clone()));
-        response
+        let about = about.or_else(|| is_cut.then(|| self.annotation.note.clone()));
+        about.map_or(response.clone(), |about| response.on_hover_text(about))
     }
+
+    /// What screen readers say of it.
+    fn label(&self, line: &str) -> String {
+        let starred = if self.annotation.starred { ", starred" } else { "" };
+        let note = if self.annotation.note.is_empty() { String::new() } else { format!(", {}", self.annotation.note) };
+        let accuracy = self.accuracy.as_ref().map(|(accuracy, kind)| format!(", {accuracy} {kind} accuracy")).unwrap_or_default();
+        format!("{}{starred}, {line}{note}{accuracy}", self.title)
+    }
+}
+
+/// The text in at most so many rows of this width, cut off where it is longer.
+fn lines(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32, rows: usize) -> Arc<Galley> {
+    let mut job = LayoutJob::simple(text.to_owned(), font, color, width.max(40.0));
+    job.wrap = TextWrapping { max_width: width.max(40.0), max_rows: rows, break_anywhere: rows == 1, ..TextWrapping::default() };
+    ui.painter().layout_job(job)
 }

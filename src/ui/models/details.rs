@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use eframe::egui::{Button, Grid, Label, RichText, Ui, vec2};
 
-use super::{accuracy_plot, card, confirm_delete, export};
+use super::{ModelsView, accuracy_plot, confirm_delete, export, heading};
 use crate::app::messages::Message;
 use crate::app::{Action, App, Screen};
 use crate::math::statistics::wilson_interval;
@@ -12,7 +12,6 @@ use crate::problem::Problem;
 use crate::records::{ModelRef, RunSummary};
 use crate::run_config::{OptimizerKind, RunConfig};
 use crate::runs::RunEntry;
-use crate::text::format::local_time;
 use crate::text::format::{duration, file_size, grouped, percent, plain};
 use crate::text::visible;
 use crate::ui::style;
@@ -22,7 +21,7 @@ const EXPORT: &str = "Export as ONNX, PyTorch, safetensors, a candle program, a 
 
 /// The starter model.
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.heading("Starter model");
+    ui.heading(app.model_name(&ModelRef::Starter));
     ui.label("A small model, trained on the built-in digits and included with Inkling, so that you can draw before training a model of your own.");
     ui.add_space(style::GAP / 2.0);
     if let Some(reader) = app.model_in_use.as_ref().filter(|reader| reader.reference == ModelRef::Starter) {
@@ -68,11 +67,10 @@ pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, confirming: &mut
 }
 
 /// A finished run.
-pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
-    ui.heading(card::title(&summary.config));
-    ui.add(Label::new(RichText::new(origin(summary)).weak()).wrap());
+pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView, actions: &mut Vec<Action>) {
+    heading::show(ui, entry, summary, view, actions);
     ui.add_space(style::GAP / 2.0);
-    buttons(ui, app, entry, summary, confirming, actions);
+    buttons(ui, app, entry, summary, &mut view.confirming, actions);
     export::show(ui, app, &ModelRef::File(summary.model_path.clone()), actions);
     ui.add_space(style::GAP);
     figures(ui, summary);
@@ -86,18 +84,6 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
     }
     ui.add_space(style::GAP / 2.0);
     ui.add(Label::new(RichText::new(visible::path(&entry.folder)).weak().small()).wrap().selectable(true));
-}
-
-/// When the run finished, after how many epochs, and where it was imported from.
-fn origin(summary: &RunSummary) -> String {
-    let when = local_time(&summary.finished_at);
-    let epochs = format!("{} of {} epochs", summary.epochs.len(), summary.config.epochs);
-    let trained = if summary.stopped { format!("{when} · stopped after {epochs}") } else { format!("{when} · {epochs}") };
-    match &summary.imported {
-        None => trained,
-        Some(file) if summary.epochs.is_empty() => format!("{when} · imported from {}", visible::label(file)),
-        Some(file) => format!("{trained} · imported from {}", visible::label(file)),
-    }
 }
 
 fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use eframe::egui::{Label, RichText, Ui};
 
-use super::card::title;
 use super::confirm_delete;
 use crate::app::{Action, App};
 use crate::runs::InterruptedRun;
@@ -24,7 +23,7 @@ fn card(ui: &mut Ui, app: &App, run: &InterruptedRun, confirming: &mut Option<Pa
         ui.set_min_width(ui.available_width());
         ui.horizontal(|ui| {
             icons::icon(ui, icons::Icon::Note);
-            ui.add(Label::new(RichText::new(title(&card.config)).strong()).truncate());
+            ui.add(Label::new(RichText::new(card.config.title()).strong()).truncate());
         });
         let validation = card
             .epochs

@@ -4,17 +4,22 @@ mod accuracy_plot;
 mod card;
 mod confirm_delete;
 mod details;
+mod editor;
 mod export;
+mod heading;
 mod interrupted;
 mod order;
+mod sparkline;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use eframe::egui::{Align, Button, Layout, RichText, ScrollArea, Ui, vec2};
 
+use self::editor::{Editor, First};
 use self::order::Order;
 use super::help::{self, Topic};
-use super::style;
+use super::{shortcuts, style};
 use crate::app::{Action, App, Screen};
 use crate::records::{ModelRef, RunSummary};
 use crate::runs::RunEntry;
@@ -33,12 +38,17 @@ pub struct ModelsView {
     order: Order,
     /// The run, finished or interrupted, whose deletion waits for confirmation.
     confirming: Option<PathBuf>,
+    /// The dialog for a model's name and note, while it is open.
+    editor: Option<Editor>,
 }
 
 /// Below this width, in points, details are shown below the selected model instead of beside the list.
 const TWO_COLUMNS: f32 = 760.0;
-/// The list's width beside the details, in points.
-const LIST_WIDTH: f32 = 360.0;
+/// The list's share of the width beside the details, and its limits in points.
+const LIST_SHARE: f32 = 0.3;
+const LIST_WIDTH: RangeInclusive<f32> = 360.0..=520.0;
+/// The greatest width of the details, in points.
+const DETAILS_WIDTH: f32 = 900.0;
 
 /// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Action>) {
@@ -72,22 +82,36 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         actions.push(Action::RunSelected);
     }
     let chosen = chosen(view, runs);
+    content(ui, app, runs, view, &chosen, actions);
+    // On a card that has the keyboard's focus the list has seen it.
+    if view.editor.is_none()
+        && let Selected::Run(folder) = &chosen
+        && ui.input_mut(|input| input.consume_shortcut(&shortcuts::RENAME))
+    {
+        view.editor = runs.iter().find(|entry| entry.folder == *folder).and_then(|entry| Editor::open(entry, First::Name));
+    }
+    editor::show(ui, app, &mut view.editor, actions);
+}
+
+/// The list, and the details beside it or below the selected model.
+fn content(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen: &Selected, actions: &mut Vec<Action>) {
     if ui.available_width() < TWO_COLUMNS {
-        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| list(ui, app, runs, view, &chosen, true, actions));
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| list(ui, app, runs, view, chosen, true, actions));
         return;
     }
     let height = ui.available_height();
+    let list_width = (ui.available_width() * LIST_SHARE).clamp(*LIST_WIDTH.start(), *LIST_WIDTH.end()).floor();
     ui.horizontal_top(|ui| {
-        ui.allocate_ui_with_layout(vec2(LIST_WIDTH, height), Layout::top_down(Align::Min), |ui| {
+        ui.allocate_ui_with_layout(vec2(list_width, height), Layout::top_down(Align::Min), |ui| {
             let area = ScrollArea::vertical().id_salt("list of models").auto_shrink(false);
-            area.show(ui, |ui| list(ui, app, runs, view, &chosen, false, actions));
+            area.show(ui, |ui| list(ui, app, runs, view, chosen, false, actions));
         });
         ui.add_space(style::GAP);
         ui.vertical(|ui| {
             let area = ScrollArea::vertical().id_salt("details of the model").auto_shrink(false);
             area.show(ui, |ui| {
-                ui.set_max_width(ui.available_width().min(820.0));
-                show_details(ui, app, runs, view, &chosen, actions);
+                ui.set_max_width(ui.available_width().min(DETAILS_WIDTH));
+                show_details(ui, app, runs, view, chosen, actions);
             });
         });
     });
@@ -118,6 +142,10 @@ fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen
         if let Ok(summary) = &entry.summary {
             if card.double_clicked() {
                 actions.push(Action::DrawWith(ModelRef::File(summary.model_path.clone())));
+            }
+            if card.has_focus() && view.editor.is_none() && ui.input_mut(|input| input.consume_shortcut(&shortcuts::RENAME)) {
+                view.selected = Some(this.clone());
+                view.editor = Editor::open(entry, First::Name);
             }
             card.context_menu(|ui| context_menu(ui, app, entry, summary, view, actions));
         }
@@ -160,6 +188,17 @@ fn context_menu(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, 
         }
     }
     ui.separator();
+    let rename = Button::new("Rename…").shortcut_text(ui.ctx().format_shortcut(&shortcuts::RENAME));
+    if ui.add(rename).clicked() {
+        view.editor = Editor::open(entry, First::Name);
+    }
+    if ui.button(heading::note_label(entry)).clicked() {
+        view.editor = Editor::open(entry, First::Note);
+    }
+    if ui.button(if entry.annotation.starred { "Remove the star" } else { "Star" }).clicked() {
+        actions.push(heading::star(entry));
+    }
+    ui.separator();
     if ui.button("Delete…").clicked() {
         view.selected = Some(Selected::Run(folder.clone()));
         view.confirming = Some(folder.clone());
@@ -172,7 +211,7 @@ fn show_details(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView
         Selected::Run(folder) => {
             let Some(entry) = runs.iter().find(|entry| entry.folder == *folder) else { return };
             match &entry.summary {
-                Ok(summary) => details::run(ui, app, entry, summary, &mut view.confirming, actions),
+                Ok(summary) => details::run(ui, app, entry, summary, view, actions),
                 Err(error) => details::broken(ui, entry, &error.clone().into(), &mut view.confirming, actions),
             }
         }

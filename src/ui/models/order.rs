@@ -14,16 +14,18 @@ use crate::ui::style;
 enum SortBy {
     #[default]
     Newest,
+    Starred,
     Accuracy,
     Network,
 }
 
 impl SortBy {
-    const ALL: [Self; 3] = [Self::Newest, Self::Accuracy, Self::Network];
+    const ALL: [Self; 4] = [Self::Newest, Self::Starred, Self::Accuracy, Self::Network];
 
     const fn label(self) -> &'static str {
         match self {
             Self::Newest => "Newest first",
+            Self::Starred => "Starred first",
             Self::Accuracy => "Most accurate first",
             Self::Network => "By network and data",
         }
@@ -51,7 +53,7 @@ impl Order {
             let gap = ui.spacing().item_spacing.x;
             let width = (ui.available_width() - gap) * 0.5;
             let search = TextEdit::singleline(&mut self.search).hint_text("Search").desired_width(width - 2.0 * gap).char_limit(100);
-            ui.add(search).on_hover_text("Network, data set or date").accessible_name("Search models");
+            ui.add(search).on_hover_text("Name, note, network, data set or date").accessible_name("Search models");
             let list = ComboBox::from_id_salt("order of models").width(ui.available_width()).truncate().selected_text(self.sort.label());
             let list = list.show_ui(ui, |ui| {
                 for sort in SortBy::ALL {
@@ -80,8 +82,9 @@ impl Order {
         match self.sort {
             // As they were listed.
             SortBy::Newest => {}
+            SortBy::Starred => listed.sort_by_key(|entry| !entry.annotation.starred),
             SortBy::Accuracy => listed.sort_by(by(|a, b| card::accuracy(b).total_cmp(&card::accuracy(a)))),
-            SortBy::Network => listed.sort_by(by(|a, b| card::title(&a.config).cmp(&card::title(&b.config)))),
+            SortBy::Network => listed.sort_by(by(|a, b| a.config.title().cmp(&b.config.title()))),
         }
         listed
     }

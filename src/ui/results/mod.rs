@@ -55,7 +55,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     let evaluation = &results.evaluation;
     let bottom = ui.max_rect().bottom();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        headline(ui, results);
+        headline(ui, app, results);
         ui.add_space(style::GAP);
         let width = ui.available_width();
         if width < TWO_COLUMNS {
@@ -104,13 +104,11 @@ fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, heigh
 }
 
 /// The model and test set, and accuracy with its confidence interval, errors and loss.
-fn headline(ui: &mut Ui, results: &ResultsView) {
+fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
     let evaluation = &results.evaluation;
     let wrong = error_count(evaluation);
     let (low, high) = wilson_interval(evaluation.images.saturating_sub(wrong), evaluation.images);
-    let subject =
-        format!("{}, trained on {}, evaluated on {}", results.model.kind.label(), results.model.data.label(), results.data.label());
-    ui.label(RichText::new(subject).weak());
+    ui.label(RichText::new(subject(app, results)).weak());
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
         let interval = format!("95 % CI: {} to {}", percent(low, 2), percent(high, 2));
@@ -120,6 +118,13 @@ fn headline(ui: &mut Ui, results: &ResultsView) {
         let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct digit. Confident errors cost most";
         style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), "nats").on_hover_text(about);
     });
+}
+
+/// "Best one (LeNet-5 on MNIST), evaluated on MNIST".
+fn subject(app: &App, results: &ResultsView) -> String {
+    let (name, data) = (app.model_name(&results.model.reference), results.data.label());
+    let network = format!("{} on {}", results.model.kind.label(), results.model.data.label());
+    if name.starts_with(&network) { format!("{name}, evaluated on {data}") } else { format!("{name} ({network}), evaluated on {data}") }
 }
 
 fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: f32) {

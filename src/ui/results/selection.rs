@@ -9,11 +9,11 @@ use crate::app::{Action, App};
 use crate::records::ModelRef;
 use crate::run_config::{DataSource, DataSpec};
 use crate::ui::help::{self, Topic};
-use crate::ui::{model_names, style};
+use crate::ui::style;
 
 /// Draws the row.
 pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
-    let models = model_names::models(app, usize::MAX);
+    let models = app.models(usize::MAX);
     let data = data_sets(app);
     // The last evaluation's model and data, unless others were chosen and still exist.
     let measured = app.results.as_ref().map(|results| (results.model.reference.clone(), results.data.clone()));
@@ -22,16 +22,16 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     let set = view.data.clone().filter(|set| data.contains(set)).or_else(|| measured.map(|(_, set)| set)).unwrap_or_else(DataSpec::builtin);
     ui.horizontal_wrapped(|ui| {
         let label = ui.label("Model");
-        let chosen = ComboBox::from_id_salt("model to evaluate").width(220.0).truncate().selected_text(model_names::model(app, &model));
+        let chosen = ComboBox::from_id_salt("model to evaluate").width(220.0).truncate().selected_text(app.model_name(&model));
         let chosen = chosen.show_ui(ui, |ui| {
             for candidate in models {
-                if ui.selectable_label(candidate == model, model_names::model(app, &candidate)).clicked() {
+                if ui.selectable_label(candidate == model, app.model_name(&candidate)).clicked() {
                     view.model = Some(candidate);
                 }
             }
         });
         let list = chosen.response.labelled_by(label.id).accessible_name("Model to evaluate");
-        style::explain_list(list, &model_names::model(app, &model), "");
+        style::explain_list(list, &app.model_name(&model), "");
         let label = ui.label("Test set");
         let chosen = ComboBox::from_id_salt("test set").width(160.0).truncate().selected_text(set.label()).show_ui(ui, |ui| {
             for candidate in data {

@@ -123,7 +123,7 @@ fn looked_for() -> Id {
 /// The weights the run starts from, unless they are random.
 pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
     let Some(path) = &app.config.initial_weights else { return };
-    let name = app.model_name(path).unwrap_or_else(|| visible::path(path));
+    let name = app.saved_model_name(path).map_or_else(|| visible::path(path), str::to_owned);
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if ui.button("Clear").on_hover_text("Start from random weights instead").clicked() {

@@ -10,7 +10,7 @@ use crate::ui::{icons, style};
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let (Some(run), Some(last)) = (&app.run, app.interrupted_checkpoint()) else { return };
     let what = if run.phase == Phase::Discarded { "stopped" } else { "interrupted" };
-    let title = format!("{} on {} was {what}", run.config.model.label(), run.config.data.label());
+    let title = format!("{} was {what}", run.config.title());
     let validation = run.history.epochs.last().map_or_else(String::new, |record| {
         format!(", with a validation accuracy of {}", percent(f64::from(record.validation_accuracy), 2))
     });

@@ -1,0 +1,130 @@
+//! Changes to saved models: naming, describing and starring them, deleting them, and having them back until the window closes.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use crate::app::App;
+use crate::app::action::Action;
+use crate::app::background::BackgroundResult;
+use crate::app::messages::Message;
+use crate::app::notice::{Offer, Severity};
+use crate::records::Annotation;
+use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
+
+/// A change to the run in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Give it this name, note and star.
+    Annotate(PathBuf, Annotation),
+    /// Delete it.
+    Delete {
+        /// Its folder.
+        folder: PathBuf,
+        /// What it is called.
+        title: String,
+    },
+    /// Restore it.
+    Restore(PathBuf),
+}
+
+/// The changes that are not on the disk yet, the oldest first. They are made one after the other, so that the last one is what remains.
+#[derive(Debug, Default)]
+pub struct Changes {
+    waiting: VecDeque<Change>,
+    under_way: bool,
+}
+
+impl Change {
+    fn make(&self, store: &Store) -> Result<(), RunError> {
+        match self {
+            Self::Annotate(folder, annotation) => store.annotate(folder, annotation),
+            Self::Delete { folder, .. } => store.delete(folder),
+            Self::Restore(folder) => store.restore(folder),
+        }
+    }
+}
+
+impl Changes {
+    /// True until every change is on the disk.
+    pub fn are_pending(&self) -> bool {
+        self.under_way || !self.waiting.is_empty()
+    }
+}
+
+impl App {
+    /// Why the run in this folder cannot be called this, if it cannot: another model is.
+    pub fn name_problem(&self, folder: &Path, name: &str) -> Option<Message> {
+        let name = Annotation { name: name.to_owned(), ..Annotation::default() }.cleaned().name;
+        let mut others = self.runs.iter().flatten().filter(|run| run.folder != folder);
+        (is_reserved(&name) || others.any(|run| same_title(&run.title, &name))).then(|| Message::name_taken(&name))
+    }
+
+    /// Shows the annotation at once, and has it written.
+    pub(in crate::app) fn annotate(&mut self, folder: PathBuf, annotation: &Annotation) {
+        let annotation = annotation.cleaned();
+        if self.name_problem(&folder, &annotation.name).is_some() {
+            return;
+        }
+        let Some(runs) = &mut self.runs else { return };
+        let Some(run) = runs.iter_mut().find(|run| run.folder == folder && run.annotation != annotation) else { return };
+        run.annotation = annotation.clone();
+        set_titles(runs);
+        self.change(Change::Annotate(folder, annotation));
+    }
+
+    pub(in crate::app) fn delete_run(&mut self, folder: PathBuf) {
+        let title = self.runs.iter().flatten().find(|run| run.folder == folder).map(|run| run.title.clone()).unwrap_or_default();
+        self.change(Change::Delete { folder, title });
+    }
+
+    pub(in crate::app) fn restore_run(&mut self, folder: PathBuf) {
+        let undo = Action::RestoreRun(folder.clone());
+        self.notices.retain(|notice| notice.offer.as_ref().is_none_or(|offer| offer.action != undo));
+        self.change(Change::Restore(folder));
+    }
+
+    /// Removes what was deleted in a session that did not come to its end.
+    pub(in crate::app) fn empty_deleted(&self) {
+        let store = Store::new(&self.deps.paths.runs);
+        self.background.run(move || {
+            store.empty_deleted();
+            None
+        });
+    }
+
+    fn change(&mut self, change: Change) {
+        self.changes.waiting.push_back(change);
+        self.make_next_change();
+    }
+
+    fn make_next_change(&mut self) {
+        if self.changes.under_way {
+            return;
+        }
+        let Some(change) = self.changes.waiting.pop_front() else { return };
+        self.changes.under_way = true;
+        let store = Store::new(&self.deps.paths.runs);
+        self.background.run(move || {
+            let outcome = change.make(&store);
+            Some(BackgroundResult::Changed { change, outcome })
+        });
+    }
+
+    pub(in crate::app) fn on_change(&mut self, change: Change, outcome: Result<(), RunError>) {
+        self.changes.under_way = false;
+        match (change, outcome) {
+            (_, Err(error)) => self.show_problem(&error.into()),
+            (Change::Delete { folder, title }, Ok(())) => {
+                self.runs.iter_mut().for_each(|runs| runs.retain(|run| run.folder != folder));
+                let offer = Offer { label: "Undo", action: Action::RestoreRun(folder) };
+                self.show_notice_with(Severity::Info, Message::run_deleted(&title), Some(offer));
+            }
+            (Change::Annotate(..) | Change::Restore(_), Ok(())) => {}
+        }
+        self.make_next_change();
+        if !self.changes.are_pending() {
+            // As it is on the disk: a change may have failed, and a list that was read meanwhile may lack it.
+            self.list_finished();
+        }
+    }
+}

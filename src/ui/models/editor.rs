@@ -1,0 +1,98 @@
+//! The dialog for a model's name and note.
+
+use std::path::PathBuf;
+
+use eframe::egui::text::{CCursor, CCursorRange};
+use eframe::egui::{Id, Key, Label, Modal, RichText, TextEdit, Ui};
+
+use crate::app::{Action, App};
+use crate::records::Annotation;
+use crate::runs::RunEntry;
+use crate::ui::style;
+
+/// What is being written.
+#[derive(Clone, Debug)]
+pub struct Editor {
+    folder: PathBuf,
+    annotation: Annotation,
+    /// What the model is called without a name.
+    unnamed: String,
+    /// The field that is to have the keyboard's focus first, until it has.
+    first: Option<First>,
+}
+
+/// The field that the dialog opens with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    Name,
+    Note,
+}
+
+impl Editor {
+    /// For this run; nothing for a damaged one.
+    pub fn open(entry: &RunEntry, first: First) -> Option<Self> {
+        let unnamed = entry.summary.as_ref().ok()?.config.title();
+        Some(Self { folder: entry.folder.clone(), annotation: entry.annotation.clone(), unnamed, first: Some(first) })
+    }
+}
+
+/// Shows the dialog while it is open: Enter saves, Escape cancels.
+pub fn show(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec<Action>) {
+    let Some(open) = editor else { return };
+    let modal = Modal::new(Id::unique("name and note")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
+        ui.set_width(460.0_f32.min(ui.ctx().content_rect().width() - 80.0));
+        ui.label(RichText::new("Name and note").heading());
+        ui.add_space(style::GAP / 2.0);
+        let mut entered = name_field(ui, open);
+        let problem = app.name_problem(&open.folder, &open.annotation.name);
+        match &problem {
+            Some(problem) => style::invalid(ui, &problem.to_string()),
+            None => ui.add(Label::new(style::hint("Without a name, the model is called after its network and data.")).wrap()),
+        };
+        ui.add_space(style::GAP / 2.0);
+        entered |= note_field(ui, open);
+        ui.add_space(style::GAP);
+        ui.horizontal(|ui| {
+            let save = ui.add_enabled(problem.is_none(), style::primary_button(ui, "Save"));
+            let saved = save.clicked() || (entered && problem.is_none());
+            if saved {
+                actions.push(Action::Annotate(open.folder.clone(), open.annotation.clone()));
+            }
+            saved || ui.add(style::secondary_button("Cancel")).on_hover_text("Escape").clicked()
+        })
+        .inner
+    });
+    if modal.inner || modal.should_close() {
+        *editor = None;
+    }
+}
+
+/// True once Enter was pressed in it.
+fn name_field(ui: &mut Ui, editor: &mut Editor) -> bool {
+    let label = ui.label("Name");
+    let text = &mut editor.annotation.name;
+    let field = TextEdit::singleline(text).hint_text(editor.unnamed.clone()).char_limit(Annotation::MAX_NAME);
+    let mut shown = field.desired_width(f32::INFINITY).show(ui);
+    let field = shown.response.response.labelled_by(label.id);
+    if editor.first.take_if(|first| *first == First::Name).is_some() {
+        // A new name usually replaces the old one.
+        let all = CCursorRange::two(CCursor::default(), CCursor::new(editor.annotation.name.chars().count()));
+        shown.state.cursor.set_char_range(Some(all));
+        shown.state.store(ui.ctx(), field.id);
+        field.request_focus();
+    }
+    field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
+}
+
+/// True once Enter was pressed in it.
+fn note_field(ui: &mut Ui, editor: &mut Editor) -> bool {
+    let label = ui.label("Note");
+    let text = &mut editor.annotation.note;
+    // Enter does not begin a line here: it saves, as in the field above.
+    let field = TextEdit::multiline(text).return_key(None).desired_rows(2).char_limit(Annotation::MAX_NOTE).cursor_at_end(true);
+    let field = ui.add(field.hint_text("For example what you tried with it").desired_width(f32::INFINITY)).labelled_by(label.id);
+    if editor.first.take_if(|first| *first == First::Note).is_some() {
+        field.request_focus();
+    }
+    field.has_focus() && ui.input(|input| input.key_pressed(Key::Enter))
+}
