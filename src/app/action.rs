@@ -92,6 +92,8 @@ pub enum Action {
     Redo,
     /// Clear the canvas.
     ClearDrawing,
+    /// Bring back the recent drawing with this index.
+    RestoreDrawing(usize),
     /// Set the pen's diameter, in canvas units.
     SetPen(f32),
     /// Use this model for drawings.

@@ -101,9 +101,11 @@ impl App {
                 self.drawing_changed();
             }
             Action::ClearDrawing => {
+                self.keep_drawing();
                 self.drawing.clear();
                 self.drawing_changed();
             }
+            Action::RestoreDrawing(index) => self.restore_drawing(index),
             Action::SetPen(pen) => {
                 self.drawing.pen = pen;
                 self.drawing_changed();
@@ -175,6 +177,21 @@ impl App {
         self.screen = screen;
         if screen == Screen::Models {
             self.list_runs();
+        }
+    }
+
+    /// Puts the drawing among the recent ones, if the model has seen it.
+    fn keep_drawing(&mut self) {
+        if let Some(prediction) = self.predictions.prediction() {
+            self.recent_drawings.add(self.drawing.ink(), prediction);
+        }
+    }
+
+    fn restore_drawing(&mut self, index: usize) {
+        if let Some(recent) = self.recent_drawings.take(index) {
+            self.keep_drawing();
+            self.drawing.put(&recent.ink);
+            self.drawing_changed();
         }
     }
 

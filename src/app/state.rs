@@ -9,7 +9,7 @@ use super::WizardStep;
 use super::action::Screen;
 use super::background::{BackgroundTasks, Wake};
 use super::desktop::{Desktop, DesktopState, Dialogs, PathQuestion};
-use super::drawing::{Drawing, InferenceDevice, PredictionQueue};
+use super::drawing::{Drawing, InferenceDevice, PredictionQueue, RecentDrawings};
 use super::engine_link::EngineLink;
 use super::jobs::Jobs;
 use super::learning::Learning;
@@ -78,6 +78,8 @@ pub struct App {
     pub(super) learning: Option<Learning>,
     /// The canvas.
     pub drawing: Drawing,
+    /// The drawings that were cleared from it.
+    pub recent_drawings: RecentDrawings,
     /// The model used for drawings.
     pub model_in_use: Option<ModelInfo>,
     /// Interrupted runs that can be resumed, newest first.
@@ -147,6 +149,7 @@ impl App {
             run: None,
             learning: None,
             drawing,
+            recent_drawings: RecentDrawings::default(),
             model_in_use: None,
             interrupted: Vec::new(),
             runs: None,

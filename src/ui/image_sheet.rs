@@ -1,6 +1,10 @@
 //! Shows 28x28 images: several in one texture, sampled without smoothing unless they are shown smaller than they are.
 
-use eframe::egui::{Color32, ColorImage, Context, CornerRadius, Painter, Rect, TextureHandle, TextureOptions, pos2};
+use eframe::egui::emath::GuiRounding as _;
+use eframe::egui::{
+    Align2, Color32, ColorImage, Context, CornerRadius, Painter, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle, TextureHandle,
+    TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
 
 use super::style;
 use crate::ink::{Image, SIDE};
@@ -55,4 +59,29 @@ impl ImageSheet {
         let uv = Rect::from_min_max(pos2(column / columns, row / rows), pos2((column + 1.0) / columns, (row + 1.0) / rows));
         painter.image(self.texture.id(), rect, uv, palette.ink);
     }
+}
+
+/// Paints an image with a frame; sides of a whole number of screen pixels per pixel are crisp.
+pub fn framed(ui: &Ui, sheet: &ImageSheet, index: usize, rect: Rect) {
+    let palette = style::palette(ui);
+    sheet.paint(ui.painter(), index, rect, palette);
+    ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
+}
+
+/// An image that can be clicked, with two lines of text below it. `spoken` is for screen readers.
+pub fn tile(ui: &mut Ui, sheet: &ImageSheet, index: usize, side: f32, lines: [&str; 2], spoken: &str) -> Response {
+    let small = TextStyle::Small.resolve(ui.style());
+    let (rect, response) = ui.allocate_exact_size(vec2(side, side + small.size * 2.6 + 6.0), Sense::click());
+    let image = Rect::from_min_size(rect.min.round_to_pixels(ui.pixels_per_point()), Vec2::splat(side));
+    framed(ui, sheet, index, image);
+    if response.hovered() {
+        ui.painter().rect_stroke(image, 0.0, Stroke::new(2.0, style::palette(ui).accent), StrokeKind::Inside);
+    }
+    let painter = ui.painter().with_clip_rect(rect.expand2(vec2(4.0, 0.0)).intersect(ui.clip_rect()));
+    let mut top = image.bottom() + 4.0;
+    for (line, color) in lines.into_iter().zip([ui.visuals().strong_text_color(), ui.visuals().weak_text_color()]) {
+        top = painter.text(pos2(rect.left(), top), Align2::LEFT_TOP, line, small.clone(), color).bottom();
+    }
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken));
+    response
 }

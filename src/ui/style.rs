@@ -1,14 +1,16 @@
 //! The look: the only file with colours, spacings, fonts and radii, and the few widgets that all panels share.
 
 use eframe::egui::{
-    Align, Button, Color32, Context, CornerRadius, FontFamily, FontId, Frame, Label, Layout, Margin, Memory, Painter, ProgressBar, Rect,
-    Response, RichText, Sense, Shadow, Stroke, StrokeKind, TextStyle, Theme, Ui, Visuals, WidgetText, style::WidgetVisuals, vec2,
+    Button, Color32, Context, CornerRadius, FontFamily, FontId, Frame, Label, Margin, Memory, Painter, ProgressBar, Rect, Response,
+    RichText, Sense, Shadow, Stroke, StrokeKind, TextStyle, Theme, Ui, Vec2, Visuals, WidgetText, style::WidgetVisuals, vec2,
 };
 
 use super::icons::{Icon, icon};
 
 /// The basic distance of the layout, in points.
 pub const GAP: f32 = 12.0;
+/// The distance of a screen's content from its edges, in points.
+pub const SCREEN_MARGIN: Vec2 = vec2(18.0, 14.0);
 /// Corners of cards and the canvas.
 pub const RADIUS: f32 = 10.0;
 /// Corners of bars, fields and buttons.
@@ -17,10 +19,8 @@ pub const RADIUS_SMALL: f32 = 6.0;
 pub const PLOT_AXIS_WIDTH: f32 = 58.0;
 /// The smallest useful height of a plot, in points.
 pub const PLOT_MIN_HEIGHT: f32 = 150.0;
-/// Type size of the verdict on a large Draw screen.
-pub const VERDICT_LARGE: f32 = 116.0;
-/// Type size of the verdict in a low window.
-pub const VERDICT_MEDIUM: f32 = 76.0;
+/// Type size of the verdict on the Draw screen, from a low window to a large one.
+pub const VERDICT_LARGE: std::ops::RangeInclusive<f32> = 76.0..=220.0;
 /// Type size of the verdict beside the plots.
 pub const VERDICT_SMALL: f32 = 44.0;
 /// Type size of the accuracy above the plots.
@@ -221,7 +221,7 @@ pub fn side_frame(ui: &Ui) -> Frame {
 
 /// The frame of a screen.
 pub fn screen_frame(ui: &Ui) -> Frame {
-    Frame::new().fill(palette(ui).background).inner_margin(Margin::symmetric(18, 14))
+    Frame::new().fill(palette(ui).background).inner_margin(Margin::symmetric(SCREEN_MARGIN.x as i8, SCREEN_MARGIN.y as i8))
 }
 
 /// The frame of a bar along the top or bottom edge.
@@ -373,12 +373,13 @@ pub fn floating_box(painter: &Painter, rect: Rect, palette: Palette) {
     painter.rect(rect, RADIUS_SMALL, palette.paper.gamma_multiply(0.95), Stroke::new(1.0, palette.line), StrokeKind::Inside);
 }
 
-/// A row whose second part is right-aligned.
-pub fn row_with_end(ui: &mut Ui, start: impl FnOnce(&mut Ui), end: impl FnOnce(&mut Ui)) {
-    ui.horizontal(|ui| {
-        start(ui);
-        ui.with_layout(Layout::right_to_left(Align::Center), end);
-    });
+/// A bar of this share of its track, from 0 to 1; at 0 there is only the track.
+pub fn bar(painter: &Painter, track: Rect, share: f32, color: Color32, palette: Palette) {
+    painter.rect_filled(track, RADIUS_SMALL, palette.groove);
+    if share > 0.0 {
+        let filled = Rect::from_min_size(track.min, vec2((track.width() * share.min(1.0)).max(2.0), track.height()));
+        painter.rect_filled(filled, RADIUS_SMALL, color);
+    }
 }
 
 /// A key figure: its name, its value in large type, and a short explanation.

@@ -1,6 +1,6 @@
 //! The words for a reading.
 
-use inkling::app::verdict::{Verdict, latency, model_sentence, whole_percent};
+use inkling::app::verdict::{Verdict, model_facts, model_sentence, whole_percent};
 use inkling::app::{Phase, RunView};
 use inkling::ink::Image;
 use inkling::records::{JobId, ModelInfo, ModelRef, Prediction};
@@ -71,6 +71,17 @@ fn the_model_is_named_and_the_run_in_progress_with_its_step() {
 }
 
 #[test]
-fn latency_states_unit_and_device() {
-    assert_eq!(latency(&prediction(&[(7, 0.98)], true)), "0.8 ms on the CPU");
+fn facts_of_a_model_say_what_its_name_does_not() {
+    let starter = ModelInfo { validation_accuracy: Some(0.9771), ..info(ModelRef::Starter) };
+    assert_eq!(
+        model_facts(&starter, None),
+        format!("{}, trained on {}, validation accuracy 97.7 %", starter.kind.label(), starter.data.label())
+    );
+    let file = ModelInfo { reference: ModelRef::File("runs/a/model.safetensors".into()), ..starter };
+    assert_eq!(model_facts(&file, None), "Validation accuracy 97.7 %", "its name says network and data");
+    assert_eq!(model_facts(&ModelInfo { validation_accuracy: None, ..file }, None), "");
+    let mut run = RunView::new(JobId(3), RunConfig::default());
+    run.phase = Phase::Training;
+    run.now.step = 1200;
+    assert_eq!(model_facts(&info(ModelRef::Training(JobId(3))), Some(&run)), "Weights of step 1,200");
 }

@@ -3,14 +3,17 @@
 use eframe::egui::{Key, Pos2, accesskit::Role, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::app::{Action, CANVAS, Checked};
+use inkling::app::{Action, CANVAS, Checked, Screen};
 use inkling::hardware::{Hardware, Metal};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::protocol::{Command, Event};
+use inkling::records::Intervention;
 use inkling::run_config::{DeviceChoice, InferenceChoice};
+use inkling::ui::Inkling;
 
 use crate::fake_engine::{checked, prediction, reads};
 use crate::ui::stage::{Panel, Stage, press, serve, stage, stroke, value};
+use crate::ui::window::sized;
 
 const CANVAS_NAME: &str = "Drawing canvas";
 
@@ -125,17 +128,17 @@ fn what_is_no_digit_is_called_so() {
 #[test]
 fn while_training_the_newest_weights_can_be_chosen_and_are_named() {
     let mut harness = stage(Panel::Draw, [900.0, 700.0]);
-    assert!(harness.query_by_label_contains("Using the starter model").is_some());
+    assert!(harness.query_by_label_contains("trained on").is_some(), "what the starter model's name does not say");
     harness.state_mut().app.apply(Action::Start);
     serve(&mut harness);
     harness.state_mut().engine.train(11);
     harness.run();
-    assert!(harness.query_by_label_contains("Recognised by the run in progress, step 11").is_some());
+    assert!(harness.query_by_label("Weights of step 11").is_some());
     let points = across(&harness, 3);
     stroke(&mut harness, &points, true);
     serve(&mut harness);
     assert_eq!(value(&harness, "Verdict"), "1 — 96 % sure");
-    assert!(harness.query_by_label_contains("Recognised in 0.8 ms on the CPU").is_some());
+    assert!(harness.query_by_label_contains("Recognised in 0.8 ms").is_some());
 }
 
 #[test]
@@ -216,4 +219,73 @@ fn a_device_that_is_not_used_is_pointed_out() {
     harness.get_by_label("Recognition on the CPU: 0.1 ms").click();
     harness.run();
     assert!(harness.query_by_label_contains("Metal is not used for recognition: it disagreed with the CPU on 56 of 256 images").is_some());
+}
+
+#[test]
+fn the_model_and_its_device_are_named_once() {
+    let (mut window, _engine) = sized([1280.0, 800.0]);
+    window.state_mut().apply(Action::Show(Screen::Draw));
+    window.run_steps(3);
+    let naming = |word: &str| {
+        let named =
+            window.query_all_by(|node| [node.label(), node.value()].into_iter().flatten().any(|text| text.to_lowercase().contains(word)));
+        named.map(|node| format!("{node:?}")).collect::<Vec<_>>()
+    };
+    assert_eq!(naming("starter model").len(), 1, "{:?}", naming("starter model"));
+    assert_eq!(naming("the cpu").len(), 1, "{:?}", naming("the cpu"));
+}
+
+#[test]
+fn notices_leave_the_controls_of_the_canvas_alone() {
+    for size in [[900.0, 600.0], [1280.0, 800.0], [1920.0, 1080.0], [3840.0, 2160.0]] {
+        let (mut window, mut engine) = sized(size);
+        window.state_mut().apply(Action::Start);
+        engine.serve();
+        let run = window.state().app().run.as_ref().unwrap().id;
+        for step in [3, 4] {
+            engine.send(Event::Intervened { run, intervention: Intervention::SkippedStep { step, loss_scale: 1024.0 } });
+        }
+        window.state_mut().apply(Action::Show(Screen::Draw));
+        window.run_steps(4);
+        let controls = [CANVAS_NAME, "Undo", "Clear", "Model", "Help: Drawing a digit"];
+        let controls = controls.map(|name| window.get_all_by_label(name).map(|node| node.rect()).collect::<Vec<_>>()).concat();
+        let device = window.get_by_label_contains("Recognition on").rect();
+        let text = window.get_all_by_label_contains("was skipped").map(|node| node.rect());
+        let notices: Vec<_> = text.chain(window.get_all_by_label("Dismiss").map(|node| node.rect())).collect();
+        assert_eq!(notices.len(), 4, "{size:?}");
+        for control in controls.into_iter().chain([device]) {
+            assert!(notices.iter().all(|notice| !notice.intersects(control)), "{size:?}: a notice lies over {control:?}: {notices:?}");
+        }
+    }
+}
+
+#[test]
+fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
+    let (mut window, mut engine) = sized([2560.0, 1440.0]);
+    window.state_mut().apply(Action::Show(Screen::Draw));
+    window.run_steps(3);
+    assert!(window.get_by_label(CANVAS_NAME).rect().width() > 1200.0);
+    window.get_by_label_contains("Drawings that you clear are kept here");
+    let mut draw = |window: &mut Harness<'static, Inkling>, points: &[[f32; 2]]| {
+        window.state_mut().apply(Action::PenDown(points[0]));
+        points.iter().for_each(|&point| window.state_mut().apply(Action::PenMove(point)));
+        window.state_mut().apply(Action::PenUp);
+        for _ in 0..3 {
+            engine.serve();
+            window.run_steps(3);
+        }
+    };
+    draw(&mut window, &[[140.0, 40.0], [140.0, 240.0]]);
+    window.get_by_label("Clear").click();
+    window.run_steps(3);
+    assert_eq!(window.get_by_label(CANVAS_NAME).value().as_deref(), Some("empty"));
+    draw(&mut window, &[[40.0, 140.0], [240.0, 140.0]]);
+    let strokes = window.state().app().drawing.strokes().to_vec();
+    window.get_by_label("Recent drawing: 1, 96 % sure").click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().drawing.strokes()[0][0], [140.0, 40.0], "the first one is back");
+    window.get_by_label("Recent drawing: 1, 96 % sure");
+    window.get_by_label("Undo").click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().drawing.strokes(), strokes, "bringing one back can be undone");
 }

@@ -3,8 +3,10 @@
 mod canvas;
 mod inference_device;
 mod prediction_queue;
+mod recent;
 pub mod verdict;
 
 pub use canvas::{CANVAS, Drawing};
 pub use inference_device::{InferenceDevice, about_inference_comparison, device_name, inference_row};
 pub use prediction_queue::PredictionQueue;
+pub use recent::RecentDrawings;

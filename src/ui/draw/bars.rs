@@ -15,10 +15,15 @@ pub fn short_percent(probability: f32) -> String {
     }
 }
 
-/// Ten horizontal bars, each a row of digit, bar and percentage.
-pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>) {
-    let row_height = (ui.available_height() / CLASSES as f32).clamp(18.0, 30.0);
-    let font = egui::TextStyle::Body.resolve(ui.style());
+/// The least and greatest height of a horizontal bar with the space below it, in points.
+pub const ROW: std::ops::RangeInclusive<f32> = 18.0..=64.0;
+
+/// Ten horizontal bars, each a row of digit, bar and percentage, in this height.
+pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
+    let row_height = (height / CLASSES as f32).clamp(*ROW.start(), *ROW.end()).floor();
+    let mut font = egui::TextStyle::Body.resolve(ui.style());
+    font.size = font.size.max(row_height * 0.38);
+    ui.spacing_mut().item_spacing.y = (row_height * 0.12).clamp(3.0, 6.0);
     let palette = style::palette(ui);
     for bar in bars(reading) {
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row_height - ui.spacing().item_spacing.y), Sense::hover());
@@ -32,15 +37,11 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>) {
             let triangle = vec![tip, tip + vec2(-7.0, -5.0), tip + vec2(-7.0, 5.0)];
             painter.add(Shape::convex_polygon(triangle, palette.accent, Stroke::NONE));
         }
-        painter.text(pos2(rect.left() + 20.0, middle), Align2::CENTER_CENTER, bar.digit, font.clone(), text);
-        let percent_width = 52.0;
-        let track = Rect::from_min_max(rect.min + vec2(34.0, 0.0), rect.max - vec2(percent_width, 0.0));
+        painter.text(pos2(rect.left() + 14.0 + font.size * 0.5, middle), Align2::CENTER_CENTER, bar.digit, font.clone(), text);
+        let percent_width = font.size * 3.6;
+        let track = Rect::from_min_max(rect.min + vec2(font.size * 1.4 + 14.0, 0.0), rect.max - vec2(percent_width, 0.0));
         let track = track.shrink2(vec2(0.0, (track.height() * 0.18).floor()));
-        painter.rect_filled(track, style::RADIUS_SMALL, palette.groove);
-        if bar.probability > 0.001 {
-            let filled = Rect::from_min_size(track.min, vec2((track.width() * bar.probability).max(2.0), track.height()));
-            painter.rect_filled(filled, style::RADIUS_SMALL, bar.fill(palette));
-        }
+        style::bar(painter, track, bar.share(), bar.fill(palette), palette);
         painter.text(pos2(rect.right(), middle), Align2::RIGHT_CENTER, bar.percent, font.clone(), text);
     }
 }
@@ -60,8 +61,8 @@ pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
         let painter = ui.painter();
         let track = Rect::from_min_max(cell.min, cell.max - vec2(0.0, 16.0));
         painter.rect_filled(track, style::RADIUS_SMALL, palette.groove);
-        if bar.probability > 0.001 {
-            let top = track.bottom() - (track.height() * bar.probability).max(2.0);
+        if bar.share() > 0.0 {
+            let top = track.bottom() - (track.height() * bar.share()).max(2.0);
             painter.rect_filled(Rect::from_min_max(pos2(track.left(), top), track.max), style::RADIUS_SMALL, bar.fill(palette));
         }
         let color = bar.text_color(ui);
@@ -95,6 +96,11 @@ fn bars(reading: Option<&Prediction>) -> Vec<Bar> {
 }
 
 impl Bar {
+    /// The bar's length: none for what is as good as impossible.
+    fn share(&self) -> f32 {
+        if self.probability > 0.001 { self.probability } else { 0.0 }
+    }
+
     const fn fill(&self, palette: style::Palette) -> Color32 {
         if self.winner { palette.accent } else { palette.bar }
     }

@@ -67,9 +67,8 @@ fn figures(ui: &mut Ui, app: &App) {
         ui.end_row();
         for trial in &report.trials {
             let Ok(figures) = &trial.outcome else { continue };
-            for (column, text) in inference_row(trial.device, figures).into_iter().enumerate() {
-                let text = RichText::new(text);
-                ui.label(if column == 0 { text } else { text.monospace() });
+            for text in inference_row(trial.device, figures) {
+                ui.label(text);
             }
             ui.end_row();
         }

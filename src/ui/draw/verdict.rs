@@ -1,16 +1,22 @@
-//! The verdict in large type, the image the model saw, and which model was used. The text comes from `app::drawing::verdict`.
+//! The verdict in large type, the image the model saw, and the choice of the model. The text comes from `app::drawing::verdict`.
 
 use eframe::egui::emath::GuiRounding as _;
-use eframe::egui::{self, Align, ComboBox, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, accesskit, vec2};
+use eframe::egui::{
+    self, Align, ComboBox, Label, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, accesskit, vec2,
+};
 
 use super::DrawView;
-use crate::app::verdict::{Verdict, latency, model_sentence};
+use crate::app::verdict::{Verdict, model_facts};
 use crate::app::{Action, App, Screen};
 use crate::ink::Image;
 use crate::records::Prediction;
-use crate::text::format::{capitalised, percent};
+use crate::text::format::milliseconds;
+use crate::ui::help::{self, Topic};
 use crate::ui::image_sheet::ImageSheet;
 use crate::ui::style;
+
+/// The greatest width of the list of models, in points.
+const MODEL_WIDTH: f32 = 420.0;
 
 /// The verdict in type of this `size`; screen readers announce its changes.
 pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
@@ -28,7 +34,7 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
             }
             Some(verdict) if verdict.digits.is_empty() => {
                 ui.label(RichText::new("–").size(size).color(palette.line));
-                labels(ui, "Not a digit", &verdict.detail);
+                labels(ui, size, "Not a digit", &verdict.detail);
             }
             Some(verdict) => {
                 let digits: Vec<String> = verdict.digits.iter().map(u8::to_string).collect();
@@ -38,7 +44,7 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
                         .color(palette.accent)
                         .strong(),
                 );
-                labels(ui, &verdict.confidence, &verdict.detail);
+                labels(ui, size, &verdict.confidence, &verdict.detail);
             }
         }
     });
@@ -49,11 +55,11 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
 }
 
-fn labels(ui: &mut Ui, confidence: &str, detail: &str) {
+fn labels(ui: &mut Ui, size: f32, confidence: &str, detail: &str) {
     ui.with_layout(Layout::top_down(Align::Min), |ui| {
         let lines = if detail.is_empty() { 1.0 } else { 2.0 };
-        ui.add_space(((ui.available_height() - lines * 22.0) / 2.0).max(0.0));
-        ui.label(RichText::new(confidence).heading());
+        ui.add_space(((ui.available_height() - lines * (size * 0.17).max(22.0)) / 2.0).max(0.0));
+        ui.label(RichText::new(confidence).size((size * 0.17).max(22.0)));
         if !detail.is_empty() {
             ui.label(RichText::new(detail).weak());
         }
@@ -85,13 +91,14 @@ pub fn model_input(ui: &mut Ui, view: &mut DrawView, reading: Option<&Prediction
     response.on_hover_text("Your drawing, centred and scaled to 28 × 28 pixels as in the MNIST data set: this is all the model sees");
 }
 
-/// The model in use, and a list to choose another.
+/// The model in use in a list to choose another, and below it what its name does not say.
 pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.horizontal_wrapped(|ui| {
+    help::beside(ui, Topic::Draw, |ui| {
         let label = ui.label("Model");
         let current = app.model_in_use.as_ref().map(|reader| &reader.reference);
         let shown = current.map_or_else(|| "Loading…".to_owned(), |reference| app.model_name(reference));
-        let choice = ComboBox::from_id_salt("model").width(190.0).truncate().selected_text(&shown).show_ui(ui, |ui| {
+        let list = ComboBox::from_id_salt("model").width(ui.available_width().min(MODEL_WIDTH)).truncate().selected_text(&shown);
+        let choice = list.show_ui(ui, |ui| {
             for reference in app.models(8) {
                 if ui.selectable_label(current == Some(&reference), app.model_name(&reference)).clicked() {
                     actions.push(Action::UseModel(reference));
@@ -104,17 +111,14 @@ pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         });
         style::explain_list(choice.response.labelled_by(label.id), &shown, "");
     });
-    if let Some(reader) = &app.model_in_use {
-        let sentence = ui.label(RichText::new(capitalised(&model_sentence(reader, app.run.as_ref()))).weak());
-        if let Some(accuracy) = reader.validation_accuracy {
-            sentence.on_hover_text(format!("Validation accuracy: {}", percent(f64::from(accuracy), 1)));
-        }
-    }
+    let facts = app.model_in_use.as_ref().map_or_else(String::new, |reader| model_facts(reader, app.run.as_ref()));
+    // Its line stays when there is nothing to say, so that nothing moves.
+    ui.add(Label::new(RichText::new(if facts.is_empty() { " " } else { &facts }).weak()).truncate());
 }
 
-/// How long recognition took and on which device.
+/// How long recognition took.
 pub fn timing(ui: &mut Ui, reading: Option<&Prediction>) {
     if let Some(reading) = reading {
-        ui.label(RichText::new(format!("Recognised in {}", latency(reading))).weak());
+        ui.label(RichText::new(format!("Recognised in {}", milliseconds(reading.micros as f32))).weak());
     }
 }

@@ -120,10 +120,5 @@ fn bar(ui: &Ui, digit: usize, count: DigitCount, rect: Rect) {
     let painter = ui.painter();
     painter.text(pos2(rect.right(), rect.center().y), Align2::RIGHT_CENTER, count.correct, font, ui.visuals().text_color());
     let track = Rect::from_min_max(rect.min, rect.max - vec2(18.0, 0.0)).shrink2(vec2(0.0, (rect.height() * 0.3).floor()));
-    painter.rect_filled(track, style::RADIUS_SMALL / 2.0, palette.groove);
-    let share = count.correct as f32 / count.images.max(1) as f32;
-    if share > 0.0 {
-        let filled = Rect::from_min_size(track.min, vec2(track.width() * share, track.height()));
-        painter.rect_filled(filled, style::RADIUS_SMALL / 2.0, palette.good);
-    }
+    style::bar(painter, track, count.correct as f32 / count.images.max(1) as f32, palette.good, palette);
 }

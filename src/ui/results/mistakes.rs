@@ -1,13 +1,12 @@
 //! The misclassified images, each with its true digit, the prediction and its probability. A selected cell of the matrix filters them.
 
-use eframe::egui::emath::GuiRounding as _;
-use eframe::egui::{self, Align2, Rect, RichText, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::{self, Rect, RichText, Ui};
 
 use super::confusion::Cell;
 use crate::app::verdict::whole_percent;
 use crate::math::statistics::cell_sentence;
 use crate::records::Mistake;
-use crate::ui::image_sheet::ImageSheet;
+use crate::ui::image_sheet::{self, ImageSheet};
 use crate::ui::style;
 
 /// The side of an image, in points: three to a pixel.
@@ -39,11 +38,9 @@ impl Gallery {
 
     /// Paints an image; sides of a whole number of screen pixels per pixel are crisp.
     pub fn paint(&self, ui: &Ui, index: usize, rect: Rect) {
-        let palette = style::palette(ui);
         if let Some(sheet) = &self.sheet {
-            sheet.paint(ui.painter(), index, rect, palette);
+            image_sheet::framed(ui, sheet, index, rect);
         }
-        ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
     }
 
     /// Draws the images of the chosen cell, or all, and returns the one that was clicked.
@@ -67,11 +64,12 @@ impl Gallery {
             ui.label(RichText::new(text).weak());
             return None;
         }
+        let Some(sheet) = &self.sheet else { return None };
         let mut clicked = None;
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::Vec2::splat(style::GAP * 0.75);
             for (index, mistake) in shown {
-                if self.tile(ui, index, mistake) {
+                if Self::tile(ui, sheet, index, mistake) {
                     clicked = Some(index);
                 }
             }
@@ -80,24 +78,10 @@ impl Gallery {
     }
 
     /// True when it was clicked.
-    fn tile(&self, ui: &mut Ui, index: usize, mistake: &Mistake) -> bool {
-        let small = TextStyle::Small.resolve(ui.style());
-        let lines = small.size * 2.6 + 6.0;
-        let (rect, response) = ui.allocate_exact_size(vec2(IMAGE_SIDE, IMAGE_SIDE + lines), Sense::click());
-        let image = Rect::from_min_size(rect.min.round_to_pixels(ui.pixels_per_point()), egui::Vec2::splat(IMAGE_SIDE));
-        self.paint(ui, index, image);
-        if response.hovered() {
-            ui.painter().rect_stroke(image, 0.0, Stroke::new(2.0, style::palette(ui).accent), StrokeKind::Inside);
-        }
-        let (strong, weak) = (ui.visuals().strong_text_color(), ui.visuals().weak_text_color());
-        let first = pos2(rect.left(), image.bottom() + 4.0);
-        let at =
-            ui.painter().text(first, Align2::LEFT_TOP, format!("{} instead of {}", mistake.answer, mistake.label), small.clone(), strong);
+    fn tile(ui: &mut Ui, sheet: &ImageSheet, index: usize, mistake: &Mistake) -> bool {
         let confidence = whole_percent(mistake.confidence);
-        ui.painter().text(pos2(rect.left(), at.bottom()), Align2::LEFT_TOP, confidence, small, weak);
-        let spoken =
-            format!("True digit {}, predicted {}, probability {}", mistake.label, mistake.answer, whole_percent(mistake.confidence));
-        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &spoken));
-        response.on_hover_text("Click to enlarge").clicked()
+        let spoken = format!("True digit {}, predicted {}, probability {confidence}", mistake.label, mistake.answer);
+        let what = format!("{} instead of {}", mistake.answer, mistake.label);
+        image_sheet::tile(ui, sheet, index, IMAGE_SIDE, [&what, &confidence], &spoken).on_hover_text("Click to enlarge").clicked()
     }
 }

@@ -31,12 +31,8 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
         let (color, middle) = (ui.visuals().text_color(), rect.center().y);
         painter.text(pos2(rect.left() + 8.0, middle), Align2::CENTER_CENTER, score.digit, font.clone(), color);
         let track = Rect::from_min_max(rect.min + vec2(22.0, 0.0), rect.max - vec2(numbers, 0.0)).shrink2(vec2(0.0, rect.height() * 0.2));
-        painter.rect_filled(track, style::RADIUS_SMALL, palette.groove);
-        if let Some(accuracy) = score.accuracy() {
-            let share = ((accuracy - start) / (1.0 - start)).clamp(0.0, 1.0) as f32;
-            let bar = Rect::from_min_size(track.min, vec2((track.width() * share).max(2.0), track.height()));
-            painter.rect_filled(bar, style::RADIUS_SMALL, palette.good);
-        }
+        let share = score.accuracy().map_or(0.0, |accuracy| ((accuracy - start) / (1.0 - start)).clamp(0.0, 1.0) as f32);
+        style::bar(painter, track, share, palette.good, palette);
         painter.text(
             pos2(rect.right() - errors - style::GAP, middle),
             Align2::RIGHT_CENTER,

@@ -1,4 +1,5 @@
-//! Notices, each a card until it is dismissed. They lie over the screen, so that nothing moves when one comes or goes.
+//! Notices, each a card until it is dismissed. They lie over the screen, so that nothing moves when one comes or goes, and not over
+//! what people work with.
 
 use eframe::egui::{Align, Align2, Area, Frame, Id, Label, Layout, Margin, Order, Rect, RichText, Stroke, Ui, vec2};
 
@@ -9,15 +10,15 @@ use crate::ui::{icons, style};
 const WIDTH: f32 = 460.0;
 const DISTANCE: f32 = 12.0;
 
-/// Draws them in the lower right corner of the screen, the newest at the bottom; below dialogs, which want an answer first.
-pub fn show(ui: &Ui, screen: Rect, app: &App, actions: &mut Vec<Action>) {
+/// Draws them in the lower right corner of this part of the screen, the newest at the bottom; below dialogs, which want an answer first.
+pub fn show(ui: &Ui, place: Rect, app: &App, actions: &mut Vec<Action>) {
     if app.notices.is_empty() {
         return;
     }
-    let corner = screen.right_bottom() - vec2(DISTANCE, DISTANCE);
-    let area = Area::new(Id::unique("notices")).order(Order::Middle).pivot(Align2::RIGHT_BOTTOM).fixed_pos(corner).constrain_to(screen);
+    let corner = place.right_bottom() - vec2(DISTANCE, DISTANCE);
+    let area = Area::new(Id::unique("notices")).order(Order::Middle).pivot(Align2::RIGHT_BOTTOM).fixed_pos(corner).constrain_to(place);
     area.show(ui.ctx(), |ui| {
-        ui.set_width(WIDTH.min(screen.width() - 2.0 * DISTANCE));
+        ui.set_width(WIDTH.min(place.width() - 2.0 * DISTANCE));
         for notice in &app.notices {
             card(ui, notice, actions);
         }

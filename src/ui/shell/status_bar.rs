@@ -1,35 +1,16 @@
-//! The status bar: the model in use and its device, the run's progress, and the monitor's switch.
+//! The status bar: the run's progress, and the monitor's switch.
 
-use eframe::egui::{Button, Label, RichText, Sense, Ui, vec2};
+use eframe::egui::{Align, Button, Label, Layout, RichText, Sense, Ui, vec2};
 
-use crate::app::verdict::model_sentence;
 use crate::app::{Action, App, Screen};
-use crate::run_config::DeviceChoice;
-use crate::text::format::capitalised;
 use crate::ui::{shortcuts, style};
 
 /// Draws the bar.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    style::row_with_end(
-        ui,
-        |ui| reader(ui, app),
-        |ui| {
-            monitor(ui, app, actions);
-            run(ui, app, actions);
-        },
-    );
-}
-
-fn reader(ui: &mut Ui, app: &App) {
-    let sentence =
-        app.model_in_use.as_ref().map_or_else(|| "Loading the model".to_owned(), |reader| model_sentence(reader, app.run.as_ref()));
-    let device = app.prediction().map(|reading| reading.device).or_else(|| app.run.as_ref()?.plan.as_ref().map(|plan| plan.device));
-    let device = match device.unwrap_or(DeviceChoice::Cpu) {
-        DeviceChoice::Auto | DeviceChoice::Cpu => "on the CPU",
-        DeviceChoice::Cuda => "on the NVIDIA GPU",
-        DeviceChoice::Metal => "on the Apple GPU",
-    };
-    ui.label(RichText::new(format!("{}, {device}", capitalised(&sentence))).small());
+    ui.horizontal(|ui| {
+        run(ui, app, actions);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| monitor(ui, app, actions));
+    });
 }
 
 fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -50,14 +31,14 @@ fn run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.label(style::hint("No run yet"));
         return;
     };
+    if run.is_active() {
+        ui.add(style::progress_bar(ui, run.fraction()).desired_width(120.0).desired_height(8.0))
+            .accessible_name("Run progress, in the status bar");
+    }
     let mut parts = vec![run.state()];
     parts.extend(run.pace());
     let text = RichText::new(parts.join(", ")).small();
     if ui.add(Label::new(text).sense(Sense::click())).on_hover_text("Show the run").clicked() {
         actions.push(Action::Show(Screen::Train));
-    }
-    if run.is_active() {
-        ui.add(style::progress_bar(ui, run.fraction()).desired_width(120.0).desired_height(8.0))
-            .accessible_name("Run progress, in the status bar");
     }
 }
