@@ -24,7 +24,7 @@ fn this_machine_passes_in_every_precision() {
     assert!(report.checks.iter().any(|check| check.subject == Subject::Inference));
     assert!(report.verdict().starts_with("All"), "{}", report.verdict());
     let [table] = sections(&report).try_into().unwrap();
-    assert!(table.lines.iter().all(|line| line.cells.len() == 4 && line.cells[1].ends_with(" ok")), "{table:?}");
+    assert!(table.lines.iter().all(|line| line.cells.len() == 4 && line.cells[1].text.ends_with(" ok")), "{table:?}");
 }
 
 /// The case of this name, with what its op gives changed by `change`.

@@ -16,7 +16,7 @@ use crate::protocol::{Event, Job, JobResult};
 use crate::records::benchmark::{BUSY, Extent, Machine, Row, Side, Subject};
 use crate::run_config::{DeviceChoice, Preset, RunConfig};
 use crate::text::format::{count, grouped};
-use crate::text::table::{self, Line, Section};
+use crate::text::table::{self, Cell, Line, Section};
 use crate::text::visible;
 
 /// What to compare.
@@ -142,7 +142,7 @@ fn section(what: Comparison, rows: &[Row]) -> Section {
     let first = bench::rates(rows).next().map_or(f64::NAN, |(_, rate)| rate);
     let line = |(side, rate): (Side, f64)| {
         let mark = if best(side) { "recommended" } else { "" };
-        let cells = vec![name(side), grouped(rate.round() as u64), format!("{:.2}×", rate / first), mark.to_owned()];
+        let cells = [name(side), grouped(rate.round() as u64), format!("{:.2}×", rate / first), mark.to_owned()].map(Cell::from).to_vec();
         Line { cells, detail: String::new(), unreliable: false }
     };
     Section {
@@ -152,6 +152,7 @@ fn section(what: Comparison, rows: &[Row]) -> Section {
             .to_owned(),
         columns: ["", "images/s", "", ""].map(str::to_owned).to_vec(),
         lines: bench::rates(rows).map(line).collect(),
+        bars: "",
     }
 }
 

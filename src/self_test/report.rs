@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run_config::{DeviceChoice, Precision};
 use crate::text::format::percent;
-use crate::text::table::{Line, Section};
+use crate::text::table::{Cell, Line, Section};
 
 /// What a check is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,7 +136,7 @@ pub fn sections(report: &Report) -> Vec<Section> {
         let checks = Precision::on(report.device).filter_map(|precision| of(subject, precision));
         let detail = checks.map(Check::in_words).collect::<Vec<_>>().join("\n");
         let cells = Precision::on(report.device).map(|precision| cell(of(subject, precision)));
-        Line { cells: std::iter::once(subject.label().to_owned()).chain(cells).collect(), detail, unreliable: false }
+        Line { cells: std::iter::once(subject.label().to_owned()).chain(cells).map(Cell::from).collect(), detail, unreliable: false }
     };
     vec![Section {
         title: "Checks",
@@ -145,5 +145,6 @@ pub fn sections(report: &Report) -> Vec<Section> {
             .to_owned(),
         columns: std::iter::once(report.device.label().to_owned()).chain(Precision::on(report.device).map(|p| p.name().to_owned())).collect(),
         lines: subjects.into_iter().map(line).collect(),
+        bars: "",
     }]
 }

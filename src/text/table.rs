@@ -9,7 +9,7 @@ use super::format::capitalised;
 const WIDTH: usize = 96;
 
 /// A table of related figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Section {
     /// The heading.
     pub title: &'static str,
@@ -19,17 +19,48 @@ pub struct Section {
     pub columns: Vec<String>,
     /// The lines.
     pub lines: Vec<Line>,
+    /// What the bars in the cells stand for; empty where there are none.
+    pub bars: &'static str,
 }
 
 /// A line of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// One per column; empty if nothing was measured.
-    pub cells: Vec<String>,
+    pub cells: Vec<Cell>,
     /// Details of this line; may be empty.
     pub detail: String,
     /// True if its figures are not reliable: they get a sign.
     pub unreliable: bool,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// The name or figure, with its unit where the column's heading has none.
+    pub text: String,
+    /// The length of the bar beside the figure, as a share of the longest, from 0 to 1.
+    pub bar: Option<f64>,
+}
+
+impl Cell {
+    /// A figure beside a bar, where `longest` is the amount that the longest bar stands for.
+    pub fn with_bar(text: String, amount: f64, longest: f64) -> Self {
+        let share = amount / longest;
+        Self { text, bar: Some(if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }) }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self { text, bar: None }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
 }
 
 /// The sign of a line whose figures are not reliable.
@@ -38,7 +69,7 @@ pub const UNRELIABLE: &str = "~ ";
 impl Line {
     /// A cell as it is shown.
     pub fn cell(&self, column: usize) -> Option<Cow<'_, str>> {
-        let cell = self.cells.get(column)?;
+        let cell = self.cells.get(column)?.text.as_str();
         Some(if self.unreliable && column == 0 { format!("{UNRELIABLE}{cell}").into() } else { cell.into() })
     }
 }

@@ -109,6 +109,25 @@ fn the_table_has_units_and_every_line_as_many_cells_as_columns() {
 }
 
 #[test]
+fn bars_are_as_long_as_their_figures_and_every_table_with_bars_says_of_what() {
+    let report = report();
+    let sections = sections(&report.rows, &[]);
+    let bars = |title: &str, name: &str| -> Vec<Option<f64>> {
+        let section = sections.iter().find(|section| section.title == title).unwrap();
+        section.lines.iter().find(|line| line.cells[0].text == name).unwrap().cells.iter().map(|cell| cell.bar).collect()
+    };
+    assert_eq!(bars("Peak rates of this machine", "Matrix products, f32"), [None, Some(0.5), Some(1.0)]);
+    let [.., all, one, _, peak] = bars("Training", "ConvNet")[..] else { panic!("too few columns") };
+    assert_eq!((all, one), (Some(1.0), Some(0.5)));
+    assert!((peak.unwrap() - 0.7).abs() < 0.005, "{peak:?}");
+    assert_eq!(bars("Compared with plain candle", "ConvNet")[4], Some(1.0));
+    for section in &sections {
+        let some = section.lines.iter().flat_map(|line| &line.cells).any(|cell| cell.bar.is_some());
+        assert!(!some || section.bars.starts_with("Bars: "), "{section:?}");
+    }
+}
+
+#[test]
 fn figures_of_a_busy_machine_are_marked_and_why_is_said() {
     let calm = report();
     assert!(!text(&calm).contains('~') && disturbance(&calm).is_none());
@@ -143,7 +162,9 @@ fn the_cost_of_a_number_format_is_that_of_its_steps() {
     assert_eq!(report.step_cost(Precision::Bf16), None, "nothing to compare with");
     let share = report.rows.iter().find_map(Row::share_of_product).unwrap();
     assert!((share - 2500.0 * 0.0279 / 100.0).abs() < 1e-9);
-    assert!(sections(&report.rows, &[]).iter().any(|section| section.lines.iter().any(|line| line.cells[0] == ModelKind::ConvNet.label())));
+    assert!(
+        sections(&report.rows, &[]).iter().any(|section| section.lines.iter().any(|line| line.cells[0].text == ModelKind::ConvNet.label()))
+    );
 }
 
 fn step(device: DeviceChoice, batch_size: u32, images_per_second: f64) -> Row {

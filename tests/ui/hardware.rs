@@ -51,6 +51,24 @@ fn a_benchmark_shows_figures_as_they_come_and_then_the_table() {
 }
 
 #[test]
+fn figures_stand_right_aligned_beside_bars_and_tables_beside_each_other_where_there_is_room() {
+    let (mut window, mut engine) = sized([2560.0, 1440.0]);
+    open(&mut window);
+    window.get_by_label("Run benchmark").click();
+    window.run_steps(3);
+    engine.serve();
+    engine.finish_benchmark();
+    window.run_steps(3);
+    let [peak, training] = ["Peak rates of this machine", "Training"].map(|title| window.get_by_label(title).rect());
+    assert!(training.left() > peak.right() && training.top() == peak.top(), "{peak:?} {training:?}");
+    let [one, two] = ["100 GFLOP/s", "200 GFLOP/s"].map(|figure| window.get_by_label(figure).rect());
+    assert!(two.left() - one.right() > 60.0, "room for a bar: {one:?} {two:?}");
+    let heading = window.get_by_label("2 threads").rect();
+    assert!((heading.right() - two.right()).abs() < 1.5, "{heading:?} {two:?}");
+    window.get_by_label("Bars: share of the fastest products, and of the fastest copies.");
+}
+
+#[test]
 fn a_benchmark_can_be_cancelled_and_the_last_one_stays() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
     open(&mut window);

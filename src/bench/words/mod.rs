@@ -88,6 +88,11 @@ fn thread_counts(rows: &[Row], count: impl Fn(&Row) -> Option<u32>) -> Vec<u32> 
     counts
 }
 
+/// The greatest of the figures that `of` finds.
+fn most(rows: &[Row], of: impl Fn(&Row) -> Option<f64>) -> f64 {
+    rows.iter().filter_map(of).fold(0.0, f64::max)
+}
+
 fn rate(images_per_second: f64) -> String {
     grouped(images_per_second.max(0.0).round() as u64)
 }

@@ -1,17 +1,21 @@
 //! What a training step needs besides the network: its batches and its optimiser.
 
-use super::{micros, rate, threads_in_words};
+use super::{micros, most, rate, threads_in_words};
 use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{Augmentation, OptimizerKind};
 use crate::text::format::{grouped, significant};
-use crate::text::table::{Line, Section};
+use crate::text::table::{Cell, Line, Section};
 
 pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
+    let fastest = most(rows, |row| match row {
+        Row::Pipeline { images_per_second, .. } => Some(*images_per_second),
+        _ => None,
+    });
     let lines = rows.iter().filter_map(|row| match *row {
         Row::Pipeline { augmentation, threads, images_per_second } => {
             let detail = format!("{}, on {}.", work_detail(augmentation), threads_in_words(threads));
             Some(Line {
-                cells: vec![augmentation.label().to_owned(), rate(images_per_second)],
+                cells: vec![augmentation.label().into(), Cell::with_bar(rate(images_per_second), images_per_second, fastest)],
                 detail,
                 unreliable: disturbed.contains(&Subject::Pipeline),
             })
@@ -23,6 +27,7 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
         about: "augmentation of training images and their copying into batches, which runs alongside training".to_owned(),
         columns: ["Augmentation", "images/s"].map(str::to_owned).to_vec(),
         lines: lines.collect(),
+        bars: "Bars: share of the fastest",
     }
 }
 
@@ -36,6 +41,10 @@ const fn work_detail(augmentation: Augmentation) -> &'static str {
 }
 
 pub(super) fn updates(rows: &[Row], disturbed: &[Subject]) -> Section {
+    let slowest = most(rows, |row| match row {
+        Row::Update { microseconds, .. } => Some(*microseconds),
+        _ => None,
+    });
     let mut counted = 0;
     let lines: Vec<Line> = rows
         .iter()
@@ -43,7 +52,7 @@ pub(super) fn updates(rows: &[Row], disturbed: &[Subject]) -> Section {
             Row::Update { optimizer, parameters, threads, microseconds } => {
                 counted = parameters;
                 let unreliable = disturbed.contains(&Subject::Updates);
-                Some(Line { unreliable, ..update_line(optimizer, parameters, threads, microseconds) })
+                Some(Line { unreliable, ..update_line(optimizer, parameters, threads, microseconds, slowest) })
             }
             _ => None,
         })
@@ -53,11 +62,12 @@ pub(super) fn updates(rows: &[Row], disturbed: &[Subject]) -> Section {
         about: format!("one update of {} parameters, on all threads", grouped(counted)),
         columns: ["Optimiser", "time per update"].map(str::to_owned).to_vec(),
         lines,
+        bars: "Bars: share of the longest time",
     }
 }
 
-fn update_line(optimizer: OptimizerKind, parameters: u64, threads: u32, microseconds: f64) -> Line {
+fn update_line(optimizer: OptimizerKind, parameters: u64, threads: u32, microseconds: f64, slowest: f64) -> Line {
     let per_second = parameters as f64 / microseconds / 1e3;
     let detail = format!("{} million parameters per millisecond on {}.", significant(per_second / 1e3), threads_in_words(threads));
-    Line { cells: vec![optimizer.label().to_owned(), micros(microseconds)], detail, unreliable: false }
+    Line { cells: vec![optimizer.label().into(), Cell::with_bar(micros(microseconds), microseconds, slowest)], detail, unreliable: false }
 }

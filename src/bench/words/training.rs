@@ -4,7 +4,7 @@ use super::{rate, thread_counts, threads_in_words};
 use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{ModelKind, Precision};
 use crate::text::format::{duration, significant};
-use crate::text::table::{Line, Section};
+use crate::text::table::{Cell, Line, Section};
 
 /// A model's steps in one number format.
 #[derive(Clone, Copy)]
@@ -25,13 +25,17 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
     let all = counts.last().copied().unwrap_or(1);
     let mut lines = Vec::new();
     for &model in ModelKind::ALL {
+        let fastest = super::most(rows, |row| match row {
+            Row::Step { model: this, images_per_second, .. } if *this == model => Some(*images_per_second),
+            _ => None,
+        });
         for &precision in Precision::ALL {
             let steps: Vec<Steps> = rows.iter().filter_map(|row| steps_of(row, model, precision)).collect();
             let one = steps.iter().find(|steps| steps.threads == 1);
             let most = steps.iter().find(|steps| steps.threads == all).or(one);
             if let Some(most) = most {
                 let unreliable = disturbed.contains(&Subject::Steps(model));
-                lines.push(Line { unreliable, ..training_line(model, precision, one, most) });
+                lines.push(Line { unreliable, ..training_line(model, precision, one, most, fastest) });
             }
         }
     }
@@ -52,6 +56,7 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
             .to_owned(),
         columns,
         lines,
+        bars: "Bars: share of the same network's fastest; in the last column, of 100 %",
     }
 }
 
@@ -66,9 +71,9 @@ fn steps_of(row: &Row, wanted: ModelKind, format: Precision) -> Option<Steps> {
     }
 }
 
-fn training_line(model: ModelKind, precision: Precision, one: Option<&Steps>, most: &Steps) -> Line {
+fn training_line(model: ModelKind, precision: Precision, one: Option<&Steps>, most: &Steps, fastest: f64) -> Line {
     let name = if precision == Precision::F32 { model.label().to_owned() } else { format!("{}, {}", model.label(), precision.name()) };
-    let one_rate = one.map_or_else(String::new, |one| rate(one.images_per_second));
+    let one_rate = one.map_or_else(Cell::default, |one| Cell::with_bar(rate(one.images_per_second), one.images_per_second, fastest));
     let speed_up = one
         .filter(|one| one.threads != most.threads)
         .map_or_else(String::new, |one| format!("{:.2}×", most.images_per_second / one.images_per_second));
@@ -79,13 +84,13 @@ fn training_line(model: ModelKind, precision: Precision, one: Option<&Steps>, mo
         duration(60_000.0 / most.images_per_second)
     );
     let cells = vec![
-        name,
-        most.batch_size.to_string(),
-        significant(most.milliseconds),
-        rate(most.images_per_second),
+        name.into(),
+        most.batch_size.to_string().into(),
+        significant(most.milliseconds).into(),
+        Cell::with_bar(rate(most.images_per_second), most.images_per_second, fastest),
         one_rate,
-        speed_up,
-        format!("{:.0} %", most.share * 100.0),
+        speed_up.into(),
+        Cell::with_bar(format!("{:.0} %", most.share * 100.0), most.share, 1.0),
     ];
     Line { cells, detail, unreliable: false }
 }
@@ -93,13 +98,14 @@ fn training_line(model: ModelKind, precision: Precision, one: Option<&Steps>, mo
 pub(super) fn beside_plain_candle(rows: &[Row], disturbed: &[Subject]) -> Section {
     let line = |row: &Row| match *row {
         Row::PlainCandle { model, batch_size, threads, milliseconds, images_per_second, inkling_images_per_second, speedup } => {
+            let fastest = images_per_second.max(inkling_images_per_second);
             let cells = vec![
-                model.label().to_owned(),
-                batch_size.to_string(),
-                significant(milliseconds),
-                rate(images_per_second),
-                rate(inkling_images_per_second),
-                format!("{speedup:.1}×"),
+                model.label().into(),
+                batch_size.to_string().into(),
+                significant(milliseconds).into(),
+                Cell::with_bar(rate(images_per_second), images_per_second, fastest),
+                Cell::with_bar(rate(inkling_images_per_second), inkling_images_per_second, fastest),
+                format!("{speedup:.1}×").into(),
             ];
             let detail =
                 format!("Steps of both in turn, in f32 on {}; batches of the same size from the same data.", threads_in_words(threads));
@@ -114,5 +120,6 @@ pub(super) fn beside_plain_candle(rows: &[Row], disturbed: &[Subject]) -> Sectio
             .to_owned(),
         columns: ["Network", "batch", "candle, ms per step", "candle, images/s", "Inkling, images/s", "Inkling is"].map(str::to_owned).to_vec(),
         lines: rows.iter().filter_map(line).collect(),
+        bars: "Bars: share of the faster of both",
     }
 }

@@ -14,8 +14,11 @@ use crate::hardware::{Line, lines};
 
 /// Below this width, in points, there is a single column.
 const TWO_COLUMNS: f32 = 1000.0;
-/// The width of the hardware column, in points.
-const HARDWARE_WIDTH: f32 = 360.0;
+/// The width of the hardware column, in points, and its share of a wide window.
+const HARDWARE_WIDTH: std::ops::RangeInclusive<f32> = 360.0..=520.0;
+const HARDWARE_SHARE: f32 = 0.19;
+/// The greatest width of the self-test, in points.
+const TEXT_WIDTH: f32 = 1000.0;
 
 /// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -31,8 +34,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     }
     let height = ui.available_height();
+    let width = (ui.available_width() * HARDWARE_SHARE).clamp(*HARDWARE_WIDTH.start(), *HARDWARE_WIDTH.end());
     ui.horizontal_top(|ui| {
-        ui.allocate_ui_with_layout(vec2(HARDWARE_WIDTH, height), Layout::top_down(Align::Min), |ui| {
+        ui.allocate_ui_with_layout(vec2(width, height), Layout::top_down(Align::Min), |ui| {
             ScrollArea::vertical().id_salt("findings").auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width(ui.available_width() - style::GAP);
                 this_machine(ui, app, actions);
@@ -41,8 +45,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.add_space(style::GAP);
         ui.vertical(|ui| {
             ScrollArea::vertical().id_salt("benchmark").auto_shrink(false).show(ui, |ui| {
-                ui.set_max_width((ui.available_width() - style::GAP).min(1000.0));
-                self_test::show(ui, app, actions);
+                ui.set_max_width(ui.available_width() - style::GAP);
+                ui.scope(|ui| {
+                    ui.set_max_width(ui.available_width().min(TEXT_WIDTH));
+                    self_test::show(ui, app, actions);
+                });
                 ui.add_space(style::GAP);
                 benchmark::show(ui, app, actions);
             });
