@@ -73,15 +73,13 @@ fn the_model_is_named_and_the_run_in_progress_with_its_step() {
 #[test]
 fn facts_of_a_model_say_what_its_name_does_not() {
     let starter = ModelInfo { validation_accuracy: Some(0.9771), ..info(ModelRef::Starter) };
-    assert_eq!(
-        model_facts(&starter, None),
-        format!("{}, trained on {}, validation accuracy 97.7 %", starter.kind.label(), starter.data.label())
-    );
-    let file = ModelInfo { reference: ModelRef::File("runs/a/model.safetensors".into()), ..starter };
-    assert_eq!(model_facts(&file, None), "Validation accuracy 97.7 %", "its name says network and data");
-    assert_eq!(model_facts(&ModelInfo { validation_accuracy: None, ..file }, None), "");
+    let (network, data) = (starter.kind.label(), starter.data.label());
+    assert_eq!(model_facts(&starter, "Starter model", None), format!("{network}, trained on {data}, validation accuracy 97.7 %"));
+    let named = format!("{network} on {data} 2");
+    assert_eq!(model_facts(&starter, &named, None), "Validation accuracy 97.7 %", "its name says network and data");
+    assert_eq!(model_facts(&ModelInfo { validation_accuracy: None, ..starter }, &named, None), "");
     let mut run = RunView::new(JobId(3), RunConfig::default());
     run.phase = Phase::Training;
     run.now.step = 1200;
-    assert_eq!(model_facts(&info(ModelRef::Training(JobId(3))), Some(&run)), "Weights of step 1,200");
+    assert_eq!(model_facts(&info(ModelRef::Training(JobId(3))), "Current run", Some(&run)), "Weights of step 1,200");
 }

@@ -67,16 +67,16 @@ pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
     }
 }
 
-/// What the name of the model in use does not say: "MLP, trained on Built-in digits, validation accuracy 97.7 %"; may be empty.
-pub fn model_facts(reader: &ModelInfo, run: Option<&RunView>) -> String {
-    let network = match (&reader.reference, run) {
-        (ModelRef::Training(id), Some(run)) if run.id == *id && run.is_active() => {
-            return format!("Weights of step {}", grouped(run.now.step));
-        }
-        // Named after them.
-        (ModelRef::File(_), _) => None,
-        (ModelRef::Starter | ModelRef::Training(_), _) => Some(format!("{}, trained on {}", reader.kind.label(), reader.data.label())),
-    };
+/// What the model's name does not say: "MLP, trained on Built-in digits, validation accuracy 97.7 %"; may be empty.
+pub fn model_facts(reader: &ModelInfo, name: &str, run: Option<&RunView>) -> String {
+    if let (ModelRef::Training(id), Some(run)) = (&reader.reference, run)
+        && run.id == *id
+        && run.is_active()
+    {
+        return format!("Weights of step {}", grouped(run.now.step));
+    }
+    let (network, data) = (reader.kind.label(), reader.data.label());
+    let network = (!name.contains(network) || !name.contains(&data)).then(|| format!("{network}, trained on {data}"));
     let accuracy = reader.validation_accuracy.map(|accuracy| format!("validation accuracy {}", percent(f64::from(accuracy), 1)));
     capitalised(&network.into_iter().chain(accuracy).collect::<Vec<_>>().join(", "))
 }
