@@ -91,6 +91,8 @@ pub enum Job {
         /// What they are timed with.
         sides: Vec<Side>,
     },
+    /// Time a few training steps of each of these configurations, for an estimate of how long it takes.
+    TimeSteps(Vec<RunConfig>),
     /// Export a model, or only tell what its export would hold.
     Export {
         /// The model.
@@ -278,6 +280,13 @@ pub enum JobResult {
     Compare {
         /// Sides that could not be measured, and why.
         failed: Vec<(Side, Problem)>,
+        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        background_load: f32,
+    },
+    /// The throughput of each configuration.
+    TimeSteps {
+        /// In training images per second, in the order of the configurations; `None` where it could not be measured.
+        images_per_second: Vec<Option<f64>>,
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
         background_load: f32,
     },

@@ -23,7 +23,7 @@ use inkling::records::{
     CLASSES, EpochRecord, Evaluation, FileInfo, HeldOutAnswer, HeldOutImage, ImportFinding, JobId, LearningSnapshot, Mistake, ModelInfo,
     ModelRef, Prediction, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TensorFormat, TensorInfo, WeightImages,
 };
-use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
+use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
 
 use crate::jobs::{cancelled, done, failed, progress};
@@ -415,6 +415,10 @@ impl FakeEngine {
             Job::Compare { config, .. } => {
                 self.measuring(id, Subject::Steps(config.model), 0.5, 6.0);
                 self.benchmark = Some(id);
+            }
+            Job::TimeSteps(configs) => {
+                let images_per_second = configs.iter().map(|config| (config.preset != Some(Preset::Best)).then_some(6000.0)).collect();
+                self.send(done(id, JobResult::TimeSteps { images_per_second, background_load: 0.0 }));
             }
             Job::Export { spec, to: Some(_), .. } if spec.is_quantized() => {
                 self.send(progress(id.0, 0.5));

@@ -28,10 +28,14 @@ impl App {
                 if step == WizardStep::Hardware && !self.checks.contains_key(&DeviceChoice::Cpu) {
                     self.check_device(DeviceChoice::Cpu);
                 }
+                self.benchmark.presets_wanted |= !matches!(step, WizardStep::Welcome | WizardStep::Hardware);
+                self.time_presets();
             }
             Action::CloseWizard => {
                 self.wizard = None;
                 self.settings.wizard_done = true;
+                self.benchmark.presets_wanted = true;
+                self.time_presets();
             }
             Action::Configure(config) => {
                 self.chosen = true;

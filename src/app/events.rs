@@ -141,6 +141,7 @@ impl App {
                 self.hardware = Some(*hardware);
                 self.check_gpu();
                 self.follow_recommendation();
+                self.time_presets();
             }
             BackgroundResult::Data(found) => {
                 self.found = Some(found);
@@ -153,6 +154,7 @@ impl App {
             BackgroundResult::Thumbnail { folder, thumbnail } => self.set_thumbnail(&folder, thumbnail),
             BackgroundResult::Checked { device, found, .. } => {
                 self.checks.insert(device, Checked::Done(found));
+                self.time_presets();
             }
             BackgroundResult::Interrupted(runs) => self.set_interrupted(runs),
             BackgroundResult::LastSession { interrupted, finished } => self.restore_last_session(interrupted, finished),

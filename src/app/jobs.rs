@@ -44,6 +44,11 @@ impl Jobs {
         self.newest(|job| matches!(job, Job::Benchmark(_) | Job::Compare { .. }))
     }
 
+    /// True while the presets are timed.
+    pub fn is_timing_presets(&self) -> bool {
+        self.newest(|job| matches!(job, Job::TimeSteps(_))).is_some()
+    }
+
     /// The export that is being written; previews do not count.
     pub fn export(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::Export { to: Some(_), .. }))
@@ -142,11 +147,13 @@ impl App {
                     run.checkpoint = None;
                 }
                 self.on_job_without_result(&ended, Phase::Failed);
-                if !self.export_failed(&ended.job, &problem) {
+                // Nobody asked for the estimates.
+                if !matches!(ended.job, Job::TimeSteps(_)) && !self.export_failed(&ended.job, &problem) {
                     self.show_problem(&problem);
                 }
             }
         }
+        self.time_presets();
     }
 
     fn on_job_done(&mut self, RunningJob { id, job, rows, .. }: RunningJob, result: JobResult) {
@@ -176,6 +183,11 @@ impl App {
                 }
             }
             JobResult::Compare { failed, background_load } => self.benchmark.set_compared(rows, failed, background_load),
+            JobResult::TimeSteps { images_per_second, background_load } => {
+                if let Job::TimeSteps(configs) = &job {
+                    self.presets_timed(configs, images_per_second, background_load);
+                }
+            }
             JobResult::Export(report) => self.exported(&job, report),
             JobResult::Import { summary, finding } => {
                 self.list_runs();
@@ -196,6 +208,8 @@ impl App {
                 }
             }
             Job::Compare { .. } => self.benchmark.comparing = None,
+            // Later: something else was asked for.
+            Job::TimeSteps(_) => self.benchmark.presets_wanted = phase == Phase::Discarded,
             _ => {}
         }
     }
@@ -206,6 +220,7 @@ fn device_of(job: &Job) -> Option<DeviceChoice> {
     match job {
         Job::Train { config, .. } => Some(config.device),
         Job::Compare { sides, .. } => sides.iter().map(|side| side.device).find(|device| *device == DeviceChoice::Cuda),
+        Job::TimeSteps(configs) => configs.iter().map(|config| config.device).find(|device| *device == DeviceChoice::Cuda),
         _ => None,
     }
 }

@@ -33,6 +33,6 @@ pub use machine::{
 pub use models::{Change, Dropped, ExportView, InTheWay, ResultsView, Thumbnail};
 pub use notice::{Notice, Offer, Severity};
 pub use run::{Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress};
-pub use settings::{PEN, Settings, Theme, WindowGeometry, ZOOM};
+pub use settings::{PEN, PresetRate, Settings, Theme, WindowGeometry, ZOOM};
 pub use setup::{Block, Field, Samples, ValidationError, blocks, expected_accuracy};
 pub use state::{App, AppDeps};

@@ -21,6 +21,7 @@ pub use budget::{Listener, Progress};
 pub use comparisons::{BATCH_SIZES, Compared, Open, batch_sizes, compare, devices, fastest, rates, side_of, sweet_spot};
 pub use error::BenchError;
 pub use plain_candle::PlainCandle;
+pub use steps::time_steps;
 pub use store::{latest, save};
 pub use words::{busy, disturbance, heading, sections, subject, text};
 

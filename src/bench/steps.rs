@@ -7,19 +7,23 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::BenchError;
-use super::budget::BenchBudget;
-use super::comparisons::Open;
+use super::budget::{BenchBudget, Listener};
+use super::comparisons::{Open, side_of};
+use super::digits;
 use super::step_timer::{Interleaved, Samples, StepTimer};
 use crate::data::DataSet;
 use crate::math::quantiles::median;
 use crate::nn::backend::cpu::LargeProduct;
 use crate::nn::{BackendKind, DeviceContext, flops};
-use crate::records::benchmark::{Row, Side, Subject};
+use crate::records::benchmark::{Extent, Row, Side, Subject};
 use crate::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig};
 use crate::train;
 
 /// Each side gets this many runs, in turn with the others.
 const RUNS: u32 = 2;
+
+/// Seconds for each configuration of which only an estimate is wanted.
+const ESTIMATE: f64 = 0.4;
 
 /// The usual batch size of a model.
 pub(super) const fn batch_size(model: ModelKind) -> u32 {
@@ -96,6 +100,32 @@ pub(super) fn steps(
         }
     }
     Ok(all.into_iter().map(|(side, samples)| (side, samples.map(|samples| row(&samples, base.model, side, product_size)))).collect())
+}
+
+/// A quick measurement of each configuration as it is, on its own device: images per second, `None` where it could not be trained; and the
+/// share of the CPU that other programs used meanwhile, 0 to 1.
+pub fn time_steps(configs: &[RunConfig], open: Open<'_>, listener: &mut dyn Listener) -> Result<(Vec<Option<f64>>, f32), BenchError> {
+    let mut budget = BenchBudget::start(Extent::Full, ESTIMATE * configs.len() as f64, listener);
+    let data = digits(&mut budget)?;
+    let mut devices = HashMap::new();
+    let mut rates = Vec::new();
+    for config in configs {
+        let time = budget.start_part(Subject::Steps(config.model), ESTIMATE)?;
+        let side = side_of(config);
+        let rate = match devices.entry(side.device).or_insert_with(|| open(side.device)) {
+            Ok(context) => match run(&mut budget, time, config, side, &data, context, None) {
+                Ok(samples) => Some(f64::from(side.batch_size) / median(&samples.steps)),
+                Err(BenchError::Cancelled(cancelled)) => return Err(cancelled.into()),
+                Err(problem) => {
+                    tracing::warn!(%problem, model = %config.model, "steps could not be timed");
+                    None
+                }
+            },
+            Err(_) => None,
+        };
+        rates.push(rate);
+    }
+    Ok((rates, budget.background_load()))
 }
 
 fn row(samples: &Samples, model: ModelKind, side: Side, product_size: usize) -> Row {

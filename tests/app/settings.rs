@@ -3,8 +3,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use inkling::app::{Action, Settings, Theme, WindowGeometry};
-use inkling::run_config::{InferenceChoice, ModelKind, RunConfig};
+use inkling::app::{Action, PresetRate, Settings, Theme, WindowGeometry};
+use inkling::bench::side_of;
+use inkling::run_config::{InferenceChoice, ModelKind, Preset, RunConfig};
 
 use crate::fake_engine::{Answers, app_with};
 use crate::meter::peak_of;
@@ -16,6 +17,7 @@ fn unusual() -> Settings {
         zoom: 1.3,
         window: Some(WindowGeometry { position: Some([30.0, 40.0]), size: [1000.0, 700.0], maximized: false }),
         config: RunConfig { model: ModelKind::LeNet, epochs: 7, ..RunConfig::default() },
+        preset_rates: vec![PresetRate { preset: Preset::OneEpoch, side: side_of(&RunConfig::default()), images_per_second: 5000.0 }],
         former_learning_rate: Some(0.003),
         last_model: Some("runs/one/model.safetensors".into()),
         data_folders: vec!["some/where".into()],

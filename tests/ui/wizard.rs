@@ -2,11 +2,13 @@
 
 use eframe::egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, Phase, WizardStep};
-use inkling::run_config::{DataSource, Preset};
+use inkling::app::{Action, Checked, Phase, WizardStep};
+use inkling::protocol::Job;
+use inkling::run_config::{DataSource, Precision, Preset, RunConfig};
 
 use super::window::{first_launch, until, usual};
 use crate::fake_engine::Answers;
+use crate::jobs::submitted;
 
 #[test]
 fn enter_alone_leads_through_every_page() {
@@ -82,6 +84,31 @@ fn the_recommended_preset_is_named_and_another_can_be_chosen() {
     window.get_by_label(other.label()).click();
     window.run_steps(3);
     assert_eq!(window.state().app().config.preset, Some(other));
+}
+
+#[test]
+fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
+    let (mut window, mut engine) = first_launch(Answers::default());
+    until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
+    engine.heard.clear();
+    window.get_by_label("Hardware").click();
+    window.run_steps(3);
+    until(&mut window, "the CPU is tested", |app| app.checks.values().all(|check| *check != Checked::Running));
+    engine.serve();
+    assert!(!engine.heard.iter().any(|command| matches!(submitted(command), Some((_, Job::TimeSteps(_))))), "not while it is not needed");
+    window.get_by_label("Preset").click();
+    window.run_steps(3);
+    assert!(window.query_all_by_label_contains("measuring the time").count() >= Preset::ALL.len());
+    engine.serve();
+    window.run_steps(3);
+    // 6,000 images per second, of 60,000: the fake engine measures all but one.
+    assert_eq!(window.query_all_by_label_contains("about 10 s on this machine").count(), 1);
+    assert_eq!(window.query_all_by_label_contains("on this machine").count(), Preset::ALL.len() - 1);
+    let app = window.state().app();
+    assert_eq!(app.settings.preset_rates.len(), Preset::ALL.len() - 1);
+    assert_eq!(app.expected_time(&app.with_preset(Preset::Best)), None);
+    let slower = RunConfig { precision: Precision::Bf16, ..app.with_preset(Preset::OneEpoch) };
+    assert_eq!(app.expected_time(&slower), None, "that was not measured");
 }
 
 #[test]

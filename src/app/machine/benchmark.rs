@@ -15,6 +15,8 @@ use crate::run_config::{DeviceChoice, Precision, RunConfig};
 pub struct BenchmarkView {
     /// What the comparison in progress is about, and the settings it is made for.
     pub comparing: Option<(ComparisonKind, RunConfig)>,
+    /// True once the presets are to be timed, as soon as nothing else is measured.
+    pub(in crate::app) presets_wanted: bool,
     /// The newest report and, if it could be saved, its files.
     pub last: Option<(Report, Option<Saved>)>,
     /// The last comparison of batch sizes.

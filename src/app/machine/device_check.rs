@@ -42,6 +42,11 @@ impl App {
         });
     }
 
+    /// True while a self-test is running.
+    pub(in crate::app) fn is_checking_a_device(&self) -> bool {
+        self.checks.values().any(|check| *check == Checked::Running)
+    }
+
     /// Tests GPUs that could be used: they are only used once they have passed.
     pub(in crate::app) fn check_gpu(&mut self) {
         for device in [DeviceChoice::Cuda, DeviceChoice::Metal] {

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
-use crate::run_config::{InferenceChoice, RunConfig};
+use crate::records::benchmark::Side;
+use crate::run_config::{InferenceChoice, Preset, RunConfig};
 use crate::system::WriteError;
 use crate::system::files;
 
@@ -45,6 +46,17 @@ impl WindowGeometry {
     }
 }
 
+/// How fast a machine trains with a preset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PresetRate {
+    /// The preset.
+    pub preset: Preset,
+    /// What it was measured with.
+    pub side: Side,
+    /// Its throughput.
+    pub images_per_second: f64,
+}
+
 /// Larger files are refused: settings have a few kilobytes.
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -68,6 +80,8 @@ pub struct Settings {
     pub window: Option<WindowGeometry>,
     /// The configuration of the last run.
     pub config: RunConfig,
+    /// How fast this machine trains with the presets, from a quick measurement.
+    pub preset_rates: Vec<PresetRate>,
     /// The learning rate before fine-tuning lowered it, for a run that starts afresh after all.
     pub former_learning_rate: Option<f64>,
     /// The file of the model that was used last; `None` for the starter model.
@@ -101,6 +115,7 @@ impl Default for Settings {
             zoom: 1.0,
             window: None,
             config: RunConfig::default(),
+            preset_rates: Vec::new(),
             former_learning_rate: None,
             last_model: None,
             data_folders: Vec::new(),

@@ -2,15 +2,21 @@
 //! for the presets by us.
 
 use crate::app::App;
+use crate::app::settings::PresetRate;
 use crate::bench::side_of;
-use crate::records::benchmark::{Side, Subject};
+use crate::protocol::Job;
+use crate::records::benchmark::{BUSY, Side, Subject};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
 use crate::text::format::duration;
 
 impl App {
     /// The estimated training time of these settings on the chosen data, once there is something to estimate it from: "40 s".
     pub fn expected_time(&self, config: &RunConfig) -> Option<String> {
-        let rate = self.rate_of_runs(config).or_else(|| self.measured_rate(config)).or_else(|| self.benchmarked_rate(config))?;
+        let rate = self
+            .rate_of_runs(config)
+            .or_else(|| self.measured_rate(config))
+            .or_else(|| self.benchmarked_rate(config))
+            .or_else(|| self.preset_rate(config))?;
         self.total_time(config, rate)
     }
 
@@ -23,14 +29,10 @@ impl App {
     /// The throughput of the newest run with the same work for each image, on the same device; in images per second.
     fn rate_of_runs(&self, config: &RunConfig) -> Option<f64> {
         let side = self.side(config);
-        let alike = |other: &RunConfig| {
-            (other.model, other.activation, other.augmentation, other.optimizer, other.batch_size)
-                == (config.model, config.activation, config.augmentation, config.optimizer, config.batch_size)
-        };
         let runs = self.runs.iter().flatten().filter_map(|entry| entry.summary.as_ref().ok());
         let mut found = runs.filter(|run| {
             let plan = &run.plan;
-            alike(&run.config) && (plan.device, plan.precision, plan.threads) == (side.device, side.precision, side.threads)
+            same_work(&run.config, config) && (plan.device, plan.precision, plan.threads) == (side.device, side.precision, side.threads)
         });
         found.find(|run| run.images_per_second > 0.0).map(|run| run.images_per_second)
     }
@@ -45,9 +47,57 @@ impl App {
         report.images_per_second(config.model, config.precision, threads)
     }
 
+    /// The throughput from the quick measurement of the presets.
+    fn preset_rate(&self, config: &RunConfig) -> Option<f64> {
+        let side = self.side(config);
+        let mut rates = self.settings.preset_rates.iter();
+        let found = rates.find(|rate| rate.side == side && same_work(&RunConfig::preset(rate.preset), config))?;
+        Some(found.images_per_second)
+    }
+
+    /// Measures how fast this machine trains with each preset as soon as nothing else is measured, once it was asked for.
+    pub(in crate::app) fn time_presets(&mut self) {
+        let is_measuring = self.hardware.is_none() || self.is_checking_a_device() || !self.jobs.is_empty();
+        if !self.benchmark.presets_wanted || is_measuring {
+            return;
+        }
+        self.benchmark.presets_wanted = false;
+        if self.settings.preset_rates.is_empty() {
+            let configs = Preset::ALL.iter().map(|&preset| self.with_device(&self.with_preset(preset))).collect();
+            self.submit(Job::TimeSteps(configs));
+        }
+    }
+
+    /// Takes in how fast the presets are. Where other programs disturbed the measurement, no estimate is better than a wrong one.
+    pub(in crate::app) fn presets_timed(&mut self, configs: &[RunConfig], rates: Vec<Option<f64>>, background_load: f32) {
+        if background_load > BUSY {
+            tracing::info!(background_load, "the presets were timed on a busy machine");
+            return;
+        }
+        let measured = configs.iter().zip(rates).filter_map(|(config, rate)| Some((config, rate?)));
+        self.settings.preset_rates = measured
+            .filter_map(|(config, images_per_second)| {
+                Some(PresetRate { preset: config.preset?, side: self.side(config), images_per_second })
+            })
+            .collect();
+    }
+
+    /// The chosen settings with a preset's values.
+    pub fn with_preset(&self, preset: Preset) -> RunConfig {
+        let mut config = self.config.clone();
+        config.apply_preset(preset);
+        config
+    }
+
     fn side(&self, config: &RunConfig) -> Side {
         Side { device: self.device_for(config.device, config.precision), ..side_of(config) }
     }
+}
+
+/// True if an image takes the same work with both.
+fn same_work(one: &RunConfig, other: &RunConfig) -> bool {
+    let work = |config: &RunConfig| (config.model, config.activation, config.augmentation, config.optimizer, config.batch_size);
+    work(one) == work(other)
 }
 
 /// The test accuracy that a preset reaches on this data, as measured for `docs/figures.md`: "99.2 %"; `None` for data that was not measured.

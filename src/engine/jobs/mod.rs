@@ -5,6 +5,7 @@ mod compare;
 mod evaluate;
 mod export;
 mod import;
+mod time_steps;
 mod train;
 
 use super::command_queue::CommandQueue;
@@ -44,6 +45,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
         Job::Evaluate { model, data } => evaluate::run(workspace, context, model, data),
         Job::Benchmark(extent) => benchmark::run(workspace, context, *extent),
         Job::Compare { config, sides } => compare::run(workspace, context, config, sides),
+        Job::TimeSteps(configs) => time_steps::run(workspace, context, configs),
         Job::Export { model, spec, to, replace } => export::run(workspace, context, model, spec, to.as_deref(), *replace),
         Job::Import(spec) => import::run(workspace, context, spec),
     };

@@ -28,8 +28,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     let chosen = app.config.preset == Some(preset);
-    let mut config = app.config.clone();
-    config.apply_preset(preset);
+    let config = app.with_preset(preset);
     let RunConfig { model, epochs, .. } = config;
     let work = format!("{}, {}", model.label(), count(u64::from(epochs), "epoch"));
     let accuracy = expected_accuracy(preset, &app.config.data).map_or_else(String::new, |accuracy| format!("about {accuracy} accuracy"));

@@ -1,6 +1,6 @@
 //! The content of the wizard's pages.
 
-use eframe::egui::{Color32, Frame, Id, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::{Align, Color32, Frame, Id, Label, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 use super::came_by_arrow;
 use crate::app::{Action, App, WizardStep};
@@ -58,7 +58,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut offer = |ui: &mut Ui, source: Option<DataSource>, title: &str, body: &str| {
         let spec = source.map(DataSpec::single);
         let chosen = spec.as_ref() == Some(&app.config.data);
-        if option(ui, chosen, spec.is_some(), title, body)
+        if option(ui, chosen, spec.is_some(), title, "", body)
             && let Some(data) = spec
         {
             let mut config = app.config.clone();
@@ -110,12 +110,18 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     for &preset in Preset::ALL {
         let best = recommended.as_ref().is_some_and(|(recommended, _)| *recommended == Some(preset));
         let title = if best { format!("{} (recommended)", preset.label()) } else { preset.label().to_owned() };
-        if option(ui, app.config.preset == Some(preset), true, &title, &run_panel::descriptions::preset(preset, &app.config.data)) {
+        let time = match app.expected_time(&app.with_preset(preset)) {
+            Some(time) => format!("about {time} on this machine"),
+            None if app.jobs.is_timing_presets() => "measuring the time…".to_owned(),
+            None => String::new(),
+        };
+        let about = run_panel::descriptions::preset(preset, &app.config.data);
+        if option(ui, app.config.preset == Some(preset), true, &title, &time, &about) {
             actions.push(Action::ApplyPreset(preset));
         }
     }
     if app.config.preset.is_none() {
-        option(ui, true, true, "Custom settings", "The current settings of the run panel.");
+        option(ui, true, true, "Custom settings", "", "The current settings of the run panel.");
     }
     ui.label(style::hint("You can change every setting later on the Train screen."));
 }
@@ -175,8 +181,8 @@ fn strokes(ui: &Ui, ink: &Ink, place: Rect, color: Color32, share: f32) {
     }
 }
 
-/// One of several options, a card with a radio button; true when it was selected.
-fn option(ui: &mut Ui, chosen: bool, possible: bool, title: &str, body: &str) -> bool {
+/// One of several options, a card with a radio button; true when it was selected. `figure` stands at the right of the title.
+fn option(ui: &mut Ui, chosen: bool, possible: bool, title: &str, figure: &str, body: &str) -> bool {
     let palette = style::palette(ui);
     let frame = style::card(ui);
     let frame = if chosen { frame.stroke(Stroke::new(2.0, palette.accent)) } else { frame };
@@ -184,10 +190,17 @@ fn option(ui: &mut Ui, chosen: bool, possible: bool, title: &str, body: &str) ->
         ui.set_min_width(ui.available_width());
         ui.add_enabled_ui(possible, |ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            let radio = ui.radio(chosen, RichText::new(title).strong().size(16.0));
+            let radio = ui
+                .horizontal(|ui| {
+                    let radio = ui.radio(chosen, RichText::new(title).strong().size(16.0));
+                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(figure));
+                    radio
+                })
+                .inner;
             // As everywhere, an arrow key that moves to a radio button chooses it.
             let clicked = radio.clicked() || (!chosen && radio.has_focus() && came_by_arrow(ui));
             ui.horizontal(|ui| {
+                ui.spacing_mut().interact_size.y = 0.0;
                 // Aligned with the title, which follows the radio button.
                 ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing - ui.spacing().item_spacing.x);
                 ui.add(Label::new(RichText::new(body).weak()).wrap());
