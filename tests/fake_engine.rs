@@ -417,7 +417,7 @@ impl FakeEngine {
                 self.benchmark = Some(id);
             }
             Job::TimeSteps(configs) => {
-                let images_per_second = configs.iter().map(|config| (config.preset != Some(Preset::Best)).then_some(6000.0)).collect();
+                let images_per_second = configs.iter().map(|config| (config.preset != Some(Preset::Best)).then_some(5500.0)).collect();
                 self.send(done(id, JobResult::TimeSteps { images_per_second, background_load: 0.0 }));
             }
             Job::Export { spec, to: Some(_), .. } if spec.is_quantized() => {
