@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
@@ -252,7 +253,7 @@ fn f2_on_a_card_with_the_focus_renames_that_one() {
     harness.run();
     harness.key_press(Key::F2);
     harness.run();
-    harness.get_by_label("Name").type_text("Third");
+    harness.input_mut().events.push(Event::Text("Third".to_owned()));
     harness.run();
     harness.get_by_label("Save").click();
     harness.run();
@@ -264,7 +265,8 @@ fn a_note_is_written_from_the_details_and_found_by_the_search() {
     let mut harness = stored([1280.0, 800.0]);
     harness.get_by_label("Add a note…").click();
     harness.run();
-    harness.get_by_label("Note").type_text("with rotation");
+    // The field has the focus, and Enter saves.
+    harness.input_mut().events.push(Event::Text("with rotation".to_owned()));
     harness.run();
     harness.key_press(Key::Enter);
     harness.run();
@@ -298,4 +300,24 @@ fn starred_models_are_marked_and_can_come_first() {
     harness.get_by_label("Star").click();
     harness.run();
     assert_eq!(annotated(&harness), Some((folder(&harness, 0), starred)), "the star in the details is that of the selected model");
+}
+
+#[test]
+fn a_run_of_one_epoch_shows_its_steps() {
+    let mut harness = stored([1920.0, 1000.0]);
+    harness.get_by_role_and_label(Role::Figure, "Accuracy by epoch");
+    let steps: String = (1..=10).map(|step| format!("{step},0.5,0.{step:02},0.001\n")).collect();
+    std::fs::write(folder(&harness, 0).join("steps.csv"), steps).unwrap();
+    harness.state_mut().app.apply(Action::RefreshRuns);
+    for _ in 0..1000 {
+        harness.step();
+        if harness.state().app.thumbnail(&folder(&harness, 0)).is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    harness.run();
+    harness.get_by_role_and_label(Role::Figure, "Accuracy by step");
+    let settings = harness.get_by_label("Settings").rect();
+    assert!(settings.left() > harness.get_by_label("Parameters").rect().right(), "a wide window shows the settings beside the results");
 }

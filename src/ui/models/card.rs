@@ -117,7 +117,7 @@ impl Card<'_> {
         let (strong, weak) = (ui.visuals().strong_text_color(), ui.visuals().weak_text_color());
         let line = if self.in_use { format!("{} · in use", self.line) } else { self.line.clone() };
 
-        // From the right: accuracy, curve, texts.
+        // From the right: accuracy, curve, texts. The note is below all of them.
         let width = ui.available_width();
         let mut room = width - 2.0 * MARGIN[0];
         let accuracy_width = if self.accuracy.is_some() { ACCURACY_WIDTH } else { 0.0 };
@@ -128,7 +128,8 @@ impl Card<'_> {
         let star = if self.annotation.starred { body.size + 4.0 } else { 0.0 };
         let title = lines(ui, self.title, body.clone(), if self.broken { palette.bad } else { strong }, room - star, 2);
         let below = lines(ui, &line, small.clone(), weak, room, 1);
-        let note = (!self.annotation.note.is_empty()).then(|| lines(ui, &self.annotation.note, small.clone(), weak, room, 1));
+        let note =
+            (!self.annotation.note.is_empty()).then(|| lines(ui, &self.annotation.note, small.clone(), weak, width - 2.0 * MARGIN[0], 1));
         let is_cut = note.as_ref().is_some_and(|note| note.elided);
         let texts = title.size().y + 4.0 + below.size().y + note.as_ref().map_or(0.0, |note| note.size().y + 2.0);
 

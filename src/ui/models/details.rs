@@ -12,12 +12,15 @@ use crate::problem::Problem;
 use crate::records::{ModelRef, RunSummary};
 use crate::run_config::{OptimizerKind, RunConfig};
 use crate::runs::RunEntry;
-use crate::text::format::{duration, file_size, grouped, percent, plain};
+use crate::text::format::{count, duration, file_size, grouped, percent, plain};
 use crate::text::visible;
 use crate::ui::style;
 
 /// The Export button's tooltip.
 const EXPORT: &str = "Export as ONNX, PyTorch, safetensors, a candle program, a model card or a report";
+
+/// From this width on, in points, the settings stand beside the results.
+const TWO_COLUMNS: f32 = 940.0;
 
 /// The starter model.
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -73,13 +76,23 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view:
     buttons(ui, app, entry, summary, &mut view.confirming, actions);
     export::show(ui, app, &ModelRef::File(summary.model_path.clone()), actions);
     ui.add_space(style::GAP);
-    figures(ui, summary);
-    ui.add_space(style::GAP);
-    accuracy_plot::show(ui, summary);
+    let curve = app.thumbnail(&entry.folder);
+    let results = |ui: &mut Ui| {
+        figures(ui, summary);
+        ui.add_space(style::GAP);
+        accuracy_plot::show(ui, summary, curve);
+    };
     // How imported weights were trained is not known.
-    if !summary.epochs.is_empty() {
+    if summary.epochs.is_empty() {
+        results(ui);
+    } else if ui.available_width() >= TWO_COLUMNS {
+        ui.columns(2, |columns| {
+            results(&mut columns[0]);
+            settings(&mut columns[1], summary);
+        });
+    } else {
+        results(ui);
         ui.add_space(style::GAP / 2.0);
-        ui.label(RichText::new("Settings").strong());
         settings(ui, summary);
     }
     ui.add_space(style::GAP / 2.0);
@@ -168,6 +181,7 @@ fn figures(ui: &mut Ui, summary: &RunSummary) {
 }
 
 fn settings(ui: &mut Ui, summary: &RunSummary) {
+    ui.label(RichText::new("Settings").strong());
     let (config, plan) = (&summary.config, &summary.plan);
     facts(ui, "settings", |fact| {
         fact("Data", config.data.label());
@@ -198,7 +212,7 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
         if let Some(epochs) = config.early_stopping {
             fact("Early stopping", format!("after {epochs} epochs without improvement"));
         }
-        fact("Device", format!("{}, {} threads", plan.device.label(), plan.threads));
+        fact("Device", format!("{}, {}", plan.device.label(), count(plan.threads.into(), "thread")));
         fact("Precision", plan.precision.label().to_owned());
         fact("Seed", config.seed.to_string());
     });

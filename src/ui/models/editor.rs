@@ -17,8 +17,10 @@ pub struct Editor {
     annotation: Annotation,
     /// What the model is called without a name.
     unnamed: String,
-    /// The field that is to have the keyboard's focus first, until it has.
-    first: Option<First>,
+    /// The field that has the keyboard's focus while nothing else has.
+    first: First,
+    /// True until the name has been selected, so that a new one replaces it.
+    fresh: bool,
 }
 
 /// The field that the dialog opens with.
@@ -32,7 +34,7 @@ impl Editor {
     /// For this run; nothing for a damaged one.
     pub fn open(entry: &RunEntry, first: First) -> Option<Self> {
         let unnamed = entry.summary.as_ref().ok()?.config.title();
-        Some(Self { folder: entry.folder.clone(), annotation: entry.annotation.clone(), unnamed, first: Some(first) })
+        Some(Self { folder: entry.folder.clone(), annotation: entry.annotation.clone(), unnamed, first, fresh: true })
     }
 }
 
@@ -74,14 +76,17 @@ fn name_field(ui: &mut Ui, editor: &mut Editor) -> bool {
     let field = TextEdit::singleline(text).hint_text(editor.unnamed.clone()).char_limit(Annotation::MAX_NAME);
     let mut shown = field.desired_width(f32::INFINITY).show(ui);
     let field = shown.response.response.labelled_by(label.id);
-    if editor.first.take_if(|first| *first == First::Name).is_some() {
-        // A new name usually replaces the old one.
-        let all = CCursorRange::two(CCursor::default(), CCursor::new(editor.annotation.name.chars().count()));
-        shown.state.cursor.set_char_range(Some(all));
-        shown.state.store(ui.ctx(), field.id);
+    // Enter takes the focus from the field.
+    let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    if editor.first == First::Name && !entered && is_unfocused(ui) {
         field.request_focus();
+        if std::mem::take(&mut editor.fresh) {
+            let all = CCursorRange::two(CCursor::default(), CCursor::new(editor.annotation.name.chars().count()));
+            shown.state.cursor.set_char_range(Some(all));
+            shown.state.store(ui.ctx(), field.id);
+        }
     }
-    field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
+    entered
 }
 
 /// True once Enter was pressed in it.
@@ -91,8 +96,12 @@ fn note_field(ui: &mut Ui, editor: &mut Editor) -> bool {
     // Enter does not begin a line here: it saves, as in the field above.
     let field = TextEdit::multiline(text).return_key(None).desired_rows(2).char_limit(Annotation::MAX_NOTE).cursor_at_end(true);
     let field = ui.add(field.hint_text("For example what you tried with it").desired_width(f32::INFINITY)).labelled_by(label.id);
-    if editor.first.take_if(|first| *first == First::Note).is_some() {
+    if editor.first == First::Note && is_unfocused(ui) {
         field.request_focus();
     }
     field.has_focus() && ui.input(|input| input.key_pressed(Key::Enter))
+}
+
+fn is_unfocused(ui: &Ui) -> bool {
+    ui.memory(|memory| memory.focused().is_none())
 }

@@ -45,10 +45,10 @@ pub struct ModelsView {
 /// Below this width, in points, details are shown below the selected model instead of beside the list.
 const TWO_COLUMNS: f32 = 760.0;
 /// The list's share of the width beside the details, and its limits in points.
-const LIST_SHARE: f32 = 0.3;
-const LIST_WIDTH: RangeInclusive<f32> = 360.0..=520.0;
+const LIST_SHARE: f32 = 0.34;
+const LIST_WIDTH: RangeInclusive<f32> = 360.0..=560.0;
 /// The greatest width of the details, in points.
-const DETAILS_WIDTH: f32 = 900.0;
+const DETAILS_WIDTH: f32 = 1500.0;
 
 /// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Action>) {
