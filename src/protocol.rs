@@ -115,7 +115,7 @@ impl Job {
     }
 }
 
-/// What the engine reports. [`JobEvent::Progress`] and [`Event::Steps`] are telemetry: coalesced, at most 20 a second.
+/// What the engine reports. [`JobEvent::Progress`] and [`Event::Steps`] are telemetry: coalesced, at most ten a second.
 /// Everything else is delivered, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {

@@ -1,4 +1,4 @@
-//! How events leave the engine: at once, but telemetry at most 20 times a second. Never blocks.
+//! How events leave the engine: at once, but telemetry at most ten times a second. Never blocks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use crate::protocol::Event;
 use crate::records::{JobId, StepPoint, Telemetry};
 
-/// Telemetry is sent at most this often: each makes the window draw, and the pointer should seldom have to wait for that.
-const INTERVAL: Duration = Duration::from_millis(50);
+/// Telemetry is sent at most this often: each makes the window draw, and neither the pointer nor, where there is no GPU to draw with, the
+/// training should have to wait for that.
+const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Sends events to the caller.
 pub struct EventSink {

@@ -199,8 +199,9 @@ fn option(ui: &mut Ui, chosen: bool, possible: bool, title: &str, figure: &str, 
                 .inner;
             // As everywhere, an arrow key that moves to a radio button chooses it.
             let clicked = radio.clicked() || (!chosen && radio.has_focus() && came_by_arrow(ui));
+            // Text alone is not as high as a control.
+            ui.spacing_mut().interact_size.y = 0.0;
             ui.horizontal(|ui| {
-                ui.spacing_mut().interact_size.y = 0.0;
                 // Aligned with the title, which follows the radio button.
                 ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing - ui.spacing().item_spacing.x);
                 ui.add(Label::new(RichText::new(body).weak()).wrap());
