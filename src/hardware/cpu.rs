@@ -1,5 +1,6 @@
 #[cfg(target_os = "linux")]
 use std::path::Path;
+use std::sync::LazyLock;
 
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
@@ -24,9 +25,10 @@ pub fn probe() -> Cpu {
     }
 }
 
-/// The number of threads that this process can run at once.
+/// The number of threads that this process can run at once. Looked up once: on Linux that means reading several files.
 pub fn usable_cores() -> u32 {
-    std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
+    static CORES: LazyLock<u32> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, |count| count.get() as u32));
+    *CORES
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,8 @@
 //! The operating system: files that are written whole, input files that are read within limits, the folders of this installation, the log,
 //! child processes, one window at a time. Knows nothing of what they are for.
 
+#[cfg(feature = "gui")]
+pub mod c_memory;
 pub mod disk;
 mod error;
 pub mod files;

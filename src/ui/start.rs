@@ -16,6 +16,7 @@ use crate::device::look_for_cuda_in;
 use crate::engine::{EngineHandle, EngineHost};
 use crate::hardware::{Meter, probe_in_subprocess};
 use crate::self_test::check_in_subprocess;
+use crate::system::c_memory;
 use crate::system::paths::Paths;
 use crate::system::process;
 use crate::system::signals::{Signal, listen};
@@ -35,6 +36,7 @@ const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
 /// Opens the window with these files and returns when it is closed: the exit status, 0 unless a signal closed it. Later starts of the
 /// program hand their files over through `post`.
 pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::Error> {
+    c_memory::keep_freed();
     let status = Arc::new(AtomicU8::new(0));
     let end = Arc::clone(&status);
     let (open, open_requests) = channel();

@@ -111,9 +111,10 @@ pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         });
         style::explain_list(choice.response.labelled_by(label.id), &shown, "");
     });
-    let facts = app.model_in_use.as_ref().map_or_else(String::new, |reader| {
-        model_facts(reader, &app.model_name(&reader.reference), app.run.as_ref())
-    });
+    let facts = app
+        .model_in_use
+        .as_ref()
+        .map_or_else(String::new, |reader| model_facts(reader, &app.model_name(&reader.reference), app.run.as_ref()));
     // Its line stays when there is nothing to say, so that nothing moves.
     ui.add(Label::new(RichText::new(if facts.is_empty() { " " } else { &facts }).weak()).truncate());
 }
