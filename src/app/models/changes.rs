@@ -31,7 +31,7 @@ pub enum Change {
 #[derive(Debug, Default)]
 pub struct Changes {
     waiting: VecDeque<Change>,
-    under_way: bool,
+    in_progress: bool,
 }
 
 impl Change {
@@ -47,7 +47,7 @@ impl Change {
 impl Changes {
     /// True until every change is on the disk.
     pub fn are_pending(&self) -> bool {
-        self.under_way || !self.waiting.is_empty()
+        self.in_progress || !self.waiting.is_empty()
     }
 }
 
@@ -98,11 +98,11 @@ impl App {
     }
 
     fn make_next_change(&mut self) {
-        if self.changes.under_way {
+        if self.changes.in_progress {
             return;
         }
         let Some(change) = self.changes.waiting.pop_front() else { return };
-        self.changes.under_way = true;
+        self.changes.in_progress = true;
         let store = Store::new(&self.deps.paths.runs);
         self.background.run(move || {
             let outcome = change.make(&store);
@@ -111,7 +111,7 @@ impl App {
     }
 
     pub(in crate::app) fn on_change(&mut self, change: Change, outcome: Result<(), RunError>) {
-        self.changes.under_way = false;
+        self.changes.in_progress = false;
         match (change, outcome) {
             (_, Err(error)) => self.show_problem(&error.into()),
             (Change::Delete { folder, title }, Ok(())) => {
