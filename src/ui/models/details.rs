@@ -86,9 +86,13 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view:
     if summary.epochs.is_empty() {
         results(ui);
     } else if ui.available_width() >= TWO_COLUMNS {
-        ui.columns(2, |columns| {
-            results(&mut columns[0]);
-            settings(&mut columns[1], summary);
+        ui.scope(|ui| {
+            let spacing = std::mem::replace(&mut ui.spacing_mut().item_spacing.x, style::GAP * 3.0);
+            ui.columns(2, |columns| {
+                columns.iter_mut().for_each(|column| column.spacing_mut().item_spacing.x = spacing);
+                results(&mut columns[0]);
+                settings(&mut columns[1], summary);
+            });
         });
     } else {
         results(ui);

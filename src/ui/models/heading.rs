@@ -7,7 +7,7 @@ use super::editor::{Editor, First};
 use crate::app::Action;
 use crate::records::{Annotation, RunSummary};
 use crate::runs::RunEntry;
-use crate::text::format::local_time;
+use crate::text::format::{count, local_time};
 use crate::text::visible;
 use crate::ui::{icons, shortcuts, style};
 
@@ -55,7 +55,7 @@ pub const fn note_label(entry: &RunEntry) -> &'static str {
 fn origin(entry: &RunEntry, summary: &RunSummary) -> String {
     let when = local_time(&summary.finished_at);
     let when = if entry.annotation.name.is_empty() { when } else { format!("{} · {when}", summary.config.title()) };
-    let epochs = format!("{} of {} epochs", summary.epochs.len(), summary.config.epochs);
+    let epochs = format!("{} of {}", summary.epochs.len(), count(summary.config.epochs.into(), "epoch"));
     let trained = if summary.stopped { format!("{when} · stopped after {epochs}") } else { format!("{when} · {epochs}") };
     match &summary.imported {
         None => trained,
