@@ -6,6 +6,7 @@ mod desktop;
 mod dialogs;
 pub mod draw;
 mod drop_zone;
+mod grid_keys;
 pub mod hardware;
 mod help;
 mod icons;

@@ -15,5 +15,6 @@ mod run_panel;
 mod shell;
 mod stage;
 mod stroke;
+mod style;
 mod window;
 mod wizard;

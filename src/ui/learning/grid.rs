@@ -1,12 +1,11 @@
 //! The held-out images, a row for each digit with its accuracy. An image can be selected by pointer or keys.
 
-use eframe::egui::{
-    Align2, EventFilter, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
-};
+use eframe::egui::{Align2, Rect, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2};
 
 use super::LearningPanel;
 use crate::app::{DigitCount, Learning};
 use crate::records::CLASSES;
+use crate::ui::grid_keys;
 use crate::ui::image_sheet::ImageSheet;
 use crate::ui::style::{self, Palette};
 
@@ -42,7 +41,7 @@ pub fn show(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f3
         response.widget_info(|| WidgetInfo::selected(Role::Cell, true, selected, learning.sentence(index)));
         response.on_hover_text(learning.sentence(index));
     }
-    keys(ui, &response, &cells, &mut view.selected);
+    grid_keys::choose(ui, &response, &mut view.selected, |from, down, right| from.map_or(0, |index| cells.moved(index, down, right)));
     response.widget_info(|| WidgetInfo { current_text_value: Some(learning.total()), ..WidgetInfo::labeled(Role::Grid, true, NAME) });
     for (digit, count) in learning.by_digit().into_iter().enumerate() {
         let top = area.top() + digit as f32 * size;
@@ -70,26 +69,6 @@ impl Cells {
         let wanted = (row.saturating_add_signed(down), column.saturating_add_signed(right));
         self.0.iter().position(|&cell| cell == wanted).unwrap_or(from)
     }
-}
-
-fn keys(ui: &Ui, response: &Response, cells: &Cells, selected: &mut Option<usize>) {
-    if !response.has_focus() {
-        return;
-    }
-    style::focus_ring(ui, response.rect);
-    // The first Escape gives up the selection, the second the focus.
-    let keys = EventFilter { horizontal_arrows: true, vertical_arrows: true, escape: selected.is_some(), ..EventFilter::default() };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, keys));
-    ui.input(|input| {
-        let steps = |forward, back| input.num_presses(forward) as isize - input.num_presses(back) as isize;
-        let (down, right) = (steps(Key::ArrowDown, Key::ArrowUp), steps(Key::ArrowRight, Key::ArrowLeft));
-        if (down, right) != (0, 0) {
-            *selected = Some(selected.map_or(0, |index| cells.moved(index, down, right)));
-        }
-        if input.key_pressed(Key::Escape) {
-            *selected = None;
-        }
-    });
 }
 
 /// An image in grey, or in green and with a frame where it is classified correctly.

@@ -50,7 +50,6 @@ pub fn show(ui: &mut Ui, summary: &RunSummary, curve: Option<&Thumbnail>) {
         .allow_double_click_reset(false)
         .show_x(false)
         .show_y(false)
-        .show_background(false)
         .grid_color(palette.grid)
         .sense(Sense::hover())
         .set_margin_fraction(vec2(0.05, 0.1))

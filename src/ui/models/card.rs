@@ -139,7 +139,7 @@ impl Card<'_> {
         } else if response.hovered() {
             ui.visuals().widgets.hovered.weak_bg_fill
         } else {
-            palette.surface
+            palette.card
         };
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
         let outline = if selected { Stroke::new(1.5, palette.accent) } else { Stroke::new(1.0, palette.line) };

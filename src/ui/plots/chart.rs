@@ -104,7 +104,6 @@ impl Chart<'_> {
             .grid_spacing(egui::Rangef::new(GRID, 3.0 * GRID))
             .x_grid_spacer(|input| marks(&input, 80.0))
             .grid_color(palette.grid)
-            .show_background(false)
             .x_axis_formatter(move |mark, _| x_axis.tick(mark))
             .y_axis_formatter(move |mark, _| y_axis.tick(mark));
         plot =
@@ -170,7 +169,7 @@ impl Chart<'_> {
             let font = egui::TextStyle::Small.resolve(ui.style());
             let galley = ui.painter().layout(self.note.to_owned(), font, palette.faded, frame.width() - 12.0);
             let at = frame.right_top() + vec2(-6.0 - galley.size().x, 4.0);
-            painter.rect_filled(egui::Rect::from_min_size(at, galley.size()).expand(3.0), 3.0, palette.background.gamma_multiply(0.85));
+            painter.rect_filled(egui::Rect::from_min_size(at, galley.size()).expand(3.0), 3.0, palette.paper.gamma_multiply(0.85));
             painter.galley(at, galley, palette.faded);
         }
         if let Some(steps) = self.selected {

@@ -2,6 +2,8 @@
 
 use egui_plot::{GridInput, GridMark};
 
+use crate::text::format::grouped;
+
 /// On a logarithmic axis, smaller values are drawn here.
 const LOG_FLOOR: f64 = 1e-7;
 
@@ -66,7 +68,7 @@ impl XAxis {
         match self.unit {
             // No labels between steps.
             XUnit::Step if mark.step_size < 1.0 => String::new(),
-            XUnit::Step => short_count(mark.value),
+            XUnit::Step => count_tick(mark.value, mark.step_size),
             XUnit::Epoch => decimals(mark.value, mark.step_size),
         }
     }
@@ -129,7 +131,23 @@ fn logarithmic(position: f64) -> String {
 }
 
 fn tick_value(value: f64, step_size: f64) -> String {
-    if value.abs() >= 1000.0 { short_count(value) } else { decimals(value, step_size) }
+    if value.abs() >= 1000.0 { count_tick(value, step_size) } else { decimals(value, step_size) }
+}
+
+/// A count in few characters, but as many as it takes to tell it from the next tick.
+fn count_tick(value: f64, step_size: f64) -> String {
+    let told_apart = match value.abs() {
+        size if size >= 1e6 => 1e4,
+        size if size >= 1e3 => 10.0,
+        _ => 0.0,
+    };
+    if step_size >= told_apart {
+        short_count(value)
+    } else if step_size >= 1.0 && value >= 0.0 {
+        grouped(value.round() as u64)
+    } else {
+        decimals(value, step_size)
+    }
 }
 
 /// A count in few characters: 940, 2k, 37.5k, 1.2M.

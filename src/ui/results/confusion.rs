@@ -1,11 +1,10 @@
 //! The confusion matrix: a heat map with numbers, in which a cell can be selected by pointer or keys.
 
-use eframe::egui::{
-    self, Align2, Color32, EventFilter, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2,
-};
+use eframe::egui::{self, Align2, Color32, Rect, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::math::statistics::{cell_sentence, error_count};
 use crate::records::{CLASSES, Evaluation};
+use crate::ui::grid_keys;
 use crate::ui::style::{self, Palette};
 
 /// A cell: the true digit and the predicted one.
@@ -42,7 +41,10 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<Cell>, sid
             response.widget_info(|| WidgetInfo::selected(Role::Cell, true, selected, cell_sentence(truth, answer, count)));
         }
     }
-    keys(ui, &response, chosen);
+    grid_keys::choose(ui, &response, chosen, |from, down, right| {
+        let moved = |from: usize, by: isize| from.saturating_add_signed(by).min(CLASSES - 1);
+        from.map_or((0, 0), |(truth, answer)| (moved(truth, down), moved(answer, right)))
+    });
     let strong = ui.visuals().strong_text_color();
     for (cell, width) in [(hovered, 1.5), (*chosen, 2.5)] {
         if let Some(cell) = cell {
@@ -62,26 +64,6 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<Cell>, sid
 /// The number of images in a cell.
 pub fn count(evaluation: &Evaluation, (truth, answer): Cell) -> u32 {
     evaluation.confusion.get(truth).and_then(|row| row.get(answer)).copied().unwrap_or_default()
-}
-
-fn keys(ui: &Ui, response: &Response, chosen: &mut Option<Cell>) {
-    if !response.has_focus() {
-        return;
-    }
-    style::focus_ring(ui, response.rect);
-    let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
-    ui.input(|input| {
-        let steps = |forward, back| input.num_presses(forward) as isize - input.num_presses(back) as isize;
-        let (down, right) = (steps(Key::ArrowDown, Key::ArrowUp), steps(Key::ArrowRight, Key::ArrowLeft));
-        if (down, right) != (0, 0) {
-            let moved = |from: usize, by: isize| from.saturating_add_signed(by).min(CLASSES - 1);
-            *chosen = Some(chosen.map_or((0, 0), |(truth, answer)| (moved(truth, down), moved(answer, right))));
-        }
-        if input.key_pressed(Key::Escape) {
-            *chosen = None;
-        }
-    });
 }
 
 fn titles(ui: &Ui, area: Rect, grid: Rect, size: f32) {

@@ -41,7 +41,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     } else if response.hovered() {
         (palette.control.lerp_to_gamma(palette.accent, 0.07), Stroke::new(1.0, palette.accent))
     } else {
-        (palette.control, Stroke::new(1.0, palette.line))
+        (palette.control, Stroke::new(1.0, palette.edge))
     };
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
     painter.rect(rect, style::RADIUS_SMALL, fill, stroke, StrokeKind::Inside);

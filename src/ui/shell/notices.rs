@@ -32,7 +32,7 @@ fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
         Severity::Error => (icons::Icon::Problem, palette.bad),
     };
     let frame = Frame::new()
-        .fill(palette.paper)
+        .fill(palette.raised)
         .stroke(Stroke::new(1.0, color))
         .corner_radius(style::RADIUS_SMALL)
         .shadow(ui.visuals().popup_shadow)

@@ -63,11 +63,11 @@ const fn about(screen: Screen) -> &'static str {
 
 fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     ui.label(style::hint("Theme"));
-    for (theme, label) in [(Theme::System, "Same as system"), (Theme::Light, "Light"), (Theme::Dark, "Dark")] {
-        if ui.radio(app.settings.theme == theme, label).clicked() {
-            actions.push(Action::SetTheme(theme));
-        }
-    }
+    // Menus paint no outlines, but the circles of radio buttons are nothing without.
+    ui.scope(|ui| {
+        ui.visuals_mut().widgets.inactive.bg_stroke = Stroke::new(1.0, style::palette(ui).edge);
+        themes(ui, app, actions);
+    });
     ui.separator();
     ui.label(style::hint(format!("Zoom: {:.0} %", ui.ctx().zoom_factor() * 100.0)));
     gui_zoom::zoom_menu_buttons(ui);
@@ -97,5 +97,13 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     if ui.button("About Inkling").clicked() {
         views.about = About::Facts(false);
         ui.close();
+    }
+}
+
+fn themes(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    for (theme, label) in [(Theme::System, "Same as system"), (Theme::Light, "Light"), (Theme::Dark, "Dark")] {
+        if ui.radio(app.settings.theme == theme, label).clicked() {
+            actions.push(Action::SetTheme(theme));
+        }
     }
 }

@@ -39,3 +39,13 @@ fn figures_are_short() {
     assert_eq!([940.0, 2000.0, 37_500.0, 1_200_000.0].map(short_count), ["940", "2k", "37.5k", "1.2M"]);
     assert_eq!([2.3051, 0.0123, 0.000_412, 0.0, 12345.0].map(significant), ["2.31", "0.0123", "0.000412", "0", "12345"]);
 }
+
+#[test]
+fn ticks_close_together_are_told_apart() {
+    let axis = XAxis { unit: XUnit::Step, steps_per_epoch: 100.0 };
+    let labels =
+        |first: f64, step_size: f64| [0.0, 1.0, 2.0].map(|index| axis.tick(GridMark { value: first + index * step_size, step_size }));
+    assert_eq!(labels(1262.0, 1.0), ["1,262", "1,263", "1,264"]);
+    assert_eq!(labels(1260.0, 10.0), ["1.26k", "1.27k", "1.28k"]);
+    assert_eq!(labels(1_200_000.0, 1000.0), ["1,200,000", "1,201,000", "1,202,000"]);
+}

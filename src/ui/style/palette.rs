@@ -1,0 +1,122 @@
+//! The colours, light and dark.
+
+use eframe::egui::{Color32, Rgba, Ui};
+
+/// Colours by purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Palette {
+    /// Primary buttons, selection and focus.
+    pub accent: Color32,
+    /// Text on `accent`.
+    pub on_accent: Color32,
+    /// Text and ink.
+    pub ink: Color32,
+    /// Secondary text.
+    pub faded: Color32,
+    /// Canvas, plots and fields: the lowest.
+    pub paper: Color32,
+    /// The window's background.
+    pub background: Color32,
+    /// Bars and side panels, above the background.
+    pub surface: Color32,
+    /// Cards, above the background and side panels.
+    pub card: Color32,
+    /// Dialogs, menus and notices, above everything.
+    pub raised: Color32,
+    /// Buttons that are not hovered.
+    pub control: Color32,
+    /// Separators and outlines of what cannot be clicked.
+    pub line: Color32,
+    /// Outlines of controls.
+    pub edge: Color32,
+    /// Success.
+    pub good: Color32,
+    /// Errors.
+    pub bad: Color32,
+    /// Training curves.
+    pub train: Color32,
+    /// Validation curves.
+    pub validation: Color32,
+    /// Throughput and memory curves.
+    pub machine: Color32,
+    /// Grid lines of plots.
+    pub grid: Color32,
+    /// The crosshair in plots.
+    pub crosshair: Color32,
+    /// The track of a bar.
+    pub groove: Color32,
+    /// Bars that are not highlighted.
+    pub bar: Color32,
+}
+
+/// Blue-black ink on warm paper.
+pub(super) const LIGHT: Palette = Palette {
+    accent: Color32::from_rgb(0x2B, 0x46, 0xB8),
+    on_accent: Color32::from_rgb(0xFF, 0xFF, 0xFF),
+    ink: Color32::from_rgb(0x1B, 0x20, 0x33),
+    faded: Color32::from_rgb(0x5A, 0x5F, 0x70),
+    paper: Color32::from_rgb(0xFF, 0xFE, 0xFA),
+    background: Color32::from_rgb(0xF4, 0xEF, 0xE5),
+    surface: Color32::from_rgb(0xEB, 0xE4, 0xD5),
+    card: Color32::from_rgb(0xFF, 0xFE, 0xFA),
+    raised: Color32::from_rgb(0xFF, 0xFF, 0xFF),
+    control: Color32::from_rgb(0xFB, 0xF8, 0xF1),
+    line: Color32::from_rgb(0xCF, 0xC7, 0xB6),
+    edge: Color32::from_rgb(0x84, 0x7D, 0x6F),
+    good: Color32::from_rgb(0x1C, 0x70, 0x46),
+    bad: Color32::from_rgb(0xB3, 0x2D, 0x22),
+    train: Color32::from_rgb(0x2B, 0x46, 0xB8),
+    validation: Color32::from_rgb(0xC6, 0x52, 0x14),
+    machine: Color32::from_rgb(0x16, 0x7C, 0x80),
+    grid: Color32::from_rgb(0xE4, 0xDD, 0xCF),
+    crosshair: Color32::from_rgb(0x8A, 0x84, 0x77),
+    groove: Color32::from_rgb(0xE2, 0xDB, 0xCB),
+    bar: Color32::from_rgb(0x75, 0x78, 0x8A),
+};
+
+/// Pale ink on blue-black.
+pub(super) const DARK: Palette = Palette {
+    accent: Color32::from_rgb(0x9D, 0xB1, 0xFF),
+    on_accent: Color32::from_rgb(0x10, 0x14, 0x24),
+    ink: Color32::from_rgb(0xE9, 0xE6, 0xDC),
+    faded: Color32::from_rgb(0xAB, 0xAF, 0xBD),
+    paper: Color32::from_rgb(0x08, 0x0A, 0x11),
+    background: Color32::from_rgb(0x10, 0x14, 0x1F),
+    surface: Color32::from_rgb(0x1A, 0x21, 0x31),
+    card: Color32::from_rgb(0x22, 0x2A, 0x3D),
+    raised: Color32::from_rgb(0x2A, 0x34, 0x4A),
+    control: Color32::from_rgb(0x34, 0x3F, 0x59),
+    line: Color32::from_rgb(0x3D, 0x48, 0x62),
+    edge: Color32::from_rgb(0x78, 0x83, 0x9F),
+    good: Color32::from_rgb(0x6C, 0xCB, 0x98),
+    bad: Color32::from_rgb(0xFF, 0x8F, 0x80),
+    train: Color32::from_rgb(0x8F, 0xA6, 0xFF),
+    validation: Color32::from_rgb(0xFF, 0xA4, 0x63),
+    machine: Color32::from_rgb(0x5F, 0xC9, 0xC6),
+    grid: Color32::from_rgb(0x23, 0x2A, 0x3A),
+    crosshair: Color32::from_rgb(0x86, 0x8D, 0xA4),
+    groove: Color32::from_rgb(0x2B, 0x34, 0x49),
+    bar: Color32::from_rgb(0x80, 0x89, 0xA3),
+};
+
+/// The current theme's colours.
+pub fn palette(ui: &Ui) -> Palette {
+    of(ui.visuals().dark_mode)
+}
+
+/// The colours of what is saved on white, whatever the window's theme.
+pub const fn on_white() -> Palette {
+    Palette { paper: Color32::WHITE, ..LIGHT }
+}
+
+pub(super) const fn of(dark: bool) -> Palette {
+    if dark { DARK } else { LIGHT }
+}
+
+/// The text colour, dark or light, with more contrast on this background (relative luminance as in WCAG 2.2).
+pub fn readable_on(ground: Color32) -> Color32 {
+    let [red, green, blue, _] = Rgba::from(ground).to_array();
+    let luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    // At this luminance the contrast with black equals that with white.
+    if luminance > 0.179 { LIGHT.ink } else { DARK.ink }
+}
