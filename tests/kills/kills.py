@@ -21,6 +21,8 @@ import tempfile
 import time
 
 SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP]
+# Ignored where this script was started with `nohup`, and a process passes on what it ignores.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 EPOCHS = 12
 OPTIONS = ["--model", "mlp", "--epochs", str(EPOCHS), "--batch-size", "25", "--threads", "1", "--seed", "3"]
 
