@@ -17,7 +17,7 @@ from engine import Engine
 
 # Until then everything is loaded and every pool has its threads.
 WARM_UP = 0.2
-# Memory at the end compared with that after the warm-up: noise of the allocator, in kB, and as a share.
+# How much memory may grow from the warm-up to the end: noise of the allocator, in kB, and as a share.
 GROWTH_KB, GROWTH = 6_000, 0.03
 # A measurement may fall into the moment in which a file is written or a thread ends. What leaks grows with every cycle.
 PASSING = 2
@@ -67,13 +67,16 @@ def main():
         left = scenarios.leftovers(home) + [str(path) for path in home.glob("checkpoints/*")]
     assert len(measured) >= 10, f"only {cycles} cycles"
     tenth = max(len(measured) // 10, 3)
-    before, after = measured[:tenth], measured[-tenth:]
-    memory = [statistics.median(sample[0] for sample in part) for part in (before, after)]
+    half = (len(measured) - tenth) // 2
+    before, middle, after = measured[:tenth], measured[half:half + tenth], measured[-tenth:]
+    memory = [statistics.median(sample[0] for sample in part) for part in (before, middle, after)]
     most = [[max(sample[what] for sample in part) for part in (before, after)] for what in (1, 2)]
-    print(f"{cycles} cycles in {seconds:.0f} s: memory {memory[0] / 1024:.1f} MB, then {memory[1] / 1024:.1f} MB; ", end="")
+    print(f"{cycles} cycles in {seconds:.0f} s: memory {', '.join(f'{kb / 1024:.1f}' for kb in memory)} MB; ", end="")
     print(f"descriptors {most[0][0]}, then {most[0][1]}; threads {most[1][0]}, then {most[1][1]}")
     assert not left, f"left behind: {left}"
-    assert memory[1] <= memory[0] + max(GROWTH_KB, memory[0] * GROWTH), "memory grows"
+    # What leaks grows in both halves; the allocator takes more at times, and then has enough.
+    allowed = max(GROWTH_KB, memory[0] * GROWTH) / 2
+    assert any(later <= earlier + allowed for earlier, later in zip(memory, memory[1:])), "memory grows"
     assert all(later <= earlier + PASSING for earlier, later in most), "descriptors or threads grow"
 
 
