@@ -112,18 +112,18 @@ pub fn time_steps(configs: &[RunConfig], open: Open<'_>, listener: &mut dyn List
     for config in configs {
         let time = budget.start_part(Subject::Steps(config.model), ESTIMATE)?;
         let side = side_of(config);
-        let rate = match devices.entry(side.device).or_insert_with(|| open(side.device)) {
-            Ok(context) => match run(&mut budget, time, config, side, &data, context, None) {
-                Ok(samples) => Some(f64::from(side.batch_size) / median(&samples.steps)),
-                Err(BenchError::Cancelled(cancelled)) => return Err(cancelled.into()),
-                Err(problem) => {
-                    tracing::warn!(%problem, model = %config.model, "steps could not be timed");
-                    None
-                }
-            },
-            Err(_) => None,
+        let samples = match devices.entry(side.device).or_insert_with(|| open(side.device)) {
+            Ok(context) => run(&mut budget, time, config, side, &data, context, None),
+            Err(problem) => Err(problem.clone().into()),
         };
-        rates.push(rate);
+        rates.push(match samples {
+            Ok(samples) => Some(f64::from(side.batch_size) / median(&samples.steps)),
+            Err(BenchError::Cancelled(cancelled)) => return Err(cancelled.into()),
+            Err(problem) => {
+                tracing::warn!(%problem, model = %config.model, "steps could not be timed");
+                None
+            }
+        });
     }
     Ok((rates, budget.background_load()))
 }

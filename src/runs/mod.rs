@@ -27,4 +27,4 @@ pub use finished_run::{FinishedRun, load_steps};
 pub use folder::{check_target, keep_in, load, save_to};
 pub use room::check_room;
 pub use store::{RunEntry, Store};
-pub use titles::{is_reserved, same_title, set_titles};
+pub use titles::{CURRENT_RUN, LAST_RUN, STARTER_MODEL, is_reserved, same_title, set_titles};

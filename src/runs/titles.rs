@@ -5,8 +5,15 @@ use std::collections::BTreeSet;
 use super::RunEntry;
 use crate::text::visible;
 
-/// What models that are no saved runs are called.
-const RESERVED: [&str; 3] = ["Starter model", "Current run", "Last run"];
+/// What the model that comes with Inkling is called.
+pub const STARTER_MODEL: &str = "Starter model";
+/// What the model of the run in progress is called.
+pub const CURRENT_RUN: &str = "Current run";
+/// What the model of a run that has ended is called until it is loaded from its file.
+pub const LAST_RUN: &str = "Last run";
+
+/// No saved run has one of these titles.
+const RESERVED: [&str; 3] = [STARTER_MODEL, CURRENT_RUN, LAST_RUN];
 
 /// Gives each of these runs, the newest of which comes first, a title of its own: the name a person gave it, or its network and data, with a
 /// number from the second such run on. Where two would be the same, the older run keeps its title.

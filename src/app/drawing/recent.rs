@@ -31,8 +31,7 @@ impl RecentDrawings {
     /// Adds a drawing, with its prediction; once, however often it is cleared and brought back.
     pub fn add(&mut self, ink: Ink, prediction: &Prediction) {
         let verdict = Verdict::of(prediction);
-        let digits = verdict.digits.iter().map(u8::to_string).collect::<Vec<_>>().join(" or ");
-        let verdict = if digits.is_empty() { ["–".to_owned(), verdict.confidence] } else { [digits, verdict.confidence] };
+        let verdict = [verdict.title(), verdict.confidence];
         self.list.retain(|known| known.ink != ink);
         self.list.push_front(RecentDrawing { ink, image: prediction.image.clone(), verdict });
         self.list.truncate(KEPT);

@@ -23,6 +23,12 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// The digits it names, in large type: "4 or 9"; a dash where there are none.
+    pub fn title(&self) -> String {
+        let digits: Vec<String> = self.digits.iter().map(u8::to_string).collect();
+        if digits.is_empty() { "–".to_owned() } else { digits.join(" or ") }
+    }
+
     /// The verdict of a prediction.
     pub fn of(prediction: &Prediction) -> Self {
         let [first, second] = two_likeliest(&prediction.probabilities);

@@ -1,4 +1,4 @@
-//! Changes to saved models: naming, describing and starring them, deleting them, and having them back until the window closes.
+//! Changes to saved models: naming, describing and starring them, deleting them, and restoring them until the window closes.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

@@ -4,17 +4,17 @@ use std::path::Path;
 
 use crate::app::App;
 use crate::records::ModelRef;
-use crate::runs::RunEntry;
+use crate::runs::{CURRENT_RUN, LAST_RUN, RunEntry, STARTER_MODEL};
 use crate::text::visible;
 
 impl App {
     /// A model's name, which no other has: "Starter model", "Current run", "LeNet-5 on MNIST 2".
     pub fn model_name(&self, reference: &ModelRef) -> String {
         match reference {
-            ModelRef::Starter => "Starter model".to_owned(),
+            ModelRef::Starter => STARTER_MODEL.to_owned(),
             ModelRef::Training(id) => match &self.run {
-                Some(run) if run.id == *id && run.is_active() => "Current run".to_owned(),
-                _ => "Last run".to_owned(),
+                Some(run) if run.id == *id && run.is_active() => CURRENT_RUN.to_owned(),
+                _ => LAST_RUN.to_owned(),
             },
             ModelRef::File(file) => self
                 .saved_model_name(file)

@@ -74,12 +74,10 @@ impl App {
             tracing::info!(background_load, "the presets were timed on a busy machine");
             return;
         }
-        let measured = configs.iter().zip(rates).filter_map(|(config, rate)| Some((config, rate?)));
-        self.settings.preset_rates = measured
-            .filter_map(|(config, images_per_second)| {
-                Some(PresetRate { preset: config.preset?, side: self.side(config), images_per_second })
-            })
-            .collect();
+        let measured = |(config, rate): (&RunConfig, Option<f64>)| {
+            Some(PresetRate { preset: config.preset?, side: self.side(config), images_per_second: rate? })
+        };
+        self.settings.preset_rates = configs.iter().zip(rates).filter_map(measured).collect();
     }
 
     /// The chosen settings with a preset's values.

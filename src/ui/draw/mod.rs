@@ -52,9 +52,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
     });
 }
 
-/// The part of the screen, whose content has this place, where nothing can be clicked or drawn: the lower part of the column beside the
-/// canvas.
-pub fn passive_place(content: Rect, ui: &Ui) -> Rect {
+/// Where notices cover neither the canvas nor a control, at the lower end: the column beside the canvas. `content` is the whole screen's place.
+pub fn place_for_notices(content: Rect, ui: &Ui) -> Rect {
     Arrangement::of(content.size(), ui).column_in(content)
 }
 

@@ -33,17 +33,12 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
                 ui.label(RichText::new("Draw a digit to see it recognised").weak());
             }
             Some(verdict) if verdict.digits.is_empty() => {
-                ui.label(RichText::new("–").size(size).color(palette.line));
+                ui.label(RichText::new(verdict.title()).size(size).color(palette.line));
                 labels(ui, size, "Not a digit", &verdict.detail);
             }
             Some(verdict) => {
-                let digits: Vec<String> = verdict.digits.iter().map(u8::to_string).collect();
-                ui.label(
-                    RichText::new(digits.join(" or "))
-                        .size(if digits.len() > 1 { size * 0.62 } else { size })
-                        .color(palette.accent)
-                        .strong(),
-                );
+                let digit_size = if verdict.digits.len() > 1 { size * 0.62 } else { size };
+                ui.label(RichText::new(verdict.title()).size(digit_size).color(palette.accent).strong());
                 labels(ui, size, &verdict.confidence, &verdict.detail);
             }
         }

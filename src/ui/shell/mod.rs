@@ -44,6 +44,6 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
         Screen::Results => results::show(ui, app, &mut views.results, actions),
         Screen::Hardware => hardware::show(ui, app, actions),
     });
-    let place = if app.screen == Screen::Draw { draw::passive_place(screen.shrink2(style::SCREEN_MARGIN), ui) } else { screen };
+    let place = if app.screen == Screen::Draw { draw::place_for_notices(screen.shrink2(style::SCREEN_MARGIN), ui) } else { screen };
     notices::show(ui, place, app, actions);
 }
