@@ -2,12 +2,14 @@
 //! The canvas, `predict` and the built-in data set all go through here, so training images and drawings are made by the
 //! same code. Depends on no tensors, models or windows.
 
+mod distance;
 mod image;
 mod image_file;
 mod ink_file;
 mod mnist_frame;
 mod rasterize;
 mod strokes;
+mod thick_pen;
 
 pub use self::image::{Image, PIXELS, SIDE};
 pub use self::image_file::{read_image, read_image_file};
@@ -15,6 +17,7 @@ pub use self::ink_file::{InkEntry, InkFile, read_ink_file};
 pub use self::rasterize::rasterize;
 pub(crate) use self::rasterize::rasterize_as_scanned;
 pub use self::strokes::{Ink, Stroke};
+pub(crate) use self::thick_pen::rasterize_as_thinned;
 
 /// Why an image or an ink file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, thiserror::Error)]

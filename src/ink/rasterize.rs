@@ -2,35 +2,32 @@
 
 use super::image::{Image, SIDE};
 use super::mnist_frame::{BOX, Coverage};
-use super::strokes::Ink;
+use super::strokes::{Ink, Stroke};
 
-/// Pen diameter in image pixels when the ink does not say its own: MNIST's median (measured on its training images).
+/// The diameter, in image pixels, of the pen that every drawing is redrawn with, whatever pen it was drawn with: MNIST's median (measured on
+/// its training images).
 pub(super) const PEN: f32 = 2.4;
-/// Thinner pens are drawn as if they were this wide, so that a hairline stays readable.
-pub(super) const THINNEST: f32 = 1.3;
-/// Thicker pens are drawn as if they were this wide, so that loops stay open.
-pub(super) const THICKEST: f32 = 5.4;
 /// Pixels over which an edge fades from ink to paper, as MNIST's resampling left it.
-const EDGE: f32 = 1.1;
+pub(super) const EDGE: f32 = 1.1;
 /// Points nearer than this to the last one drawn, in image pixels, are skipped.
 const NEGLIGIBLE: f32 = 0.2;
 
 /// The image that models take as input: MNIST's conventions (`LeCun` et al. 1998), whatever the ink's unit, position and size.
 ///
 /// The ink's bounding box, pen included, fits 20x20 pixels with its proportions kept; its centre of mass comes to the
-/// centre of the image, to the nearest pixel. Points that are not finite are skipped; ink without points gives
-/// [`Image::BLANK`].
+/// centre of the image, to the nearest pixel. The pen has always the same width in the image: the ink's own only tells a dot from a
+/// small drawing. Points that are not finite are skipped; ink without points gives [`Image::BLANK`].
 pub fn rasterize(ink: &Ink) -> Image {
-    rasterize_as_scanned(ink, EDGE, |_, _| 0.0)
+    rasterize_as_scanned(ink, PEN, EDGE, |_, _| 0.0)
 }
 
-/// [`rasterize`], as another scanner or pen might render it: edges fade over `edge` pixels, and the outline lies `bulge(x, y)`
-/// pixels further out there.
-pub(crate) fn rasterize_as_scanned(ink: &Ink, edge: f32, bulge: impl FnMut(f32, f32) -> f32) -> Image {
-    let Some(frame) = Frame::around(ink, edge) else { return Image::BLANK };
-    let mut canvas = Canvas::new(frame.pen / 2.0, edge);
+/// [`rasterize`], as another pen and scanner might render it: the pen is `pen` pixels wide, edges fade over `edge` pixels, and the outline lies
+/// `bulge(x, y)` pixels further out there.
+pub(crate) fn rasterize_as_scanned(ink: &Ink, pen: f32, edge: f32, bulge: impl FnMut(f32, f32) -> f32) -> Image {
+    let Some(frame) = Frame::around(ink, pen, edge) else { return Image::BLANK };
+    let mut canvas = Canvas::new(pen / 2.0, edge);
     for stroke in &ink.strokes {
-        let mut points = stroke.iter().copied().filter(|point| finite(*point)).map(|point| frame.to_pixels(point)).peekable();
+        let mut points = frame.pixels_of(stroke).peekable();
         let Some(first) = points.next() else { continue };
         let mut last = first;
         canvas.line(first, first);
@@ -50,16 +47,14 @@ fn finite([x, y]: [f32; 2]) -> bool {
 }
 
 /// The transformation from ink coordinates to pixel coordinates.
-struct Frame {
+pub(super) struct Frame {
     middle: [f64; 2],
     scale: f64,
-    /// Pen diameter, in image pixels.
-    pen: f32,
 }
 
 impl Frame {
     /// `None` when the ink holds no finite point. In f64, where no difference of two f32 overflows.
-    fn around(ink: &Ink, edge: f32) -> Option<Self> {
+    pub fn around(ink: &Ink, pen: f32, edge: f32) -> Option<Self> {
         let mut low = [f64::INFINITY; 2];
         let mut high = [f64::NEG_INFINITY; 2];
         for point in ink.strokes.iter().flatten().filter(|point| finite(**point)) {
@@ -73,16 +68,19 @@ impl Frame {
             return None;
         }
         let own = ink.pen.map(f64::from).filter(|pen| pen.is_finite() && *pen > 0.0);
-        let room = BOX as f64 - f64::from(edge);
-        let pen = own.map_or(PEN, |own| (own * room / (extent + own)) as f32).clamp(THINNEST, THICKEST);
-        let fitting = (room - f64::from(pen)) / extent;
+        let fitting = (BOX as f64 - f64::from(edge) - f64::from(pen)) / extent;
         let scale = match own {
             // No larger than its pen: a dot, whose tremor must not fill the image.
             Some(own) if extent < own => f64::from(pen) / own,
             _ if extent <= 0.0 => 0.0,
             _ => fitting,
         };
-        Some(Self { middle: [f64::midpoint(low[0], high[0]), f64::midpoint(low[1], high[1])], scale, pen })
+        Some(Self { middle: [f64::midpoint(low[0], high[0]), f64::midpoint(low[1], high[1])], scale })
+    }
+
+    /// The finite points of a stroke, in image pixels.
+    pub fn pixels_of<'a>(&'a self, stroke: &'a Stroke) -> impl Iterator<Item = [f32; 2]> + 'a {
+        stroke.iter().copied().filter(|point| finite(*point)).map(|point| self.to_pixels(point))
     }
 
     fn to_pixels(&self, [x, y]: [f32; 2]) -> [f32; 2] {

@@ -146,6 +146,15 @@ impl Net {
         Forward::new(&self.parameters, mode, self.context.backend).run(&self.layers, self.input(images.into())?)
     }
 
+    /// What the last layer makes logits of, `[batch, features]`, and the logits `[batch, 10]`.
+    pub fn features_and_logits<'a>(&self, images: impl Into<Images<'a>>) -> Result<(Tensor, Tensor)> {
+        let mut forward = Forward::new(&self.parameters, Mode::Eval, self.context.backend);
+        let (body, last) = self.layers.split_at(self.layers.len() - 1);
+        let features = forward.run(body, self.input(images.into())?)?;
+        let logits = forward.run(last, features.clone())?;
+        Ok((features, logits))
+    }
+
     /// The loss of the logits of a training pass, and the count of correct predictions: see [`ops::cross_entropy`].
     pub fn loss(&self, logits: &Tensor, labels: &Tensor, batch: usize, smoothing: f32) -> Result<Tensor> {
         let context = ops::Context { grad: GradMode::Enabled, precision: Precision::F32, backend: self.context.backend };

@@ -151,13 +151,13 @@ fn transparency_is_paper_for_dark_and_light_ink() {
 }
 
 #[test]
-fn thin_and_thick_strokes_come_out_readable() {
+fn images_of_thin_and_thick_strokes_become_what_the_ink_does() {
     let ink = five();
-    for factor in [0.15, 1.7] {
+    for factor in [0.15, 1.0, 1.7, 2.5] {
         let pen = ink.pen.unwrap() * factor;
         let read = read_png(sheet(&Ink { pen: Some(pen), ..ink.clone() }, 500, 500, 0.7, [0.5, 0.5], dark_on_light));
         let likeness = likeness(&rasterize(&Ink { pen: Some(pen), ..ink.clone() }), &read);
-        assert!(likeness > 0.8, "pen x {factor}: likeness {likeness}\n{}", drawn(&read));
+        assert!(likeness > 0.85, "pen x {factor}: likeness {likeness}\n{}", drawn(&read));
         assert!(read.pixels().iter().any(|&pixel| pixel > 200));
     }
 }

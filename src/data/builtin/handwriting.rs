@@ -4,7 +4,7 @@ use std::f32::consts::TAU;
 
 use super::pen_path;
 use super::skeletons::{self, Variant};
-use crate::ink::{Image, Ink, Stroke, rasterize_as_scanned};
+use crate::ink::{Image, Ink, Stroke, rasterize_as_scanned, rasterize_as_thinned};
 use crate::math::random::Random;
 
 /// A digit as somebody wrote it.
@@ -18,9 +18,12 @@ impl WrittenDigit {
     /// The digit as a scanner of some quality sees what a pen with some flow of ink left.
     pub fn scan(&self, random: &mut Random) -> Image {
         let edge = random.range(0.7, 1.5);
+        if random.uniform() < THICK_SHARE {
+            return rasterize_as_thinned(&self.ink, (THICK[0].ln() + random.uniform() * (THICK[1] / THICK[0]).ln()).exp(), edge);
+        }
         let roughness = random.range(0.0, 0.2);
         let flow = Warp::new(random.range(0.0, 0.25) * self.pen, random);
-        rasterize_as_scanned(&self.ink, edge, |x, y| {
+        rasterize_as_scanned(&self.ink, self.pen, edge, |x, y| {
             let [along, _] = flow.offset([x / 14.0, y / 14.0]);
             // The line may thin, but not break: half the radius stays.
             along.max(-0.25 * self.pen) + roughness * random.normal()
@@ -28,8 +31,13 @@ impl WrittenDigit {
     }
 }
 
+/// How many digits look as if they were drawn with a very thick pen and thinned, as image files are read.
+const THICK_SHARE: f32 = 0.06;
+/// Radius of those pens, in image pixels: from the least to the largest, evenly in logarithms.
+const THICK: [f32; 2] = [1.8, 8.5];
+
 /// Distance between the points of a stroke, relative to the digit's height.
-const STEP: f32 = 0.03;
+pub(super) const STEP: f32 = 0.03;
 
 /// Writes a digit: variant `variant` of it, else one as often as people use it.
 pub(super) fn write(digit: u8, variant: Option<usize>, random: &mut Random) -> WrittenDigit {
@@ -37,7 +45,28 @@ pub(super) fn write(digit: u8, variant: Option<usize>, random: &mut Random) -> W
     let Some(variant) = variant.and_then(|index| variants.get(index)).or_else(|| sample_variant(variants, random)) else {
         return WrittenDigit { ink: Ink::default(), pen: 0.0 };
     };
-    let style = Style::sample(digit, random);
+    // A 1 leans further than other digits do: it varies in little else.
+    let lean = if digit == 1 { 1.25 } else { 1.0 };
+    write_variant(variant, lean, random)
+}
+
+/// Writes one of these variants.
+pub(super) fn write_one_of(variants: &[Variant], random: &mut Random) -> WrittenDigit {
+    match sample_variant(variants, random) {
+        Some(variant) => write_variant(variant, 1.0, random),
+        None => inked(Vec::new(), random),
+    }
+}
+
+/// Strokes as drawn with some pen.
+pub(super) fn inked(strokes: Vec<Stroke>, random: &mut Random) -> WrittenDigit {
+    let style = Style::sample(1.0, random);
+    let pen = Some(style.pen_for(&strokes));
+    WrittenDigit { ink: Ink { strokes, pen }, pen: style.pen }
+}
+
+fn write_variant(variant: &Variant, lean: f32, random: &mut Random) -> WrittenDigit {
+    let style = Style::sample(lean, random);
     let mut strokes = interpolate_shapes(variant, random);
     for stroke in &mut strokes {
         style.jitter(stroke, random);
@@ -99,9 +128,7 @@ struct Style {
 }
 
 impl Style {
-    fn sample(digit: u8, random: &mut Random) -> Self {
-        // A 1 leans further than other digits do: it varies in little else.
-        let lean = if digit == 1 { 1.25 } else { 1.0 };
+    fn sample(lean: f32, random: &mut Random) -> Self {
         let sloppiness = random.range(0.3, 1.4);
         Self {
             slant: (0.15 + 0.23 * random.normal()).clamp(-0.5, 0.85) * lean,

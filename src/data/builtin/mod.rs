@@ -4,6 +4,7 @@
 //! `ink` rasterises them, as it does for the canvas.
 
 mod handwriting;
+mod not_digits;
 mod pen_path;
 mod skeletons;
 
@@ -42,6 +43,16 @@ pub fn variants(digit: u8) -> usize {
 pub fn ink(digit: u8, variant: Option<usize>, seed: u64, index: u64) -> Ink {
     let mut random = Random::stream(seed, "built-in sample", index);
     handwriting::write(digit, variant, &mut random).ink
+}
+
+/// So many images of drawings that are no digits, 784 pixels each: letters and signs, scribbles, lines, digits on top of each other.
+pub fn not_digits(seed: u64, count: usize) -> Vec<u8> {
+    let mut images = vec![0; count * PIXELS];
+    images.par_chunks_mut(PIXELS).enumerate().for_each(|(index, image)| {
+        let mut random = Random::stream(seed, "built-in drawing that is no digit", index as u64);
+        image.copy_from_slice(not_digits::draw(&mut random).scan(&mut random).pixels());
+    });
+    images
 }
 
 const TRAIN_STREAM: &str = "built-in training digit";

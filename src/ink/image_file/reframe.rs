@@ -1,28 +1,36 @@
-//! Brings the ink found in an image file into MNIST's frame: cropped, scaled to the box, strokes of a usual width, centred.
+//! Brings the ink found in an image file into MNIST's frame: cropped, scaled to the box, its strokes redrawn at the usual width, centred.
 
 use super::GrayImage;
+use crate::ink::distance::distances;
 use crate::ink::image::{Image, SIDE};
 use crate::ink::mnist_frame::{BOX, Coverage};
-use crate::ink::rasterize::{PEN, THICKEST, THINNEST};
+use crate::ink::rasterize::{EDGE, PEN};
 
-/// Subpixels along a pixel's side: the resolution at which strokes are measured and widened.
+/// Subpixels along a pixel's side: the resolution at which strokes are measured and redrawn.
 const FINE: usize = 8;
 /// Side of the subdivided image, in subpixels.
 const FINE_SIDE: usize = SIDE * FINE;
+/// Subpixels along a pixel's side where the pen is measured.
+const COARSE: usize = 4;
+
+/// Ink that is at least this many times as long as its stroke is wide has been written; anything shorter is a dot.
+const SHORTEST: f32 = 1.3;
+/// The path of the pen is at least this share of the ink's length: in a blob of thick strokes the pen is hard to tell.
+const SHORTEST_PATH: f32 = 0.45;
+/// The share of the ink that a pen may miss: more would be missing with a pen that is too large for the strokes.
+const MISSED: f32 = 0.03;
 
 /// The image of this ink, whose values go from 0 to 1.
 pub(super) fn reframe(ink: &GrayImage) -> Image {
     let Some(crop) = Crop::around(ink) else { return Image::BLANK };
-    let mut fine = crop.scaled(ink, BOX as f32);
-    let width = stroke_width(&fine);
-    if !(THINNEST..=THICKEST).contains(&width) {
-        // Thin strokes vanish when the image is reduced and thick ones close loops: go to the nearest usual
-        // width, but never so far that parts thinner than the rest get lost.
-        let wanted = if width < THINNEST { PEN } else { THICKEST };
-        let growth = ((wanted - width) / 2.0).max(-0.25 * width);
-        fine = crop.scaled(ink, BOX as f32 - 2.0 * growth);
-        widen(&mut fine, growth * FINE as f32);
-    }
+    let per_pixel = BOX as f32 / crop.longest;
+    let pen = 2.0 * pen_radius(&crop.scaled(ink, per_pixel, COARSE)) / COARSE as f32 / per_pixel;
+    // As `rasterize` does it: the path of the pen's centre fits the box with the usual pen.
+    let room = BOX as f32 - EDGE - PEN;
+    // A dot is as large as the usual pen.
+    let scale = if crop.longest < SHORTEST * pen { PEN / pen } else { room / (crop.longest - pen).max(SHORTEST_PATH * crop.longest) };
+    let mut fine = crop.scaled(ink, scale, FINE);
+    redraw(&mut fine, scale * pen / 2.0 * FINE as f32);
     let mut coverage = Coverage::default();
     for (index, value) in fine.iter().enumerate() {
         let (x, y) = (index % FINE_SIDE / FINE, index / FINE_SIDE / FINE);
@@ -52,13 +60,14 @@ impl Crop {
         longest.is_finite().then(|| Self { middle: [f32::midpoint(low[0], high[0]), f32::midpoint(low[1], high[1])], longest })
     }
 
-    /// The ink on the subdivided image, its longer side `side` image pixels long, averaged where it shrinks.
-    fn scaled(&self, ink: &GrayImage, side: f32) -> Vec<f32> {
-        let step = self.longest / (side * FINE as f32);
+    /// The ink on an image subdivided into `fine` by `fine` subpixels a pixel, `scale` image pixels for each pixel of the file, averaged where it shrinks.
+    fn scaled(&self, ink: &GrayImage, scale: f32, fine: usize) -> Vec<f32> {
+        let side = SIDE * fine;
+        let step = 1.0 / (scale * fine as f32);
         let samples = step.ceil().clamp(1.0, 8.0) as usize;
-        let along = |fine: usize, sample: usize, middle: f32| {
-            let place = fine as f32 + (sample as f32 + 0.5) / samples as f32;
-            (place - FINE_SIDE as f32 / 2.0) * step + middle
+        let along = |subpixel: usize, sample: usize, middle: f32| {
+            let place = subpixel as f32 + (sample as f32 + 0.5) / samples as f32;
+            (place - side as f32 / 2.0) * step + middle
         };
         let average = |x: usize, y: usize| {
             let sum: f32 = (0..samples * samples)
@@ -66,7 +75,7 @@ impl Crop {
                 .sum();
             sum / (samples * samples) as f32
         };
-        (0..FINE_SIDE * FINE_SIDE).map(|index| average(index % FINE_SIDE, index / FINE_SIDE)).collect()
+        (0..side * side).map(|index| average(index % side, index / side)).collect()
     }
 }
 
@@ -84,69 +93,68 @@ fn interpolated(ink: &GrayImage, x: f32, y: f32) -> f32 {
     upper * (1.0 - down) + lower * down
 }
 
-/// Mean width of the strokes, in image pixels: the mean distance to the edge inside a long stroke is a quarter of its width.
-fn stroke_width(fine: &[f32]) -> f32 {
-    let depth = distances(fine, |value| value < 0.5);
-    let inside = || depth.iter().filter(|&&depth| depth > 0.0);
-    4.0 * inside().map(|depth| depth - 0.5).sum::<f32>() / inside().count().max(1) as f32 / FINE as f32
+/// The radius of the pen, in subpixels: the largest with which nearly all of the ink can be drawn, by the size distribution of morphological
+/// openings (granulometry: Matheron 1975). Strokes vanish with any larger pen, also where loops are filled in and strokes run together.
+fn pen_radius(ink: &[f32]) -> f32 {
+    let side = SIDE * COARSE;
+    let depth = distances(ink, side, |value| value < 0.5);
+    let all = depth.iter().filter(|&&depth| depth > 0.0).count() as f32;
+    let missed = |radius: f32| {
+        let to_path = distances(&depth, side, |depth| depth - 0.5 >= radius);
+        depth.iter().zip(&to_path).filter(|&(&depth, &distance)| depth > 0.0 && distance > radius + 0.5).count() as f32
+    };
+    let (mut fits, mut too_large) = (0.5, depth.iter().copied().fold(1.0, f32::max));
+    while too_large - fits > 0.05 * fits.max(1.0) {
+        let middle = f32::midpoint(fits, too_large);
+        if missed(middle) <= MISSED * all {
+            fits = middle;
+        } else {
+            too_large = middle;
+        }
+    }
+    fits
 }
 
-/// Moves the edge of the ink outwards by `growth` subpixels (inwards if negative).
-fn widen(fine: &mut [f32], growth: f32) {
-    let outside = distances(fine, |value| value >= 0.5);
-    let inside = distances(fine, |value| value < 0.5);
-    for ((value, outside), inside) in fine.iter_mut().zip(outside).zip(inside) {
+/// Away from the medial axis the distance to the edge grows by 1 with each step towards it.
+fn is_on_medial_axis(depth: &[f32], index: usize) -> bool {
+    /// The steepest slope at a point that counts as on the axis.
+    const SLOPE: f32 = 0.6;
+    let here = depth[index];
+    let (x, y) = (index % FINE_SIDE, index / FINE_SIDE);
+    here > 0.0
+        && (1..FINE_SIDE - 1).contains(&x)
+        && (1..FINE_SIDE - 1).contains(&y)
+        && [(1_usize, 1.0_f32), (FINE_SIDE, 1.0), (FINE_SIDE + 1, std::f32::consts::SQRT_2), (FINE_SIDE - 1, std::f32::consts::SQRT_2)]
+            .iter()
+            .all(|&(step, length)| (depth[index + step].max(depth[index - step]) - here) < SLOPE * length)
+}
+
+/// Redraws strokes of a pen of `radius` subpixels with the usual one. Its path is where a pen of that size fits into the ink; thinner parts
+/// keep their medial axis, so that they do not break.
+fn redraw(fine: &mut [f32], radius: f32) {
+    /// Parts thinner than this share of the pen are the edge's roughness.
+    const THINNEST: f32 = 0.45;
+    let usual = PEN / 2.0 * FINE as f32;
+    let growth = usual - radius;
+    let outside = distances(fine, FINE_SIDE, |value| value >= 0.5);
+    let inside = distances(fine, FINE_SIDE, |value| value < 0.5);
+    let is_thin = |depth: f32| depth < 0.75 * radius && depth >= THINNEST * radius;
+    let mut axis = vec![0.0; fine.len()];
+    let mut thin_parts = false;
+    if growth < 0.0 {
+        for (index, value) in axis.iter_mut().enumerate() {
+            if is_thin(inside[index] - 0.5) && is_on_medial_axis(&inside, index) {
+                *value = 1.0;
+                thin_parts = true;
+            }
+        }
+    }
+    for ((value, outside), inside) in fine.iter_mut().zip(&outside).zip(&inside) {
         *value = (growth - (outside - inside) + 0.5).clamp(0.0, 1.0);
     }
-}
-
-/// The Euclidean distance from each pixel to the nearest one that `is_goal`, exact, as lower envelopes of parabolas along
-/// rows and then columns (Felzenszwalb & Huttenlocher 2012).
-fn distances(fine: &[f32], is_goal: impl Fn(f32) -> bool) -> Vec<f32> {
-    // Farther than any distance in the field, yet small enough for its square to be added to exactly.
-    const FAR: f32 = (4 * FINE_SIDE * FINE_SIDE) as f32;
-    let mut squared: Vec<f32> = fine.iter().map(|&value| if is_goal(value) { 0.0 } else { FAR }).collect();
-    for row in squared.chunks_mut(FINE_SIDE) {
-        let envelope = lower_envelope(row);
-        row.copy_from_slice(&envelope);
-    }
-    for x in 0..FINE_SIDE {
-        let column: Vec<f32> = squared.iter().skip(x).step_by(FINE_SIDE).copied().collect();
-        for (y, value) in lower_envelope(&column).into_iter().enumerate() {
-            squared[y * FINE_SIDE + x] = value;
+    if thin_parts {
+        for (value, to_axis) in fine.iter_mut().zip(distances(&axis, FINE_SIDE, |value| value > 0.5)) {
+            *value = value.max((0.8 * usual - to_axis + 0.5).clamp(0.0, 1.0));
         }
     }
-    squared.into_iter().map(f32::sqrt).collect()
-}
-
-/// At each place `q` the least `(q - p)^2 + heights[p]` over all `p`.
-fn lower_envelope(heights: &[f32]) -> Vec<f32> {
-    let meet = |p: usize, q: usize| {
-        let (pf, qf) = (p as f32, q as f32);
-        ((heights[q] + qf * qf) - (heights[p] + pf * pf)) / (2.0 * (qf - pf))
-    };
-    // The parabolas of the envelope from left to right, each with where it begins to be the lowest.
-    let mut lowest: Vec<(usize, f32)> = Vec::with_capacity(heights.len());
-    for q in 0..heights.len() {
-        let mut from = f32::NEG_INFINITY;
-        while let Some(&(p, begin)) = lowest.last() {
-            from = meet(p, q);
-            if from > begin {
-                break;
-            }
-            lowest.pop();
-            from = f32::NEG_INFINITY;
-        }
-        lowest.push((q, from));
-    }
-    let mut current = 0;
-    (0..heights.len())
-        .map(|q| {
-            while lowest.get(current + 1).is_some_and(|(_, begin)| *begin < q as f32) {
-                current += 1;
-            }
-            let p = lowest[current].0;
-            (q as f32 - p as f32).powi(2) + heights[p]
-        })
-        .collect()
 }
