@@ -5,6 +5,7 @@ mod classifier;
 mod compare_devices;
 mod device_comparison;
 mod error;
+mod fit_digit_detector;
 mod measure;
 mod scores;
 
@@ -12,6 +13,7 @@ pub use classifier::{Classifier, Classify, starter_file};
 pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_devices};
 pub use device_comparison::{Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE};
 pub use error::InferError;
+pub use fit_digit_detector::fit_digit_detector;
 pub use measure::{GPU_BATCH, Measurement, measure};
 pub use scores::Scores;
 

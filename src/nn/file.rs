@@ -7,6 +7,7 @@ use candle_core::{DType, Device, Tensor};
 use safetensors::Dtype;
 use serde::{Deserialize, Serialize};
 
+use super::digit_detector::{DigitDetector, TENSORS as DETECTOR_TENSORS};
 use super::safetensors_file::{DIGEST_KEY, SafetensorsFile};
 use super::{ComputeError, Mode, ModelError, Net, Parameter, ParameterSpec, parameter_specs};
 use crate::ink::PIXELS;
@@ -78,12 +79,10 @@ impl ModelFile {
             WeightFormat::F32 => DType::F32,
             WeightFormat::F16 => DType::F16,
         };
-        let tensors = self
-            .net
-            .parameters()
-            .iter()
-            .map(|parameter| Ok((parameter.name(), parameter.tensor().to_dtype(dtype)?)))
-            .collect::<candle_core::Result<Vec<_>>>()?;
+        let weights = self.net.parameters().iter().map(|parameter| Ok((parameter.name(), parameter.tensor().to_dtype(dtype)?)));
+        let detector = self.net.digit_detector().into_iter().flat_map(DigitDetector::tensors);
+        let detector = detector.map(|(name, shape, values)| Ok((name, Tensor::from_slice(values, shape, &Device::Cpu)?.to_dtype(dtype)?)));
+        let tensors = weights.chain(detector).collect::<candle_core::Result<Vec<_>>>()?;
         let card = serde_json::to_string(&self.card).map_err(|error| ComputeError::failed(&error))?;
         let mut metadata = metadata.into_iter().chain([(CARD_KEY.to_owned(), card)]).collect::<HashMap<_, _>>();
         let write = |metadata: &HashMap<String, String>| {
@@ -128,7 +127,8 @@ fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
     let file = SafetensorsFile::read(bytes)?;
     let card = read_card(file.text(CARD_KEY).ok_or("it has no Inkling metadata")?)?;
     let expected = parameter_specs(card.model);
-    let found = file.tensors().len();
+    let of_detector = file.tensors().filter(|(name, ..)| DETECTOR_TENSORS.contains(name)).count();
+    let found = file.tensors().len() - of_detector;
     if found != expected.len() {
         return Err(format!("it has {found} weights, but {} has {}", card.model, expected.len()));
     }
@@ -142,7 +142,20 @@ fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
         .collect::<Result<_, String>>()?;
     let net = Net::from_parameters(card.model, card.config.activation, card.normalization, parameters);
     check_logits(&net)?;
-    Ok(ModelFile { net, card })
+    let digit_detector = if of_detector > 0 { Some(read_detector(&file, &net)?) } else { None };
+    Ok(ModelFile { net: net.with_digit_detector(digit_detector), card })
+}
+
+/// The detector in a file that has some of its tensors.
+fn read_detector(file: &SafetensorsFile, net: &Net) -> Result<DigitDetector, String> {
+    let (features, logits) = net.features_and_logits(&[0; PIXELS]).map_err(|error| error.to_string())?;
+    let inputs = features.elem_count() + logits.elem_count();
+    let mut values = [const { Vec::new() }; 4];
+    for ((values, name), shape) in values.iter_mut().zip(DETECTOR_TENSORS).zip(DigitDetector::shapes(inputs)) {
+        let tensor = file.tensor(name).ok_or_else(|| format!("the weight {name} is missing"))?;
+        *values = read_values(name, &shape, tensor)?;
+    }
+    Ok(DigitDetector::new(values, inputs))
 }
 
 /// Finite weights can still be so large, or a variance so wrong, that no image gives probabilities.

@@ -10,7 +10,7 @@ use super::backend::cpu;
 use super::forward::Forward;
 use super::layer::Init;
 use super::ops;
-use super::{DeviceContext, GradMode, Layer, Parameter, ParameterSpec, layers, parameter_specs};
+use super::{DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, layers, parameter_specs};
 use crate::ink::{PIXELS, SIDE};
 use crate::math::random::Random;
 use crate::records::Normalization;
@@ -37,6 +37,8 @@ pub struct Net {
     layers: Arc<[Layer]>,
     normalization: Normalization,
     parameters: Vec<Parameter>,
+    /// Tells digits from other drawings, once it has been trained for these weights.
+    digit_detector: Option<DigitDetector>,
     context: DeviceContext,
 }
 
@@ -99,7 +101,14 @@ impl Net {
         normalization: Normalization,
         parameters: Vec<Parameter>,
     ) -> Self {
-        Self { model, layers: layers(model, activation).into(), normalization, parameters, context: DeviceContext::CPU }
+        Self {
+            model,
+            layers: layers(model, activation).into(),
+            normalization,
+            parameters,
+            digit_detector: None,
+            context: DeviceContext::CPU,
+        }
     }
 
     /// Which model it is.
@@ -116,6 +125,17 @@ impl Net {
     #[must_use]
     pub fn with_normalization(self, normalization: Normalization) -> Self {
         Self { normalization, ..self }
+    }
+
+    /// What tells digits from other drawings by its features, where that has been trained.
+    pub const fn digit_detector(&self) -> Option<&DigitDetector> {
+        self.digit_detector.as_ref()
+    }
+
+    /// The same with this detector, which was trained for its weights.
+    #[must_use]
+    pub fn with_digit_detector(self, digit_detector: Option<DigitDetector>) -> Self {
+        Self { digit_detector, ..self }
     }
 
     /// Its weights, in the order of its layers.
