@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::BenchError;
-use crate::data::{DataError, DataPart};
+use crate::data::{DataError, DataPart, KeepError, SetExportError};
 use crate::export::ExportError;
 use crate::import::ImportError;
 use crate::infer::InferError;
@@ -183,6 +183,24 @@ impl From<DataError> for Problem {
         match error {
             DataError::Cancelled(cancelled) => cancelled.into(),
             error => Self::Data(error),
+        }
+    }
+}
+
+impl From<KeepError> for Problem {
+    fn from(error: KeepError) -> Self {
+        match error {
+            KeepError::Data(error) => error.into(),
+            KeepError::Write(error) => error.into(),
+        }
+    }
+}
+
+impl From<SetExportError> for Problem {
+    fn from(error: SetExportError) -> Self {
+        match error {
+            SetExportError::Target(error) => error.into(),
+            SetExportError::Cancelled(cancelled) => cancelled.into(),
         }
     }
 }

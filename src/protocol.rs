@@ -9,8 +9,8 @@ use crate::ink::Ink;
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
-    EpochRecord, Evaluation, ExportSpec, FileInfo, HeldOutImage, ImportFinding, ImportSpec, Intervention, JobId, LearningSnapshot,
-    ModelInfo, ModelRef, Prediction, QuantizedAccuracy, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
+    DrawingAnswer, EpochRecord, Evaluation, ExportSpec, FileInfo, FineTuned, HeldOutImage, ImportFinding, ImportSpec, Intervention, JobId,
+    LearningSnapshot, ModelInfo, ModelRef, Prediction, QuantizedAccuracy, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
 };
 use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, RunConfig};
 
@@ -56,6 +56,13 @@ pub enum Command {
         /// The drawing.
         ink: Ink,
     },
+    /// Recognise several drawings with the model in use, at once: a few dozen at a time, so that nothing else waits.
+    ClassifyAll {
+        /// Returned with the answers.
+        request: u64,
+        /// The drawings.
+        drawings: Vec<Ink>,
+    },
     /// Answer with [`Event::Pong`].
     Ping,
     /// Cancel whatever runs and end the engine. A training run that has completed an epoch is saved, as after [`Command::Cancel`].
@@ -82,6 +89,8 @@ pub enum Job {
         /// Whose test set.
         data: DataSpec,
     },
+    /// Fine-tune a model on the person's own drawings.
+    FineTune(ModelRef),
     /// Measure this machine's speed.
     Benchmark(Extent),
     /// Time a few training steps of a configuration on several sides.
@@ -219,6 +228,13 @@ pub enum Event {
         /// The outcome.
         prediction: Result<Box<Prediction>, Problem>,
     },
+    /// Several drawings were recognised, or could not be.
+    ClassifiedAll {
+        /// From the command.
+        request: u64,
+        /// An answer for each drawing, in their order.
+        answers: Result<Vec<DrawingAnswer>, Problem>,
+    },
     /// Something that is no job's failed: a model that was to be used could not be loaded, or the engine panicked while idle.
     Failed(Problem),
     /// The answer to [`Command::Ping`].
@@ -290,6 +306,8 @@ pub enum JobResult {
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
         background_load: f32,
     },
+    /// A fine-tuned model.
+    FineTune(FineTuned),
     /// What was exported, or what an export would hold.
     Export(ExportReport),
     /// A model that was imported and stands among the runs.

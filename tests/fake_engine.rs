@@ -20,8 +20,9 @@ use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
-    CLASSES, EpochRecord, Evaluation, FileInfo, HeldOutAnswer, HeldOutImage, ImportFinding, JobId, LearningSnapshot, Mistake, ModelInfo,
-    ModelRef, Prediction, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TensorFormat, TensorInfo, WeightImages,
+    BeforeAfter, CLASSES, DrawingAnswer, EpochRecord, Evaluation, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId,
+    LearningSnapshot, Mistake, ModelInfo, ModelRef, Prediction, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TensorFormat,
+    TensorInfo, WeightImages,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
@@ -380,6 +381,10 @@ impl FakeEngine {
             Command::UseModel(reference) => self.send(Event::ModelInUse(ModelInfo { reference, ..starter() })),
             Command::ChooseInferenceDevice { .. } => self.send(Event::InferenceDevice(self.reads.clone())),
             Command::Classify { request, ink } => self.send(Event::Classified { request, prediction: Ok(Box::new(prediction(&ink))) }),
+            Command::ClassifyAll { request, drawings } => {
+                let answer = |ink: &Ink| DrawingAnswer { digit: prediction(ink).digit, confidence: 0.955 };
+                self.send(Event::ClassifiedAll { request, answers: Ok(drawings.iter().map(answer).collect()) });
+            }
             Command::Ping => self.send(Event::Pong),
             Command::Save { .. } | Command::Shutdown | Command::Interrupt => {}
         }
@@ -406,6 +411,10 @@ impl FakeEngine {
                 self.send(progress(id.0, 0.5));
                 let model = ModelInfo { reference: model, ..starter() };
                 self.send(done(id, JobResult::Evaluate { model, data, evaluation: evaluation() }));
+            }
+            Job::FineTune(_) => {
+                self.send(progress(id.0, 0.5));
+                self.send(done(id, JobResult::FineTune(fine_tuned(true))));
             }
             Job::Benchmark(_) => {
                 self.measuring(id, Subject::Products, 0.25, 30.0);
@@ -452,6 +461,19 @@ impl FakeEngine {
             run.paused = paused;
             self.send(if paused { Event::Paused(id) } else { Event::Resumed(id) });
         }
+    }
+}
+
+/// What came of fine-tuning, saved or not.
+pub fn fine_tuned(saved: bool) -> FineTuned {
+    let summary = RunSummary { model_path: PathBuf::from("tuned/model.safetensors"), ..summary(&RunConfig::default(), Vec::new(), true) };
+    FineTuned {
+        mine: BeforeAfter { images: 50, before: 46, after: 50 },
+        held_out: Some(BeforeAfter { images: 10, before: 9, after: 10 }),
+        old: BeforeAfter { images: 2000, before: 1990, after: 1990 },
+        old_data: DataSpec::builtin(),
+        saved: saved.then(|| Box::new(summary)),
+        seconds: 3.2,
     }
 }
 

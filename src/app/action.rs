@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use super::machine::ComparisonKind;
 use super::settings::{Settings, Theme};
 use super::setup::Field;
+use crate::data::my_digits::KeptDrawing;
 use crate::records::benchmark::Extent;
 use crate::records::{Annotation, ExportSpec, JobId, ModelRef};
-use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, Preset, RunConfig};
+use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, Preset, RunConfig, SetFormat};
 
 /// The screens behind the tabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,11 +23,13 @@ pub enum Screen {
     Results,
     /// Hardware, self-test and benchmark.
     Hardware,
+    /// The drawings that the person keeps.
+    MyDigits,
 }
 
 impl Screen {
     /// Every screen, in the order of the tabs.
-    pub const ALL: [Self; 5] = [Self::Train, Self::Draw, Self::Models, Self::Results, Self::Hardware];
+    pub const ALL: [Self; 6] = [Self::Train, Self::Draw, Self::Models, Self::Results, Self::Hardware, Self::MyDigits];
 }
 
 /// The wizard's pages.
@@ -94,6 +97,34 @@ pub enum Action {
     ClearDrawing,
     /// Bring back the recent drawing with this index.
     RestoreDrawing(usize),
+    /// Keep the drawing on the canvas with this digit; `None` for the digit that is asked for, or that the model named.
+    Keep(Option<u8>),
+    /// Keep the recent drawing with this index, with this digit.
+    KeepRecent(usize, u8),
+    /// Change what a kept drawing shows.
+    Relabel(Box<KeptDrawing>, u8),
+    /// Delete a kept drawing.
+    DeleteKept(Box<KeptDrawing>),
+    /// Put a kept drawing on the canvas.
+    DrawKept(Box<KeptDrawing>),
+    /// Take the last change of the kept drawings back.
+    UndoKept,
+    /// Import an ink file chosen in a dialog into the kept drawings.
+    ImportInk,
+    /// Export the kept drawings to a file or folder chosen in a dialog.
+    ExportMyDigits(SetFormat),
+    /// Start the guided collection of drawings.
+    Collect,
+    /// Skip the digit that it asks for.
+    SkipDigit,
+    /// Let it ask for the digit before again.
+    PreviousDigit,
+    /// End it.
+    StopCollecting,
+    /// Fine-tune the model in use on the kept drawings.
+    FineTune,
+    /// Go back to the model that was in use before it was fine-tuned.
+    UndoFineTune,
     /// Set the pen's diameter, in canvas units.
     SetPen(f32),
     /// Use this model for drawings.

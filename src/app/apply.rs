@@ -87,6 +87,7 @@ impl App {
             Action::ConfirmPath => self.confirm_path(),
             Action::ClosePathQuestion => self.path_question = None,
             Action::PenDown(point) => {
+                self.my_digits.drawing_begins();
                 self.drawing.begin(point);
                 self.drawing_changed();
             }
@@ -97,6 +98,7 @@ impl App {
             }
             Action::PenUp => self.drawing.end(),
             Action::Undo => {
+                self.undo_just_kept();
                 self.drawing.undo();
                 self.drawing_changed();
             }
@@ -104,11 +106,33 @@ impl App {
                 self.drawing.redo();
                 self.drawing_changed();
             }
-            Action::ClearDrawing => {
-                self.keep_drawing();
-                self.drawing.clear();
+            Action::ClearDrawing => self.clear_drawing(),
+            Action::Keep(digit) => self.keep(digit),
+            Action::KeepRecent(index, digit) => self.keep_recent(index, digit),
+            Action::Relabel(drawing, digit) => self.relabel(*drawing, digit),
+            Action::DeleteKept(drawing) => self.delete_kept(*drawing),
+            Action::DrawKept(drawing) => {
+                self.clear_drawing();
+                self.drawing.put(&drawing.ink);
                 self.drawing_changed();
+                self.show(Screen::Draw);
             }
+            Action::UndoKept => {
+                if !self.undo_just_kept() {
+                    self.undo_kept();
+                } else if self.screen == Screen::Draw {
+                    self.drawing.undo();
+                    self.drawing_changed();
+                }
+            }
+            Action::ImportInk => self.choose_ink_to_import(),
+            Action::ExportMyDigits(format) => self.choose_set_file(format),
+            Action::Collect => self.start_collection(),
+            Action::SkipDigit => self.skip_digit(),
+            Action::PreviousDigit => self.previous_digit(),
+            Action::StopCollecting => self.stop_collection(),
+            Action::FineTune => self.fine_tune(),
+            Action::UndoFineTune => self.undo_fine_tune(),
             Action::RestoreDrawing(index) => self.restore_drawing(index),
             Action::SetPen(pen) => {
                 self.drawing.pen = pen;
@@ -179,9 +203,19 @@ impl App {
 
     pub(super) fn show(&mut self, screen: Screen) {
         self.screen = screen;
-        if screen == Screen::Models {
-            self.list_runs();
+        match screen {
+            Screen::Models => self.list_runs(),
+            // Another window may have changed them.
+            Screen::MyDigits => self.load_my_digits(),
+            _ => {}
         }
+    }
+
+    /// Clears the canvas; the drawing is among the recent ones then.
+    pub(super) fn clear_drawing(&mut self) {
+        self.keep_drawing();
+        self.drawing.clear();
+        self.drawing_changed();
     }
 
     /// Puts the drawing among the recent ones, if the model has seen it.

@@ -7,8 +7,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::desktop::{PathQuestion, Purpose};
 use super::models::{Change, Thumbnail};
+use super::my_digits::{FileStep, Loaded};
 use super::setup::Samples;
 use crate::data::DataError;
+use crate::data::my_digits::KeptDrawing;
 use crate::hardware::{Hardware, LoadSample};
 use crate::ink::Ink;
 use crate::problem::{EngineExit, Problem};
@@ -39,6 +41,15 @@ pub enum BackgroundResult {
         /// Why it is no data set, if it is none.
         problem: Option<DataError>,
     },
+    /// The kept drawings were read or changed, or could not be.
+    MyDigits {
+        /// What was done.
+        step: FileStep,
+        /// What the file holds now.
+        loaded: Result<Loaded, Problem>,
+    },
+    /// The drawings of an ink file, to be kept.
+    InkImported(Vec<KeptDrawing>),
     /// Samples of a data set.
     Samples(Samples),
     /// The finished runs, newest first.

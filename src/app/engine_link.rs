@@ -110,6 +110,7 @@ impl App {
     fn reconnect(&mut self) {
         self.engine = EngineLink::start_on(self.engine.host, self.engine.usual_host, &self.deps, &self.settings);
         self.predictions.forget_request();
+        self.my_digits.forget_request();
         self.reset_inference_device();
     }
 

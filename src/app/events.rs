@@ -31,6 +31,7 @@ impl App {
         self.update_inference_device();
         self.update_desktop();
         self.update_samples();
+        self.update_answers();
         self.sample_monitor();
         let expiry = self.expire_notices();
         [self.autosave_settings(), expiry].into_iter().flatten().min()
@@ -98,6 +99,9 @@ impl App {
                     self.settings.last_model = Some(path.clone());
                 }
                 self.model_in_use = Some(model);
+                if other {
+                    self.my_digits.forget_answers();
+                }
                 if other && !self.drawing.strokes().is_empty() {
                     self.drawing_changed();
                 }
@@ -112,6 +116,7 @@ impl App {
                     self.show_problem(&problem);
                 }
             }
+            Event::ClassifiedAll { request, answers } => self.on_answers(request, answers),
             Event::Pong => {}
             Event::EngineExited(exit) => self.engine_exited(exit),
             Event::Restarted => self.engine_restarted(),
@@ -148,6 +153,8 @@ impl App {
                 self.follow_recommendation();
             }
             BackgroundResult::DataChecked { path, problem } => self.data_checked(path, problem),
+            BackgroundResult::MyDigits { step, loaded } => self.on_my_digits(step, loaded),
+            BackgroundResult::InkImported(drawings) => self.add_imported(drawings),
             BackgroundResult::Samples(samples) => self.take_samples(samples),
             BackgroundResult::Runs(runs) => self.set_runs(runs),
             BackgroundResult::Changed { change, outcome } => self.on_change(change, outcome),

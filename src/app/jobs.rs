@@ -54,6 +54,11 @@ impl Jobs {
         self.newest(|job| matches!(job, Job::Export { to: Some(_), .. }))
     }
 
+    /// The fine-tuning in progress.
+    pub fn fine_tuning(&self) -> Option<&RunningJob> {
+        self.newest(|job| matches!(job, Job::FineTune(_)))
+    }
+
     /// The import in progress.
     pub fn import(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::Import(_)))
@@ -117,6 +122,7 @@ impl App {
         self.benchmark.comparing = None;
         self.export = None;
         self.predictions.forget_request();
+        self.my_digits.forget_request();
     }
 
     pub(super) fn on_benchmark_row(&mut self, id: JobId, row: Row) {
@@ -186,6 +192,11 @@ impl App {
             JobResult::TimeSteps { images_per_second, background_load } => {
                 if let Job::TimeSteps(configs) = &job {
                     self.presets_timed(configs, images_per_second, background_load);
+                }
+            }
+            JobResult::FineTune(tuned) => {
+                if let Job::FineTune(before) = job {
+                    self.fine_tuned(before, tuned);
                 }
             }
             JobResult::Export(report) => self.exported(&job, report),

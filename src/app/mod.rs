@@ -13,6 +13,7 @@ mod learning;
 mod machine;
 pub mod messages;
 mod models;
+mod my_digits;
 mod notice;
 mod run;
 mod settings;
@@ -31,6 +32,7 @@ pub use machine::{
     BenchmarkView, Checked, Checks, Comparison, ComparisonKind, Monitor, SampleLoad, SelfTest, about, automatic, diagnostics,
 };
 pub use models::{Change, Dropped, ExportView, InTheWay, ResultsView, Thumbnail};
+pub use my_digits::{Collection, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing};
 pub use notice::{Notice, Offer, Severity};
 pub use run::{Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, PresetRate, Settings, Theme, WindowGeometry, ZOOM};

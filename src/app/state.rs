@@ -16,6 +16,7 @@ use super::learning::Learning;
 use super::machine::{BenchmarkView, Checks, Monitor, SampleLoad, SelfTest};
 use super::messages::Message;
 use super::models::{Changes, ExportView, ResultsView, Thumbnail};
+use super::my_digits::MyDigitsView;
 use super::notice::{Notice, Offer, Severity};
 use super::run::RunView;
 use super::settings::Settings;
@@ -80,6 +81,8 @@ pub struct App {
     pub drawing: Drawing,
     /// The drawings that were cleared from it.
     pub recent_drawings: RecentDrawings,
+    /// The drawings that the person keeps.
+    pub my_digits: MyDigitsView,
     /// The model used for drawings.
     pub model_in_use: Option<ModelInfo>,
     /// Interrupted runs that can be resumed, newest first.
@@ -150,6 +153,7 @@ impl App {
             learning: None,
             drawing,
             recent_drawings: RecentDrawings::default(),
+            my_digits: MyDigitsView::default(),
             model_in_use: None,
             interrupted: Vec::new(),
             runs: None,

@@ -1,7 +1,7 @@
-//! `inkling data`: lists data sets, or shows sample images of one.
+//! `inkling data`: lists data sets, shows sample images of one, or writes it in another format.
 
 use std::io::{self, Cursor};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde::Serialize;
@@ -12,11 +12,12 @@ use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
 use crate::data::augment::Augmenter;
-use crate::data::{Found, builtin, contact_sheet, find, load};
+use crate::data::my_digits::labelled_drawings;
+use crate::data::{DataError, DataSet, Found, MyDigits, Split, builtin, contact_sheet, export_drawings, export_set, find, load};
 use crate::ink::PIXELS;
 use crate::math::random::Random;
 use crate::problem::Problem;
-use crate::run_config::{Augmentation, DataSource, DataSpec, NamedSet};
+use crate::run_config::{Augmentation, DataSource, DataSpec, NamedSet, SetFormat};
 use crate::system::WriteError;
 use crate::system::files::write_whole;
 use crate::system::paths::Paths;
@@ -34,6 +35,8 @@ pub enum Command {
     List(List),
     /// Write a sheet of sample images, one row per digit
     Show(Show),
+    /// Write a data set in another format
+    Export(Export),
 }
 
 /// The options of `inkling data list`.
@@ -50,7 +53,7 @@ pub struct List {
 /// The options of `inkling data show`.
 #[derive(Debug, clap::Args)]
 pub struct Show {
-    /// builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
+    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
     #[arg(value_name = "NAME")]
     data: DataSpec,
     /// PNG file to write
@@ -65,6 +68,29 @@ pub struct Show {
     /// Augment the images as training would
     #[arg(long, value_name = "NAME", default_value = "off", ignore_case = true, value_parser = choice::<Augmentation>(Augmentation::ALL.iter().map(|c| c.name())))]
     augmentation: Augmentation,
+    /// Folder to search for data sets before the usual ones
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Print one JSON object to standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// The options of `inkling data export`.
+#[derive(Debug, clap::Args)]
+pub struct Export {
+    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
+    #[arg(value_name = "NAME")]
+    data: DataSpec,
+    /// png: class folders of images; idx: the files of MNIST's format; csv: tables; ink: strokes, of drawings only
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<SetFormat>(SetFormat::ALL.iter().map(|c| c.name())))]
+    format: SetFormat,
+    /// Folder to write, for ink the file
+    #[arg(long, value_name = "PATH")]
+    out: PathBuf,
+    /// Replace what is there
+    #[arg(long)]
+    force: bool,
     /// Folder to search for data sets before the usual ones
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -98,6 +124,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::List(list) => run_list(list),
         Command::Show(show) => run_show(show),
+        Command::Export(export) => run_export(export),
     }
 }
 
@@ -127,6 +154,23 @@ fn run_list(list: List) -> Result<(), Failure> {
         if !output.is_json() {
             output.text(&line(&entry, &location(&entry)))?;
         }
+    }
+    let mine = MyDigits::in_folders(&folders);
+    let kept = mine.read()?.drawings.len() as u64;
+    let entry = Entry {
+        name: DataSource::Mine.name(),
+        found: kept > 0,
+        folder: mine.path().parent().map(|folder| folder.display().to_string()),
+        train_images: (kept > 0).then_some(kept),
+        test_images: None,
+        original: None,
+    };
+    output.json(&entry)?;
+    if !output.is_json() {
+        output.text(&match kept {
+            0 => line(&entry, "no drawings are kept yet"),
+            _ => format!("{:<14} {:>7} drawings         {}", entry.name, grouped(kept), visible::path(mine.path())),
+        })?;
     }
     if !all && !output.is_json() {
         output
@@ -193,4 +237,57 @@ fn run_show(show: Show) -> Result<(), Failure> {
     };
     output.json(&sheet)?;
     output.text(&format!("Wrote {}: up to {COLUMNS} training images per digit from {}.", visible::path(&show.out), show.data.label()))
+}
+
+fn run_export(export: Export) -> Result<(), Failure> {
+    let folders = data_folders(export.data_dir, &Paths::find())?;
+    let mine = MyDigits::in_folders(&folders);
+    let mut read: Vec<PathBuf> = vec![mine.path().to_owned()];
+    read.extend(
+        export.data.sources().iter().filter_map(|source| if let DataSource::Path(path) = source { Some(path.clone()) } else { None }),
+    );
+    let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
+    let is_mine = export.data == DataSpec::single(DataSource::Mine);
+    let images = if export.format == SetFormat::Ink {
+        let drawings = match export.data.sources() {
+            [DataSource::Mine] => mine.read()?.drawings,
+            [DataSource::Path(path)] if path.is_file() => labelled_drawings(path)?,
+            _ => return Err(Failure::Usage("Only drawings can be exported as ink: mine, or an ink file with labels.".to_owned())),
+        };
+        if drawings.is_empty() {
+            return Err(Problem::from(DataError::NoDrawings { path: mine.path().to_owned() }).into());
+        }
+        export_drawings(&drawings, &export.out, export.force, &read)?;
+        drawings.len()
+    } else {
+        let progress = Progress::new();
+        // What has no test split of its own is exported as a whole.
+        let set = if is_mine {
+            DataSet { train: mine.split()?, test: Split::default() }
+        } else {
+            load(&export.data, &folders, &mut |fraction: f32| {
+                progress.show(fraction, "Loading data");
+                Ok(())
+            })?
+        };
+        export_set(&set, export.format, &export.out, export.force, &read, &mut |fraction: f32| {
+            progress.show(fraction, "Writing");
+            Ok(())
+        })?;
+        set.train.len() + set.test.len()
+    };
+    let mut output = Output::new(export.json);
+    let exported = Exported { path: export.out.display().to_string(), data: export.data.to_string(), format: export.format.name(), images };
+    output.json(&exported)?;
+    let what = if export.format == SetFormat::Ink { "drawings" } else { "images" };
+    output.text(&format!("Wrote {}: {} {what} of {}.", visible::path(&export.out), grouped(images as u64), export.data.label()))
+}
+
+/// A data set that was exported, as JSON.
+#[derive(Serialize)]
+struct Exported {
+    path: String,
+    data: String,
+    format: &'static str,
+    images: usize,
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::progress::Cancelled;
+use crate::system::{TargetError, WriteError};
 
 /// Why a data set could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -55,6 +56,18 @@ pub enum DataError {
         /// What was looked for.
         reason: String,
     },
+    /// No drawing was kept yet, or none that can be read.
+    #[error("there are no drawings in {path}")]
+    NoDrawings {
+        /// The file they are kept in.
+        path: PathBuf,
+    },
+    /// Digits of which there is no image to learn from.
+    #[error("there is no drawing of {}", digits.iter().map(u8::to_string).collect::<Vec<_>>().join(", "))]
+    MissingDigits {
+        /// Those digits.
+        digits: Vec<u8>,
+    },
     /// The training data of an imported model is not known.
     #[error("the training data of this model is unknown")]
     Unknown,
@@ -72,4 +85,26 @@ pub enum DataPart {
     TrainLabels,
     /// Images or labels of the test set.
     Test,
+}
+
+/// Why drawings could not be kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeepError {
+    /// The file could not be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// It could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Why a data set could not be exported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetExportError {
+    /// It could not be written, or something is there already.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// Whoever waited for it cancelled it.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::data_file::{open, unreadable};
 use super::idx_set::IdxSet;
-use super::{DataError, DataSet, Found, Split, builtin, class_folder_set, csv_table, gather_batch, ink_set};
+use super::{DataError, DataSet, Found, MyDigits, Split, builtin, class_folder_set, csv_table, gather_batch, ink_set};
 use crate::math::random::Random;
 use crate::progress::Progress;
 use crate::run_config::{DataSource, DataSpec, NamedSet};
@@ -30,6 +30,12 @@ pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn Progress) -
         }
     }
     Ok(set)
+}
+
+/// An error where a digit is missing among these training images: a model could not learn it.
+pub fn check_digits(train: &Split) -> Result<(), DataError> {
+    let digits: Vec<u8> = (0..10).filter(|digit| !train.labels.contains(digit)).collect();
+    if digits.is_empty() { Ok(()) } else { Err(DataError::MissingDigits { digits }) }
 }
 
 /// The named sets that are in these folders; damaged ones are left out. MNIST's files are read whole to tell whether they are the
@@ -59,6 +65,7 @@ fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn Prog
             let not_found = || DataError::NotFound { set: named.name().to_owned(), searched: folders.to_vec() };
             IdxSet::find(*named, folders)?.ok_or_else(not_found)?.read(progress)?
         }
+        DataSource::Mine => DataSet { train: MyDigits::in_folders(folders).split()?, test: Split::default() },
         DataSource::Path(path) => load_path(path, progress)?,
         DataSource::Unknown => return Err(DataError::Unknown),
     };

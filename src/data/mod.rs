@@ -15,17 +15,23 @@ mod idx;
 mod idx_set;
 mod ink_set;
 mod load;
+pub mod my_digits;
+mod rehearsal;
 mod samples;
+mod set_export;
 mod validation;
 
 pub use contact_sheet::contact_sheet;
 pub use csv_table::read_table;
 pub use dataset::{DataSet, Split, gather_batch};
-pub use error::{DataError, DataPart};
+pub use error::{DataError, DataPart, KeepError, SetExportError};
 pub use fingerprint::Fingerprint;
 pub use idx::{Kind as IdxKind, read_idx};
-pub use load::{check, find, load};
+pub use load::{check, check_digits, find, load};
+pub use my_digits::MyDigits;
+pub use rehearsal::Rehearsal;
 pub use samples::samples;
+pub use set_export::{export_drawings, export_set};
 pub use validation::{ValidationSplit, validation_size};
 
 /// A named data set that was found.

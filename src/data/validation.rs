@@ -24,13 +24,19 @@ pub struct ValidationSplit {
 impl ValidationSplit {
     /// Splits `images`; the same seed gives the same split.
     pub fn new(images: &Split, seed: u64) -> Self {
-        let mut indices: Vec<u32> = (0..images.len() as u32).collect();
-        Random::stream(seed, "validation split", 0).shuffle(&mut indices);
-        let train = indices.split_off(validation_size(images.len() as u64) as usize);
-        // In their old order, so that the index of a misclassified image grows with its position in the file.
-        indices.sort_unstable();
+        let (train, indices) = validation_indices(images.len(), seed);
         let mut validation = Split::default();
         gather_batch(images, &indices, &mut validation);
         Self { train, validation }
     }
+}
+
+/// The indices of the images to train on, in random order, and of those for validation.
+pub fn validation_indices(images: usize, seed: u64) -> (Vec<u32>, Vec<u32>) {
+    let mut indices: Vec<u32> = (0..images as u32).collect();
+    Random::stream(seed, "validation split", 0).shuffle(&mut indices);
+    let train = indices.split_off(validation_size(images as u64) as usize);
+    // In their old order, so that the index of a misclassified image grows with its position in the file.
+    indices.sort_unstable();
+    (train, indices)
 }

@@ -124,6 +124,10 @@ impl<'c> CommandQueue<'c> {
             Command::UseModel(model) => self.recognizer.use_model(&model, self.events),
             Command::ChooseInferenceDevice { choice, usable } => self.recognizer.device.choose(choice, usable),
             Command::Classify { request, ink } => self.recognizer.submit(request, ink),
+            Command::ClassifyAll { request, drawings } => {
+                let answers = self.doing(Activity::ClassifyAll(request), |queue| queue.recognizer.classify_all(&drawings));
+                self.events.send(Event::ClassifiedAll { request, answers });
+            }
             Command::Submit { id, ref job } => match self.doing(Activity::Job(id), |_| jobs::run_at_once(job)) {
                 Some(result) => self.events.send(Event::Job { id, event: result.into() }),
                 None => self.waiting.push_back(command),

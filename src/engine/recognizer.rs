@@ -9,7 +9,7 @@ use crate::infer::{Classifier, Classify};
 use crate::ink::Ink;
 use crate::problem::Problem;
 use crate::protocol::Event;
-use crate::records::{JobId, ModelRef};
+use crate::records::{DrawingAnswer, JobId, ModelRef};
 
 pub(super) struct Recognizer {
     /// The model in use, on the CPU, unless one is being trained and followed.
@@ -63,6 +63,17 @@ impl Recognizer {
             events.send(Event::InferenceDevice(report));
         }
         events.send(Event::Classified { request, prediction: prediction.map(Box::new) });
+    }
+
+    /// What the model in use makes of each of these drawings, on the device where it is.
+    pub fn classify_all(&self, drawings: &[Ink]) -> Result<Vec<DrawingAnswer>, Problem> {
+        let training = self.training.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier);
+        let classifier = training.or(self.classifier.as_ref()).ok_or(Problem::NoSuchRun)?;
+        let answer = |ink: &Ink| {
+            let prediction = classifier.classify_drawing(ink)?;
+            Ok(DrawingAnswer { digit: prediction.digit, confidence: prediction.confidence })
+        };
+        drawings.iter().map(answer).collect()
     }
 
     /// Compares devices where that is due or running; a report where it has come to an end.

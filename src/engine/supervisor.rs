@@ -30,6 +30,8 @@ pub enum Activity {
     Job(JobId),
     /// Recognising the drawing of this request.
     Classify(u64),
+    /// Recognising the drawings of this request.
+    ClassifyAll(u64),
 }
 
 impl Activity {
@@ -38,6 +40,7 @@ impl Activity {
         match self {
             Self::Job(id) => Event::Job { id, event: JobEvent::Failed(problem) },
             Self::Classify(request) => Event::Classified { request, prediction: Err(problem) },
+            Self::ClassifyAll(request) => Event::ClassifiedAll { request, answers: Err(problem) },
         }
     }
 }

@@ -23,4 +23,15 @@ impl Ink {
     pub fn json(&self) -> Option<String> {
         serde_json::to_string(self).ok().filter(|_| !self.is_empty())
     }
+
+    /// A line of an ink file with this label; `None` when nothing is drawn.
+    pub fn labelled_json(&self, label: char) -> Option<String> {
+        #[derive(Serialize)]
+        struct Labelled<'i> {
+            #[serde(flatten)]
+            ink: &'i Ink,
+            label: char,
+        }
+        serde_json::to_string(&Labelled { ink: self, label }).ok().filter(|_| !self.is_empty())
+    }
 }

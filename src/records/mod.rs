@@ -4,6 +4,7 @@
 mod annotation;
 pub mod benchmark;
 mod export;
+mod fine_tune;
 mod import;
 mod learning;
 mod model;
@@ -12,8 +13,9 @@ mod step_curve;
 
 pub use annotation::Annotation;
 pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo};
+pub use fine_tune::{BeforeAfter, FineTuned};
 pub use import::{ImportFinding, ImportSpec};
 pub use learning::{HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages};
-pub use model::{CLASSES, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
+pub use model::{CLASSES, DrawingAnswer, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
 pub use run::{Divergence, EpochRecord, Intervention, JobId, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};
 pub use step_curve::StepCurve;

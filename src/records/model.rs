@@ -108,3 +108,12 @@ pub struct Prediction {
     /// The model that classified it.
     pub model: ModelInfo,
 }
+
+/// What a model makes of one drawing among many.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DrawingAnswer {
+    /// The likeliest digit.
+    pub digit: u8,
+    /// Its probability.
+    pub confidence: f32,
+}

@@ -237,6 +237,20 @@ impl ExportFormat {
 }
 
 choices! {
+    /// What a data set is exported as.
+    SetFormat, "format" {
+        /// Class folders of PNG images.
+        Png = "png", "PNG folders";
+        /// The four files of MNIST's format.
+        Idx = "idx", "IDX files";
+        /// Tables of labels and pixels.
+        Csv = "csv", "CSV";
+        /// Strokes, for drawings only.
+        Ink = "ink", "Ink (JSON)";
+    }
+}
+
+choices! {
     /// Where tensors live.
     DeviceChoice, "device" {
         /// The best device that is known to be right on this machine.

@@ -47,6 +47,8 @@ impl NamedSet {
 
 /// The name of [`DataSource::Unknown`].
 const UNKNOWN: &str = "unknown";
+/// The name of [`DataSource::Mine`].
+const MINE: &str = "mine";
 
 /// One source of labelled images.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +57,8 @@ pub enum DataSource {
     Builtin,
     /// A set looked up by name in the data folders.
     Named(NamedSet),
+    /// The drawings that the person keeps.
+    Mine,
     /// A folder of IDX files, a folder of class folders, a CSV file or an ink file.
     Path(PathBuf),
     /// What an imported model was trained on, where nobody said. It cannot be read.
@@ -67,6 +71,7 @@ impl DataSource {
         match self {
             Self::Builtin => "builtin".to_owned(),
             Self::Named(set) => set.name().to_owned(),
+            Self::Mine => MINE.to_owned(),
             Self::Path(path) => path.display().to_string(),
             Self::Unknown => UNKNOWN.to_owned(),
         }
@@ -78,6 +83,7 @@ impl DataSource {
             Self::Unknown => "unknown data".to_owned(),
             Self::Builtin => "Built-in digits".to_owned(),
             Self::Named(set) => set.label().to_owned(),
+            Self::Mine => "My digits".to_owned(),
             Self::Path(path) => visible::label(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()),
         }
     }
@@ -86,6 +92,7 @@ impl DataSource {
         match text {
             "builtin" => Self::Builtin,
             UNKNOWN => Self::Unknown,
+            MINE => Self::Mine,
             _ => NamedSet::ALL.into_iter().find(|set| set.name() == text).map_or_else(|| Self::Path(PathBuf::from(text)), Self::Named),
         }
     }
@@ -113,6 +120,11 @@ impl DataSpec {
     /// A single source.
     pub fn single(source: DataSource) -> Self {
         Self(vec![source])
+    }
+
+    /// These sources; the built-in digits where there are none.
+    pub fn of(sources: Vec<DataSource>) -> Self {
+        if sources.is_empty() { Self::builtin() } else { Self(sources) }
     }
 
     /// Splits at `+`. Nothing is looked for.
@@ -218,6 +230,6 @@ fn unknown(given: &str) -> UnknownChoice {
     UnknownChoice {
         what: "data set".to_owned(),
         given: given.to_owned(),
-        known: format!("builtin, {names}, a path, or several of these joined by +"),
+        known: format!("builtin, mine, {names}, a path, or several of these joined by +"),
     }
 }

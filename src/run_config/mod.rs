@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use choices::{
     Activation, Augmentation, DeviceChoice, ExportFormat, InferenceChoice, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind,
-    UnknownChoice, WeightFormat,
+    SetFormat, UnknownChoice, WeightFormat,
 };
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 pub use error::ConfigProblem;

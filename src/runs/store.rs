@@ -183,7 +183,7 @@ fn folder_name(summary: &RunSummary) -> String {
 /// The data's name, short and made of harmless characters.
 fn data_name(data: &DataSpec) -> String {
     let name = |source: &DataSource| match source {
-        DataSource::Builtin | DataSource::Named(_) | DataSource::Unknown => source.name(),
+        DataSource::Builtin | DataSource::Named(_) | DataSource::Mine | DataSource::Unknown => source.name(),
         DataSource::Path(_) => source.label(),
     };
     let names = data.sources().iter().map(name).collect::<Vec<_>>().join("+");

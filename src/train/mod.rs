@@ -7,6 +7,7 @@ mod best_checkpoint;
 mod checkpoint;
 mod device_loader;
 mod error;
+mod fine_tune;
 mod learning_probe;
 mod loader;
 mod memory;
@@ -28,6 +29,7 @@ mod trained_model;
 
 pub use checkpoint::{Checkpoint, CheckpointCard};
 pub use error::TrainError;
+pub use fine_tune::{ENOUGH, FineTuning, REHEARSED};
 pub use learning_probe::LearningProbe;
 pub use loader::{Loader, Shuffle};
 pub use memory::{gpu_memory_needed, memory_needed};
@@ -35,7 +37,7 @@ pub use micro_batches::micro_batch_size;
 pub use observer::{EndRequest, Observer};
 pub use origin::{RunOrigin, RunPlaces};
 pub use plan::check;
-pub use session::train;
+pub use session::{Start, train, train_from};
 pub use trained_model::{TrainOutcome, TrainedModel};
 
 impl From<candle_core::Error> for TrainError {

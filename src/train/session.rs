@@ -21,7 +21,7 @@ use super::run_clock::RunClock;
 use super::stepper::Stepper;
 use super::trained_model::{TrainOutcome, TrainedModel};
 use crate::data::{DataSet, ValidationSplit};
-use crate::nn::{ComputeError, DeviceContext, Mode};
+use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
 use crate::records::{EpochRecord, Intervention, Telemetry};
 use crate::run_config::RunConfig;
@@ -35,6 +35,28 @@ pub fn train(
     observer: &mut dyn Observer,
 ) -> Result<TrainOutcome, TrainError> {
     check(config)?;
+    let start = Start { net: first_net(config)?, split: ValidationSplit::new(&data.train, config.seed) };
+    train_from(config, data, start, context, from, observer)
+}
+
+/// What a run starts from.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The network before the first step.
+    pub net: Net,
+    /// The images for validation, and which of the training images to train on.
+    pub split: ValidationSplit,
+}
+
+/// The same from this start.
+pub fn train_from(
+    config: &RunConfig,
+    data: &DataSet,
+    start: Start,
+    context: &DeviceContext,
+    from: Option<Checkpoint>,
+    observer: &mut dyn Observer,
+) -> Result<TrainOutcome, TrainError> {
     let context = &match config.memory_limit_bytes() {
         Some(bytes) => context.clone().with_memory_limit(bytes),
         None => context.clone(),
@@ -46,20 +68,21 @@ pub fn train(
         .map_err(|error| ComputeError::no_thread(&error))?;
     // The loop itself is one of the pool's threads, so that the run computes on exactly as many as configured. The thread that prepares
     // batches is extra: it has little to do.
-    pool.install(|| std::thread::scope(|scope| run(config, data, context, from, scope, observer)))
+    pool.install(|| std::thread::scope(|scope| run(config, data, start, context, from, scope, observer)))
 }
 
 fn run<'scope, 'env>(
     config: &RunConfig,
     data: &'env DataSet,
+    Start { net, split }: Start,
     context: &DeviceContext,
     from: Option<Checkpoint>,
     scope: &'scope Scope<'scope, 'env>,
     observer: &mut dyn Observer,
 ) -> Result<TrainOutcome, TrainError> {
-    let ValidationSplit { train: indices, validation } = ValidationSplit::new(&data.train, config.seed);
+    let ValidationSplit { train: indices, validation } = split;
     let plan = plan(config, indices.len(), validation.len(), data.test.len(), threads(config))?;
-    let net = first_net(config)?.into_device(context)?;
+    let net = net.into_device(context)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
     let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
     let mut progress = RunProgress::start(config);

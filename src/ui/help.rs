@@ -23,6 +23,8 @@ pub enum Topic {
     Results,
     /// Hardware, self-test and benchmark.
     Hardware,
+    /// The drawings that the person keeps.
+    MyDigits,
 }
 
 impl Topic {
@@ -34,6 +36,7 @@ impl Topic {
             Self::Models => "Your models",
             Self::Results => "Evaluation results",
             Self::Hardware => "Your machine",
+            Self::MyDigits => "Your own digits",
         }
     }
 
@@ -62,6 +65,11 @@ impl Topic {
                 "A model is evaluated on a test set, images it was not trained on. In the confusion matrix each row is a true digit and each \
                  column a predicted one: cells off the diagonal are errors, and selecting one shows its images. The 95 % confidence \
                  interval shows how precisely the accuracy is known from a test set of this size."
+            }
+            Self::MyDigits => {
+                "Drawings that you keep in Draw, by digit; a cross marks those that the model in use takes for another digit. Select one to change its digit, to \
+                 open or to delete it. Fine-tuning trains the model for a few seconds on your drawings, mixed with images that it knows, and takes the result over \
+                 only if it is no worse on those. As a data set they are called My digits, on the command line mine. They never leave this machine by themselves."
             }
             Self::Hardware => {
                 "What this machine offers for training. The self-test checks that every operation and its gradient are computed correctly. \

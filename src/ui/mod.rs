@@ -14,6 +14,7 @@ mod image_sheet;
 pub mod learning;
 pub mod models;
 mod monitor;
+pub mod my_digits;
 #[cfg(target_os = "macos")]
 mod opened_by_finder;
 mod path_question;

@@ -10,12 +10,13 @@ pub const START: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Ke
 /// Stops the run.
 pub const STOP: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Enter);
 /// The screens, in the order of the tabs.
-pub const SCREENS: [KeyboardShortcut; 5] = [
+pub const SCREENS: [KeyboardShortcut; 6] = [
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num1),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num2),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num3),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num4),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num5),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num6),
 ];
 /// Shows or hides the monitor.
 pub const MONITOR: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
@@ -72,6 +73,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
                 (ctx.format_shortcut(&SCREENS[2]), "Models"),
                 (ctx.format_shortcut(&SCREENS[3]), "Results"),
                 (ctx.format_shortcut(&SCREENS[4]), "Hardware"),
+                (ctx.format_shortcut(&SCREENS[5]), "My digits"),
                 (ctx.format_shortcut(&MONITOR), "Show or hide the monitor"),
                 (
                     format!("{}, {}, {}", keys(command, Key::Plus), keys(command, Key::Minus), keys(command, Key::Num0)),
@@ -89,6 +91,8 @@ fn all(ctx: &Context) -> Vec<Topic> {
                 (keys(command.plus(Modifiers::SHIFT), Key::Z), "Redo it"),
                 ("Delete".to_owned(), "Clear the canvas"),
                 (keys(command, Key::S), "Save the drawing as an ink file"),
+                ("Enter".to_owned(), "Recognised correctly: keep the drawing with that digit"),
+                ("0 to 9".to_owned(), "Recognised wrongly: keep the drawing with this digit"),
                 ("Arrow keys, Space".to_owned(), "Move the pen, put it down or lift it (canvas focused)"),
             ],
         ),

@@ -11,6 +11,7 @@ use super::about::About;
 use super::draw::DrawView;
 use super::learning::LearningPanel;
 use super::models::ModelsView;
+use super::my_digits::MyDigitsScreen;
 use super::plots::PlotsView;
 use super::results::ResultsScreen;
 use super::shell::CloseAnswer;
@@ -43,6 +44,7 @@ pub(super) struct Views {
     pub learning: LearningPanel,
     pub models: ModelsView,
     pub results: ResultsScreen,
+    pub my_digits: MyDigitsScreen,
     /// Whether the overview of shortcuts is open.
     pub shortcuts: bool,
     /// The About dialog.

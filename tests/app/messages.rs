@@ -89,6 +89,8 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (DataError::TooLarge { path: path(), reason: reason() }, both()),
         (DataError::NoData { path: path(), reason: reason() }, both()),
         (DataError::Unknown, vec!["data set"]),
+        (DataError::NoDrawings { path: path() }, vec!["not kept any drawings"]),
+        (DataError::MissingDigits { digits: vec![1, 3, 7] }, vec!["no 1, 3 or 7", "mine+builtin"]),
     ];
     all.extend(data.map(|(error, words)| (error.into(), words)));
     let ink = [
@@ -195,7 +197,10 @@ fn every_problem_is_really_every_one() {
         kinds!(ConfigProblem: NewerVersion, OutOfRange, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, PrecisionUnavailable, DeviceUnavailable),
         inner!(Config),
     );
-    all_are_there(kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, Unknown, Cancelled), inner!(Data));
+    all_are_there(
+        kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, NoDrawings, MissingDigits, Unknown, Cancelled),
+        inner!(Data),
+    );
     all_are_there(kinds!(InkError: Unreadable, Malformed, TooLarge), inner!(Ink));
     all_are_there(kinds!(ModelError: Unreadable, Malformed), inner!(Model));
     all_are_there(kinds!(ComputeError: Failed, NoThread, NotFinite, OutOfMemory), inner!(Compute));

@@ -12,6 +12,7 @@ mod learning;
 mod messages;
 mod models;
 mod monitor;
+mod my_digits;
 mod opening;
 mod settings;
 mod state;

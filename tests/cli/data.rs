@@ -11,13 +11,71 @@ fn data_sets_are_listed_with_where_they_are() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let sets = objects(&output);
     let names: Vec<_> = sets.iter().map(|set| set["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["builtin", "mnist", "fashion-mnist", "kmnist", "emnist-digits"]);
+    assert_eq!(names, ["builtin", "mnist", "fashion-mnist", "kmnist", "emnist-digits", "mine"]);
     assert_eq!((&sets[1]["train_images"], &sets[1]["test_images"], &sets[1]["original"]), (&30.into(), &20.into(), &false.into()));
     assert_eq!(sets[3]["found"], false);
 
     let people = stdout(&run(home.path(), &["data", "list"]));
     assert!(people.lines().any(|line| line.starts_with("mnist") && line.contains("30 +     20 images")), "{people}");
     assert!(people.contains("not found"), "{people}");
+}
+
+/// Two drawings of each digit but the 7, and a line that is none.
+fn keep_drawings(home: &std::path::Path) {
+    let mut text = String::from("this is no drawing\n");
+    for digit in (0..10).filter(|digit| *digit != 7) {
+        for place in 0..2 {
+            text += &format!("{{\"strokes\":[[[{place}.0,0.0],[{digit}.5,40.0]]],\"pen\":4.0,\"label\":\"{digit}\"}}\n");
+        }
+    }
+    std::fs::create_dir_all(home.join("data")).unwrap();
+    std::fs::write(home.join("data/my-digits.jsonl"), text).unwrap();
+}
+
+#[test]
+fn drawings_that_are_kept_are_a_data_set() {
+    let home = tempfile::tempdir().unwrap();
+    let empty = run(home.path(), &["data", "show", "mine", "--out", "sheet.png"]);
+    assert!(stderr(&empty).contains("You have not kept any drawings yet"), "{}", stderr(&empty));
+    keep_drawings(home.path());
+    let listed = run(home.path(), &["data", "list", "--json"]);
+    let mine = objects(&listed).pop().unwrap();
+    assert_eq!((mine["name"].as_str(), mine["train_images"].as_u64()), (Some("mine"), Some(18)));
+    let shown = run(home.path(), &["data", "show", "mine", "--out", "sheet.png"]);
+    assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
+    let trained = run(home.path(), &["train", "--data", "mine", "--batch-size", "4"]);
+    assert!(stderr(&trained).contains("Your drawings have no 7"), "{}", stderr(&trained));
+}
+
+#[test]
+fn a_data_set_is_exported_and_read_back() {
+    let home = tempfile::tempdir().unwrap();
+    keep_drawings(home.path());
+    let export = |data: &str, format: &str, out: &str| {
+        let output = run(home.path(), &["data", "export", data, "--format", format, "--out", out, "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(objects(&output)[0]["images"].as_u64(), Some(18));
+    };
+    for (format, out) in [("png", "folders"), ("idx", "idx"), ("csv", "tables"), ("ink", "drawings.jsonl")] {
+        export("mine", format, out);
+        let shown = run(home.path(), &["data", "show", out, "--out", "sheet.png", "--force", "--json"]);
+        assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
+        let sheet = &objects(&shown)[0];
+        // One image in seven is for testing.
+        assert_eq!((sheet["train_images"].as_u64(), sheet["test_images"].as_u64()), (Some(16), Some(2)), "{format}");
+    }
+    export("idx", "csv", "again");
+    let tables = |folder: &str, name: &str| std::fs::read_to_string(home.path().join(folder).join(name)).unwrap();
+    assert_eq!(tables("tables", "train.csv").lines().count(), 19);
+    assert_eq!(tables("again", "train.csv").lines().count() + tables("again", "test.csv").lines().count(), 20);
+    assert!(std::fs::read_to_string(home.path().join("drawings.jsonl")).unwrap().lines().all(|line| line.contains("label")));
+
+    let refused = run(home.path(), &["data", "export", "mine", "--format", "idx", "--out", "idx"]);
+    assert!(stderr(&refused).contains("exist already"), "{}", stderr(&refused));
+    let source = run(home.path(), &["data", "export", "mine", "--format", "ink", "--out", "data/my-digits.jsonl", "--force"]);
+    assert_eq!(source.status.code(), Some(1));
+    let images = run(home.path(), &["data", "export", "builtin", "--format", "ink", "--out", "builtin.jsonl"]);
+    assert!(stderr(&images).contains("Only drawings can be exported as ink"), "{}", stderr(&images));
 }
 
 #[test]

@@ -7,4 +7,5 @@ mod fingerprint;
 mod folders;
 mod hostile;
 mod memory;
+mod my_digits;
 mod validation;

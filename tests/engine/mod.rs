@@ -15,7 +15,7 @@ use inkling::engine::{Devices, EngineSettings, RunsTarget};
 /// Settings of an installation in this folder.
 fn settings(folder: &Path, devices: Arc<dyn Devices>) -> EngineSettings {
     EngineSettings {
-        data_folders: Vec::new(),
+        data_folders: vec![folder.join("data")],
         data_dir: None,
         runs: RunsTarget::Store(folder.join("runs")),
         checkpoints: folder.join("checkpoints"),

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use inkling::data::{Fingerprint, load};
+use inkling::data::my_digits::{Edit, KeptDrawing};
+use inkling::data::{Fingerprint, MyDigits, load};
 use inkling::engine::{Devices, EngineHandle, EngineSettings, this_machine};
 use inkling::infer::{Classifier, Classify};
 use inkling::ink::Ink;
@@ -544,4 +545,42 @@ fn a_run_of_the_command_line_ends_where_it_was_meant_to_whoever_resumes_it() {
     let bytes = std::fs::metadata(summary.model_path).unwrap().len();
     assert!(bytes < 3 * summary.plan.parameters, "{bytes} bytes: the weights are stored as f16");
     assert!(!folder.exists());
+}
+
+#[test]
+fn a_model_is_fine_tuned_on_the_drawings_that_are_kept() {
+    let bench = bench(4, 1);
+    let data = bench.folder.path().join("data");
+    // Slanted lines, which the model has never seen, as ones and sevens.
+    let drawing = |place: u8, digit: u8| {
+        let slant = if digit == 1 { -120.0 } else { 120.0 };
+        let start = f32::from(place);
+        let ink = Ink { strokes: vec![vec![[100.0 + start, 40.0], [100.0 + start + slant, 240.0]]], pen: Some(20.0) };
+        KeptDrawing::new(&ink, digit).unwrap()
+    };
+    let drawings = (0..20).flat_map(|place| [drawing(place, 1), drawing(place, 7)]).collect();
+    MyDigits::in_folders(&[data]).change(&Edit { add: drawings, ..Edit::default() }).unwrap();
+    bench.start(1);
+    let summary = bench.until(finished);
+    let model = ModelRef::File(summary.model_path);
+    bench.handle.send(submit(2, Job::FineTune(model)));
+    let Some(JobResult::FineTune(tuned)) = Some(bench.until(|event| result(event, 2))) else { panic!("no model") };
+    assert_eq!((tuned.mine.images, tuned.held_out.unwrap().images, tuned.old.images), (40, 8, 2000));
+    assert!(tuned.mine.after >= 38, "{tuned:?}");
+    // What was a folder of this machine is not at hand any more: built-in digits take its place.
+    assert_eq!(tuned.old_data, DataSpec::builtin());
+    let saved = tuned.saved.unwrap();
+    assert_eq!(saved.config.data.to_string(), "builtin+mine");
+    assert!(saved.model_path.is_file() && saved.config.initial_weights.is_some());
+    bench.handle.send(submit(3, Job::FineTune(ModelRef::File("nowhere".into()))));
+    bench.until(|event| failure(event, 3));
+}
+
+#[test]
+fn many_drawings_are_recognised_at_once() {
+    let bench = bench(4, 1);
+    let line = Ink { strokes: vec![vec![[100.0, 40.0], [100.0, 240.0]]], pen: Some(20.0) };
+    bench.handle.send(Command::ClassifyAll { request: 7, drawings: vec![line; 3] });
+    let answers = bench.until(|event| if let Event::ClassifiedAll { request: 7, answers } = event { Some(answers.unwrap()) } else { None });
+    assert!(answers.len() == 3 && answers.iter().all(|answer| answer.digit == 1), "{answers:?}");
 }

@@ -8,6 +8,7 @@ mod import_export;
 mod learning;
 mod models;
 mod monitor;
+mod my_digits;
 mod plots;
 mod results;
 mod run_fields;

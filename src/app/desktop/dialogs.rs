@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::app::App;
 use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
+use crate::run_config::SetFormat;
 use crate::system::files::write_whole;
 
 /// What became of a dialog.
@@ -44,6 +45,10 @@ pub enum Purpose {
     Export,
     /// A file of weights to import.
     Import,
+    /// An ink file to import.
+    ImportInk,
+    /// The file or folder to export the kept drawings to.
+    ExportMyDigits(SetFormat),
     /// The file to write these bytes to.
     Save(Vec<u8>),
 }
@@ -114,6 +119,8 @@ impl App {
             Purpose::CudaFolder => self.use_cuda_folder(Some(path)),
             Purpose::Export => self.export_to(path),
             Purpose::Import => self.import(path),
+            Purpose::ImportInk => self.import_ink(path),
+            Purpose::ExportMyDigits(format) => self.export_my_digits(path, format),
             Purpose::Save(bytes) => self.background.run(move || {
                 Some(match write_whole(&path, &bytes) {
                     Ok(()) => BackgroundResult::Written(path),
@@ -129,8 +136,10 @@ fn refusal(path: &Path, purpose: &Purpose) -> Option<Message> {
     let is_new = !path.as_os_str().is_empty() && path.parent().is_some_and(Path::is_dir);
     match purpose {
         Purpose::RunFolder | Purpose::DataFolder | Purpose::CudaFolder => (!path.is_dir()).then(|| Message::no_such_folder(path)),
-        Purpose::Import => (!path.is_file()).then(|| Message::no_such_file(path)),
-        Purpose::Export | Purpose::Save(_) if path.exists() => Some(Message::file_exists(path)),
-        Purpose::Export | Purpose::Save(_) => (!is_new).then(|| Message::no_such_folder(path.parent().unwrap_or(path))),
+        Purpose::Import | Purpose::ImportInk => (!path.is_file()).then(|| Message::no_such_file(path)),
+        Purpose::Export | Purpose::ExportMyDigits(_) | Purpose::Save(_) if path.exists() => Some(Message::file_exists(path)),
+        Purpose::Export | Purpose::ExportMyDigits(_) | Purpose::Save(_) => {
+            (!is_new).then(|| Message::no_such_folder(path.parent().unwrap_or(path)))
+        }
     }
 }

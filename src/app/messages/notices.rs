@@ -7,11 +7,50 @@ use crate::app::device_name;
 use crate::infer::DeviceRejection;
 use crate::problem::Problem;
 use crate::protocol::ExportReport;
-use crate::records::{Divergence, ImportFinding, Intervention, QuantizedAccuracy, RunPosition, RunSummary};
+use crate::records::{BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RunPosition, RunSummary};
 use crate::run_config::{DataSpec, DeviceChoice};
 use crate::text::format::{capitalised, grouped, percent};
 
 impl Message {
+    /// A model was fine-tuned on the person's drawings, and taken over or not.
+    pub fn fine_tuned(tuned: &FineTuned) -> Self {
+        let change = |figures: BeforeAfter, places| format!("{} → {}", percent(figures.before(), places), percent(figures.after(), places));
+        let figures = format!("{} of yours; {} {}", change(tuned.mine, 0), tuned.old_data.label(), change(tuned.old, 1));
+        let apart = match tuned.held_out {
+            Some(apart) => {
+                format!("Of {} of yours that were kept apart, it recognises {} instead of {}.", apart.images, apart.after, apart.before)
+            }
+            None => "It learned from all of your drawings; with 30 or more, some are kept apart to measure.".to_owned(),
+        };
+        if tuned.saved.is_some() {
+            return Self::new(format!("Fine-tuned: {figures}."), format!("{apart} The model before is still under Models."));
+        }
+        Self::new(
+            format!("The model stays as it was: {figures}."),
+            "It would have lost more than 0.2 points of what it knew, or some of your drawings. Check the labels of your drawings, and add more.",
+        )
+    }
+
+    /// Drawings were added from a file.
+    pub(in crate::app) fn ink_imported(added: usize, found: usize) -> Self {
+        let drawings = crate::text::format::count(added as u64, "drawing");
+        let what = if added < found {
+            format!("Added {drawings}; you had the other {} already.", found - added)
+        } else {
+            format!("Added {drawings}.")
+        };
+        Self::new(what, "They are under My digits, where Undo takes them out again.")
+    }
+
+    /// Lines of the file of drawings are damaged.
+    pub(in crate::app) fn drawings_unreadable(lines: usize) -> Self {
+        let lines = crate::text::format::count(lines as u64, "line");
+        Self::new(
+            format!("{lines} of the file of your drawings cannot be read."),
+            "They stay in the file, my-digits.jsonl in the folder data, and are left out.",
+        )
+    }
+
     /// A run has finished or was stopped, and was saved.
     pub fn run_finished(summary: &RunSummary) -> Self {
         match &summary.test {

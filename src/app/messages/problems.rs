@@ -213,8 +213,25 @@ fn of_data(error: &DataError) -> Message {
             format!("{} does not contain a data set in a supported format: {}", path.display(), sentence(reason)),
             "Choose a folder with the four IDX files, a folder of images with one subfolder per digit, a CSV file (label, then 784 pixels), or an ink file with labels.",
         ),
+        DataError::NoDrawings { .. } => Message::new(
+            "You have not kept any drawings yet.",
+            "In Draw, draw a digit and press Enter if it was recognised correctly, or type the digit that it is.",
+        ),
+        DataError::MissingDigits { digits } => Message::new(
+            format!("Your drawings have no {}, so a model could not learn to recognise it.", either(digits)),
+            "Draw it too, or add other digits: mine+builtin, or mine+mnist.",
+        ),
         DataError::Unknown => Message::new("The training data of this model is unknown.", "Choose a data set."),
         DataError::Cancelled(_) => cancelled(),
+    }
+}
+
+/// "3", "3 or 7", "1, 3 or 7".
+fn either(digits: &[u8]) -> String {
+    let names: Vec<String> = digits.iter().map(u8::to_string).collect();
+    match names.as_slice() {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
     }
 }
 

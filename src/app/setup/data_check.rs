@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::app::App;
 use crate::app::background::BackgroundResult;
+use crate::data::my_digits::FILE;
 use crate::data::{self, DataError};
 use crate::run_config::DataSource;
 
@@ -28,6 +29,17 @@ impl App {
         }
     }
 
+    fn problem_with_mine(&self) -> Option<DataError> {
+        let missing = self.my_digits.missing();
+        if self.my_digits.drawings().is_empty() {
+            Some(DataError::NoDrawings { path: PathBuf::from(FILE) })
+        } else if missing.is_empty() || self.config.data.sources().len() > 1 {
+            None
+        } else {
+            Some(DataError::MissingDigits { digits: missing })
+        }
+    }
+
     /// Why the chosen data cannot be trained on, as far as is known.
     pub(in crate::app) fn data_problem(&self) -> Option<DataError> {
         self.config.data.sources().iter().find_map(|source| match source {
@@ -37,7 +49,8 @@ impl App {
                 let is_missing = found.iter().all(|found| self.source_of(found) != *source);
                 is_missing.then(|| DataError::NotFound { set: set.name().to_owned(), searched: self.engine.data_folders.clone() })
             }
-            DataSource::Builtin | DataSource::Unknown => None,
+            DataSource::Mine if self.my_digits.is_loaded() => self.problem_with_mine(),
+            DataSource::Builtin | DataSource::Mine | DataSource::Unknown => None,
         })
     }
 }

@@ -125,6 +125,7 @@ impl App {
         self.find_data();
         self.empty_deleted();
         self.list_finished();
+        self.load_my_digits();
         self.look_for_last_session();
     }
 

@@ -28,7 +28,7 @@ const ENDING: Duration = Duration::from_secs(2);
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Training data: builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
+    /// Training data: builtin, mine, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
     #[arg(long, value_name = "DATA", default_value = "builtin")]
     data: DataSpec,
     /// Folder to search for data sets before the usual ones [with --resume: as before]

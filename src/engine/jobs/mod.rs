@@ -4,6 +4,7 @@ mod benchmark;
 mod compare;
 mod evaluate;
 mod export;
+mod fine_tune;
 mod import;
 mod time_steps;
 mod train;
@@ -46,6 +47,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
         Job::Benchmark(extent) => benchmark::run(workspace, context, *extent),
         Job::Compare { config, sides } => compare::run(workspace, context, config, sides),
         Job::TimeSteps(configs) => time_steps::run(workspace, context, configs),
+        Job::FineTune(model) => fine_tune::run(workspace, context, model),
         Job::Export { model, spec, to, replace } => export::run(workspace, context, model, spec, to.as_deref(), *replace),
         Job::Import(spec) => import::run(workspace, context, spec),
     };

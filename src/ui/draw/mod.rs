@@ -4,6 +4,7 @@ mod arrangement;
 pub mod bars;
 pub mod canvas;
 mod device;
+pub mod keep;
 mod recent;
 pub mod stroke;
 mod tools;
@@ -38,7 +39,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
         ui.allocate_ui_with_layout(vec2(arrangement.side, height), column, |ui| {
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
             tools::show(ui, app, false, actions);
-            canvas::show(ui, app, &mut view.pen, arrangement.side, actions);
+            let canvas = canvas::show(ui, app, &mut view.pen, arrangement.side, actions);
+            keep::shortcuts(ui, app, canvas.has_focus(), actions);
         });
         ui.add_space(Arrangement::GAP);
         ui.allocate_ui_with_layout(vec2(arrangement.column, height), column, |ui| {
@@ -80,9 +82,14 @@ fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, a
     verdict::model_choice(ui, app, actions);
     device::show(ui, app, actions);
     let largest = (ui.available_width() * 0.3).max(*style::VERDICT_LARGE.start());
-    verdict::verdict(ui, reading, (height * 0.155).min(largest).clamp(*style::VERDICT_LARGE.start(), *style::VERDICT_LARGE.end()));
-    // Three points to a pixel of the image in the lowest window.
-    let input = ((height - 489.0) * 0.28 + 84.0).clamp(84.0, 392.0);
+    let size = (height * 0.155).min(largest).clamp(*style::VERDICT_LARGE.start(), *style::VERDICT_LARGE.end());
+    match &app.my_digits.collection {
+        Some(collection) => keep::prompt(ui, collection, size),
+        None => verdict::verdict(ui, reading, size),
+    }
+    keep::row(ui, app, actions);
+    // Two points to a pixel of the image in the lowest window.
+    let input = ((height - 525.0) * 0.3 + 84.0).clamp(56.0, 392.0);
     let room = ui.available_height() - input - style::GAP - 2.0 * ui.spacing().item_spacing.y;
     ui.scope(|ui| bars::horizontal(ui, reading, room));
     ui.add_space(style::GAP / 2.0);

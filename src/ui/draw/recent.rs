@@ -1,7 +1,8 @@
 //! The drawings that were cleared from the canvas, each with what the model made of it; a click brings one back.
 
-use eframe::egui::{Label, RichText, ScrollArea, Ui};
+use eframe::egui::{Label, Popup, RichText, ScrollArea, Ui};
 
+use super::keep;
 use crate::app::{Action, App};
 use crate::ui::image_sheet::{self, ImageSheet};
 use crate::ui::style;
@@ -39,9 +40,14 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut RecentView, actions: &mut Vec<Act
                 let [title, detail] = &drawing.verdict;
                 let spoken = format!("Recent drawing: {title}, {detail}");
                 let tile = image_sheet::tile(ui, sheet, index, side, [title, detail], &spoken);
-                if tile.on_hover_text("Click to bring it back").clicked() {
+                if tile.clicked() {
                     actions.push(Action::RestoreDrawing(index));
                 }
+                Popup::context_menu(&tile).show(|ui| {
+                    ui.label("Keep it as:");
+                    keep::digits(ui, None, |digit| actions.push(Action::KeepRecent(index, digit)));
+                });
+                tile.on_hover_text("Click to bring it back, or with the right button to keep it with its digit");
             }
         });
     });

@@ -63,12 +63,13 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     });
 }
 
-/// The built-in digits, the data sets found on this machine, and the folders that were chosen.
+/// The built-in digits, the data sets found on this machine, the person's own drawings, and the folders that were chosen.
 fn data_sets(app: &App) -> Vec<DataSpec> {
     let found = app.found.iter().flatten().map(|found| app.source_of(found));
+    let mine = (!app.my_digits.drawings().is_empty()).then_some(DataSource::Mine);
     let chosen = app.settings.data_folders.iter().map(|folder| DataSource::Path(Path::new(folder).to_owned()));
     let mut sets = vec![DataSpec::builtin()];
-    for set in found.chain(chosen).map(DataSpec::single).chain(app.results.iter().map(|results| results.data.clone())) {
+    for set in found.chain(mine).chain(chosen).map(DataSpec::single).chain(app.results.iter().map(|results| results.data.clone())) {
         if !sets.contains(&set) {
             sets.push(set);
         }

@@ -9,7 +9,7 @@ mod top_bar;
 use eframe::egui::{CentralPanel, Panel, Ui};
 
 use super::window::Views;
-use super::{draw, hardware, models, monitor, plots, results, run_panel, style};
+use super::{draw, hardware, models, monitor, my_digits, plots, results, run_panel, style};
 use crate::app::{Action, App, Screen};
 
 pub use confirm_close::{CloseAnswer, confirm_close};
@@ -43,6 +43,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
         Screen::Models => models::show(ui, app, &mut views.models, actions),
         Screen::Results => results::show(ui, app, &mut views.results, actions),
         Screen::Hardware => hardware::show(ui, app, actions),
+        Screen::MyDigits => my_digits::show(ui, app, &mut views.my_digits, actions),
     });
     let place = if app.screen == Screen::Draw { draw::place_for_notices(screen.shrink2(style::SCREEN_MARGIN), ui) } else { screen };
     notices::show(ui, place, app, actions);

@@ -48,6 +48,7 @@ const fn name(screen: Screen) -> &'static str {
         Screen::Models => "Models",
         Screen::Results => "Results",
         Screen::Hardware => "Hardware",
+        Screen::MyDigits => "My digits",
     }
 }
 
@@ -58,6 +59,7 @@ const fn about(screen: Screen) -> &'static str {
         Screen::Models => "Your trained models",
         Screen::Results => "Accuracy, confusion matrix and misclassified images",
         Screen::Hardware => "This machine's hardware, self-test and benchmark",
+        Screen::MyDigits => "The drawings that you keep, and fine-tuning on them",
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use self::observed_run::ObservedRun;
 use super::{JobContext, JobError, Workspace};
-use crate::data::DataError;
+use crate::data::{DataError, check_digits};
 use crate::engine::handle::RunsTarget;
 use crate::engine::places::{places, target};
 use crate::infer::Classifier;
@@ -15,7 +15,7 @@ use crate::nn::{DeviceContext, ModelFile};
 use crate::problem::Problem;
 use crate::protocol::{Event, JobResult};
 use crate::records::{ModelRef, Telemetry};
-use crate::run_config::RunConfig;
+use crate::run_config::{DataSource, DataSpec, RunConfig};
 use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_room, check_target};
 use crate::train::{self, Checkpoint, RunOrigin, RunPlaces, TrainOutcome, TrainedModel};
 
@@ -111,6 +111,10 @@ fn train_from(
         Err(DataError::Cancelled(_)) if run.interrupted => return Ok(TrainOutcome::Interrupted),
         set => set?,
     };
+    // Few drawings, and nothing else to learn from.
+    if data == DataSpec::single(DataSource::Mine) {
+        check_digits(&set.train)?;
+    }
     if let Some(before) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.card.origin.as_ref()) {
         before.check(set.fingerprint())?;
     }

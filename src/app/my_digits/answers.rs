@@ -1,0 +1,73 @@
+//! What the model in use makes of the drawings: asked for a few at a time, while they are shown.
+
+use super::{MyDigitsView, MyDrawing};
+use crate::app::App;
+use crate::app::action::Screen;
+use crate::problem::Problem;
+use crate::protocol::Command;
+use crate::records::DrawingAnswer;
+
+/// Drawings in one request: recognised in a few hundredths of a second.
+const AT_ONCE: usize = 40;
+
+impl MyDigitsView {
+    /// What the model in use makes of a drawing, once it is known.
+    pub fn answer(&self, drawing: &MyDrawing) -> Option<DrawingAnswer> {
+        self.answers.get(drawing.kept.line()).copied()
+    }
+
+    /// True where the model in use takes a drawing for another digit.
+    pub fn is_wrong(&self, drawing: &MyDrawing) -> bool {
+        self.answer(drawing).is_some_and(|answer| answer.digit != drawing.kept.digit)
+    }
+
+    /// How many of these drawings are recognised correctly, once that is known of all.
+    pub fn correct<'d>(&self, drawings: impl Iterator<Item = &'d MyDrawing>) -> Option<usize> {
+        let mut correct = 0;
+        for drawing in drawings {
+            correct += usize::from(self.answer(drawing)?.digit == drawing.kept.digit);
+        }
+        Some(correct)
+    }
+
+    /// Another model is in use, or its weights have changed.
+    pub(in crate::app) fn forget_answers(&mut self) {
+        self.answers.clear();
+        self.asked = None;
+    }
+
+    /// A request will not be answered: the engine was replaced.
+    pub(in crate::app) fn forget_request(&mut self) {
+        self.asked = None;
+    }
+}
+
+impl App {
+    /// Asks for answers where they are shown and not known yet.
+    pub(in crate::app) fn update_answers(&mut self) {
+        let shown = self.screen == Screen::MyDigits && self.model_in_use.is_some();
+        if !shown || self.my_digits.asked.is_some() {
+            return;
+        }
+        let unknown = self.my_digits.drawings().iter().filter(|drawing| self.my_digits.answer(drawing).is_none());
+        let (lines, drawings): (Vec<_>, Vec<_>) =
+            unknown.take(AT_ONCE).map(|drawing| (drawing.kept.line().to_vec(), drawing.kept.ink.clone())).unzip();
+        if !drawings.is_empty() {
+            let request = self.next_id();
+            self.my_digits.asked = Some((request, lines));
+            self.send(Command::ClassifyAll { request, drawings });
+        }
+    }
+
+    pub(in crate::app) fn on_answers(&mut self, request: u64, answers: Result<Vec<DrawingAnswer>, Problem>) {
+        let Some((_, lines)) = self.my_digits.asked.take_if(|(asked, _)| *asked == request) else { return };
+        match answers {
+            Ok(answers) => self.my_digits.answers.extend(lines.into_iter().zip(answers)),
+            Err(problem) => {
+                // Asked again at once, it would fail again.
+                self.my_digits.asked = Some((request, lines));
+                self.show_problem(&problem);
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The guided collection: each digit five times, one after the other.
+
+use crate::app::App;
+use crate::app::action::Screen;
+use crate::records::CLASSES;
+
+/// How often each digit is drawn.
+const ROUNDS: usize = 5;
+
+/// How far the collection is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collection {
+    /// What became of those before: true if it was kept, false if it was skipped.
+    past: Vec<bool>,
+}
+
+impl Collection {
+    /// How many drawings it asks for.
+    pub const TOTAL: usize = ROUNDS * CLASSES;
+
+    /// The digit that is asked for.
+    pub fn digit(&self) -> u8 {
+        (self.past.len() % CLASSES) as u8
+    }
+
+    /// The round, from 1.
+    pub fn round(&self) -> usize {
+        self.past.len() / CLASSES + 1
+    }
+
+    /// How many are left, with the one that is asked for.
+    pub fn left(&self) -> usize {
+        Self::TOTAL.saturating_sub(self.past.len())
+    }
+
+    /// The share that is done, from 0 to 1.
+    pub fn fraction(&self) -> f32 {
+        self.past.len() as f32 / Self::TOTAL as f32
+    }
+
+    /// True if there is something to go back to.
+    pub fn can_go_back(&self) -> bool {
+        !self.past.is_empty()
+    }
+
+    /// Asks for the one before again; true if that was kept.
+    pub(super) fn go_back(&mut self) -> bool {
+        self.past.pop().unwrap_or(false)
+    }
+}
+
+impl App {
+    pub(in crate::app) fn start_collection(&mut self) {
+        self.clear_drawing();
+        self.my_digits.collection = Some(Collection::default());
+        self.show(Screen::Draw);
+    }
+
+    pub(in crate::app) fn stop_collection(&mut self) {
+        if self.my_digits.collection.take().is_some() {
+            self.show(Screen::MyDigits);
+        }
+    }
+
+    /// Skips the digit that is asked for.
+    pub(in crate::app) fn skip_digit(&mut self) {
+        self.clear_drawing();
+        self.collected(false);
+    }
+
+    /// Asks for the digit before again, and takes its drawing back.
+    pub(in crate::app) fn previous_digit(&mut self) {
+        self.clear_drawing();
+        let was_kept = self.my_digits.collection.as_mut().is_some_and(Collection::go_back);
+        if was_kept {
+            self.undo_kept();
+        }
+    }
+
+    /// Goes on to the next digit; after the last one, to the drawings.
+    pub(super) fn collected(&mut self, kept: bool) {
+        let Some(collection) = &mut self.my_digits.collection else { return };
+        collection.past.push(kept);
+        if collection.left() == 0 {
+            self.stop_collection();
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Fine-tuning the model in use on the drawings.
+
+use crate::app::App;
+use crate::app::action::Action;
+use crate::app::messages::Message;
+use crate::app::notice::{Offer, Severity};
+use crate::protocol::Job;
+use crate::records::{FineTuned, ModelRef};
+
+/// What came of fine-tuning.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FineTuneResult {
+    /// Its figures.
+    pub tuned: FineTuned,
+    /// The model that was in use before.
+    pub before: ModelRef,
+}
+
+impl App {
+    /// Why the model in use cannot be fine-tuned now, if it cannot.
+    pub fn why_not_fine_tune(&self) -> Option<&'static str> {
+        if self.my_digits.drawings().is_empty() {
+            Some("Keep some drawings first")
+        } else if self.is_training() {
+            Some("Unavailable while training is in progress")
+        } else if self.model_in_use.as_ref().is_none_or(|model| matches!(model.reference, ModelRef::Training(_))) {
+            Some("Choose a saved model in Draw first")
+        } else {
+            None
+        }
+    }
+
+    pub(in crate::app) fn fine_tune(&mut self) {
+        if self.why_not_fine_tune().is_some() || self.jobs.fine_tuning().is_some() {
+            return;
+        }
+        if let Some(model) = &self.model_in_use {
+            let model = model.reference.clone();
+            self.my_digits.fine_tuned = None;
+            self.submit(Job::FineTune(model));
+        }
+    }
+
+    /// Takes the model over if it has become better.
+    pub(in crate::app) fn fine_tuned(&mut self, before: ModelRef, tuned: FineTuned) {
+        let saved = tuned.saved.as_ref().map(|summary| summary.model_path.clone());
+        let offer = saved.is_some().then_some(Offer { label: "Undo", action: Action::UndoFineTune });
+        self.show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
+        self.my_digits.fine_tuned = Some(FineTuneResult { tuned, before });
+        if let Some(path) = saved {
+            self.use_model(ModelRef::File(path));
+            self.list_finished();
+        }
+    }
+
+    /// Goes back to the model that was in use before; the fine-tuned one stays among the saved models.
+    pub(in crate::app) fn undo_fine_tune(&mut self) {
+        if let Some(FineTuneResult { before, .. }) = self.my_digits.fine_tuned.take() {
+            self.notices.retain(|notice| notice.offer.as_ref().is_none_or(|offer| offer.action != Action::UndoFineTune));
+            self.use_model(before);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Keeping the drawing on the canvas, changing the label of one that is kept, deleting it, and taking that back.
+
+use super::{Collection, FileStep, MyDigitsView};
+use crate::app::App;
+use crate::data::my_digits::{Edit, KeptDrawing};
+
+impl MyDigitsView {
+    /// Something else is drawn: what was kept before stays as it is.
+    pub(in crate::app) const fn drawing_begins(&mut self) {
+        self.just_kept = false;
+    }
+}
+
+impl App {
+    /// The digit that the drawing on the canvas is kept with if it was recognised correctly: the one that the model named.
+    pub fn digit_to_keep(&self) -> Option<u8> {
+        self.prediction().filter(|prediction| prediction.is_digit && self.can_keep()).map(|prediction| prediction.digit)
+    }
+
+    /// True if there is a drawing to keep on the canvas.
+    pub fn can_keep(&self) -> bool {
+        !self.drawing.strokes().is_empty() && !self.drawing.pen_down()
+    }
+
+    /// Keeps the drawing on the canvas with this digit, or without one with the digit that is asked for or was named, and clears the canvas.
+    pub(in crate::app) fn keep(&mut self, digit: Option<u8>) {
+        let asked = self.my_digits.collection.as_ref().map(Collection::digit);
+        let Some(digit) = asked.or(digit).or_else(|| self.digit_to_keep()).filter(|_| self.can_keep()) else { return };
+        let Some(kept) = KeptDrawing::new(&self.drawing.ink(), digit) else { return };
+        self.change_my_digits(Edit { add: vec![kept], ..Edit::default() });
+        self.clear_drawing();
+        self.my_digits.just_kept = true;
+        self.collected(true);
+    }
+
+    /// Keeps a recent drawing.
+    pub(in crate::app) fn keep_recent(&mut self, index: usize, digit: u8) {
+        let drawing = self.recent_drawings.iter().nth(index).and_then(|recent| KeptDrawing::new(&recent.ink, digit));
+        self.change_my_digits(Edit { add: drawing.into_iter().collect(), ..Edit::default() });
+    }
+
+    /// Changes what a kept drawing shows.
+    pub(in crate::app) fn relabel(&mut self, drawing: KeptDrawing, digit: u8) {
+        if let Some(changed) = drawing.relabelled(digit).filter(|_| drawing.digit != digit) {
+            self.change_my_digits(Edit { remove: vec![drawing], add: vec![changed] });
+        }
+    }
+
+    pub(in crate::app) fn delete_kept(&mut self, drawing: KeptDrawing) {
+        self.change_my_digits(Edit { remove: vec![drawing], ..Edit::default() });
+    }
+
+    /// Takes the last change of the kept drawings back.
+    pub(in crate::app) fn undo_kept(&mut self) {
+        if let Some(edit) = self.my_digits.undo.pop() {
+            self.my_digits_step(FileStep::Undo(edit.inverse()));
+        }
+    }
+
+    /// Takes it back that the last drawing was kept, and puts it on the canvas again; false where something else came after it.
+    pub(in crate::app) fn undo_just_kept(&mut self) -> bool {
+        let is_last = self.my_digits.just_kept && self.drawing.strokes().is_empty() && self.my_digits.can_undo();
+        if is_last {
+            self.my_digits.just_kept = false;
+            self.undo_kept();
+            if let Some(collection) = &mut self.my_digits.collection {
+                collection.go_back();
+            }
+        }
+        is_last
+    }
+
+    /// True while the last drawing that was kept can be taken back from Draw.
+    pub fn has_just_kept(&self) -> bool {
+        self.my_digits.just_kept && self.drawing.strokes().is_empty()
+    }
+}

@@ -1,0 +1,178 @@
+//! The drawings that the person keeps: what the window knows of them, and what is done with them.
+
+mod answers;
+mod collection;
+mod fine_tune;
+mod keeping;
+mod transfer;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::App;
+use super::background::BackgroundResult;
+use super::messages::Message;
+use super::notice::Severity;
+use crate::data::MyDigits;
+use crate::data::my_digits::{Edit, Kept, KeptDrawing};
+use crate::ink::{Image, rasterize};
+use crate::problem::Problem;
+use crate::records::{CLASSES, DrawingAnswer};
+
+pub use collection::Collection;
+pub use fine_tune::FineTuneResult;
+
+/// Changes that can be taken back.
+const UNDONE: usize = 200;
+
+/// A drawing that is kept, as the window shows it.
+#[derive(Clone, Debug)]
+pub struct MyDrawing {
+    /// The drawing with its digit.
+    pub kept: KeptDrawing,
+    /// What models see of it.
+    pub image: Image,
+}
+
+/// What is done with the file.
+#[derive(Clone, Debug)]
+pub enum FileStep {
+    /// Read it.
+    Read,
+    /// Make a change that can be taken back.
+    Change(Edit),
+    /// Take a change back.
+    Undo(Edit),
+}
+
+/// What the file holds, as it was read.
+#[derive(Debug)]
+pub struct Loaded {
+    drawings: Vec<MyDrawing>,
+    unreadable: usize,
+}
+
+/// The drawings that the person keeps.
+#[derive(Debug, Default)]
+pub struct MyDigitsView {
+    drawings: Option<Vec<MyDrawing>>,
+    /// Lines of the file that hold no drawing of a digit.
+    pub unreadable: usize,
+    version: u64,
+    waiting: VecDeque<FileStep>,
+    in_progress: bool,
+    undo: Vec<Edit>,
+    /// True until something else is drawn after a drawing was kept.
+    just_kept: bool,
+    /// What the model in use makes of each, by its line.
+    answers: BTreeMap<Vec<u8>, DrawingAnswer>,
+    /// The request in flight, and the lines that it asks about.
+    asked: Option<(u64, Vec<Vec<u8>>)>,
+    /// The guided collection, while it is in progress.
+    pub collection: Option<Collection>,
+    /// What came of the last fine-tuning.
+    pub fine_tuned: Option<FineTuneResult>,
+}
+
+impl MyDigitsView {
+    /// The drawings, in the order of the file; none before it was read.
+    pub fn drawings(&self) -> &[MyDrawing] {
+        self.drawings.as_deref().unwrap_or_default()
+    }
+
+    /// True once the file was read.
+    pub const fn is_loaded(&self) -> bool {
+        self.drawings.is_some()
+    }
+
+    /// A number that differs after every change of the drawings.
+    pub const fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// True if there is a change to take back.
+    pub fn can_undo(&self) -> bool {
+        !self.undo.is_empty()
+    }
+
+    /// The places of the drawings of each digit.
+    pub fn by_digit(&self) -> [Vec<usize>; CLASSES] {
+        let mut places: [Vec<usize>; CLASSES] = Default::default();
+        for (place, drawing) in self.drawings().iter().enumerate() {
+            if let Some(places) = places.get_mut(usize::from(drawing.kept.digit)) {
+                places.push(place);
+            }
+        }
+        places
+    }
+
+    /// The digits of which there is no drawing.
+    pub fn missing(&self) -> Vec<u8> {
+        (0..10).filter(|digit| self.drawings().iter().all(|drawing| drawing.kept.digit != *digit)).collect()
+    }
+}
+
+impl App {
+    /// Reads the file of drawings.
+    pub(super) fn load_my_digits(&mut self) {
+        self.my_digits_step(FileStep::Read);
+    }
+
+    /// Makes a change to it, after those that wait.
+    fn change_my_digits(&mut self, edit: Edit) {
+        if edit != Edit::default() {
+            self.my_digits_step(FileStep::Change(edit));
+        }
+    }
+
+    fn my_digits_step(&mut self, step: FileStep) {
+        self.my_digits.waiting.push_back(step);
+        self.next_my_digits_step();
+    }
+
+    fn next_my_digits_step(&mut self) {
+        if self.my_digits.in_progress {
+            return;
+        }
+        let Some(step) = self.my_digits.waiting.pop_front() else { return };
+        self.my_digits.in_progress = true;
+        let folders = self.deps.paths.data.clone();
+        self.background.run(move || {
+            let file = MyDigits::in_folders(&folders);
+            let kept = match &step {
+                FileStep::Read => file.read().map_err(Problem::from),
+                FileStep::Change(edit) | FileStep::Undo(edit) => file.change(edit).map_err(Problem::from),
+            };
+            Some(BackgroundResult::MyDigits { step, loaded: kept.map(Loaded::of) })
+        });
+    }
+
+    pub(super) fn on_my_digits(&mut self, step: FileStep, loaded: Result<Loaded, Problem>) {
+        let view = &mut self.my_digits;
+        view.in_progress = false;
+        match loaded {
+            Ok(Loaded { drawings, unreadable }) => {
+                if let FileStep::Change(edit) = step {
+                    view.undo.push(edit);
+                    if view.undo.len() > UNDONE {
+                        view.undo.remove(0);
+                    }
+                }
+                let news = unreadable > view.unreadable;
+                (view.drawings, view.unreadable) = (Some(drawings), unreadable);
+                view.version += 1;
+                if news {
+                    self.show_notice(Severity::Info, Message::drawings_unreadable(unreadable));
+                }
+            }
+            Err(problem) => self.show_problem(&problem),
+        }
+        self.next_my_digits_step();
+    }
+}
+
+impl Loaded {
+    fn of(kept: Kept) -> Self {
+        let drawing = |kept: KeptDrawing| MyDrawing { image: rasterize(&kept.ink), kept };
+        Self { drawings: kept.drawings.into_iter().map(drawing).collect(), unreadable: kept.unreadable }
+    }
+}

@@ -1,0 +1,115 @@
+//! Writes data sets in the formats that are read: class folders of PNG images, IDX files, tables, and drawings as ink.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use image::GrayImage;
+use rayon::prelude::*;
+
+use super::my_digits::KeptDrawing;
+use super::{DataSet, SetExportError, Split};
+use crate::ink::SIDE;
+use crate::progress::{Cancelled, Progress};
+use crate::run_config::SetFormat;
+use crate::system::files::{TemporaryFolder, folder_of, write_whole, write_whole_with};
+use crate::system::targets::{check_file, check_folder};
+use crate::system::{TargetError, WriteError};
+
+/// Images written between two reports of progress.
+const CHUNK: usize = 256;
+
+/// Writes drawings to an ink file, one per line. What is there is replaced only if `replace` is true, and never one of `sources`.
+pub fn export_drawings(drawings: &[KeptDrawing], to: &Path, replace: bool, sources: &[&Path]) -> Result<(), SetExportError> {
+    check_file(to, replace, sources)?;
+    let lines = |file: &mut dyn Write| {
+        drawings.iter().try_for_each(|drawing| [drawing.line(), b"\n"].iter().try_for_each(|part| file.write_all(part)))
+    };
+    Ok(write_whole_with(to, lines).map_err(TargetError::from)?)
+}
+
+/// Writes a data set to the folder `to`, whole or not at all, in a format of images: not [`SetFormat::Ink`], which holds drawings. Without a test
+/// split there are only training images: class folders are then not below `train`. `progress` is told the fraction done.
+pub fn export_set(
+    set: &DataSet,
+    format: SetFormat,
+    to: &Path,
+    replace: bool,
+    sources: &[&Path],
+    progress: &mut dyn Progress,
+) -> Result<(), SetExportError> {
+    check_folder(to, replace, sources)?;
+    let failed = |error: io::Error| TargetError::from(WriteError::new(to, &error));
+    let mut folder = TemporaryFolder::new_in(folder_of(to)).map_err(failed)?;
+    let total = (set.train.len() + set.test.len()).max(1) as f32;
+    let splits = [(&set.train, ["train", "train"], 0), (&set.test, ["test", "t10k"], set.train.len())];
+    for (split, [name, idx_name], before) in splits.into_iter().filter(|(split, ..)| !split.is_empty()) {
+        let mut done = |images: usize| progress.report((before + images) as f32 / total);
+        match format {
+            SetFormat::Png if set.test.is_empty() => write_classes(split, folder.path(), &mut done)?,
+            SetFormat::Png => write_classes(split, &folder.path().join(name), &mut done)?,
+            SetFormat::Csv => write_table(split, &folder.path().join(format!("{name}.csv")))?,
+            SetFormat::Idx | SetFormat::Ink => write_idx(split, folder.path(), idx_name)?,
+        }
+        done(split.len())?;
+    }
+    let placed = if replace { folder.replace(to) } else { put(&mut folder, to) };
+    Ok(placed.map_err(failed)?)
+}
+
+/// Where there is an empty folder, it is replaced.
+fn put(folder: &mut TemporaryFolder, to: &Path) -> io::Result<()> {
+    if to.is_dir() { folder.replace(to) } else { folder.move_to(to) }
+}
+
+/// `3/00017.png`: the image at place 17 shows a 3; white on black, as it is in MNIST.
+fn write_classes(split: &Split, folder: &Path, done: &mut dyn FnMut(usize) -> Result<(), Cancelled>) -> Result<(), SetExportError> {
+    let indices: Vec<usize> = (0..split.len()).collect();
+    for chunk in indices.chunks(CHUNK) {
+        done(chunk[0])?;
+        chunk.par_iter().try_for_each(|&index| {
+            let path = folder.join(split.labels[index].to_string()).join(format!("{index:05}.png"));
+            write_whole(&path, &png(split.image(index)).map_err(|error| WriteError::new(&path, &io::Error::other(error)))?)
+                .map_err(TargetError::from)
+        })?;
+    }
+    Ok(())
+}
+
+fn png(pixels: &[u8]) -> Result<Vec<u8>, image::ImageError> {
+    let mut bytes = io::Cursor::new(Vec::new());
+    let image = GrayImage::from_fn(SIDE as u32, SIDE as u32, |x, y| image::Luma([pixels[y as usize * SIDE + x as usize]]));
+    image.write_to(&mut bytes, image::ImageFormat::Png)?;
+    Ok(bytes.into_inner())
+}
+
+/// Kaggle's form: `label,pixel0,…,pixel783`.
+fn write_table(split: &Split, path: &Path) -> Result<(), TargetError> {
+    let table = |file: &mut dyn Write| {
+        write!(file, "label")?;
+        (0..SIDE * SIDE).try_for_each(|pixel| write!(file, ",pixel{pixel}"))?;
+        writeln!(file)?;
+        (0..split.len()).try_for_each(|index| {
+            write!(file, "{}", split.labels[index])?;
+            split.image(index).iter().try_for_each(|pixel| write!(file, ",{pixel}"))?;
+            writeln!(file)
+        })
+    };
+    Ok(write_whole_with(path, table)?)
+}
+
+/// The two files of a split (`LeCun` et al. 1998).
+fn write_idx(split: &Split, folder: &Path, name: &str) -> Result<(), TargetError> {
+    let side = SIDE as u32;
+    let count = split.len() as u32;
+    let files = [
+        (format!("{name}-images-idx3-ubyte"), vec![0x0803, count, side, side], &split.images),
+        (format!("{name}-labels-idx1-ubyte"), vec![0x0801, count], &split.labels),
+    ];
+    for (name, header, bytes) in files {
+        write_whole_with(&folder.join(name), |file| {
+            header.iter().try_for_each(|number| file.write_all(&u32::to_be_bytes(*number)))?;
+            file.write_all(bytes)
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! Fine-tunes a model on the person's own drawings, and saves it if it has not become worse at what it knew.
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::{JobContext, JobError, Workspace};
+use crate::data::{MyDigits, Rehearsal, Split};
+use crate::engine::handle::RunsTarget;
+use crate::infer::{measure, starter_file};
+use crate::nn::{DeviceContext, ModelFile, Net};
+use crate::problem::Problem;
+use crate::progress::{Cancelled, Progress};
+use crate::protocol::JobResult;
+use crate::records::{Annotation, BeforeAfter, FineTuned, ModelRef, RunSummary, StepPoint, Telemetry};
+use crate::run_config::WeightFormat;
+use crate::runs::Store;
+use crate::text::format::count;
+use crate::train::{self, EndRequest, FineTuning, Observer, REHEARSED, TrainOutcome, TrainedModel};
+
+/// The share of the whole that each part takes: loading, measuring before, and training.
+const PARTS: [f32; 3] = [0.1, 0.2, 0.85];
+
+pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, model: &ModelRef) -> Result<JobResult, JobError> {
+    let start = Instant::now();
+    let (ModelFile { net, card }, file) = match model {
+        ModelRef::Starter => (starter_file()?, None),
+        ModelRef::File(path) => (ModelFile::load(path)?, Some(path.clone())),
+        ModelRef::Training(_) => return Err(Problem::NoSuchRun.into()),
+    };
+    let settings = workspace.settings;
+    let drawings = MyDigits::in_folders(&settings.data_folders).split()?;
+    let old = Rehearsal::load(&card.data, card.config.seed, &settings.data_folders, REHEARSED, &mut context.part(0.0, PARTS[0]))?;
+    let tuning = FineTuning::new(&card, file, &drawings, &old);
+    let parts = [&drawings, &tuning.held_out, &old.validation];
+    let before = measured(&net, parts, &mut context.part(PARTS[0], PARTS[1]))?;
+    let mut run = Run { context, total: 1, cancelled: false };
+    let outcome = train::train_from(&tuning.config, &tuning.data, tuning.start(net), &DeviceContext::CPU, None, &mut run)?;
+    let TrainOutcome::Trained(trained) = outcome else { return Err(JobError::Cancelled) };
+    if run.cancelled {
+        return Err(JobError::Cancelled);
+    }
+    let after = measured(&trained.net, parts, &mut context.part(PARTS[2], 1.0))?;
+    let [mine, held_out, old_figures] =
+        std::array::from_fn(|part| BeforeAfter { images: parts[part].len() as u64, before: before[part], after: after[part] });
+    let mut tuned = FineTuned {
+        mine,
+        held_out: (held_out.images > 0).then_some(held_out),
+        old: old_figures,
+        old_data: old.data,
+        saved: None,
+        seconds: 0.0,
+    };
+    if tuned.is_better() {
+        tuned.saved = Some(Box::new(save(&settings.runs, &trained, drawings.len())?));
+    }
+    tuned.seconds = start.elapsed().as_secs_f32();
+    Ok(JobResult::FineTune(tuned))
+}
+
+/// How many images of each part are classified correctly.
+fn measured(net: &Net, parts: [&Split; 3], progress: &mut dyn Progress) -> Result<[u64; 3], JobError> {
+    let total: usize = parts.iter().map(|part| part.len()).sum();
+    let mut correct = [0; 3];
+    let mut done = 0;
+    for (part, correct) in parts.iter().zip(&mut correct) {
+        let measurement = measure(net, part, &mut |share: f32| progress.report((done as f32 + share * part.len() as f32) / total as f32))?;
+        measurement.check_finite()?;
+        let evaluation = measurement.evaluation;
+        *correct = (0..evaluation.confusion.len()).map(|digit| u64::from(evaluation.confusion[digit][digit])).sum();
+        done += part.len();
+    }
+    Ok(correct)
+}
+
+/// The model in a folder of its own among the others, with a note on what it is.
+fn save(runs: &RunsTarget, trained: &TrainedModel, drawings: usize) -> Result<RunSummary, Problem> {
+    let (RunsTarget::Store(root) | RunsTarget::Folder { folder: root, .. }) = runs;
+    let summary = Store::new(root).save(trained, WeightFormat::F32, None)?;
+    let note = format!("Fine-tuned on {} of yours.", count(drawings as u64, "drawing"));
+    note_on(root, &summary.folder, note);
+    Ok(summary)
+}
+
+/// That the note is missing does no harm to the model.
+fn note_on(root: &Path, folder: &Path, note: String) {
+    let annotation = Annotation { note, ..Annotation::default() };
+    if let Err(error) = Store::new(root).annotate(folder, &annotation) {
+        tracing::info!(%error, "a model has no note");
+    }
+}
+
+/// The run while it trains.
+struct Run<'r, 'q, 'c> {
+    context: &'r mut JobContext<'q, 'c>,
+    total: u64,
+    cancelled: bool,
+}
+
+impl Observer for Run<'_, '_, '_> {
+    fn prepare(
+        &mut self,
+        plan: &crate::records::RunPlan,
+        _net: &Net,
+        _validation: &Split,
+        _before: &[crate::records::EpochRecord],
+        _curve: &[StepPoint],
+        _position: crate::records::RunPosition,
+    ) {
+        self.total = plan.total_steps.max(1);
+    }
+
+    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+        self.check()
+    }
+
+    fn step(&mut self, point: StepPoint, _now: Telemetry) {
+        let share = point.step as f32 / self.total as f32;
+        self.cancelled |= self.context.report(PARTS[1] + (PARTS[2] - PARTS[1]) * share).is_err();
+    }
+}
+
+impl Run<'_, '_, '_> {
+    fn check(&mut self) -> Result<(), EndRequest> {
+        let id = self.context.id;
+        if !self.cancelled && self.context.queue.check(id).is_ok() {
+            return Ok(());
+        }
+        self.cancelled = true;
+        Err(Cancelled.into())
+    }
+}

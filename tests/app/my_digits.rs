@@ -1,0 +1,161 @@
+//! Keeping drawings, collecting them, and fine-tuning on them.
+
+use inkling::app::{Action, App, Collection, Screen, Settings};
+use inkling::protocol::Job;
+use inkling::records::ModelRef;
+
+use super::wait_for;
+use crate::fake_engine::{Answers, FakeEngine, app_with, fine_tuned};
+use crate::jobs::submitted;
+
+/// An app that has read its drawings, none.
+fn app() -> (App, FakeEngine) {
+    let (mut app, mut engine) = app_with(Settings { wizard_done: true, ..Settings::default() }, Answers::default());
+    engine.serve();
+    app.apply(Action::Show(Screen::MyDigits));
+    wait_for(&mut app, |app| app.my_digits.is_loaded());
+    (app, engine)
+}
+
+/// Draws so many strokes, which the engine reads as this digit.
+fn draw(app: &mut App, engine: &mut FakeEngine, strokes: u8) {
+    for stroke in 0..strokes {
+        app.apply(Action::PenDown([100.0, 60.0 + f32::from(stroke) * 20.0]));
+        app.apply(Action::PenMove([180.0, 65.0 + f32::from(stroke) * 20.0]));
+        app.apply(Action::PenUp);
+    }
+    // The last request waits for the answer to the first.
+    for _ in 0..3 {
+        engine.serve();
+        app.poll();
+    }
+}
+
+fn digits(app: &App) -> Vec<u8> {
+    app.my_digits.drawings().iter().map(|drawing| drawing.kept.digit).collect()
+}
+
+#[test]
+fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Keep(None));
+    app.apply(Action::Keep(Some(3)));
+    draw(&mut app, &mut engine, 2);
+    assert_eq!(app.digit_to_keep(), Some(2));
+    app.apply(Action::Keep(None));
+    assert!(app.drawing.strokes().is_empty(), "the canvas is free for the next");
+    draw(&mut app, &mut engine, 2);
+    app.apply(Action::Keep(Some(7)));
+    wait_for(&mut app, |app| digits(app) == [2, 7]);
+    assert_eq!(app.recent_drawings.iter().count(), 1, "it was the same drawing twice");
+
+    // Undo takes it back and brings the drawing back to the canvas.
+    app.apply(Action::Undo);
+    wait_for(&mut app, |app| digits(app) == [2]);
+    assert_eq!(app.drawing.strokes().len(), 2);
+    // After that, it is the canvas's own.
+    app.apply(Action::Undo);
+    assert_eq!((app.drawing.strokes().len(), digits(&app)), (1, vec![2]));
+
+    app.apply(Action::KeepRecent(0, 9));
+    wait_for(&mut app, |app| digits(app) == [2, 9]);
+}
+
+#[test]
+fn a_drawing_is_relabelled_and_deleted_and_that_is_taken_back() {
+    let (mut app, mut engine) = app();
+    draw(&mut app, &mut engine, 1);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| digits(app) == [1]);
+    let kept = |app: &App| Box::new(app.my_digits.drawings()[0].kept.clone());
+    app.apply(Action::Relabel(kept(&app), 4));
+    wait_for(&mut app, |app| digits(app) == [4]);
+    app.apply(Action::DeleteKept(kept(&app)));
+    wait_for(&mut app, |app| digits(app).is_empty());
+    app.apply(Action::UndoKept);
+    wait_for(&mut app, |app| digits(app) == [4]);
+    app.apply(Action::UndoKept);
+    wait_for(&mut app, |app| digits(app) == [1]);
+}
+
+#[test]
+fn wrong_ones_are_known_once_the_screen_is_shown() {
+    let (mut app, mut engine) = app();
+    for digit in [2, 8] {
+        draw(&mut app, &mut engine, 2);
+        app.apply(Action::Keep(Some(digit)));
+    }
+    wait_for(&mut app, |app| digits(app) == [2, 8]);
+    for _ in 0..3 {
+        engine.serve();
+        app.poll();
+    }
+    let wrong: Vec<bool> = app.my_digits.drawings().iter().map(|drawing| app.my_digits.is_wrong(drawing)).collect();
+    assert_eq!(wrong, [false, true]);
+    assert_eq!(app.my_digits.correct(app.my_digits.drawings().iter()), Some(1));
+}
+
+#[test]
+fn the_collection_asks_for_each_digit_five_times() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Collect);
+    assert_eq!(app.screen, Screen::Draw);
+    let asked = |app: &App| app.my_digits.collection.as_ref().map(Collection::digit);
+    for digit in 0..10 {
+        assert_eq!(asked(&app), Some(digit));
+        draw(&mut app, &mut engine, 1);
+        // Whatever it is recognised as, it is what was asked for.
+        app.apply(Action::Keep(None));
+    }
+    wait_for(&mut app, |app| digits(app) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    app.apply(Action::PreviousDigit);
+    wait_for(&mut app, |app| digits(app).len() == 9);
+    assert_eq!(asked(&app), Some(9));
+    app.apply(Action::SkipDigit);
+    assert_eq!(asked(&app), Some(0));
+    app.apply(Action::PreviousDigit);
+    assert_eq!((asked(&app), digits(&app).len()), (Some(9), 9));
+    for _ in 0..41 {
+        app.apply(Action::SkipDigit);
+    }
+    assert_eq!((asked(&app), app.screen), (None, Screen::MyDigits), "it ends where the drawings are");
+}
+
+#[test]
+fn a_better_model_is_taken_over_and_given_back() {
+    let (mut app, mut engine) = app();
+    assert!(app.why_not_fine_tune().is_some());
+    draw(&mut app, &mut engine, 2);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| digits(app) == [2]);
+    assert_eq!(app.why_not_fine_tune(), None);
+    app.apply(Action::FineTune);
+    for _ in 0..3 {
+        engine.serve();
+        app.poll();
+    }
+    assert!(engine.heard.iter().filter_map(submitted).any(|(_, job)| *job == Job::FineTune(ModelRef::Starter)));
+    let said = &app.notices.last().unwrap().message;
+    assert_eq!(said.what, "Fine-tuned: 92 % → 100 % of yours; Built-in digits 99.5 % → 99.5 %.");
+    assert_eq!(app.model_in_use.as_ref().unwrap().reference, ModelRef::File("tuned/model.safetensors".into()));
+    app.apply(Action::UndoFineTune);
+    for _ in 0..2 {
+        engine.serve();
+        app.poll();
+    }
+    assert_eq!(app.model_in_use.as_ref().unwrap().reference, ModelRef::Starter);
+    assert!(app.notices.iter().all(|notice| notice.offer.is_none()));
+}
+
+#[test]
+fn a_model_that_forgets_is_not_taken_over() {
+    let mut tuned = fine_tuned(true);
+    assert!(tuned.is_better());
+    tuned.old.after = 1986;
+    assert!(tuned.is_better(), "0.2 points may be lost");
+    tuned.old.after = 1985;
+    assert!(!tuned.is_better());
+    tuned = fine_tuned(true);
+    tuned.held_out.as_mut().unwrap().after = 8;
+    assert!(!tuned.is_better());
+}
