@@ -9,10 +9,11 @@ use crate::ink::Ink;
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
-    DrawingAnswer, EpochRecord, Evaluation, ExportSpec, FileInfo, FineTuned, HeldOutImage, ImportFinding, ImportSpec, Intervention, JobId,
-    LearningSnapshot, ModelInfo, ModelRef, Prediction, QuantizedAccuracy, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
+    DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec, ExportSpec, FileInfo, FineTuned, HeldOutImage, ImportFinding, ImportSpec,
+    Intervention, JobId, LearningSnapshot, ModelInfo, ModelRef, Prediction, QuantizedAccuracy, Replace, RunPlan, RunPosition, RunSummary,
+    StepPoint, Telemetry,
 };
-use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, RunConfig};
+use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
 /// What the engine can be asked to do. Each is acted on within 100 ms, also in the middle of a training step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,13 +83,8 @@ pub enum Job {
         /// The folder of the checkpoint to resume from, for a run that was interrupted.
         from: Option<PathBuf>,
     },
-    /// Measure a model on the test set of a data set.
-    Evaluate {
-        /// The model to measure.
-        model: ModelRef,
-        /// Whose test set.
-        data: DataSpec,
-    },
+    /// Measure a model on a data set.
+    Evaluate(EvaluationSpec),
     /// Fine-tune a model on the person's own drawings.
     FineTune(ModelRef),
     /// Measure this machine's speed.
@@ -277,14 +273,7 @@ pub enum JobResult {
     /// A training run, finished or stopped after an epoch: its folder is written.
     Train(RunSummary),
     /// A model's figures.
-    Evaluate {
-        /// The model.
-        model: ModelInfo,
-        /// Whose test set.
-        data: DataSpec,
-        /// The figures.
-        evaluation: Evaluation,
-    },
+    Evaluate(EvaluationReport),
     /// This machine's figures.
     Benchmark {
         /// All figures.

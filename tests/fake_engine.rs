@@ -20,11 +20,12 @@ use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
-    BeforeAfter, CLASSES, DrawingAnswer, EpochRecord, Evaluation, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId,
-    LearningSnapshot, Mistake, ModelInfo, ModelRef, Prediction, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TensorFormat,
-    TensorInfo, WeightImages,
+    BeforeAfter, CLASSES, DigitDetection, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned,
+    HeldOutAnswer, HeldOutImage, ImportFinding, JobId, LabelRejection, LearningSnapshot, Mistake, ModelInfo, ModelRef, Prediction,
+    RELIABILITY_BINS, ReliabilityBin, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TensorFormat, TensorInfo, WeightImages,
+    WriterScore,
 };
-use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, Precision, Preset, RunConfig};
+use inkling::run_config::{DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
 
 use crate::jobs::{cancelled, done, failed, progress};
@@ -407,10 +408,10 @@ impl FakeEngine {
                 self.send(Event::HeldOut { run: id, images: held_out() });
                 self.run = Some(FakeRun { id, config, step: 0, epochs: Vec::new(), paused: false });
             }
-            Job::Evaluate { model, data } => {
+            Job::Evaluate(EvaluationSpec { model, data, .. }) => {
                 self.send(progress(id.0, 0.5));
                 let model = ModelInfo { reference: model, ..starter() };
-                self.send(done(id, JobResult::Evaluate { model, data, evaluation: evaluation() }));
+                self.send(done(id, JobResult::Evaluate(evaluation_report(model, data))));
             }
             Job::FineTune(_) => {
                 self.send(progress(id.0, 0.5));
@@ -605,8 +606,19 @@ pub fn evaluation() -> Evaluation {
         row[digit] = 10;
     }
     (confusion[4][4], confusion[4][9]) = (9, 1);
+    let mut reliability = [ReliabilityBin::default(); RELIABILITY_BINS];
+    reliability[13] = ReliabilityBin { images: 20, correct: 19, confidence: 0.92 };
+    reliability[14] = ReliabilityBin { images: 80, correct: 80, confidence: 0.99 };
     let mistake = Mistake { index: 44, image: Image::BLANK, label: 4, answer: 9, confidence: 0.93, label_probability: 0.05 };
-    Evaluation { images: 100, accuracy: 0.99, loss: 0.04, confusion, mistakes: vec![mistake] }
+    Evaluation { images: 100, accuracy: 0.99, loss: 0.04, confusion, mistakes: vec![mistake], reliability: Some(reliability) }
+}
+
+/// What an evaluation of a model with that result reports.
+pub fn evaluation_report(model: ModelInfo, data: DataSpec) -> EvaluationReport {
+    let writers = vec![WriterScore { writer: "Ada".to_owned(), images: 100, correct: 99 }];
+    let labels = vec![LabelRejection { label: 'é', drawings: 8, rejected: 7 }];
+    let detection = DigitDetection { auroc: 0.97, digits: 100, kept: 95, not_digits: 8, rejected: 7, labels };
+    EvaluationReport { model, data, split: EvaluationSplit::Test, evaluation: evaluation(), writers, detection: Some(detection) }
 }
 
 /// What such a run computes.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use inkling::ink::{PIXELS, SIDE};
 use inkling::math::random::Random;
 use inkling::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
+use inkling::records::Calibration;
 use inkling::run_config::{Activation, DataSpec, ModelKind, Preset, RunConfig};
 
 /// Writes the four IDX files of a set into `folder`: each class is a bright square at a place of its own, with noise.
@@ -51,7 +52,7 @@ pub fn model_file(model: ModelKind, activation: Activation) -> ModelFile {
         model,
         labels: ModelCard::digit_labels(),
         normalization: net.normalization(),
-        digit_threshold: 4.5,
+        calibration: Calibration { temperature: 1.25, digit_threshold: 4.5 },
         data: DataSpec::builtin(),
         epochs: 2,
         validation_accuracy: Some(0.98),

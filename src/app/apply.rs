@@ -13,8 +13,8 @@ use super::run::Phase;
 use super::state::App;
 use crate::problem::Problem;
 use crate::protocol::{Command, Job};
-use crate::records::{ModelInfo, ModelRef, RunSummary};
-use crate::run_config::{DataSource, DataSpec, DeviceChoice};
+use crate::records::{EvaluationSpec, ModelInfo, ModelRef, RunSummary};
+use crate::run_config::{DataSource, DataSpec, DeviceChoice, EvaluationSplit};
 use crate::runs::Store;
 
 impl App {
@@ -291,14 +291,14 @@ impl App {
             epochs: summary.kept().map_or(0, |record| record.epoch),
             validation_accuracy: summary.kept().map(|record| record.validation_accuracy),
         };
-        self.results = Some(ResultsView { model, data: summary.config.data.clone(), evaluation });
+        self.results = Some(ResultsView { model, data: summary.config.data.clone(), split: EvaluationSplit::Test, evaluation });
         true
     }
 
     fn evaluate(&mut self, model: ModelRef, data: DataSpec) {
         if !self.is_too_busy() {
-            self.jobs.forget(|job| matches!(job, Job::Evaluate { .. }));
-            self.submit(Job::Evaluate { model, data });
+            self.jobs.forget(|job| matches!(job, Job::Evaluate(_)));
+            self.submit(Job::Evaluate(EvaluationSpec::new(model, data)));
         }
     }
 

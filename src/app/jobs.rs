@@ -10,8 +10,8 @@ use super::run::Phase;
 use super::state::App;
 use crate::problem::Problem;
 use crate::protocol::{Command, Job, JobEvent, JobProgress, JobResult};
-use crate::records::JobId;
 use crate::records::benchmark::Row;
+use crate::records::{EvaluationReport, JobId};
 use crate::run_config::DeviceChoice;
 
 /// A job that was submitted and has not ended.
@@ -36,7 +36,7 @@ pub struct Jobs(BTreeMap<JobId, RunningJob>);
 impl Jobs {
     /// The evaluation in progress.
     pub fn evaluation(&self) -> Option<&RunningJob> {
-        self.newest(|job| matches!(job, Job::Evaluate { .. }))
+        self.newest(|job| matches!(job, Job::Evaluate(_)))
     }
 
     /// The benchmark or comparison in progress.
@@ -180,7 +180,9 @@ impl App {
                     self.start_queued();
                 }
             }
-            JobResult::Evaluate { model, data, evaluation } => self.results = Some(ResultsView { model, data, evaluation }),
+            JobResult::Evaluate(EvaluationReport { model, data, split, evaluation, .. }) => {
+                self.results = Some(ResultsView { model, data, split, evaluation });
+            }
             JobResult::Benchmark { report, saved } => {
                 let problem = saved.as_ref().err().cloned();
                 self.benchmark.last = Some((report, saved.ok()));

@@ -13,7 +13,7 @@ use crate::math::quantiles::{median, quantile};
 use crate::nn::{Net, parameter_count};
 use crate::progress::Unwatched;
 use crate::records::benchmark::{Row, Subject};
-use crate::records::{ModelInfo, ModelRef};
+use crate::records::{Calibration, ModelInfo, ModelRef};
 use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind};
 
 /// Images classified, one at a time, between two reports.
@@ -37,7 +37,9 @@ pub(super) fn inference(
         let net = Net::new(model, Activation::default(), 1)?;
         let mut evaluate = || {
             let mut measured = None;
-            let seconds = all_threads.pool.install(|| timed(|| measured = Some(measure(&net, digits, &mut Unwatched))));
+            let seconds = all_threads
+                .pool
+                .install(|| timed(|| measured = Some(measure(&net, Calibration::NONE.temperature, digits, &mut Unwatched))));
             measured.transpose()?;
             Ok(seconds)
         };
@@ -57,7 +59,7 @@ fn one_by_one(budget: &mut BenchBudget<'_>, time: Duration, model: ModelKind, di
         epochs: 0,
         validation_accuracy: None,
     };
-    let classifier = Classifier::new(Net::new(model, Activation::default(), 1)?, DeviceChoice::Cpu, info, f32::NEG_INFINITY);
+    let classifier = Classifier::new(Net::new(model, Activation::default(), 1)?, DeviceChoice::Cpu, info, Calibration::NONE);
     let images: Vec<Image> = (0..digits.len()).filter_map(|index| Image::try_from(digits.image(index)).ok()).collect();
     let mut images = images.iter().cycle();
     let mut samples = Vec::new();

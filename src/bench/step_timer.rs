@@ -7,7 +7,7 @@ use super::budget::BenchBudget;
 use super::rounds::timed;
 use crate::nn::Net;
 use crate::nn::backend::cpu::LargeProduct;
-use crate::records::{EpochRecord, StepPoint, Telemetry};
+use crate::records::{Calibration, EpochRecord, StepPoint, Telemetry};
 use crate::run_config::Precision;
 use crate::train::{Checkpoint, EndRequest, Observer};
 
@@ -137,7 +137,7 @@ impl Observer for StepTimer<'_, '_, '_> {
         self.burst_started = Some(Instant::now());
     }
 
-    fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _digit_threshold: f32) {
+    fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _calibration: Calibration) {
         self.finish_burst();
         self.burst_started = None;
     }

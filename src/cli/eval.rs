@@ -1,19 +1,26 @@
-//! `inkling eval`: evaluates a model on a test set.
+//! `inkling eval`: evaluates a model on a data set.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::arguments::choice;
 use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
-use crate::math::statistics::class_scores;
+use crate::math::statistics::{ClassScore, calibration_error, class_scores};
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
-use crate::records::{CLASSES, Evaluation, ModelInfo, ModelRef};
-use crate::run_config::DataSpec;
+use crate::records::{
+    CLASSES, DigitDetection, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection, ModelRef, NotDigitsSpec, WriterScore,
+};
+use crate::run_config::{DataSpec, EvaluationSplit};
 use crate::text::format::{grouped, percent};
+use crate::text::visible;
+
+/// Writers in the text for people.
+const LISTED_WRITERS: usize = 10;
 
 /// The options of `inkling eval`.
 #[derive(Debug, clap::Args)]
@@ -21,9 +28,18 @@ pub struct Arguments {
     /// Model file to evaluate
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Data set whose test set to use: builtin, mnist, fashion-mnist, kmnist, emnist-digits or a path
+    /// Data set to use: builtin, mnist, fashion-mnist, kmnist, emnist-digits or a path
     #[arg(long, value_name = "DATA")]
     data: DataSpec,
+    /// Which of its images [default: test where it has test images of its own or the model was trained on it, otherwise all]
+    #[arg(long, value_name = "SPLIT", ignore_case = true, value_parser = choice::<EvaluationSplit>(EvaluationSplit::ALL.iter().map(|c| c.name())))]
+    split: Option<EvaluationSplit>,
+    /// Ink file of drawings that are no digits: how well the model tells them from digits
+    #[arg(long, value_name = "FILE")]
+    not_digits: Option<PathBuf>,
+    /// Only those of its drawings that have one of these labels, such as "AEFH"
+    #[arg(long, value_name = "LABELS", requires = "not_digits")]
+    not_digits_labels: Option<String>,
     /// Folder to search for data sets before the usual ones
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -37,44 +53,162 @@ struct Figures {
     images: u64,
     accuracy: f64,
     loss: f64,
+    calibration_error: Option<f64>,
+    split: EvaluationSplit,
+    digits: Vec<OfDigit>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    writers: Vec<OfWriter>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_digits: Option<Detection>,
+}
+
+#[derive(Serialize)]
+struct OfDigit {
+    digit: u8,
+    images: u64,
+    accuracy: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct OfWriter {
+    writer: String,
+    images: u64,
+    accuracy: f64,
+}
+
+#[derive(Serialize)]
+struct Detection {
+    auroc: f64,
+    digits_kept: f64,
+    drawings: u64,
+    rejected: f64,
+    labels: Vec<OfLabel>,
+}
+
+#[derive(Serialize)]
+struct OfLabel {
+    label: char,
+    drawings: u64,
+    rejected: f64,
 }
 
 /// Evaluates the model and prints the result.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let engine = Engine::start(arguments.data_dir, None, None)?;
-    let model = ModelRef::File(arguments.model);
+    let not_digits = arguments.not_digits.map(|path| NotDigitsSpec { path, labels: arguments.not_digits_labels });
+    let spec = EvaluationSpec { model: ModelRef::File(arguments.model), data: arguments.data, split: arguments.split, not_digits };
     let progress = Progress::new();
-    let job = Job::Evaluate { model, data: arguments.data.clone() };
-    let measured = engine.run(job, |update| {
+    let measured = engine.run(Job::Evaluate(spec), |update| {
         if let Update::Progress(now) = update {
             progress.show(now.fraction, "Evaluating");
         }
         Ok(())
     })?;
     drop(progress);
-    let Some(JobResult::Evaluate { model, evaluation, .. }) = measured else { return Err(Problem::EngineGone.into()) };
+    let Some(JobResult::Evaluate(report)) = measured else { return Err(Problem::EngineGone.into()) };
     let mut output = Output::new(arguments.json);
-    output.json(&Figures { images: evaluation.images, accuracy: evaluation.accuracy, loss: evaluation.loss })?;
-    if output.is_json() { Ok(()) } else { output.text(&table(&model, &arguments.data, &evaluation)) }
+    output.json(&figures(&report))?;
+    if output.is_json() { Ok(()) } else { output.text(&text(&report)) }
 }
 
-/// Accuracy and loss, then the confusion matrix.
-fn table(model: &ModelInfo, data: &DataSpec, evaluation: &Evaluation) -> String {
-    let figures = format!(
-        "{} ({} parameters, trained on {}): accuracy {} on {} test images of {}, mean loss {:.4}.",
+fn figures(report: &EvaluationReport) -> Figures {
+    let EvaluationReport { evaluation, split, writers, detection, .. } = report;
+    let digit = |score: ClassScore| OfDigit { digit: score.digit, images: score.images, accuracy: score.accuracy() };
+    let writer =
+        |score: &WriterScore| OfWriter { writer: score.writer.clone(), images: score.images, accuracy: share(score.correct, score.images) };
+    let label =
+        |score: &LabelRejection| OfLabel { label: score.label, drawings: score.drawings, rejected: share(score.rejected, score.drawings) };
+    let told_apart = |found: &DigitDetection| Detection {
+        auroc: found.auroc,
+        digits_kept: share(found.kept, found.digits),
+        drawings: found.not_digits,
+        rejected: share(found.rejected, found.not_digits),
+        labels: found.labels.iter().map(label).collect(),
+    };
+    Figures {
+        images: evaluation.images,
+        accuracy: evaluation.accuracy,
+        loss: evaluation.loss,
+        calibration_error: calibration_error(evaluation),
+        split: *split,
+        digits: class_scores(evaluation).into_iter().map(digit).collect(),
+        writers: writers.iter().map(writer).collect(),
+        not_digits: detection.as_ref().map(told_apart),
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+/// Accuracy and loss, the confusion matrix, and what else was asked for.
+fn text(report: &EvaluationReport) -> String {
+    let mut lines = vec![headline(report), String::new()];
+    lines.extend(confusion(&report.evaluation));
+    if !report.writers.is_empty() {
+        lines.push(String::new());
+        lines.extend(writers(&report.writers));
+    }
+    if let Some(detection) = &report.detection {
+        lines.push(String::new());
+        lines.extend(not_digits(detection));
+    }
+    lines.join("\n")
+}
+
+fn headline(report: &EvaluationReport) -> String {
+    let EvaluationReport { model, data, split, evaluation, .. } = report;
+    let calibration = calibration_error(evaluation).map_or_else(String::new, |error| format!(", calibration error {}", percent(error, 2)));
+    format!(
+        "{} ({} parameters, trained on {}): accuracy {} on {} images of {} ({}), mean loss {:.4}{calibration}.",
         model.kind.label(),
         grouped(model.parameters),
         model.data.label(),
         percent(evaluation.accuracy, 2),
         grouped(evaluation.images),
         data.label(),
+        split.label(),
         evaluation.loss
-    );
+    )
+}
+
+fn confusion(evaluation: &Evaluation) -> Vec<String> {
     let predictions = (0..CLASSES).map(|digit| format!("{digit:>6}")).collect::<Vec<_>>().concat();
     let rows = class_scores(evaluation).into_iter().zip(&evaluation.confusion).map(|(score, counts)| {
         let counts = counts.iter().map(|count| format!("{count:>6}")).collect::<Vec<_>>().concat();
         let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| percent(share, 1));
         format!("{:>9}{counts}{share:>10}", score.digit)
     });
-    [figures, String::new(), format!("true\\pred{predictions}  accuracy")].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+    std::iter::once(format!("true\\pred{predictions}  accuracy")).chain(rows).collect()
+}
+
+fn writers(scores: &[WriterScore]) -> Vec<String> {
+    let title = format!("Accuracy by writer, the lowest of {}:", grouped(scores.len() as u64));
+    let row = |score: &WriterScore| {
+        let WriterScore { writer, images, correct } = score;
+        format!(
+            "{:>9}  {} of {} images  {}",
+            percent(share(*correct, *images), 1),
+            grouped(*correct),
+            grouped(*images),
+            visible::one_line(writer)
+        )
+    };
+    std::iter::once(title).chain(scores.iter().take(LISTED_WRITERS).map(row)).collect()
+}
+
+fn not_digits(detection: &DigitDetection) -> Vec<String> {
+    let DigitDetection { auroc, digits, kept, not_digits, rejected, labels } = detection;
+    let found = format!(
+        "Digits told from {} other drawings: AUROC {auroc:.4}. At the model's threshold, {} of {} digits are kept and {} of the other drawings rejected.",
+        grouped(*not_digits),
+        percent(share(*kept, *digits), 1),
+        grouped(*digits),
+        percent(share(*rejected, *not_digits), 1),
+    );
+    let label = |score: &LabelRejection| {
+        let label = visible::one_line(&score.label.to_string());
+        format!("{label:>9}  {} of {} rejected", grouped(score.rejected), grouped(score.drawings))
+    };
+    std::iter::once(found).chain(labels.iter().map(label)).collect()
 }

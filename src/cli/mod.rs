@@ -48,7 +48,7 @@ struct Arguments {
 enum Command {
     /// Train a model (by default on the built-in digits)
     Train(train::Arguments),
-    /// Evaluate a model on a test set
+    /// Evaluate a model on a data set
     Eval(eval::Arguments),
     /// Recognise digits in images and ink files
     Predict(predict::Arguments),

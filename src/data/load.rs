@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::data_file::{open, unreadable};
+use super::evaluation_set::Writers;
 use super::idx_set::IdxSet;
 use super::{DataError, DataSet, Found, MyDigits, Split, builtin, class_folder_set, csv_table, gather_batch, ink_set};
 use crate::math::random::Random;
@@ -22,6 +23,7 @@ pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn Progress) -
     let count = spec.sources().len() as f32;
     for (index, source) in spec.sources().iter().enumerate() {
         let part = load_source(source, folders, &mut |done: f32| progress.report((index as f32 + done) / count))?;
+        let part = with_test_split(part.set);
         if index == 0 {
             set = part;
         } else {
@@ -57,19 +59,34 @@ fn find_set(set: NamedSet, folders: &[PathBuf]) -> Result<Option<Found>, DataErr
     Ok(Some(Found { set, folder: files.folder, train_images, test_images, original }))
 }
 
-fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn Progress) -> Result<DataSet, DataError> {
+/// A source as it is: with the test split that it has, which may be none.
+pub struct Loaded {
+    /// The images.
+    pub set: DataSet,
+    /// Who wrote those of the training split.
+    pub writers: Writers,
+}
+
+impl From<DataSet> for Loaded {
+    fn from(set: DataSet) -> Self {
+        Self { set, writers: Writers::default() }
+    }
+}
+
+/// Loads or generates one source.
+pub fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn Progress) -> Result<Loaded, DataError> {
     progress.report(0.0)?;
-    let set = match source {
-        DataSource::Builtin => builtin::generate(BUILTIN_SEED, builtin::TRAIN_IMAGES, builtin::TEST_IMAGES, progress)?,
+    let loaded = match source {
+        DataSource::Builtin => builtin::generate(BUILTIN_SEED, builtin::TRAIN_IMAGES, builtin::TEST_IMAGES, progress)?.into(),
         DataSource::Named(named) => {
             let not_found = || DataError::NotFound { set: named.name().to_owned(), searched: folders.to_vec() };
-            IdxSet::find(*named, folders)?.ok_or_else(not_found)?.read(progress)?
+            IdxSet::find(*named, folders)?.ok_or_else(not_found)?.read(progress)?.into()
         }
-        DataSource::Mine => DataSet { train: MyDigits::in_folders(folders).split()?, test: Split::default() },
+        DataSource::Mine => DataSet { train: MyDigits::in_folders(folders).split()?, test: Split::default() }.into(),
         DataSource::Path(path) => load_path(path, progress)?,
         DataSource::Unknown => return Err(DataError::Unknown),
     };
-    Ok(with_test_split(set))
+    Ok(loaded)
 }
 
 /// Whether something that could be a data set is at this path. Reads no images, but looks at the disk.
@@ -126,13 +143,16 @@ impl Layout {
     }
 }
 
-fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
-    let alone = |train: Split| DataSet { train, test: Split::default() };
+fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
+    let alone = |train: Split| Loaded::from(DataSet { train, test: Split::default() });
     match Layout::of(path)? {
-        Layout::Idx(files) => files.read(progress),
-        Layout::ClassFolders => class_folder_set::read(path, progress),
+        Layout::Idx(files) => files.read(progress).map(Loaded::from),
+        Layout::ClassFolders => class_folder_set::read(path, progress).map(Loaded::from),
         Layout::Table => csv_table::read(path, progress).map(alone),
-        Layout::Ink => ink_set::read(path, progress).map(alone),
+        Layout::Ink => {
+            let (train, writers) = ink_set::read(path, progress)?;
+            Ok(Loaded { writers, ..alone(train) })
+        }
         Layout::Tables { train, test } => {
             let test = match test {
                 // Kaggle's own test.csv has no labels: then part of the training images is the test split.
@@ -140,7 +160,7 @@ fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<DataSet, DataEr
                 _ => return csv_table::read(&train, progress).map(alone),
             };
             let train = csv_table::read(&train, &mut |done: f32| progress.report(done * 6.0 / 7.0))?;
-            Ok(DataSet { train, test: csv_table::read(&test, &mut |done: f32| progress.report((6.0 + done) / 7.0))? })
+            Ok(Loaded::from(DataSet { train, test: csv_table::read(&test, &mut |done: f32| progress.report((6.0 + done) / 7.0))? }))
         }
     }
 }
@@ -154,12 +174,18 @@ fn named_like_a_table(path: &Path) -> bool {
 fn with_test_split(mut set: DataSet) -> DataSet {
     if set.test.is_empty() {
         let whole = std::mem::take(&mut set.train);
-        let mut order: Vec<u32> = (0..whole.len() as u32).collect();
-        Random::stream(0, "test split", whole.len() as u64).shuffle(&mut order);
-        let (test, train) = order.split_at(whole.len() / ONE_IN);
+        let (test, train) = test_split(whole.len());
         for (positions, split) in [(test, &mut set.test), (train, &mut set.train)] {
-            gather_batch(&whole, positions, split);
+            gather_batch(&whole, &positions, split);
         }
     }
     set
+}
+
+/// The indices of the images that are set apart for the test split where there is none, and of the others.
+pub fn test_split(images: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut order: Vec<u32> = (0..images as u32).collect();
+    Random::stream(0, "test split", images as u64).shuffle(&mut order);
+    let train = order.split_off(images / ONE_IN);
+    (order, train)
 }

@@ -35,6 +35,7 @@ image = {{ version = "0.25", default-features = false, features = ["jpeg", "png"
 pub fn main_rs(model: &ExportedModel, weights: &str) -> String {
     let card = &model.file.card;
     let Normalization { mean, std } = card.normalization;
+    let temperature = card.calibration.temperature;
     let layers = layers(card.model, card.config.activation);
     let mut body = SourceWriter::default();
     let mut imports = Imports::default();
@@ -60,6 +61,8 @@ const WEIGHTS: &str = {weights};
 const LABELS: [&str; {CLASSES}] = [{labels}];
 const MEAN: f64 = {mean:?};
 const STD: f64 = {std:?};
+/// Fitted on validation images, so that probabilities are as often right as they say (Guo et al. 2017).
+const TEMPERATURE: f64 = {temperature:?};
 
 fn main() -> Result<()> {{
     let device = Device::Cpu;
@@ -68,7 +71,7 @@ fn main() -> Result<()> {{
         let pixels = pixels(&path)?;
         let x = Tensor::from_vec(pixels, (1, 1, {SIDE}, {SIDE}), &device)?.to_dtype(DType::F32)?;
         let logits = network(((x / 255.0)? - MEAN)?.affine(1.0 / STD, 0.0)?, &weights)?;
-        let probabilities = ops::softmax(&logits, D::Minus1)?.squeeze(0)?.to_vec1::<f32>()?;
+        let probabilities = ops::softmax(&(logits / TEMPERATURE)?, D::Minus1)?.squeeze(0)?.to_vec1::<f32>()?;
         let best = (0..LABELS.len()).max_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b])).unwrap_or(0);
         let (digit, confidence) = (LABELS[best], probabilities[best]);
         println!(r#"{{{{"path": {{path:?}}, "digit": {{digit:?}}, "confidence": {{confidence}}, "probabilities": {{probabilities:?}}}}}}"#);

@@ -2,7 +2,9 @@
 
 use super::ExportedModel;
 use super::untrusted::Untrusted;
+use crate::math::statistics::{calibration_error, reliability_sentence};
 use crate::nn::parameter_count;
+use crate::records::Calibration;
 use crate::run_config::OptimizerKind;
 use crate::text::format::{duration, grouped, local_time, percent};
 
@@ -22,10 +24,12 @@ pub fn sections(model: &ExportedModel) -> Vec<Section> {
 
 fn signature(model: &ExportedModel) -> Vec<Row> {
     let card = &model.file.card;
+    let (Calibration { temperature, digit_threshold }, labels) = (card.calibration, card.labels.join(", "));
     vec![
         ("Input", model.preprocessing().into()),
-        ("Output", format!("one logit for each of {}; softmax turns them into probabilities", card.labels.join(", ")).into()),
-        ("Not a digit", format!("if the log-sum-exp of the logits is below {:.3}", card.digit_threshold).into()),
+        ("Output", format!("one logit for each of {labels}; softmax of the logits divided by the temperature gives probabilities").into()),
+        ("Temperature", format!("{temperature:.3}, fitted on validation images (Guo et al. 2017)").into()),
+        ("Not a digit", format!("if the log-sum-exp of the logits, before they are divided, is below {digit_threshold:.3}").into()),
         ("Parameters", grouped(parameter_count(card.model)).into()),
     ]
 }
@@ -53,6 +57,10 @@ fn training(model: &ExportedModel) -> Vec<Row> {
             rows.push(("Device", format!("{}, {threads}, {}", plan.device.label(), plan.precision.name()).into()));
             rows.push(("Finished", local_time(&run.finished_at).into()));
         }
+    }
+    if let Some(error) = model.test().and_then(calibration_error) {
+        rows.push(("Calibration error", format!("{} on the test set (expected calibration error, 15 bins)", percent(error, 2)).into()));
+        rows.extend(model.test().and_then(reliability_sentence).map(|sentence| ("Reliability", sentence.into())));
     }
     if let Some(accuracy) = card.validation_accuracy {
         rows.push(("Validation accuracy", percent(f64::from(accuracy), 2).into()));

@@ -85,7 +85,10 @@ impl ExportedModel {
             );
             [pixels.into(), format!("One probability for each of {labels}; they sum to 1").into()]
         } else {
-            [self.preprocessing().into(), format!("One logit for each of {labels}; softmax turns them into probabilities").into()]
+            [
+                self.preprocessing().into(),
+                format!("One logit for each of {labels}, divided by the temperature; softmax turns them into probabilities").into(),
+            ]
         }
     }
 
@@ -132,7 +135,8 @@ impl ExportedModel {
             ("preprocessing", self.preprocessing()),
             ("mean", card.normalization.mean.to_string()),
             ("std", card.normalization.std.to_string()),
-            ("digit_threshold", card.digit_threshold.to_string()),
+            ("temperature", card.calibration.temperature.to_string()),
+            ("digit_threshold", card.calibration.digit_threshold.to_string()),
             ("data", plain(&card.data.to_string())),
             ("epochs", card.epochs.to_string()),
             ("program", concat!("Inkling ", env!("CARGO_PKG_VERSION")).to_owned()),

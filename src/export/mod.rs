@@ -17,6 +17,7 @@ mod untrusted;
 pub use error::ExportError;
 pub use exported_model::{ExportedModel, RUN_KEY};
 pub use files::{Export, ExportedFile, export};
+pub use pytorch::CALIBRATION;
 
 impl From<candle_core::Error> for ExportError {
     fn from(error: candle_core::Error) -> Self {

@@ -65,7 +65,7 @@ pub fn import(spec: &ImportSpec, progress: &mut impl Progress) -> Result<Importe
         model,
         labels: ModelCard::digit_labels(),
         normalization: trial.net.normalization(),
-        digit_threshold: trial.digit_threshold,
+        calibration: weights.calibration().unwrap_or(trial.calibration),
         data,
         epochs: 0,
         validation_accuracy: None,

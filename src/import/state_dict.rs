@@ -9,6 +9,8 @@ use zip::ZipArchive;
 use super::NamedTensor;
 use super::pickle::{Id, Pickle, Value};
 use super::tensors::{MAX_DIMENSIONS, MAX_NAME_BYTES, MAX_TENSORS, floats, size_of_float};
+use crate::export::CALIBRATION;
+use crate::records::Calibration;
 
 /// Keys of the weights in checkpoints that contain more than those.
 const NESTED_KEYS: [&str; 5] = ["state_dict", "model_state_dict", "model", "net", "ema"];
@@ -22,6 +24,8 @@ const MAX_STORAGE_NAME: usize = 64;
 /// An open state dict: names, shapes and where the numbers are.
 pub struct StateDict<'a> {
     archive: Archive<'a>,
+    /// What was fitted for these weights, where Inkling wrote the file.
+    pub calibration: Option<Calibration>,
     /// The tensors of floats.
     tensors: BTreeMap<String, TensorRef>,
 }
@@ -34,6 +38,8 @@ impl<'a> StateDict<'a> {
         if archive.has("byteorder") && archive.entry("byteorder")?.trim_ascii() != b"little" {
             return Err("its numbers are big-endian".to_owned());
         }
+        let calibration = if archive.has(CALIBRATION) { serde_json::from_slice(&archive.entry(CALIBRATION)?).ok() } else { None };
+        let calibration = calibration.filter(Calibration::is_valid);
         let mut tensors = BTreeMap::new();
         for &(key, value) in state_dict(&pickle)? {
             let (Some(name), Some(tensor)) = (pickle.text(key), TensorRef::of(&pickle, value)) else { continue };
@@ -45,7 +51,7 @@ impl<'a> StateDict<'a> {
                 return Err(format!("it contains more than {MAX_TENSORS} tensors, and so more than any supported network has"));
             }
         }
-        Ok(Self { archive, tensors })
+        Ok(Self { archive, calibration, tensors })
     }
 
     /// Its tensors of floats, sorted by name.

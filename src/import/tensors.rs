@@ -6,6 +6,7 @@ use safetensors::Dtype;
 
 use super::state_dict::StateDict;
 use crate::nn::SafetensorsFile;
+use crate::records::Calibration;
 
 /// More tensors than any supported network has.
 pub const MAX_TENSORS: usize = 10_000;
@@ -67,6 +68,14 @@ impl<'a> Weights<'a> {
                 of_floats.map(|(name, _, shape)| NamedTensor { name: name.to_owned(), shape: shape.to_vec() }).collect()
             }
             Self::StateDict(dict) => dict.tensors(),
+        }
+    }
+
+    /// What was fitted for these weights, where the file says so.
+    pub const fn calibration(&self) -> Option<Calibration> {
+        match self {
+            Self::Safetensors(_) => None,
+            Self::StateDict(dict) => dict.calibration,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::data::builtin;
 use crate::infer::measure;
 use crate::nn::Net;
 use crate::progress::Progress;
-use crate::records::Normalization;
+use crate::records::{Calibration, Normalization};
 use crate::run_config::{Activation, ModelKind};
 
 /// Digits classified in each trial.
@@ -29,8 +29,8 @@ pub struct Trial {
     pub net: Net,
     /// The activation between its layers.
     pub activation: Activation,
-    /// 99 % of the digits have an energy score of at least this.
-    pub digit_threshold: f32,
+    /// What was fitted on the digits.
+    pub calibration: Calibration,
     /// Its accuracy on the digits.
     pub accuracy: f64,
     /// How many digits.
@@ -54,9 +54,9 @@ pub fn find_settings(
         let net = net_of(model, activation, normalization, values)?;
         let [start, end] = [tried, tried + 1].map(|done| 0.1 + 0.9 * done as f32 / trials as f32);
         tried += 1;
-        let measured = measure(&net, &digits, &mut progress.part(start, end.min(1.0)))?;
+        let measured = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(start, end.min(1.0)))?;
         let (accuracy, images) = (measured.evaluation.accuracy, measured.evaluation.images);
-        Ok(Trial { net, activation, digit_threshold: measured.digit_threshold(), accuracy, images, sure: false })
+        Ok(Trial { net, activation, calibration: measured.calibration(&digits.labels), accuracy, images, sure: false })
     };
     let activations = activation.map_or_else(|| Activation::ALL.to_vec(), |given| vec![given]);
     let normalizations = normalization.map_or_else(|| NORMALIZATIONS.to_vec(), |given| vec![given]);

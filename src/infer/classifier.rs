@@ -2,7 +2,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::InferError;
-use super::measure::measure;
+use super::measure::{Measurement, measure};
 use super::scores::Scores;
 use crate::data::Split;
 use crate::ink::{self, Image, Ink};
@@ -10,7 +10,7 @@ use crate::nn::ComputeError;
 use crate::nn::DeviceContext;
 use crate::nn::{Mode, ModelError, ModelFile, Net, parameter_count};
 use crate::progress::Progress;
-use crate::records::{Evaluation, ModelInfo, ModelRef, Prediction};
+use crate::records::{Calibration, Evaluation, ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
 
 /// The small model that comes with Inkling.
@@ -37,14 +37,13 @@ pub struct Classifier {
     net: Net,
     device: DeviceChoice,
     info: ModelInfo,
-    digit_threshold: f32,
+    calibration: Calibration,
 }
 
 impl Classifier {
-    /// Classifies with this network, which is on `device`; drawings whose energy score is below `digit_threshold` are not digits
-    /// (`f32::NEG_INFINITY` where no threshold is known yet).
-    pub const fn new(net: Net, device: DeviceChoice, info: ModelInfo, digit_threshold: f32) -> Self {
-        Self { net, device, info, digit_threshold }
+    /// Classifies with this network, which is on `device`, and with what was fitted for it ([`Calibration::NONE`] where nothing was yet).
+    pub const fn new(net: Net, device: DeviceChoice, info: ModelInfo, calibration: Calibration) -> Self {
+        Self { net, device, info, calibration }
     }
 
     /// A stored model, on the CPU.
@@ -58,7 +57,7 @@ impl Classifier {
             epochs: card.epochs,
             validation_accuracy: card.validation_accuracy,
         };
-        Self { net, device: DeviceChoice::Cpu, info, digit_threshold: card.digit_threshold }
+        Self { net, device: DeviceChoice::Cpu, info, calibration: card.calibration }
     }
 
     /// Loads the model in this file.
@@ -87,11 +86,21 @@ impl Classifier {
         &self.net
     }
 
+    /// Whether an image with this digit score, which is not blank, counts as a digit.
+    pub fn is_digit(&self, energy_score: f32) -> bool {
+        energy_score >= self.calibration.digit_threshold
+    }
+
+    /// The same as [`Classifier::evaluate`], with what was found for each image.
+    pub fn measure(&self, split: &Split, progress: &mut dyn Progress) -> Result<Measurement, InferError> {
+        let measured = measure(&self.net, self.calibration.temperature, split, progress)?;
+        measured.check_finite()?;
+        Ok(measured)
+    }
+
     /// Measures the model on a split. `progress` gets the share done after each batch; an error from it cancels.
     pub fn evaluate(&self, split: &Split, progress: &mut dyn Progress) -> Result<Evaluation, InferError> {
-        let measured = measure(&self.net, split, progress)?;
-        measured.check_finite()?;
-        Ok(measured.evaluation)
+        Ok(self.measure(split, progress)?.evaluation)
     }
 }
 
@@ -99,13 +108,13 @@ impl Classify for Classifier {
     fn classify(&self, image: Image) -> Result<Prediction, InferError> {
         let start = Instant::now();
         let logits = self.net.forward(image.pixels(), Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
-        let Some(Scores { probabilities, digit, energy_score }) = Scores::of_rows(&logits).next() else {
+        let Some(Scores { probabilities, digit, energy_score }) = Scores::of_rows(&logits, self.calibration.temperature).next() else {
             return Err(ComputeError::failed(&format!("{} gave no logits", self.info.kind)).into());
         };
         if !(energy_score.is_finite() && probabilities.iter().all(|probability| probability.is_finite())) {
             return Err(ComputeError::NotFinite.into());
         }
-        let is_digit = !image.is_blank() && energy_score >= self.digit_threshold;
+        let is_digit = !image.is_blank() && self.is_digit(energy_score);
         Ok(Prediction {
             image,
             probabilities,

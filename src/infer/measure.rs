@@ -1,12 +1,13 @@
 //! Evaluates a network on labelled images.
 
 use super::InferError;
+use super::calibration::fit_temperature;
 use super::scores::Scores;
 use crate::data::Split;
 use crate::ink::{Image, PIXELS};
 use crate::nn::{BackendKind, ComputeError, Mode, Net};
 use crate::progress::Progress;
-use crate::records::{CLASSES, Evaluation, Mistake};
+use crate::records::{CLASSES, Calibration, Evaluation, Mistake, RELIABILITY_BINS, ReliabilityBin};
 
 /// Images classified at a time on the CPU.
 const CPU_BATCH: usize = 128;
@@ -24,12 +25,21 @@ pub struct Measurement {
     pub evaluation: Evaluation,
     /// The energy score of each image, in the order of the split.
     pub energy_scores: Vec<f32>,
+    /// The digit that each image was taken for, in the same order.
+    pub answers: Vec<u8>,
+    /// The logits of each image, `[n, 10]`.
+    logits: Vec<f32>,
 }
 
 impl Measurement {
     /// An error if the network gave probabilities that are none, for any image.
     pub fn check_finite(&self) -> Result<(), ComputeError> {
         if self.energy_scores.iter().all(|score| score.is_finite()) { Ok(()) } else { Err(ComputeError::NotFinite) }
+    }
+
+    /// What is fitted on these images, which have these labels, for the network that was measured.
+    pub fn calibration(&self, labels: &[u8]) -> Calibration {
+        Calibration { temperature: fit_temperature(&self.logits, labels), digit_threshold: self.digit_threshold() }
     }
 
     /// The energy score below which a drawing counts as "not a digit": [`IN_DISTRIBUTION_QUANTILE`] of the images reach it.
@@ -46,36 +56,50 @@ impl Measurement {
     }
 }
 
-/// Classifies every image of `split`. `progress` gets the share done after each batch; an error from it cancels.
-pub fn measure(net: &Net, split: &Split, progress: &mut dyn Progress) -> Result<Measurement, InferError> {
+/// Classifies every image of `split` with probabilities at this temperature. `progress` gets the share done after each batch; an error from it
+/// cancels.
+pub fn measure(net: &Net, temperature: f32, split: &Split, progress: &mut dyn Progress) -> Result<Measurement, InferError> {
+    let logits = logits(net, &split.images, progress)?;
     let mut accumulator = Accumulator::default();
+    for (scores, &label) in Scores::of_rows(&logits, temperature).zip(&split.labels) {
+        accumulator.add(&scores, label);
+    }
+    Ok(accumulator.finish(split, logits))
+}
+
+/// The digit score of each of these images, 784 bytes each. `progress` as in [`measure`].
+pub fn digit_scores(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32>, InferError> {
+    let logits = logits(net, images, progress)?;
+    Ok(Scores::of_rows(&logits, Calibration::NONE.temperature).map(|scores| scores.energy_score).collect())
+}
+
+/// The logits of each of these images, `[n, 10]`.
+fn logits(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32>, InferError> {
+    let count = images.len() / PIXELS;
+    let mut all = Vec::with_capacity(count * CLASSES);
     let mut batch = match net.context().backend.kind() {
         BackendKind::Cpu => CPU_BATCH,
         BackendKind::Cuda | BackendKind::Reference => GPU_BATCH,
     };
     let mut done = 0;
-    while done < split.len() {
-        let end = split.len().min(done + batch);
-        let logits =
-            match net.forward(&split.images[done * PIXELS..end * PIXELS], Mode::Eval).and_then(|logits| logits.flatten_all()?.to_vec1()) {
-                Ok(logits) => logits,
-                // Smaller batches need less memory.
-                Err(error) => match ComputeError::from(error) {
-                    ComputeError::OutOfMemory { .. } if end - done > 1 => {
-                        batch = (end - done).div_ceil(2);
-                        net.context().release_memory()?;
-                        continue;
-                    }
-                    error => return Err(error.into()),
-                },
-            };
-        for (scores, &label) in Scores::of_rows(&logits).zip(&split.labels[done..end]) {
-            accumulator.add(&scores, label);
+    while done < count {
+        let end = count.min(done + batch);
+        match net.forward(&images[done * PIXELS..end * PIXELS], Mode::Eval).and_then(|logits| logits.flatten_all()?.to_vec1::<f32>()) {
+            Ok(logits) => all.extend(logits),
+            // Smaller batches need less memory.
+            Err(error) => match ComputeError::from(error) {
+                ComputeError::OutOfMemory { .. } if end - done > 1 => {
+                    batch = (end - done).div_ceil(2);
+                    net.context().release_memory()?;
+                    continue;
+                }
+                error => return Err(error.into()),
+            },
         }
         done = end;
-        progress.report(accumulator.energy_scores.len() as f32 / split.len() as f32)?;
+        progress.report(done as f32 / count as f32)?;
     }
-    Ok(accumulator.finish(split))
+    Ok(all)
 }
 
 #[derive(Default)]
@@ -83,7 +107,9 @@ struct Accumulator {
     loss: f64,
     confusion: [[u32; CLASSES]; CLASSES],
     wrong: Vec<WrongAnswer>,
+    reliability: [ReliabilityBin; RELIABILITY_BINS],
     energy_scores: Vec<f32>,
+    answers: Vec<u8>,
 }
 
 /// A wrong answer that may be among the most confident ones.
@@ -104,19 +130,19 @@ impl Accumulator {
         if let Some(count) = self.confusion.get_mut(usize::from(label)).and_then(|row| row.get_mut(*digit)) {
             *count += 1;
         }
-        if *digit != usize::from(label) {
-            self.wrong.push(WrongAnswer {
-                index: self.energy_scores.len(),
-                label,
-                answer: *digit as u8,
-                confidence: probabilities[*digit],
-                label_probability,
-            });
+        let confidence = probabilities.get(*digit).copied().unwrap_or_default();
+        let correct = *digit == usize::from(label);
+        if let Some(bin) = self.reliability.get_mut(ReliabilityBin::index_of(confidence)) {
+            bin.add(confidence, correct);
+        }
+        if !correct {
+            self.wrong.push(WrongAnswer { index: self.energy_scores.len(), label, answer: *digit as u8, confidence, label_probability });
         }
         self.energy_scores.push(*energy_score);
+        self.answers.push(*digit as u8);
     }
 
-    fn finish(mut self, split: &Split) -> Measurement {
+    fn finish(mut self, split: &Split, logits: Vec<f32>) -> Measurement {
         let images = self.energy_scores.len();
         let right = images - self.wrong.len();
         self.wrong.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
@@ -137,7 +163,8 @@ impl Accumulator {
             loss: share(self.loss),
             confusion: self.confusion,
             mistakes,
+            reliability: Some(self.reliability),
         };
-        Measurement { evaluation, energy_scores: self.energy_scores }
+        Measurement { evaluation, energy_scores: self.energy_scores, answers: self.answers, logits }
     }
 }

@@ -1,6 +1,7 @@
 //! Using a model: what it makes of a drawing, how well it does on a data set, and on which device it is fast and right.
 //! Depends on networks and data; knows nothing of training, runs or windows.
 
+mod calibration;
 mod classifier;
 mod compare_devices;
 mod device_comparison;
@@ -9,12 +10,13 @@ mod fit_digit_detector;
 mod measure;
 mod scores;
 
+pub use calibration::fit_temperature;
 pub use classifier::{Classifier, Classify, starter_file};
 pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_devices};
 pub use device_comparison::{Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE};
 pub use error::InferError;
 pub use fit_digit_detector::fit_digit_detector;
-pub use measure::{GPU_BATCH, Measurement, measure};
+pub use measure::{GPU_BATCH, Measurement, digit_scores, measure};
 pub use scores::Scores;
 
 impl From<candle_core::Error> for InferError {

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::InkError;
 use super::strokes::{Ink, Stroke};
@@ -12,6 +13,9 @@ use crate::system::input_file::InputFile;
 /// The longest drawing, and the longest gap between two, in bytes of JSON: a hundred thousand points.
 const MAX_DRAWING_BYTES: usize = 1 << 20;
 
+/// The longest name of a writer, in characters; the rest of a longer one is dropped.
+pub const MAX_WRITER_CHARS: usize = 64;
+
 /// One drawing of an ink file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InkEntry {
@@ -19,6 +23,8 @@ pub struct InkEntry {
     pub ink: Ink,
     /// What it shows, if the file says so.
     pub label: Option<char>,
+    /// Who drew it, if the file says so; at most [`MAX_WRITER_CHARS`] characters.
+    pub writer: Option<String>,
     /// The line it begins on, from 1; `None` when it is the only drawing of a file that is not named as JSON lines.
     pub line: Option<u64>,
 }
@@ -26,8 +32,8 @@ pub struct InkEntry {
 /// The drawings of an ink file in order; one at a time is in memory. In a file named as JSON lines, a line that cannot be parsed is an error of
 /// its own and the next line follows; elsewhere iteration ends after the first error.
 ///
-/// A drawing is `{"strokes": [[[x, y], …], …]}`, optionally with `pen` (its diameter, in the points' unit) and `label` (one
-/// character, or a digit as a number); anything else in it is skipped. A file holds one, laid out in any way, or several,
+/// A drawing is `{"strokes": [[[x, y], …], …]}`, optionally with `pen` (its diameter, in the points' unit), `label` (one
+/// character, or a digit as a number) and `writer` (text); anything else in it is skipped. A file holds one, laid out in any way, or several,
 /// as a rule one a line.
 pub fn read_ink_file(path: &Path) -> Result<InkFile, InkError> {
     let unreadable = |error: io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
@@ -89,8 +95,9 @@ impl InkFile {
             self.malformed(begin + error.line().saturating_sub(1) as u64, reason)
         })?;
         let label = record.label.map(Label::character).transpose().map_err(|reason| self.malformed(begin, reason))?;
+        let writer = record.writer.and_then(Writer::name);
         let alone = self.entries == 1 && !self.is_named_lines() && !self.skip_blank()?;
-        Ok(Some(InkEntry { ink: Ink { strokes: record.strokes, pen: record.pen }, label, line: (!alone).then_some(begin) }))
+        Ok(Some(InkEntry { ink: Ink { strokes: record.strokes, pen: record.pen }, label, writer, line: (!alone).then_some(begin) }))
     }
 
     fn is_named_lines(&self) -> bool {
@@ -193,6 +200,24 @@ struct Record {
     strokes: Vec<Stroke>,
     pen: Option<f32>,
     label: Option<Label>,
+    writer: Option<Writer>,
+}
+
+/// Who drew it. In files of other programs the name may stand for something else: what is no text is skipped like all they have besides.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Writer {
+    Name(String),
+    Other(IgnoredAny),
+}
+
+impl Writer {
+    fn name(self) -> Option<String> {
+        match self {
+            Self::Name(name) => Some(name.chars().take(MAX_WRITER_CHARS).collect()),
+            Self::Other(_) => None,
+        }
+    }
 }
 
 #[derive(Deserialize)]

@@ -13,7 +13,7 @@ mod thick_pen;
 
 pub use self::image::{Image, PIXELS, SIDE};
 pub use self::image_file::{read_image, read_image_file};
-pub use self::ink_file::{InkEntry, InkFile, read_ink_file};
+pub use self::ink_file::{InkEntry, InkFile, MAX_WRITER_CHARS, read_ink_file};
 pub use self::rasterize::rasterize;
 pub(crate) use self::rasterize::rasterize_as_scanned;
 pub use self::strokes::{Ink, Stroke};

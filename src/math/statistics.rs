@@ -1,7 +1,7 @@
 //! The statistics of an evaluation: confidence intervals, accuracy per class, the confusion matrix in words.
 
-use crate::records::{CLASSES, Evaluation};
-use crate::text::format::{capitalised, grouped};
+use crate::records::{CLASSES, Evaluation, ReliabilityBin};
+use crate::text::format::{capitalised, grouped, percent};
 
 /// The standard normal quantile of a two-sided 95 % interval.
 const Z_95: f64 = 1.959_963_984_540_054;
@@ -55,6 +55,60 @@ pub fn class_scores(evaluation: &Evaluation) -> [ClassScore; CLASSES] {
 /// The number of misclassified images.
 pub fn error_count(evaluation: &Evaluation) -> u64 {
     class_scores(evaluation).iter().map(|score| score.images - score.correct).sum()
+}
+
+/// The expected calibration error (Naeini, Cooper, Hauskrecht 2015, "Obtaining well calibrated probabilities using Bayesian binning"): the
+/// mean, over all images, of how far the accuracy in their bin is from the bin's mean confidence. 0 to 1; `None` without images, or where
+/// bins were not counted.
+pub fn calibration_error(evaluation: &Evaluation) -> Option<f64> {
+    let bins = evaluation.reliability.as_ref()?;
+    let images: f64 = bins.iter().map(|bin| f64::from(bin.images)).sum();
+    let gap = |bin: &ReliabilityBin| (f64::from(bin.correct) - bin.confidence * f64::from(bin.images)).abs();
+    (images > 0.0).then(|| bins.iter().map(gap).sum::<f64>() / images)
+}
+
+/// How sure a model is and how often it is right then, in a sentence on the bin that has most images below the highest one: "When it is 90 % sure,
+/// it is right 91 % of the time (57 images)." On all images where no such bin has ten; `None` where bins were not counted.
+pub fn reliability_sentence(evaluation: &Evaluation) -> Option<String> {
+    const ENOUGH: u32 = 10;
+    let bins = evaluation.reliability.as_ref()?;
+    let (_, lower) = bins.split_last()?;
+    let bin = lower.iter().max_by_key(|bin| bin.images).filter(|bin| bin.images >= ENOUGH);
+    let (confidence, accuracy, images) = match bin {
+        Some(bin) => (bin.confidence, bin.accuracy()?, u64::from(bin.images)),
+        None if evaluation.images > 0 => {
+            let sum: f64 = bins.iter().map(|bin| bin.confidence * f64::from(bin.images)).sum();
+            return Some(format!(
+                "On average it is {} sure, and right on {} of the images.",
+                percent(sum / evaluation.images as f64, 1),
+                percent(evaluation.accuracy, 1)
+            ));
+        }
+        None => return None,
+    };
+    Some(format!(
+        "When it is {} sure, it is right {} of the time ({} images).",
+        percent(confidence, 0),
+        percent(accuracy, 0),
+        grouped(images)
+    ))
+}
+
+/// The area under the ROC curve of scores that should be higher for `positive` than for `negative`: the probability that one of the former is
+/// higher than one of the latter, where equal scores count half (Mann, Whitney 1947; Fawcett 2006, "An introduction to ROC analysis").
+/// Half without scores of either kind.
+pub fn auroc(positive: &[f32], negative: &[f32]) -> f64 {
+    if positive.is_empty() || negative.is_empty() {
+        return 0.5;
+    }
+    let mut sorted = negative.to_vec();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let wins = |score: &f32| {
+        let below = sorted.partition_point(|other| other < score);
+        let not_above = sorted.partition_point(|other| other <= score);
+        (below + not_above) as f64 / 2.0
+    };
+    positive.iter().map(wins).sum::<f64>() / (positive.len() as f64 * negative.len() as f64)
 }
 
 /// A cell of the confusion matrix as a sentence: "Twelve 4s were classified as 9".

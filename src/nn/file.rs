@@ -11,7 +11,7 @@ use super::digit_detector::{DigitDetector, TENSORS as DETECTOR_TENSORS};
 use super::safetensors_file::{DIGEST_KEY, SafetensorsFile};
 use super::{ComputeError, Mode, ModelError, Net, Parameter, ParameterSpec, parameter_specs};
 use crate::ink::PIXELS;
-use crate::records::Normalization;
+use crate::records::{Calibration, Normalization};
 use crate::run_config::{DataSpec, ModelKind, RunConfig, WeightFormat};
 use crate::system::files::read_limited;
 
@@ -38,8 +38,9 @@ pub struct ModelCard {
     pub labels: Vec<String>,
     /// What was done to pixels before the first layer.
     pub normalization: Normalization,
-    /// Digit scores below this are not digits.
-    pub digit_threshold: f32,
+    /// What was fitted on the validation split for these weights.
+    #[serde(flatten)]
+    pub calibration: Calibration,
     /// What it was trained on.
     pub data: DataSpec,
     /// Completed epochs.
@@ -185,8 +186,8 @@ fn read_card(text: &str) -> Result<ModelCard, String> {
     }
     let card: ModelCard = serde_json::from_str(text).map_err(damaged)?;
     let Normalization { mean, std } = card.normalization;
-    if !(mean.is_finite() && std.is_finite() && std > 0.0 && card.digit_threshold.is_finite()) {
-        return Err("its normalisation or its digit threshold is invalid".to_owned());
+    if !(mean.is_finite() && std.is_finite() && std > 0.0 && card.calibration.is_valid()) {
+        return Err("its normalisation, its temperature or its digit threshold is invalid".to_owned());
     }
     if card.labels != ModelCard::digit_labels() {
         return Err(format!("its classes are {}, not the digits 0 to 9", card.labels.join(", ")));

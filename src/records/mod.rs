@@ -3,6 +3,8 @@
 
 mod annotation;
 pub mod benchmark;
+mod calibration;
+mod evaluation;
 mod export;
 mod fine_tune;
 mod import;
@@ -12,6 +14,8 @@ mod run;
 mod step_curve;
 
 pub use annotation::Annotation;
+pub use calibration::{Calibration, RELIABILITY_BINS, ReliabilityBin};
+pub use evaluation::{DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, NotDigitsSpec, WriterScore};
 pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo};
 pub use fine_tune::{BeforeAfter, FineTuned};
 pub use import::{ImportFinding, ImportSpec};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::JobId;
+use super::{JobId, RELIABILITY_BINS, ReliabilityBin};
 use crate::ink::Image;
 use crate::run_config::{DataSpec, DeviceChoice, ModelKind};
 
@@ -66,6 +66,9 @@ pub struct Evaluation {
     pub confusion: [[u32; CLASSES]; CLASSES],
     /// The most confident wrong answers, worst first, at most 60.
     pub mistakes: Vec<Mistake>,
+    /// How often answers of each confidence are right; `None` in results of older versions.
+    #[serde(default)]
+    pub reliability: Option<[ReliabilityBin; RELIABILITY_BINS]>,
 }
 
 /// A misclassified image.
@@ -97,7 +100,7 @@ pub struct Prediction {
     pub digit: u8,
     /// Its probability.
     pub confidence: f32,
-    /// The higher, the more like a digit (the log of the summed exponentials of the logits; Liu et al. 2020).
+    /// The higher, the more like a digit (the log of the summed exponentials of the logits, without a temperature; Liu et al. 2020).
     pub energy_score: f32,
     /// False when the drawing does not look like any digit the model knows.
     pub is_digit: bool,

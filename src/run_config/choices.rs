@@ -321,3 +321,17 @@ choices! {
         Compact = "compact" | "tiny", "Compact";
     }
 }
+
+choices! {
+    /// The images of a data set that a model is evaluated on.
+    EvaluationSplit, "split" {
+        /// Every labelled image it has.
+        All = "all", "all images";
+        /// What a run learns from.
+        Train = "train", "training split";
+        /// What a run holds back from that, chosen by its seed.
+        Validation = "validation", "validation split";
+        /// Its own test images; one image in seven where it has none.
+        Test = "test", "test split";
+    }
+}

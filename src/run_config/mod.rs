@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    Activation, Augmentation, DeviceChoice, ExportFormat, InferenceChoice, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind,
-    SetFormat, UnknownChoice, WeightFormat,
+    Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, InferenceChoice, ModelKind, OptimizerKind, Precision, Preset,
+    ScheduleKind, SetFormat, UnknownChoice, WeightFormat,
 };
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 pub use error::ConfigProblem;

@@ -7,7 +7,7 @@ use crate::infer::{Agreement, COMPARED_IMAGES, Classifier, Scores, TOLERANCE};
 use crate::ink::PIXELS;
 use crate::nn::{DeviceContext, Mode, Net};
 use crate::progress::Unwatched;
-use crate::records::{CLASSES, StepPoint, Telemetry};
+use crate::records::{CLASSES, Calibration, StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use crate::train::{EndRequest, Observer, train};
 
@@ -58,7 +58,7 @@ fn agreement(context: &DeviceContext) -> Result<Agreement, SelfTestError> {
 
 fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<[f32; CLASSES]>, SelfTestError> {
     let logits = net.forward(images, Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
-    Ok(Scores::of_rows(&logits).map(|scores| scores.probabilities).collect())
+    Ok(Scores::of_rows(&logits, Calibration::NONE.temperature).map(|scores| scores.probabilities).collect())
 }
 
 /// The losses of a run's steps.

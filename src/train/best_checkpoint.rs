@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::packed;
 use crate::nn::Net;
-use crate::records::EpochRecord;
+use crate::records::{Calibration, EpochRecord};
 
 /// The state after an epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,8 +16,9 @@ pub struct BestEpoch {
     /// Weights and buffers of the network.
     #[serde(with = "packed")]
     pub weights: Vec<Vec<f32>>,
-    /// 99 % of the validation images have a digit score of at least this.
-    pub digit_threshold: f32,
+    /// What was fitted for these weights on the validation split.
+    #[serde(flatten)]
+    pub calibration: Calibration,
 }
 
 /// The weights of the last epoch, or with early stopping of the best one.
@@ -33,9 +34,9 @@ impl BestCheckpoint {
     }
 
     /// Takes the weights of an epoch if they are to be kept.
-    pub fn offer(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) -> candle_core::Result<()> {
+    pub fn offer(&mut self, record: &EpochRecord, net: &Net, calibration: Calibration) -> candle_core::Result<()> {
         if self.patience.is_none() || self.best.as_ref().is_none_or(|best| is_better(record, &best.record)) {
-            self.best = Some(Arc::new(BestEpoch { record: *record, weights: net.weights()?, digit_threshold }));
+            self.best = Some(Arc::new(BestEpoch { record: *record, weights: net.weights()?, calibration }));
         }
         Ok(())
     }

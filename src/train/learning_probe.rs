@@ -59,12 +59,12 @@ impl LearningProbe {
         !self.images.is_empty() && self.last.elapsed() >= self.interval
     }
 
-    /// Classifies the images with the weights as they are now, after `step` steps. Waits for the device.
-    pub fn take(&mut self, net: &Net, step: u64) -> std::result::Result<LearningSnapshot, ComputeError> {
+    /// Classifies the images with the weights as they are now, after `step` steps, with probabilities at this temperature. Waits for the device.
+    pub fn take(&mut self, net: &Net, temperature: f32, step: u64) -> std::result::Result<LearningSnapshot, ComputeError> {
         // What a GPU still has to do is training, which costs nothing here.
         net.context().device.synchronize()?;
         let start = Instant::now();
-        let answers = self.answers(net)?;
+        let answers = self.answers(net, temperature)?;
         let first_layer = if start >= self.layer_due { first_layer(net)? } else { None };
         if first_layer.is_some() {
             self.layer_due = start + LAYER_INTERVAL;
@@ -74,7 +74,7 @@ impl LearningProbe {
         Ok(LearningSnapshot { step, answers, first_layer })
     }
 
-    fn answers(&self, net: &Net) -> Result<Vec<HeldOutAnswer>> {
+    fn answers(&self, net: &Net, temperature: f32) -> Result<Vec<HeldOutAnswer>> {
         if self.images.is_empty() {
             return Ok(Vec::new());
         }
@@ -86,7 +86,7 @@ impl LearningProbe {
             probability: finite(scores.probabilities.get(scores.digit)),
             label_probability: finite(scores.probabilities.get(usize::from(label))),
         };
-        Ok(Scores::of_rows(&logits).zip(&self.images.labels).map(answer).collect())
+        Ok(Scores::of_rows(&logits, temperature).zip(&self.images.labels).map(answer).collect())
     }
 }
 

@@ -6,7 +6,7 @@ use super::checkpoint::Checkpoint;
 use crate::data::Split;
 use crate::nn::Net;
 use crate::progress::Cancelled;
-use crate::records::{EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
+use crate::records::{Calibration, EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
 
 /// The time between two checkpoints within an epoch.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
@@ -53,8 +53,8 @@ pub trait Observer: Send {
     /// The run did something that was not planned, such as a rollback.
     fn intervened(&mut self, _intervention: Intervention) {}
 
-    /// An epoch was completed and validated; 99 % of the validation images have a digit score of at least `digit_threshold`.
-    fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _digit_threshold: f32) {}
+    /// An epoch was completed and validated; `calibration` was fitted on the validation images for its weights.
+    fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _calibration: Calibration) {}
 
     /// The run could be resumed from here if it were interrupted. Follows each `epoch`, and steps at intervals.
     fn checkpoint(&mut self, _checkpoint: Checkpoint) {}

@@ -8,7 +8,7 @@ use super::metrics::Metrics;
 use super::state::StepperState;
 use crate::math::random::Random;
 use crate::nn::Net;
-use crate::records::{EpochRecord, RunPlan, RunPosition, StepCurve};
+use crate::records::{Calibration, EpochRecord, RunPlan, RunPosition, StepCurve};
 use crate::run_config::RunConfig;
 
 /// How far a run is.
@@ -98,8 +98,8 @@ impl RunProgress {
     }
 
     /// Completes the epoch in progress, whose weights the network has.
-    pub fn complete_epoch(&mut self, record: EpochRecord, net: &Net, digit_threshold: f32) -> candle_core::Result<()> {
-        self.best.offer(&record, net, digit_threshold)?;
+    pub fn complete_epoch(&mut self, record: EpochRecord, net: &Net, calibration: Calibration) -> candle_core::Result<()> {
+        self.best.offer(&record, net, calibration)?;
         self.epochs.push(record);
         self.current = PartialEpoch::default();
         Ok(())

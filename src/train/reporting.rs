@@ -43,9 +43,10 @@ pub fn hand_over_checkpoint(
     Ok(())
 }
 
-/// Measures the model, calling the observer between batches; `Err` in `Ok` when it ends the run.
+/// Measures the model at this temperature, calling the observer between batches; `Err` in `Ok` when it ends the run.
 pub fn measure_interruptibly(
     net: &Net,
+    temperature: f32,
     split: &Split,
     clock: &mut RunClock,
     observer: &mut dyn Observer,
@@ -57,7 +58,7 @@ pub fn measure_interruptibly(
             Cancelled
         })
     };
-    match measure(net, split, &mut between) {
+    match measure(net, temperature, split, &mut between) {
         Ok(measured) => Ok(Ok(measured)),
         Err(InferError::Cancelled(_)) => Ok(Err(end)),
         Err(error) => Err(error.into()),

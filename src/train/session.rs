@@ -23,7 +23,7 @@ use super::trained_model::{TrainOutcome, TrainedModel};
 use crate::data::{DataSet, ValidationSplit};
 use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
-use crate::records::{EpochRecord, Intervention, Telemetry};
+use crate::records::{Calibration, EpochRecord, Intervention, Telemetry};
 use crate::run_config::RunConfig;
 
 /// Trains as configured on this device, from the start or from a checkpoint, as if the run had not been interrupted.
@@ -152,7 +152,9 @@ fn run<'scope, 'env>(
         report(steps, clock.now(progress.step, epoch), &mut progress, observer);
         progress.current.seconds = trained - started;
         stepper.swap_ema()?;
-        let measured = match measure_interruptibly(&net, &validation, &mut clock, observer)? {
+        // The loss is that of the logits as they are: a temperature fitted on the same images would flatter it.
+        let temperature = Calibration::NONE.temperature;
+        let measured = match measure_interruptibly(&net, temperature, &validation, &mut clock, observer)? {
             Ok(measured) => measured,
             Err(request) => {
                 end = Some(request);
@@ -170,9 +172,9 @@ fn run<'scope, 'env>(
             validation_accuracy: measured.evaluation.accuracy as f32,
             seconds: progress.current.seconds as f32,
         };
-        let digit_threshold = measured.digit_threshold();
-        progress.complete_epoch(record, &net, digit_threshold)?;
-        clock.pause(|| observer.epoch(&record, &net, digit_threshold));
+        let calibration = measured.calibration(&validation.labels);
+        progress.complete_epoch(record, &net, calibration)?;
+        clock.pause(|| observer.epoch(&record, &net, calibration));
         stepper.swap_ema()?;
         if let Some(best_epoch) = progress.stopped_early(config) {
             observer.intervened(Intervention::StoppedEarly { epoch, best_epoch });
@@ -190,7 +192,7 @@ fn run<'scope, 'env>(
     net.set_weights(&best.weights)?;
     let mut test = None;
     if end.is_none() && !data.test.is_empty() {
-        test = match measure_interruptibly(&net, &data.test, &mut clock, observer)? {
+        test = match measure_interruptibly(&net, best.calibration.temperature, &data.test, &mut clock, observer)? {
             Ok(measured) => Some(measured.evaluation),
             Err(EndRequest::Stop) => None,
             Err(EndRequest::Interrupt) => return Ok(TrainOutcome::Interrupted),

@@ -6,7 +6,7 @@ use super::best_checkpoint::BestEpoch;
 use super::progress::RunProgress;
 use crate::hardware::machine;
 use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
-use crate::records::{Evaluation, RunPlan, RunSummary, StepCurve};
+use crate::records::{Calibration, Evaluation, RunPlan, RunSummary, StepCurve};
 use crate::run_config::RunConfig;
 
 /// What came of a run.
@@ -29,8 +29,8 @@ pub struct TrainedModel {
     pub curve: StepCurve,
     /// The network with the weights of the epoch that was kept.
     pub net: Net,
-    /// 99 % of the validation images have a digit score of at least this.
-    pub digit_threshold: f32,
+    /// What was fitted for these weights on the validation split.
+    pub calibration: Calibration,
 }
 
 impl TrainedModel {
@@ -63,7 +63,7 @@ impl TrainedModel {
             imported: None,
             number: None,
         };
-        Self { summary, curve, net, digit_threshold: best.digit_threshold }
+        Self { summary, curve, net, calibration: best.calibration }
     }
 
     /// The model as it is saved.
@@ -75,7 +75,7 @@ impl TrainedModel {
             model: self.net.model(),
             labels: ModelCard::digit_labels(),
             normalization: self.net.normalization(),
-            digit_threshold: self.digit_threshold,
+            calibration: self.calibration,
             data: config.data.clone(),
             epochs: kept.map_or(0, |record| record.epoch),
             validation_accuracy: kept.map(|record| record.validation_accuracy),

@@ -64,7 +64,8 @@ impl Topic {
             Self::Results => {
                 "A model is evaluated on a test set, images it was not trained on. In the confusion matrix each row is a true digit and each \
                  column a predicted one: cells off the diagonal are errors, and selecting one shows its images. The 95 % confidence \
-                 interval shows how precisely the accuracy is known from a test set of this size."
+                 interval shows how precisely the accuracy is known from a test set of this size. The reliability diagram shows whether the \
+                 model is as often right as it is sure."
             }
             Self::MyDigits => {
                 "Drawings that you keep in Draw, by digit; a cross marks those that the model in use takes for another digit. Select one to change its digit, to \

@@ -280,7 +280,7 @@ fn measuring_shows_progress_and_can_be_broken_off() {
     app.apply(Action::CancelJob(app.jobs.evaluation().unwrap().id));
     let asked = engine.listen();
     let [Command::Submit { id, ref job }, Command::Cancel(ended)] = asked[..] else { panic!("{asked:?}") };
-    assert!(id == ended && matches!(**job, Job::Evaluate { .. }));
+    assert!(id == ended && matches!(**job, Job::Evaluate(_)));
     app.on_event(cancelled(id));
     assert!(app.jobs.evaluation().is_none() && app.results.is_none());
     app.apply(Action::Evaluate { model: ModelRef::Starter, data: inkling::run_config::DataSpec::builtin() });

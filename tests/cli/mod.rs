@@ -2,6 +2,7 @@
 
 mod bench;
 mod data;
+mod eval;
 mod hardware;
 mod import_export;
 #[cfg(unix)]

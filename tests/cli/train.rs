@@ -139,7 +139,7 @@ fn a_trained_model_is_measured() {
 
     let scripted = run(home.path(), &[&eval[..], &["--json"]].concat());
     assert_eq!(scripted.status.code(), Some(0), "{}", stderr(&scripted));
-    assert_eq!(keys(&stdout(&scripted)), ["images", "accuracy", "loss"]);
+    assert_eq!(keys(&stdout(&scripted)), ["images", "accuracy", "loss", "calibration_error", "split", "digits"]);
     let figures = &objects(&scripted)[0];
     assert_eq!(figures["images"], 100);
     assert!(figures["accuracy"].as_f64().unwrap() > 0.9 && figures["loss"].as_f64().unwrap() > 0.0, "{figures}");

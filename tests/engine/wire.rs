@@ -12,14 +12,15 @@ use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
 use inkling::records::{
-    Divergence, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, Replace, RunPosition, StepPoint, Telemetry,
+    Divergence, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, NotDigitsSpec, Replace, RunPosition,
+    StepPoint, Telemetry,
 };
 use inkling::run_config::{
-    Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, ExportFormat, Field, InferenceChoice, ModelKind, NamedSet, Preset,
-    RunConfig,
+    Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat, Field, InferenceChoice, ModelKind,
+    NamedSet, Preset, RunConfig,
 };
 
-use crate::fake_engine::{evaluation, exported, held_out, learning, plan, prediction, reads, report, starter, summary};
+use crate::fake_engine::{evaluation_report, exported, held_out, learning, plan, prediction, reads, report, starter, summary};
 use crate::jobs::{cancelled, done, failed, progress, submit, train};
 
 fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T {
@@ -52,7 +53,14 @@ fn every_command_arrives_as_it_left() {
         Command::UseModel(ModelRef::Training(JobId(4))),
         Command::ChooseInferenceDevice { choice: InferenceChoice::Fastest, usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal] },
         Command::Classify { request: 5, ink },
-        submit(6, Job::Evaluate { model: ModelRef::Starter, data: named }),
+        submit(
+            6,
+            Job::Evaluate(EvaluationSpec {
+                split: Some(EvaluationSplit::All),
+                not_digits: Some(NotDigitsSpec { path: "letters.jsonl".into(), labels: Some("Aé".to_owned()) }),
+                ..EvaluationSpec::new(ModelRef::Starter, named)
+            }),
+        ),
         submit(7, Job::Benchmark(report().extent)),
         submit(8, Job::Compare { config: RunConfig::default(), sides: vec![side_of(&RunConfig::default())] }),
         submit(10, Job::TimeSteps(vec![RunConfig::default()])),
@@ -133,7 +141,7 @@ fn every_event_arrives_as_it_left() {
                 background_load: 0.2,
             }),
         },
-        done(run, JobResult::Evaluate { model: starter(), data: config.data.clone(), evaluation: evaluation() }),
+        done(run, JobResult::Evaluate(evaluation_report(starter(), config.data.clone()))),
         Event::BenchmarkRow { id: run, row: report().rows[0] },
         done(run, JobResult::Benchmark { report: report(), saved: Err(Problem::Busy) }),
         done(run, JobResult::Compare { failed: vec![(side_of(&config), Problem::Busy)], background_load: 0.3 }),

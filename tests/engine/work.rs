@@ -11,7 +11,7 @@ use inkling::problem::Problem;
 use inkling::progress::Unwatched;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
 use inkling::records::benchmark::Extent;
-use inkling::records::{ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, Replace, RunSummary};
+use inkling::records::{EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, Replace, RunSummary};
 use inkling::run_config::{ConfigProblem, DataSource, DataSpec, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
 use inkling::train::{RunOrigin, RunPlaces};
@@ -295,7 +295,7 @@ fn a_second_run_and_a_measurement_are_refused_while_one_is_under_way() {
     let run = bench.start(1);
     bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
     bench.start(2);
-    bench.handle.send(submit(3, Job::Evaluate { model: ModelRef::Starter, data: bench.config.data.clone() }));
+    bench.handle.send(submit(3, Job::Evaluate(EvaluationSpec::new(ModelRef::Starter, bench.config.data.clone()))));
     for expected in [2, 3] {
         assert_eq!(bench.until(|event| failure(event, expected)), Problem::Busy);
     }
@@ -309,8 +309,8 @@ fn a_model_is_measured_on_a_test_split() {
     bench.start(1);
     let trained = bench.finished();
     let model = ModelRef::File(trained.model_path.clone());
-    bench.handle.send(submit(5, Job::Evaluate { model, data: bench.config.data.clone() }));
-    let JobResult::Evaluate { evaluation, .. } = bench.until(|event| result(event, 5)) else { panic!("another result") };
+    bench.handle.send(submit(5, Job::Evaluate(EvaluationSpec::new(model, bench.config.data.clone()))));
+    let JobResult::Evaluate(EvaluationReport { evaluation, .. }) = bench.until(|event| result(event, 5)) else { panic!("another result") };
     assert_eq!(Some(evaluation), trained.test, "the same model on the same images");
 }
 

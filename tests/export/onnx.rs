@@ -93,6 +93,7 @@ fn raw_pictures_go_in_and_probabilities_come_out() {
     assert_eq!(shape(&graph(&model).output[0]), ("probabilities".to_owned(), data_type::FLOAT, named(&["batch", "10"])));
     assert_eq!(graph(&model).node.last().unwrap().op_type, "Softmax");
     let props = |key: &str| model.metadata_props.iter().find(|entry| entry.key == key).map(|entry| entry.value.clone());
+    assert!(props("temperature").is_some_and(|text| text == "1.25"), "logits are divided by it before the softmax");
     assert_eq!(props("labels").unwrap(), r#"["0","1","2","3","4","5","6","7","8","9"]"#);
     assert!(props("preprocessing").unwrap().contains("0.1307") && props("data").unwrap() == "builtin");
 }
@@ -128,4 +129,24 @@ fn weights_are_stored_as_asked_for() {
     }
     assert_eq!(initializer(&eighth, "fc1.bias").data_type, data_type::FLOAT);
     assert!(eighth.encoded_len() * 3 < whole.encoded_len(), "{} bytes of {}", eighth.encoded_len(), whole.encoded_len());
+}
+
+#[test]
+fn logits_are_divided_by_the_temperature_whatever_comes_out() {
+    for (preprocessing, quantize) in [(true, false), (false, false), (true, true)] {
+        let model = model(ModelKind::LeNet, Activation::Relu, |spec| (spec.preprocessing, spec.quantize) = (preprocessing, quantize));
+        let nodes = &graph(&model).node;
+        let divided = nodes.iter().find(|node| node.name == "calibrate").unwrap();
+        assert_eq!(
+            (divided.op_type.as_str(), divided.input.as_slice()),
+            ("Div", ["fc3".to_owned(), "calibrate.temperature".to_owned()].as_slice())
+        );
+        assert_eq!(initializer(&model, "calibrate.temperature").raw_data, 1.25_f32.to_le_bytes());
+        let output = &graph(&model).output[0].name;
+        if preprocessing {
+            assert_eq!((&nodes.last().unwrap().input, &nodes.last().unwrap().output), (&divided.output, &vec![output.clone()]));
+        } else {
+            assert_eq!(&divided.output, &vec![output.clone()]);
+        }
+    }
 }

@@ -43,6 +43,7 @@ fn the_module_has_every_layer_of_the_network() {
             }
         }
         assert!(source.contains("F.silu(") && source.contains("weights_only=True") && !source.contains("NotImplementedError"), "{source}");
+        assert!(source.contains("\nTEMPERATURE = 1.25\n") && source.matches(" / TEMPERATURE\n").count() == 1, "{source}");
     }
 }
 

@@ -195,3 +195,19 @@ fn an_import_can_be_cancelled_wherever_it_is() {
     }
     assert!(last > 0.1, "the trials do not listen");
 }
+
+#[test]
+fn the_temperature_of_an_export_comes_back_and_that_of_other_weights_is_fitted() {
+    let exported = untrained_model(ModelKind::Mlp, Activation::Relu);
+    let folder = tempfile::tempdir().unwrap();
+    for format in [ExportFormat::Safetensors, ExportFormat::PyTorch] {
+        let path = folder.path().join(format.file_name());
+        export(&exported, &ExportSpec::new(format), format.file_name()).unwrap().save(&path, Replace::Nothing, None).unwrap();
+        let spec = ImportSpec { activation: Some(Activation::Relu), normalization: Some(Normalization::MNIST), ..ImportSpec::of(path) };
+        assert_eq!(import(&spec).unwrap().file.card.calibration, exported.file.card.calibration, "{format}");
+    }
+    let path = folder.path().join("plain.safetensors");
+    write(&path, &exported.file.net);
+    let fitted = import(&ImportSpec::of(path)).unwrap().file.card.calibration;
+    assert!(fitted.is_valid() && fitted.temperature != 1.0 && fitted != exported.file.card.calibration, "{fitted:?}");
+}

@@ -1,5 +1,6 @@
 //! Classification: a drawing, an image, a whole data set.
 
+mod calibration;
 mod compare_devices;
 mod digit_detector;
 mod starter;
@@ -9,7 +10,7 @@ use inkling::infer::{Classifier, Classify, InferError, measure};
 use inkling::ink::{Image, Ink};
 use inkling::nn::{Mode, Net};
 use inkling::progress::{Cancelled, Unwatched};
-use inkling::records::{ModelInfo, ModelRef};
+use inkling::records::{Calibration, ModelInfo, ModelRef};
 use inkling::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, RunConfig};
 
 use crate::synthetic::{square_set, squares, train};
@@ -20,7 +21,12 @@ fn info(kind: ModelKind) -> ModelInfo {
 }
 
 fn classifier(threshold: f32) -> Classifier {
-    Classifier::new(Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap(), DeviceChoice::Cpu, info(ModelKind::LeNet), threshold)
+    Classifier::new(
+        Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap(),
+        DeviceChoice::Cpu,
+        info(ModelKind::LeNet),
+        Calibration { digit_threshold: threshold, ..Calibration::NONE },
+    )
 }
 
 fn image(index: usize) -> Image {
@@ -66,7 +72,7 @@ fn nothing_drawn_is_never_a_digit() {
 #[test]
 fn a_reader_follows_the_training_it_was_made_from() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
-    let classifier = Classifier::new(net.clone(), DeviceChoice::Cpu, info(ModelKind::LeNet), 0.0);
+    let classifier = Classifier::new(net.clone(), DeviceChoice::Cpu, info(ModelKind::LeNet), Calibration::NONE);
     let before = classifier.classify(image(3)).unwrap().probabilities;
     net.set_weights(&Net::new(ModelKind::LeNet, Activation::Relu, 2).unwrap().weights().unwrap()).unwrap();
     assert_ne!(classifier.classify(image(3)).unwrap().probabilities, before);
@@ -135,7 +141,7 @@ fn nothing_to_measure_measures_nothing() {
 #[test]
 fn the_digit_threshold_keeps_its_share() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
-    let measured = measure(&net, &squares(200, 4), &mut Unwatched).unwrap();
+    let measured = measure(&net, 1.0, &squares(200, 4), &mut Unwatched).unwrap();
     let threshold = measured.score_reached_by(0.99);
     assert_eq!(measured.energy_scores.iter().filter(|&&score| score >= threshold).count(), 198);
     let lowest = measured.energy_scores.iter().copied().fold(f32::MAX, f32::min);

@@ -154,3 +154,12 @@ fn what_cannot_be_opened_is_unreadable() {
         assert!(matches!(error, Err(InkError::Unreadable { .. })), "{}", path.display());
     }
 }
+
+#[test]
+fn a_writer_is_a_text_of_limited_length_and_nothing_else() {
+    let long = "é".repeat(100);
+    let line = |writer: &str| format!(r#"{{"strokes":[[[0,0],[1,1]]],"writer":{writer}}}"#) + "\n";
+    let file: String = [r#""Ada""#, "7", "null", r#"{"name":"Ben"}"#, &format!("\"{long}\"")].map(line).concat();
+    let writers: Vec<Option<String>> = entries("a.jsonl", file.as_bytes()).unwrap().into_iter().map(|entry| entry.writer).collect();
+    assert_eq!(writers, [Some("Ada".to_owned()), None, None, None, Some("é".repeat(64))]);
+}

@@ -1,7 +1,7 @@
 //! The figures people read about a measurement.
 
-use inkling::math::statistics::{cell_sentence, class_scores, error_count, wilson_interval};
-use inkling::records::Evaluation;
+use inkling::math::statistics::{auroc, calibration_error, cell_sentence, class_scores, error_count, wilson_interval};
+use inkling::records::{Evaluation, RELIABILITY_BINS, ReliabilityBin};
 use inkling::text::format::{duration, file_size, grouped, percent};
 
 fn evaluation(cells: &[(usize, usize, u32)]) -> Evaluation {
@@ -9,7 +9,7 @@ fn evaluation(cells: &[(usize, usize, u32)]) -> Evaluation {
     for &(truth, answer, count) in cells {
         confusion[truth][answer] = count;
     }
-    Evaluation { images: 0, accuracy: 0.0, loss: 0.0, confusion, mistakes: Vec::new() }
+    Evaluation { images: 0, accuracy: 0.0, loss: 0.0, confusion, mistakes: Vec::new(), reliability: None }
 }
 
 #[test]
@@ -67,4 +67,27 @@ fn numbers_are_grouped_and_percentages_never_round_up_to_perfection() {
 fn sizes_and_spans_carry_their_units() {
     assert_eq!([48_000, 6_653_480].map(file_size), ["48 kB", "6.7 MB"]);
     assert_eq!([4.21, 42.0, 123.4, 3_900.0].map(duration), ["4.2 s", "42 s", "2 min 3 s", "1 h 5 min"]);
+}
+
+#[test]
+fn the_calibration_error_weighs_bins_by_their_images() {
+    let mut evaluation = evaluation(&[]);
+    assert_eq!(calibration_error(&evaluation), None);
+    let mut bins = [ReliabilityBin::default(); RELIABILITY_BINS];
+    evaluation.reliability = Some(bins);
+    assert_eq!(calibration_error(&evaluation), None);
+    bins[7] = ReliabilityBin { images: 10, correct: 4, confidence: 0.5 };
+    bins[14] = ReliabilityBin { images: 30, correct: 30, confidence: 0.98 };
+    evaluation.reliability = Some(bins);
+    let wanted = (10.0 * 0.1 + 30.0 * 0.02) / 40.0;
+    assert!((calibration_error(&evaluation).unwrap() - wanted).abs() < 1e-12);
+}
+
+#[test]
+fn the_auroc_counts_pairs() {
+    assert_eq!(auroc(&[2.0, 3.0], &[0.0, 1.0]), 1.0);
+    assert_eq!(auroc(&[0.0], &[1.0, 2.0]), 0.0);
+    // Of six pairs three are in order, one is a tie.
+    assert!((auroc(&[1.0, 3.0, 0.0], &[1.0, 0.5]) - 3.5 / 6.0).abs() < 1e-12);
+    assert_eq!(auroc(&[], &[1.0]), 0.5);
 }

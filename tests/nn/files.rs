@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use inkling::nn::{FORMAT_VERSION, MAX_FILE_BYTES, Mode, ModelCard, ModelError, ModelFile, Net, parameter_specs};
+use inkling::records::Calibration;
 use inkling::run_config::{Activation, ModelKind, WeightFormat};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
@@ -48,15 +49,17 @@ fn the_activation_comes_back_and_files_from_before_the_choice_have_relu() {
     let read = ModelFile::from_bytes(&bytes, Path::new("silu")).unwrap();
     assert_eq!(logits(&read.net), logits(&written.net));
 
-    // The same weights under a card of version 1, which names no activation.
+    // The same weights under a card of version 1, which names no activation and no temperature.
     let (_, metadata) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
     let mut card: serde_json::Value = serde_json::from_str(&metadata.metadata().as_ref().unwrap()["inkling"]).unwrap();
     card["version"] = 1.into();
     assert!(card["config"].as_object_mut().unwrap().remove("activation").is_some());
+    assert!(card.as_object_mut().unwrap().remove("temperature").is_some() && card["digit_threshold"].is_number());
     let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
     let old = safetensors::serialize(tensors.iter(), Some(HashMap::from([("inkling".to_owned(), card.to_string())]))).unwrap();
     let read = ModelFile::from_bytes(&old, Path::new("old")).unwrap();
     assert_eq!(read.card.config.activation, Activation::Relu);
+    assert_eq!(read.card.calibration, Calibration { temperature: 1.0, ..written.card.calibration });
     assert_ne!(logits(&read.net), logits(&written.net));
 }
 
@@ -112,6 +115,9 @@ fn every_claim_is_checked() {
     assert!(ModelFile::from_bytes(&changed(|_, _| ()), Path::new("whole")).is_ok());
     assert!(reason(&changed(|card, _| card.version = FORMAT_VERSION + 1)).contains("newer"));
     assert!(reason(&changed(|card, _| card.normalization.std = 0.0)).contains("normalisation"));
+    for wrong in [0.0, -1.0, 0.04, 21.0] {
+        assert!(reason(&changed(|card, _| card.calibration.temperature = wrong)).contains("temperature"), "{wrong}");
+    }
     assert!(reason(&changed(|card, _| card.labels = vec!["a".to_owned()])).contains("digits"));
     assert!(reason(&changed(|card, _| card.model = ModelKind::Mlp)).contains("but mlp has"));
     assert!(reason(&changed(|_, tensors| tensors[0].0 = "other".to_owned())).contains("conv1.weight is missing"));

@@ -3,7 +3,7 @@
 
 use inkling::data::DataSet;
 use inkling::math::random::Random;
-use inkling::records::{EpochRecord, Intervention, StepPoint};
+use inkling::records::{Calibration, EpochRecord, Intervention, StepPoint};
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
 use inkling::train::TrainedModel;
 
@@ -59,8 +59,8 @@ struct Computed {
     end: Option<End>,
 }
 
-/// Weights, digit threshold, test accuracy and the epoch that was kept.
-type End = (Vec<Vec<f32>>, f32, Option<f64>, Option<u32>);
+/// Weights, calibration, test accuracy and the epoch that was kept.
+type End = (Vec<Vec<f32>>, Calibration, Option<f64>, Option<u32>);
 
 impl Computed {
     fn add(&mut self, watcher: Watcher, outcome: Option<TrainedModel>) {
@@ -69,7 +69,7 @@ impl Computed {
         self.interventions.extend(watcher.interventions);
         self.end = outcome.map(|trained| {
             let summary = trained.summary;
-            (trained.net.weights().unwrap(), trained.digit_threshold, summary.test.map(|test| test.loss), summary.kept_epoch)
+            (trained.net.weights().unwrap(), trained.calibration, summary.test.map(|test| test.loss), summary.kept_epoch)
         });
     }
 }

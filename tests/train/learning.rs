@@ -110,7 +110,7 @@ fn what_is_reported_is_what_was_planned() {
     assert_eq!(watcher.telemetry.iter().map(|now| now.epoch).collect::<Vec<_>>(), [[1; 14], [2; 14]].concat());
     assert_eq!(watcher.epochs.iter().map(|record| (record.epoch, record.step)).collect::<Vec<_>>(), [(1, 14), (2, 28)]);
     assert_eq!(watcher.epochs, trained.summary.epochs);
-    assert_eq!(*watcher.thresholds.last().unwrap(), trained.digit_threshold);
+    assert_eq!(*watcher.calibrations.last().unwrap(), trained.calibration);
 
     // The epoch's loss is the mean of its batches'.
     let mean = watcher.steps[..14].iter().map(|point| point.loss).sum::<f32>() / 14.0;

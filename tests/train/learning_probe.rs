@@ -24,7 +24,7 @@ fn where_there_are_fewer_images_all_are_taken_and_none_do_no_harm() {
         let validation = if count == 0 { Split::default() } else { squares(count, 4) };
         let mut probe = LearningProbe::new(&validation, 1);
         assert_eq!(probe.images().len(), count);
-        assert_eq!(probe.take(&net, 3).unwrap().answers.len(), count);
+        assert_eq!(probe.take(&net, 1.0, 3).unwrap().answers.len(), count);
         assert!(!probe.is_due(), "a look has just been taken");
     }
 }
@@ -33,7 +33,7 @@ fn where_there_are_fewer_images_all_are_taken_and_none_do_no_harm() {
 fn every_network_shows_its_first_layer() {
     for model in ModelKind::ALL {
         let net = Net::new(*model, Activation::Relu, 1).unwrap();
-        let snapshot = LearningProbe::new(&squares(20, 4), 1).take(&net, 0).unwrap();
+        let snapshot = LearningProbe::new(&squares(20, 4), 1).take(&net, 1.0, 0).unwrap();
         let layer = snapshot.first_layer.unwrap_or_else(|| panic!("{model}"));
         let pixels = usize::from(layer.width) * usize::from(layer.height);
         assert!((6..=64).contains(&layer.images.len()), "{model}: {}", layer.images.len());
@@ -48,6 +48,6 @@ fn every_network_shows_its_first_layer() {
 fn weights_that_are_not_finite_are_answered_with_zero() {
     let net = Net::new(ModelKind::Mlp, Activation::Relu, 1).unwrap();
     net.set_weights(&net.weights().unwrap().into_iter().map(|values| vec![f32::NAN; values.len()]).collect::<Vec<_>>()).unwrap();
-    let snapshot = LearningProbe::new(&squares(20, 4), 1).take(&net, 0).unwrap();
+    let snapshot = LearningProbe::new(&squares(20, 4), 1).take(&net, 1.0, 0).unwrap();
     assert!(snapshot.answers.iter().all(|answer| answer.probability == 0.0 && answer.label_probability == 0.0));
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inkling::data::Split;
 use inkling::nn::Net;
-use inkling::records::{EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
+use inkling::records::{Calibration, EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
 use inkling::train::{Checkpoint, EndRequest, LearningProbe, Observer};
 
@@ -15,7 +15,7 @@ pub struct Watcher {
     pub steps: Vec<StepPoint>,
     pub telemetry: Vec<Telemetry>,
     pub epochs: Vec<EpochRecord>,
-    pub thresholds: Vec<f32>,
+    pub calibrations: Vec<Calibration>,
     pub interventions: Vec<Intervention>,
     /// Stop at this call of `between`, from 1.
     pub stop_at: Option<u64>,
@@ -63,7 +63,7 @@ impl Observer for Watcher {
     fn between(&mut self, net: &Net) -> Result<(), EndRequest> {
         self.between += 1;
         if let Some(probe) = &mut self.probe {
-            let snapshot = probe.take(net, self.between).unwrap();
+            let snapshot = probe.take(net, 1.0, self.between).unwrap();
             assert_eq!((snapshot.step, snapshot.answers.len()), (self.between, probe.images().len()));
         }
         std::thread::sleep(self.hold);
@@ -83,9 +83,9 @@ impl Observer for Watcher {
         self.interventions.push(intervention);
     }
 
-    fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) {
+    fn epoch(&mut self, record: &EpochRecord, net: &Net, calibration: Calibration) {
         self.epochs.push(*record);
-        self.thresholds.push(digit_threshold);
+        self.calibrations.push(calibration);
         self.weights.push(net.weights().unwrap());
     }
 

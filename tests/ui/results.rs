@@ -36,6 +36,17 @@ fn a_measurement_shows_figures_with_their_interval() {
 }
 
 #[test]
+fn the_reliability_is_shown_and_said() {
+    for size in [[600.0, 2000.0], [1280.0, 1600.0], [1920.0, 1080.0]] {
+        let harness = measured(size);
+        assert!(harness.query_by_label("Calibration error").is_some() && harness.query_by_label("1.40 %").is_some());
+        let sentence = "When it is 92 % sure, it is right 95 % of the time (20 images).";
+        assert_eq!(value(&harness, "Reliability diagram"), format!("calibration error 1.40 %. {sentence}"));
+        assert!(harness.query_by_label(sentence).is_some());
+    }
+}
+
+#[test]
 fn choosing_a_cell_explains_it_and_filters_the_mistakes() {
     let mut harness = measured([1280.0, 1600.0]);
     harness.get_by_label("One 4 was classified as 9").click();

@@ -1,25 +1,98 @@
-//! Measures a model on a data set's test set.
+//! Measures a model on a data set, and how well it tells digits from other drawings.
+
+use std::collections::BTreeMap;
 
 use super::{JobContext, JobError, Workspace};
-use crate::infer::Classifier;
+use crate::data::{EvaluationSet, NotDigits, Writers, load_for_evaluation, read_not_digits};
+use crate::infer::{Classifier, Measurement, digit_scores, starter_file};
+use crate::ink::PIXELS;
+use crate::math::statistics::auroc;
+use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::protocol::JobResult;
-use crate::records::ModelRef;
-use crate::run_config::DataSpec;
+use crate::records::{DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, ModelRef, NotDigitsSpec, WriterScore};
+use crate::run_config::{DataSpec, EvaluationSplit};
 
-pub(super) fn run(
-    workspace: &mut Workspace<'_>,
-    context: &mut JobContext<'_, '_>,
-    model: &ModelRef,
-    data: &DataSpec,
-) -> Result<JobResult, JobError> {
-    let classifier = match model {
-        ModelRef::Starter => Classifier::starter()?,
-        ModelRef::File(path) => Classifier::open(path)?,
+pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &EvaluationSpec) -> Result<JobResult, JobError> {
+    let EvaluationSpec { model, data, split, not_digits } = spec;
+    let file = match model {
+        ModelRef::Starter => starter_file()?,
+        ModelRef::File(path) => ModelFile::load(path)?,
         ModelRef::Training(_) => return Err(Problem::NoSuchRun.into()),
     };
-    let set = workspace.datasets.get(&workspace.settings.data_folders, data, &mut context.part(0.0, 0.5))?;
-    let evaluation = classifier.evaluate(&set.test, &mut context.part(0.5, 1.0))?;
-    Ok(JobResult::Evaluate { model: classifier.info().clone(), data: data.clone(), evaluation })
+    let trained = file.card.config.clone();
+    let classifier = Classifier::of_file(file, model.clone());
+    let folders = &workspace.settings.data_folders;
+    let set = if *data == DataSpec::builtin() && split.is_none_or(|split| split == EvaluationSplit::Test) {
+        // It takes a while to generate, and is kept.
+        let images = workspace.datasets.get(folders, data, &mut context.part(0.0, 0.5))?.test.clone();
+        EvaluationSet { split: EvaluationSplit::Test, images, writers: Writers::default() }
+    } else {
+        load_for_evaluation(data, *split, &trained, folders, &mut context.part(0.0, 0.5))?
+    };
+    let measured = classifier.measure(&set.images, &mut context.part(0.5, if not_digits.is_some() { 0.8 } else { 1.0 }))?;
+    let detection = match not_digits {
+        Some(NotDigitsSpec { path, labels }) => {
+            let drawings = read_not_digits(path, labels.as_deref(), &mut context.part(0.8, 0.9))?;
+            let scores = digit_scores(classifier.net(), &drawings.images, &mut context.part(0.9, 1.0))?;
+            Some(detection(&classifier, &set, &measured, &drawings, &scores))
+        }
+        None => None,
+    };
+    let writers = writer_scores(&set, &measured);
+    Ok(JobResult::Evaluate(EvaluationReport {
+        model: classifier.info().clone(),
+        data: data.clone(),
+        split: set.split,
+        evaluation: measured.evaluation,
+        writers,
+        detection,
+    }))
+}
+
+/// The accuracy by writer, the least accurate first and of equals the one with most images.
+fn writer_scores(set: &EvaluationSet, measured: &Measurement) -> Vec<WriterScore> {
+    let mut counts = BTreeMap::<&str, (u64, u64)>::new();
+    for (index, (answer, label)) in measured.answers.iter().zip(&set.images.labels).enumerate() {
+        if let Some(writer) = set.writers.of(index) {
+            let (images, correct) = counts.entry(writer).or_default();
+            *images += 1;
+            *correct += u64::from(answer == label);
+        }
+    }
+    let score = |(writer, (images, correct)): (&str, (u64, u64))| WriterScore { writer: writer.to_owned(), images, correct };
+    let mut scores: Vec<WriterScore> = counts.into_iter().map(score).collect();
+    let accuracy = |score: &WriterScore| score.correct as f64 / score.images as f64;
+    scores.sort_by(|a, b| accuracy(a).total_cmp(&accuracy(b)).then(b.images.cmp(&a.images)));
+    scores.truncate(MAX_WRITERS);
+    scores
+}
+
+/// Whether each image counts as a digit, as on the canvas: a blank one never does.
+fn accepted(classifier: &Classifier, images: &[u8], scores: &[f32]) -> Vec<bool> {
+    let images = images.chunks_exact(PIXELS).zip(scores);
+    images.map(|(pixels, &score)| pixels.iter().any(|&pixel| pixel > 0) && classifier.is_digit(score)).collect()
+}
+
+fn detection(classifier: &Classifier, set: &EvaluationSet, measured: &Measurement, drawings: &NotDigits, scores: &[f32]) -> DigitDetection {
+    let count = |accepted: &[bool], wanted: bool| accepted.iter().filter(|&&accepted| accepted == wanted).count() as u64;
+    let kept = accepted(classifier, &set.images.images, &measured.energy_scores);
+    let taken_for_digits = accepted(classifier, &drawings.images, scores);
+    let mut labels = BTreeMap::<char, (u64, u64)>::new();
+    for (label, accepted) in drawings.labels.iter().zip(&taken_for_digits) {
+        if let Some(label) = label {
+            let (drawings, rejected) = labels.entry(*label).or_default();
+            *drawings += 1;
+            *rejected += u64::from(!accepted);
+        }
+    }
+    DigitDetection {
+        auroc: auroc(&measured.energy_scores, scores),
+        digits: kept.len() as u64,
+        kept: count(&kept, true),
+        not_digits: taken_for_digits.len() as u64,
+        rejected: count(&taken_for_digits, false),
+        labels: labels.into_iter().map(|(label, (drawings, rejected))| LabelRejection { label, drawings, rejected }).collect(),
+    }
 }

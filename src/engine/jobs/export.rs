@@ -96,10 +96,11 @@ fn measure_quantized(
     };
     let test = &workspace.datasets.get(&workspace.settings.data_folders, data, &mut context.part(0.0, 1.0 / 3.0))?.test;
     let net = &exported.file.net;
-    let original = measure(net, test, &mut context.part(1.0 / 3.0, 2.0 / 3.0))?;
+    let temperature = exported.file.card.calibration.temperature;
+    let original = measure(net, temperature, test, &mut context.part(1.0 / 3.0, 2.0 / 3.0))?;
     original.check_finite()?;
     let original = original.evaluation;
-    let rounded = measure(&quantized(net)?, test, &mut context.part(2.0 / 3.0, 1.0))?.evaluation;
+    let rounded = measure(&quantized(net)?, temperature, test, &mut context.part(2.0 / 3.0, 1.0))?.evaluation;
     Ok(QuantizedAccuracy { images: original.images, original: original.accuracy, quantized: rounded.accuracy })
 }
 

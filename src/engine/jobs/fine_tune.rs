@@ -11,7 +11,7 @@ use crate::nn::{DeviceContext, ModelFile, Net};
 use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::JobResult;
-use crate::records::{Annotation, BeforeAfter, FineTuned, ModelRef, RunSummary, StepPoint, Telemetry};
+use crate::records::{Annotation, BeforeAfter, Calibration, FineTuned, ModelRef, RunSummary, StepPoint, Telemetry};
 use crate::run_config::WeightFormat;
 use crate::runs::Store;
 use crate::text::format::count;
@@ -63,7 +63,10 @@ fn measured(net: &Net, parts: [&Split; 3], progress: &mut dyn Progress) -> Resul
     let mut correct = [0; 3];
     let mut done = 0;
     for (part, correct) in parts.iter().zip(&mut correct) {
-        let measurement = measure(net, part, &mut |share: f32| progress.report((done as f32 + share * part.len() as f32) / total as f32))?;
+        // Only answers are counted, which no temperature changes.
+        let measurement = measure(net, Calibration::NONE.temperature, part, &mut |share: f32| {
+            progress.report((done as f32 + share * part.len() as f32) / total as f32)
+        })?;
         measurement.check_finite()?;
         let evaluation = measurement.evaluation;
         *correct = (0..evaluation.confusion.len()).map(|digit| u64::from(evaluation.confusion[digit][digit])).sum();

@@ -43,7 +43,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
     let context = &mut JobContext { id, queue };
     let result = match job {
         Job::Train { config, from } => train::run(workspace, context, config, from.as_deref()),
-        Job::Evaluate { model, data } => evaluate::run(workspace, context, model, data),
+        Job::Evaluate(spec) => evaluate::run(workspace, context, spec),
         Job::Benchmark(extent) => benchmark::run(workspace, context, *extent),
         Job::Compare { config, sides } => compare::run(workspace, context, config, sides),
         Job::TimeSteps(configs) => time_steps::run(workspace, context, configs),

@@ -6,17 +6,17 @@ mod markdown;
 use serde_json::{Value, json};
 
 use super::ExportedModel;
-use crate::math::statistics::{ClassScore, class_scores, wilson_interval};
+use crate::math::statistics::{ClassScore, calibration_error, class_scores, wilson_interval};
 use crate::nn::parameter_count;
 
 pub use markdown::markdown;
 
 /// The limits of such a model, for its users.
 pub const LIMITS: [&str; 5] = [
-    "It recognises one digit at a time, 0 to 9, and nothing else. For a letter, several digits or no digit at all it still answers with a digit, unless you compare the digit score (the log-sum-exp of the logits) with digit_threshold.",
+    "It recognises one digit at a time, 0 to 9, and nothing else. For a letter, several digits or no digit at all it still answers with a digit, unless you compare the digit score (the log-sum-exp of the logits, before they are divided by the temperature) with digit_threshold.",
     "It expects images like those of MNIST: light ink on a dark background, the digit 20 pixels tall and centred by mass in 28x28 pixels. Accuracy is much lower on images in any other form.",
     "The accuracy was measured on the test set named here. With other people's handwriting, pens and cameras it is usually lower.",
-    "Its probabilities are not guarantees: a model can be confident and wrong.",
+    "Its probabilities were calibrated on images like those it was trained on. They are no guarantees: a model can be confident and wrong.",
     "It is meant for learning, teaching and experimenting. Do not rely on it alone where mistakes are costly.",
 ];
 
@@ -31,6 +31,8 @@ pub fn json(model: &ExportedModel) -> Value {
             "accuracy": test.accuracy,
             "accuracy_interval_95": [low, high],
             "loss": test.loss,
+            "calibration_error": calibration_error(test),
+            "reliability": test.reliability,
             "accuracy_per_digit": class_scores(test).map(ClassScore::accuracy),
             "confusion": test.confusion,
         })
@@ -56,7 +58,8 @@ pub fn json(model: &ExportedModel) -> Value {
         "parameters": parameter_count(card.model),
         "labels": card.labels,
         "input": { "height": 28, "width": 28, "channels": 1, "preprocessing": model.preprocessing(), "normalization": card.normalization },
-        "digit_threshold": card.digit_threshold,
+        "temperature": card.calibration.temperature,
+        "digit_threshold": card.calibration.digit_threshold,
         "data": card.data,
         "config": card.config,
         "kept_epoch": card.epochs,

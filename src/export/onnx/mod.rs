@@ -32,6 +32,8 @@ pub fn write(model: &ExportedModel, spec: &ExportSpec, quantize: bool) -> Result
         normalise(&mut graph, net);
     }
     graph.add_layers(&layers(net.model(), model.file.card.config.activation))?;
+    let temperature = graph.weights.scalar("calibrate.temperature", model.file.card.calibration.temperature);
+    graph.op("Div", "calibrate", &[temperature], Vec::new());
     if spec.preprocessing {
         graph.op("Softmax", "softmax", &[], vec![int("axis", -1)]);
     }

@@ -21,6 +21,9 @@ pub use model_py::model_py;
 /// Alignment of storages in bytes, as torch has it, so that they can be memory-mapped.
 const ALIGNMENT: u16 = 64;
 
+/// The entry of the archive with the [`crate::records::Calibration`] of its weights, as JSON.
+pub const CALIBRATION: &str = "inkling.json";
+
 /// Encodes the state dict: a zip archive with a pickle that describes the tensors and one file of raw values for each.
 pub fn write(model: &ExportedModel, format: WeightFormat) -> Result<(Vec<u8>, Vec<TensorInfo>), ExportError> {
     let (storage, folder) = (if format == WeightFormat::F16 { Storage::Half } else { Storage::Float }, model.name());
@@ -49,6 +52,8 @@ pub fn write(model: &ExportedModel, format: WeightFormat) -> Result<(Vec<u8>, Ve
         };
         add(&format!("data/{index}"), &bytes)?;
     }
+    // Torch reads only what it knows; an import brings this back.
+    add(CALIBRATION, &serde_json::to_vec(&model.file.card.calibration).map_err(|error| ExportError::of(&error))?)?;
     add("version", b"3\n")?;
     let bytes = zip.finish().map_err(|error| ExportError::of(&error))?.into_inner();
     Ok((bytes, listed))

@@ -43,6 +43,8 @@ from torch import nn
 
 LABELS = [{labels}]
 MEAN, STD = {mean}, {std}
+# Fitted on validation images, so that probabilities are as often right as they say (Guo et al. 2017).
+TEMPERATURE = {temperature}
 WEIGHTS = Path(__file__).with_name({weights})
 
 
@@ -75,6 +77,7 @@ if __name__ == "__main__":
         print(json.dumps({{"path": path, "digit": LABELS[best], "confidence": probabilities[best], "probabilities": probabilities}}))
 "#,
         version = env!("CARGO_PKG_VERSION"),
+        temperature = card.calibration.temperature,
         labels = model.labels().iter().map(Untrusted::python_string).collect::<Vec<_>>().join(", "),
         title = model.title().python_doc(),
         sentence = model.description().python_doc(),
@@ -102,7 +105,7 @@ fn sequential_module(class: &str, layers: &[Layer]) -> String {
     text.blank();
     text.line(1, "def forward(self, x):");
     layers.iter().for_each(|layer| text.line(2, &forward_line(layer)));
-    text.line(2, "return x");
+    text.line(2, "return x / TEMPERATURE");
     text.finish()
 }
 

@@ -64,7 +64,7 @@ class {class}(nn.Module):
     def forward(self, x):
         x = {first}
         x = {calls}
-        return self.fc(x.mean((2, 3)))
+        return self.fc(x.mean((2, 3))) / TEMPERATURE
 "#
     )
 }

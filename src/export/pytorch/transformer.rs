@@ -111,7 +111,7 @@ class {class}(nn.Module):
     def forward(self, x):
         x = self.patch_embed(self.stem(x)) + self.pos_embed
         x = self.blocks(x)
-        return self.head(self.fc_norm(x.mean(1)))
+        return self.head(self.fc_norm(x.mean(1))) / TEMPERATURE
 "#
     )
 }

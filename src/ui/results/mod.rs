@@ -4,6 +4,7 @@ pub mod confusion;
 mod mistakes;
 mod opened;
 mod per_digit;
+mod reliability;
 mod selection;
 
 use eframe::egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
@@ -12,7 +13,7 @@ use self::confusion::Cell;
 use self::mistakes::Gallery;
 use super::style;
 use crate::app::{Action, App, ResultsView};
-use crate::math::statistics::{cell_sentence, error_count, wilson_interval};
+use crate::math::statistics::{calibration_error, cell_sentence, error_count, wilson_interval};
 use crate::records::{Evaluation, ModelRef};
 use crate::run_config::DataSpec;
 use crate::text::format::{grouped, percent};
@@ -64,6 +65,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
             misclassified(ui, evaluation, view);
             ui.add_space(style::GAP);
             per_class(ui, evaluation, BARS[1]);
+            ui.add_space(style::GAP);
+            reliability::show(ui, evaluation);
         } else {
             columns(ui, evaluation, view, bottom - ui.cursor().top());
         }
@@ -81,7 +84,11 @@ fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, heigh
         let column = Layout::top_down(Align::Min);
         ui.allocate_ui_with_layout(vec2(side, height), column, |ui| matrix(ui, evaluation, view, side));
         if wide {
-            ui.allocate_ui_with_layout(vec2(BARS[0], height), column, |ui| per_class(ui, evaluation, side.min(440.0)));
+            ui.allocate_ui_with_layout(vec2(BARS[0], height), column, |ui| {
+                per_class(ui, evaluation, (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0));
+                ui.add_space(style::GAP);
+                reliability::show(ui, evaluation);
+            });
         }
         ui.allocate_ui_with_layout(vec2(ui.available_width(), height), column, |ui| {
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
@@ -97,6 +104,10 @@ fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, heigh
                 if !chosen && !wide {
                     ui.add_space(style::GAP);
                     misclassified(ui, evaluation, view);
+                }
+                if !wide {
+                    ui.add_space(style::GAP);
+                    reliability::show(ui, evaluation);
                 }
             });
         });
@@ -117,12 +128,17 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
         style::figure(ui, "Errors", &grouped(wrong), &format!("of {} images", grouped(evaluation.images)));
         let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct digit. Confident errors cost most";
         style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), "nats").on_hover_text(about);
+        if let Some(error) = calibration_error(evaluation) {
+            let about = "How far the model's confidence is from its accuracy: the mean difference over 15 bins of confidence (expected calibration error). 0 % means that answers it is 90 % sure of are right nine times in ten";
+            style::figure(ui, "Calibration error", &percent(error, 2), "confidence against accuracy").on_hover_text(about);
+        }
     });
 }
 
 /// "Best one (LeNet-5 on MNIST), evaluated on MNIST".
 fn subject(app: &App, results: &ResultsView) -> String {
-    let (name, data) = (app.model_name(&results.model.reference), results.data.label());
+    let name = app.model_name(&results.model.reference);
+    let data = format!("{} ({})", results.data.label(), results.split.label());
     let network = format!("{} on {}", results.model.kind.label(), results.model.data.label());
     if name.starts_with(&network) { format!("{name}, evaluated on {data}") } else { format!("{name} ({network}), evaluated on {data}") }
 }

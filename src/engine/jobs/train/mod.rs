@@ -14,7 +14,7 @@ use crate::infer::Classifier;
 use crate::nn::{DeviceContext, ModelFile};
 use crate::problem::Problem;
 use crate::protocol::{Event, JobResult};
-use crate::records::{ModelRef, Telemetry};
+use crate::records::{Calibration, ModelRef, Telemetry};
 use crate::run_config::{DataSource, DataSpec, RunConfig};
 use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_room, check_target};
 use crate::train::{self, Checkpoint, RunOrigin, RunPlaces, TrainOutcome, TrainedModel};
@@ -104,6 +104,7 @@ fn train_from(
         steps: 0,
         probe: None,
         watched,
+        calibration: Calibration::NONE,
         interrupted: false,
     };
     let data = config.data.located(&places.working_folder);

@@ -7,7 +7,7 @@ use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::protocol::{Command, Event, JobEvent, JobProgress};
-use crate::records::{EpochRecord, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, StepPoint, Telemetry};
+use crate::records::{Calibration, EpochRecord, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::CheckpointWriter;
 use crate::train::{Checkpoint, EndRequest, LearningProbe, Observer, RunOrigin};
@@ -29,6 +29,8 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub probe: Option<LearningProbe>,
     /// True if somebody watches.
     pub watched: bool,
+    /// What was fitted after the last epoch that was completed; the weights of the steps since then are recognised with it too.
+    pub calibration: Calibration,
     /// True if it was interrupted before its first step.
     pub interrupted: bool,
 }
@@ -89,7 +91,7 @@ impl ObservedRun<'_, '_, '_> {
     }
 
     /// Lets drawings be recognised with the run's weights, which stay the newest as it trains.
-    fn offer_weights(&mut self, net: &Net, record: Option<&EpochRecord>, digit_threshold: f32) {
+    fn offer_weights(&mut self, net: &Net, record: Option<&EpochRecord>) {
         let run = self.context.id;
         let info = ModelInfo {
             reference: ModelRef::Training(run),
@@ -99,7 +101,7 @@ impl ObservedRun<'_, '_, '_> {
             epochs: record.map_or(0, |record| record.epoch),
             validation_accuracy: record.map(|record| record.validation_accuracy),
         };
-        let classifier = Classifier::new(net.clone(), self.config.device.resolved(), info, digit_threshold);
+        let classifier = Classifier::new(net.clone(), self.config.device.resolved(), info, self.calibration);
         let queue = &mut *self.context.queue;
         queue.recognizer.set_training(run, classifier, queue.events);
     }
@@ -113,7 +115,7 @@ impl ObservedRun<'_, '_, '_> {
     /// Reports what the network makes of the held-out images now.
     fn report_learning(&mut self, net: &Net) {
         let Some(probe) = &mut self.probe else { return };
-        match probe.take(net, self.now.step) {
+        match probe.take(net, self.calibration.temperature, self.now.step) {
             Ok(snapshot) => self.send(Event::Learning { run: self.context.id, snapshot }),
             // The run matters more: it goes on without.
             Err(error) => {
@@ -137,7 +139,7 @@ impl Observer for ObservedRun<'_, '_, '_> {
         let (run, folder) = (self.context.id, self.writer.folder().to_owned());
         self.send(Event::Started { run, plan: plan.clone(), before: before.to_vec(), curve: curve.to_vec(), position, folder });
         // Nothing was learned yet, or not this time: whoever wants to may use it.
-        self.offer_weights(net, before.last(), f32::NEG_INFINITY);
+        self.offer_weights(net, before.last());
         if self.watched {
             let probe = LearningProbe::new(validation, self.config.seed);
             self.send(Event::HeldOut { run: self.context.id, images: probe.images() });
@@ -166,10 +168,11 @@ impl Observer for ObservedRun<'_, '_, '_> {
         self.send(Event::Intervened { run: self.context.id, intervention });
     }
 
-    fn epoch(&mut self, record: &EpochRecord, net: &Net, digit_threshold: f32) {
+    fn epoch(&mut self, record: &EpochRecord, net: &Net, calibration: Calibration) {
+        self.calibration = calibration;
         self.flush();
         self.send(Event::Epoch { run: self.context.id, record: *record });
-        self.offer_weights(net, Some(record), digit_threshold);
+        self.offer_weights(net, Some(record));
         // An epoch may have fewer steps than it takes otherwise.
         self.follow_weights();
         // The last thing shown of a run is what it has learned.

@@ -1,0 +1,137 @@
+//! The images that a model is evaluated on: the split that is asked for, and who wrote them.
+
+use std::collections::HashMap;
+use std::path::{PathBuf, absolute};
+
+use super::load::{Loaded, load_source, test_split};
+use super::validation::validation_indices;
+use super::{DataError, Split};
+use crate::progress::Progress;
+use crate::run_config::{DataSource, DataSpec, EvaluationSplit, RunConfig};
+
+/// The images of an evaluation.
+#[derive(Clone, Debug)]
+pub struct EvaluationSet {
+    /// Which they are of their data set.
+    pub split: EvaluationSplit,
+    /// The images.
+    pub images: Split,
+    /// Who wrote them.
+    pub writers: Writers,
+}
+
+/// Who wrote each image of a split.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Writers {
+    names: Vec<String>,
+    indices: HashMap<String, u32>,
+    /// An index into `names` for each image; `None` where its writer is not known.
+    of_images: Vec<Option<u32>>,
+}
+
+impl Writers {
+    /// Adds the next image.
+    pub fn add(&mut self, writer: Option<&str>) {
+        let index = writer.map(|writer| {
+            self.indices.get(writer).copied().unwrap_or_else(|| {
+                let next = self.names.len() as u32;
+                self.names.push(writer.to_owned());
+                self.indices.insert(writer.to_owned(), next);
+                next
+            })
+        });
+        self.of_images.push(index);
+    }
+
+    /// The writer of image `index`, where known.
+    pub fn of(&self, index: usize) -> Option<&str> {
+        let writer = (*self.of_images.get(index)?)?;
+        self.names.get(writer as usize).map(String::as_str)
+    }
+}
+
+/// Drawings that are no digits.
+#[derive(Clone, Debug, Default)]
+pub struct NotDigits {
+    /// 784 pixels for each of them.
+    pub images: Vec<u8>,
+    /// What each shows, where known.
+    pub labels: Vec<Option<char>>,
+}
+
+/// Loads the images of `spec` that a model is evaluated on, which was trained as `trained` says; for the split see
+/// [`crate::records::EvaluationSpec::split`]. Training and validation split are those of a run with the same seed. Images are in the order of
+/// their sources, training images before test images.
+pub fn load_for_evaluation(
+    spec: &DataSpec,
+    split: Option<EvaluationSplit>,
+    trained: &RunConfig,
+    folders: &[PathBuf],
+    progress: &mut dyn Progress,
+) -> Result<EvaluationSet, DataError> {
+    let count = spec.sources().len() as f32;
+    let mut set = EvaluationSet { split: EvaluationSplit::Test, images: Split::default(), writers: Writers::default() };
+    for (index, source) in (0_u16..).zip(spec.sources()) {
+        let part = load_source(source, folders, &mut |done: f32| progress.report((f32::from(index) + done) / count))?;
+        if index == 0 {
+            let has_test = !part.set.test.is_empty();
+            let default = if has_test || is_among(source, &trained.data) { EvaluationSplit::Test } else { EvaluationSplit::All };
+            set.split = split.unwrap_or(default);
+        }
+        set.add(&part);
+        if set.split == EvaluationSplit::Test {
+            // The test split is the first source's.
+            break;
+        }
+    }
+    let (train, validation) = validation_indices(set.images.len(), trained.seed);
+    match set.split {
+        EvaluationSplit::All | EvaluationSplit::Test => Ok(set),
+        EvaluationSplit::Train => Ok(set.only(&train)),
+        EvaluationSplit::Validation => Ok(set.only(&validation)),
+    }
+}
+
+impl EvaluationSet {
+    /// Adds what belongs to the split of a source's images; to training and validation split, all that is divided between the two.
+    fn add(&mut self, Loaded { set, writers }: &Loaded) {
+        let (in_test, in_train) = test_split(set.train.len());
+        let has_test = !set.test.is_empty();
+        match self.split {
+            EvaluationSplit::All => {
+                self.extend(&set.train, writers, 0..set.train.len());
+                self.extend(&set.test, &Writers::default(), 0..set.test.len());
+            }
+            EvaluationSplit::Test if has_test => self.extend(&set.test, &Writers::default(), 0..set.test.len()),
+            EvaluationSplit::Test => self.extend(&set.train, writers, in_test.iter().map(|&index| index as usize)),
+            EvaluationSplit::Train | EvaluationSplit::Validation if has_test => self.extend(&set.train, writers, 0..set.train.len()),
+            EvaluationSplit::Train | EvaluationSplit::Validation => {
+                self.extend(&set.train, writers, in_train.iter().map(|&index| index as usize));
+            }
+        }
+    }
+
+    fn extend(&mut self, images: &Split, writers: &Writers, indices: impl Iterator<Item = usize>) {
+        for index in indices {
+            self.images.images.extend_from_slice(images.image(index));
+            self.images.labels.extend(images.labels.get(index));
+            self.writers.add(writers.of(index));
+        }
+    }
+
+    fn only(&self, indices: &[u32]) -> Self {
+        let mut kept = Self { split: self.split, images: Split::default(), writers: Writers::default() };
+        kept.extend(&self.images, &self.writers, indices.iter().map(|&index| index as usize));
+        kept
+    }
+}
+
+/// Whether a model that was trained on `data` has seen images of this source. Paths are compared as they are written: those in a model file
+/// may name any place, so nothing is looked for.
+fn is_among(source: &DataSource, data: &DataSpec) -> bool {
+    let place = |source: &DataSource| match source {
+        DataSource::Path(path) => DataSource::Path(absolute(path).unwrap_or_else(|_| path.clone())),
+        other => other.clone(),
+    };
+    data.sources().iter().any(|trained| place(trained) == place(source))
+}

@@ -1,0 +1,104 @@
+//! `inkling eval`: which images are measured, and what is said of them.
+
+use std::fs;
+use std::path::Path;
+
+use inkling::run_config::{Activation, ModelKind, WeightFormat};
+use serde_json::Value;
+
+use super::{objects, run, stderr, stdout};
+use crate::support::{model_file, write_idx_set};
+
+/// A drawing: a single stroke, the same for all of a label.
+fn drawing(label: &str, writer: Option<&str>) -> String {
+    let height = 10 * label.bytes().next().map_or(1, |byte| u32::from(byte % 10) + 1);
+    let writer = writer.map_or_else(String::new, |writer| format!(r#","writer":"{writer}""#));
+    format!(r#"{{"label":"{label}","strokes":[[[0,0],[40,{height}],[0,60]]]{writer}}}"#) + "\n"
+}
+
+fn write_model(home: &Path) {
+    fs::write(home.join("m.safetensors"), model_file(ModelKind::Mlp, Activation::Relu).to_bytes(WeightFormat::F32).unwrap()).unwrap();
+}
+
+fn eval(home: &Path, arguments: &[&str]) -> Value {
+    let output = run(home, &[&["eval", "--model", "m.safetensors", "--json", "--data"], arguments].concat());
+    objects(&output).pop().unwrap_or_else(|| panic!("{}", stderr(&output)))
+}
+
+#[test]
+fn a_labelled_ink_file_is_measured_whole() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    write_model(home);
+    let lines: String = (0..70).map(|index| drawing(&(index % 10).to_string(), Some(if index < 20 { "Ada" } else { "Ben" }))).collect();
+    fs::write(home.join("pens.jsonl"), &lines).unwrap();
+    let measured = eval(home, &["pens.jsonl"]);
+    assert_eq!((&measured["images"], &measured["split"]), (&70.into(), &"all".into()));
+    assert!(measured["calibration_error"].as_f64().is_some_and(|error| (0.0..=1.0).contains(&error)));
+    let digits = measured["digits"].as_array().unwrap();
+    assert!(digits.iter().all(|digit| digit["images"] == 7) && digits.len() == 10);
+    let mean: f64 = digits.iter().map(|digit| digit["accuracy"].as_f64().unwrap()).sum::<f64>() / 10.0;
+    assert!((mean - measured["accuracy"].as_f64().unwrap()).abs() < 1e-9);
+    let writers = measured["writers"].as_array().unwrap();
+    let total: u64 = writers.iter().map(|writer| writer["images"].as_u64().unwrap()).sum();
+    let accuracies: Vec<f64> = writers.iter().map(|writer| writer["accuracy"].as_f64().unwrap()).collect();
+    assert!(writers.len() == 2 && total == 70 && accuracies[0] <= accuracies[1], "{writers:?}");
+    // What was asked for counts.
+    for (split, images) in [("test", 10), ("train", 55), ("validation", 5), ("all", 70)] {
+        let measured = eval(home, &["pens.jsonl", "--split", split]);
+        assert_eq!((&measured["images"], &measured["split"]), (&images.into(), &split.into()));
+    }
+    let text = stdout(&run(home, &["eval", "--model", "m.safetensors", "--data", "pens.jsonl"]));
+    for words in ["70 images of pens.jsonl (all images)", "calibration error", "Accuracy by writer, the lowest of 2", "Ada"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(stderr(&run(home, &["eval", "--model", "m.safetensors", "--data", "pens.jsonl", "--split", "some"])).contains("validation"));
+}
+
+#[test]
+fn a_model_is_not_measured_on_what_it_learned_from() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let mut file = model_file(ModelKind::Mlp, Activation::Relu);
+    file.card.config.data = "pens.jsonl+builtin".parse().unwrap();
+    fs::write(home.join("m.safetensors"), file.to_bytes(WeightFormat::F32).unwrap()).unwrap();
+    fs::write(home.join("pens.jsonl"), (0..70).map(|index| drawing(&(index % 10).to_string(), None)).collect::<String>()).unwrap();
+    let measured = eval(home, &["pens.jsonl"]);
+    assert_eq!((&measured["images"], &measured["split"], measured.get("writers")), (&10.into(), &"test".into(), None));
+}
+
+#[test]
+fn a_set_with_a_test_split_is_measured_on_that() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    write_model(home);
+    write_idx_set(&home.join("set"), 120, 40);
+    assert_eq!(eval(home, &["set"])["images"], 40);
+    for (split, images) in [("all", 160), ("train", 110), ("validation", 10), ("test", 40)] {
+        assert_eq!(eval(home, &["set", "--split", split])["images"], images, "{split}");
+    }
+}
+
+#[test]
+fn digits_are_told_from_other_drawings() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    write_model(home);
+    fs::write(home.join("pens.jsonl"), (0..20).map(|index| drawing(&(index % 10).to_string(), None)).collect::<String>()).unwrap();
+    let labels = ["A", "A", "x", "7"];
+    fs::write(home.join("letters.jsonl"), labels.map(|label| drawing(label, None)).concat()).unwrap();
+    let measured = eval(home, &["pens.jsonl", "--not-digits", "letters.jsonl"]);
+    let found = &measured["not_digits"];
+    assert_eq!(found["drawings"], 3, "the 7 is a digit");
+    assert!((0.0..=1.0).contains(&found["auroc"].as_f64().unwrap()) && found["digits_kept"].is_number(), "{found}");
+    let by_label: Vec<(&str, u64)> =
+        found["labels"].as_array().unwrap().iter().map(|of| (of["label"].as_str().unwrap(), of["drawings"].as_u64().unwrap())).collect();
+    assert_eq!(by_label, [("A", 2), ("x", 1)]);
+    let only = eval(home, &["pens.jsonl", "--not-digits", "letters.jsonl", "--not-digits-labels", "xyz"]);
+    assert_eq!(only["not_digits"]["drawings"], 1);
+    let none = ["eval", "--model", "m.safetensors", "--data", "pens.jsonl", "--not-digits", "letters.jsonl", "--not-digits-labels", "Q"];
+    let refused = run(home, &none);
+    assert!(refused.status.code() == Some(1) && stderr(&refused).contains("no drawings other than digits with one of the labels Q"));
+    let text = stdout(&run(home, &["eval", "--model", "m.safetensors", "--data", "pens.jsonl", "--not-digits", "letters.jsonl"]));
+    assert!(text.contains("Digits told from 3 other drawings: AUROC") && text.contains("A  "), "{text}");
+}
