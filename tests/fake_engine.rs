@@ -574,7 +574,7 @@ pub fn prediction(ink: &Ink) -> Prediction {
         probabilities,
         digit,
         confidence: 0.955,
-        energy_score: 9.0,
+        digit_score: 9.0,
         is_digit: true,
         micros: 800,
         device: DeviceChoice::Cpu,

@@ -88,7 +88,7 @@ fn measure(classifier: &Classifier, digits: &[InkEntry], others: &[InkEntry], op
     let unlike: Vec<InkEntry> =
         others.iter().filter(|entry| entry.label.is_some_and(|label| UNLIKE_DIGITS.contains(label))).cloned().collect();
     let letters = answers(&unlike, |entry| Ok(classifier.classify(rasterize(&entry.ink))?))?;
-    let score = |answers: &[Answer]| answers.iter().map(|answer| answer.prediction.energy_score).collect::<Vec<_>>();
+    let score = |answers: &[Answer]| answers.iter().map(|answer| answer.prediction.digit_score).collect::<Vec<_>>();
     figure("not a digit: area under the ROC curve".to_owned(), area_under_roc(&score(&ink), &score(&letters)));
     let kept = |answers: &[Answer]| answers.iter().filter(|answer| answer.prediction.is_digit).count() as f64 / answers.len() as f64;
     figure("digits taken for digits".to_owned(), kept(&ink));

@@ -17,7 +17,7 @@ pub use tensors::{NamedTensor, Weights};
 use crate::export::RUN_KEY;
 use crate::nn::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile, parameter_count};
 use crate::progress::Progress;
-use crate::records::{ImportFinding, ImportSpec, Normalization, RunPlan, RunSummary};
+use crate::records::{Calibration, ImportFinding, ImportSpec, Normalization, RunPlan, RunSummary};
 use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 use crate::system::files::read_limited;
 use crate::text::visible;
@@ -65,7 +65,9 @@ pub fn import(spec: &ImportSpec, progress: &mut impl Progress) -> Result<Importe
         model,
         labels: ModelCard::digit_labels(),
         normalization: trial.net.normalization(),
-        calibration: weights.calibration().unwrap_or(trial.calibration),
+        calibration: weights
+            .calibration()
+            .map_or(trial.calibration, |stored| Calibration { temperature: stored.temperature, ..trial.calibration }),
         data,
         epochs: 0,
         validation_accuracy: None,

@@ -4,7 +4,7 @@
 use super::ImportError;
 use super::net_of;
 use crate::data::builtin;
-use crate::infer::measure;
+use crate::infer::{fit_digit_detector, measure};
 use crate::nn::Net;
 use crate::progress::Progress;
 use crate::records::{Calibration, Normalization};
@@ -52,7 +52,7 @@ pub fn find_settings(
     let trials = activation.map_or(Activation::ALL.len(), |_| 1) * normalization.map_or(NORMALIZATIONS.len(), |_| 1);
     let mut try_with = |activation, normalization| -> Result<Trial, ImportError> {
         let net = net_of(model, activation, normalization, values)?;
-        let [start, end] = [tried, tried + 1].map(|done| 0.1 + 0.9 * done as f32 / trials as f32);
+        let [start, end] = [tried, tried + 1].map(|done| 0.1 + 0.7 * done as f32 / trials as f32);
         tried += 1;
         let measured = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(start, end.min(1.0)))?;
         let (accuracy, images) = (measured.evaluation.accuracy, measured.evaluation.images);
@@ -76,5 +76,9 @@ pub fn find_settings(
     }
     let given = activation.is_some() && normalization.is_some();
     let sure = given || best.accuracy >= MIN_ACCURACY;
-    Ok(Trial { sure, ..if sure { best } else { usual } })
+    let chosen = if sure { best } else { usual };
+    let detector = fit_digit_detector(&chosen.net, &[], true, SEED, &mut progress.part(0.8, 0.95))?;
+    let net = chosen.net.with_digit_detector(Some(detector));
+    let measured = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.95, 1.0))?;
+    Ok(Trial { net, calibration: measured.calibration(&digits.labels), sure, ..chosen })
 }

@@ -3,12 +3,13 @@ use std::time::Instant;
 
 use super::InferError;
 use super::measure::{Measurement, measure};
+use super::outputs::Outputs;
 use super::scores::Scores;
 use crate::data::Split;
 use crate::ink::{self, Image, Ink};
 use crate::nn::ComputeError;
 use crate::nn::DeviceContext;
-use crate::nn::{Mode, ModelError, ModelFile, Net, parameter_count};
+use crate::nn::{ModelError, ModelFile, Net, parameter_count};
 use crate::progress::Progress;
 use crate::records::{Calibration, Evaluation, ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
@@ -87,8 +88,8 @@ impl Classifier {
     }
 
     /// Whether an image with this digit score, which is not blank, counts as a digit.
-    pub fn is_digit(&self, energy_score: f32) -> bool {
-        energy_score >= self.calibration.digit_threshold
+    pub fn is_digit(&self, digit_score: f32) -> bool {
+        digit_score >= self.calibration.digit_threshold
     }
 
     /// The same as [`Classifier::evaluate`], with what was found for each image.
@@ -107,20 +108,21 @@ impl Classifier {
 impl Classify for Classifier {
     fn classify(&self, image: Image) -> Result<Prediction, InferError> {
         let start = Instant::now();
-        let logits = self.net.forward(image.pixels(), Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
-        let Some(Scores { probabilities, digit, energy_score }) = Scores::of_rows(&logits, self.calibration.temperature).next() else {
+        let outputs = Outputs::of(&self.net, image.pixels())?;
+        let scores = Scores::of_rows(&outputs.logits, self.calibration.temperature).next();
+        let (Some(Scores { probabilities, digit, .. }), Some(&digit_score)) = (scores, outputs.digit_scores.first()) else {
             return Err(ComputeError::failed(&format!("{} gave no logits", self.info.kind)).into());
         };
-        if !(energy_score.is_finite() && probabilities.iter().all(|probability| probability.is_finite())) {
+        if !(outputs.are_finite() && probabilities.iter().all(|probability| probability.is_finite())) {
             return Err(ComputeError::NotFinite.into());
         }
-        let is_digit = !image.is_blank() && self.is_digit(energy_score);
+        let is_digit = !image.is_blank() && self.is_digit(digit_score);
         Ok(Prediction {
             image,
             probabilities,
             digit: digit as u8,
             confidence: probabilities[digit],
-            energy_score,
+            digit_score,
             is_digit,
             micros: start.elapsed().as_micros() as u32,
             device: self.device,

@@ -2,10 +2,11 @@
 
 use super::InferError;
 use super::calibration::fit_temperature;
+use super::outputs::Outputs;
 use super::scores::Scores;
 use crate::data::Split;
 use crate::ink::{Image, PIXELS};
-use crate::nn::{BackendKind, ComputeError, Mode, Net};
+use crate::nn::{BackendKind, ComputeError, Net};
 use crate::progress::Progress;
 use crate::records::{CLASSES, Calibration, Evaluation, Mistake, RELIABILITY_BINS, ReliabilityBin};
 
@@ -14,7 +15,7 @@ const CPU_BATCH: usize = 128;
 /// Images classified at a time on a GPU, which gains more from large batches.
 pub const GPU_BATCH: usize = 1024;
 /// The share of real digits that count as digits; the others are taken for something else.
-const IN_DISTRIBUTION_QUANTILE: f64 = 0.99;
+const IN_DISTRIBUTION_QUANTILE: f64 = 0.95;
 /// Mistakes listed in an evaluation.
 const MAX_MISTAKES: usize = 60;
 
@@ -23,8 +24,8 @@ const MAX_MISTAKES: usize = 60;
 pub struct Measurement {
     /// Accuracy, loss, confusion matrix and mistakes.
     pub evaluation: Evaluation,
-    /// The energy score of each image, in the order of the split.
-    pub energy_scores: Vec<f32>,
+    /// The digit score of each image, in the order of the split.
+    pub digit_scores: Vec<f32>,
     /// The digit that each image was taken for, in the same order.
     pub answers: Vec<u8>,
     /// The logits of each image, `[n, 10]`.
@@ -34,7 +35,7 @@ pub struct Measurement {
 impl Measurement {
     /// An error if the network gave probabilities that are none, for any image.
     pub fn check_finite(&self) -> Result<(), ComputeError> {
-        if self.energy_scores.iter().all(|score| score.is_finite()) { Ok(()) } else { Err(ComputeError::NotFinite) }
+        if self.logits.iter().chain(&self.digit_scores).all(|value| value.is_finite()) { Ok(()) } else { Err(ComputeError::NotFinite) }
     }
 
     /// What is fitted on these images, which have these labels, for the network that was measured.
@@ -42,14 +43,14 @@ impl Measurement {
         Calibration { temperature: fit_temperature(&self.logits, labels), digit_threshold: self.digit_threshold() }
     }
 
-    /// The energy score below which a drawing counts as "not a digit": [`IN_DISTRIBUTION_QUANTILE`] of the images reach it.
+    /// The digit score below which a drawing counts as "not a digit": [`IN_DISTRIBUTION_QUANTILE`] of the images reach it.
     pub fn digit_threshold(&self) -> f32 {
         self.score_reached_by(IN_DISTRIBUTION_QUANTILE)
     }
 
-    /// The highest energy score that at least `share` of the images reach; 0 without images.
+    /// The highest digit score that at least `share` of the images reach; 0 without images.
     pub fn score_reached_by(&self, share: f64) -> f32 {
-        let mut scores = self.energy_scores.clone();
+        let mut scores = self.digit_scores.clone();
         scores.sort_unstable_by(f32::total_cmp);
         let below = ((1.0 - share) * scores.len() as f64).floor() as usize;
         scores.get(below).copied().unwrap_or_default()
@@ -59,24 +60,22 @@ impl Measurement {
 /// Classifies every image of `split` with probabilities at this temperature. `progress` gets the share done after each batch; an error from it
 /// cancels.
 pub fn measure(net: &Net, temperature: f32, split: &Split, progress: &mut dyn Progress) -> Result<Measurement, InferError> {
-    let logits = logits(net, &split.images, progress)?;
+    let outputs = outputs(net, &split.images, progress)?;
     let mut accumulator = Accumulator::default();
-    for (scores, &label) in Scores::of_rows(&logits, temperature).zip(&split.labels) {
+    for (scores, &label) in Scores::of_rows(&outputs.logits, temperature).zip(&split.labels) {
         accumulator.add(&scores, label);
     }
-    Ok(accumulator.finish(split, logits))
+    Ok(accumulator.finish(split, outputs))
 }
 
 /// The digit score of each of these images, 784 bytes each. `progress` as in [`measure`].
 pub fn digit_scores(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32>, InferError> {
-    let logits = logits(net, images, progress)?;
-    Ok(Scores::of_rows(&logits, Calibration::NONE.temperature).map(|scores| scores.energy_score).collect())
+    Ok(outputs(net, images, progress)?.digit_scores)
 }
 
-/// The logits of each of these images, `[n, 10]`.
-fn logits(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32>, InferError> {
+fn outputs(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Outputs, InferError> {
     let count = images.len() / PIXELS;
-    let mut all = Vec::with_capacity(count * CLASSES);
+    let mut all = Outputs::default();
     let mut batch = match net.context().backend.kind() {
         BackendKind::Cpu => CPU_BATCH,
         BackendKind::Cuda | BackendKind::Reference => GPU_BATCH,
@@ -84,8 +83,11 @@ fn logits(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<f
     let mut done = 0;
     while done < count {
         let end = count.min(done + batch);
-        match net.forward(&images[done * PIXELS..end * PIXELS], Mode::Eval).and_then(|logits| logits.flatten_all()?.to_vec1::<f32>()) {
-            Ok(logits) => all.extend(logits),
+        match Outputs::of(net, &images[done * PIXELS..end * PIXELS]) {
+            Ok(outputs) => {
+                all.logits.extend(outputs.logits);
+                all.digit_scores.extend(outputs.digit_scores);
+            }
             // Smaller batches need less memory.
             Err(error) => match ComputeError::from(error) {
                 ComputeError::OutOfMemory { .. } if end - done > 1 => {
@@ -108,7 +110,6 @@ struct Accumulator {
     confusion: [[u32; CLASSES]; CLASSES],
     wrong: Vec<WrongAnswer>,
     reliability: [ReliabilityBin; RELIABILITY_BINS],
-    energy_scores: Vec<f32>,
     answers: Vec<u8>,
 }
 
@@ -123,7 +124,7 @@ struct WrongAnswer {
 
 impl Accumulator {
     fn add(&mut self, scores: &Scores, label: u8) {
-        let Scores { probabilities, digit, energy_score } = scores;
+        let Scores { probabilities, digit, .. } = scores;
         let label_probability = probabilities.get(usize::from(label)).copied().unwrap_or_default();
         // A probability that rounds to 0 has a large loss, not an infinite one.
         self.loss -= f64::from(label_probability.max(f32::MIN_POSITIVE).ln());
@@ -136,14 +137,13 @@ impl Accumulator {
             bin.add(confidence, correct);
         }
         if !correct {
-            self.wrong.push(WrongAnswer { index: self.energy_scores.len(), label, answer: *digit as u8, confidence, label_probability });
+            self.wrong.push(WrongAnswer { index: self.answers.len(), label, answer: *digit as u8, confidence, label_probability });
         }
-        self.energy_scores.push(*energy_score);
         self.answers.push(*digit as u8);
     }
 
-    fn finish(mut self, split: &Split, logits: Vec<f32>) -> Measurement {
-        let images = self.energy_scores.len();
+    fn finish(mut self, split: &Split, outputs: Outputs) -> Measurement {
+        let images = self.answers.len();
         let right = images - self.wrong.len();
         self.wrong.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
         let mistakes = self
@@ -165,6 +165,6 @@ impl Accumulator {
             mistakes,
             reliability: Some(self.reliability),
         };
-        Measurement { evaluation, energy_scores: self.energy_scores, answers: self.answers, logits }
+        Measurement { evaluation, digit_scores: outputs.digit_scores, answers: self.answers, logits: outputs.logits }
     }
 }

@@ -8,6 +8,7 @@ mod device_comparison;
 mod error;
 mod fit_digit_detector;
 mod measure;
+mod outputs;
 mod scores;
 
 pub use calibration::fit_temperature;

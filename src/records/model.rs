@@ -100,8 +100,8 @@ pub struct Prediction {
     pub digit: u8,
     /// Its probability.
     pub confidence: f32,
-    /// The higher, the more like a digit (the log of the summed exponentials of the logits, without a temperature; Liu et al. 2020).
-    pub energy_score: f32,
+    /// The higher, the more like a digit; [`super::Calibration::digit_threshold`] is on the same scale.
+    pub digit_score: f32,
     /// False when the drawing does not look like any digit the model knows.
     pub is_digit: bool,
     /// From ink to probabilities, in microseconds.

@@ -172,6 +172,12 @@ impl DataSpec {
         if self.is_known() { self } else { Self::builtin() }
     }
 
+    /// False where its images are known to be something else than digits.
+    pub fn is_of_digits(&self) -> bool {
+        let others = [NamedSet::FashionMnist, NamedSet::Kmnist].map(DataSource::Named);
+        !self.sources().iter().any(|source| others.contains(source))
+    }
+
     /// The sources, first the one whose test split counts; never empty.
     pub fn sources(&self) -> &[DataSource] {
         &self.0

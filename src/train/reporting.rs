@@ -6,8 +6,7 @@ use super::progress::RunProgress;
 use super::run_clock::RunClock;
 use super::step_report::{CompletedStep, StepReport};
 use super::stepper::Stepper;
-use crate::data::Split;
-use crate::infer::{InferError, Measurement, measure};
+use crate::infer::InferError;
 use crate::nn::Net;
 use crate::progress::Cancelled;
 use crate::records::{RunPlan, StepPoint, Telemetry};
@@ -43,14 +42,13 @@ pub fn hand_over_checkpoint(
     Ok(())
 }
 
-/// Measures the model at this temperature, calling the observer between batches; `Err` in `Ok` when it ends the run.
-pub fn measure_interruptibly(
+/// Does this work with the network, calling the observer whenever it reports progress; `Err` in `Ok` when the observer ends the run.
+pub fn interruptibly<T>(
     net: &Net,
-    temperature: f32,
-    split: &Split,
     clock: &mut RunClock,
     observer: &mut dyn Observer,
-) -> Result<Result<Measurement, EndRequest>, TrainError> {
+    work: impl FnOnce(&mut dyn FnMut(f32) -> Result<(), Cancelled>) -> Result<T, InferError>,
+) -> Result<Result<T, EndRequest>, TrainError> {
     let mut end = EndRequest::Stop;
     let mut between = |_: f32| {
         clock.pause(|| observer.between(net)).map_err(|request| {
@@ -58,8 +56,8 @@ pub fn measure_interruptibly(
             Cancelled
         })
     };
-    match measure(net, temperature, split, &mut between) {
-        Ok(measured) => Ok(Ok(measured)),
+    match work(&mut between) {
+        Ok(done) => Ok(Ok(done)),
         Err(InferError::Cancelled(_)) => Ok(Err(end)),
         Err(error) => Err(error.into()),
     }

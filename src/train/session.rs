@@ -16,13 +16,15 @@ use super::micro_batches::MicroBatcher;
 use super::observer::{EndRequest, Observer};
 use super::plan::{check, first_net, plan, step_sizes, threads};
 use super::progress::RunProgress;
-use super::reporting::{hand_over_checkpoint, measure_interruptibly, report};
+use super::reporting::{hand_over_checkpoint, interruptibly, report};
 use super::run_clock::RunClock;
 use super::stepper::Stepper;
 use super::trained_model::{TrainOutcome, TrainedModel};
 use crate::data::{DataSet, ValidationSplit};
+use crate::infer::{fit_digit_detector, measure};
 use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
+use crate::progress::Unwatched;
 use crate::records::{Calibration, EpochRecord, Intervention, Telemetry};
 use crate::run_config::RunConfig;
 
@@ -154,14 +156,15 @@ fn run<'scope, 'env>(
         stepper.swap_ema()?;
         // The loss is that of the logits as they are: a temperature fitted on the same images would flatter it.
         let temperature = Calibration::NONE.temperature;
-        let measured = match measure_interruptibly(&net, temperature, &validation, &mut clock, observer)? {
-            Ok(measured) => measured,
-            Err(request) => {
-                end = Some(request);
-                stepper.swap_ema()?;
-                break 'run;
-            }
-        };
+        let measured =
+            match interruptibly(&net, &mut clock, observer, |mut progress| measure(&net, temperature, &validation, &mut progress))? {
+                Ok(measured) => measured,
+                Err(request) => {
+                    end = Some(request);
+                    stepper.swap_ema()?;
+                    break 'run;
+                }
+            };
         clock.measured(trained, validation.len());
         let record = EpochRecord {
             epoch,
@@ -190,9 +193,26 @@ fn run<'scope, 'env>(
         return Ok(if end == Some(EndRequest::Interrupt) { TrainOutcome::Interrupted } else { TrainOutcome::Unfinished });
     };
     net.set_weights(&best.weights)?;
+    let fitted = interruptibly(&net, &mut clock, observer, |progress| {
+        fit_digit_detector(&net, &data.train.images, config.data.is_of_digits(), config.seed, &mut |done: f32| {
+            // A run that was stopped still gets it: it takes no longer than an epoch of a small network.
+            if end.is_none() { progress(done) } else { Ok(()) }
+        })
+    })?;
+    let (net, calibration) = match fitted {
+        Ok(detector) => {
+            let net = net.with_digit_detector(Some(detector));
+            let calibration = measure(&net, best.calibration.temperature, &validation, &mut Unwatched)?.calibration(&validation.labels);
+            (net, calibration)
+        }
+        Err(EndRequest::Stop) => (net, best.calibration),
+        Err(EndRequest::Interrupt) => return Ok(TrainOutcome::Interrupted),
+    };
     let mut test = None;
     if end.is_none() && !data.test.is_empty() {
-        test = match measure_interruptibly(&net, best.calibration.temperature, &data.test, &mut clock, observer)? {
+        test = match interruptibly(&net, &mut clock, observer, |mut progress| {
+            measure(&net, calibration.temperature, &data.test, &mut progress)
+        })? {
             Ok(measured) => Some(measured.evaluation),
             Err(EndRequest::Stop) => None,
             Err(EndRequest::Interrupt) => return Ok(TrainOutcome::Interrupted),
@@ -203,5 +223,5 @@ fn run<'scope, 'env>(
     }
     drop((batches, stepper));
     context.release_memory()?;
-    Ok(TrainOutcome::Trained(Box::new(TrainedModel::new(config, plan, progress, &best, net, test))))
+    Ok(TrainOutcome::Trained(Box::new(TrainedModel::new(config, plan, progress, &best, net, calibration, test))))
 }

@@ -41,6 +41,7 @@ impl TrainedModel {
         progress: RunProgress,
         best: &BestEpoch,
         net: Net,
+        calibration: Calibration,
         test: Option<Evaluation>,
     ) -> Self {
         let stopped_early = progress.stopped_early(config).is_some();
@@ -63,7 +64,7 @@ impl TrainedModel {
             imported: None,
             number: None,
         };
-        Self { summary, curve, net, calibration: best.calibration }
+        Self { summary, curve, net, calibration }
     }
 
     /// The model as it is saved.

@@ -20,7 +20,7 @@ fn prediction(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
         probabilities,
         digit: likely[0].0 as u8,
         confidence: likely[0].1,
-        energy_score: 0.0,
+        digit_score: 0.0,
         is_digit,
         micros: 830,
         device: DeviceChoice::Cpu,

@@ -77,7 +77,7 @@ fn a_temperature_changes_how_sure_a_model_is_and_nothing_else() {
         Classifier::new(net.clone(), DeviceChoice::Cpu, info(ModelKind::LeNet), calibration)
     };
     let (plain, cold) = (at(1.0).classify(image(3)).unwrap(), at(0.5).classify(image(3)).unwrap());
-    assert_eq!((plain.digit, plain.energy_score), (cold.digit, cold.energy_score));
+    assert_eq!((plain.digit, plain.digit_score), (cold.digit, cold.digit_score));
     // Halving the temperature squares the odds.
     let odds = |probabilities: [f32; CLASSES]| f64::from(probabilities[0] / probabilities[1]);
     assert!((odds(cold.probabilities) / odds(plain.probabilities).powi(2) - 1.0).abs() < 1e-4);

@@ -42,7 +42,7 @@ fn a_prediction_is_the_softmax_of_the_logits() {
     for (probability, logit) in prediction.probabilities.iter().zip(&logits) {
         assert!((f64::from(*probability) - f64::from(*logit).exp() / sum).abs() < 1e-6);
     }
-    assert!((f64::from(prediction.energy_score) - sum.ln()).abs() < 1e-5);
+    assert!((f64::from(prediction.digit_score) - sum.ln()).abs() < 1e-5);
     assert!((prediction.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-6);
     let largest = logits.iter().copied().fold(f32::MIN, f32::max);
     assert_eq!(logits[usize::from(prediction.digit)], largest);
@@ -52,7 +52,7 @@ fn a_prediction_is_the_softmax_of_the_logits() {
 
 #[test]
 fn the_threshold_decides_what_is_a_digit() {
-    let score = classifier(0.0).classify(image(3)).unwrap().energy_score;
+    let score = classifier(0.0).classify(image(3)).unwrap().digit_score;
     assert!(classifier(score).classify(image(3)).unwrap().is_digit);
     assert!(!classifier(score + 0.01).classify(image(3)).unwrap().is_digit);
 }
@@ -143,7 +143,7 @@ fn the_digit_threshold_keeps_its_share() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
     let measured = measure(&net, 1.0, &squares(200, 4), &mut Unwatched).unwrap();
     let threshold = measured.score_reached_by(0.99);
-    assert_eq!(measured.energy_scores.iter().filter(|&&score| score >= threshold).count(), 198);
-    let lowest = measured.energy_scores.iter().copied().fold(f32::MAX, f32::min);
+    assert_eq!(measured.digit_scores.iter().filter(|&&score| score >= threshold).count(), 190);
+    let lowest = measured.digit_scores.iter().copied().fold(f32::MAX, f32::min);
     assert_eq!(measured.score_reached_by(1.0), lowest);
 }

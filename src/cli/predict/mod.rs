@@ -38,8 +38,7 @@ struct JsonLine<'a> {
     confidence: f32,
     probabilities: [f32; CLASSES],
     is_digit: bool,
-    #[serde(rename = "digit_score")]
-    energy_score: f32,
+    digit_score: f32,
 }
 
 /// Classifies every input; reports those that cannot be read and continues with the rest.
@@ -100,8 +99,8 @@ fn classify_file(classifier: &Classifier, file: &Path, output: &mut Output, repo
 }
 
 fn print(path: &str, prediction: &Prediction, output: &mut Output) -> Result<(), Failure> {
-    let Prediction { digit, confidence, probabilities, is_digit, energy_score, .. } = *prediction;
-    output.json(&JsonLine { path, digit, confidence, probabilities, is_digit, energy_score })?;
+    let Prediction { digit, confidence, probabilities, is_digit, digit_score, .. } = *prediction;
+    output.json(&JsonLine { path, digit, confidence, probabilities, is_digit, digit_score })?;
     if output.is_json() {
         return Ok(());
     }

@@ -77,7 +77,7 @@ fn accepted(classifier: &Classifier, images: &[u8], scores: &[f32]) -> Vec<bool>
 
 fn detection(classifier: &Classifier, set: &EvaluationSet, measured: &Measurement, drawings: &NotDigits, scores: &[f32]) -> DigitDetection {
     let count = |accepted: &[bool], wanted: bool| accepted.iter().filter(|&&accepted| accepted == wanted).count() as u64;
-    let kept = accepted(classifier, &set.images.images, &measured.energy_scores);
+    let kept = accepted(classifier, &set.images.images, &measured.digit_scores);
     let taken_for_digits = accepted(classifier, &drawings.images, scores);
     let mut labels = BTreeMap::<char, (u64, u64)>::new();
     for (label, accepted) in drawings.labels.iter().zip(&taken_for_digits) {
@@ -88,7 +88,7 @@ fn detection(classifier: &Classifier, set: &EvaluationSet, measured: &Measuremen
         }
     }
     DigitDetection {
-        auroc: auroc(&measured.energy_scores, scores),
+        auroc: auroc(&measured.digit_scores, scores),
         digits: kept.len() as u64,
         kept: count(&kept, true),
         not_digits: taken_for_digits.len() as u64,
