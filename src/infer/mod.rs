@@ -6,6 +6,7 @@ mod compare_devices;
 mod device_comparison;
 mod error;
 mod measure;
+mod number;
 mod scores;
 
 pub use classifier::{Classifier, Classify, starter_file};
@@ -13,6 +14,7 @@ pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_d
 pub use device_comparison::{Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE};
 pub use error::InferError;
 pub use measure::{GPU_BATCH, Measurement, measure};
+pub use number::read_number;
 pub use scores::Scores;
 
 impl From<candle_core::Error> for InferError {

@@ -1,6 +1,7 @@
 //! Classification: a drawing, an image, a whole data set.
 
 mod compare_devices;
+mod number;
 mod starter;
 
 use inkling::data::Split;
