@@ -9,9 +9,9 @@ use crate::ink::Ink;
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
-    DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec, ExportSpec, FileInfo, FineTuned, HeldOutImage, ImportFinding, ImportSpec,
-    Intervention, JobId, LearningSnapshot, ModelInfo, ModelRef, Prediction, QuantizedAccuracy, Replace, RunPlan, RunPosition, RunSummary,
-    StepPoint, Telemetry,
+    DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec, ExportSpec, FileInfo, FineTuned, HeldOutImage,
+    ImportFinding, ImportSpec, Intervention, JobId, LearningSnapshot, ModelInfo, ModelRef, Prediction, QuantizedAccuracy, Replace, RunPlan,
+    RunPosition, RunSummary, StepPoint, Telemetry,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
@@ -63,6 +63,13 @@ pub enum Command {
         request: u64,
         /// The drawings.
         drawings: Vec<Ink>,
+    },
+    /// Read writing with several digits; of this and [`Command::Classify`], only the latest that waits is looked at.
+    ReadNumber {
+        /// Returned with the digits.
+        request: u64,
+        /// The writing.
+        ink: Ink,
     },
     /// Answer with [`Event::Pong`].
     Ping,
@@ -230,6 +237,13 @@ pub enum Event {
         request: u64,
         /// An answer for each drawing, in their order.
         answers: Result<Vec<DrawingAnswer>, Problem>,
+    },
+    /// Writing with several digits was read, or could not be.
+    NumberRead {
+        /// From the command.
+        request: u64,
+        /// The digits, from left to right.
+        digits: Result<Vec<DigitPrediction>, Problem>,
     },
     /// Something that is no job's failed: a model that was to be used could not be loaded, or the engine panicked while idle.
     Failed(Problem),

@@ -15,15 +15,15 @@ use inkling::bench::{BATCH_SIZES, side_of};
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
-use inkling::ink::{Image, Ink};
+use inkling::ink::{Bounds, Image, Ink};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
-    BeforeAfter, CLASSES, DigitDetection, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned,
-    HeldOutAnswer, HeldOutImage, ImportFinding, JobId, LabelRejection, LearningSnapshot, Mistake, ModelInfo, ModelRef, Prediction,
-    RELIABILITY_BINS, ReliabilityBin, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TensorFormat, TensorInfo, WeightImages,
-    WriterScore,
+    BeforeAfter, CLASSES, DigitDetection, DigitPrediction, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport, EvaluationSpec,
+    FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId, LabelRejection, LearningSnapshot, Mistake, ModelInfo, ModelRef,
+    Prediction, RELIABILITY_BINS, ReliabilityBin, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TensorFormat, TensorInfo,
+    WeightImages, WriterScore,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
@@ -381,6 +381,7 @@ impl FakeEngine {
             Command::Resume(id) => self.hold(id, false),
             Command::UseModel(reference) => self.send(Event::ModelInUse(ModelInfo { reference, ..starter() })),
             Command::ChooseInferenceDevice { .. } => self.send(Event::InferenceDevice(self.reads.clone())),
+            Command::ReadNumber { request, ink } => self.send(Event::NumberRead { request, digits: Ok(digits(&ink)) }),
             Command::Classify { request, ink } => self.send(Event::Classified { request, prediction: Ok(Box::new(prediction(&ink))) }),
             Command::ClassifyAll { request, drawings } => {
                 let answer = |ink: &Ink| DrawingAnswer { digit: prediction(ink).digit, confidence: 0.955 };
@@ -580,6 +581,15 @@ pub fn prediction(ink: &Ink) -> Prediction {
         device: DeviceChoice::Cpu,
         model: starter(),
     }
+}
+
+/// A digit for each stroke: the number of its points.
+fn digits(ink: &Ink) -> Vec<DigitPrediction> {
+    let digit = |stroke: &Vec<[f32; 2]>| {
+        let points = Ink { strokes: vec![Vec::new(); stroke.len()], pen: None };
+        DigitPrediction { bounds: Bounds::of(stroke.iter().copied()).rectangle(), prediction: prediction(&points) }
+    };
+    ink.strokes.iter().map(digit).collect()
 }
 
 /// Ten images of each digit.

@@ -127,6 +127,13 @@ pub enum Action {
     UndoFineTune,
     /// Set the pen's diameter, in canvas units.
     SetPen(f32),
+    /// Show the canvas for one digit or the one for several.
+    ChooseCanvas {
+        /// The one for several.
+        several: bool,
+    },
+    /// Show the probabilities of this digit on the canvas for several, from 0 on the left.
+    ChooseDigit(usize),
     /// Use this model for drawings.
     UseModel(ModelRef),
     /// Use this model for drawings and go to the canvas.

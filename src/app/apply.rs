@@ -87,23 +87,31 @@ impl App {
             Action::ConfirmPath => self.confirm_path(),
             Action::ClosePathQuestion => self.path_question = None,
             Action::PenDown(point) => {
-                self.my_digits.drawing_begins();
-                self.drawing.begin(point);
+                if !self.draws_several() {
+                    self.my_digits.drawing_begins();
+                }
+                self.drawing_shown_mut().begin(point);
                 self.drawing_changed();
             }
             Action::PenMove(point) => {
-                if self.drawing.extend(point) {
+                if self.drawing_shown_mut().extend(point) {
                     self.drawing_changed();
                 }
             }
-            Action::PenUp => self.drawing.end(),
+            Action::PenUp => self.drawing_shown_mut().end(),
             Action::Undo => {
-                self.undo_just_kept();
-                self.drawing.undo();
+                if !self.draws_several() {
+                    self.undo_just_kept();
+                }
+                self.drawing_shown_mut().undo();
                 self.drawing_changed();
             }
             Action::Redo => {
-                self.drawing.redo();
+                self.drawing_shown_mut().redo();
+                self.drawing_changed();
+            }
+            Action::ClearDrawing if self.draws_several() => {
+                self.number.drawing.clear();
                 self.drawing_changed();
             }
             Action::ClearDrawing => self.clear_drawing(),
@@ -112,6 +120,7 @@ impl App {
             Action::Relabel(drawing, digit) => self.relabel(*drawing, digit),
             Action::DeleteKept(drawing) => self.delete_kept(*drawing),
             Action::DrawKept(drawing) => {
+                self.settings.several_digits = false;
                 self.clear_drawing();
                 self.drawing.put(&drawing.ink);
                 self.drawing_changed();
@@ -135,9 +144,11 @@ impl App {
             Action::UndoFineTune => self.undo_fine_tune(),
             Action::RestoreDrawing(index) => self.restore_drawing(index),
             Action::SetPen(pen) => {
-                self.drawing.pen = pen;
+                (self.drawing.pen, self.number.drawing.pen) = (pen, pen);
                 self.drawing_changed();
             }
+            Action::ChooseCanvas { several } => self.choose_canvas(several),
+            Action::ChooseDigit(index) => self.choose_digit(index),
             Action::UseModel(model) => self.use_model(model),
             Action::DrawWith(model) => {
                 self.use_model(model);
@@ -184,7 +195,7 @@ impl App {
                 }
             }
             Action::SaveDrawing => {
-                if let Some(text) = self.drawing.ink().json() {
+                if let Some(text) = self.drawing_shown().ink().json() {
                     self.ask_for_new_file("Save the drawing", "drawing.ink.json", Purpose::Save(text.into_bytes()));
                 }
             }
@@ -202,7 +213,12 @@ impl App {
     }
 
     pub(super) fn show(&mut self, screen: Screen) {
+        let several = self.draws_several();
         self.screen = screen;
+        // The other canvas may have been read by another model.
+        if several != self.draws_several() && !self.drawing_shown().strokes().is_empty() {
+            self.recognize_again();
+        }
         match screen {
             Screen::Models => self.list_runs(),
             // Another window may have changed them.
@@ -227,22 +243,11 @@ impl App {
 
     fn restore_drawing(&mut self, index: usize) {
         if let Some(recent) = self.recent_drawings.take(index) {
+            self.settings.several_digits = false;
             self.keep_drawing();
             self.drawing.put(&recent.ink);
             self.drawing_changed();
         }
-    }
-
-    pub(super) fn drawing_changed(&mut self) {
-        let empty = self.drawing.strokes().is_empty();
-        if let Some(request) = self.predictions.changed(empty) {
-            self.classify(request);
-        }
-    }
-
-    pub(super) fn classify(&mut self, request: u64) {
-        let ink = self.drawing.ink();
-        self.send(Command::Classify { request, ink });
     }
 
     pub(super) fn use_model(&mut self, model: ModelRef) {

@@ -97,20 +97,19 @@ impl App {
 
     /// Puts a new engine in the place of the one there is, which goes on with the same model and drawing.
     pub(super) fn restart_engine(&mut self) {
-        let was_behind = self.predictions.is_behind();
+        let was_behind = self.is_behind();
         self.reconnect();
         if let Some(file @ ModelRef::File(_)) = self.model_in_use.as_ref().map(|model| model.reference.clone()) {
             self.send(Command::UseModel(file));
         }
         if was_behind {
-            self.drawing_changed();
+            self.recognize_again();
         }
     }
 
     fn reconnect(&mut self) {
         self.engine = EngineLink::start_on(self.engine.host, self.engine.usual_host, &self.deps, &self.settings);
-        self.predictions.forget_request();
-        self.my_digits.forget_request();
+        self.forget_requests();
         self.reset_inference_device();
     }
 

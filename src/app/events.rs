@@ -12,7 +12,7 @@ use super::run::{LastCheckpoint, Phase};
 use super::state::App;
 use crate::problem::Problem;
 use crate::protocol::Event;
-use crate::records::{Intervention, JobId, ModelInfo, ModelRef};
+use crate::records::{Intervention, JobId, ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
 
 /// How often a drawing left alone is recognised anew while the model in use is being trained, in seconds of training: the longest where that
@@ -102,8 +102,8 @@ impl App {
                 if other {
                     self.my_digits.forget_answers();
                 }
-                if other && !self.drawing.strokes().is_empty() {
-                    self.drawing_changed();
+                if other && !self.drawing_shown().strokes().is_empty() {
+                    self.recognize_again();
                 }
             }
             Event::InferenceDevice(report) => self.on_inference_report(report),
@@ -117,6 +117,15 @@ impl App {
                 }
             }
             Event::ClassifiedAll { request, answers } => self.on_answers(request, answers),
+            Event::NumberRead { request, digits } => {
+                let problem = digits.as_ref().err().cloned();
+                if let Some(next) = self.number.readings.answered(request, digits.ok()) {
+                    self.read_number(next);
+                }
+                if let Some(problem) = problem {
+                    self.show_problem(&problem);
+                }
+            }
             Event::Pong => {}
             Event::EngineExited(exit) => self.engine_exited(exit),
             Event::Restarted => self.engine_restarted(),
@@ -196,12 +205,17 @@ impl App {
 
     /// Recognises the drawing anew with the weights as they are now, so that one sees them learn.
     fn reclassify(&mut self, run: JobId, elapsed: f32) {
-        let took = self.prediction().map_or(0.0, |prediction| prediction.micros as f32 * 1e-6);
+        let seconds = |prediction: &Prediction| prediction.micros as f32 * 1e-6;
+        let took = if self.draws_several() {
+            self.number.digits().iter().map(|digit| seconds(&digit.prediction)).sum()
+        } else {
+            self.prediction().map_or(0.0, seconds)
+        };
         let interval = (took * RECLASSIFY_REST).clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
         let learning = self.model_in_use.as_ref().is_some_and(|model| model.reference == ModelRef::Training(run));
-        if learning && !self.drawing.strokes().is_empty() && !self.predictions.is_behind() && elapsed - self.classified_at >= interval {
+        if learning && !self.drawing_shown().strokes().is_empty() && !self.is_behind() && elapsed - self.classified_at >= interval {
             self.classified_at = elapsed;
-            self.drawing_changed();
+            self.recognize_again();
         }
     }
 

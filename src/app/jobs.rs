@@ -121,8 +121,7 @@ impl App {
         self.jobs.0.clear();
         self.benchmark.comparing = None;
         self.export = None;
-        self.predictions.forget_request();
-        self.my_digits.forget_request();
+        self.forget_requests();
     }
 
     pub(super) fn on_benchmark_row(&mut self, id: JobId, row: Row) {

@@ -9,7 +9,7 @@ use super::WizardStep;
 use super::action::Screen;
 use super::background::{BackgroundTasks, Wake};
 use super::desktop::{Desktop, DesktopState, Dialogs, PathQuestion};
-use super::drawing::{Drawing, InferenceDevice, PredictionQueue, RecentDrawings};
+use super::drawing::{Drawing, InferenceDevice, NumberCanvas, PredictionQueue, RecentDrawings};
 use super::engine_link::EngineLink;
 use super::jobs::Jobs;
 use super::learning::Learning;
@@ -79,7 +79,9 @@ pub struct App {
     pub(super) learning: Option<Learning>,
     /// The canvas.
     pub drawing: Drawing,
-    /// The drawings that were cleared from it.
+    /// The canvas for several digits.
+    pub number: NumberCanvas,
+    /// The drawings that were cleared from the canvas.
     pub recent_drawings: RecentDrawings,
     /// The drawings that the person keeps.
     pub my_digits: MyDigitsView,
@@ -141,6 +143,8 @@ impl App {
         let engine = EngineLink::start(&deps, &settings);
         let mut drawing = Drawing::default();
         drawing.pen = settings.pen;
+        let mut number = NumberCanvas::default();
+        number.drawing.pen = settings.pen;
         let mut app = Self {
             screen: Screen::Train,
             wizard: (!settings.wizard_done).then_some(WizardStep::Welcome),
@@ -152,6 +156,7 @@ impl App {
             run: None,
             learning: None,
             drawing,
+            number,
             recent_drawings: RecentDrawings::default(),
             my_digits: MyDigitsView::default(),
             model_in_use: None,

@@ -44,7 +44,12 @@ impl Progress {
 
     /// Prints a line above the bar.
     pub fn note(&self, text: &str) {
-        self.bar.suspend(|| note(text));
+        self.suspend(|| note(text));
+    }
+
+    /// Does what prints lines, above the bar.
+    pub fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
     }
 }
 

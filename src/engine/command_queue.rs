@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::devices::Devices;
 use super::event_sink::EventSink;
 use super::jobs::{self, JobError};
-use super::recognizer::Recognizer;
+use super::recognizer::{Count, Recognizer};
 use super::supervisor::{Activity, WorkerContext};
 use crate::progress::Cancelled;
 use crate::protocol::{Command, Event, JobResult};
@@ -62,8 +62,8 @@ impl<'c> CommandQueue<'c> {
                 }
             }
         }
-        if let Some(request) = self.recognizer.waiting() {
-            self.doing(Activity::Classify(request), |queue| queue.recognizer.classify(queue.events));
+        if let Some(activity) = self.recognizer.waiting() {
+            self.doing(activity, |queue| queue.recognizer.classify(queue.events));
         }
         self.waiting.pop_front()
     }
@@ -123,7 +123,8 @@ impl<'c> CommandQueue<'c> {
             Command::Ping => self.events.send(Event::Pong),
             Command::UseModel(model) => self.recognizer.use_model(&model, self.events),
             Command::ChooseInferenceDevice { choice, usable } => self.recognizer.device.choose(choice, usable),
-            Command::Classify { request, ink } => self.recognizer.submit(request, ink),
+            Command::Classify { request, ink } => self.recognizer.submit(request, ink, Count::One),
+            Command::ReadNumber { request, ink } => self.recognizer.submit(request, ink, Count::Several),
             Command::ClassifyAll { request, drawings } => {
                 let answers = self.doing(Activity::ClassifyAll(request), |queue| queue.recognizer.classify_all(&drawings));
                 self.events.send(Event::ClassifiedAll { request, answers });

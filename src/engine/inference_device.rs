@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use super::devices::Devices;
 use crate::infer::{Classifier, Classify, DeviceComparison, DeviceRejection, InferError, catch_panic, compare_devices};
-use crate::ink::Ink;
-use crate::records::Prediction;
 use crate::run_config::{DeviceChoice, InferenceChoice};
 
 /// A device that takes longer for all images of the comparison, some 20 ms each, would make drawing sluggish.
@@ -77,12 +75,17 @@ impl InferenceDevice {
         self.comparison.clone()
     }
 
-    /// Classifies a drawing. If the device fails, the CPU takes over, and the comparison that says so is returned as well.
-    pub fn classify(&mut self, model: &Classifier, drawing: &Ink) -> (Result<Prediction, InferError>, Option<DeviceComparison>) {
-        let on_device = self.on_device.as_ref().map(|on_device| catch_panic(|| on_device.classify_drawing(drawing)));
+    /// Classifies with the model on the chosen device. If the device fails, the CPU takes over, and the comparison that says so is returned as
+    /// well.
+    pub fn classify<T>(
+        &mut self,
+        model: &Classifier,
+        work: impl Fn(&dyn Classify) -> Result<T, InferError>,
+    ) -> (Result<T, InferError>, Option<DeviceComparison>) {
+        let on_device = self.on_device.as_ref().map(|on_device| catch_panic(|| work(on_device.as_ref())));
         match on_device {
-            None => (model.classify_drawing(drawing), None),
-            Some(Ok(prediction)) => (Ok(prediction), None),
+            None => (work(model), None),
+            Some(Ok(done)) => (Ok(done), None),
             Some(Err(error)) => {
                 self.on_device = None;
                 if let Some(DeviceComparison { device, trials, .. }) = &mut self.comparison {
@@ -91,7 +94,7 @@ impl InferenceDevice {
                     }
                     *device = DeviceChoice::Cpu;
                 }
-                (model.classify_drawing(drawing), self.comparison.clone())
+                (work(model), self.comparison.clone())
             }
         }
     }

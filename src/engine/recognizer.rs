@@ -5,11 +5,19 @@ use std::sync::Arc;
 use super::devices::Devices;
 use super::event_sink::EventSink;
 use super::inference_device::InferenceDevice;
-use crate::infer::{Classifier, Classify};
-use crate::ink::Ink;
+use super::supervisor::Activity;
+use crate::infer::{Classifier, Classify, InferError, read_number};
+use crate::ink::{Ink, Writing};
 use crate::problem::Problem;
 use crate::protocol::Event;
 use crate::records::{DrawingAnswer, JobId, ModelRef};
+
+/// How many digits a drawing has.
+#[derive(Clone, Copy)]
+pub(super) enum Count {
+    One,
+    Several,
+}
 
 pub(super) struct Recognizer {
     /// The model in use, on the CPU, unless one is being trained and followed.
@@ -25,7 +33,7 @@ pub(super) struct Recognizer {
     /// The model that a training run left, until its end was reported.
     trained: Option<Classifier>,
     /// The latest drawing that was asked about.
-    waiting: Option<(u64, Ink)>,
+    waiting: Option<(u64, Ink, Count)>,
 }
 
 impl Recognizer {
@@ -38,31 +46,47 @@ impl Recognizer {
     }
 
     /// A drawing to recognise; one that still waits is forgotten.
-    pub fn submit(&mut self, request: u64, ink: Ink) {
-        self.waiting = Some((request, ink));
+    pub fn submit(&mut self, request: u64, ink: Ink, count: Count) {
+        self.waiting = Some((request, ink, count));
     }
 
-    /// The request that waits, if one does.
-    pub fn waiting(&self) -> Option<u64> {
-        self.waiting.as_ref().map(|(request, _)| *request)
+    /// What there is to do for the request that waits, if one does.
+    pub fn waiting(&self) -> Option<Activity> {
+        let (request, _, count) = self.waiting.as_ref()?;
+        Some(match count {
+            Count::One => Activity::Classify(*request),
+            Count::Several => Activity::ReadNumber(*request),
+        })
     }
 
     /// Recognises the drawing that waits.
     pub fn classify(&mut self, events: &EventSink) {
-        let Some((request, ink)) = self.waiting.take() else { return };
-        let training = self.training.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier);
-        let (prediction, report) = match (training, &self.classifier) {
-            (Some(training), _) => (training.classify_drawing(&ink).map_err(Problem::from), None),
-            (None, Some(classifier)) => {
-                let (prediction, report) = self.device.classify(classifier, &ink);
-                (prediction.map_err(Problem::from), report)
+        let Some((request, ink, count)) = self.waiting.take() else { return };
+        let event = match count {
+            Count::One => {
+                let prediction = self.recognize(|classifier| classifier.classify_drawing(&ink), events);
+                Event::Classified { request, prediction: prediction.map(Box::new) }
             }
-            (None, None) => (Err(Problem::NoSuchRun), None),
+            Count::Several => {
+                let writing = Writing::of_ink(&ink);
+                Event::NumberRead { request, digits: self.recognize(|classifier| read_number(classifier, &writing), events) }
+            }
+        };
+        events.send(event);
+    }
+
+    /// Does this with the model in use.
+    fn recognize<T>(&mut self, work: impl Fn(&dyn Classify) -> Result<T, InferError>, events: &EventSink) -> Result<T, Problem> {
+        let training = self.training.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier);
+        let (done, report) = match (training, &self.classifier) {
+            (Some(training), _) => (work(training), None),
+            (None, Some(classifier)) => self.device.classify(classifier, work),
+            (None, None) => return Err(Problem::NoSuchRun),
         };
         if let Some(report) = report {
             events.send(Event::InferenceDevice(report));
         }
-        events.send(Event::Classified { request, prediction: prediction.map(Box::new) });
+        Ok(done?)
     }
 
     /// What the model in use makes of each of these drawings, on the device where it is.

@@ -32,6 +32,8 @@ pub enum Activity {
     Classify(u64),
     /// Recognising the drawings of this request.
     ClassifyAll(u64),
+    /// Reading the writing of this request.
+    ReadNumber(u64),
 }
 
 impl Activity {
@@ -41,6 +43,7 @@ impl Activity {
             Self::Job(id) => Event::Job { id, event: JobEvent::Failed(problem) },
             Self::Classify(request) => Event::Classified { request, prediction: Err(problem) },
             Self::ClassifyAll(request) => Event::ClassifiedAll { request, answers: Err(problem) },
+            Self::ReadNumber(request) => Event::NumberRead { request, digits: Err(problem) },
         }
     }
 }

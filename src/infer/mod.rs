@@ -8,6 +8,7 @@ mod device_comparison;
 mod error;
 mod fit_digit_detector;
 mod measure;
+mod number;
 mod outputs;
 mod scores;
 
@@ -18,6 +19,7 @@ pub use device_comparison::{Agreement, DeviceComparison, DeviceRejection, Device
 pub use error::InferError;
 pub use fit_digit_detector::fit_digit_detector;
 pub use measure::{GPU_BATCH, Measurement, digit_scores, measure};
+pub use number::read_number;
 pub use scores::Scores;
 
 impl From<candle_core::Error> for InferError {

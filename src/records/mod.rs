@@ -20,6 +20,6 @@ pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, Tenso
 pub use fine_tune::{BeforeAfter, FineTuned};
 pub use import::{ImportFinding, ImportSpec};
 pub use learning::{HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages};
-pub use model::{CLASSES, DrawingAnswer, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
+pub use model::{CLASSES, DigitPrediction, DrawingAnswer, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
 pub use run::{Divergence, EpochRecord, Intervention, JobId, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};
 pub use step_curve::StepCurve;

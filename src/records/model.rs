@@ -120,3 +120,13 @@ pub struct DrawingAnswer {
     /// Its probability.
     pub confidence: f32,
 }
+
+/// One digit of writing with several, and where it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DigitPrediction {
+    /// Its left and upper edge, its width and its height, in the unit of the drawing or in pixels of the image.
+    #[serde(rename = "box")]
+    pub bounds: [f32; 4],
+    /// What a model makes of it.
+    pub prediction: Prediction,
+}

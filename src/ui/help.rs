@@ -54,7 +54,8 @@ impl Topic {
             }
             Self::Draw => {
                 "Draw a digit from 0 to 9 with mouse, finger or pen, filling most of the canvas. The drawing is scaled to an image of 28 × 28 pixels, \
-                 which is all the model sees; the bars show the probability it gives to each digit. While a model is being trained, \
+                 which is all the model sees; the bars show the probability it gives to each digit. On the canvas for several digits a number is read from left to \
+                 right, each digit for itself. While a model is being trained, \
                  its current weights are used, so you can watch it improve."
             }
             Self::Models => {

@@ -2,6 +2,7 @@
 
 use eframe::egui::{Context, Event, Grid, Id, Key, KeyboardShortcut, Label, Modal, Modifiers, RichText, ScrollArea, Ui};
 
+use super::draw::tools::CANVAS_CHOICE;
 use super::style;
 use crate::app::{Action, App, Phase, Screen};
 
@@ -93,6 +94,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
                 (keys(command, Key::S), "Save the drawing as an ink file"),
                 ("Enter".to_owned(), "Recognised correctly: keep the drawing with that digit"),
                 ("0 to 9".to_owned(), "Recognised wrongly: keep the drawing with this digit"),
+                (ctx.format_shortcut(&CANVAS_CHOICE), "Switch between one digit and several"),
                 ("Arrow keys, Space".to_owned(), "Move the pen, put it down or lift it (canvas focused)"),
             ],
         ),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use inkling::app::{Action, CANVAS, Screen, Settings, WindowRequest};
+use inkling::app::{Action, CANVAS, Screen, Settings, WIDE_CANVAS, WindowRequest};
 use inkling::ink::{Ink, read_ink_file};
 use inkling::protocol::Command;
 use inkling::records::ModelRef;
@@ -105,4 +105,16 @@ fn a_drawing_is_saved_as_ink_that_reads_alike() {
     let saved: Vec<_> = read_ink_file(&file).unwrap().map(|entry| entry.unwrap().ink).collect();
     assert_eq!(saved, [drawn]);
     assert_eq!(app.notices.len(), 1, "an empty canvas is not saved");
+}
+
+#[test]
+fn ink_of_several_digits_comes_onto_the_wide_canvas() {
+    let (mut app, engine) = app();
+    let file = engine.home.path().join("number.json");
+    fs::write(&file, r#"{"strokes": [[[0, 0], [2, 50]], [[60, 0], [61, 50]], [[100, 0], [140, 50]]]}"#).unwrap();
+    app.apply(Action::Open(vec![file]));
+    wait_for(&mut app, |app| !app.number.drawing.strokes().is_empty());
+    assert!(app.draws_several() && app.settings.several_digits && app.drawing.strokes().is_empty());
+    let points = || app.number.drawing.strokes().iter().flatten();
+    assert!(points().all(|[x, y]| (0.0..=WIDE_CANVAS).contains(x) && (0.0..=CANVAS).contains(y)), "{:?}", app.number.drawing);
 }

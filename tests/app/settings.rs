@@ -23,6 +23,7 @@ fn unusual() -> Settings {
         data_folders: vec!["some/where".into()],
         cuda_folder: Some("some/where/else".into()),
         inference_device: InferenceChoice::Fastest,
+        several_digits: true,
         pen: 14.0,
         smoothing: 0.5,
         log_loss: true,

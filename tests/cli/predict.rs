@@ -30,7 +30,7 @@ fn a_prediction_has_the_promised_shape() {
     write_one(&home.path().join("one.png"));
     let output = run(home.path(), &["predict", "one.png", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(keys(&stdout(&output)), ["path", "digit", "confidence", "probabilities", "is_digit", "digit_score"]);
+    assert_eq!(keys(&stdout(&output)), ["path", "digit", "confidence", "probabilities", "is_digit", "digit_score", "text", "digits"]);
     let object = &objects(&output)[0];
     let probabilities: Vec<f64> = object["probabilities"].as_array().unwrap().iter().map(|p| p.as_f64().unwrap()).collect();
     assert_eq!(probabilities.len(), 10);
@@ -38,6 +38,29 @@ fn a_prediction_has_the_promised_shape() {
     assert_eq!(object["digit"], 1, "{object}");
     assert_eq!(object["confidence"].as_f64(), Some(probabilities[1]));
     assert!(object["is_digit"].is_boolean() && object["digit_score"].is_number());
+    assert_eq!(object["digits"].as_array().map(Vec::len), Some(1));
+    assert_eq!(object["digits"][0]["box"], serde_json::json!([27.0, 15.0, 6.0, 50.0]));
+}
+
+/// Two strokes downwards, side by side.
+const ELEVEN: &str = r#"{"strokes": [[[50, 10], [50, 40], [50, 90]], [[90, 12], [90, 40], [90, 94]]]}"#;
+
+#[test]
+fn several_digits_are_read_as_a_number() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("number.json"), ELEVEN).unwrap();
+    let output = run(home.path(), &["predict", "--json", "number.json"]);
+    let object = &objects(&output)[0];
+    assert_eq!(object["text"], "11", "{object}");
+    let digits = object["digits"].as_array().unwrap();
+    let keys: Vec<_> = digits[0].as_object().unwrap().keys().collect();
+    assert_eq!(keys.len(), 5, "{keys:?}");
+    assert!(["digit", "confidence", "is_digit", "digit_score"].iter().all(|key| !digits[1][key].is_null()), "{object}");
+    assert_eq!(digits[1]["box"], serde_json::json!([90.0, 12.0, 0.0, 82.0]));
+    // What belongs to one digit is nobody's here.
+    assert!(["digit", "confidence", "probabilities", "is_digit", "digit_score"].iter().all(|key| object[key].is_null()), "{object}");
+    let said = stdout(&run(home.path(), &["predict", "number.json"]));
+    assert!(said.starts_with("number.json: 11 (1 — ") && said.lines().count() == 1, "{said}");
 }
 
 #[test]
@@ -65,19 +88,36 @@ fn drawings_of_json_lines_are_named_by_their_line() {
 }
 
 #[test]
-fn a_folder_is_read_in_order_and_without_what_is_not_ours() {
+fn a_folder_is_read_with_all_folders_in_it_in_order_and_without_what_is_hidden_or_not_ours() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("drawings");
-    fs::create_dir_all(folder.join("more")).unwrap();
+    fs::create_dir_all(folder.join("more/deep")).unwrap();
+    fs::create_dir_all(folder.join(".hidden")).unwrap();
     write_one(&folder.join("b.png"));
     write_one(&folder.join("c.JPG"));
+    write_one(&folder.join("._b.png"));
+    write_one(&folder.join(".hidden/e.png"));
     fs::write(folder.join("a.json"), ONE).unwrap();
     fs::write(folder.join("notes.txt"), "not ours").unwrap();
-    write_one(&folder.join("more/d.png"));
+    write_one(&folder.join("more/deep/d.png"));
     let output = run(home.path(), &["predict", "--json", "drawings"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let expected = ["a.json", "b.png", "c.JPG"].map(|name| Path::new("drawings").join(name).display().to_string());
+    let expected = ["a.json", "b.png", "c.JPG", "more/deep/d.png"].map(|name| Path::new("drawings").join(name).display().to_string());
     assert_eq!(paths(&output), expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_but_not_in_circles() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("drawings");
+    fs::create_dir_all(folder.join("in/deep")).unwrap();
+    write_one(&folder.join("in/deep/a.png"));
+    std::os::unix::fs::symlink(&folder, folder.join("in/deep/round")).unwrap();
+    std::os::unix::fs::symlink(folder.join("in/deep"), folder.join("zz")).unwrap();
+    let output = run(home.path(), &["predict", "--json", "drawings"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(paths(&output).len(), 1, "{}", stdout(&output));
 }
 
 #[test]

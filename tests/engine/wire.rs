@@ -12,8 +12,8 @@ use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
 use inkling::records::{
-    Divergence, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, NotDigitsSpec, Replace, RunPosition,
-    StepPoint, Telemetry,
+    DigitPrediction, Divergence, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, NotDigitsSpec,
+    Replace, RunPosition, StepPoint, Telemetry,
 };
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat, Field, InferenceChoice, ModelKind,
@@ -52,7 +52,8 @@ fn every_command_arrives_as_it_left() {
         Command::UseModel(ModelRef::File("a/b c/model.safetensors".into())),
         Command::UseModel(ModelRef::Training(JobId(4))),
         Command::ChooseInferenceDevice { choice: InferenceChoice::Fastest, usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal] },
-        Command::Classify { request: 5, ink },
+        Command::Classify { request: 5, ink: ink.clone() },
+        Command::ReadNumber { request: 5, ink },
         submit(
             6,
             Job::Evaluate(EvaluationSpec {
@@ -132,6 +133,11 @@ fn every_event_arrives_as_it_left() {
         Event::InferenceDevice(DeviceComparison { trials: flaws, ..reads(&[(DeviceChoice::Cpu, 50.0)]) }),
         Event::Classified { request: 1, prediction: Ok(Box::new(prediction(&Ink::default()))) },
         Event::Classified { request: 2, prediction: Err(Problem::NoSuchRun) },
+        Event::NumberRead {
+            request: 3,
+            digits: Ok(vec![DigitPrediction { bounds: [1.0, 2.0, 3.0, 4.0], prediction: prediction(&Ink::default()) }]),
+        },
+        Event::NumberRead { request: 4, digits: Err(Problem::NoSuchRun) },
         Event::Job {
             id: run,
             event: JobEvent::Progress(JobProgress {

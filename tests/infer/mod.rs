@@ -3,6 +3,7 @@
 mod calibration;
 mod compare_devices;
 mod digit_detector;
+mod number;
 mod starter;
 
 use inkling::data::Split;

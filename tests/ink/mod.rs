@@ -4,3 +4,4 @@ mod image_file;
 mod ink_file;
 mod memory;
 mod rasterize;
+mod segment;

@@ -1,6 +1,6 @@
 //! The canvas and what is said about a drawing.
 
-use eframe::egui::{Key, Pos2, accesskit::Role, vec2};
+use eframe::egui::{Key, Modifiers, Pos2, accesskit::Role, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, CANVAS, Checked, Screen};
@@ -288,4 +288,38 @@ fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
     window.get_by_label("Undo").click();
     window.run_steps(3);
     assert_eq!(window.state().app().drawing.strokes(), strokes, "bringing one back can be undone");
+}
+
+#[test]
+fn a_number_is_read_on_the_wide_canvas_and_each_digit_can_be_looked_at() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let mut harness = stage(Panel::Draw, size);
+        harness.state_mut().app.apply(Action::Show(Screen::Draw));
+        harness.run();
+        let square = harness.get_by_label(CANVAS_NAME).rect();
+        assert!((square.width() - square.height()).abs() < 1.0);
+        harness.get_by_label("Several digits").click();
+        harness.run();
+        let wide = harness.get_by_label(CANVAS_NAME).rect();
+        assert!(wide.width() > 2.4 * wide.height() && wide.right() < size[0], "{wide:?}");
+        for (left, points) in [(0.2, 2_u8), (0.7, 6)] {
+            let points: Vec<Pos2> =
+                (0..points).map(|i| wide.min + wide.size() * vec2(left, 0.3 + 0.4 * f32::from(i) / f32::from(points - 1))).collect();
+            stroke(&mut harness, &points, false);
+            serve(&mut harness);
+        }
+        assert_eq!(value(&harness, "Verdict"), "26 (2 — 96 % sure, 6 — 96 % sure)");
+        // The last digit's probabilities, until another is chosen.
+        assert_eq!(value(&harness, "Probability of 6"), "96 %");
+        harness.get_by_label("Digit 1 of 2: 2 — 96 % sure").click();
+        harness.run();
+        assert_eq!(value(&harness, "Probability of 2"), "96 %");
+        let stays = harness.get_by_label(CANVAS_NAME).rect();
+        assert_eq!(stays, wide, "the canvas stays where it was");
+        // The other canvas has a drawing of its own.
+        harness.key_press_modifiers(Modifiers::COMMAND, Key::D);
+        harness.run();
+        assert_eq!(value(&harness, CANVAS_NAME), "empty");
+        assert!(!harness.state().app.settings.several_digits);
+    }
 }

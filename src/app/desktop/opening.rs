@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::app::action::{Action, Screen};
+use crate::app::action::Action;
 use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
@@ -38,9 +38,7 @@ impl App {
     }
 
     pub(in crate::app) fn on_ink(&mut self, file: &Path, ink: &Ink, only: bool) {
-        self.drawing.put(ink);
-        self.drawing_changed();
-        self.screen = Screen::Draw;
+        self.put_ink(ink);
         if !only {
             self.show_notice(Severity::Info, Message::first_of_several(file));
         }

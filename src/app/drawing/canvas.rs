@@ -3,8 +3,10 @@
 use crate::app::settings::PEN;
 use crate::ink::{Ink, Stroke};
 
-/// The side of the canvas in its own units: ten to each pixel of the model's image.
+/// The side of the canvas in its own units: ten to each pixel of the model's image. The height of the one for several digits.
 pub const CANVAS: f32 = 280.0;
+/// The width of the canvas for several digits, in the same units.
+pub const WIDE_CANVAS: f32 = 2.5 * CANVAS;
 
 /// The share of the canvas that drawings from elsewhere fill, as MNIST's digits fill 20 of 28 pixels.
 const FILLED: f32 = 20.0 / 28.0;
@@ -16,17 +18,29 @@ pub struct Drawing {
     past: Vec<Vec<Stroke>>,
     future: Vec<Vec<Stroke>>,
     pen_down: bool,
+    /// The width of the canvas, in its units; [`CANVAS`] is its height.
+    width: f32,
     /// Diameter of the pen, in canvas units.
     pub pen: f32,
 }
 
 impl Default for Drawing {
     fn default() -> Self {
-        Self { strokes: Vec::new(), past: Vec::new(), future: Vec::new(), pen_down: false, pen: 20.0 }
+        Self { strokes: Vec::new(), past: Vec::new(), future: Vec::new(), pen_down: false, width: CANVAS, pen: 20.0 }
     }
 }
 
 impl Drawing {
+    /// An empty canvas for several digits.
+    pub fn wide() -> Self {
+        Self { width: WIDE_CANVAS, ..Self::default() }
+    }
+
+    /// The width and height of the canvas, in its units.
+    pub const fn size(&self) -> [f32; 2] {
+        [self.width, CANVAS]
+    }
+
     /// The strokes, the unfinished one last.
     pub fn strokes(&self) -> &[Stroke] {
         &self.strokes
@@ -68,12 +82,14 @@ impl Drawing {
         if points().next().is_none() {
             return;
         }
-        let ours =
-            ink.pen.is_some_and(|pen| PEN.contains(&pen)) && low.iter().all(|low| *low >= 0.0) && high.iter().all(|high| *high <= CANVAS);
-        let side = (high[0] - low[0]).max(high[1] - low[1]);
-        let scale = if ours || side <= 0.0 { 1.0 } else { FILLED * CANVAS / side };
+        let ours = ink.pen.is_some_and(|pen| PEN.contains(&pen))
+            && low.iter().all(|low| *low >= 0.0)
+            && high.iter().zip(self.size()).all(|(high, edge)| *high <= edge);
+        let fitting = [0, 1].map(|axis| FILLED * self.size()[axis] / (high[axis] - low[axis]));
+        let scale = if ours || fitting.iter().all(|scale| !scale.is_finite()) { 1.0 } else { fitting[0].min(fitting[1]) };
+        let size = self.size();
         let place = |point: &[f32; 2]| {
-            if ours { *point } else { [0, 1].map(|axis| (point[axis] - f32::midpoint(low[axis], high[axis])) * scale + CANVAS / 2.0) }
+            if ours { *point } else { [0, 1].map(|axis| (point[axis] - f32::midpoint(low[axis], high[axis])) * scale + size[axis] / 2.0) }
         };
         let fits = |point: &&[f32; 2]| point.iter().all(|value| value.is_finite());
         let strokes = ink.strokes.iter().map(|stroke| stroke.iter().filter(fits).map(place).collect::<Stroke>());

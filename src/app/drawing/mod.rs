@@ -2,11 +2,13 @@
 
 mod canvas;
 mod inference_device;
+mod number;
 mod prediction_queue;
 mod recent;
 pub mod verdict;
 
-pub use canvas::{CANVAS, Drawing};
+pub use canvas::{CANVAS, Drawing, WIDE_CANVAS};
 pub use inference_device::{InferenceDevice, about_inference_comparison, device_name, inference_row};
+pub use number::NumberCanvas;
 pub use prediction_queue::PredictionQueue;
 pub use recent::RecentDrawings;

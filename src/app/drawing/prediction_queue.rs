@@ -3,18 +3,24 @@
 use crate::records::Prediction;
 
 /// The drawing's newest prediction, and the request in flight.
-#[derive(Clone, Debug, Default)]
-pub struct PredictionQueue {
+#[derive(Clone, Debug)]
+pub struct PredictionQueue<T = Prediction> {
     /// Counts the changes of the drawing; a request carries the count it belongs to.
     newest: u64,
     /// Sent and not answered.
     in_flight: Option<u64>,
     /// Answers to requests up to this one belong to a canvas that was emptied since.
     emptied: u64,
-    prediction: Option<(u64, Prediction)>,
+    prediction: Option<(u64, T)>,
 }
 
-impl PredictionQueue {
+impl<T> Default for PredictionQueue<T> {
+    fn default() -> Self {
+        Self { newest: 0, in_flight: None, emptied: 0, prediction: None }
+    }
+}
+
+impl<T> PredictionQueue<T> {
     /// The drawing changed. Gives the request to send now, if any.
     pub fn changed(&mut self, empty: bool) -> Option<u64> {
         self.newest += 1;
@@ -27,7 +33,7 @@ impl PredictionQueue {
     }
 
     /// A request was answered; `None` where it failed. Gives the request to send next, if the drawing changed meanwhile.
-    pub fn answered(&mut self, request: u64, prediction: Option<Prediction>) -> Option<u64> {
+    pub fn answered(&mut self, request: u64, prediction: Option<T>) -> Option<u64> {
         if self.in_flight != Some(request) {
             return None;
         }
@@ -46,7 +52,7 @@ impl PredictionQueue {
     }
 
     /// The newest prediction of this drawing.
-    pub fn prediction(&self) -> Option<&Prediction> {
+    pub fn prediction(&self) -> Option<&T> {
         self.prediction.as_ref().map(|(_, prediction)| prediction)
     }
 

@@ -1,7 +1,7 @@
 //! A prediction as text.
 
 use crate::app::run::RunView;
-use crate::records::{ModelInfo, ModelRef, Prediction};
+use crate::records::{DigitPrediction, ModelInfo, ModelRef, Prediction};
 use crate::text::format::{capitalised, grouped, percent};
 
 /// From this probability on, a single digit is named without reservation.
@@ -58,6 +58,26 @@ impl Verdict {
             confidence: format!("probably, {sure}"),
             detail: format!("Second guess: {} ({}).", second.0, whole_percent(second.1)),
         }
+    }
+}
+
+/// What was read of writing with several digits, as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumberVerdict {
+    /// The number, with a question mark for what is not a digit: "2026".
+    pub text: String,
+    /// The whole verdict: "2026 (2 — 98 % sure, could be 0 or 6, …)".
+    pub sentence: String,
+}
+
+impl NumberVerdict {
+    /// The verdict of these digits, from left to right.
+    pub fn of(digits: &[DigitPrediction]) -> Self {
+        let figure = |digit: &DigitPrediction| if digit.prediction.is_digit { digit.prediction.digit.to_string() } else { "?".to_owned() };
+        let text: String = digits.iter().map(figure).collect();
+        let each: Vec<_> = digits.iter().map(|digit| Verdict::of(&digit.prediction).sentence).collect();
+        let sentence = format!("{text} ({})", each.join(", "));
+        Self { text, sentence }
     }
 }
 

@@ -95,6 +95,8 @@ pub struct Settings {
     pub inference_device: InferenceChoice,
     /// The pen's diameter, in canvas units.
     pub pen: f32,
+    /// Draw shows the canvas for several digits.
+    pub several_digits: bool,
     /// Smoothing of the curves, 0 to 1.
     pub smoothing: f64,
     /// Loss on a logarithmic scale.
@@ -122,6 +124,7 @@ impl Default for Settings {
             cuda_folder: None,
             inference_device: InferenceChoice::default(),
             pen: 20.0,
+            several_digits: false,
             smoothing: 0.9,
             log_loss: false,
             speed_and_memory: false,

@@ -1,5 +1,6 @@
 //! The inputs of `inkling predict`: which files of a folder count, and which of them are ink files.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -9,24 +10,53 @@ use crate::system::files::open_regular;
 const IMAGES: [&str; 3] = [".png", ".jpg", ".jpeg"];
 const INK: [&str; 6] = [".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"];
 
-/// The file itself, or the images and ink files directly in a folder, sorted by name.
-pub fn files_of(input: &Path) -> Result<Vec<PathBuf>, InkError> {
+/// The file itself, or the images and ink files in a folder and the folders in it, sorted by path. Hidden files and folders are skipped.
+/// Symbolic links are followed, but into no folder a second time, so that none leads in circles. A folder within that cannot be read is
+/// given to `unreadable`.
+pub fn files_of(input: &Path, unreadable: &mut impl FnMut(InkError)) -> Result<Vec<PathBuf>, InkError> {
     if !input.is_dir() {
         return Ok(vec![input.to_owned()]);
     }
-    let unreadable = |error: std::io::Error| InkError::Unreadable { path: input.to_owned(), reason: error.to_string() };
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(input).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.is_file() && (is_named(&path, &IMAGES) || is_named(&path, &INK)) {
-            files.push(path);
+    let mut entered = BTreeSet::new();
+    let mut folders = vec![input.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let listed = folder.canonicalize().and_then(|place| if entered.insert(place) { entries(&folder) } else { Ok(Vec::new()) });
+        let error = |error: std::io::Error| InkError::Unreadable { path: folder.clone(), reason: error.to_string() };
+        match listed.map_err(error) {
+            Err(error) if folder == input => return Err(error),
+            Err(error) => unreadable(error),
+            Ok(paths) => {
+                for path in paths {
+                    if path.is_dir() {
+                        folders.push(path);
+                    } else if path.is_file() && (is_named(&path, &IMAGES) || is_named(&path, &INK)) {
+                        files.push(path);
+                    }
+                }
+            }
         }
     }
     if files.is_empty() {
-        return Err(InkError::Malformed { path: input.to_owned(), reason: "the folder contains no images or ink files".to_owned() });
+        let reason = "neither the folder nor any folder in it contains images (PNG, JPEG) or ink files (JSON, JSON Lines)".to_owned();
+        return Err(InkError::Malformed { path: input.to_owned(), reason });
     }
     files.sort();
     Ok(files)
+}
+
+/// What is in a folder and not hidden, sorted.
+fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        if !entry.file_name().to_string_lossy().starts_with('.') {
+            paths.push(entry.path());
+        }
+    }
+    // The first link to a folder is the one that is followed, whatever order the file system lists them in.
+    paths.sort_by(|a, b| b.cmp(a));
+    Ok(paths)
 }
 
 /// Whether a file is an ink file, by its name or its first bytes; anything else is taken for an image.

@@ -1,21 +1,23 @@
-//! `inkling predict`: recognises the digits in images and ink files.
+//! `inkling predict`: recognises the digits in images and ink files, and reads numbers of several.
 
 mod inputs;
+mod reading;
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use self::inputs::{files_of, is_ink};
+use self::reading::{JsonLine, Reading};
 use super::failure::Failure;
-use super::output::{Output, note};
+use super::output::Output;
+use super::progress::Progress;
 use crate::app::messages::Message;
-use crate::app::verdict::Verdict;
-use crate::infer::{Classifier, Classify};
-use crate::ink::{read_image_file, read_ink_file};
+use crate::infer::Classifier;
+use crate::ink::{Writing, read_ink_file, read_writing_file};
 use crate::problem::Problem;
-use crate::records::{CLASSES, Prediction};
 use crate::text::visible;
+
+/// Folders of more files show how far it is.
+const FEW_FILES: usize = 200;
 
 /// The options of `inkling predict`.
 #[derive(Debug, clap::Args)]
@@ -23,7 +25,7 @@ pub struct Arguments {
     /// Model file [default: the built-in starter model]
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// PNG or JPEG images, ink files (JSON or JSON Lines, optionally gzipped), or folders of these
+    /// PNG or JPEG images, ink files (JSON or JSON Lines, optionally gzipped) of one or several digits, or folders of these
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// Print one JSON object per line to standard output
@@ -31,49 +33,50 @@ pub struct Arguments {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct JsonLine<'a> {
-    path: &'a str,
-    digit: u8,
-    confidence: f32,
-    probabilities: [f32; CLASSES],
-    is_digit: bool,
-    digit_score: f32,
-}
-
 /// Classifies every input; reports those that cannot be read and continues with the rest.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let classifier = arguments.model.as_deref().map_or_else(Classifier::starter, Classifier::open)?;
     let mut output = Output::new(arguments.json);
+    let progress = Progress::new();
     let mut failed = false;
     let mut report = |problem: &Problem| {
         failed = true;
-        note(&Message::from(problem).to_string());
+        progress.note(&Message::from(problem).to_string());
     };
     for input in &arguments.inputs {
-        let files = match files_of(input) {
+        let files = match files_of(input, &mut |error| report(&error.into())) {
             Ok(files) => files,
             Err(error) => {
                 report(&error.into());
                 continue;
             }
         };
-        for file in files {
+        for (index, file) in files.iter().enumerate() {
             if output.closed() {
                 break;
             }
-            classify_file(&classifier, &file, &mut output, &mut report)?;
+            // A folder of few files is done before a bar could be read.
+            if files.len() > FEW_FILES {
+                progress.show(index as f32 / files.len() as f32, &format!("file {} of {}", index + 1, files.len()));
+            }
+            classify_file(&classifier, file, &mut |path, digits| progress.suspend(|| print(path, digits, &mut output)), &mut report)?;
         }
     }
+    drop(progress);
     if failed { Err(Failure::Reported) } else { Ok(()) }
 }
 
-/// Classifies and prints the drawings of one file.
-fn classify_file(classifier: &Classifier, file: &Path, output: &mut Output, report: &mut impl FnMut(&Problem)) -> Result<(), Failure> {
+/// Classifies the writing in one file and prints it, unless nobody wants to see more.
+fn classify_file(
+    classifier: &Classifier,
+    file: &Path,
+    print: &mut impl FnMut(&str, &Reading) -> Result<bool, Failure>,
+    report: &mut impl FnMut(&Problem),
+) -> Result<(), Failure> {
     let name = file.display().to_string();
     if !is_ink(file) {
-        match read_image_file(file).map_err(Problem::from).and_then(|image| Ok(classifier.classify(image)?)) {
-            Ok(prediction) => print(&name, &prediction, output)?,
+        match read_writing_file(file).map_err(Problem::from).and_then(|writing| Reading::of(classifier, &writing)) {
+            Ok(reading) => drop(print(&name, &reading)?),
             Err(problem) => report(&problem),
         }
         return Ok(());
@@ -86,25 +89,25 @@ fn classify_file(classifier: &Classifier, file: &Path, output: &mut Output, repo
         }
     };
     for entry in entries {
-        if output.closed() {
-            break;
-        }
         let line = entry.as_ref().ok().and_then(|entry| entry.line);
-        match entry.map_err(Problem::from).and_then(|entry| Ok(classifier.classify_drawing(&entry.ink)?)) {
-            Ok(prediction) => print(&line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")), &prediction, output)?,
+        match entry.map_err(Problem::from).and_then(|entry| Reading::of(classifier, &Writing::of_ink(&entry.ink))) {
+            Ok(reading) => {
+                if !print(&line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")), &reading)? {
+                    break;
+                }
+            }
             Err(problem) => report(&problem),
         }
     }
     Ok(())
 }
 
-fn print(path: &str, prediction: &Prediction, output: &mut Output) -> Result<(), Failure> {
-    let Prediction { digit, confidence, probabilities, is_digit, digit_score, .. } = *prediction;
-    output.json(&JsonLine { path, digit, confidence, probabilities, is_digit, digit_score })?;
+/// Prints what was read; false when nobody wants to see more.
+fn print(path: &str, reading: &Reading, output: &mut Output) -> Result<bool, Failure> {
     if output.is_json() {
-        return Ok(());
+        output.json(&JsonLine::of(path, reading))?;
+    } else {
+        output.text(&format!("{}: {}", visible::one_line(path), reading.sentence()))?;
     }
-    let Verdict { sentence, detail, .. } = Verdict::of(prediction);
-    let path = visible::one_line(path);
-    output.text(&if detail.is_empty() { format!("{path}: {sentence}") } else { format!("{path}: {sentence}. {detail}") })
+    Ok(!output.closed())
 }

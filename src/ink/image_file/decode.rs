@@ -66,7 +66,7 @@ fn reduce(image: &DynamicImage) -> GrayImage {
         counts[cell] += 1.0;
     }
     let values = sums.iter().zip(&counts).map(|(sum, count)| sum / count).collect();
-    GrayImage { width: columns, height: rows, values }
+    GrayImage { width: columns, height: rows, values, scale: step as f32 }
 }
 
 /// The brightness to fill transparent pixels with: paper that contrasts with what is drawn on it.

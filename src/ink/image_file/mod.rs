@@ -3,7 +3,7 @@
 
 mod budget;
 mod decode;
-mod reframe;
+pub(super) mod reframe;
 mod segment;
 
 use std::io::{BufRead, BufReader, Seek};
@@ -11,6 +11,7 @@ use std::path::Path;
 
 use super::InkError;
 use super::image::{Image, PIXELS, SIDE};
+use super::segment::Writing;
 use crate::system::files::open_regular;
 
 /// The image in a PNG or JPEG file, brought into MNIST's frame as ink is: dark on light or light on dark, with or
@@ -29,11 +30,26 @@ pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<I
     Ok(grey.as_mnist().unwrap_or_else(|| segment::find_ink(&grey).map_or(Image::BLANK, |ink| reframe::reframe(&ink))))
 }
 
+/// What is written in a PNG or JPEG file, divided into pieces each of which belongs to one digit; read as [`read_image_file`] does it.
+pub fn read_writing_file(path: &Path) -> Result<Writing, InkError> {
+    let unreadable = |error: std::io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
+    let file = open_regular(path).map_err(unreadable)?;
+    let size = file.metadata().map_err(unreadable)?.len();
+    let grey = decode::read(BufReader::new(file), size, path)?;
+    Ok(match grey.as_mnist() {
+        Some(image) => Writing::framed(image),
+        None => segment::find_ink(&grey).map_or_else(|| Writing::framed(Image::BLANK), Writing::of_pixels),
+    })
+}
+
 /// A grey image of any size, in rows from the top left: brightness from 0 (black) to 1 (white), or ink from 0 to 1.
-struct GrayImage {
-    width: usize,
-    height: usize,
-    values: Vec<f32>,
+#[derive(Clone, Debug)]
+pub(super) struct GrayImage {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) values: Vec<f32>,
+    /// Pixels of the file along the side of one here.
+    pub(super) scale: f32,
 }
 
 impl GrayImage {

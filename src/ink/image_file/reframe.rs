@@ -21,7 +21,7 @@ const SHORTEST_PATH: f32 = 0.45;
 const MISSED: f32 = 0.03;
 
 /// The image of this ink, whose values go from 0 to 1.
-pub(super) fn reframe(ink: &GrayImage) -> Image {
+pub(in crate::ink) fn reframe(ink: &GrayImage) -> Image {
     let Some(crop) = Crop::around(ink) else { return Image::BLANK };
     let per_pixel = BOX as f32 / crop.longest;
     let pen = 2.0 * pen_radius(&crop.scaled(ink, per_pixel, COARSE)) / COARSE as f32 / per_pixel;

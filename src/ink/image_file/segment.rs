@@ -27,7 +27,7 @@ pub(super) fn find_ink(grey: &GrayImage) -> Option<GrayImage> {
     };
     let stretch = |value: f32| ((value / full - 0.15) / 0.7).clamp(0.0, 1.0);
     let values = over_paper.iter().enumerate().map(|(index, &value)| if near_kept(index) { stretch(value) } else { 0.0 });
-    Some(GrayImage { width: grey.width, height: grey.height, values: values.collect() })
+    Some(GrayImage { values: values.collect(), ..*grey })
 }
 
 /// How far each pixel stands out from the paper towards the ink, and the paper's noise (a standard deviation).

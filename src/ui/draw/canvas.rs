@@ -1,4 +1,4 @@
-//! The canvas: turns pointer, touch and keys into pen actions and paints the ink. The drawing itself belongs to [`App`].
+//! The canvas: turns pointer, touch and keys into pen actions and paints the ink. The drawing itself belongs to [`crate::app::App`].
 
 use eframe::egui::{
     self, Align2, CursorIcon, Event, EventFilter, Key, PointerButton, Pos2, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui,
@@ -6,7 +6,7 @@ use eframe::egui::{
 };
 
 use super::stroke;
-use crate::app::{Action, App, CANVAS};
+use crate::app::{Action, CANVAS, Drawing};
 use crate::ui::style;
 
 /// How far an arrow key moves the pen, in canvas units: about a pixel of the model's image.
@@ -34,16 +34,16 @@ impl Default for Pen {
     }
 }
 
-/// Draws a canvas of `side` by `side` points.
-pub fn show(ui: &mut Ui, app: &App, pen: &mut Pen, side: f32, actions: &mut Vec<Action>) -> Response {
-    let (rect, response) = ui.allocate_exact_size(egui::Vec2::splat(side), Sense::click_and_drag());
-    let scale = side / CANVAS;
+/// Draws a canvas of this width, in points, with the drawing on it.
+pub fn show(ui: &mut Ui, drawing: &Drawing, pen: &mut Pen, width: f32, actions: &mut Vec<Action>) -> Response {
+    let scale = width / drawing.size()[0];
+    let (rect, response) = ui.allocate_exact_size(vec2(width, drawing.size()[1] * scale), Sense::click_and_drag());
     if ui.is_enabled() {
         pointer(ui, rect, scale, pen, actions);
-        keys(ui, &response, pen, actions);
+        keys(ui, &response, drawing.size(), pen, actions);
     }
-    paint(ui, app, rect, scale, &response, pen);
-    let strokes = app.drawing.strokes().len();
+    paint(ui, drawing, rect, scale, &response, pen);
+    let strokes = drawing.strokes().len();
     response.widget_info(|| WidgetInfo {
         current_text_value: Some(match strokes {
             0 => "empty".to_owned(),
@@ -90,7 +90,7 @@ fn pointer(ui: &Ui, rect: Rect, scale: f32, pen: &mut Pen, actions: &mut Vec<Act
     }
 }
 
-fn keys(ui: &Ui, response: &Response, pen: &mut Pen, actions: &mut Vec<Action>) {
+fn keys(ui: &Ui, response: &Response, size: [f32; 2], pen: &mut Pen, actions: &mut Vec<Action>) {
     if !response.has_focus() {
         if std::mem::take(&mut pen.by_key) {
             actions.push(Action::PenUp);
@@ -115,7 +115,7 @@ fn keys(ui: &Ui, response: &Response, pen: &mut Pen, actions: &mut Vec<Action>) 
             }
             _ => continue,
         };
-        pen.at = [(pen.at[0] + dx).clamp(0.0, CANVAS), (pen.at[1] + dy).clamp(0.0, CANVAS)];
+        pen.at = [(pen.at[0] + dx).clamp(0.0, size[0]), (pen.at[1] + dy).clamp(0.0, size[1])];
         if pen.by_key {
             actions.push(Action::PenMove(pen.at));
         }
@@ -125,20 +125,20 @@ fn keys(ui: &Ui, response: &Response, pen: &mut Pen, actions: &mut Vec<Action>) 
 /// From screen to canvas units; a stroke that leaves the canvas follows its edge.
 fn to_canvas(pos: Pos2, rect: Rect, scale: f32) -> [f32; 2] {
     let at = (pos - rect.min) / scale;
-    [at.x.clamp(0.0, CANVAS), at.y.clamp(0.0, CANVAS)]
+    [at.x.clamp(0.0, rect.width() / scale), at.y.clamp(0.0, rect.height() / scale)]
 }
 
-fn paint(ui: &Ui, app: &App, rect: Rect, scale: f32, response: &Response, pen: &Pen) {
+fn paint(ui: &Ui, drawing: &Drawing, rect: Rect, scale: f32, response: &Response, pen: &Pen) {
     let palette = style::palette(ui);
     let painter = ui.painter();
     painter.rect(rect, style::RADIUS, palette.paper, Stroke::new(1.0, palette.line), StrokeKind::Inside);
     let to_screen = |[x, y]: [f32; 2]| rect.min + vec2(x, y) * scale;
-    let width = app.drawing.pen * scale;
-    if app.drawing.strokes().is_empty() {
-        hint(ui, rect, palette);
+    let width = drawing.pen * scale;
+    if drawing.strokes().is_empty() {
+        hint(ui, rect, drawing.size()[0] > CANVAS, palette);
     }
     let clipped = painter.with_clip_rect(rect.shrink(1.0).intersect(ui.clip_rect()));
-    for stroke in app.drawing.strokes() {
+    for stroke in drawing.strokes() {
         let points: Vec<Pos2> = stroke.iter().copied().map(to_screen).collect();
         clipped.extend(stroke::shapes(&points, width, palette.ink));
     }
@@ -162,14 +162,16 @@ fn paint(ui: &Ui, app: &App, rect: Rect, scale: f32, response: &Response, pen: &
 }
 
 /// The prompt on an empty canvas.
-fn hint(ui: &Ui, rect: Rect, palette: style::Palette) {
+fn hint(ui: &Ui, rect: Rect, several: bool, palette: style::Palette) {
     let color = palette.ink.gamma_multiply(0.45);
     let painter = ui.painter();
     let small = rect.width() < 220.0;
     let title = if small { egui::TextStyle::Body } else { egui::TextStyle::Heading }.resolve(ui.style());
-    painter.text(rect.center(), Align2::CENTER_BOTTOM, "Draw a digit here", title, color);
+    let prompt = if several { "Write a number here" } else { "Draw a digit here" };
+    painter.text(rect.center(), Align2::CENTER_BOTTOM, prompt, title, color);
     if !small {
         let below = pos2(rect.center().x, rect.center().y + 6.0);
-        painter.text(below, Align2::CENTER_TOP, "0 to 9, with mouse, pen or finger", egui::TextStyle::Body.resolve(ui.style()), color);
+        let how = if several { "several digits side by side, with mouse, pen or finger" } else { "0 to 9, with mouse, pen or finger" };
+        painter.text(below, Align2::CENTER_TOP, how, egui::TextStyle::Body.resolve(ui.style()), color);
     }
 }

@@ -5,9 +5,10 @@ pub mod bars;
 pub mod canvas;
 mod device;
 pub mod keep;
+mod number;
 mod recent;
 pub mod stroke;
-mod tools;
+pub mod tools;
 mod verdict;
 
 use eframe::egui::{Align, Layout, Rect, RichText, Ui, vec2};
@@ -25,22 +26,28 @@ pub struct DrawView {
     pen: canvas::Pen,
     shown_image: Option<(Image, ImageSheet)>,
     recent: recent::RecentView,
+    number: number::NumberView,
 }
 
 /// Draws the whole screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
-    tools::shortcuts(ui, actions);
-    let arrangement = Arrangement::of(ui.available_size(), ui);
-    let height = arrangement.height();
+    tools::shortcuts(ui, app, actions);
+    let arrangement = Arrangement::of(ui.available_size(), app.draws_several(), ui);
+    let height = arrangement.height;
     let column = Layout::top_down(Align::Min);
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         ui.add_space(arrangement.left);
-        ui.allocate_ui_with_layout(vec2(arrangement.side, height), column, |ui| {
+        ui.allocate_ui_with_layout(vec2(arrangement.canvas.x, height), column, |ui| {
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
             tools::show(ui, app, false, actions);
-            let canvas = canvas::show(ui, app, &mut view.pen, arrangement.side, actions);
-            keep::shortcuts(ui, app, canvas.has_focus(), actions);
+            let shown = canvas::show(ui, app.drawing_shown(), &mut view.pen, arrangement.canvas.x, actions);
+            if app.draws_several() {
+                number::boxes(ui, app, shown.rect);
+                number::digits(ui, app, &mut view.number, actions);
+            } else {
+                keep::shortcuts(ui, app, shown.has_focus(), actions);
+            }
         });
         ui.add_space(Arrangement::GAP);
         ui.allocate_ui_with_layout(vec2(arrangement.column, height), column, |ui| {
@@ -55,19 +62,19 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
 }
 
 /// Where notices cover neither the canvas nor a control, at the lower end: the column beside the canvas. `content` is the whole screen's place.
-pub fn place_for_notices(content: Rect, ui: &Ui) -> Rect {
-    Arrangement::of(content.size(), ui).column_in(content)
+pub fn place_for_notices(content: Rect, app: &App, ui: &Ui) -> Rect {
+    Arrangement::of(content.size(), app.draws_several(), ui).column_in(content)
 }
 
 /// Canvas, verdict and bars in a narrow column beside the plots, at most `height` points high where that leaves a canvas to draw on.
 pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, actions: &mut Vec<Action>) {
-    tools::shortcuts(ui, actions);
+    tools::shortcuts(ui, app, actions);
     let reading = app.prediction();
     let bars = 60.0;
     let rest = style::VERDICT_SMALL * 1.25 + bars + 3.0 * ui.spacing().interact_size.y;
     let side = ui.available_width().min(height - rest).clamp(120.0, 360.0).floor();
     tools::show(ui, app, true, actions);
-    canvas::show(ui, app, &mut view.pen, side, actions);
+    canvas::show(ui, &app.drawing, &mut view.pen, side, actions);
     verdict::verdict(ui, reading, style::VERDICT_SMALL);
     bars::vertical(ui, reading, bars);
     if let Some(reader) = &app.model_in_use {
@@ -78,16 +85,19 @@ pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, ac
 
 /// What can be chosen above, and below it, where notices may cover it for a while, what the model makes of the drawing.
 fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, actions: &mut Vec<Action>) {
-    let reading = app.prediction();
+    let reading = app.prediction_shown();
     verdict::model_choice(ui, app, actions);
     device::show(ui, app, actions);
     let largest = (ui.available_width() * 0.3).max(*style::VERDICT_LARGE.start());
     let size = (height * 0.155).min(largest).clamp(*style::VERDICT_LARGE.start(), *style::VERDICT_LARGE.end());
     match &app.my_digits.collection {
         Some(collection) => keep::prompt(ui, collection, size),
+        None if app.draws_several() => number::verdict(ui, app, size),
         None => verdict::verdict(ui, reading, size),
     }
-    keep::row(ui, app, actions);
+    if !app.draws_several() {
+        keep::row(ui, app, actions);
+    }
     // Two points to a pixel of the image in the lowest window.
     let input = ((height - 525.0) * 0.3 + 84.0).clamp(56.0, 392.0);
     let room = ui.available_height() - input - style::GAP - 2.0 * ui.spacing().item_spacing.y;

@@ -45,6 +45,6 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
         Screen::Hardware => hardware::show(ui, app, actions),
         Screen::MyDigits => my_digits::show(ui, app, &mut views.my_digits, actions),
     });
-    let place = if app.screen == Screen::Draw { draw::place_for_notices(screen.shrink2(style::SCREEN_MARGIN), ui) } else { screen };
+    let place = if app.screen == Screen::Draw { draw::place_for_notices(screen.shrink2(style::SCREEN_MARGIN), app, ui) } else { screen };
     notices::show(ui, place, app, actions);
 }

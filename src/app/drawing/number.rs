@@ -1,0 +1,128 @@
+//! The canvas for several digits, and what the model reads there.
+
+use super::{Drawing, PredictionQueue};
+use crate::app::{App, Screen};
+use crate::ink::{Bounds, Ink};
+use crate::protocol::Command;
+use crate::records::{DigitPrediction, Prediction};
+
+/// Ink that is wider than this, relative to its height, is more than one digit.
+const ONE_DIGIT: f32 = 1.5;
+
+/// The canvas for several digits.
+#[derive(Clone, Debug)]
+pub struct NumberCanvas {
+    /// The writing.
+    pub drawing: Drawing,
+    pub(in crate::app) readings: PredictionQueue<Vec<DigitPrediction>>,
+    /// The digit whose probabilities are shown; the last one, unless another was chosen.
+    chosen: Option<usize>,
+}
+
+impl Default for NumberCanvas {
+    fn default() -> Self {
+        Self { drawing: Drawing::wide(), readings: PredictionQueue::default(), chosen: None }
+    }
+}
+
+impl NumberCanvas {
+    /// The digits that were read, from left to right.
+    pub fn digits(&self) -> &[DigitPrediction] {
+        self.readings.prediction().map_or(&[], Vec::as_slice)
+    }
+
+    /// The number of the digit whose probabilities are shown, from 0 on the left.
+    pub fn chosen(&self) -> Option<usize> {
+        let last = self.digits().len().checked_sub(1)?;
+        Some(self.chosen.map_or(last, |chosen| chosen.min(last)))
+    }
+}
+
+impl App {
+    /// True while the canvas for several digits is shown. The guided collection asks for one digit at a time.
+    pub fn draws_several(&self) -> bool {
+        self.settings.several_digits && self.screen == Screen::Draw && self.my_digits.collection.is_none()
+    }
+
+    /// The drawing on the canvas that is shown.
+    pub fn drawing_shown(&self) -> &Drawing {
+        if self.draws_several() { &self.number.drawing } else { &self.drawing }
+    }
+
+    pub(in crate::app) fn drawing_shown_mut(&mut self) -> &mut Drawing {
+        if self.draws_several() { &mut self.number.drawing } else { &mut self.drawing }
+    }
+
+    /// The newest prediction of the drawing on the canvas, or of the digit on it that was chosen.
+    pub fn prediction_shown(&self) -> Option<&Prediction> {
+        if !self.draws_several() {
+            return self.prediction();
+        }
+        Some(&self.number.digits().get(self.number.chosen()?)?.prediction)
+    }
+
+    pub(in crate::app) fn choose_canvas(&mut self, several: bool) {
+        self.drawing_shown_mut().end();
+        self.settings.several_digits = several;
+        // The model may have changed since it was looked at last.
+        self.drawing_changed();
+    }
+
+    pub(in crate::app) fn choose_digit(&mut self, index: usize) {
+        self.number.chosen = Some(index);
+    }
+
+    /// The drawing on the canvas that is shown changed.
+    pub(in crate::app) fn drawing_changed(&mut self) {
+        if self.draws_several() {
+            self.number.chosen = None;
+            self.read_again();
+        } else if let Some(request) = self.predictions.changed(self.drawing.strokes().is_empty()) {
+            self.classify(request);
+        }
+    }
+
+    /// True while the drawing on the canvas has changed since it was recognised.
+    pub(in crate::app) fn is_behind(&self) -> bool {
+        if self.draws_several() { self.number.readings.is_behind() } else { self.predictions.is_behind() }
+    }
+
+    /// Recognises what is on the canvas again: the model or its weights are others.
+    pub(in crate::app) fn recognize_again(&mut self) {
+        if self.draws_several() { self.read_again() } else { self.drawing_changed() }
+    }
+
+    /// Reads the canvas for several digits again; the digit that was chosen stays chosen.
+    fn read_again(&mut self) {
+        if let Some(request) = self.number.readings.changed(self.number.drawing.strokes().is_empty()) {
+            self.read_number(request);
+        }
+    }
+
+    pub(in crate::app) fn classify(&mut self, request: u64) {
+        let ink = self.drawing.ink();
+        self.send(Command::Classify { request, ink });
+    }
+
+    pub(in crate::app) fn read_number(&mut self, request: u64) {
+        let ink = self.number.drawing.ink();
+        self.send(Command::ReadNumber { request, ink });
+    }
+
+    /// Requests under way will not be answered: the engine was replaced.
+    pub(in crate::app) fn forget_requests(&mut self) {
+        self.predictions.forget_request();
+        self.my_digits.forget_request();
+        self.number.readings.forget_request();
+    }
+
+    /// Puts ink from elsewhere on a canvas that suits it: one that is wider than a digit on the one for several.
+    pub(in crate::app) fn put_ink(&mut self, ink: &Ink) {
+        let finite = |point: &[f32; 2]| point.iter().all(|value| value.is_finite());
+        let bounds = Bounds::of(ink.strokes.iter().flatten().copied().filter(finite));
+        self.screen = Screen::Draw;
+        self.settings.several_digits |= bounds.size(0) > ONE_DIGIT * bounds.size(1) && ink.strokes.len() > 1;
+        self.drawing_shown_mut().put(ink);
+        self.drawing_changed();
+    }
+}

@@ -1,0 +1,108 @@
+//! What was read in one input, as a line of JSON and as a sentence.
+
+use serde::Serialize;
+
+use crate::app::verdict::{NumberVerdict, Verdict};
+use crate::infer::{Classifier, Classify, read_number};
+use crate::ink::{Image, Writing};
+use crate::problem::Problem;
+use crate::records::{CLASSES, DigitPrediction, Prediction};
+
+/// What was read in one input.
+pub enum Reading {
+    /// Several digits, or one.
+    Digits(Vec<DigitPrediction>),
+    /// Nothing is written there; what the model makes of that.
+    Blank(Box<Prediction>),
+}
+
+impl Reading {
+    /// Reads writing with a model.
+    pub fn of(classifier: &Classifier, writing: &Writing) -> Result<Self, Problem> {
+        if writing.is_blank() {
+            return Ok(Self::Blank(Box::new(classifier.classify(Image::BLANK)?)));
+        }
+        Ok(Self::Digits(read_number(classifier, writing)?))
+    }
+
+    /// All of it in a sentence: "7 — 98 % sure", "2026 (2 — 98 % sure, could be 0 or 6, …)".
+    pub fn sentence(&self) -> String {
+        let alone = |prediction: &Prediction| {
+            let Verdict { sentence, detail, .. } = Verdict::of(prediction);
+            if detail.is_empty() { sentence } else { format!("{sentence}. {detail}") }
+        };
+        match self {
+            Self::Blank(prediction) => alone(prediction),
+            Self::Digits(digits) => match digits.as_slice() {
+                [only] => alone(&only.prediction),
+                _ => NumberVerdict::of(digits).sentence,
+            },
+        }
+    }
+
+    fn digits(&self) -> &[DigitPrediction] {
+        match self {
+            Self::Digits(digits) => digits,
+            Self::Blank(_) => &[],
+        }
+    }
+
+    /// The prediction, where it is one digit.
+    fn prediction(&self) -> Option<&Prediction> {
+        match self {
+            Self::Blank(prediction) => Some(prediction),
+            Self::Digits(digits) => match digits.as_slice() {
+                [only] => Some(&only.prediction),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// A line of JSON. What belongs to a single digit is null where there are several.
+#[derive(Serialize)]
+pub struct JsonLine<'a> {
+    path: &'a str,
+    digit: Option<u8>,
+    confidence: Option<f32>,
+    probabilities: Option<[f32; CLASSES]>,
+    is_digit: Option<bool>,
+    digit_score: Option<f32>,
+    text: String,
+    digits: Vec<JsonDigit>,
+}
+
+/// One of the digits, from left to right.
+#[derive(Serialize)]
+struct JsonDigit {
+    digit: u8,
+    confidence: f32,
+    is_digit: bool,
+    digit_score: f32,
+    #[serde(rename = "box")]
+    bounds: [f32; 4],
+}
+
+impl<'a> JsonLine<'a> {
+    /// The line of the input with this name.
+    pub fn of(path: &'a str, reading: &Reading) -> Self {
+        let one = reading.prediction();
+        let digit = |DigitPrediction { bounds, prediction }: &DigitPrediction| JsonDigit {
+            digit: prediction.digit,
+            confidence: prediction.confidence,
+            is_digit: prediction.is_digit,
+            digit_score: prediction.digit_score,
+            bounds: *bounds,
+        };
+        Self {
+            path,
+            digit: one.map(|one| one.digit),
+            confidence: one.map(|one| one.confidence),
+            probabilities: one.map(|one| one.probabilities),
+            is_digit: one.map(|one| one.is_digit),
+            digit_score: one.map(|one| one.digit_score),
+            text: NumberVerdict::of(reading.digits()).text,
+            digits: reading.digits().iter().map(digit).collect(),
+        }
+    }
+}

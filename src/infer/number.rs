@@ -1,0 +1,53 @@
+//! Reading writing with several digits: which candidates are the digits, and which digits they are.
+
+use super::InferError;
+use super::classifier::Classify;
+use crate::ink::{Candidate, Writing};
+use crate::records::{DigitPrediction, Prediction};
+
+/// What it costs a reading that one of its digits does not look like one: the logarithm of a probability.
+const NOT_A_DIGIT: f32 = -3.0;
+/// The same where it is all that is written: people draw what is no digit as well.
+const NOT_A_DIGIT_ALONE: f32 = -1.4;
+
+/// Reads writing from left to right; nothing where nothing is written.
+///
+/// Of all ways to put the pieces together, the one with the greatest sum of log-probabilities is taken (dynamic programming): each
+/// candidate's plausibility by its shape, and the model's probability of the digit that it would be. A single digit is recognised as
+/// [`Classify::classify`] does it.
+pub fn read_number(classifier: &(impl Classify + ?Sized), writing: &Writing) -> Result<Vec<DigitPrediction>, InferError> {
+    // The best way to read the first pieces, by their number: its sum and its last digit.
+    let mut best: Vec<Option<(f32, Candidate, Prediction)>> = vec![None; writing.piece_count() + 1];
+    let sum_before = |best: &[Option<(f32, Candidate, Prediction)>], pieces: usize| match pieces {
+        0 => Some(0.0),
+        _ => best.get(pieces)?.as_ref().map(|(sum, ..)| *sum),
+    };
+    for candidate in writing.candidates() {
+        let end = candidate.pieces.end;
+        let Some(before) = sum_before(&best, candidate.pieces.start) else { continue };
+        // No probability makes up for what its shape costs.
+        if sum_before(&best, end).is_some_and(|known| known >= before + candidate.plausibility) {
+            continue;
+        }
+        let prediction = classifier.classify(writing.image(candidate.pieces.clone()))?;
+        let unlike = match (prediction.is_digit, candidate.pieces.len() == writing.piece_count()) {
+            (true, _) => 0.0,
+            (false, false) => NOT_A_DIGIT,
+            (false, true) => NOT_A_DIGIT_ALONE,
+        };
+        let sum = before + candidate.plausibility + prediction.confidence.max(f32::MIN_POSITIVE).ln() + unlike;
+        if sum_before(&best, end).is_none_or(|known| sum > known)
+            && let Some(place) = best.get_mut(end)
+        {
+            *place = Some((sum, candidate, prediction));
+        }
+    }
+    let mut digits = Vec::new();
+    let mut end = writing.piece_count();
+    while let Some((_, candidate, prediction)) = best.get_mut(end).and_then(Option::take) {
+        end = candidate.pieces.start;
+        digits.push(DigitPrediction { bounds: candidate.bounds.rectangle(), prediction });
+    }
+    digits.reverse();
+    Ok(digits)
+}

@@ -1,0 +1,129 @@
+//! Divides writing with several digits into candidates for single digits, from left to right. Which of them are digits, a classifier has to say:
+//! see the room `infer`.
+//!
+//! The standard way to read a string of digits (over-segmentation; Casey & Lecolinet 1996, "A survey of methods and strategies in character
+//! segmentation"): [`strokes`] and [`pixels`] divide the writing into pieces, rather too many than too few, [`candidates`] puts consecutive
+//! pieces together to what may be a digit, and says how plausible that is by its shape alone.
+
+mod bounds;
+mod candidates;
+mod pixels;
+mod strokes;
+
+use super::image::Image;
+use super::image_file::GrayImage;
+use super::image_file::reframe::reframe;
+use super::rasterize::rasterize;
+use super::strokes::Ink;
+
+pub use self::bounds::Bounds;
+pub use self::candidates::Candidate;
+
+/// The height of writing is at least this, relative to the width of its widest piece: that of a dash is not its own.
+const FLATTEST: f32 = 0.2;
+
+/// Writing, divided into pieces each of which belongs to one digit. Pieces are numbered from left to right.
+#[derive(Clone, Debug)]
+pub struct Writing {
+    pieces: Vec<Piece>,
+    content: Content,
+    /// The height of the writing: that of its highest piece, in the unit of the bounds.
+    height: f32,
+}
+
+/// What the pieces are parts of.
+#[derive(Clone, Debug)]
+enum Content {
+    /// A drawing.
+    Ink(Ink),
+    /// The ink of an image file, from 0 to 1 per pixel.
+    Pixels(GrayImage),
+    /// An image in MNIST's frame, which holds one digit.
+    Framed(Box<Image>),
+}
+
+/// A stroke or a part of one, or connected pixels or a part of them.
+#[derive(Clone, Debug, Default)]
+struct Piece {
+    bounds: Bounds,
+    /// The strokes, where the writing is a drawing.
+    strokes: Vec<super::strokes::Stroke>,
+    /// The indices of the pixels, where it is an image.
+    pixels: Vec<usize>,
+    /// What it was cut from, by its number, and which part of that it is.
+    cut_from: Option<(usize, usize)>,
+}
+
+impl Piece {
+    /// True when both are parts of one stroke or of connected pixels.
+    fn is_cut_from_same(&self, other: &Self) -> bool {
+        self.cut_from.is_some_and(|(whole, _)| other.cut_from.is_some_and(|(other, _)| whole == other))
+    }
+
+    /// True when a stroke of this one crosses or touches a stroke of the other. Parts of an image never do: they would be one.
+    fn crosses(&self, other: &Self) -> bool {
+        let apart = |axis: usize| self.bounds.low[axis].max(other.bounds.low[axis]) > self.bounds.high[axis].min(other.bounds.high[axis]);
+        !apart(0) && !apart(1) && self.strokes.iter().any(|a| other.strokes.iter().any(|b| strokes::cross(a, b)))
+    }
+}
+
+impl Writing {
+    /// The pieces of a drawing. Points that are not finite are left out.
+    pub fn of_ink(ink: &Ink) -> Self {
+        let pieces = strokes::pieces(ink);
+        Self::new(pieces, Content::Ink(ink.clone()))
+    }
+
+    /// The pieces of the ink that was found in an image file.
+    pub(super) fn of_pixels(ink: GrayImage) -> Self {
+        let pieces = pixels::pieces(&ink);
+        Self::new(pieces, Content::Pixels(ink))
+    }
+
+    /// An image that is in MNIST's frame already.
+    pub(super) fn framed(image: Image) -> Self {
+        let bounds = Bounds { low: [0.0; 2], high: [super::SIDE as f32; 2] };
+        Self::new(vec![Piece { bounds, ..Piece::default() }], Content::Framed(Box::new(image)))
+    }
+
+    fn new(mut pieces: Vec<Piece>, content: Content) -> Self {
+        pieces.sort_by(|a, b| a.bounds.middle(0).total_cmp(&b.bounds.middle(0)));
+        let largest = |axis: usize| pieces.iter().map(|piece| piece.bounds.size(axis)).fold(0.0, f32::max);
+        let height = largest(1).max(FLATTEST * largest(0));
+        Self { pieces, content, height }
+    }
+
+    /// True when nothing is written.
+    pub fn is_blank(&self) -> bool {
+        match &self.content {
+            Content::Ink(_) | Content::Pixels(_) => self.pieces.is_empty(),
+            Content::Framed(image) => image.is_blank(),
+        }
+    }
+
+    /// How many pieces there are.
+    pub const fn piece_count(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// The unit of the pieces' bounds, in that of the candidates'.
+    const fn unit(&self) -> f32 {
+        match &self.content {
+            Content::Pixels(ink) => ink.scale,
+            Content::Ink(_) | Content::Framed(_) => 1.0,
+        }
+    }
+
+    /// The image that models take as input of these pieces, as if nothing else were written.
+    pub fn image(&self, pieces: std::ops::Range<usize>) -> Image {
+        let all = pieces.len() == self.pieces.len();
+        let parts = self.pieces.get(pieces).unwrap_or_default();
+        match &self.content {
+            Content::Framed(image) => Image::clone(image),
+            Content::Ink(ink) if all => rasterize(ink),
+            Content::Ink(ink) => rasterize(&Ink { strokes: strokes::joined(parts), pen: ink.pen }),
+            Content::Pixels(ink) if all => reframe(ink),
+            Content::Pixels(ink) => reframe(&pixels::only(ink, parts.iter().flat_map(|piece| &piece.pixels))),
+        }
+    }
+}
