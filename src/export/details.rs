@@ -25,11 +25,16 @@ pub fn sections(model: &ExportedModel) -> Vec<Section> {
 fn signature(model: &ExportedModel) -> Vec<Row> {
     let card = &model.file.card;
     let (Calibration { temperature, digit_threshold }, labels) = (card.calibration, card.labels.join(", "));
+    let score = if model.file.net.digit_detector().is_some() {
+        "score of the digit detector, whose weights are in model.safetensors,"
+    } else {
+        "log-sum-exp of the logits, before they are divided,"
+    };
     vec![
         ("Input", model.preprocessing().into()),
         ("Output", format!("one logit for each of {labels}; softmax of the logits divided by the temperature gives probabilities").into()),
         ("Temperature", format!("{temperature:.3}, fitted on validation images (Guo et al. 2017)").into()),
-        ("Not a digit", format!("if the log-sum-exp of the logits, before they are divided, is below {digit_threshold:.3}").into()),
+        ("Not a digit", format!("if the {score} is below {digit_threshold:.3}").into()),
         ("Parameters", grouped(parameter_count(card.model)).into()),
     ]
 }

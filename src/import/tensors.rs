@@ -36,6 +36,8 @@ impl<'a> Weights<'a> {
     /// Opens the file with these bytes. Errors say what it is instead, if that can be told.
     pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
         let weights = match bytes {
+            // The header, which is JSON, comes after its length, whose first bytes may be any.
+            [_, _, _, _, 0, 0, 0, 0, b'{', ..] => Self::Safetensors(SafetensorsFile::read(bytes)?),
             [b'P', b'K', 3, 4, ..] => Self::StateDict(StateDict::open(bytes)?),
             [0x80, 2..=5, ..] => {
                 return Err("it has the format of PyTorch before 1.6; load it in PyTorch and save its state_dict() again".to_owned());
@@ -43,8 +45,7 @@ impl<'a> Weights<'a> {
             [0x08, _, 0x12 | 0x1A, ..] => return Err("it is an ONNX file, which Inkling can export but not import".to_owned()),
             [0x89, b'H', b'D', b'F', ..] => return Err("it is a Keras or HDF5 file".to_owned()),
             [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => return Err("it is an image".to_owned()),
-            // The header, which is JSON, comes after its length.
-            [_, _, _, _, _, _, _, _, b'{', ..] => Self::Safetensors(SafetensorsFile::read(bytes)?),
+            [_, _, _, _, _, _, _, _, b'{', ..] => return Err("it is a safetensors file with a header that is far too long".to_owned()),
             _ => return Err("it is neither a safetensors file nor a PyTorch state dict".to_owned()),
         };
         let tensors = weights.tensors();

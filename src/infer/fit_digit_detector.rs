@@ -21,8 +21,6 @@ const LEARNING_RATE: f32 = 3e-3;
 const WEIGHT_DECAY: f32 = 1e-2;
 /// Images whose features are computed at a time.
 const CHUNK: usize = 256;
-/// Makes other drawings than those of a run's training data, which have small seeds.
-const SEED: u64 = 0x0D16_17DE_7EC7_0000;
 /// Added to standard deviations: features that hardly ever change say little.
 const LEAST_DEVIATION: f32 = 1e-3;
 
@@ -39,11 +37,11 @@ pub fn fit_digit_detector(
     let mut pixels = sample(images, if are_digits { DRAWINGS / 2 } else { DRAWINGS }, seed);
     if are_digits {
         let missing = DRAWINGS - pixels.len() / PIXELS;
-        pixels.extend(builtin::generate(seed ^ SEED, missing, 0, &mut progress.part(0.0, 0.1))?.train.images);
+        pixels.extend(builtin::digits(seed, missing));
     }
     let digits = pixels.len() / PIXELS;
-    pixels.extend(builtin::not_digits(seed ^ SEED, DRAWINGS));
-    let mut rows = rows(net, &pixels, &mut progress.part(0.1, 0.6))?;
+    pixels.extend(builtin::not_digits(seed, DRAWINGS));
+    let mut rows = rows(net, &pixels, &mut progress.part(0.0, 0.6))?;
     let inputs = rows.len() / (pixels.len() / PIXELS);
     let moments = standardize(&mut rows, inputs);
     let labels: Vec<u8> = (0..pixels.len() / PIXELS).map(|row| u8::from(row < digits)).collect();

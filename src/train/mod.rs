@@ -6,6 +6,7 @@ mod batches;
 mod best_checkpoint;
 mod checkpoint;
 mod device_loader;
+mod digit_detector;
 mod error;
 mod fine_tune;
 mod learning_probe;

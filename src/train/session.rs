@@ -10,6 +10,7 @@ use std::thread::Scope;
 use super::TrainError;
 use super::batches::Batches;
 use super::checkpoint::Checkpoint;
+use super::digit_detector::with_digit_detector;
 use super::loader::Shuffle;
 use super::metrics::MetricAccumulator;
 use super::micro_batches::MicroBatcher;
@@ -21,10 +22,9 @@ use super::run_clock::RunClock;
 use super::stepper::Stepper;
 use super::trained_model::{TrainOutcome, TrainedModel};
 use crate::data::{DataSet, ValidationSplit};
-use crate::infer::{fit_digit_detector, measure};
+use crate::infer::measure;
 use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
-use crate::progress::Unwatched;
 use crate::records::{Calibration, EpochRecord, Intervention, Telemetry};
 use crate::run_config::RunConfig;
 
@@ -193,20 +193,9 @@ fn run<'scope, 'env>(
         return Ok(if end == Some(EndRequest::Interrupt) { TrainOutcome::Interrupted } else { TrainOutcome::Unfinished });
     };
     net.set_weights(&best.weights)?;
-    let fitted = interruptibly(&net, &mut clock, observer, |progress| {
-        fit_digit_detector(&net, &data.train.images, config.data.is_of_digits(), config.seed, &mut |done: f32| {
-            // A run that was stopped still gets it: it takes no longer than an epoch of a small network.
-            if end.is_none() { progress(done) } else { Ok(()) }
-        })
-    })?;
-    let (net, calibration) = match fitted {
-        Ok(detector) => {
-            let net = net.with_digit_detector(Some(detector));
-            let calibration = measure(&net, best.calibration.temperature, &validation, &mut Unwatched)?.calibration(&validation.labels);
-            (net, calibration)
-        }
-        Err(EndRequest::Stop) => (net, best.calibration),
-        Err(EndRequest::Interrupt) => return Ok(TrainOutcome::Interrupted),
+    let Some((net, calibration)) = with_digit_detector(net, best.calibration, config, data, &validation, &mut clock, observer, &mut end)
+    else {
+        return Ok(TrainOutcome::Interrupted);
     };
     let mut test = None;
     if end.is_none() && !data.test.is_empty() {

@@ -36,8 +36,7 @@ fn every_network_has_features_that_its_last_layer_makes_the_logits_of() {
 #[test]
 fn it_tells_digits_from_drawings_that_are_none() {
     let file = fitted(1);
-    let digits = builtin::generate(99, 300, 0, &mut Unwatched).unwrap().train;
-    let (digits, others) = (scores(&file.net, &digits.images), scores(&file.net, &builtin::not_digits(99, 300)));
+    let (digits, others) = (scores(&file.net, &builtin::digits(99, 300)), scores(&file.net, &builtin::not_digits(99, 300)));
     let above: usize = digits.iter().map(|digit| others.iter().filter(|other| *other < digit).count()).sum();
     let area = above as f64 / (digits.len() * others.len()) as f64;
     assert!(area > 0.93, "area under the ROC curve {area}");

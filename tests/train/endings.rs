@@ -51,7 +51,7 @@ fn a_run_that_gets_no_better_ends_and_keeps_its_best_epoch() {
     assert_eq!(summary.kept_epoch, Some(best as u32 + 1));
     assert_eq!(summary.kept(), Some(&epochs[best]));
     assert!(trained.net.weights().unwrap() == watcher.weights[best]);
-    assert_eq!(trained.calibration, watcher.calibrations[best]);
+    assert_eq!(trained.calibration.temperature, watcher.calibrations[best].temperature);
     assert_eq!(trained.model_file().card.epochs, best as u32 + 1);
     let said = Intervention::StoppedEarly { epoch: epochs.len() as u32, best_epoch: best as u32 + 1 };
     assert_eq!(watcher.interventions, [said]);

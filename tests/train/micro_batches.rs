@@ -27,7 +27,7 @@ fn gradients_add_up_to_the_whole_batchs() {
     let trained = train(&of, &data, &mut watcher).unwrap().unwrap();
     assert_eq!(watcher.steps.len(), 1);
     // Three micro-batches, and one look while validating.
-    assert_eq!(watcher.between, 4);
+    assert_eq!(watcher.between_before, [4]);
 
     let ValidationSplit { train: positions, .. } = ValidationSplit::new(&data.train, of.seed);
     assert!(positions.len() > 2 * micro_batch_size(of.model));

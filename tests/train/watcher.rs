@@ -29,6 +29,8 @@ pub struct Watcher {
     pub probe: Option<LearningProbe>,
     /// Hold this long in each `between`.
     pub hold: Duration,
+    /// Calls of `between` before the end of each epoch.
+    pub between_before: Vec<u64>,
     /// The weights at the end of each epoch.
     pub weights: Vec<Vec<Vec<f32>>>,
     /// The epochs the run had behind it when it began.
@@ -85,6 +87,7 @@ impl Observer for Watcher {
 
     fn epoch(&mut self, record: &EpochRecord, net: &Net, calibration: Calibration) {
         self.epochs.push(*record);
+        self.between_before.push(self.between);
         self.calibrations.push(calibration);
         self.weights.push(net.weights().unwrap());
     }

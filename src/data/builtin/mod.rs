@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::dataset::{DataSet, Split};
 use super::error::DataError;
-use crate::ink::{Ink, PIXELS};
+use crate::ink::{Image, Ink, PIXELS};
 use crate::math::random::Random;
 use crate::progress::{Cancelled, Progress};
 
@@ -45,13 +45,25 @@ pub fn ink(digit: u8, variant: Option<usize>, seed: u64, index: u64) -> Ink {
     handwriting::write(digit, variant, &mut random).ink
 }
 
+/// So many images of digits, 784 pixels each, which no data set holds.
+pub fn digits(seed: u64, count: usize) -> Vec<u8> {
+    scanned(count, |index| {
+        let mut random = Random::stream(seed, "further built-in digit", index);
+        handwriting::write((index % 10) as u8, None, &mut random).scan(&mut random)
+    })
+}
+
 /// So many images of drawings that are no digits, 784 pixels each: letters and signs, scribbles, lines, digits on top of each other.
 pub fn not_digits(seed: u64, count: usize) -> Vec<u8> {
+    scanned(count, |index| {
+        let mut random = Random::stream(seed, "built-in drawing that is no digit", index);
+        not_digits::draw(&mut random).scan(&mut random)
+    })
+}
+
+fn scanned(count: usize, scan: impl Fn(u64) -> Image + Sync) -> Vec<u8> {
     let mut images = vec![0; count * PIXELS];
-    images.par_chunks_mut(PIXELS).enumerate().for_each(|(index, image)| {
-        let mut random = Random::stream(seed, "built-in drawing that is no digit", index as u64);
-        image.copy_from_slice(not_digits::draw(&mut random).scan(&mut random).pixels());
-    });
+    images.par_chunks_mut(PIXELS).enumerate().for_each(|(index, image)| image.copy_from_slice(scan(index as u64).pixels()));
     images
 }
 
