@@ -12,8 +12,8 @@ use crate::optim::{Optimizer, OptimizerConfig};
 use crate::progress::Progress;
 use crate::run_config::{OptimizerKind, RunConfig};
 
-/// Drawings of each kind.
-const DRAWINGS: usize = 4096;
+/// Drawings of each kind: as many as there are images to learn from, within these limits.
+const DRAWINGS: [usize; 2] = [512, 4096];
 /// Passes over them.
 const EPOCHS: usize = 12;
 const BATCH: usize = 128;
@@ -34,13 +34,15 @@ pub fn fit_digit_detector(
     seed: u64,
     progress: &mut impl Progress,
 ) -> Result<DigitDetector, InferError> {
-    let mut pixels = sample(images, if are_digits { DRAWINGS / 2 } else { DRAWINGS }, seed);
+    let [fewest, most] = DRAWINGS;
+    let drawings = if images.is_empty() { most } else { (images.len() / PIXELS).clamp(fewest, most) };
+    let mut pixels = sample(images, if are_digits { drawings / 2 } else { drawings }, seed);
     if are_digits {
-        let missing = DRAWINGS - pixels.len() / PIXELS;
+        let missing = drawings - pixels.len() / PIXELS;
         pixels.extend(builtin::digits(seed, missing));
     }
     let digits = pixels.len() / PIXELS;
-    pixels.extend(builtin::not_digits(seed, DRAWINGS));
+    pixels.extend(builtin::not_digits(seed, drawings));
     let mut rows = rows(net, &pixels, &mut progress.part(0.0, 0.6))?;
     let inputs = rows.len() / (pixels.len() / PIXELS);
     let moments = standardize(&mut rows, inputs);
