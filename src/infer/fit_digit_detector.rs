@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::run_config::{OptimizerKind, RunConfig};
 
 /// Drawings of each kind: as many as there are images to learn from, within these limits.
-const DRAWINGS: [usize; 2] = [512, 4096];
+const DRAWINGS: [usize; 2] = [128, 4096];
 /// Passes over them.
 const EPOCHS: usize = 12;
 const BATCH: usize = 128;
