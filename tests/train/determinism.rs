@@ -13,6 +13,9 @@ use crate::synthetic::{resume, square_set, train};
 /// Runs that are tried, unless the environment asks for more.
 const CASES: u64 = 12;
 
+/// More than the times a run is asked after its last step. What it does there begins anew each time, so it must be left alone at some time.
+const AT_THE_END: u64 = 24;
+
 fn cases() -> u64 {
     std::env::var("INKLING_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES)
 }
@@ -95,7 +98,7 @@ fn in_pieces(of: &RunConfig, data: &DataSet, random: &mut Random, mut left: u64)
         pieces += 1;
         // A run that is interrupted while it is tested has handed over its last checkpoint before.
         from = watcher.checkpoints.last().cloned().or(from);
-        left = left.saturating_sub(watcher.between).max(1) + 1;
+        left = left.saturating_sub(watcher.between).max(AT_THE_END);
         let ended = !matches!(outcome, Ok(None));
         computed.add(watcher, outcome.ok().flatten());
         if ended {
