@@ -136,7 +136,7 @@ fn a_better_model_is_taken_over_and_given_back() {
     }
     assert!(engine.heard.iter().filter_map(submitted).any(|(_, job)| *job == Job::FineTune(ModelRef::Starter)));
     let said = &app.notices.last().unwrap().message;
-    assert_eq!(said.what, "Fine-tuned: 92 % → 100 % of yours; Built-in digits 99.5 % → 99.5 %.");
+    assert_eq!(said.what, "Fine-tuned: from 92 % to 100 % of yours; Built-in digits from 99.5 % to 99.5 %.");
     assert_eq!(app.model_in_use.as_ref().unwrap().reference, ModelRef::File("tuned/model.safetensors".into()));
     app.apply(Action::UndoFineTune);
     for _ in 0..2 {
