@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 # By then the window has saved its settings, unless a fault keeps it from that; and on a machine with much else to do.
-SETTINGS_SECONDS, PATIENT_SECONDS = 5, 30
+SETTINGS_SECONDS, PATIENT_SECONDS = 5, 90
 TRAIN = ["--model", "tiny", "--epochs", "2", "--batch-size", "64", "--augmentation", "off", "--threads", "1"]
 
 
