@@ -14,7 +14,8 @@ use crate::text::format::{capitalised, grouped, percent};
 impl Message {
     /// A model was fine-tuned on the person's drawings, and taken over or not.
     pub fn fine_tuned(tuned: &FineTuned) -> Self {
-        let change = |figures: BeforeAfter, places| format!("from {} to {}", percent(figures.before(), places), percent(figures.after(), places));
+        let change =
+            |figures: BeforeAfter, places| format!("from {} to {}", percent(figures.before(), places), percent(figures.after(), places));
         let figures = format!("{} of yours; {} {}", change(tuned.mine, 0), tuned.old_data.label(), change(tuned.old, 1));
         let apart = match tuned.held_out {
             Some(apart) => {
