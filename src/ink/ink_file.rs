@@ -1,4 +1,4 @@
-//! Reads ink files: JSON or JSON lines, gzipped or not, told apart by content.
+//! Reads ink files: JSON or JSON lines, gzipped or not, distinguished by content.
 
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -3,6 +3,7 @@
 //! same code. Depends on no tensors, models or windows.
 
 mod distance;
+mod gray_image;
 mod image;
 mod image_file;
 mod ink_file;

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
-use super::GrayImage;
 use super::budget::{Share, allowed, needed};
 use crate::ink::InkError;
+use crate::ink::gray_image::GrayImage;
 
 /// The largest file, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;

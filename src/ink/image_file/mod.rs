@@ -1,15 +1,17 @@
 //! Reads image files: a photograph, scan or screenshot of one digit becomes the same 28x28 image as ink would.
-//! [`decode`] reads the file within the memory that [`budget`] allows, [`segment`] separates ink from paper, [`reframe`] brings the ink into MNIST's frame.
+//! [`decode`] reads the file within the memory that [`budget`] allows, [`foreground`] separates ink from paper, [`reframe`] brings the ink into MNIST's frame.
 
 mod budget;
 mod decode;
+mod foreground;
 pub(super) mod reframe;
-mod segment;
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 
 use super::InkError;
+use super::gray_image::GrayImage;
 use super::image::{Image, PIXELS, SIDE};
 use super::segment::Writing;
 use crate::system::files::open_regular;
@@ -18,68 +20,44 @@ use crate::system::files::open_regular;
 /// without transparency, of any size, unevenly lit. A file that follows MNIST's conventions already is taken as it is. A
 /// file without anything on it gives [`Image::BLANK`].
 pub fn read_image_file(path: &Path) -> Result<Image, InkError> {
-    let unreadable = |error: std::io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
-    let file = open_regular(path).map_err(unreadable)?;
-    let size = file.metadata().map_err(unreadable)?.len();
-    read_image(BufReader::new(file), size, path)
+    let (file, size) = open(path)?;
+    read_image(file, size, path)
 }
 
 /// The same for a file of `size` bytes that is open already; errors name `path`.
 pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Image, InkError> {
     let grey = decode::read(file, size, path)?;
-    Ok(grey.as_mnist().unwrap_or_else(|| segment::find_ink(&grey).map_or(Image::BLANK, |ink| reframe::reframe(&ink))))
+    Ok(as_mnist(&grey).unwrap_or_else(|| foreground::find_ink(&grey).map_or(Image::BLANK, |ink| reframe::reframe(&ink))))
 }
 
 /// What is written in a PNG or JPEG file, divided into pieces each of which belongs to one digit; read as [`read_image_file`] does it.
 pub fn read_writing_file(path: &Path) -> Result<Writing, InkError> {
-    let unreadable = |error: std::io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
-    let file = open_regular(path).map_err(unreadable)?;
-    let size = file.metadata().map_err(unreadable)?.len();
-    let grey = decode::read(BufReader::new(file), size, path)?;
-    Ok(match grey.as_mnist() {
+    let (file, size) = open(path)?;
+    let grey = decode::read(file, size, path)?;
+    Ok(match as_mnist(&grey) {
         Some(image) => Writing::framed(image),
-        None => segment::find_ink(&grey).map_or_else(|| Writing::framed(Image::BLANK), Writing::of_pixels),
+        None => foreground::find_ink(&grey).map_or_else(|| Writing::framed(Image::BLANK), Writing::of_pixels),
     })
 }
 
-/// A grey image of any size, in rows from the top left: brightness from 0 (black) to 1 (white), or ink from 0 to 1.
-#[derive(Clone, Debug)]
-pub(super) struct GrayImage {
-    pub(super) width: usize,
-    pub(super) height: usize,
-    pub(super) values: Vec<f32>,
-    /// Pixels of the file along the side of one here.
-    pub(super) scale: f32,
+/// An image file and its size in bytes.
+fn open(path: &Path) -> Result<(BufReader<File>, u64), InkError> {
+    let unreadable = |error: std::io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
+    let file = open_regular(path).map_err(unreadable)?;
+    let size = file.metadata().map_err(unreadable)?.len();
+    Ok((BufReader::new(file), size))
 }
 
-impl GrayImage {
-    fn at(&self, x: usize, y: usize) -> f32 {
-        self.values[y * self.width + x]
+/// The image itself (or its negative) when it is in MNIST's frame: 28x28, dark margin, ink 20 pixels long and centred by mass.
+fn as_mnist(grey: &GrayImage) -> Option<Image> {
+    if (grey.width, grey.height) != (SIDE, SIDE) {
+        return None;
     }
-
-    /// Column and row of value `index`.
-    fn position(&self, index: usize) -> (usize, usize) {
-        (index % self.width, index / self.width)
+    let mut pixels = [0; PIXELS];
+    for (pixel, value) in pixels.iter_mut().zip(&grey.values) {
+        *pixel = (value * 255.0).round() as u8;
     }
-
-    /// The distance of pixel `index` from the nearest edge of the image; 0 is on it.
-    fn distance_to_edge(&self, index: usize) -> usize {
-        let (x, y) = self.position(index);
-        x.min(y).min(self.width - 1 - x).min(self.height - 1 - y)
-    }
-
-    /// The image itself (or its negative) when it is in MNIST's frame: 28x28, dark margin, ink 20 pixels long and
-    /// centred by mass.
-    fn as_mnist(&self) -> Option<Image> {
-        if (self.width, self.height) != (SIDE, SIDE) {
-            return None;
-        }
-        let mut pixels = [0; PIXELS];
-        for (pixel, value) in pixels.iter_mut().zip(&self.values) {
-            *pixel = (value * 255.0).round() as u8;
-        }
-        [pixels, pixels.map(|pixel| 255 - pixel)].into_iter().find(follows_mnist).map(Image::new)
-    }
+    [pixels, pixels.map(|pixel| 255 - pixel)].into_iter().find(follows_mnist).map(Image::new)
 }
 
 fn follows_mnist(pixels: &[u8; PIXELS]) -> bool {

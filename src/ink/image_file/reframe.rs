@@ -1,7 +1,7 @@
 //! Brings the ink found in an image file into MNIST's frame: cropped, scaled to the box, its strokes redrawn at the usual width, centred.
 
-use super::GrayImage;
 use crate::ink::distance::distances;
+use crate::ink::gray_image::GrayImage;
 use crate::ink::image::{Image, SIDE};
 use crate::ink::mnist_frame::{BOX, Coverage};
 use crate::ink::rasterize::{EDGE, PEN};
@@ -47,17 +47,9 @@ struct Crop {
 
 impl Crop {
     fn around(ink: &GrayImage) -> Option<Self> {
-        let mut low = [f32::INFINITY; 2];
-        let mut high = [f32::NEG_INFINITY; 2];
-        for (index, _) in ink.values.iter().enumerate().filter(|(_, value)| **value > 0.25) {
-            let (x, y) = ink.position(index);
-            for (axis, place) in [x as f32, y as f32].into_iter().enumerate() {
-                low[axis] = low[axis].min(place);
-                high[axis] = high[axis].max(place + 1.0);
-            }
-        }
-        let longest = (high[0] - low[0]).max(high[1] - low[1]);
-        longest.is_finite().then(|| Self { middle: [f32::midpoint(low[0], high[0]), f32::midpoint(low[1], high[1])], longest })
+        let bounds = ink.bounds((0..ink.values.len()).filter(|&index| ink.values[index] > 0.25));
+        let longest = bounds.size(0).max(bounds.size(1));
+        (longest > 0.0).then(|| Self { middle: [bounds.middle(0), bounds.middle(1)], longest })
     }
 
     /// The ink on an image subdivided into `fine` by `fine` subpixels a pixel, `scale` image pixels for each pixel of the file, averaged where it shrinks.
@@ -140,19 +132,17 @@ fn redraw(fine: &mut [f32], radius: f32) {
     let inside = distances(fine, FINE_SIDE, |value| value < 0.5);
     let is_thin = |depth: f32| depth < 0.75 * radius && depth >= THINNEST * radius;
     let mut axis = vec![0.0; fine.len()];
-    let mut thin_parts = false;
     if growth < 0.0 {
         for (index, value) in axis.iter_mut().enumerate() {
             if is_thin(inside[index] - 0.5) && is_on_medial_axis(&inside, index) {
                 *value = 1.0;
-                thin_parts = true;
             }
         }
     }
     for ((value, outside), inside) in fine.iter_mut().zip(&outside).zip(&inside) {
         *value = (growth - (outside - inside) + 0.5).clamp(0.0, 1.0);
     }
-    if thin_parts {
+    if axis.contains(&1.0) {
         for (value, to_axis) in fine.iter_mut().zip(distances(&axis, FINE_SIDE, |value| value > 0.5)) {
             *value = value.max((0.8 * usual - to_axis + 0.5).clamp(0.0, 1.0));
         }

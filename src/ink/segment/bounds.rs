@@ -37,7 +37,7 @@ impl Bounds {
         (self.high[axis] - self.low[axis]).max(0.0)
     }
 
-    /// How far both reach over each other on an axis.
+    /// How far both overlap on an axis.
     pub fn overlap(&self, other: &Self, axis: usize) -> f32 {
         (self.high[axis].min(other.high[axis]) - self.low[axis].max(other.low[axis])).max(0.0)
     }

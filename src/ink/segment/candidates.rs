@@ -13,16 +13,16 @@ const WIDE_GAP: f32 = 0.6;
 /// Several pieces that are wider together than this are no digit, unless they are all that is written.
 const MAX_WIDTH: f32 = 1.8;
 
-// What speaks against a reading, as the negative logarithms of probabilities. `benches/strings.py` measures how well they are chosen.
+// Penalties, as the negative logarithms of probabilities. `benches/strings.py` measures how well they are chosen.
 
 /// A gap between the pieces of a digit, and each height of the writing that it is wide.
 const GAP: [f32; 2] = [0.5, 4.6];
-/// The width from which on it speaks against a digit, and how much for each height of the writing above it: beside other digits and alone.
+/// The width from which on there is a penalty, and the penalty for each height of the writing above it: beside other digits and alone.
 const WIDE: [f32; 2] = [0.8, 8.0];
 const WIDE_ALONE: [f32; 2] = [0.9, 5.1];
-/// The height below which it speaks against a digit beside others, and how much for each height of the writing.
+/// The height below which there is a penalty beside other digits, and the penalty for each height of the writing.
 const LOW: [f32; 2] = [0.55, 30.0];
-/// Each height of the writing by which two digits reach over each other.
+/// Each height of the writing by which two digits overlap.
 const OVERLAP: f32 = 7.6;
 /// Strokes of two digits cross.
 const CROSSING: f32 = 0.3;
@@ -82,8 +82,7 @@ impl Writing {
         -shape - apart
     }
 
-    /// How much it speaks against a boundary between two digits before this piece that pieces on both sides of it reach over each other, cross
-    /// or are parts of one.
+    /// The penalty of a boundary between two digits before this piece: pieces on both sides of it overlap, cross or are parts of one.
     fn boundary(&self, at: usize) -> f32 {
         let (left, right) = self.pieces.split_at(at);
         let pairs = || left.iter().flat_map(|a| right.iter().map(move |b| (a, b)));

@@ -10,8 +10,8 @@ mod candidates;
 mod pixels;
 mod strokes;
 
+use super::gray_image::GrayImage;
 use super::image::Image;
-use super::image_file::GrayImage;
 use super::image_file::reframe::reframe;
 use super::rasterize::rasterize;
 use super::strokes::Ink;

@@ -1,11 +1,11 @@
 //! The pieces of the ink in an image: connected pixels, and parts of those that may be several digits which touch.
 
 use super::{Bounds, Piece};
-use crate::ink::image_file::GrayImage;
+use crate::ink::gray_image::GrayImage;
 
 /// Pixels with less ink belong to the edge of a stroke.
 const INK: f32 = 0.25;
-/// The most components that are told apart; an image of more is one piece.
+/// An image with more components than this is one piece.
 const MAX_COMPONENTS: usize = 32;
 /// A component that is wider than this, relative to the height of the writing, may be several digits.
 const WIDE: f32 = 0.8;
@@ -18,14 +18,8 @@ const MAX_CUTS: usize = 6;
 
 /// The pieces of this ink.
 pub(super) fn pieces(ink: &GrayImage) -> Vec<Piece> {
-    let components = components(ink);
-    let bounds_of = |pixels: &[usize]| {
-        let at = |index: usize| Bounds {
-            low: [(index % ink.width) as f32, (index / ink.width) as f32],
-            high: [(index % ink.width) as f32 + 1.0, (index / ink.width) as f32 + 1.0],
-        };
-        pixels.iter().fold(Bounds::default(), |bounds, &index| bounds.union(at(index)))
-    };
+    let components = ink.components(ink.values.iter().map(|value| *value > INK).collect());
+    let bounds_of = |pixels: &[usize]| ink.bounds(pixels.iter().copied());
     if components.len() > MAX_COMPONENTS {
         let pixels = components.concat();
         return vec![Piece { bounds: bounds_of(&pixels), pixels, ..Piece::default() }];
@@ -55,10 +49,10 @@ pub(super) fn pieces(ink: &GrayImage) -> Vec<Piece> {
 pub(super) fn only<'a>(ink: &GrayImage, pixels: impl Iterator<Item = &'a usize>) -> GrayImage {
     let mut values = vec![0.0; ink.values.len()];
     for &pixel in pixels {
-        for neighbour in neighbours(ink, pixel) {
+        for neighbor in ink.neighborhood(pixel) {
             // The ink of another piece stays there.
-            if neighbour == pixel || ink.values[neighbour] <= INK {
-                values[neighbour] = ink.values[neighbour];
+            if neighbor == pixel || ink.values[neighbor] <= INK {
+                values[neighbor] = ink.values[neighbor];
             }
         }
     }
@@ -94,33 +88,4 @@ fn cuts(ink: &GrayImage, pixels: &[usize], bounds: Bounds, height: f32) -> Vec<u
     }
     cuts.sort_unstable();
     cuts.into_iter().map(|column| column + first).collect()
-}
-
-/// The pixels of each connected component.
-fn components(ink: &GrayImage) -> Vec<Vec<usize>> {
-    let mut left: Vec<bool> = ink.values.iter().map(|value| *value > INK).collect();
-    let mut components = Vec::new();
-    for start in 0..left.len() {
-        if !std::mem::take(&mut left[start]) {
-            continue;
-        }
-        let (mut members, mut next) = (vec![start], 0);
-        while let Some(&pixel) = members.get(next) {
-            next += 1;
-            for neighbour in neighbours(ink, pixel) {
-                if std::mem::take(&mut left[neighbour]) {
-                    members.push(neighbour);
-                }
-            }
-        }
-        components.push(members);
-    }
-    components
-}
-
-/// The pixel itself and those around it.
-fn neighbours(ink: &GrayImage, pixel: usize) -> impl Iterator<Item = usize> {
-    let (x, y, width) = (pixel % ink.width, pixel / ink.width, ink.width);
-    let columns = x.saturating_sub(1)..(x + 2).min(width);
-    (y.saturating_sub(1)..(y + 2).min(ink.height)).flat_map(move |row| columns.clone().map(move |column| row * width + column))
 }

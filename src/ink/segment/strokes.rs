@@ -3,13 +3,13 @@
 use super::{Bounds, Piece};
 use crate::ink::strokes::{Ink, Stroke};
 
-/// The most strokes that are told apart; a drawing of more is one piece.
+/// A drawing with more strokes than this is one piece.
 const MAX_STROKES: usize = 64;
 /// A stroke that is wider than this, relative to the height of the writing, may run through several digits.
 const WIDE: f32 = 0.8;
 /// The least width and height of what a stroke is cut into, relative to the height of the writing.
 const LEAST: [f32; 2] = [0.1, 0.45];
-/// How far the two sides of a cut may reach over each other, relative to the height of the writing.
+/// How far the two sides of a cut may overlap, relative to the height of the writing.
 const OVERLAP: f32 = 0.4;
 /// The most cuts in one stroke.
 const MAX_CUTS: usize = 6;

@@ -1,6 +1,6 @@
 //! Separates ink from the paper it is on: polarity, uneven light, noise, specks.
 
-use super::GrayImage;
+use crate::ink::gray_image::GrayImage;
 
 /// An image with less contrast than this, as a share of the range from black to white, is taken to be empty.
 const MIN_CONTRAST: f32 = 0.06;
@@ -20,11 +20,7 @@ pub(super) fn find_ink(grey: &GrayImage) -> Option<GrayImage> {
     }
     let threshold = (0.4 * full).max(4.0 * noise).min(0.8 * full);
     let kept = main_components(grey, over_paper.iter().map(|&value| value > threshold).collect());
-    let near_kept = |index: usize| {
-        let (x, y) = grey.position(index);
-        let rows = y.saturating_sub(1)..(y + 2).min(grey.height);
-        rows.into_iter().any(|row| (x.saturating_sub(1)..(x + 2).min(grey.width)).any(|column| kept[row * grey.width + column]))
-    };
+    let near_kept = |index: usize| grey.neighborhood(index).any(|neighbor| kept[neighbor]);
     let stretch = |value: f32| ((value / full - 0.15) / 0.7).clamp(0.0, 1.0);
     let values = over_paper.iter().enumerate().map(|(index, &value)| if near_kept(index) { stretch(value) } else { 0.0 });
     Some(GrayImage { values: values.collect(), ..*grey })
@@ -111,40 +107,18 @@ fn least_squares(points: &[&(f32, [f64; 6])]) -> Option<[f64; 6]> {
 /// Keeps the connected components of a mask that make up the digit: no specks, and nothing that runs off the image (the edge of the
 /// paper, a ruled line) beside something of a digit's size that does not.
 fn main_components(grey: &GrayImage, mask: Vec<bool>) -> Vec<bool> {
-    let mut left = mask;
-    let mut components: Vec<(bool, Vec<usize>)> = Vec::new();
-    for start in 0..left.len() {
-        if !std::mem::take(&mut left[start]) {
-            continue;
-        }
-        let (mut members, mut next, mut runs_off) = (vec![start], 0, false);
-        while let Some(&index) = members.get(next) {
-            next += 1;
-            runs_off |= grey.distance_to_edge(index) == 0;
-            let (x, y) = grey.position(index);
-            for row in y.saturating_sub(1)..(y + 2).min(grey.height) {
-                for column in x.saturating_sub(1)..(x + 2).min(grey.width) {
-                    let neighbour = row * grey.width + column;
-                    if std::mem::take(&mut left[neighbour]) {
-                        members.push(neighbour);
-                    }
-                }
-            }
-        }
-        components.push((runs_off, members));
+    let components = grey.components(mask);
+    let runs_off = |members: &[usize]| members.iter().any(|&index| grey.distance_to_edge(index) == 0);
+    let (outer, inner): (Vec<_>, Vec<_>) = components.into_iter().partition(|members| runs_off(members));
+    let largest = |components: &[Vec<usize>]| components.iter().map(Vec::len).max().unwrap_or(0) as f32;
+    let drop_outer = largest(&inner) >= 0.3 * largest(&outer);
+    let outer = if drop_outer { Vec::new() } else { outer };
+    let speck = SPECK * largest(&inner).max(largest(&outer));
+    let mut kept = vec![false; grey.values.len()];
+    for &index in inner.iter().chain(&outer).filter(|members| members.len() as f32 >= speck).flatten() {
+        kept[index] = true;
     }
-    let largest = |runs_off: bool| {
-        components.iter().filter(|component| component.0 == runs_off).map(|component| component.1.len()).max().unwrap_or(0) as f32
-    };
-    let (inner, outer) = (largest(false), largest(true));
-    let drop_outer = inner >= 0.3 * outer;
-    let speck = SPECK * if drop_outer { inner } else { inner.max(outer) };
-    for (_, members) in components.iter().filter(|(runs_off, members)| !(*runs_off && drop_outer) && members.len() as f32 >= speck) {
-        for &index in members {
-            left[index] = true;
-        }
-    }
-    left
+    kept
 }
 
 /// A robust standard deviation about 0, from the median of absolute values.
