@@ -8,7 +8,7 @@ use inkling::data::{self, DataSet, Split};
 use inkling::math::quantiles::median;
 use inkling::nn::{DeviceContext, Net};
 use inkling::progress::Unwatched;
-use inkling::records::{EpochRecord, RunPlan, RunPosition, StepPoint, Telemetry};
+use inkling::records::{Calibration, EpochRecord, RunPlan, RunPosition, StepPoint, Telemetry};
 use inkling::run_config::{DataSpec, ModelKind, Preset, RunConfig};
 use inkling::runs::{CheckpointThread, CheckpointWriter, Checkpoints};
 use inkling::train::{Checkpoint, EndRequest, Observer, train};
@@ -73,7 +73,7 @@ impl Observer for Stretches<'_> {
         }
     }
 
-    fn epoch(&mut self, _: &EpochRecord, _: &Net, _: f32) {
+    fn epoch(&mut self, _: &EpochRecord, _: &Net, _: Calibration) {
         self.current = None;
     }
 

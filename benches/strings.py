@@ -8,7 +8,7 @@ sizes, the same ones every time; lengths are relative to a digit's height:
 
     gap     0.08 to 0.45 between digits
     tight   0.02 to 0.08
-    touch   digits reach over each other by up to 0.12
+    touch   digits overlap by up to 0.12
     joined  as gap, but at every other place the pen stays down between two digits
 """
 

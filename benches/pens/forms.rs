@@ -1,7 +1,7 @@
 //! Accuracy by form: as which variant of the built-in digits a drawing is written, by the nearest shape.
 
 use inkling::data::builtin;
-use inkling::ink::{Ink, InkEntry};
+use inkling::ink::{Bounds, Ink, InkEntry};
 use rayon::prelude::*;
 
 use super::scores::{Answer, percent};
@@ -47,13 +47,10 @@ pub fn print(answers: &[Answer], entries: &[InkEntry]) {
 
 /// The drawing as points at equal distances along its strokes, in their order, in its bounding box; `None` for a dot.
 fn shape(ink: &Ink) -> Option<Shape> {
-    let points: Vec<[f32; 2]> = ink.strokes.iter().flatten().copied().collect();
     let along = |stroke: &Vec<[f32; 2]>| stroke.windows(2).map(|pair| length(pair[0], pair[1])).sum::<f32>();
     let total: f32 = ink.strokes.iter().map(along).sum();
-    let bound = |axis: usize, start: f32, choose: fn(f32, f32) -> f32| points.iter().map(|point| point[axis]).fold(start, choose);
-    let low = [0, 1].map(|axis| bound(axis, f32::INFINITY, f32::min));
-    let high = [0, 1].map(|axis| bound(axis, f32::NEG_INFINITY, f32::max));
-    let extent = (high[0] - low[0]).max(high[1] - low[1]);
+    let bounds = Bounds::of(ink.strokes.iter().flatten().copied());
+    let extent = bounds.size(0).max(bounds.size(1));
     if total <= 0.0 || extent <= 0.0 {
         return None;
     }
@@ -64,7 +61,7 @@ fn shape(ink: &Ink) -> Option<Shape> {
             let step = length(pair[0], pair[1]);
             while step > 0.0 && next <= walked + step && shape.len() < POINTS {
                 let t = (next - walked) / step;
-                shape.push([0, 1].map(|axis| (pair[0][axis] + t * (pair[1][axis] - pair[0][axis]) - low[axis]) / extent));
+                shape.push([0, 1].map(|axis| (pair[0][axis] + t * (pair[1][axis] - pair[0][axis]) - bounds.low[axis]) / extent));
                 next += total / (POINTS - 1) as f32 * 0.9999;
             }
             walked += step;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder};
-use inkling::ink::{Image, Ink, InkError, read_image};
+use inkling::ink::{Bounds, Image, Ink, InkError, read_image};
 
 /// Side of the image, in pixels.
 const SIDE: usize = 280;
@@ -13,7 +13,7 @@ const SIDE: usize = 280;
 pub const SIZES: [f32; 4] = [56.0, 112.0, 196.0, 276.0];
 
 /// The drawing with a round pen of `pen` pixels, black on white, `size` pixels large; read as an image file.
-pub fn photographed(ink: &Ink, pen: f32, size: f32) -> Result<Image, InkError> {
+pub fn drawn(ink: &Ink, pen: f32, size: f32) -> Result<Image, InkError> {
     let grey = draw(ink, pen, size);
     let mut file = Cursor::new(Vec::new());
     let path = Path::new("drawn.png");
@@ -24,17 +24,10 @@ pub fn photographed(ink: &Ink, pen: f32, size: f32) -> Result<Image, InkError> {
 }
 
 fn draw(ink: &Ink, pen: f32, size: f32) -> Vec<u8> {
-    let mut low = [f32::INFINITY; 2];
-    let mut high = [f32::NEG_INFINITY; 2];
-    for point in ink.strokes.iter().flatten() {
-        for axis in 0..2 {
-            low[axis] = low[axis].min(point[axis]);
-            high[axis] = high[axis].max(point[axis]);
-        }
-    }
-    let extent = (high[0] - low[0]).max(high[1] - low[1]).max(1e-6);
+    let bounds = Bounds::of(ink.strokes.iter().flatten().copied());
+    let extent = bounds.size(0).max(bounds.size(1)).max(1e-6);
     let scale = (size - pen).max(1.0) / extent;
-    let place = |point: [f32; 2]| [0, 1].map(|axis| (point[axis] - f32::midpoint(low[axis], high[axis])) * scale + SIDE as f32 / 2.0);
+    let place = |point: [f32; 2]| [0, 1].map(|axis| (point[axis] - bounds.middle(axis)) * scale + SIDE as f32 / 2.0);
     let mut nearest = vec![f32::INFINITY; SIDE * SIDE];
     let reach = pen / 2.0 + 1.0;
     for stroke in &ink.strokes {

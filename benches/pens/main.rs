@@ -1,6 +1,6 @@
 //! How well models recognise what people wrote with real pens: `cargo bench --bench pens -- MODEL…` prints, for each model and as their mean, the
-//! accuracy on the ink of a development set, by form, on images drawn from it with thin and thick pens, and how well digits are told from
-//! letters. `--every N` takes one drawing in N, `--sheet FILE` saves a sheet of the mistakes.
+//! accuracy on the ink of a development set, by form, on images drawn from it with thin and thick pens, and how well digits are
+//! distinguished from letters. `--every N` takes one drawing in N, `--sheet FILE` saves a sheet of the mistakes.
 //!
 //! The development set (`pens/digits.jsonl.gz` and `pens/not-digits.jsonl.gz` in `INKLING_DATA_DIR` or `../shared/data`) is for measuring
 //! and choosing, never for training.
@@ -13,11 +13,12 @@ use std::path::PathBuf;
 
 use inkling::infer::{Classifier, Classify};
 use inkling::ink::{InkEntry, rasterize, read_ink_file};
+use inkling::math::statistics::auroc;
 use inkling::problem::Problem;
 use inkling::records::Prediction;
 use rayon::prelude::*;
 
-use self::scores::{Answer, area_under_roc, calibration_error, percent};
+use self::scores::{Answer, calibration_error, percent};
 
 /// Letters and symbols that share no shape with a digit.
 const UNLIKE_DIGITS: &str = "AEFHKMNRWXhkmnwx#%*+=@~^";
@@ -89,7 +90,7 @@ fn measure(classifier: &Classifier, digits: &[InkEntry], others: &[InkEntry], op
         others.iter().filter(|entry| entry.label.is_some_and(|label| UNLIKE_DIGITS.contains(label))).cloned().collect();
     let letters = answers(&unlike, |entry| Ok(classifier.classify(rasterize(&entry.ink))?))?;
     let score = |answers: &[Answer]| answers.iter().map(|answer| answer.prediction.digit_score).collect::<Vec<_>>();
-    figure("not a digit: area under the ROC curve".to_owned(), area_under_roc(&score(&ink), &score(&letters)));
+    figure("not a digit: area under the ROC curve".to_owned(), auroc(&score(&ink), &score(&letters)));
     let kept = |answers: &[Answer]| answers.iter().filter(|answer| answer.prediction.is_digit).count() as f64 / answers.len() as f64;
     figure("digits taken for digits".to_owned(), kept(&ink));
     figure("letters taken for digits".to_owned(), kept(&letters));
@@ -97,7 +98,7 @@ fn measure(classifier: &Classifier, digits: &[InkEntry], others: &[InkEntry], op
         for pen in PENS {
             let mut mean = [0.0; 2];
             for size in images::SIZES {
-                let drawn = answers(digits, |entry| Ok(classifier.classify(images::photographed(&entry.ink, pen, size)?)?))?;
+                let drawn = answers(digits, |entry| Ok(classifier.classify(images::drawn(&entry.ink, pen, size)?)?))?;
                 let agreeing = drawn.iter().zip(&ink).filter(|(image, ink)| image.prediction.digit == ink.prediction.digit).count();
                 let share = agreeing as f64 / digits.len() as f64;
                 figure(format!("images: pen {pen}, digit {size} px of 280"), accuracy(&drawn));

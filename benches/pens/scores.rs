@@ -1,9 +1,10 @@
-//! What is made of the answers: calibration, the ROC curve, a sheet of the mistakes.
+//! What is made of the answers: the calibration error, a sheet of the mistakes.
 
 use std::path::Path;
 
 use inkling::ink::SIDE;
-use inkling::records::Prediction;
+use inkling::math::statistics;
+use inkling::records::{Evaluation, Prediction, RELIABILITY_BINS, ReliabilityBin};
 
 /// A model's answer to a drawing.
 pub struct Answer {
@@ -23,27 +24,15 @@ pub fn percent(share: f64) -> String {
     format!("{:6.2} %", share * 100.0)
 }
 
-/// The expected calibration error with 15 bins of equal width (Naeini, Cooper & Hauskrecht 2015).
+/// The expected calibration error of the answers.
 pub fn calibration_error(answers: &[Answer]) -> f64 {
-    const BINS: usize = 15;
-    let mut bins = [(0.0_f64, 0.0_f64); BINS];
+    let mut bins = [ReliabilityBin::default(); RELIABILITY_BINS];
     for answer in answers {
-        let confidence = f64::from(answer.prediction.confidence);
-        let bin = &mut bins[((confidence * BINS as f64) as usize).min(BINS - 1)];
-        *bin = (bin.0 + confidence, bin.1 + f64::from(u8::from(answer.is_right())));
+        let confidence = answer.prediction.confidence;
+        bins[ReliabilityBin::index_of(confidence)].add(confidence, answer.is_right());
     }
-    bins.iter().map(|(confidence, right)| (confidence - right).abs()).sum::<f64>() / answers.len() as f64
-}
-
-/// The chance that a digit has a higher score than what is none.
-pub fn area_under_roc(digits: &[f32], others: &[f32]) -> f64 {
-    let mut all: Vec<(f32, bool)> = digits.iter().map(|&score| (score, true)).chain(others.iter().map(|&score| (score, false))).collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut below, mut pairs) = (0_u64, 0_u64);
-    for (_, is_digit) in &all {
-        if *is_digit { pairs += below } else { below += 1 }
-    }
-    pairs as f64 / (digits.len() * others.len()) as f64
+    let evaluation = Evaluation { reliability: Some(bins), ..Evaluation::default() };
+    statistics::calibration_error(&evaluation).unwrap_or_default()
 }
 
 /// Saves the images that were misread, those with the same label and answer side by side, and prints which they are.

@@ -200,7 +200,7 @@ fn writers(scores: &[WriterScore]) -> Vec<String> {
 fn not_digits(detection: &DigitDetection) -> Vec<String> {
     let DigitDetection { auroc, digits, kept, not_digits, rejected, labels } = detection;
     let found = format!(
-        "Digits told from {} other drawings: AUROC {auroc:.4}. At the model's threshold, {} of {} digits are kept and {} of the other drawings rejected.",
+        "Digits distinguished from {} other drawings: AUROC {auroc:.4}. At the model's threshold, {} of {} digits are kept and {} of the other drawings rejected.",
         grouped(*not_digits),
         percent(share(*kept, *digits), 1),
         grouped(*digits),

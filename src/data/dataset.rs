@@ -26,6 +26,12 @@ impl Split {
     pub fn image(&self, index: usize) -> &[u8] {
         &self.images[index * PIXELS..(index + 1) * PIXELS]
     }
+
+    /// Adds these images after those that are there.
+    pub fn append(&mut self, more: &Self) {
+        self.images.extend_from_slice(&more.images);
+        self.labels.extend_from_slice(&more.labels);
+    }
 }
 
 /// The images of a run.

@@ -27,8 +27,7 @@ pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn Progress) -
         if index == 0 {
             set = part;
         } else {
-            set.train.images.extend_from_slice(&part.train.images);
-            set.train.labels.extend_from_slice(&part.train.labels);
+            set.train.append(&part.train);
         }
     }
     Ok(set)

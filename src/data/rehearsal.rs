@@ -37,7 +37,7 @@ impl Rehearsal {
         progress: &mut dyn Progress,
     ) -> Result<Self, DataError> {
         let mut parts = Vec::new();
-        let mut total = Some(0);
+        let mut complete = true;
         for source in data.sources().iter().filter(|source| **source != DataSource::Mine) {
             let (set, images) = match source {
                 DataSource::Builtin => (Split::default(), builtin::TRAIN_IMAGES),
@@ -46,12 +46,12 @@ impl Rehearsal {
                     Err(DataError::Cancelled(cancelled)) => return Err(cancelled.into()),
                     Err(error) => {
                         tracing::info!(%error, "a model's former data is not at hand");
-                        total = None;
+                        complete = false;
                         continue;
                     }
                 },
                 DataSource::Mine | DataSource::Path(_) | DataSource::Unknown => {
-                    total = None;
+                    complete = false;
                     continue;
                 }
             };
@@ -69,10 +69,10 @@ impl Rehearsal {
         for (source, set, images) in parts {
             if source == DataSource::Builtin {
                 let unseen = builtin::generate(UNSEEN_SEED, train, validation, progress)?;
-                append(&mut rehearsal.train, &unseen.train);
-                append(&mut rehearsal.validation, &unseen.test);
+                rehearsal.train.append(&unseen.train);
+                rehearsal.validation.append(&unseen.test);
             } else {
-                let (whole, from) = if total.is_some() { (first, offset) } else { (images, 0) };
+                let (whole, from) = if complete { (first, offset) } else { (images, 0) };
                 let held_out: HashSet<u32> = validation_indices(whole, seed).1.into_iter().collect();
                 let mut order: Vec<u32> = (0..set.len() as u32).collect();
                 Random::stream(seed, "rehearsal", 0).shuffle(&mut order);
@@ -81,16 +81,11 @@ impl Rehearsal {
                 for (indices, count, split) in [(learned, train, &mut rehearsal.train), (held_out, validation, &mut rehearsal.validation)] {
                     let mut chosen = Split::default();
                     gather_batch(&set, &indices[..count.min(indices.len())], &mut chosen);
-                    append(split, &chosen);
+                    split.append(&chosen);
                 }
             }
             offset += images;
         }
         Ok(rehearsal)
     }
-}
-
-fn append(split: &mut Split, more: &Split) {
-    split.images.extend_from_slice(&more.images);
-    split.labels.extend_from_slice(&more.labels);
 }

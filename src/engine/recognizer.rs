@@ -75,10 +75,14 @@ impl Recognizer {
         events.send(event);
     }
 
+    /// The training run's weights, while they are in use.
+    fn followed(&self) -> Option<&Classifier> {
+        self.training.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier)
+    }
+
     /// Does this with the model in use.
     fn recognize<T>(&mut self, work: impl Fn(&dyn Classify) -> Result<T, InferError>, events: &EventSink) -> Result<T, Problem> {
-        let training = self.training.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier);
-        let (done, report) = match (training, &self.classifier) {
+        let (done, report) = match (self.followed(), &self.classifier) {
             (Some(training), _) => (work(training), None),
             (None, Some(classifier)) => self.device.classify(classifier, work),
             (None, None) => return Err(Problem::NoSuchRun),
@@ -91,8 +95,7 @@ impl Recognizer {
 
     /// What the model in use makes of each of these drawings, on the device where it is.
     pub fn classify_all(&self, drawings: &[Ink]) -> Result<Vec<DrawingAnswer>, Problem> {
-        let training = self.training.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier);
-        let classifier = training.or(self.classifier.as_ref()).ok_or(Problem::NoSuchRun)?;
+        let classifier = self.followed().or(self.classifier.as_ref()).ok_or(Problem::NoSuchRun)?;
         let answer = |ink: &Ink| {
             let prediction = classifier.classify_drawing(ink)?;
             Ok(DrawingAnswer { digit: prediction.digit, confidence: prediction.confidence })

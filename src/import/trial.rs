@@ -80,5 +80,7 @@ pub fn find_settings(
     let detector = fit_digit_detector(&chosen.net, &[], true, SEED, &mut progress.part(0.8, 0.95))?;
     let net = chosen.net.with_digit_detector(Some(detector));
     let measured = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.95, 1.0))?;
-    Ok(Trial { net, calibration: measured.calibration(&digits.labels), sure, ..chosen })
+    // The detector changes no logits.
+    let calibration = Calibration { digit_threshold: measured.digit_threshold(), ..chosen.calibration };
+    Ok(Trial { net, calibration, sure, ..chosen })
 }

@@ -87,9 +87,9 @@ impl Classifier {
         &self.net
     }
 
-    /// Whether an image with this digit score, which is not blank, counts as a digit.
-    pub fn is_digit(&self, digit_score: f32) -> bool {
-        digit_score >= self.calibration.digit_threshold
+    /// Whether an image with these pixels and this digit score counts as a digit; a blank one never does.
+    pub fn is_digit(&self, pixels: &[u8], digit_score: f32) -> bool {
+        digit_score >= self.calibration.digit_threshold && pixels.iter().any(|&pixel| pixel > 0)
     }
 
     /// The same as [`Classifier::evaluate`], with what was found for each image.
@@ -116,7 +116,7 @@ impl Classify for Classifier {
         if !(outputs.are_finite() && probabilities.iter().all(|probability| probability.is_finite())) {
             return Err(ComputeError::NotFinite.into());
         }
-        let is_digit = !image.is_blank() && self.is_digit(digit_score);
+        let is_digit = self.is_digit(image.pixels(), digit_score);
         Ok(Prediction {
             image,
             probabilities,

@@ -24,23 +24,25 @@ const MAX_MISTAKES: usize = 60;
 pub struct Measurement {
     /// Accuracy, loss, confusion matrix and mistakes.
     pub evaluation: Evaluation,
-    /// The digit score of each image, in the order of the split.
-    pub digit_scores: Vec<f32>,
     /// The digit that each image was taken for, in the same order.
     pub answers: Vec<u8>,
-    /// The logits of each image, `[n, 10]`.
-    logits: Vec<f32>,
+    outputs: Outputs,
 }
 
 impl Measurement {
     /// An error if the network gave probabilities that are none, for any image.
     pub fn check_finite(&self) -> Result<(), ComputeError> {
-        if self.logits.iter().chain(&self.digit_scores).all(|value| value.is_finite()) { Ok(()) } else { Err(ComputeError::NotFinite) }
+        if self.outputs.are_finite() { Ok(()) } else { Err(ComputeError::NotFinite) }
+    }
+
+    /// The digit score of each image, in the order of the split.
+    pub fn digit_scores(&self) -> &[f32] {
+        &self.outputs.digit_scores
     }
 
     /// What is fitted on these images, which have these labels, for the network that was measured.
     pub fn calibration(&self, labels: &[u8]) -> Calibration {
-        Calibration { temperature: fit_temperature(&self.logits, labels), digit_threshold: self.digit_threshold() }
+        Calibration { temperature: fit_temperature(&self.outputs.logits, labels), digit_threshold: self.digit_threshold() }
     }
 
     /// The digit score below which a drawing counts as "not a digit": [`IN_DISTRIBUTION_QUANTILE`] of the images reach it.
@@ -50,7 +52,7 @@ impl Measurement {
 
     /// The highest digit score that at least `share` of the images reach; 0 without images.
     pub fn score_reached_by(&self, share: f64) -> f32 {
-        let mut scores = self.digit_scores.clone();
+        let mut scores = self.outputs.digit_scores.clone();
         scores.sort_unstable_by(f32::total_cmp);
         let below = ((1.0 - share) * scores.len() as f64).floor() as usize;
         scores.get(below).copied().unwrap_or_default()
@@ -165,6 +167,6 @@ impl Accumulator {
             mistakes,
             reliability: Some(self.reliability),
         };
-        Measurement { evaluation, digit_scores: outputs.digit_scores, answers: self.answers, logits: outputs.logits }
+        Measurement { evaluation, answers: self.answers, outputs }
     }
 }

@@ -7,7 +7,7 @@ pub struct Scores {
     /// The likeliest digit; of equals the first. The temperature does not change it.
     pub digit: usize,
     /// The log of the summed exponentials of the logits: the negative free energy of Liu et al. 2020. Higher means more like the digits
-    /// the model was trained on. It is that of the logits as they are, whatever the temperature: what tells digits from other drawings
+    /// the model was trained on. It is that of the logits as they are, whatever the temperature: what distinguishes digits from other drawings
     /// depends on how large logits are, and its threshold is set on the same score.
     pub energy_score: f32,
 }

@@ -127,7 +127,7 @@ impl Net {
         Self { normalization, ..self }
     }
 
-    /// What tells digits from other drawings by its features, where that has been trained.
+    /// What distinguishes digits from other drawings by its features, where that has been trained.
     pub const fn digit_detector(&self) -> Option<&DigitDetector> {
         self.digit_detector.as_ref()
     }

@@ -20,7 +20,7 @@ pub struct EvaluationSpec {
     /// Which of its images. `None` stands for its test split if it has one of its own. Otherwise it stands for all images, unless the model
     /// was trained on some of them: then for those that were set apart as a test split.
     pub split: Option<EvaluationSplit>,
-    /// Drawings to tell from digits.
+    /// Drawings to distinguish from digits.
     pub not_digits: Option<NotDigitsSpec>,
 }
 
@@ -53,7 +53,7 @@ pub struct EvaluationReport {
     pub evaluation: Evaluation,
     /// The accuracy by writer, the least accurate first, at most [`MAX_WRITERS`]; empty where the data do not name any.
     pub writers: Vec<WriterScore>,
-    /// How well digits were told from other drawings, where that was asked for.
+    /// How well digits were distinguished from other drawings, where that was asked for.
     pub detection: Option<DigitDetection>,
 }
 
@@ -68,7 +68,7 @@ pub struct WriterScore {
     pub correct: u64,
 }
 
-/// How well the digit score tells the digits of an evaluation from other drawings.
+/// How well the digit score distinguishes the digits of an evaluation from other drawings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DigitDetection {
     /// Area under the ROC curve: the probability that a digit has a higher score than another drawing, where ties count half.

@@ -54,7 +54,7 @@ impl Normalization {
 }
 
 /// How well a model does on a split of a data set.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// Images classified.
     pub images: u64,

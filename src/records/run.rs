@@ -9,7 +9,7 @@ use super::Evaluation;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::text::format::grouped;
 
-/// Names one job of this session, a training run among others, so that stale events can be told apart.
+/// Names one job of this session, a training run among others, so that stale events can be recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct JobId(pub u64);
 

@@ -46,7 +46,7 @@ impl FineTuning {
         let mut chosen = Split::default();
         gather_batch(drawings, learned, &mut chosen);
         for _ in 0..REPEATED.div_ceil(learned.len().max(1)) {
-            append(&mut data.train, &chosen);
+            data.train.append(&chosen);
         }
         // The best epoch is the one that is best at both: the drawings count as much as they do in training.
         let validation = old.validation.clone();
@@ -76,9 +76,4 @@ impl FineTuning {
         let train = (0..self.data.train.len() as u32).collect();
         Start { net, split: ValidationSplit { train, validation: self.validation.clone() } }
     }
-}
-
-fn append(split: &mut Split, more: &Split) {
-    split.images.extend_from_slice(&more.images);
-    split.labels.extend_from_slice(&more.labels);
 }

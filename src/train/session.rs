@@ -25,6 +25,7 @@ use crate::data::{DataSet, ValidationSplit};
 use crate::infer::measure;
 use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
+use crate::progress::Cancelled;
 use crate::records::{Calibration, EpochRecord, Intervention, Telemetry};
 use crate::run_config::RunConfig;
 
@@ -193,8 +194,14 @@ fn run<'scope, 'env>(
         return Ok(if end == Some(EndRequest::Interrupt) { TrainOutcome::Interrupted } else { TrainOutcome::Unfinished });
     };
     net.set_weights(&best.weights)?;
-    let Some((net, calibration)) = with_digit_detector(net, best.calibration, config, data, &validation, &mut clock, observer, &mut end)
-    else {
+    // A run that is stopped gets a digit detector as well: it takes a second or two.
+    let mut between = |_: f32| {
+        if end.is_none() {
+            end = clock.pause(|| observer.between(&net)).err();
+        }
+        if end == Some(EndRequest::Interrupt) { Err(Cancelled) } else { Ok(()) }
+    };
+    let Some((net, calibration)) = with_digit_detector(&net, best.calibration, config, data, &validation, &mut between) else {
         return Ok(TrainOutcome::Interrupted);
     };
     let mut test = None;

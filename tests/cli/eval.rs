@@ -100,5 +100,5 @@ fn digits_are_told_from_other_drawings() {
     let refused = run(home, &none);
     assert!(refused.status.code() == Some(1) && stderr(&refused).contains("no drawings other than digits with one of the labels Q"));
     let text = stdout(&run(home, &["eval", "--model", "m.safetensors", "--data", "pens.jsonl", "--not-digits", "letters.jsonl"]));
-    assert!(text.contains("Digits told from 3 other drawings: AUROC") && text.contains("A  "), "{text}");
+    assert!(text.contains("Digits distinguished from 3 other drawings: AUROC") && text.contains("A  "), "{text}");
 }

@@ -144,7 +144,7 @@ mod killed {
         assert!(Program::new("sh").arg("-c").arg(format!("kill -{name} {}", pids[0])).status().unwrap().success());
     }
 
-    /// An engine whose process can be told from those of other tests.
+    /// An engine whose process can be distinguished from those of other tests.
     fn marked(folder: &Path, patience: Duration) -> EngineHandle {
         let mut program = program();
         program.env("INKLING_HOME", folder);

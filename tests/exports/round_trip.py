@@ -167,7 +167,7 @@ def check(name, activation):
     with torch.no_grad():
         near("PyTorch", net(module.preprocess(pictures)).softmax(1).numpy(), wanted)
     stored = safetensors.torch.load_file(folder / "model.safetensors")
-    # What tells digits from other drawings is Inkling's own.
+    # What distinguishes digits from other drawings is Inkling's own.
     state = {key: value for key, value in stored.items() if not key.startswith("digit_detector.")}
     assert len(stored) == len(state) + 4, sorted(stored)
     dict_of_pt = torch.load(folder / "model.pt", weights_only=True)

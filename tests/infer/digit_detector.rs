@@ -1,4 +1,4 @@
-//! What tells digits from other drawings: every network has features for it, it learns the difference, and it is part of the model's file.
+//! What distinguishes digits from other drawings: every network has features for it, it learns the difference, and it is part of the model's file.
 
 use std::path::Path;
 

@@ -144,7 +144,7 @@ fn the_digit_threshold_keeps_its_share() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
     let measured = measure(&net, 1.0, &squares(200, 4), &mut Unwatched).unwrap();
     let threshold = measured.score_reached_by(0.99);
-    assert_eq!(measured.digit_scores.iter().filter(|&&score| score >= threshold).count(), 198);
-    let lowest = measured.digit_scores.iter().copied().fold(f32::MAX, f32::min);
+    assert_eq!(measured.digit_scores().iter().filter(|&&score| score >= threshold).count(), 198);
+    let lowest = measured.digit_scores().iter().copied().fold(f32::MAX, f32::min);
     assert_eq!(measured.score_reached_by(1.0), lowest);
 }

@@ -109,14 +109,14 @@ impl App {
         self.send(Command::ReadNumber { request, ink });
     }
 
-    /// Requests under way will not be answered: the engine was replaced.
+    /// Pending requests will not be answered: the engine was replaced.
     pub(in crate::app) fn forget_requests(&mut self) {
         self.predictions.forget_request();
         self.my_digits.forget_request();
         self.number.readings.forget_request();
     }
 
-    /// Puts ink from elsewhere on a canvas that suits it: one that is wider than a digit on the one for several.
+    /// Puts ink from a file on a canvas that suits it: one that is wider than a digit on the one for several.
     pub(in crate::app) fn put_ink(&mut self, ink: &Ink) {
         let finite = |point: &[f32; 2]| point.iter().all(|value| value.is_finite());
         let bounds = Bounds::of(ink.strokes.iter().flatten().copied().filter(finite));

@@ -4,7 +4,7 @@ use std::f32::consts::TAU;
 
 use super::pen_path;
 use super::skeletons::{self, Variant};
-use crate::ink::{Image, Ink, Stroke, rasterize_as_scanned, rasterize_as_thinned};
+use crate::ink::{Bounds, Image, Ink, Stroke, rasterize_as_scanned, rasterize_as_thinned};
 use crate::math::random::Random;
 
 /// A digit as somebody wrote it.
@@ -184,16 +184,8 @@ impl Style {
 
     /// The diameter, in the strokes' unit, that gives this style's pen width in the image.
     fn pen_for(&self, strokes: &[Stroke]) -> f32 {
-        let mut low = [f32::INFINITY; 2];
-        let mut high = [f32::NEG_INFINITY; 2];
-        for point in strokes.iter().flatten() {
-            for axis in 0..2 {
-                low[axis] = low[axis].min(point[axis]);
-                high[axis] = high[axis].max(point[axis]);
-            }
-        }
-        let extent = (high[0] - low[0]).max(high[1] - low[1]);
-        self.pen * extent / (18.5 - self.pen)
+        let bounds = Bounds::of(strokes.iter().flatten().copied());
+        self.pen * bounds.size(0).max(bounds.size(1)) / (18.5 - self.pen)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Measures a model on a data set, and how well it tells digits from other drawings.
+//! Measures a model on a data set, and how well it distinguishes digits from other drawings.
 
 use std::collections::BTreeMap;
 
@@ -69,15 +69,14 @@ fn writer_scores(set: &EvaluationSet, measured: &Measurement) -> Vec<WriterScore
     scores
 }
 
-/// Whether each image counts as a digit, as on the canvas: a blank one never does.
+/// Whether each image counts as a digit, as on the canvas.
 fn accepted(classifier: &Classifier, images: &[u8], scores: &[f32]) -> Vec<bool> {
-    let images = images.chunks_exact(PIXELS).zip(scores);
-    images.map(|(pixels, &score)| pixels.iter().any(|&pixel| pixel > 0) && classifier.is_digit(score)).collect()
+    images.chunks_exact(PIXELS).zip(scores).map(|(pixels, &score)| classifier.is_digit(pixels, score)).collect()
 }
 
 fn detection(classifier: &Classifier, set: &EvaluationSet, measured: &Measurement, drawings: &NotDigits, scores: &[f32]) -> DigitDetection {
     let count = |accepted: &[bool], wanted: bool| accepted.iter().filter(|&&accepted| accepted == wanted).count() as u64;
-    let kept = accepted(classifier, &set.images.images, &measured.digit_scores);
+    let kept = accepted(classifier, &set.images.images, measured.digit_scores());
     let taken_for_digits = accepted(classifier, &drawings.images, scores);
     let mut labels = BTreeMap::<char, (u64, u64)>::new();
     for (label, accepted) in drawings.labels.iter().zip(&taken_for_digits) {
@@ -88,7 +87,7 @@ fn detection(classifier: &Classifier, set: &EvaluationSet, measured: &Measuremen
         }
     }
     DigitDetection {
-        auroc: auroc(&measured.digit_scores, scores),
+        auroc: auroc(measured.digit_scores(), scores),
         digits: kept.len() as u64,
         kept: count(&kept, true),
         not_digits: taken_for_digits.len() as u64,

@@ -7,11 +7,14 @@ use super::{JobContext, JobError, Workspace};
 use crate::data::{MyDigits, Rehearsal, Split};
 use crate::engine::handle::RunsTarget;
 use crate::infer::{measure, starter_file};
+use crate::math::statistics::error_count;
 use crate::nn::{DeviceContext, ModelFile, Net};
 use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::JobResult;
-use crate::records::{Annotation, BeforeAfter, Calibration, FineTuned, ModelRef, RunSummary, StepPoint, Telemetry};
+use crate::records::{
+    Annotation, BeforeAfter, Calibration, EpochRecord, FineTuned, ModelRef, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
+};
 use crate::run_config::WeightFormat;
 use crate::runs::Store;
 use crate::text::format::count;
@@ -69,7 +72,7 @@ fn measured(net: &Net, parts: [&Split; 3], progress: &mut dyn Progress) -> Resul
         })?;
         measurement.check_finite()?;
         let evaluation = measurement.evaluation;
-        *correct = (0..evaluation.confusion.len()).map(|digit| u64::from(evaluation.confusion[digit][digit])).sum();
+        *correct = evaluation.images - error_count(&evaluation);
         done += part.len();
     }
     Ok(correct)
@@ -102,33 +105,26 @@ struct Run<'r, 'q, 'c> {
 impl Observer for Run<'_, '_, '_> {
     fn prepare(
         &mut self,
-        plan: &crate::records::RunPlan,
+        plan: &RunPlan,
         _net: &Net,
         _validation: &Split,
-        _before: &[crate::records::EpochRecord],
+        _before: &[EpochRecord],
         _curve: &[StepPoint],
-        _position: crate::records::RunPosition,
+        _position: RunPosition,
     ) {
         self.total = plan.total_steps.max(1);
     }
 
     fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
-        self.check()
+        if !self.cancelled && self.context.queue.check(self.context.id).is_ok() {
+            return Ok(());
+        }
+        self.cancelled = true;
+        Err(Cancelled.into())
     }
 
     fn step(&mut self, point: StepPoint, _now: Telemetry) {
         let share = point.step as f32 / self.total as f32;
         self.cancelled |= self.context.report(PARTS[1] + (PARTS[2] - PARTS[1]) * share).is_err();
-    }
-}
-
-impl Run<'_, '_, '_> {
-    fn check(&mut self) -> Result<(), EndRequest> {
-        let id = self.context.id;
-        if !self.cancelled && self.context.queue.check(id).is_ok() {
-            return Ok(());
-        }
-        self.cancelled = true;
-        Err(Cancelled.into())
     }
 }

@@ -2,12 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use eframe::egui::{Rangef, RichText, Role, Sense, Ui, WidgetInfo, vec2};
-use egui_plot::{Line, LineStyle, MarkerShape, Plot, PlotPoints, Points};
+use eframe::egui::{Rangef, RichText, Role, Ui, WidgetInfo, vec2};
+use egui_plot::{Line, LineStyle, MarkerShape, PlotPoints, Points};
 
 use crate::app::Thumbnail;
 use crate::records::{EpochRecord, RunSummary};
 use crate::ui::plots::scale::{GRID, marks};
+use crate::ui::plots::static_plot;
 use crate::ui::style;
 
 /// The plot's height over its width, and the limits of both, in points.
@@ -40,18 +41,8 @@ pub fn show(ui: &mut Ui, summary: &RunSummary, curve: Option<&Thumbnail>) {
         ui.label(RichText::new(how).weak().small());
     });
     let width = ui.available_width().min(MAX_WIDTH);
-    let shown = Plot::new("history")
-        .height((width * ASPECT).clamp(*HEIGHT.start(), *HEIGHT.end()))
-        .width(width)
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_double_click_reset(false)
-        .show_x(false)
-        .show_y(false)
-        .grid_color(palette.grid)
-        .sense(Sense::hover())
+    let height = (width * ASPECT).clamp(*HEIGHT.start(), *HEIGHT.end());
+    let shown = static_plot("history", vec2(width, height), &palette)
         .set_margin_fraction(vec2(0.05, 0.1))
         .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
         .x_grid_spacer(|input| marks(&input, 60.0))

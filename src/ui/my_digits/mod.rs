@@ -14,8 +14,8 @@ use crate::text::format::{count, percent};
 /// View state of the screen.
 #[derive(Debug, Default)]
 pub struct MyDigitsScreen {
-    /// The images that are shown, the version of the drawings they belong to, and the place of each drawing among them.
-    sheet: Option<(u64, ImageSheet, Vec<usize>)>,
+    /// The images that are shown, and the version of the drawings they belong to.
+    sheet: Option<(u64, ImageSheet)>,
 }
 
 /// Draws the screen.

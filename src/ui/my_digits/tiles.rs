@@ -17,25 +17,20 @@ const SHOWN: usize = 60;
 /// Draws them.
 pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {
     let digits = &app.my_digits;
-    let mut by_digit = digits.by_digit();
-    let all = by_digit.clone();
-    for places in &mut by_digit {
-        places.reverse();
-        places.truncate(SHOWN);
+    let by_digit = digits.by_digit();
+    let shown = |digit: usize| by_digit[digit].iter().rev().take(SHOWN).map(|place| &digits.drawings()[*place]);
+    if view.sheet.as_ref().is_none_or(|(version, _)| *version != digits.version()) {
+        let images: Vec<_> = (0..by_digit.len()).flat_map(shown).map(|drawing| &drawing.image).collect();
+        view.sheet = Some((digits.version(), ImageSheet::new(ui.ctx(), "my digits", images.into_iter())));
     }
-    if view.sheet.as_ref().is_none_or(|(version, ..)| *version != digits.version()) {
-        let shown: Vec<usize> = by_digit.iter().flatten().copied().collect();
-        let images: Vec<_> = shown.iter().map(|place| &digits.drawings()[*place].image).collect();
-        view.sheet = Some((digits.version(), ImageSheet::new(ui.ctx(), "my digits", images.into_iter()), shown));
-    }
-    let Some((_, sheet, _)) = &view.sheet else { return };
+    let Some((_, sheet)) = &view.sheet else { return };
     let mut index = 0;
     for (digit, places) in by_digit.iter().enumerate().filter(|(_, places)| !places.is_empty()) {
-        heading(ui, app, digit, &all[digit], places.len());
+        heading(ui, app, digit, places);
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = Vec2::splat(style::GAP * 0.75);
-            for place in places {
-                tile(ui, app, sheet, index, &digits.drawings()[*place], actions);
+            for drawing in shown(digit) {
+                tile(ui, app, sheet, index, drawing, actions);
                 index += 1;
             }
         });
@@ -43,15 +38,15 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
 }
 
 /// "7: 5 drawings, 4 recognised".
-fn heading(ui: &mut Ui, app: &App, digit: usize, places: &[usize], shown: usize) {
+fn heading(ui: &mut Ui, app: &App, digit: usize, places: &[usize]) {
     let digits = &app.my_digits;
     let correct = digits.correct(places.iter().map(|place| &digits.drawings()[*place]));
     let mut text = count(places.len() as u64, "drawing");
     if let Some(correct) = correct {
         text += &format!(", {correct} recognised");
     }
-    if shown < places.len() {
-        text += &format!("; the newest {shown} are shown");
+    if places.len() > SHOWN {
+        text += &format!("; the newest {SHOWN} are shown");
     }
     ui.horizontal(|ui| {
         style::section(ui, &digit.to_string());

@@ -13,7 +13,7 @@ use crate::ui::style;
 /// The space beside the first and the last step in view, as a share of the range.
 const SIDE_MARGIN: f64 = 0.01;
 
-/// How a trace is drawn. The shapes differ, so that traces can be told apart without colour.
+/// How a trace is drawn. The shapes differ, so that traces can be distinguished without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// Values per step: thin and pale.

@@ -10,6 +10,7 @@ pub mod pyramid;
 pub mod range;
 pub mod readout;
 pub mod scale;
+mod static_plot;
 mod toolbar;
 
 use std::sync::mpsc::{Receiver, channel};
@@ -24,6 +25,7 @@ use self::pyramid::Pyramid;
 use self::range::{Gesture, Range};
 use self::readout::{Readout, megabytes, percents};
 use self::scale::{XAxis, XUnit, YAxis, significant};
+pub use self::static_plot::static_plot;
 use super::help::{self, Topic};
 use super::learning::preview;
 use super::style;

@@ -1,11 +1,12 @@
 //! The reliability diagram: how often answers of each confidence are right.
 
-use eframe::egui::{RichText, Role, Sense, Ui, WidgetInfo, vec2};
-use egui_plot::{Line, LineStyle, Plot, PlotPoints, Points};
+use eframe::egui::{RichText, Role, Ui, WidgetInfo, vec2};
+use egui_plot::{Line, LineStyle, PlotPoints, Points};
 
 use crate::math::statistics::{calibration_error, reliability_sentence};
 use crate::records::Evaluation;
 use crate::text::format::percent;
+use crate::ui::plots::static_plot;
 use crate::ui::style;
 
 /// The plot's height, and the limit of its width, in points.
@@ -24,18 +25,7 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation) {
         ui.label(RichText::new("Reliability").strong());
         ui.label(RichText::new("dots: accuracy by confidence; dashed: exactly as sure as right").weak().small());
     });
-    let shown = Plot::new("reliability")
-        .height(HEIGHT)
-        .width(ui.available_width().min(MAX_WIDTH))
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_double_click_reset(false)
-        .show_x(false)
-        .show_y(false)
-        .grid_color(palette.grid)
-        .sense(Sense::hover())
+    let shown = static_plot("reliability", vec2(ui.available_width().min(MAX_WIDTH), HEIGHT), &palette)
         .set_margin_fraction(vec2(0.03, 0.05))
         .default_x_bounds(0.0, 100.0)
         .default_y_bounds(0.0, 100.0)
