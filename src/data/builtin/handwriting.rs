@@ -34,7 +34,7 @@ impl WrittenDigit {
 /// How many digits look as if they were drawn with a very thick pen and thinned, as image files are read.
 const THICK_SHARE: f32 = 0.06;
 /// Radius of those pens, in image pixels: from the least to the largest, evenly in logarithms.
-const THICK: [f32; 2] = [1.8, 8.5];
+const THICK: [f32; 2] = [1.5, 4.5];
 
 /// Distance between the points of a stroke, relative to the digit's height.
 pub(super) const STEP: f32 = 0.03;

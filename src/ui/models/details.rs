@@ -25,7 +25,7 @@ const TWO_COLUMNS: f32 = 940.0;
 /// The starter model.
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading(app.model_name(&ModelRef::Starter));
-    ui.label("A small model, trained on the built-in digits and included with Inkling, so that you can draw before training a model of your own.");
+    ui.label("A small model, included with Inkling so that you can draw before training a model of your own.");
     ui.add_space(style::GAP / 2.0);
     if let Some(reader) = app.model_in_use.as_ref().filter(|reader| reader.reference == ModelRef::Starter) {
         facts(ui, "starter facts", |fact| {
