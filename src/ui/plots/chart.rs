@@ -1,6 +1,6 @@
 //! One chart: traces over steps, with the crosshair that all charts share.
 
-use eframe::egui::{self, Key, Role, Sense, WidgetInfo, vec2};
+use eframe::egui::{self, Key, Pos2, Role, Sense, WidgetInfo, vec2};
 use egui_plot::{AxisHints, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotPoints, PlotTransform, Points, VLine};
 
 use super::fit;
@@ -65,7 +65,7 @@ pub struct Chart<'a> {
 }
 
 /// How a chart was used in this frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Shown {
     /// The step under the pointer.
     pub hovered_step: Option<f64>,
@@ -77,6 +77,8 @@ pub struct Shown {
     pub gesture: Option<Gesture>,
     /// From plot to screen.
     pub transform: PlotTransform,
+    /// The points of its smooth and marked traces on the screen, where the chart is read: under the pointer or with the focus.
+    pub curves: Vec<Pos2>,
 }
 
 impl Chart<'_> {
@@ -131,7 +133,12 @@ impl Chart<'_> {
                 }
             }
         });
-        self.finish(ui, &shown.response, shown.transform, box_from)
+        let mut used = self.finish(ui, &shown.response, shown.transform, box_from);
+        if used.hovered_step.is_some() || used.focused {
+            let read = self.traces.iter().filter(|trace| trace.look != Look::Faint);
+            used.curves = read.flat_map(|trace| self.positions(trace, budget)).map(|at| shown.transform.position_from_point(&at)).collect();
+        }
+        used
     }
 
     /// A trace's points in view, thinned, as positions on the axes.
@@ -157,7 +164,7 @@ impl Chart<'_> {
         let target = Target { response, transform, x: self.x, cursor: here };
         let gesture = target.gesture(ui, box_from);
         let hovered_step = response.hover_pos().map(|pos| target.step(pos.x).max(0.0));
-        Shown { hovered_step, moved_to: self.moved(ui, here).filter(|_| focused), focused, gesture, transform }
+        Shown { hovered_step, moved_to: self.moved(ui, here).filter(|_| focused), focused, gesture, transform, curves: Vec::new() }
     }
 
     /// The note, and the box that is being drawn.

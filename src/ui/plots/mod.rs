@@ -186,7 +186,7 @@ fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView) {
         && view.selected.is_none()
         && let Some(place) = shown.iter().find(|shown| shown.hovered_step.is_some() || shown.focused)
     {
-        readout::show(ui, readout, x, place.transform);
+        readout::show(ui, readout, x, place);
     }
 }
 

@@ -1,8 +1,8 @@
 //! The read-out at the crosshair: the values of all curves at a step, with units.
 
-use eframe::egui::{self, Align2, Color32, Id, LayerId, Order, TextFormat, Ui, pos2, text::LayoutJob, vec2};
-use egui_plot::PlotTransform;
+use eframe::egui::{self, Color32, Id, LayerId, Order, Rect, TextFormat, Ui, pos2, text::LayoutJob, vec2};
 
+use super::chart::Shown;
 use super::curves::Curves;
 use super::pyramid::Pyramid;
 use super::scale::{XAxis, significant};
@@ -80,8 +80,9 @@ pub fn percents(value: f64) -> String {
     format!("{value:.2} %")
 }
 
-/// Paints the read-out beside the crosshair of the chart with this transform, on the side with enough space.
-pub fn show(ui: &Ui, readout: &Readout, x: XAxis, transform: PlotTransform) {
+/// Paints the read-out beside the crosshair of a chart, on the side with enough space, at the top or at the bottom: where it covers less of the
+/// curves.
+pub fn show(ui: &Ui, readout: &Readout, x: XAxis, chart: &Shown) {
     let palette = style::palette(ui);
     let font = egui::TextStyle::Small.resolve(ui.style());
     let column = |lines: &mut dyn Iterator<Item = (&str, Color32)>| {
@@ -101,13 +102,18 @@ pub fn show(ui: &Ui, readout: &Readout, x: XAxis, transform: PlotTransform) {
     let width = (names.size().x + gap + values.size().x).max(place.size().x);
     let size = vec2(width, place.size().y + 4.0 + names.size().y) + vec2(20.0, 16.0);
 
-    let frame = *transform.frame();
-    let crosshair = transform.position_from_point_x(x.position(readout.step));
+    let frame = *chart.transform.frame();
+    let crosshair = chart.transform.position_from_point_x(x.position(readout.step));
     let screen = ui.ctx().content_rect().shrink(4.0);
     let right = crosshair + 14.0 + size.x <= frame.right().min(screen.right());
-    let (anchor, corner) = if right { (Align2::LEFT_TOP, crosshair + 14.0) } else { (Align2::RIGHT_TOP, crosshair - 14.0) };
-    let mut rect = anchor.anchor_size(pos2(corner, frame.top() + 8.0), size);
-    rect = rect.translate(vec2((screen.left() - rect.left()).max(0.0), (screen.bottom() - rect.bottom()).min(0.0)));
+    let left = if right { crosshair + 14.0 } else { crosshair - 14.0 - size.x };
+    let at = |top: f32| {
+        let rect = Rect::from_min_size(pos2(left, top), size);
+        rect.translate(vec2((screen.left() - rect.left()).max(0.0), (screen.bottom() - rect.bottom()).min(0.0)))
+    };
+    let [top, bottom] = [at(frame.top() + 8.0), at(frame.bottom() - 8.0 - size.y)];
+    let covered = |rect: Rect| chart.curves.iter().filter(|point| rect.contains(**point)).count();
+    let rect = if covered(bottom) < covered(top) { bottom } else { top };
 
     let painter = ui.ctx().layer_painter(LayerId::new(Order::Tooltip, Id::unique("plot read-out")));
     style::floating_box(&painter, rect, palette);
