@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::drawing::Tool;
 use super::machine::ComparisonKind;
 use super::settings::{Settings, Theme};
 use super::setup::Field;
@@ -83,13 +84,19 @@ pub enum Action {
     SaveRun,
     /// Save that run in a folder chosen in a dialog.
     ChooseRunFolder,
+    /// Draw with this, or erase.
+    ChooseTool(Tool),
     /// The pen touches the canvas here (canvas units, see [`super::CANVAS`]).
     PenDown([f32; 2]),
-    /// The pen moved here.
+    /// The eraser touches the canvas here, whichever tool is chosen.
+    EraserDown([f32; 2]),
+    /// The pen or the eraser moved here.
     PenMove([f32; 2]),
-    /// The pen was lifted.
+    /// The pen presses this hard, from 0 to 1, where it goes next.
+    PenPressure(f32),
+    /// The pen or the eraser was lifted.
     PenUp,
-    /// Undo the last stroke or clearing.
+    /// Undo the last change of the drawing: a stroke, erasing, clearing, or a drawing that was put there.
     Undo,
     /// Redo it.
     Redo,

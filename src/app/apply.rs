@@ -93,6 +93,16 @@ impl App {
                 self.drawing_shown_mut().begin(point);
                 self.drawing_changed();
             }
+            Action::ChooseTool(tool) => {
+                self.drawing_shown_mut().end();
+                self.tool = tool;
+            }
+            Action::EraserDown(point) => {
+                if self.drawing_shown_mut().begin_erasing(point) {
+                    self.drawing_changed();
+                }
+            }
+            Action::PenPressure(pressure) => self.drawing_shown_mut().press(pressure),
             Action::PenMove(point) => {
                 if self.drawing_shown_mut().extend(point) {
                     self.drawing_changed();
@@ -121,7 +131,7 @@ impl App {
             Action::DeleteKept(drawing) => self.delete_kept(*drawing),
             Action::DrawKept(drawing) => {
                 self.settings.several_digits = false;
-                self.clear_drawing();
+                self.keep_drawing();
                 self.drawing.put(&drawing.ink);
                 self.drawing_changed();
                 self.show(Screen::Draw);

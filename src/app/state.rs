@@ -9,7 +9,7 @@ use super::WizardStep;
 use super::action::Screen;
 use super::background::{BackgroundTasks, Wake};
 use super::desktop::{Desktop, DesktopState, Dialogs, PathQuestion};
-use super::drawing::{Drawing, InferenceDevice, NumberCanvas, PredictionQueue, RecentDrawings};
+use super::drawing::{Drawing, InferenceDevice, NumberCanvas, PredictionQueue, RecentDrawings, Tool};
 use super::engine_link::EngineLink;
 use super::jobs::Jobs;
 use super::learning::Learning;
@@ -81,6 +81,8 @@ pub struct App {
     pub drawing: Drawing,
     /// The canvas for several digits.
     pub number: NumberCanvas,
+    /// What the pointer does to the canvas.
+    pub tool: Tool,
     /// The drawings that were cleared from the canvas.
     pub recent_drawings: RecentDrawings,
     /// The drawings that the person keeps.
@@ -157,6 +159,7 @@ impl App {
             learning: None,
             drawing,
             number,
+            tool: Tool::Pen,
             recent_drawings: RecentDrawings::default(),
             my_digits: MyDigitsView::default(),
             model_in_use: None,

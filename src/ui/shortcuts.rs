@@ -88,8 +88,9 @@ fn all(ctx: &Context) -> Vec<Topic> {
         (
             "Drawing",
             vec![
-                (keys(command, Key::Z), "Undo the last stroke"),
-                (keys(command.plus(Modifiers::SHIFT), Key::Z), "Redo it"),
+                (keys(command, Key::Z), "Undo the last change of the drawing"),
+                (format!("{}, {}", keys(command.plus(Modifiers::SHIFT), Key::Z), keys(command, Key::Y)), "Redo it"),
+                ("E, right mouse button".to_owned(), "Change between pen and eraser; erase"),
                 ("Delete".to_owned(), "Clear the canvas"),
                 (keys(command, Key::S), "Save the drawing as an ink file"),
                 ("Enter".to_owned(), "Recognised correctly: keep the drawing with that digit"),

@@ -34,7 +34,7 @@ fn ink_fills_the_canvas_and_can_be_undone() {
     app.apply(Action::Open(vec![file]));
     wait_for(&mut app, |app| !app.drawing.strokes().is_empty());
     assert_eq!(app.screen, Screen::Draw);
-    let points = app.drawing.strokes()[0].clone();
+    let points = app.drawing.strokes()[0].points.clone();
     // Eight units high become 20 of 28 pixels, in the middle.
     assert_eq!(points[2], [CANVAS / 2.0, CANVAS / 2.0 + 100.0]);
     assert_eq!(points[0], [CANVAS / 2.0 - 50.0, CANVAS / 2.0 - 100.0]);
@@ -49,7 +49,7 @@ fn ink_in_the_canvas_s_own_units_stays_where_it_is() {
     fs::write(&file, r#"{"strokes": [[[10, 20], [30, 40]]], "pen": 16}"#).unwrap();
     app.apply(Action::Open(vec![file]));
     wait_for(&mut app, |app| !app.drawing.strokes().is_empty());
-    assert_eq!((app.drawing.strokes(), app.drawing.pen), (&[vec![[10.0, 20.0], [30.0, 40.0]]][..], 16.0));
+    assert_eq!((app.drawing.ink().strokes, app.drawing.pen), (vec![vec![[10.0, 20.0], [30.0, 40.0]]], 16.0));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn anything_else_is_a_sentence_and_the_drawing_stays() {
         app.apply(Action::Open(vec![file]));
         wait_for(&mut app, |app| !app.notices.is_empty());
         assert!(app.notices[0].message.what.contains("other.txt"), "{:?}", app.notices);
-        assert_eq!(app.drawing.strokes(), [vec![[50.0, 50.0]]]);
+        assert_eq!(app.drawing.ink().strokes, [vec![[50.0, 50.0]]]);
     }
 }
 
@@ -115,6 +115,6 @@ fn ink_of_several_digits_comes_onto_the_wide_canvas() {
     app.apply(Action::Open(vec![file]));
     wait_for(&mut app, |app| !app.number.drawing.strokes().is_empty());
     assert!(app.draws_several() && app.settings.several_digits && app.drawing.strokes().is_empty());
-    let points = || app.number.drawing.strokes().iter().flatten();
+    let points = || app.number.drawing.strokes().iter().flat_map(|stroke| &stroke.points);
     assert!(points().all(|[x, y]| (0.0..=WIDE_CANVAS).contains(x) && (0.0..=CANVAS).contains(y)), "{:?}", app.number.drawing);
 }

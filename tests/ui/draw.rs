@@ -1,9 +1,9 @@
 //! The canvas and what is said about a drawing.
 
-use eframe::egui::{Key, Modifiers, Pos2, accesskit::Role, vec2};
+use eframe::egui::{Event as Input, Key, Modifiers, PointerButton, Pos2, TouchDeviceId, TouchId, TouchPhase, accesskit::Role, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::app::{Action, CANVAS, Checked, Screen};
+use inkling::app::{Action, CANVAS, Checked, Screen, Tool};
 use inkling::hardware::{Hardware, Metal};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::protocol::{Command, Event};
@@ -52,8 +52,8 @@ fn every_position_within_a_frame_becomes_a_point_of_the_stroke() {
     let points = across(&harness, 40);
     stroke(&mut harness, &points, true);
     let strokes = harness.state().app.drawing.strokes();
-    assert_eq!((strokes.len(), strokes[0].len()), (1, 40));
-    let (first, last) = (strokes[0][0], strokes[0][39]);
+    assert_eq!((strokes.len(), strokes[0].points.len()), (1, 40));
+    let (first, last) = (strokes[0].points[0], strokes[0].points[39]);
     for (got, wanted) in [(first, CANVAS * 0.25), (last, CANVAS * 0.75)] {
         assert!(got.iter().all(|at| (at - wanted).abs() < 0.5), "{got:?} should be near {wanted}");
     }
@@ -64,9 +64,111 @@ fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
     let rect = harness.get_by_label(CANVAS_NAME).rect();
     stroke(&mut harness, &[rect.center(), rect.right_bottom() + vec2(20.0, 20.0)], true);
-    assert_eq!(harness.state().app.drawing.strokes()[0].last(), Some(&[CANVAS, CANVAS]));
+    assert_eq!(harness.state().app.drawing.strokes()[0].points.last(), Some(&[CANVAS, CANVAS]));
     stroke(&mut harness, &[rect.right_center() + vec2(30.0, 0.0), rect.center()], true);
     assert_eq!(harness.state().app.drawing.strokes().len(), 1);
+}
+
+fn button(pos: Pos2, button: PointerButton, pressed: bool) -> Input {
+    Input::PointerButton { pos, button, pressed, modifiers: Modifiers::NONE }
+}
+
+#[test]
+fn a_stroke_that_leaves_the_window_goes_on_where_it_comes_back() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let rect = harness.get_by_label(CANVAS_NAME).rect();
+    let unit = rect.width() / CANVAS;
+    let at = |x: f32, y: f32| rect.min + vec2(x, y) * unit;
+    let moved = Input::PointerMoved;
+    let events =
+        [moved(at(140.0, 40.0)), button(at(140.0, 40.0), PointerButton::Primary, true), moved(at(-60.0, 140.0)), Input::PointerGone];
+    for event in
+        events.into_iter().chain([moved(at(-60.0, 200.0)), moved(at(60.0, 260.0)), button(at(60.0, 260.0), PointerButton::Primary, false)])
+    {
+        harness.input_mut().events.push(event);
+        harness.step();
+    }
+    let strokes = harness.state().app.drawing.strokes();
+    let wanted = [[140.0, 40.0], [0.0, 110.0], [0.0, 140.0], [0.0, 200.0], [0.0, 230.0], [60.0, 260.0]];
+    assert_eq!(strokes.len(), 1);
+    assert_eq!(strokes[0].points.len(), wanted.len(), "{:?}", strokes[0].points);
+    for (point, wanted) in strokes[0].points.iter().zip(wanted) {
+        assert!(
+            (point[0] - wanted[0]).abs() < 0.5 && (point[1] - wanted[1]).abs() < 0.5,
+            "it crosses the edge at {wanted:?}: {:?}",
+            strokes[0].points
+        );
+    }
+}
+
+#[test]
+fn a_pen_that_says_how_hard_it_presses_is_heeded() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let points = across(&harness, 4);
+    // As the backend reports a pen: each touch, then the pointer that follows it.
+    let touch = |phase, pos, force| Input::Touch { device_id: TouchDeviceId(1), id: TouchId(7), phase, pos, force };
+    let mut events = vec![
+        touch(TouchPhase::Start, points[0], Some(0.25)),
+        Input::PointerMoved(points[0]),
+        button(points[0], PointerButton::Primary, true),
+    ];
+    for (&point, force) in points[1..].iter().zip([Some(0.5), None, Some(1.0)]) {
+        events.extend([touch(TouchPhase::Move, point, force), Input::PointerMoved(point)]);
+    }
+    events.extend([touch(TouchPhase::End, points[3], None), button(points[3], PointerButton::Primary, false), Input::PointerGone]);
+    harness.input_mut().events.extend(events);
+    harness.step();
+    let strokes = harness.state().app.drawing.strokes();
+    assert_eq!((strokes.len(), strokes[0].points.len()), (1, 4));
+    assert_eq!(strokes[0].pressures, [0.25, 0.5, 0.5, 1.0]);
+    // A touch that the system takes away ends the stroke.
+    let events = [
+        touch(TouchPhase::Start, points[0], None),
+        button(points[0], PointerButton::Primary, true),
+        touch(TouchPhase::Cancel, points[0], None),
+        Input::PointerGone,
+        Input::PointerMoved(points[3]),
+    ];
+    harness.input_mut().events.extend(events);
+    harness.step();
+    assert_eq!(harness.state().app.drawing.strokes()[1].points.len(), 1);
+    assert!(!harness.state().app.drawing.pen_down());
+}
+
+#[test]
+fn the_eraser_is_a_button_a_key_and_the_right_mouse_button() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let line = across(&harness, 9);
+    let middle = line[4];
+    let erase_with = |harness: &mut Harness<'static, Stage>, which: PointerButton| {
+        let events = [Input::PointerMoved(middle), button(middle, which, true), button(middle, which, false)];
+        harness.input_mut().events.extend(events);
+        serve(harness);
+    };
+    stroke(&mut harness, &line, true);
+    erase_with(&mut harness, PointerButton::Secondary);
+    assert_eq!(value(&harness, CANVAS_NAME), "2 strokes", "the middle is gone");
+    assert_eq!(value(&harness, "Verdict"), "2 — 96 % sure", "the verdict follows");
+    harness.get_by_label("Undo").click();
+    harness.run();
+    assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
+    let tool = |harness: &Harness<'static, Stage>| harness.state().app.tool;
+    harness.get_by_label("Eraser").click();
+    harness.run();
+    assert_eq!(tool(&harness), Tool::Eraser);
+    erase_with(&mut harness, PointerButton::Primary);
+    assert_eq!(value(&harness, CANVAS_NAME), "2 strokes");
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    harness.run();
+    harness.key_press(Key::E);
+    harness.run();
+    assert_eq!((tool(&harness), value(&harness, CANVAS_NAME)), (Tool::Pen, "1 stroke".to_owned()));
+    // By keyboard alone.
+    harness.key_press(Key::E);
+    harness.get_by_label(CANVAS_NAME).focus();
+    harness.run();
+    press(&mut harness, Key::Space, 1);
+    assert_eq!(value(&harness, CANVAS_NAME), "2 strokes", "the keyboard's pen is in the middle");
 }
 
 #[test]
@@ -105,7 +207,7 @@ fn a_digit_can_be_drawn_without_a_pointer() {
     serve(&mut harness);
     assert_eq!((value(&harness, CANVAS_NAME), value(&harness, "Verdict")), ("1 stroke".to_owned(), "1 — 96 % sure".to_owned()));
     let strokes = harness.state().app.drawing.strokes();
-    let (first, last) = (strokes[0][0], strokes[0][strokes[0].len() - 1]);
+    let (first, last) = (strokes[0].points[0], strokes[0].points[strokes[0].points.len() - 1]);
     assert_eq!((last[1] - first[1], last[0] - first[0]), (120.0, 0.0));
 }
 
@@ -283,7 +385,7 @@ fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
     let strokes = window.state().app().drawing.strokes().to_vec();
     window.get_by_label("Recent drawing: 1, 96 % sure").click();
     window.run_steps(3);
-    assert_eq!(window.state().app().drawing.strokes()[0][0], [140.0, 40.0], "the first one is back");
+    assert_eq!(window.state().app().drawing.strokes()[0].points[0], [140.0, 40.0], "the first one is back");
     window.get_by_label("Recent drawing: 1, 96 % sure");
     window.get_by_label("Undo").click();
     window.run_steps(3);

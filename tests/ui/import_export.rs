@@ -147,7 +147,7 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let stroke = &harness.state().app.drawing.strokes()[0];
+    let stroke = &harness.state().app.drawing.strokes()[0].points;
     assert!(stroke.len() == 3 && stroke.iter().flatten().all(|place| (0.0..=280.0).contains(place)), "{stroke:?}");
 
     harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/seven.PNG")]));

@@ -56,7 +56,7 @@ fn the_overview_opens_and_closes_by_key() {
         }
         window.run_steps(3);
         window.get_by_label("Keyboard shortcuts");
-        window.get_by_label("Undo the last stroke");
+        window.get_by_label("Undo the last change of the drawing");
         window.key_press(Key::Escape);
         window.run_steps(3);
         assert!(window.query_by_label("Keyboard shortcuts").is_none());

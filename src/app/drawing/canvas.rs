@@ -1,5 +1,7 @@
-//! The drawing on the canvas and its undo history. Points are in canvas units, independent of screen pixels.
+//! The drawing on the canvas. Points are in canvas units, independent of screen pixels.
 
+use super::eraser::erase;
+use super::history::{Change, History};
 use crate::app::settings::PEN;
 use crate::ink::{Ink, Stroke};
 
@@ -10,23 +12,87 @@ pub const WIDE_CANVAS: f32 = 2.5 * CANVAS;
 
 /// The share of the canvas that drawings from elsewhere fill, as MNIST's digits fill 20 of 28 pixels.
 const FILLED: f32 = 20.0 / 28.0;
+/// The eraser's diameter, in diameters of the pen.
+const ERASER: f32 = 1.5;
+/// The smallest eraser, in canvas units.
+const SMALLEST_ERASER: f32 = 20.0;
+
+/// What the pointer does to the canvas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tool {
+    /// It draws.
+    #[default]
+    Pen,
+    /// It takes ink away.
+    Eraser,
+}
+
+/// A stroke on the canvas.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PenStroke {
+    /// The points, in canvas units.
+    pub points: Stroke,
+    /// How hard the pen pressed at each point, from 0 to 1; empty where it does not say. Only the stroke's width on the canvas follows it.
+    pub pressures: Vec<f32>,
+}
+
+impl From<Stroke> for PenStroke {
+    fn from(points: Stroke) -> Self {
+        Self { points, pressures: Vec::new() }
+    }
+}
+
+impl PenStroke {
+    /// The point with this index, and the pressure there.
+    pub(super) fn point(&self, index: usize) -> ([f32; 2], Option<f32>) {
+        (self.points[index], self.pressures.get(index).copied())
+    }
+
+    /// Adds a point. Where the pressure is not known, it is what it was at the point before; the first that is known holds for those before.
+    pub(super) fn push(&mut self, point: [f32; 2], pressure: Option<f32>) {
+        if let Some(pressure) = pressure.or_else(|| self.pressures.last().copied()) {
+            self.pressures.resize(self.points.len(), pressure);
+            self.pressures.push(pressure);
+        }
+        self.points.push(point);
+    }
+
+    /// The way the pen went, in canvas units.
+    pub(super) fn length(&self) -> f32 {
+        self.points.array_windows().map(|[from, to]| (to[0] - from[0]).hypot(to[1] - from[1])).sum()
+    }
+}
 
 /// Strokes and their undo history.
 #[derive(Clone, Debug)]
 pub struct Drawing {
-    strokes: Vec<Stroke>,
-    past: Vec<Vec<Stroke>>,
-    future: Vec<Vec<Stroke>>,
-    pen_down: bool,
+    strokes: Vec<PenStroke>,
+    history: History,
+    down: Down,
+    /// How hard the pen presses, until that is noted with a point.
+    pressure: Option<f32>,
     /// The width of the canvas, in its units; [`CANVAS`] is its height.
     width: f32,
     /// Diameter of the pen, in canvas units.
     pub pen: f32,
 }
 
+/// What is on the canvas at the moment.
+#[derive(Clone, Copy, Debug)]
+enum Down {
+    Nothing,
+    Pen,
+    /// The eraser, at this point.
+    Eraser {
+        at: [f32; 2],
+        /// It has taken something away since it was put down.
+        erased: bool,
+    },
+}
+
 impl Default for Drawing {
     fn default() -> Self {
-        Self { strokes: Vec::new(), past: Vec::new(), future: Vec::new(), pen_down: false, width: CANVAS, pen: 20.0 }
+        Self { strokes: Vec::new(), history: History::default(), down: Down::Nothing, pressure: None, width: CANVAS, pen: 20.0 }
     }
 }
 
@@ -42,35 +108,82 @@ impl Drawing {
     }
 
     /// The strokes, the unfinished one last.
-    pub fn strokes(&self) -> &[Stroke] {
+    pub fn strokes(&self) -> &[PenStroke] {
         &self.strokes
     }
 
-    /// True while a stroke is being drawn.
+    /// True while a stroke is being drawn or erased.
     pub const fn pen_down(&self) -> bool {
-        self.pen_down
+        !matches!(self.down, Down::Nothing)
+    }
+
+    /// Diameter of the eraser, in canvas units: it grows with the pen.
+    pub fn eraser(&self) -> f32 {
+        (self.pen * ERASER).max(SMALLEST_ERASER)
+    }
+
+    /// The pen presses this hard at the next point, from 0 to 1.
+    pub const fn press(&mut self, pressure: f32) {
+        if pressure.is_finite() {
+            self.pressure = Some(pressure.clamp(0.0, 1.0));
+        }
     }
 
     /// Begins a stroke.
     pub fn begin(&mut self, point: [f32; 2]) {
-        self.push_undo();
-        self.strokes.push(vec![point]);
-        self.pen_down = true;
+        self.history.remember(Change::Remove);
+        let mut stroke = PenStroke::default();
+        stroke.push(point, self.pressure.take());
+        self.strokes.push(stroke);
+        self.down = Down::Pen;
     }
 
-    /// Extends the stroke; true if that changed anything.
+    /// Puts the eraser down; true if that changed anything.
+    pub fn begin_erasing(&mut self, point: [f32; 2]) -> bool {
+        self.down = Down::Eraser { at: point, erased: false };
+        self.erase_to(point)
+    }
+
+    /// Extends the stroke, or moves the eraser; true if that changed anything.
     pub fn extend(&mut self, point: [f32; 2]) -> bool {
-        let Some(stroke) = self.strokes.last_mut().filter(|_| self.pen_down) else { return false };
-        let moved = stroke.last() != Some(&point);
-        if moved {
-            stroke.push(point);
+        let pressure = self.pressure.take();
+        match (self.down, self.strokes.last_mut()) {
+            (Down::Pen, Some(stroke)) => {
+                let moved = stroke.points.last() != Some(&point);
+                if moved {
+                    stroke.push(point, pressure);
+                } else if let (Some(pressure), Some(last)) = (pressure, stroke.pressures.last_mut()) {
+                    // A pen that presses harder on the spot makes a larger dot.
+                    *last = last.max(pressure);
+                }
+                moved
+            }
+            (Down::Eraser { .. }, Some(_)) => self.erase_to(point),
+            _ => false,
         }
-        moved
     }
 
-    /// Ends the stroke.
+    /// Ends the stroke, or lifts the eraser.
     pub const fn end(&mut self) {
-        self.pen_down = false;
+        self.down = Down::Nothing;
+    }
+
+    /// Takes away what lies under the eraser on its way to this point: of each stroke the part that it touches.
+    fn erase_to(&mut self, point: [f32; 2]) -> bool {
+        let Down::Eraser { at, erased } = self.down else { return false };
+        let reach = f32::midpoint(self.eraser(), self.pen);
+        let left: Vec<_> = self.strokes.iter().map(|stroke| erase(stroke, at, point, reach)).collect();
+        let touched = left.iter().any(Option::is_some);
+        if touched {
+            // What the eraser takes away until it is lifted comes back at once.
+            if !erased {
+                self.history.remember(Change::Replace(self.strokes.clone(), None));
+            }
+            let before = std::mem::take(&mut self.strokes);
+            self.strokes = before.into_iter().zip(left).flat_map(|(stroke, left)| left.unwrap_or_else(|| vec![stroke])).collect();
+        }
+        self.down = Down::Eraser { at: point, erased: erased || touched };
+        touched
     }
 
     /// Replaces the drawing by one from elsewhere; `undo` brings it back. Strokes in other units than the canvas's are scaled to a usual size
@@ -92,57 +205,48 @@ impl Drawing {
             if ours { *point } else { [0, 1].map(|axis| (point[axis] - f32::midpoint(low[axis], high[axis])) * scale + size[axis] / 2.0) }
         };
         let fits = |point: &&[f32; 2]| point.iter().all(|value| value.is_finite());
-        let strokes = ink.strokes.iter().map(|stroke| stroke.iter().filter(fits).map(place).collect::<Stroke>());
-        self.push_undo();
-        self.strokes = strokes.filter(|stroke| !stroke.is_empty()).collect();
-        self.pen_down = false;
-        if let Some(pen) = ink.pen.filter(|pen| pen.is_finite()) {
-            self.pen = (pen * scale).clamp(*PEN.start(), *PEN.end());
-        }
+        let strokes = ink.strokes.iter().map(|stroke| PenStroke::from(stroke.iter().filter(fits).map(place).collect::<Stroke>()));
+        let strokes = strokes.filter(|stroke| !stroke.points.is_empty()).collect();
+        let pen = ink.pen.filter(|pen| pen.is_finite()).map(|pen| (pen * scale).clamp(*PEN.start(), *PEN.end()));
+        let before = pen.map(|pen| std::mem::replace(&mut self.pen, pen));
+        self.history.remember(Change::Replace(std::mem::replace(&mut self.strokes, strokes), before));
+        self.end();
     }
 
     /// Undoes the last change.
     pub fn undo(&mut self) {
-        if let Some(before) = self.past.pop() {
-            self.future.push(std::mem::replace(&mut self.strokes, before));
-            self.pen_down = false;
+        if self.history.undo(&mut self.strokes, &mut self.pen) {
+            self.end();
         }
     }
 
     /// Redoes what was undone.
     pub fn redo(&mut self) {
-        if let Some(after) = self.future.pop() {
-            self.past.push(std::mem::replace(&mut self.strokes, after));
-            self.pen_down = false;
+        if self.history.redo(&mut self.strokes, &mut self.pen) {
+            self.end();
         }
     }
 
     /// Empties the canvas; `undo` brings the strokes back.
     pub fn clear(&mut self) {
         if !self.strokes.is_empty() {
-            self.push_undo();
-            self.strokes.clear();
-            self.pen_down = false;
+            self.history.remember(Change::Replace(std::mem::take(&mut self.strokes), None));
+            self.end();
         }
     }
 
     /// True if there is something to undo.
     pub fn can_undo(&self) -> bool {
-        !self.past.is_empty()
+        self.history.can_undo()
     }
 
     /// True if there is something to redo.
-    pub fn can_redo(&self) -> bool {
-        !self.future.is_empty()
+    pub const fn can_redo(&self) -> bool {
+        self.history.can_redo()
     }
 
-    /// The drawing as it is classified.
+    /// The drawing as it is classified and saved.
     pub fn ink(&self) -> Ink {
-        Ink { strokes: self.strokes.clone(), pen: Some(self.pen) }
-    }
-
-    fn push_undo(&mut self) {
-        self.past.push(self.strokes.clone());
-        self.future.clear();
+        Ink { strokes: self.strokes.iter().map(|stroke| stroke.points.clone()).collect(), pen: Some(self.pen) }
     }
 }

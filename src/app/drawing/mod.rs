@@ -1,13 +1,15 @@
 //! The canvas and what the model makes of the drawing on it: strokes, requests for predictions, the device in use, the prediction as text.
 
 mod canvas;
+mod eraser;
+mod history;
 mod inference_device;
 mod number;
 mod prediction_queue;
 mod recent;
 pub mod verdict;
 
-pub use canvas::{CANVAS, Drawing, WIDE_CANVAS};
+pub use canvas::{CANVAS, Drawing, PenStroke, Tool, WIDE_CANVAS};
 pub use inference_device::{InferenceDevice, about_inference_comparison, device_name, inference_row};
 pub use number::NumberCanvas;
 pub use prediction_queue::PredictionQueue;

@@ -1,48 +1,35 @@
-//! The canvas: turns pointer, touch and keys into pen actions and paints the ink. The drawing itself belongs to [`crate::app::App`].
+//! The canvas: paints the ink, and what the pen or the eraser would do. The drawing itself belongs to [`crate::app::App`].
+
+use std::sync::Arc;
 
 use eframe::egui::{
-    self, Align2, CursorIcon, Event, EventFilter, Key, PointerButton, Pos2, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui,
-    WidgetInfo, pos2, vec2,
+    self, Align2, CursorIcon, PointerButton, Rect, Response, Role, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::stroke;
-use crate::app::{Action, CANVAS, Drawing};
+use super::painted_ink::{Look, PaintedInk};
+use super::pen::Pen;
+use crate::app::{Action, CANVAS, Drawing, Tool};
 use crate::ui::style;
-
-/// How far an arrow key moves the pen, in canvas units: about a pixel of the model's image.
-const STRIDE: f32 = 10.0;
-/// The distance with Shift held.
-const FINE_STRIDE: f32 = 2.0;
 
 /// The canvas's name in the accessibility tree.
 pub const NAME: &str = "Drawing canvas";
 
-/// The pen's state between frames.
-#[derive(Clone, Copy, Debug)]
-pub struct Pen {
-    /// The pen is down, put down by the pointer.
-    by_pointer: bool,
-    /// The pen is down, put down by the space bar.
-    by_key: bool,
-    /// The keyboard pen's position, in canvas units.
-    at: [f32; 2],
-}
-
-impl Default for Pen {
-    fn default() -> Self {
-        Self { by_pointer: false, by_key: false, at: [CANVAS / 2.0; 2] }
-    }
+/// View state of a canvas.
+#[derive(Debug, Default)]
+pub struct CanvasView {
+    pen: Pen,
+    ink: PaintedInk,
 }
 
 /// Draws a canvas of this width, in points, with the drawing on it.
-pub fn show(ui: &mut Ui, drawing: &Drawing, pen: &mut Pen, width: f32, actions: &mut Vec<Action>) -> Response {
+pub fn show(ui: &mut Ui, drawing: &Drawing, tool: Tool, view: &mut CanvasView, width: f32, actions: &mut Vec<Action>) -> Response {
     let scale = width / drawing.size()[0];
     let (rect, response) = ui.allocate_exact_size(vec2(width, drawing.size()[1] * scale), Sense::click_and_drag());
     if ui.is_enabled() {
-        pointer(ui, rect, scale, pen, actions);
-        keys(ui, &response, drawing.size(), pen, actions);
+        view.pen.follow_pointer(ui, rect, scale, tool, actions);
+        view.pen.follow_keys(ui, &response, drawing.size(), tool, actions);
     }
-    paint(ui, drawing, rect, scale, &response, pen);
+    paint(ui, drawing, tool, rect, &response, view);
     let strokes = drawing.strokes().len();
     response.widget_info(|| WidgetInfo {
         current_text_value: Some(match strokes {
@@ -54,108 +41,50 @@ pub fn show(ui: &mut Ui, drawing: &Drawing, pen: &mut Pen, width: f32, actions: 
     });
     ui.ctx().accesskit_node_builder(response.id, |node| {
         node.set_description(
-            "Draw a digit here with mouse, pen or finger. With the keyboard: arrow keys move the pen, Space puts it down and lifts it.",
+            "Draw a digit here with mouse, pen or finger; the right mouse button erases. With the keyboard: arrow keys move the pen, Space puts it \
+             down and lifts it, E changes between pen and eraser.",
         );
     });
     response.on_hover_cursor(CursorIcon::Crosshair)
 }
 
-/// Every pointer position since the last frame becomes a point, so that fast strokes stay smooth. The first finger or the pen
-/// also arrives as pointer events; further fingers and a resting palm draw nothing.
-fn pointer(ui: &Ui, rect: Rect, scale: f32, pen: &mut Pen, actions: &mut Vec<Action>) {
-    let layer = ui.layer_id();
-    let events = ui.input(|input| input.events.clone());
-    for event in events {
-        match event {
-            // Not through a menu or a dialog in front of the canvas.
-            Event::PointerButton { pos, button: PointerButton::Primary, pressed: true, .. }
-                if rect.contains(pos) && ui.ctx().layer_id_at(pos).is_none_or(|top| top == layer) =>
-            {
-                pen.by_pointer = true;
-                pen.by_key = false;
-                actions.push(Action::PenDown(to_canvas(pos, rect, scale)));
-            }
-            Event::PointerMoved(pos) if pen.by_pointer => actions.push(Action::PenMove(to_canvas(pos, rect, scale))),
-            Event::PointerButton { pos, button: PointerButton::Primary, pressed: false, .. } if pen.by_pointer => {
-                pen.by_pointer = false;
-                actions.push(Action::PenMove(to_canvas(pos, rect, scale)));
-                actions.push(Action::PenUp);
-            }
-            Event::PointerGone | Event::WindowFocused(false) if pen.by_pointer => {
-                pen.by_pointer = false;
-                actions.push(Action::PenUp);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn keys(ui: &Ui, response: &Response, size: [f32; 2], pen: &mut Pen, actions: &mut Vec<Action>) {
-    if !response.has_focus() {
-        if std::mem::take(&mut pen.by_key) {
-            actions.push(Action::PenUp);
-        }
-        return;
-    }
-    let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
-    let events = ui.input(|input| input.events.clone());
-    for event in events {
-        let Event::Key { key, pressed: true, repeat, modifiers, .. } = event else { continue };
-        let stride = if modifiers.shift { FINE_STRIDE } else { STRIDE };
-        let [dx, dy] = match key {
-            Key::ArrowLeft => [-stride, 0.0],
-            Key::ArrowRight => [stride, 0.0],
-            Key::ArrowUp => [0.0, -stride],
-            Key::ArrowDown => [0.0, stride],
-            Key::Space if !repeat && !modifiers.any() => {
-                pen.by_key = !pen.by_key;
-                actions.push(if pen.by_key { Action::PenDown(pen.at) } else { Action::PenUp });
-                continue;
-            }
-            _ => continue,
-        };
-        pen.at = [(pen.at[0] + dx).clamp(0.0, size[0]), (pen.at[1] + dy).clamp(0.0, size[1])];
-        if pen.by_key {
-            actions.push(Action::PenMove(pen.at));
-        }
-    }
-}
-
-/// From screen to canvas units; a stroke that leaves the canvas follows its edge.
-fn to_canvas(pos: Pos2, rect: Rect, scale: f32) -> [f32; 2] {
-    let at = (pos - rect.min) / scale;
-    [at.x.clamp(0.0, rect.width() / scale), at.y.clamp(0.0, rect.height() / scale)]
-}
-
-fn paint(ui: &Ui, drawing: &Drawing, rect: Rect, scale: f32, response: &Response, pen: &Pen) {
+fn paint(ui: &Ui, drawing: &Drawing, tool: Tool, rect: Rect, response: &Response, view: &mut CanvasView) {
     let palette = style::palette(ui);
     let painter = ui.painter();
     painter.rect(rect, style::RADIUS, palette.paper, Stroke::new(1.0, palette.line), StrokeKind::Inside);
-    let to_screen = |[x, y]: [f32; 2]| rect.min + vec2(x, y) * scale;
-    let width = drawing.pen * scale;
+    let scale = rect.width() / drawing.size()[0];
     if drawing.strokes().is_empty() {
         hint(ui, rect, drawing.size()[0] > CANVAS, palette);
     }
     let clipped = painter.with_clip_rect(rect.shrink(1.0).intersect(ui.clip_rect()));
-    for stroke in drawing.strokes() {
-        let points: Vec<Pos2> = stroke.iter().copied().map(to_screen).collect();
-        clipped.extend(stroke::shapes(&points, width, palette.ink));
-    }
-    if let Some(pointer) = response.hover_pos().filter(|_| !pen.by_pointer) {
-        // What the pen would leave here.
-        clipped.circle_filled(pointer, width / 2.0, palette.ink.gamma_multiply(0.16));
-        clipped.circle_stroke(pointer, width / 2.0, Stroke::new(1.0, palette.ink.gamma_multiply(0.4)));
+    let look = Look { origin: rect.min, scale, width: drawing.pen * scale, color: palette.ink, pixel: ui.pixels_per_point().recip() };
+    clipped.extend(view.ink.meshes(drawing.strokes(), look).map(|mesh| Shape::Mesh(Arc::clone(mesh))));
+    let pen = &view.pen;
+    let erasing = pen.by_pointer().map_or(tool == Tool::Eraser, |button| tool == Tool::Eraser || button == PointerButton::Secondary);
+    let radius = scale / 2.0 * if erasing { drawing.eraser() } else { drawing.pen };
+    let pointer = ui.input(|input| input.pointer.latest_pos()).filter(|_| response.hovered() || pen.by_pointer().is_some());
+    // What the eraser would take away, or the pen leave, here.
+    match pointer {
+        Some(pointer) if erasing => {
+            clipped.circle_filled(pointer, radius, palette.paper.gamma_multiply(0.5));
+            clipped.circle_stroke(pointer, radius, Stroke::new(3.0, palette.paper));
+            clipped.circle_stroke(pointer, radius, Stroke::new(1.5, palette.faded));
+        }
+        Some(pointer) if pen.by_pointer().is_none() => {
+            clipped.circle_filled(pointer, radius, palette.ink.gamma_multiply(0.16));
+            clipped.circle_stroke(pointer, radius, Stroke::new(1.0, palette.ink.gamma_multiply(0.4)));
+        }
+        _ => {}
     }
     if response.has_focus() {
         style::focus_ring(ui, rect);
         // The keyboard's pen: a ring with a cross, filled while the pen is down.
-        let at = to_screen(pen.at);
+        let at = rect.min + vec2(pen.at()[0], pen.at()[1]) * scale;
         let color = palette.accent;
-        if pen.by_key {
-            clipped.circle_filled(at, width / 2.0, color.gamma_multiply(0.6));
+        if pen.by_key() {
+            clipped.circle_filled(at, radius, color.gamma_multiply(if erasing { 0.2 } else { 0.6 }));
         }
-        clipped.circle_stroke(at, width / 2.0, Stroke::new(2.0, color));
+        clipped.circle_stroke(at, radius, Stroke::new(2.0, color));
         clipped.hline(at.x - 5.0..=at.x + 5.0, at.y, Stroke::new(1.5, color));
         clipped.vline(at.x, at.y - 5.0..=at.y + 5.0, Stroke::new(1.5, color));
     }

@@ -3,11 +3,14 @@
 mod arrangement;
 pub mod bars;
 pub mod canvas;
+pub mod curve;
 mod device;
 pub mod keep;
 mod number;
+pub mod painted_ink;
+mod pen;
 mod recent;
-pub mod stroke;
+pub mod ribbon;
 pub mod tools;
 mod verdict;
 
@@ -23,7 +26,7 @@ use crate::text::format::capitalised;
 /// View state of the Draw screen.
 #[derive(Debug, Default)]
 pub struct DrawView {
-    pen: canvas::Pen,
+    canvas: canvas::CanvasView,
     shown_image: Option<(Image, ImageSheet)>,
     recent: recent::RecentView,
     number: number::NumberView,
@@ -41,7 +44,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
         ui.allocate_ui_with_layout(vec2(arrangement.canvas.x, height), column, |ui| {
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
             tools::show(ui, app, false, actions);
-            let shown = canvas::show(ui, app.drawing_shown(), &mut view.pen, arrangement.canvas.x, actions);
+            let shown = canvas::show(ui, app.drawing_shown(), app.tool, &mut view.canvas, arrangement.canvas.x, actions);
             if app.draws_several() {
                 number::boxes(ui, app, shown.rect);
                 number::digits(ui, app, &mut view.number, actions);
@@ -74,7 +77,7 @@ pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, ac
     let rest = style::VERDICT_SMALL * 1.25 + bars + 3.0 * ui.spacing().interact_size.y;
     let side = ui.available_width().min(height - rest).clamp(120.0, 360.0).floor();
     tools::show(ui, app, true, actions);
-    canvas::show(ui, &app.drawing, &mut view.pen, side, actions);
+    canvas::show(ui, &app.drawing, app.tool, &mut view.canvas, side, actions);
     verdict::verdict(ui, reading, style::VERDICT_SMALL);
     bars::vertical(ui, reading, bars);
     if let Some(reader) = &app.model_in_use {

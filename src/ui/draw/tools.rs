@@ -1,8 +1,8 @@
-//! The row of tools for the canvas: undo, redo, clear, save, pen width.
+//! The row of tools for the canvas: undo, redo, eraser, clear, save, pen width.
 
 use eframe::egui::{Button, Key, KeyboardShortcut, Modifiers, RichText, Role, Slider, Ui, WidgetInfo};
 
-use crate::app::{Action, App, PEN, Screen};
+use crate::app::{Action, App, PEN, Screen, Tool};
 use crate::ui::style;
 
 /// Switches between the canvas for one digit and the one for several.
@@ -15,35 +15,40 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let drawing = if compact { &app.drawing } else { app.drawing_shown() };
         let whole = ui.available_width();
-        let mut tool = |ui: &mut Ui, name: &str, hint: String, possible: bool, action: Action| {
-            if ui.add_enabled(possible, Button::new(name)).on_hover_text(hint).clicked() {
-                actions.push(action);
-            }
-        };
         let command = |ui: &Ui, modifiers, key| ui.ctx().format_shortcut(&KeyboardShortcut::new(modifiers, key));
-        let undo = format!("Undo the last stroke ({})", command(ui, Modifiers::COMMAND, Key::Z));
-        let redo = format!("Redo the stroke ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
-        tool(ui, "Undo", undo, drawing.can_undo(), Action::Undo);
-        tool(ui, "Redo", redo, drawing.can_redo(), Action::Redo);
-        tool(
-            ui,
-            "Clear",
-            "Clear the canvas (Delete); Undo restores the drawing".to_owned(),
-            !drawing.strokes().is_empty(),
-            Action::ClearDrawing,
-        );
+        let undo = format!("Undo the last change ({})", command(ui, Modifiers::COMMAND, Key::Z));
+        let redo = format!("Redo it ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
+        if tool(ui, "Undo", undo, drawing.can_undo()) {
+            actions.push(Action::Undo);
+        }
+        if tool(ui, "Redo", redo, drawing.can_redo()) {
+            actions.push(Action::Redo);
+        }
+        let erasing = app.tool == Tool::Eraser;
+        let about = "Take ink away instead of drawing (E); the right mouse button always does";
+        let eraser = ui.add(style::toggle(ui, "Eraser", erasing));
+        eraser.widget_info(|| WidgetInfo::selected(Role::Button, true, erasing, "Eraser"));
+        if eraser.on_hover_text(about).clicked() {
+            actions.push(Action::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser }));
+        }
+        let clear = "Clear the canvas (Delete); Undo restores the drawing".to_owned();
+        if tool(ui, "Clear", clear, !drawing.strokes().is_empty()) {
+            actions.push(Action::ClearDrawing);
+        }
         if !compact {
             let save = format!(
                 "Save the drawing as an ink file, which Inkling and the command inkling predict can open ({})",
                 command(ui, Modifiers::COMMAND, Key::S)
             );
-            tool(ui, "Save…", save, !drawing.strokes().is_empty(), Action::SaveDrawing);
+            if tool(ui, "Save…", save, !drawing.strokes().is_empty()) {
+                actions.push(Action::SaveDrawing);
+            }
             ui.add_space(8.0);
             let label = ui.label(RichText::new("Pen"));
             let mut width = drawing.pen;
             ui.spacing_mut().slider_width = if whole < ROOMY { 44.0 } else { 110.0 };
             let slider = Slider::new(&mut width, PEN).show_value(false).step_by(1.0);
-            let response = ui.add(slider).labelled_by(label.id).on_hover_text("Pen width");
+            let response = ui.add(slider).labelled_by(label.id).on_hover_text("Width of the pen; the eraser grows with it");
             if response.changed() {
                 actions.push(Action::SetPen(width));
             }
@@ -51,6 +56,11 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             canvas_choice(ui, app, whole < ROOMY, actions);
         }
     });
+}
+
+/// Draws a button, with what it does as a hint; true when it is clicked.
+fn tool(ui: &mut Ui, name: &str, hint: String, possible: bool) -> bool {
+    ui.add_enabled(possible, Button::new(name)).on_hover_text(hint).clicked()
 }
 
 /// The choice between the canvas for one digit and the one for several, in `short` or in words.
@@ -70,7 +80,7 @@ fn canvas_choice(ui: &mut Ui, app: &App, short: bool, actions: &mut Vec<Action>)
     }
 }
 
-/// Undo, redo, clear and save by keyboard, and on the Draw screen the choice of the canvas, unless a text field has the focus.
+/// Undo, redo, eraser, clear and save by keyboard, and on the Draw screen the choice of the canvas, unless a text field has the focus.
 pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.ctx().text_edit_focused() {
         return;
@@ -84,6 +94,9 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         }
         if app.screen == Screen::Draw && input.consume_shortcut(&CANVAS_CHOICE) {
             actions.push(Action::ChooseCanvas { several: !app.settings.several_digits });
+        }
+        if input.consume_key(Modifiers::NONE, Key::E) {
+            actions.push(Action::ChooseTool(if app.tool == Tool::Eraser { Tool::Pen } else { Tool::Eraser }));
         }
         if input.consume_key(Modifiers::COMMAND, Key::S) {
             actions.push(Action::SaveDrawing);

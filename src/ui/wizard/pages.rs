@@ -9,7 +9,8 @@ use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
 use crate::text::format::grouped;
 use crate::text::visible;
-use crate::ui::draw::{self, DrawView};
+use crate::ui::draw::curve::Node;
+use crate::ui::draw::{self, DrawView, ribbon};
 use crate::ui::{hardware, icons, run_panel, style};
 
 /// The handwriting on the welcome page.
@@ -175,8 +176,8 @@ fn strokes(ui: &Ui, ink: &Ink, place: Rect, color: Color32, share: f32) {
     let points: usize = ink.strokes.iter().map(Vec::len).sum();
     let mut left = (points as f32 * share).round() as usize;
     for stroke in &ink.strokes {
-        let points = stroke.iter().take(left).map(|&[x, y]| place.center() + (pos2(x, y) - bounds.center()) * scale);
-        ui.painter().extend(draw::stroke::shapes(&points.collect::<Vec<_>>(), 3.5, color));
+        let points = stroke.iter().take(left).map(|&[x, y]| Node::new(place.center() + (pos2(x, y) - bounds.center()) * scale, 1.75));
+        ui.painter().add(ribbon::stroke(points, color, ui.pixels_per_point().recip()));
         left = left.saturating_sub(stroke.len());
     }
 }
