@@ -17,18 +17,28 @@ pub const BUILTIN_SEED: u64 = 1;
 const ONE_IN: usize = 7;
 
 /// Loads or generates the data `spec` names; named sets are searched for in `folders`, in their order. The training images of several
-/// sources are concatenated; the test split is the first source's. `progress` is told the fraction done.
+/// sources are concatenated, with as many built-in digits as [`builtin::training_images`] says; the test split is the first source's. `progress` is
+/// told the fraction done.
 pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn Progress) -> Result<DataSet, DataError> {
-    let mut set = DataSet::default();
-    let count = spec.sources().len() as f32;
-    for (index, source) in spec.sources().iter().enumerate() {
-        let part = load_source(source, folders, &mut |done: f32| progress.report((index as f32 + done) / count))?;
-        let part = with_test_split(part.set);
-        if index == 0 {
-            set = part;
+    let sources = spec.sources();
+    // The built-in digits are generated last: how many depends on the others.
+    let (generated, read): (Vec<usize>, Vec<usize>) = (0..sources.len()).partition(|&index| sources[index] == DataSource::Builtin);
+    let mut parts = vec![DataSet::default(); sources.len()];
+    let mut others = 0;
+    for (done, index) in read.into_iter().chain(generated).enumerate() {
+        let mut progress = |share: f32| progress.report((done as f32 + share) / sources.len() as f32);
+        parts[index] = if sources[index] == DataSource::Builtin {
+            builtin::generate(BUILTIN_SEED, builtin::training_images(others), builtin::TEST_IMAGES, &mut progress)?
         } else {
-            set.train.append(&part.train);
-        }
+            let part = with_test_split(load_source(&sources[index], folders, &mut progress)?.set);
+            others += part.train.len();
+            part
+        };
+    }
+    let mut parts = parts.into_iter();
+    let mut set = parts.next().unwrap_or_default();
+    for part in parts {
+        set.train.append(&part.train);
     }
     Ok(set)
 }

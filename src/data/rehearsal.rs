@@ -40,7 +40,8 @@ impl Rehearsal {
         let mut complete = true;
         for source in data.sources().iter().filter(|source| **source != DataSource::Mine) {
             let (set, images) = match source {
-                DataSource::Builtin => (Split::default(), builtin::TRAIN_IMAGES),
+                // Counted below.
+                DataSource::Builtin => (Split::default(), 0),
                 DataSource::Named(_) => match load(&DataSpec::single(source.clone()), folders, progress) {
                     Ok(set) => (set.train.clone(), set.train.len()),
                     Err(DataError::Cancelled(cancelled)) => return Err(cancelled.into()),
@@ -59,6 +60,10 @@ impl Rehearsal {
         }
         if parts.is_empty() {
             parts.push((DataSource::Builtin, Split::default(), 0));
+        }
+        let others = parts.iter().map(|(.., images)| images).sum();
+        for (.., images) in parts.iter_mut().filter(|(source, ..)| *source == DataSource::Builtin) {
+            *images = builtin::training_images(others);
         }
         // Of all sets together, as they were when the model was trained; else of each on its own.
         let first: usize = parts.iter().map(|(.., images)| images).sum();

@@ -1,7 +1,7 @@
 //! Recommended settings for this machine, and which device is usually faster.
 
 use super::Hardware;
-use crate::run_config::{DataSource, DataSpec, NamedSet, Preset, RunConfig};
+use crate::run_config::{Preset, RunConfig};
 
 /// With smaller batches or less data than this, the overhead of a GPU outweighs its speed.
 const SMALL_BATCH: u32 = 64;
@@ -16,8 +16,8 @@ pub fn first_guess(config: &RunConfig, images: Option<u64>) -> &'static str {
     }
 }
 
-/// Recommended settings, and the reason as a sentence.
-pub fn recommend(hardware: &Hardware, have_mnist: bool) -> (RunConfig, String) {
+/// Recommended settings, on the built-in data, and the reason as a sentence.
+pub fn recommend(hardware: &Hardware) -> (RunConfig, String) {
     let cores = hardware.cpu.usable_cores;
     let vectors = hardware.cpu.simd.iter().any(|simd| simd == "AVX2" || simd == "NEON");
     let cores_text = if cores == 1 { "one core".to_owned() } else { format!("{cores} cores") };
@@ -29,9 +29,5 @@ pub fn recommend(hardware: &Hardware, have_mnist: bool) -> (RunConfig, String) {
             format!("With {cores_text} and no wide vector instructions, the smallest network is the best one to start with."),
         ),
     };
-    let mut config = RunConfig::preset(preset);
-    if have_mnist {
-        config.data = DataSpec::single(DataSource::Named(NamedSet::Mnist));
-    }
-    (config, reason)
+    (RunConfig::preset(preset), reason)
 }

@@ -122,6 +122,11 @@ impl DataSpec {
         Self(vec![source])
     }
 
+    /// A source mixed with the built-in digits, whose forms and pens it may lack; it is tested on its own test split.
+    pub fn with_builtin(source: DataSource) -> Self {
+        Self(vec![source, DataSource::Builtin])
+    }
+
     /// These sources; the built-in digits where there are none.
     pub fn of(sources: Vec<DataSource>) -> Self {
         if sources.is_empty() { Self::builtin() } else { Self(sources) }

@@ -14,6 +14,7 @@ mod models;
 mod monitor;
 mod my_digits;
 mod opening;
+mod recommendation;
 mod settings;
 mod state;
 mod verdict;

@@ -56,16 +56,22 @@ impl App {
 
     /// Training and test images of the data set, if it is known.
     pub(in crate::app) fn images(&self) -> Option<(u64, u64)> {
-        match self.config.data.sources() {
-            [DataSource::Builtin] => Some((builtin::TRAIN_IMAGES as u64, builtin::TEST_IMAGES as u64)),
-            [source] => self
-                .found
-                .iter()
-                .flatten()
-                .find(|found| self.source_of(found) == *source)
-                .map(|found| (found.train_images, found.test_images)),
-            _ => None,
+        let sources = self.config.data.sources();
+        let mut known = Vec::new();
+        for source in sources {
+            known.push(match source {
+                // Counted below.
+                DataSource::Builtin => (0, builtin::TEST_IMAGES as u64),
+                source => {
+                    let found = self.found.iter().flatten().find(|found| self.source_of(found) == *source)?;
+                    (found.train_images, found.test_images)
+                }
+            });
         }
+        let others: u64 = known.iter().map(|(train, _)| train).sum();
+        let generated = sources.iter().filter(|source| **source == DataSource::Builtin).count();
+        let train = others + (generated * builtin::training_images(others as usize)) as u64;
+        Some((train, known.first()?.1))
     }
 
     /// All problems of the configuration, including those specific to this machine.
@@ -95,12 +101,15 @@ impl App {
 
     /// The configuration recommended for this machine and the reason, once the hardware is known.
     pub fn recommended(&self) -> Option<(RunConfig, String)> {
-        let mnist = self.found.iter().flatten().find(|found| found.set == NamedSet::Mnist);
-        let (mut config, reason) = recommend(self.hardware.as_ref()?, mnist.is_some());
-        if let Some(mnist) = mnist {
-            config.data = DataSpec::single(self.source_of(mnist));
-        }
-        Some((config, reason))
+        let (config, reason) = recommend(self.hardware.as_ref()?);
+        let data = self.mnist_and_builtin().unwrap_or(config.data);
+        Some((RunConfig { data, ..config }, reason))
+    }
+
+    /// MNIST mixed with built-in digits, where it was found: the best data for a model that is to recognise drawings.
+    pub fn mnist_and_builtin(&self) -> Option<DataSpec> {
+        let mnist = self.found.iter().flatten().find(|found| found.set == NamedSet::Mnist)?;
+        Some(DataSpec::with_builtin(self.source_of(mnist)))
     }
 
     /// Applies the recommendation during the first run of the wizard, unless the person has chosen something else.

@@ -11,10 +11,11 @@ use crate::ui::plots::scale::{GRID, marks};
 use crate::ui::plots::static_plot;
 use crate::ui::style;
 
-/// The plot's height over its width, and the limits of both, in points.
-const ASPECT: f32 = 0.28;
-const HEIGHT: RangeInclusive<f32> = 130.0..=260.0;
-const MAX_WIDTH: f32 = 860.0;
+/// The limits of the plot's height, in points, and the greatest share of its width.
+const HEIGHT: RangeInclusive<f32> = 150.0..=560.0;
+const GREATEST_SHARE: f32 = 0.5;
+/// Left below the plot for the folder's name, in points.
+const BELOW: f32 = 60.0;
 
 /// Points of a curve.
 type Curve = Vec<[f64; 2]>;
@@ -40,8 +41,10 @@ pub fn show(ui: &mut Ui, summary: &RunSummary, curve: Option<&Thumbnail>) {
         ui.label(RichText::new(title).strong());
         ui.label(RichText::new(how).weak().small());
     });
-    let width = ui.available_width().min(MAX_WIDTH);
-    let height = (width * ASPECT).clamp(*HEIGHT.start(), *HEIGHT.end());
+    let width = ui.available_width();
+    // Down to the lower edge of the window.
+    let space = ui.clip_rect().bottom() - ui.cursor().top() - BELOW;
+    let height = space.min(width * GREATEST_SHARE).clamp(*HEIGHT.start(), *HEIGHT.end());
     let shown = static_plot("history", vec2(width, height), &palette)
         .set_margin_fraction(vec2(0.05, 0.1))
         .grid_spacing(Rangef::new(GRID, 3.0 * GRID))

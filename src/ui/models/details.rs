@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{Button, Grid, Label, RichText, Ui, vec2};
+use eframe::egui::{Align, Button, Grid, Label, Layout, RichText, Ui, vec2};
 
 use super::{ModelsView, accuracy_plot, confirm_delete, export, heading};
 use crate::app::messages::Message;
@@ -21,6 +21,10 @@ const EXPORT: &str = "Export as ONNX, PyTorch, safetensors, a candle program, a 
 
 /// From this width on, in points, the settings stand beside the results.
 const TWO_COLUMNS: f32 = 940.0;
+
+/// The settings' share of the width beside the results, and their least width in points.
+const SETTINGS_SHARE: f32 = 0.3;
+const SETTINGS_WIDTH: f32 = 380.0;
 
 /// The starter model.
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -86,13 +90,12 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view:
     if summary.epochs.is_empty() {
         results(ui);
     } else if ui.available_width() >= TWO_COLUMNS {
-        ui.scope(|ui| {
-            let spacing = std::mem::replace(&mut ui.spacing_mut().item_spacing.x, style::GAP * 3.0);
-            ui.columns(2, |columns| {
-                columns.iter_mut().for_each(|column| column.spacing_mut().item_spacing.x = spacing);
-                results(&mut columns[0]);
-                settings(&mut columns[1], summary);
-            });
+        ui.horizontal_top(|ui| {
+            let settings_width = (ui.available_width() * SETTINGS_SHARE).max(SETTINGS_WIDTH);
+            let results_width = ui.available_width() - settings_width - style::GAP * 3.0;
+            column(ui, results_width, results);
+            ui.add_space(style::GAP);
+            column(ui, settings_width, |ui| settings(ui, summary));
         });
     } else {
         results(ui);
@@ -101,6 +104,14 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view:
     }
     ui.add_space(style::GAP / 2.0);
     ui.add(Label::new(RichText::new(visible::path(&entry.folder)).weak().small()).wrap().selectable(true));
+}
+
+/// A column of this width.
+fn column(ui: &mut Ui, width: f32, fill: impl FnOnce(&mut Ui)) {
+    ui.allocate_ui_with_layout(vec2(width, 0.0), Layout::top_down(Align::Min), |ui| {
+        ui.set_width(width);
+        fill(ui);
+    });
 }
 
 fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {

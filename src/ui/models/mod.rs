@@ -48,7 +48,7 @@ const TWO_COLUMNS: f32 = 760.0;
 const LIST_SHARE: f32 = 0.34;
 const LIST_WIDTH: RangeInclusive<f32> = 360.0..=560.0;
 /// The greatest width of the details, in points.
-const DETAILS_WIDTH: f32 = 1500.0;
+const DETAILS_WIDTH: f32 = 1900.0;
 
 /// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Action>) {

@@ -151,28 +151,32 @@ pub fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn data_entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let mut choose = |ui: &mut Ui, source: DataSource, name: &str, why_not: Option<&str>| {
-        let spec = DataSpec::single(source);
+    let mut choose = |ui: &mut Ui, spec: DataSpec, name: &str, why_not: Option<&str>| {
         if entry(ui, app.config.data == spec, name, why_not) {
             let mut config = app.config.clone();
             config.data = spec;
             actions.push(Action::Configure(Box::new(config)));
         }
     };
-    choose(ui, DataSource::Builtin, "Built-in digits", None);
+    choose(ui, DataSpec::builtin(), "Built-in digits", None);
+    if let Some(mixed) = app.mnist_and_builtin() {
+        let name = mixed.label();
+        choose(ui, mixed, &name, None);
+    }
     for set in NamedSet::ALL {
+        let single = DataSpec::single;
         match app.found.iter().flatten().find(|found| found.set == set) {
-            Some(found) => choose(ui, app.source_of(found), set.label(), None),
-            None if app.found.is_none() => choose(ui, DataSource::Named(set), set.label(), Some("Searching…")),
-            None => choose(ui, DataSource::Named(set), set.label(), Some("Not found on this machine.")),
+            Some(found) => choose(ui, single(app.source_of(found)), set.label(), None),
+            None if app.found.is_none() => choose(ui, single(DataSource::Named(set)), set.label(), Some("Searching…")),
+            None => choose(ui, single(DataSource::Named(set)), set.label(), Some("Not found on this machine.")),
         }
     }
     let why_not = app.my_digits.drawings().is_empty().then_some("No drawings are kept yet: see My digits.");
-    choose(ui, DataSource::Mine, "My digits", why_not);
+    choose(ui, DataSpec::single(DataSource::Mine), "My digits", why_not);
     for folder in &app.settings.data_folders {
         let source = DataSource::Path(folder.clone());
         let name = source.label();
-        choose(ui, source, &name, None);
+        choose(ui, DataSpec::single(source), &name, None);
     }
     ui.separator();
     if ui
@@ -200,6 +204,9 @@ pub fn data_description(app: &App) -> String {
             ),
             None => format!("In {}.", source.name()),
         },
+        _ if app.mnist_and_builtin().as_ref() == Some(&app.config.data) => {
+            "Best for your own drawings: MNIST and half as many built-in digits, in forms that it lacks. Tested on MNIST.".to_owned()
+        }
         _ => "Several data sets combined; the first one's test set is used for testing.".to_owned(),
     }
 }
