@@ -129,7 +129,7 @@ struct Style {
 
 impl Style {
     fn sample(lean: f32, random: &mut Random) -> Self {
-        let sloppiness = random.range(0.3, 1.4);
+        let sloppiness = random.range(0.3, 1.1);
         Self {
             slant: (0.15 + 0.23 * random.normal()).clamp(-0.5, 0.85) * lean,
             rotation: 0.09 * random.normal(),
