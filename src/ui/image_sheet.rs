@@ -68,10 +68,10 @@ pub fn framed(ui: &Ui, sheet: &ImageSheet, index: usize, rect: Rect) {
     ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
 }
 
-/// An image that can be clicked, with two lines of text below it. `spoken` is for screen readers.
-pub fn tile(ui: &mut Ui, sheet: &ImageSheet, index: usize, side: f32, lines: [&str; 2], spoken: &str) -> Response {
+/// An image that can be clicked, with `N` lines of text below it. `spoken` is for screen readers.
+pub fn tile<const N: usize>(ui: &mut Ui, sheet: &ImageSheet, index: usize, side: f32, lines: [&str; N], spoken: &str) -> Response {
     let small = TextStyle::Small.resolve(ui.style());
-    let (rect, response) = ui.allocate_exact_size(vec2(side, side + small.size * 2.6 + 6.0), Sense::click());
+    let (rect, response) = ui.allocate_exact_size(vec2(side, side + small.size * 1.3 * N as f32 + 6.0), Sense::click());
     let image = Rect::from_min_size(rect.min.round_to_pixels(ui.pixels_per_point()), Vec2::splat(side));
     framed(ui, sheet, index, image);
     if response.hovered() {

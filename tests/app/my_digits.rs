@@ -135,8 +135,8 @@ fn a_better_model_is_taken_over_and_given_back() {
         app.poll();
     }
     assert!(engine.heard.iter().filter_map(submitted).any(|(_, job)| *job == Job::FineTune(ModelRef::Starter)));
-    let said = &app.notices.last().unwrap().message;
-    assert_eq!(said.what, "Fine-tuned: from 92 % to 100 % of yours; Built-in digits from 99.5 % to 99.5 %.");
+    assert!(app.notices.is_empty(), "My digits says it itself");
+    assert!(app.can_undo_fine_tune());
     assert_eq!(app.model_in_use.as_ref().unwrap().reference, ModelRef::File("tuned/model.safetensors".into()));
     app.apply(Action::UndoFineTune);
     for _ in 0..2 {
@@ -145,6 +145,27 @@ fn a_better_model_is_taken_over_and_given_back() {
     }
     assert_eq!(app.model_in_use.as_ref().unwrap().reference, ModelRef::Starter);
     assert!(app.notices.iter().all(|notice| notice.offer.is_none()));
+}
+
+#[test]
+fn elsewhere_a_notice_says_what_fine_tuning_changed() {
+    let (mut app, mut engine) = app();
+    draw(&mut app, &mut engine, 2);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| digits(app) == [2]);
+    app.apply(Action::FineTune);
+    app.apply(Action::Show(Screen::Draw));
+    for _ in 0..3 {
+        engine.serve();
+        app.poll();
+    }
+    let said = &app.notices.last().unwrap().message;
+    assert_eq!(said.what, "Fine-tuned: from 92 % to 100 % of yours; Built-in digits from 99.5 % to 99.5 %.");
+    // Another model was chosen since: there is nothing to go back from.
+    app.apply(Action::UseModel(ModelRef::Starter));
+    engine.serve();
+    app.poll();
+    assert!(!app.can_undo_fine_tune());
 }
 
 #[test]

@@ -18,6 +18,9 @@ impl Message {
             |figures: BeforeAfter, places| format!("from {} to {}", percent(figures.before(), places), percent(figures.after(), places));
         let figures = format!("{} of yours; {} {}", change(tuned.mine, 0), tuned.old_data.label(), change(tuned.old, 1));
         let apart = match tuned.held_out {
+            Some(apart) if apart.after == apart.before => {
+                format!("Of {} of yours that were kept apart, it recognises {}, as before.", apart.images, apart.after)
+            }
             Some(apart) => {
                 format!("Of {} of yours that were kept apart, it recognises {} instead of {}.", apart.images, apart.after, apart.before)
             }

@@ -1,7 +1,7 @@
 //! Fine-tuning the model in use on the drawings.
 
 use crate::app::App;
-use crate::app::action::Action;
+use crate::app::action::{Action, Screen};
 use crate::app::messages::Message;
 use crate::app::notice::{Offer, Severity};
 use crate::protocol::Job;
@@ -44,13 +44,23 @@ impl App {
     /// Takes the model over if it has become better.
     pub(in crate::app) fn fine_tuned(&mut self, before: ModelRef, tuned: FineTuned) {
         let saved = tuned.saved.as_ref().map(|summary| summary.model_path.clone());
-        let offer = saved.is_some().then_some(Offer { label: "Undo", action: Action::UndoFineTune });
-        self.show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
+        // My digits says it itself.
+        if self.screen != Screen::MyDigits {
+            let offer = saved.is_some().then_some(Offer { label: "Undo", action: Action::UndoFineTune });
+            self.show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
+        }
         self.my_digits.fine_tuned = Some(FineTuneResult { tuned, before });
         if let Some(path) = saved {
             self.use_model(ModelRef::File(path));
             self.list_finished();
         }
+    }
+
+    /// True while the fine-tuned model is in use.
+    pub fn can_undo_fine_tune(&self) -> bool {
+        let saved = self.my_digits.fine_tuned.as_ref().and_then(|result| result.tuned.saved.as_ref());
+        let in_use = self.model_in_use.as_ref().map(|model| &model.reference);
+        saved.is_some_and(|summary| in_use == Some(&ModelRef::File(summary.model_path.clone())))
     }
 
     /// Goes back to the model that was in use before; the fine-tuned one stays among the saved models.

@@ -4,31 +4,38 @@ use eframe::egui::{Button, Label, RichText, Ui};
 
 use crate::app::messages::Message;
 use crate::app::{Action, App};
+use crate::text::format::percent;
 use crate::ui::{icons, style};
 
-/// Draws it.
-pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.add_space(style::GAP / 3.0);
-    ui.horizontal_wrapped(|ui| {
-        if let Some(running) = app.jobs.fine_tuning() {
-            ui.add(style::progress_bar(ui, running.progress.fraction).desired_width(220.0).desired_height(12.0)).accessible_name("Fine-tuning");
-            if ui.add_enabled(!running.cancelling, Button::new("Cancel")).clicked() {
-                actions.push(Action::CancelJob(running.id));
-            }
-            ui.label(style::hint("Fine-tuning: your drawings among images that the model knows"));
-            return;
+/// The buttons, or the progress; from the left or the right, as the layout goes.
+pub fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if let Some(running) = app.jobs.fine_tuning() {
+        if ui.add_enabled(!running.cancelling, style::secondary_button("Cancel")).on_hover_text("The model stays as it is").clicked() {
+            actions.push(Action::CancelJob(running.id));
         }
-        let why_not = app.why_not_fine_tune();
-        let about = "Trains the model in use for a few seconds on your drawings, mixed with images that it knows. It takes the place of the model in use only if \
-                     it loses no more than 0.2 points on those";
-        let button = ui.add_enabled(why_not.is_none(), style::primary_button(ui, "Fine-tune on mine"));
-        if button.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
-            actions.push(Action::FineTune);
-        }
-        if ui.add(style::secondary_button("Draw each digit five times")).on_hover_text("Takes about a minute").clicked() {
-            actions.push(Action::Collect);
-        }
-    });
+        ui.add(style::progress_bar(ui, running.progress.fraction).desired_width(200.0).desired_height(12.0)).accessible_name("Fine-tuning");
+        let doing = if running.cancelling {
+            "Cancelling…".to_owned()
+        } else {
+            format!("Fine-tuning, {}", percent(running.progress.fraction.into(), 0))
+        };
+        ui.label(RichText::new(doing).weak()).on_hover_text("It learns from your drawings, among images that the model knows");
+        return;
+    }
+    let why_not = app.why_not_fine_tune();
+    let about = "Trains the model in use for a few seconds on your drawings, mixed with images that it knows. It takes the place of the model in use only if \
+                 it loses no more than 0.2 points on those";
+    let button = ui.add_enabled(why_not.is_none(), style::primary_button(ui, "Fine-tune on mine"));
+    if button.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
+        actions.push(Action::FineTune);
+    }
+    if ui.add(style::secondary_button("Draw each digit five times")).on_hover_text("Takes about a minute").clicked() {
+        actions.push(Action::Collect);
+    }
+}
+
+/// What came of the last fine-tuning, and the way back from it while its model is in use.
+pub fn result(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(result) = &app.my_digits.fine_tuned else { return };
     ui.add_space(style::GAP / 3.0);
     style::card(ui).show(ui, |ui| {
@@ -39,7 +46,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.add(Label::new(RichText::new(&message.what).strong()).wrap());
         });
         ui.add(Label::new(RichText::new(&message.remedy).weak()).wrap());
-        if result.tuned.saved.is_some() && ui.button(format!("Go back to {}", app.model_name(&result.before))).clicked() {
+        let back = Button::new(format!("Go back to {}", app.model_name(&result.before)));
+        if app.can_undo_fine_tune() && ui.add(back).on_hover_text("The fine-tuned model stays under Models").clicked() {
             actions.push(Action::UndoFineTune);
         }
     });

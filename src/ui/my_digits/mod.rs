@@ -3,13 +3,17 @@
 mod fine_tune;
 mod tiles;
 
-use eframe::egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui, containers::menu::MenuButton};
+use eframe::egui::{Align, Button, Layout, ScrollArea, Ui, containers::menu::MenuButton};
 
 use super::image_sheet::ImageSheet;
 use super::{help, style};
 use crate::app::{Action, App, Screen};
+use crate::records::CLASSES;
 use crate::run_config::SetFormat;
-use crate::text::format::{count, percent};
+use crate::text::format::{count, grouped, percent};
+
+/// From this width on the buttons stand beside the figures, in points.
+const BESIDE: f32 = 1000.0;
 
 /// View state of the screen.
 #[derive(Debug, Default)]
@@ -36,35 +40,54 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
         empty(ui, actions);
         return;
     }
-    ui.add(Label::new(RichText::new(summary(app)).weak()).wrap());
+    ui.add_space(style::GAP / 3.0);
+    overview(ui, app, actions);
     if digits.unreadable > 0 {
         style::caution(ui, &unreadable(digits.unreadable));
     }
-    fine_tune::show(ui, app, actions);
+    fine_tune::result(ui, app, actions);
     ui.add_space(style::GAP / 2.0);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| tiles::show(ui, app, view, actions));
 }
 
-/// "50 drawings; Starter model recognises 46 of them (92 %). No 3 or 7 yet."
-fn summary(app: &App) -> String {
+/// The key figures, and the buttons: beside them where there is room.
+fn overview(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let beside = ui.available_width() >= BESIDE;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0 * style::GAP;
+        figures(ui, app);
+        if beside {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.spacing_mut().item_spacing.x = style::GAP;
+                fine_tune::buttons(ui, app, actions);
+            });
+        }
+    });
+    if !beside {
+        ui.add_space(style::GAP / 3.0);
+        ui.horizontal(|ui| fine_tune::buttons(ui, app, actions));
+    }
+}
+
+/// How many drawings there are, of which digits, and how many of them the model in use recognises.
+fn figures(ui: &mut Ui, app: &App) {
     let digits = &app.my_digits;
     let drawings = digits.drawings();
-    let mut text = count(drawings.len() as u64, "drawing");
+    style::figure(ui, "Drawings", &grouped(drawings.len() as u64), "on this machine only");
+    let missing = digits.missing();
+    let about = match missing.as_slice() {
+        [] => "at least one of each".to_owned(),
+        missing => format!("missing: {}", missing.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    style::figure(ui, "Digits", &format!("{} of {CLASSES}", CLASSES - missing.len()), &about);
     if let Some(model) = &app.model_in_use {
         let name = app.model_name(&model.reference);
-        text += &match digits.correct(drawings.iter()) {
-            Some(correct) => {
-                format!("; {name} recognises {correct} of them ({})", percent(correct as f64 / drawings.len() as f64, 0))
-            }
-            None => format!("; {name} is recognising them"),
+        let (value, about) = match digits.correct(drawings.iter()) {
+            Some(correct) => (percent(correct as f64 / drawings.len() as f64, 0), format!("{correct} of {}, by {name}", drawings.len())),
+            None => ("…".to_owned(), format!("by {name}, which is at work")),
         };
+        style::figure(ui, "Recognised", &value, &about);
     }
-    text += ". They stay on this machine.";
-    let missing: Vec<String> = digits.missing().iter().map(u8::to_string).collect();
-    if !missing.is_empty() {
-        text += &format!(" Still missing: {}.", missing.join(", "));
-    }
-    text
 }
 
 fn unreadable(lines: usize) -> String {

@@ -1,18 +1,30 @@
 //! The drawings by digit. A click on one opens what can be done with it; those that are recognised wrongly are crossed.
 
-use eframe::egui::{Popup, Rect, Response, RichText, Stroke, Ui, Vec2, vec2};
+use eframe::egui::{Align, Layout, Popup, Rect, Response, RichText, Stroke, TextStyle, Ui, Vec2, vec2};
 
 use super::MyDigitsScreen;
 use crate::app::{Action, App, MyDrawing};
+use crate::records::CLASSES;
 use crate::text::format::count;
 use crate::ui::draw::keep;
 use crate::ui::image_sheet::{self, ImageSheet};
 use crate::ui::style;
 
-/// The side of an image, in points: two and a half to a pixel.
-const SIDE: f32 = 70.0;
+/// The least and the greatest side of an image, in points.
+const SIDES: [f32; 2] = [60.0, 84.0];
+/// The distance between images in a row, in points.
+const SPACING: f32 = style::GAP / 2.0;
 /// Drawings of a digit that are shown: the newest.
 const SHOWN: usize = 60;
+
+/// Digits beside each other in this width: all ten always make up a rectangle.
+fn columns(width: f32) -> usize {
+    match width {
+        ..500.0 => 1,
+        ..1100.0 => 2,
+        _ => 5,
+    }
+}
 
 /// Draws them.
 pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {
@@ -20,33 +32,63 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
     let by_digit = digits.by_digit();
     let shown = |digit: usize| by_digit[digit].iter().rev().take(SHOWN).map(|place| &digits.drawings()[*place]);
     if view.sheet.as_ref().is_none_or(|(version, _)| *version != digits.version()) {
-        let images: Vec<_> = (0..by_digit.len()).flat_map(shown).map(|drawing| &drawing.image).collect();
+        let images: Vec<_> = (0..CLASSES).flat_map(shown).map(|drawing| &drawing.image).collect();
         view.sheet = Some((digits.version(), ImageSheet::new(ui.ctx(), "my digits", images.into_iter())));
     }
     let Some((_, sheet)) = &view.sheet else { return };
+    let columns = columns(ui.available_width());
+    let margins = style::card(ui).total_margin().sum();
+    let width = ((ui.available_width() - (columns - 1) as f32 * style::GAP) / columns as f32).floor() - margins.x;
+    let in_row = ((width + SPACING) / (SIDES[0] + SPACING)).floor().max(1.0);
+    let side = ((width + SPACING) / in_row - SPACING).floor().min(SIDES[1]);
     let mut index = 0;
-    for (digit, places) in by_digit.iter().enumerate().filter(|(_, places)| !places.is_empty()) {
-        heading(ui, app, digit, places);
-        ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing = Vec2::splat(style::GAP * 0.75);
-            for drawing in shown(digit) {
-                tile(ui, app, sheet, index, drawing, actions);
-                index += 1;
+    for first in (0..CLASSES).step_by(columns) {
+        let cards = first..first + columns;
+        let most = cards.clone().map(|digit| shown(digit).len()).max().unwrap_or(0);
+        let rows = most.div_ceil(in_row as usize).max(1) as f32;
+        let height = heading_height(ui) + rows * tile_height(ui, side);
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = style::GAP;
+            for digit in cards {
+                style::card(ui).show(ui, |ui| {
+                    ui.allocate_ui_with_layout(vec2(width, height), Layout::top_down(Align::Min), |ui| {
+                        ui.set_min_size(vec2(width, height));
+                        heading(ui, app, digit, &by_digit[digit]);
+                        ui.horizontal_wrapped(|ui| {
+                            ui.spacing_mut().item_spacing = vec2(SPACING, 0.0);
+                            for drawing in shown(digit) {
+                                tile(ui, app, sheet, (index, side), drawing, actions);
+                                index += 1;
+                            }
+                        });
+                    });
+                });
             }
         });
+        ui.add_space(style::GAP - ui.spacing().item_spacing.y);
     }
 }
 
-/// "7: 5 drawings, 4 recognised".
+fn heading_height(ui: &Ui) -> f32 {
+    ui.text_style_height(&TextStyle::Body) + 1.5 * style::GAP
+}
+
+/// The image and the line below it.
+fn tile_height(ui: &Ui, side: f32) -> f32 {
+    side + TextStyle::Small.resolve(ui.style()).size * 1.3 + 6.0
+}
+
+/// "7  4 of 5 recognised".
 fn heading(ui: &mut Ui, app: &App, digit: usize, places: &[usize]) {
     let digits = &app.my_digits;
-    let correct = digits.correct(places.iter().map(|place| &digits.drawings()[*place]));
-    let mut text = count(places.len() as u64, "drawing");
-    if let Some(correct) = correct {
-        text += &format!(", {correct} recognised");
-    }
-    if places.len() > SHOWN {
-        text += &format!("; the newest {SHOWN} are shown");
+    let all = places.len();
+    let mut text = match digits.correct(places.iter().map(|place| &digits.drawings()[*place])) {
+        _ if places.is_empty() => "no drawings yet".to_owned(),
+        Some(correct) => format!("{correct} of {all} recognised"),
+        None => count(all as u64, "drawing"),
+    };
+    if all > SHOWN {
+        text += &format!("; newest {SHOWN} shown");
     }
     ui.horizontal(|ui| {
         style::section(ui, &digit.to_string());
@@ -54,7 +96,8 @@ fn heading(ui: &mut Ui, app: &App, digit: usize, places: &[usize]) {
     });
 }
 
-fn tile(ui: &mut Ui, app: &App, sheet: &ImageSheet, index: usize, drawing: &MyDrawing, actions: &mut Vec<Action>) {
+/// Image `index` of the sheet, with sides of this length.
+fn tile(ui: &mut Ui, app: &App, sheet: &ImageSheet, (index, side): (usize, f32), drawing: &MyDrawing, actions: &mut Vec<Action>) {
     let digit = drawing.kept.digit;
     let wrong = app.my_digits.is_wrong(drawing);
     let said = match app.my_digits.answer(drawing) {
@@ -63,9 +106,9 @@ fn tile(ui: &mut Ui, app: &App, sheet: &ImageSheet, index: usize, drawing: &MyDr
         Some(_) => "recognised".to_owned(),
     };
     let spoken = format!("Drawing of {digit}, {said}");
-    let response = image_sheet::tile(ui, sheet, index, SIDE, [&said, ""], &spoken);
+    let response = image_sheet::tile(ui, sheet, index, side, [if wrong { &said } else { "" }], &spoken);
     if wrong {
-        cross(ui, &response);
+        cross(ui, &response, side);
     }
     Popup::menu(&response).show(|ui| {
         ui.label(RichText::new(format!("This is a {digit}. Change it to:")));
@@ -83,9 +126,9 @@ fn tile(ui: &mut Ui, app: &App, sheet: &ImageSheet, index: usize, drawing: &MyDr
 }
 
 /// A cross in the upper right corner.
-fn cross(ui: &Ui, tile: &Response) {
+fn cross(ui: &Ui, tile: &Response, side: f32) {
     let palette = style::palette(ui);
-    let corner = Rect::from_min_size(tile.rect.left_top() + vec2(SIDE - 17.0, 3.0), Vec2::splat(14.0));
+    let corner = Rect::from_min_size(tile.rect.left_top() + vec2(side - 17.0, 3.0), Vec2::splat(14.0));
     let painter = ui.painter();
     painter.rect_filled(corner.expand(1.0), style::RADIUS_SMALL, palette.background);
     let stroke = Stroke::new(2.0, palette.bad);
