@@ -40,6 +40,7 @@ fn the_card_says_what_there_is_to_know() {
         "20 s",
         "## Limits",
         "| **9** |",
+        "| 92.0 % | 95.0 % | 20 |",
     ] {
         assert!(words.contains(part), "{part} is missing:\n{words}");
     }
@@ -55,9 +56,11 @@ fn the_card_says_what_there_is_to_know() {
 #[test]
 fn the_report_needs_nothing_beside_it() {
     let page = text(&trained(), ExportFormat::Report, "model");
-    for part in ["<svg", "polyline", "Confusion matrix", "99.00 %", "Learning rate"] {
+    for part in ["<svg", "polyline", "Confusion matrix", "Accuracy by confidence", "99.00 %", "Learning rate"] {
         assert!(page.contains(part), "{part} is missing");
     }
+    let dots = page.split("<h2>Reliability</h2>").nth(1).unwrap().split("</svg>").next().unwrap().matches("<circle").count();
+    assert_eq!(dots, 2, "one for each bin with images");
     for outside in ["http://", "https://", "<script", "<link", "@import", "url("] {
         assert!(!page.contains(outside), "the page asks for {outside}");
     }

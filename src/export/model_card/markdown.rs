@@ -5,6 +5,7 @@ use crate::export::untrusted::Untrusted;
 use crate::export::{ExportedModel, details};
 use crate::math::statistics::class_scores;
 use crate::records::{Evaluation, FileInfo};
+use crate::text::format::{grouped, percent};
 
 /// The card as Markdown; `files` lists the other files of the export.
 pub fn markdown(model: &ExportedModel, files: &[FileInfo]) -> String {
@@ -25,6 +26,7 @@ pub fn markdown(model: &ExportedModel, files: &[FileInfo]) -> String {
     }
     if let Some(test) = model.test() {
         confusion(&mut text, test);
+        reliability(&mut text, test);
     }
     for (heading, rows) in details::sections(model) {
         let _ = write!(text, "\n## {heading}\n\n| | |\n|---|---|\n");
@@ -46,8 +48,20 @@ fn confusion(text: &mut String, test: &Evaluation) {
     *text += "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
     for (score, row) in class_scores(test).into_iter().zip(&test.confusion) {
         let counts = row.map(|count| count.to_string()).join(" | ");
-        let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| crate::text::format::percent(share, 1));
+        let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| percent(share, 1));
         line(text, &format!("| **{}** | {counts} | {share} |", score.digit));
+    }
+}
+
+/// One row per bin of the reliability diagram that has images; nothing for results of older versions, which counted none.
+fn reliability(text: &mut String, test: &Evaluation) {
+    let Some(bins) = &test.reliability else { return };
+    *text += "\nReliability (how sure the model is, and how often it is right then):\n\n| mean confidence | accuracy | images |\n|---:|---:|---:|\n";
+    for bin in bins {
+        if let Some(accuracy) = bin.accuracy() {
+            let [confidence, accuracy] = [bin.confidence, accuracy].map(|share| percent(share, 1));
+            line(text, &format!("| {confidence} | {accuracy} | {} |", grouped(u64::from(bin.images))));
+        }
     }
 }
 

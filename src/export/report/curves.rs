@@ -2,10 +2,11 @@
 
 use crate::records::EpochRecord;
 
-const WIDTH: f64 = 460.0;
-const HEIGHT: f64 = 260.0;
+/// The size of a chart, in its own unit.
+pub const WIDTH: f64 = 460.0;
+pub const HEIGHT: f64 = 260.0;
 /// Space for the axes: left, right, top, bottom.
-const MARGIN: [f64; 4] = [56.0, 16.0, 34.0, 38.0];
+pub const MARGIN: [f64; 4] = [56.0, 16.0, 34.0, 38.0];
 /// The approximate number of ticks per axis.
 const TICKS: f64 = 5.0;
 

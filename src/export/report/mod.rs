@@ -2,6 +2,7 @@
 
 mod curves;
 mod mistakes;
+mod reliability;
 
 use super::model_card::LIMITS;
 use super::untrusted::Untrusted;
@@ -23,6 +24,7 @@ pub fn html(model: &ExportedModel) -> String {
     }
     if let Some(test) = model.test() {
         body += &confusion(test);
+        body += &reliability::html(test);
         body += &mistakes::html(test);
     }
     for (heading, rows) in details::sections(model) {
