@@ -44,7 +44,7 @@ pub fn import(spec: &ImportSpec, progress: &mut impl Progress) -> Result<Importe
     if let Weights::Safetensors(file) = &weights
         && file.text(CARD_KEY).is_some()
     {
-        return described(spec, &bytes, file);
+        return described(spec, &bytes, file, progress);
     }
     let Identified { model, names, renamed } = identify(weights.tensors(), spec.model).map_err(mismatch)?;
     let mut values = Vec::new();
@@ -73,16 +73,22 @@ pub fn import(spec: &ImportSpec, progress: &mut impl Progress) -> Result<Importe
         validation_accuracy: None,
         config,
     };
-    let finding = ImportFinding::Recognised { renamed, accuracy: trial.accuracy, images: trial.images, sure: trial.sure };
+    let calibrated = weights.calibration().is_none() && trial.calibration.has_temperature();
+    let finding = ImportFinding::Recognised { renamed, accuracy: trial.accuracy, images: trial.images, sure: trial.sure, calibrated };
     let summary = summary(&card, &spec.path);
     Ok(Imported { file: ModelFile { net: trial.net, card }, summary, finding })
 }
 
 /// A file that Inkling wrote: its own description counts, and not what the user says about it.
-fn described(spec: &ImportSpec, bytes: &[u8], source: &SafetensorsFile<'_>) -> Result<Imported, ImportError> {
+fn described(spec: &ImportSpec, bytes: &[u8], source: &SafetensorsFile<'_>, progress: &mut impl Progress) -> Result<Imported, ImportError> {
     let mut file = ModelFile::from_bytes(bytes, &spec.path)?;
     let stored = source.text(RUN_KEY).and_then(|run| serde_json::from_str::<RunSummary>(run).ok());
     let stored = stored.filter(|run| run.config == file.card.config);
+    let fitted = if file.card.calibration.has_temperature() { None } else { trial::temperature(&file.net, progress)? };
+    let calibrated = fitted.is_some();
+    if let Some(temperature) = fitted {
+        file.card.calibration.temperature = temperature;
+    }
     // Its paths are those of the machine it comes from, and here no more than names.
     let card = &mut file.card;
     (card.data, card.config) = (card.data.without_folders(), card.config.without_folders());
@@ -98,7 +104,7 @@ fn described(spec: &ImportSpec, bytes: &[u8], source: &SafetensorsFile<'_>) -> R
             ..run
         },
     );
-    Ok(Imported { file, summary, finding: ImportFinding::Described })
+    Ok(Imported { file, summary, finding: ImportFinding::Described { calibrated } })
 }
 
 /// The entry of a model whose run is not known.

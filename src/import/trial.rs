@@ -39,6 +39,14 @@ pub struct Trial {
     pub sure: bool,
 }
 
+/// The temperature of this network, fitted on digits; `None` if it does not recognise them.
+pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32>, ImportError> {
+    let digits = builtin::generate(SEED, 0, DIGITS, &mut progress.part(0.0, 0.5))?.test;
+    let measured = measure(net, Calibration::NONE.temperature, &digits, &mut progress.part(0.5, 1.0))?;
+    let recognises = measured.evaluation.accuracy >= MIN_ACCURACY;
+    Ok(recognises.then(|| measured.calibration(&digits.labels).temperature))
+}
+
 /// Finds the activation and the normalisation, unless they are given; without success the most usual ones.
 pub fn find_settings(
     model: ModelKind,
@@ -80,7 +88,8 @@ pub fn find_settings(
     let detector = fit_digit_detector(&chosen.net, &[], true, SEED, &mut progress.part(0.8, 0.95))?;
     let net = chosen.net.with_digit_detector(Some(detector));
     let measured = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.95, 1.0))?;
-    // The detector changes no logits.
-    let calibration = Calibration { digit_threshold: measured.digit_threshold(), ..chosen.calibration };
+    // The detector changes no logits. Digits say nothing of how sure a network may be that does not recognise them.
+    let fitted = if chosen.accuracy >= MIN_ACCURACY { chosen.calibration } else { Calibration::NONE };
+    let calibration = Calibration { digit_threshold: measured.digit_threshold(), ..fitted };
     Ok(Trial { net, calibration, sure, ..chosen })
 }

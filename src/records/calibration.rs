@@ -27,6 +27,11 @@ impl Calibration {
     /// network is sure of anything, and at 0.05 every one is.
     pub const TEMPERATURES: RangeInclusive<f32> = 0.05..=20.0;
 
+    /// True where a temperature was fitted, which is never exactly that of [`Self::NONE`].
+    pub fn has_temperature(&self) -> bool {
+        (self.temperature - Self::NONE.temperature).abs() > f32::EPSILON
+    }
+
     /// False for numbers that no model of ours has.
     pub fn is_valid(&self) -> bool {
         Self::TEMPERATURES.contains(&self.temperature) && self.digit_threshold.is_finite()

@@ -34,7 +34,10 @@ impl ImportSpec {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ImportFinding {
     /// By the file itself: Inkling wrote it.
-    Described,
+    Described {
+        /// True if it had no temperature, as in files of earlier versions, and one was fitted on generated digits.
+        calibrated: bool,
+    },
     /// By the names and shapes of its weights.
     Recognised {
         /// Weights with another name in the file: theirs and ours.
@@ -45,5 +48,7 @@ pub enum ImportFinding {
         images: u64,
         /// False if nobody gave activation and normalisation, and the accuracy is so low that they are a mere guess.
         sure: bool,
+        /// True if a temperature was fitted on those digits: the file had none, and the network recognises them.
+        calibrated: bool,
     },
 }

@@ -109,7 +109,13 @@ fn every_event_arrives_as_it_left() {
         DeviceRejection::Disagrees(Agreement { max_difference: f32::INFINITY, ..Agreement::default() }),
     ];
     let flaws = flaws.map(|flaw| DeviceTrial { device: DeviceChoice::Cuda, outcome: Err(flaw) }).to_vec();
-    let recognised = ImportFinding::Recognised { renamed: vec![("a".to_owned(), "b".to_owned())], accuracy: 0.5, images: 3, sure: false };
+    let recognised = ImportFinding::Recognised {
+        renamed: vec![("a".to_owned(), "b".to_owned())],
+        accuracy: 0.5,
+        images: 3,
+        sure: false,
+        calibrated: true,
+    };
     let position = RunPosition { epochs: 3, steps: 7, steps_per_epoch: 10 };
     let events = [
         progress(9, 0.25),
@@ -153,7 +159,10 @@ fn every_event_arrives_as_it_left() {
         done(run, JobResult::Compare { failed: vec![(side_of(&config), Problem::Busy)], background_load: 0.3 }),
         done(run, JobResult::TimeSteps { images_per_second: vec![Some(5000.0), None], background_load: 0.1 }),
         done(run, JobResult::Export(exported(Some("a.onnx".into())))),
-        done(run, JobResult::Import { summary: summary(&config, Vec::new(), false), finding: ImportFinding::Described }),
+        done(
+            run,
+            JobResult::Import { summary: summary(&config, Vec::new(), false), finding: ImportFinding::Described { calibrated: true } },
+        ),
         done(run, JobResult::Import { summary: summary(&config, Vec::new(), false), finding: recognised }),
         Event::Failed(Problem::NoSuchRun),
         Event::Pong,

@@ -499,7 +499,7 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     assert!(!words.windows(folder.len()).any(|window| window == folder.as_bytes()), "where things lie here is nobody's business");
     bench.handle.send(submit(4, Job::Import(ImportSpec::of(weights))));
     let imported = match bench.until(|event| result(event, 4)) {
-        JobResult::Import { summary, finding: ImportFinding::Described } => summary,
+        JobResult::Import { summary, finding: ImportFinding::Described { .. } } => summary,
         other => panic!("{other:?}"),
     };
     assert_eq!((imported.imported.as_deref(), &imported.epochs), (Some("mine.safetensors"), &trained.epochs));

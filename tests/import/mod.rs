@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use inkling::export::export;
 use inkling::import::{ImportError, Imported, Mismatch, NamedTensor, identify};
+use inkling::infer::starter_file;
 use inkling::nn::{Mode, Net, Parameter};
 use inkling::progress::{Cancelled, Unwatched};
-use inkling::records::{ExportSpec, ImportFinding, ImportSpec, Normalization, Replace};
-use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind};
+use inkling::records::{Calibration, ExportSpec, ImportFinding, ImportSpec, Normalization, Replace};
+use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind, WeightFormat};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
@@ -114,7 +115,7 @@ fn what_inkling_exported_comes_back_with_its_history() {
         .save(&path, Replace::Nothing, None)
         .unwrap();
     let Imported { file, summary, finding } = import(&ImportSpec::of(path)).unwrap();
-    assert_eq!((file.card, finding), (exported.file.card.clone(), ImportFinding::Described));
+    assert_eq!((file.card, finding), (exported.file.card.clone(), ImportFinding::Described { calibrated: false }));
     assert_eq!(summary.imported.as_deref(), Some("mine.safetensors"));
     let (test, before) = (summary.test.unwrap(), exported.run.unwrap().test.unwrap());
     assert_eq!((test.accuracy, test.confusion, test.mistakes.len()), (before.accuracy, before.confusion, 0));
@@ -124,12 +125,12 @@ fn what_inkling_exported_comes_back_with_its_history() {
 #[test]
 fn activation_and_normalisation_are_found_out_by_trying() {
     // The starter model reads: its weights without its description have to be understood as what they are.
-    let starter = inkling::infer::starter_file().unwrap();
+    let starter = starter_file().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("weights.safetensors");
     write(&path, &starter.net);
     let Imported { file, summary, finding } = import(&ImportSpec::of(path.clone())).unwrap();
-    let ImportFinding::Recognised { accuracy, images, sure, renamed } = finding else { panic!("not described") };
+    let ImportFinding::Recognised { accuracy, images, sure, renamed, .. } = finding else { panic!("not described") };
     assert!(accuracy > 0.9 && images == 1000 && sure && renamed.is_empty(), "{accuracy}");
     assert_eq!((file.card.config.activation, file.card.normalization), (Activation::Relu, Normalization::MNIST));
     assert_eq!((file.card.data, summary.epochs.len()), (DataSpec::unknown(), 0));
@@ -207,7 +208,29 @@ fn the_temperature_of_an_export_comes_back_and_that_of_other_weights_is_fitted()
         assert_eq!(import(&spec).unwrap().file.card.calibration.temperature, exported.file.card.calibration.temperature, "{format}");
     }
     let path = folder.path().join("plain.safetensors");
-    write(&path, &exported.file.net);
-    let fitted = import(&ImportSpec::of(path)).unwrap().file.card.calibration;
-    assert!(fitted.is_valid() && fitted.temperature != 1.0 && fitted != exported.file.card.calibration, "{fitted:?}");
+    let plain = |net: &Net| {
+        write(&path, net);
+        let imported = import(&ImportSpec::of(path.clone())).unwrap();
+        let ImportFinding::Recognised { calibrated, .. } = imported.finding else { panic!("described") };
+        (imported.file.card.calibration, calibrated)
+    };
+    let (fitted, calibrated) = plain(&starter_file().unwrap().net);
+    assert!(calibrated && fitted.is_valid() && fitted.has_temperature(), "{fitted:?}");
+    // What recognises no digits cannot be calibrated on them.
+    let (none, calibrated) = plain(&exported.file.net);
+    assert!(!calibrated && none.is_valid() && !none.has_temperature(), "{none:?}");
+}
+
+#[test]
+fn a_model_of_an_earlier_version_gets_a_temperature() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("older.safetensors");
+    let mut file = starter_file().unwrap();
+    let threshold = file.card.calibration.digit_threshold;
+    file.card.calibration.temperature = Calibration::NONE.temperature;
+    std::fs::write(&path, file.to_bytes(WeightFormat::F32).unwrap()).unwrap();
+    let imported = import(&ImportSpec::of(path)).unwrap();
+    assert_eq!(imported.finding, ImportFinding::Described { calibrated: true });
+    let fitted = imported.file.card.calibration;
+    assert!(fitted.is_valid() && fitted.has_temperature() && fitted.digit_threshold == threshold, "{fitted:?}");
 }

@@ -236,11 +236,19 @@ impl Message {
         let file = summary.imported.as_deref().unwrap_or("The file");
         let model = summary.config.model.label();
         match finding {
-            ImportFinding::Described => Self::new(format!("Imported {file}: {model}, {}.", trained_on(&summary.config.data)), ""),
-            ImportFinding::Recognised { accuracy, images, sure, .. } => {
+            ImportFinding::Described { calibrated } => {
+                let what = format!("Imported {file}: {model}, {}.", trained_on(&summary.config.data));
+                Self::new(
+                    what,
+                    if *calibrated { "It had no temperature; its probabilities were calibrated on built-in digits." } else { "" },
+                )
+            }
+            ImportFinding::Recognised { accuracy, images, sure, calibrated, .. } => {
                 let accuracy = format!("accuracy {} on {} built-in digits", percent(*accuracy, 1), grouped(*images));
                 let what = format!("Imported {file}: {model} ({}), {accuracy}.", summary.config.activation.label());
-                let remedy = if *sure {
+                let remedy = if *calibrated {
+                    "Its probabilities were calibrated on the same digits."
+                } else if *sure {
                     ""
                 } else {
                     "That is barely above chance. The model was probably trained on other data, or uses an activation or normalisation that Inkling did not try."
