@@ -79,6 +79,38 @@ fn a_drawing_is_relabelled_and_deleted_and_that_is_taken_back() {
 }
 
 #[test]
+fn what_could_not_be_written_is_not_taken_back() {
+    let (mut app, mut engine) = app();
+    draw(&mut app, &mut engine, 1);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| digits(app) == [1]);
+    let data = engine.home.path().join("data");
+    let away = engine.home.path().join("away");
+    std::fs::rename(&data, &away).unwrap();
+    std::fs::write(&data, "no folder").unwrap();
+    app.apply(Action::Collect);
+    draw(&mut app, &mut engine, 2);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| !app.notices.is_empty());
+    assert_eq!(app.my_digits.collection.as_ref().map(Collection::digit), Some(0), "it is asked for again");
+    app.apply(Action::StopCollecting);
+    app.apply(Action::Show(Screen::Draw));
+    std::fs::remove_file(&data).unwrap();
+    std::fs::rename(&away, &data).unwrap();
+    app.apply(Action::Undo);
+    assert_eq!(app.drawing.strokes().len(), 2, "the drawing is back on the canvas");
+    assert_eq!(digits(&app), [1], "and the one that was kept before is still kept");
+
+    // Deleting a drawing came after keeping one: on the canvas, that is not what is taken back.
+    app.apply(Action::Keep(Some(2)));
+    wait_for(&mut app, |app| digits(app) == [1, 2]);
+    app.apply(Action::DeleteKept(Box::new(app.my_digits.drawings()[0].kept.clone())));
+    app.apply(Action::Undo);
+    wait_for(&mut app, |app| digits(app) == [2]);
+    assert_eq!(app.drawing.strokes().len(), 2);
+}
+
+#[test]
 fn wrong_ones_are_known_once_the_screen_is_shown() {
     let (mut app, mut engine) = app();
     for digit in [2, 8] {

@@ -105,6 +105,24 @@ impl MyDigitsView {
         places
     }
 
+    /// The file is as it was: what was not changed is not taken back, and what was not taken back can still be.
+    fn step_failed(&mut self, step: FileStep) {
+        match step {
+            FileStep::Read => {}
+            FileStep::Change(edit) => {
+                if let Some(place) = self.undo.iter().rposition(|other| *other == edit) {
+                    self.undo.remove(place);
+                }
+                // The canvas's own history brings the drawing back, and the collection asks for it again.
+                self.just_kept = false;
+                if let Some(collection) = self.collection.as_mut().filter(|_| edit.remove.is_empty()) {
+                    collection.go_back();
+                }
+            }
+            FileStep::Undo(edit) => self.undo.push(edit.inverse()),
+        }
+    }
+
     /// The digits of which there is no drawing.
     pub fn missing(&self) -> Vec<u8> {
         (0..10).filter(|digit| self.drawings().iter().all(|drawing| drawing.kept.digit != *digit)).collect()
@@ -120,6 +138,12 @@ impl App {
     /// Makes a change to it, after those that wait.
     fn change_my_digits(&mut self, edit: Edit) {
         if edit != Edit::default() {
+            let view = &mut self.my_digits;
+            view.just_kept = false;
+            view.undo.push(edit.clone());
+            if view.undo.len() > UNDONE {
+                view.undo.remove(0);
+            }
             self.my_digits_step(FileStep::Change(edit));
         }
     }
@@ -151,12 +175,6 @@ impl App {
         view.in_progress = false;
         match loaded {
             Ok(Loaded { drawings, unreadable }) => {
-                if let FileStep::Change(edit) = step {
-                    view.undo.push(edit);
-                    if view.undo.len() > UNDONE {
-                        view.undo.remove(0);
-                    }
-                }
                 let news = unreadable > view.unreadable;
                 (view.drawings, view.unreadable) = (Some(drawings), unreadable);
                 view.version += 1;
@@ -164,7 +182,10 @@ impl App {
                     self.show_notice(Severity::Info, Message::drawings_unreadable(unreadable));
                 }
             }
-            Err(problem) => self.show_problem(&problem),
+            Err(problem) => {
+                view.step_failed(step);
+                self.show_problem(&problem);
+            }
         }
         self.next_my_digits_step();
     }
