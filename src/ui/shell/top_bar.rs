@@ -7,6 +7,9 @@ use crate::ui::about::About;
 use crate::ui::window::Views;
 use crate::ui::{icons, shortcuts, style};
 
+/// Between two tabs, in points.
+const TAB_DISTANCE: f32 = 20.0;
+
 /// Draws the bar.
 pub(in crate::ui) fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
@@ -15,9 +18,12 @@ pub(in crate::ui) fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &m
         icons::drop(ui.painter(), rect.center(), 22.0, palette.accent);
         ui.label(RichText::new("Inkling").size(18.0).strong());
         ui.add_space(style::GAP);
-        for (screen, shortcut) in Screen::ALL.into_iter().zip(&shortcuts::SCREENS) {
-            tab(ui, app.screen == screen, screen, &ui.ctx().format_shortcut(shortcut), actions);
-        }
+        ui.scope(|ui| {
+            ui.spacing_mut().item_spacing.x = TAB_DISTANCE;
+            for (screen, shortcut) in Screen::ALL.into_iter().zip(&shortcuts::SCREENS) {
+                tab(ui, app.screen == screen, screen, &ui.ctx().format_shortcut(shortcut), actions);
+            }
+        });
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             MenuButton::from_button(Button::new("Menu").min_size(vec2(64.0, 30.0))).ui(ui, |ui| menu(ui, app, views, actions));
         });
@@ -29,12 +35,11 @@ fn tab(ui: &mut Ui, chosen: bool, screen: Screen, keys: &str, actions: &mut Vec<
     let text = RichText::new(name(screen)).size(15.5);
     let text = if chosen { text.strong().color(palette.accent) } else { text };
     let response = ui
-        .add(Button::selectable(chosen, text).frame(false).min_size(vec2(72.0, 30.0)))
+        .add(Button::selectable(chosen, text).frame(false).min_size(vec2(54.0, 30.0)))
         .on_hover_text(format!("{} ({keys})", about(screen)));
     if chosen {
         // A line as well as a colour marks the current screen.
-        let line = response.rect.x_range().shrink(10.0);
-        ui.painter().hline(line, response.rect.bottom() - 1.0, Stroke::new(2.5, palette.accent));
+        ui.painter().hline(response.rect.x_range(), response.rect.bottom() - 1.0, Stroke::new(2.5, palette.accent));
     }
     if response.clicked() {
         actions.push(Action::Show(screen));
