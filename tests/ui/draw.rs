@@ -362,6 +362,20 @@ fn notices_leave_the_controls_of_the_canvas_alone() {
 }
 
 #[test]
+fn the_tools_are_in_one_row_and_the_canvas_is_in_the_window() {
+    for size in [[900.0, 600.0], [1280.0, 800.0], [1920.0, 1080.0]] {
+        let (mut window, _engine) = sized(size);
+        window.state_mut().apply(Action::Show(Screen::Draw));
+        window.run_steps(3);
+        let row = window.get_by_label("Undo").rect().center().y;
+        for tool in ["Redo", "Eraser", "Clear", "Save…", "One digit", "Several digits"] {
+            assert!((window.get_by_label(tool).rect().center().y - row).abs() < 2.0, "{tool} at {size:?}");
+        }
+        assert!(window.get_by_label(CANVAS_NAME).rect().bottom() <= size[1], "{size:?}");
+    }
+}
+
+#[test]
 fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
     let (mut window, mut engine) = sized([2560.0, 1440.0]);
     window.state_mut().apply(Action::Show(Screen::Draw));

@@ -8,13 +8,19 @@ use crate::ui::style;
 /// Switches between the canvas for one digit and the one for several.
 pub const CANVAS_CHOICE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::D);
 /// From this width on, in points, the tools have words and a long slider.
-const ROOMY: f32 = 620.0;
+const ROOMY: f32 = 740.0;
+/// Below this width, the buttons are narrower.
+const TIGHT: f32 = 560.0;
 
 /// Draws the tools; the compact row leaves out saving and the pen's width.
 pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let drawing = if compact { &app.drawing } else { app.drawing_shown() };
         let whole = ui.available_width();
+        if whole < TIGHT {
+            ui.spacing_mut().button_padding.x = 5.0;
+            ui.spacing_mut().item_spacing.x = 4.0;
+        }
         let command = |ui: &Ui, modifiers, key| ui.ctx().format_shortcut(&KeyboardShortcut::new(modifiers, key));
         let undo = format!("Undo the last change ({})", command(ui, Modifiers::COMMAND, Key::Z));
         let redo = format!("Redo it ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
