@@ -110,6 +110,10 @@ impl Inkling {
         while let Some(files) = self.open_requests.as_ref().and_then(|requests| requests.try_recv().ok()) {
             self.app.apply(Action::Open(files));
         }
+        // First of all, so that the engine recognises the drawing while the frame is laid out.
+        self.views.draw.follow_pointer(&ctx, &self.app, &mut self.actions);
+        let drawn = !self.actions.is_empty();
+        self.actions.drain(..).for_each(|action| self.app.apply(action));
         if let Some(wait) = self.app.poll() {
             ctx.request_repaint_after(wait);
         }
@@ -150,6 +154,12 @@ impl Inkling {
         }
         self.remember_window(&ctx);
         self.show_outside(&ctx);
+        if drawn && self.app.is_behind() {
+            self.app.poll();
+            if !self.app.is_behind() && ctx.current_pass_index() == 0 {
+                ctx.request_discard("the drawing has been recognised meanwhile");
+            }
+        }
     }
 
     /// The title, the clipboard, requests for attention, and bringing the window to the front.

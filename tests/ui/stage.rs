@@ -59,8 +59,13 @@ pub fn stage_with(panel: Panel, size: [f32; 2], answers: Answers) -> Harness<'st
 
 impl Stage {
     fn frame(&mut self, ui: &mut Ui) {
-        self.app.poll();
         let mut actions = Vec::new();
+        self.draw.follow_pointer(ui.ctx(), &self.app, &mut actions);
+        for action in actions.drain(..) {
+            self.done.push(action.clone());
+            self.app.apply(action);
+        }
+        self.app.poll();
         match self.panel {
             Panel::Plots => plots::show(ui, &self.app, &mut self.plots, &mut actions),
             Panel::Draw => draw::show(ui, &self.app, &mut self.draw, &mut actions),

@@ -83,7 +83,7 @@ impl App {
     }
 
     /// True while the drawing on the canvas has changed since it was recognised.
-    pub(in crate::app) fn is_behind(&self) -> bool {
+    pub fn is_behind(&self) -> bool {
         if self.draws_several() { self.number.readings.is_behind() } else { self.predictions.is_behind() }
     }
 

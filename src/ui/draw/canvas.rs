@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    self, Align2, CursorIcon, PointerButton, Rect, Response, Role, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+    self, Align2, Context, CursorIcon, LayerId, PointerButton, Rect, Response, Role, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo,
+    pos2, vec2,
 };
 
 use super::painted_ink::{Look, PaintedInk};
@@ -19,14 +20,41 @@ pub const NAME: &str = "Drawing canvas";
 pub struct CanvasView {
     pen: Pen,
     ink: PaintedInk,
+    place: Option<Place>,
+}
+
+/// Where the canvas was shown.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    frame: u64,
+    rect: Rect,
+    layer: LayerId,
+    enabled: bool,
+}
+
+impl CanvasView {
+    /// What the pointer did with the pen since the last frame, on the canvas where that frame showed it. Asked before the frame is laid out, so
+    /// that the drawing is recognised meanwhile.
+    pub fn follow_pointer(&mut self, ctx: &Context, drawing: &Drawing, tool: Tool, actions: &mut Vec<Action>) {
+        let frame = ctx.cumulative_frame_nr();
+        match self.place.filter(|place| place.enabled && place.frame + 1 >= frame) {
+            Some(place) => {
+                let scale = place.rect.width() / drawing.size()[0];
+                self.pen.follow_pointer(ctx, place.rect, place.layer, scale, tool, actions);
+            }
+            // It was left with the pen down.
+            None if self.pen.by_pointer().is_some() => self.pen.lift(actions),
+            None => {}
+        }
+    }
 }
 
 /// Draws a canvas of this width, in points, with the drawing on it.
 pub fn show(ui: &mut Ui, drawing: &Drawing, tool: Tool, view: &mut CanvasView, width: f32, actions: &mut Vec<Action>) -> Response {
     let scale = width / drawing.size()[0];
     let (rect, response) = ui.allocate_exact_size(vec2(width, drawing.size()[1] * scale), Sense::click_and_drag());
+    view.place = Some(Place { frame: ui.ctx().cumulative_frame_nr(), rect, layer: ui.layer_id(), enabled: ui.is_enabled() });
     if ui.is_enabled() {
-        view.pen.follow_pointer(ui, rect, scale, tool, actions);
         view.pen.follow_keys(ui, &response, drawing.size(), tool, actions);
     }
     paint(ui, drawing, tool, rect, &response, view);

@@ -14,7 +14,7 @@ pub mod ribbon;
 pub mod tools;
 mod verdict;
 
-use eframe::egui::{Align, Layout, Rect, RichText, Ui, vec2};
+use eframe::egui::{Align, Context, Layout, Rect, RichText, Ui, vec2};
 
 use self::arrangement::Arrangement;
 use super::image_sheet::ImageSheet;
@@ -30,6 +30,13 @@ pub struct DrawView {
     shown_image: Option<(Image, ImageSheet)>,
     recent: recent::RecentView,
     number: number::NumberView,
+}
+
+impl DrawView {
+    /// What the pointer does on the canvas, which is to be applied before the frame is laid out.
+    pub fn follow_pointer(&mut self, ctx: &Context, app: &App, actions: &mut Vec<Action>) {
+        self.canvas.follow_pointer(ctx, app.drawing_shown(), app.tool, actions);
+    }
 }
 
 /// Draws the whole screen.

@@ -1,6 +1,6 @@
 //! Turns pointer, touch and keys into what the pen and the eraser do on the canvas.
 
-use eframe::egui::{Event, EventFilter, Key, PointerButton, Pos2, Rect, Response, TouchPhase, Ui};
+use eframe::egui::{Context, Event, EventFilter, Key, LayerId, PointerButton, Pos2, Rect, Response, TouchPhase, Ui};
 
 use crate::app::{Action, CANVAS, Tool};
 
@@ -48,9 +48,8 @@ impl Pen {
 
     /// Every pointer position since the last frame becomes a point, so that fast strokes stay smooth. The first finger or the pen also arrives
     /// as pointer events, each after its own; further fingers and a resting palm draw nothing.
-    pub fn follow_pointer(&mut self, ui: &Ui, rect: Rect, scale: f32, tool: Tool, actions: &mut Vec<Action>) {
-        let layer = ui.layer_id();
-        let events = ui.input(|input| input.events.clone());
+    pub fn follow_pointer(&mut self, ctx: &Context, rect: Rect, layer: LayerId, scale: f32, tool: Tool, actions: &mut Vec<Action>) {
+        let events = ctx.input(|input| input.events.clone());
         for event in events {
             match event {
                 // The system takes the finger away for a gesture of its own, or another window comes to the front. A pointer that only leaves
@@ -62,7 +61,7 @@ impl Pen {
                 // Not through a menu or a dialog in front of the canvas.
                 Event::PointerButton {
                     pos, button: button @ (PointerButton::Primary | PointerButton::Secondary), pressed: true, ..
-                } if self.by_pointer.is_none() && rect.contains(pos) && ui.ctx().layer_id_at(pos).is_none_or(|top| top == layer) => {
+                } if self.by_pointer.is_none() && rect.contains(pos) && ctx.layer_id_at(pos).is_none_or(|top| top == layer) => {
                     (self.by_pointer, self.by_key, self.last) = (Some(button), false, pos);
                     self.press(pos, actions);
                     let at = to_canvas(pos, rect, scale);
@@ -101,7 +100,8 @@ impl Pen {
         actions.extend(self.touch.filter(|(at, _)| *at == pos).map(|(_, force)| Action::PenPressure(force)));
     }
 
-    fn lift(&mut self, actions: &mut Vec<Action>) {
+    /// Lifts the pen that the pointer holds.
+    pub fn lift(&mut self, actions: &mut Vec<Action>) {
         (self.by_pointer, self.touch) = (None, None);
         actions.push(Action::PenUp);
     }
