@@ -1,9 +1,11 @@
 """Owns the window's figures in the README: tests/window/run target/release/inkling figures.py
 
-First frame, processor time and memory at rest, and how long the window takes to answer the pointer while a run keeps
-every core busy. All are taken from outside: from the X server's pixels and from /proc."""
+First frame, processor time and memory at rest, and how long the window takes to answer a click and the pen at rest and
+while a run keeps every core busy. All are taken from outside: from the X server's pixels and from /proc."""
 
+import math
 import os
+import random
 import statistics
 import sys
 import time
@@ -58,6 +60,45 @@ def answers(program, count):
     return times
 
 
+def verdicts(program, count):
+    """Milliseconds from a motion of the pen until the window shows what the model made of it, `count` times: until the image
+    of what the model saw changes, which is painted together with the verdict."""
+    x, y, width, height = program.find("Drawing canvas").box
+    sees = program.find("The image the model sees").box
+    seen = tuple(int(value) for value in (sees[0] + 2, sees[1] + 2, sees[2] - 4, sees[3] - 4))
+
+    def at(index):
+        """A spiral that widens with each motion, so that what the model sees changes every time."""
+        angle, radius = index * 0.5, min(width, height) * (0.08 + 0.34 * (index % 50) / 50)
+        return x + width / 2 + radius * math.cos(angle), y + height / 2 + radius * math.sin(angle)
+
+    times = []
+    for index in range(count):
+        if index % 50 == 0:
+            screen.button(False)
+            program.key("Delete")
+            screen.move(*at(index))
+            time.sleep(0.2)
+            screen.button(True)
+            for following in range(1, 6):
+                screen.move(*at(index + following - 5))
+                time.sleep(0.05)
+        time.sleep(random.uniform(0.1, 0.2))
+        before = screen.pixels(*seen)
+        start = time.perf_counter()
+        screen.move(*at(index))
+        changed = screen.until_changed(seen[0], seen[1], before, seen[2], seen[3])
+        if changed < 2:  # some motions leave the image of 28x28 pixels as it is
+            times.append((time.perf_counter() - start) * 1000)
+    screen.button(False)
+    assert len(times) > 0.8 * count, "the pen moved, and the image that the model sees stayed"
+    return times
+
+
+def report(what, times):
+    print(f"{what}: median {statistics.median(times):.1f} ms, 99th percentile {percentile(times, 0.99):.1f} ms of {len(times)}", flush=True)
+
+
 def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
@@ -76,10 +117,12 @@ with Program(program_path) as program:
     used = processor_seconds(program.process.pid) - used
     print(f"at rest: {used / 20:.2%} of a core, {megabytes(program.process.pid):.0f} MB resident")
 
-    rest = answers(program, 100)
-    print(f"answer at rest: median {statistics.median(rest):.0f} ms, 99th percentile {percentile(rest, 0.99):.0f} ms of {len(rest)}")
+    report("answer to a click at rest", answers(program, 100))
+    program.key("ctrl+2")
+    report("pen to verdict at rest", verdicts(program, 300))
     program.key("ctrl+1", "ctrl+Return")  # starts the run as it is configured
     wait(lambda: program.shows("at step"), 60, "the run under way", program)
-    busy = answers(program, 300)
-    print(f"answer while training: median {statistics.median(busy):.0f} ms, 99th percentile {percentile(busy, 0.99):.0f} ms of {len(busy)}")
+    report("answer to a click while training", answers(program, 300))
+    program.key("ctrl+2")
+    report("pen to verdict while training", verdicts(program, 300))
     print(f"while training: {megabytes(program.process.pid):.0f} MB resident, {megabytes(program.process.pid, 'VmHWM'):.0f} MB at most")
