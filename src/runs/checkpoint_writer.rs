@@ -16,18 +16,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-#[cfg(target_os = "linux")]
-use thread_priority::unix::{NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id};
-use thread_priority::{ThreadPriority, ThreadPriorityValue};
-
 use super::RunError;
 use super::{CheckpointFolder, Checkpoints};
 use crate::nn::ComputeError;
 use crate::records::RunPosition;
+use crate::system::priority;
 use crate::train::Checkpoint;
-
-/// The thread's priority on a scale of 0 to 99 whose middle is normal.
-const BELOW_NORMAL: u8 = 25;
 
 /// When a checkpoint that could not be written is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -47,7 +41,7 @@ impl CheckpointThread {
         let (sender, jobs) = channel::<Job>();
         let work = move || {
             if background {
-                lower_priority();
+                priority::below_normal();
             }
             for job in jobs {
                 // Whoever waits for the job learns of its end.
@@ -56,19 +50,6 @@ impl CheckpointThread {
         };
         Builder::new().name("checkpoints".to_owned()).spawn(work)?;
         Ok(Self(sender))
-    }
-}
-
-/// Schedules this thread after those of normal priority, but before idle ones.
-fn lower_priority() {
-    let lower = ThreadPriorityValue::try_from(BELOW_NORMAL).map_or(ThreadPriority::Min, ThreadPriority::Crossplatform);
-    #[cfg(target_os = "linux")]
-    let lowered =
-        set_thread_priority_and_policy(thread_native_id(), lower, ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other));
-    #[cfg(not(target_os = "linux"))]
-    let lowered = thread_priority::set_current_thread_priority(lower);
-    if let Err(error) = lowered {
-        tracing::debug!(?error, "checkpoints are written with the usual priority");
     }
 }
 

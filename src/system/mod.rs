@@ -1,5 +1,5 @@
 //! The operating system: files that are written whole, input files that are read within limits, the folders of this installation, the log,
-//! child processes, one window at a time. Knows nothing of what they are for.
+//! child processes, the priority of threads, one window at a time. Knows nothing of what they are for.
 
 #[cfg(feature = "gui")]
 pub mod c_memory;
@@ -9,6 +9,7 @@ pub mod files;
 pub mod input_file;
 pub mod log;
 pub mod paths;
+pub mod priority;
 pub mod process;
 pub mod signals;
 #[cfg(feature = "gui")]

@@ -7,16 +7,17 @@ use std::path::Path;
 
 use self::observed_run::ObservedRun;
 use super::{JobContext, JobError, Workspace};
-use crate::data::{DataError, check_digits};
+use crate::data::{DataError, DataSet, check_digits};
 use crate::engine::handle::RunsTarget;
 use crate::engine::places::{places, target};
 use crate::infer::Classifier;
-use crate::nn::{DeviceContext, ModelFile};
+use crate::nn::{ComputeError, DeviceContext, ModelFile};
 use crate::problem::Problem;
 use crate::protocol::{Event, JobResult};
 use crate::records::{Calibration, ModelRef, Telemetry};
 use crate::run_config::{DataSource, DataSpec, RunConfig};
 use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_room, check_target};
+use crate::system::priority;
 use crate::train::{self, Checkpoint, RunOrigin, RunPlaces, TrainOutcome, TrainedModel};
 
 /// Trains from the beginning, or from the checkpoint in the folder `from`.
@@ -120,7 +121,14 @@ fn train_from(
         before.check(set.fingerprint())?;
     }
     run.origin = Some(RunOrigin { data: set.fingerprint().clone(), places: places.clone() });
-    let outcome = train::train(config, set, &settings.devices.open(config.device)?, checkpoint, &mut run)?;
+    let device = settings.devices.open(config.device)?;
+    let images: &DataSet = set;
+    let train = || train::train(config, images, &device, checkpoint, &mut run);
+    let outcome = if settings.background_priority {
+        priority::while_idle(train).map_err(|error| ComputeError::no_thread(&error))??
+    } else {
+        train()?
+    };
     let (id, now) = (run.context.id, run.now);
     context.queue.events.flush(id, now);
     Ok(outcome)
