@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::infer::DeviceComparison;
-use crate::ink::Ink;
+use crate::ink::{CandidateImage, Ink, Steps};
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
@@ -56,6 +56,8 @@ pub enum Command {
         request: u64,
         /// The drawing.
         ink: Ink,
+        /// The steps that make an image of it.
+        steps: Steps,
     },
     /// Recognise several drawings with the model in use, at once: a few dozen at a time, so that nothing else waits.
     ClassifyAll {
@@ -64,12 +66,21 @@ pub enum Command {
         /// The drawings.
         drawings: Vec<Ink>,
     },
-    /// Read writing with several digits; of this and [`Command::Classify`], only the latest that waits is looked at.
+    /// Read writing with several digits; of this, the next and [`Command::Classify`], only the latest that waits is looked at.
     ReadNumber {
         /// Returned with the digits.
         request: u64,
         /// The writing.
         ink: Ink,
+        /// The steps that make images of it.
+        steps: Steps,
+    },
+    /// The same for an image file: what may be a digit in it.
+    ReadCandidates {
+        /// Returned with the digits.
+        request: u64,
+        /// The candidates with their images.
+        candidates: Vec<CandidateImage>,
     },
     /// Answer with [`Event::Pong`].
     Ping,

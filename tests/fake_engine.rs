@@ -15,7 +15,7 @@ use inkling::bench::{BATCH_SIZES, side_of};
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
-use inkling::ink::{Bounds, Image, Ink};
+use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize_steps};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
@@ -381,8 +381,20 @@ impl FakeEngine {
             Command::Resume(id) => self.hold(id, false),
             Command::UseModel(reference) => self.send(Event::ModelInUse(ModelInfo { reference, ..starter() })),
             Command::ChooseInferenceDevice { .. } => self.send(Event::InferenceDevice(self.reads.clone())),
-            Command::ReadNumber { request, ink } => self.send(Event::NumberRead { request, digits: Ok(digits(&ink)) }),
-            Command::Classify { request, ink } => self.send(Event::Classified { request, prediction: Ok(Box::new(prediction(&ink))) }),
+            Command::ReadNumber { request, ink, steps } => self.send(Event::NumberRead { request, digits: Ok(digits(&ink, &steps)) }),
+            Command::ReadCandidates { request, candidates } => {
+                let one = |candidate: &&CandidateImage| candidate.candidate.pieces.len() == 1;
+                let digits = candidates.iter().filter(one).map(|CandidateImage { candidate, image }| DigitPrediction {
+                    bounds: candidate.bounds.rectangle(),
+                    pieces: candidate.pieces.clone(),
+                    prediction: Prediction { image: image.clone(), ..prediction(&Ink { strokes: vec![Vec::new()], pen: None }) },
+                });
+                self.send(Event::NumberRead { request, digits: Ok(digits.collect()) });
+            }
+            Command::Classify { request, ink, steps } => {
+                let prediction = Prediction { image: rasterize_steps(&ink, &steps), ..prediction(&ink) };
+                self.send(Event::Classified { request, prediction: Ok(Box::new(prediction)) });
+            }
             Command::ClassifyAll { request, drawings } => {
                 let answer = |ink: &Ink| DrawingAnswer { digit: prediction(ink).digit, confidence: 0.955 };
                 self.send(Event::ClassifiedAll { request, answers: Ok(drawings.iter().map(answer).collect()) });
@@ -584,12 +596,14 @@ pub fn prediction(ink: &Ink) -> Prediction {
 }
 
 /// A digit for each stroke: the number of its points.
-fn digits(ink: &Ink) -> Vec<DigitPrediction> {
-    let digit = |stroke: &Vec<[f32; 2]>| {
+fn digits(ink: &Ink, steps: &Steps) -> Vec<DigitPrediction> {
+    let digit = |(index, stroke): (usize, &Vec<[f32; 2]>)| {
         let points = Ink { strokes: vec![Vec::new(); stroke.len()], pen: None };
-        DigitPrediction { bounds: Bounds::of(stroke.iter().copied()).rectangle(), prediction: prediction(&points) }
+        let image = Writing::of_ink_with(ink, steps).image(index..index + 1);
+        let prediction = Prediction { image, ..prediction(&points) };
+        DigitPrediction { bounds: Bounds::of(stroke.iter().copied()).rectangle(), pieces: index..index + 1, prediction }
     };
-    ink.strokes.iter().map(digit).collect()
+    ink.strokes.iter().enumerate().map(digit).collect()
 }
 
 /// Ten images of each digit.

@@ -1,12 +1,14 @@
 //! Everything a person can do in the window. `App::apply` carries it out, in one place.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::drawing::Tool;
 use super::machine::ComparisonKind;
 use super::settings::{Settings, Theme};
 use super::setup::Field;
 use crate::data::my_digits::KeptDrawing;
+use crate::ink::Step;
 use crate::records::benchmark::Extent;
 use crate::records::{Annotation, ExportSpec, JobId, ModelRef};
 use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, Preset, RunConfig, SetFormat};
@@ -141,6 +143,30 @@ pub enum Action {
     },
     /// Show the probabilities of this digit on the canvas for several, from 0 on the left.
     ChooseDigit(usize),
+    /// Show or fold away the steps from the drawing to the model's input.
+    ShowSteps(bool),
+    /// Carry out one of these steps, or leave it out to see what it does.
+    SwitchStep {
+        /// The step.
+        step: Step,
+        /// Whether it is carried out.
+        on: bool,
+    },
+    /// Carry out all steps again.
+    RestoreSteps,
+    /// Copy the image that the model took as input.
+    CopyImage,
+    /// Save it as a PNG file chosen in a dialog.
+    SaveImage,
+    /// Open an image or ink file chosen in a dialog on the canvas.
+    OpenInDraw,
+    /// Open an image from the clipboard on the canvas.
+    PasteImage {
+        /// Its width and height, in pixels.
+        size: [usize; 2],
+        /// Red, green, blue and alpha of each pixel, with colours multiplied by alpha.
+        pixels: Arc<Vec<u8>>,
+    },
     /// Use this model for drawings.
     UseModel(ModelRef),
     /// Use this model for drawings and go to the canvas.

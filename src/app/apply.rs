@@ -17,9 +17,15 @@ use crate::records::{EvaluationSpec, ModelInfo, ModelRef, RunSummary};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, EvaluationSplit};
 use crate::runs::Store;
 
+/// How files end that can be opened in Draw.
+const OPENED: [&str; 8] = ["png", "jpg", "jpeg", "json", "jsonl", "ndjson", "gz", "ink"];
+
 impl App {
     /// Carries an action out.
     pub fn apply(&mut self, action: Action) {
+        if self.apply_to_image(&action) {
+            return;
+        }
         match action {
             Action::Show(screen) => self.show(screen),
             Action::Wizard(step) => {
@@ -159,6 +165,13 @@ impl App {
             }
             Action::ChooseCanvas { several } => self.choose_canvas(several),
             Action::ChooseDigit(index) => self.choose_digit(index),
+            Action::ShowSteps(shown) => self.settings.steps_shown = shown,
+            Action::SwitchStep { step, on } => self.switch_step(step, on),
+            Action::RestoreSteps => self.restore_steps(),
+            Action::CopyImage => self.copy_image(),
+            Action::SaveImage => self.save_image(),
+            Action::OpenInDraw => self.ask_for_file("Open an image or a drawing", "Images and drawings", &OPENED, Purpose::OpenInDraw),
+            Action::PasteImage { size, pixels } => self.paste_image(size, pixels),
             Action::UseModel(model) => self.use_model(model),
             Action::DrawWith(model) => {
                 self.use_model(model);
@@ -223,11 +236,11 @@ impl App {
     }
 
     pub(super) fn show(&mut self, screen: Screen) {
-        let several = self.draws_several();
+        let before = (self.draws_several(), self.steps_in_use());
         self.screen = screen;
-        // The other canvas may have been read by another model.
-        if several != self.draws_several() && !self.drawing_shown().strokes().is_empty() {
-            self.recognize_again();
+        // The other canvas may have been read by another model, or with other steps.
+        if before != (self.draws_several(), self.steps_in_use()) && !self.is_canvas_empty() {
+            self.steps_changed();
         }
         match screen {
             Screen::Models => self.list_runs(),

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::desktop::{PathQuestion, Purpose};
+use super::drawing::{ImageReading, ShownStages};
 use super::models::{Change, Thumbnail};
 use super::my_digits::{FileStep, Loaded};
 use super::setup::Samples;
 use crate::data::DataError;
 use crate::data::my_digits::KeptDrawing;
 use crate::hardware::{Hardware, LoadSample};
-use crate::ink::Ink;
+use crate::ink::{Ink, SourceImage, Stage};
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{self, Saved};
 use crate::run_config::DeviceChoice;
@@ -119,6 +120,17 @@ pub enum BackgroundResult {
         /// True if the file contains only this drawing.
         only: bool,
     },
+    /// An image was opened.
+    ImageOpened {
+        /// What it is called.
+        name: String,
+        /// It.
+        source: Box<SourceImage>,
+    },
+    /// It was found out what is written in an image.
+    ImagePrepared(Arc<ImageReading>),
+    /// The steps from an image to the model's input.
+    Stages(Box<ShownStages>, Vec<Stage>),
     /// Whether the machine stays awake.
     StaysAwake(bool),
     /// A notification was clicked.

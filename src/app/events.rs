@@ -31,6 +31,7 @@ impl App {
         self.update_inference_device();
         self.update_desktop();
         self.update_samples();
+        self.update_stages();
         self.update_answers();
         self.sample_monitor();
         let expiry = self.expire_notices();
@@ -102,7 +103,7 @@ impl App {
                 if other {
                     self.my_digits.forget_answers();
                 }
-                if other && !self.drawing_shown().strokes().is_empty() {
+                if other && !self.is_canvas_empty() {
                     self.recognize_again();
                 }
             }
@@ -190,6 +191,9 @@ impl App {
             BackgroundResult::Path { path, purpose } => self.use_path(path, purpose),
             BackgroundResult::NoDialog(question) => self.path_question = Some(question),
             BackgroundResult::Ink { file, ink, only } => self.on_ink(&file, &ink, only),
+            BackgroundResult::ImageOpened { name, source } => self.on_image_opened(name, *source),
+            BackgroundResult::ImagePrepared(reading) => self.on_image_prepared(reading),
+            BackgroundResult::Stages(shown, stages) => self.on_stages(*shown, stages),
             BackgroundResult::StaysAwake(awake) => self.on_awake(awake),
             BackgroundResult::NotificationClicked => self.raise_window(),
             BackgroundResult::Written(path) => self.show_notice(Severity::Info, Message::written(&path)),
@@ -206,14 +210,14 @@ impl App {
     /// Recognises the drawing anew with the weights as they are now, so that one sees them learn.
     fn reclassify(&mut self, run: JobId, elapsed: f32) {
         let seconds = |prediction: &Prediction| prediction.micros as f32 * 1e-6;
-        let took = if self.draws_several() {
+        let took = if self.reads_several() {
             self.number.digits().iter().map(|digit| seconds(&digit.prediction)).sum()
         } else {
             self.prediction().map_or(0.0, seconds)
         };
         let interval = (took * RECLASSIFY_REST).clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
         let learning = self.model_in_use.as_ref().is_some_and(|model| model.reference == ModelRef::Training(run));
-        if learning && !self.drawing_shown().strokes().is_empty() && !self.is_behind() && elapsed - self.classified_at >= interval {
+        if learning && !self.is_canvas_empty() && !self.is_behind() && elapsed - self.classified_at >= interval {
             self.classified_at = elapsed;
             self.recognize_again();
         }

@@ -24,8 +24,8 @@ pub use action::{Action, Screen, WizardStep};
 pub use background::{BackgroundResult, BackgroundTasks, Wake};
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
 pub use drawing::{
-    CANVAS, Drawing, InferenceDevice, NumberCanvas, PenStroke, PredictionQueue, RecentDrawings, Tool, WIDE_CANVAS,
-    about_inference_comparison, device_name, inference_row, verdict,
+    CANVAS, Drawing, ImageReading, InferenceDevice, NumberCanvas, OpenImage, PenStroke, PredictionQueue, RecentDrawings, ShownStages, Tool,
+    WIDE_CANVAS, about_inference_comparison, device_name, inference_row, verdict,
 };
 pub use jobs::{Jobs, RunningJob};
 pub use learning::{DigitCount, Learning};

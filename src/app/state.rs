@@ -9,7 +9,7 @@ use super::WizardStep;
 use super::action::Screen;
 use super::background::{BackgroundTasks, Wake};
 use super::desktop::{Desktop, DesktopState, Dialogs, PathQuestion};
-use super::drawing::{Drawing, InferenceDevice, NumberCanvas, PredictionQueue, RecentDrawings, Tool};
+use super::drawing::{Drawing, InferenceDevice, NumberCanvas, OpenImages, PredictionQueue, Preprocessing, RecentDrawings, Tool};
 use super::engine_link::EngineLink;
 use super::jobs::Jobs;
 use super::learning::Learning;
@@ -118,6 +118,9 @@ pub struct App {
     pub focused: bool,
     pub(super) inference: InferenceDevice,
     pub(super) predictions: PredictionQueue,
+    pub(super) preprocessing: Preprocessing,
+    /// The images that are open over the canvas.
+    pub(super) images: OpenImages,
     pub(super) engine: EngineLink,
     pub(super) background: BackgroundTasks,
     pub(super) deps: AppDeps,
@@ -180,6 +183,8 @@ impl App {
             focused: true,
             inference: InferenceDevice::default(),
             predictions: PredictionQueue::default(),
+            preprocessing: Preprocessing::default(),
+            images: OpenImages::default(),
             engine,
             background: BackgroundTasks::new(Arc::clone(&deps.wake)),
             deps,

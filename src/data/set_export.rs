@@ -3,12 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use image::GrayImage;
 use rayon::prelude::*;
 
 use super::my_digits::KeptDrawing;
 use super::{DataSet, SetExportError, Split};
-use crate::ink::SIDE;
+use crate::ink::{Image, SIDE};
 use crate::progress::{Cancelled, Progress};
 use crate::run_config::SetFormat;
 use crate::system::files::{TemporaryFolder, folder_of, write_whole, write_whole_with};
@@ -68,18 +67,11 @@ fn write_classes(split: &Split, folder: &Path, done: &mut dyn FnMut(usize) -> Re
         done(chunk[0])?;
         chunk.par_iter().try_for_each(|&index| {
             let path = folder.join(split.labels[index].to_string()).join(format!("{index:05}.png"));
-            write_whole(&path, &png(split.image(index)).map_err(|error| WriteError::new(&path, &io::Error::other(error)))?)
-                .map_err(TargetError::from)
+            let image = Image::try_from(split.image(index)).map_err(|error| WriteError::new(&path, &io::Error::other(error)))?;
+            write_whole(&path, &image.to_png()).map_err(TargetError::from)
         })?;
     }
     Ok(())
-}
-
-fn png(pixels: &[u8]) -> Result<Vec<u8>, image::ImageError> {
-    let mut bytes = io::Cursor::new(Vec::new());
-    let image = GrayImage::from_fn(SIDE as u32, SIDE as u32, |x, y| image::Luma([pixels[y as usize * SIDE + x as usize]]));
-    image.write_to(&mut bytes, image::ImageFormat::Png)?;
-    Ok(bytes.into_inner())
 }
 
 /// Kaggle's form: `label,pixel0,…,pixel783`.

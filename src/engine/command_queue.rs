@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::devices::Devices;
 use super::event_sink::EventSink;
 use super::jobs::{self, JobError};
-use super::recognizer::{Count, Recognizer};
+use super::recognizer::{Recognizer, Waiting};
 use super::supervisor::{Activity, WorkerContext};
 use crate::progress::Cancelled;
 use crate::protocol::{Command, Event, JobResult};
@@ -123,8 +123,9 @@ impl<'c> CommandQueue<'c> {
             Command::Ping => self.events.send(Event::Pong),
             Command::UseModel(model) => self.recognizer.use_model(&model, self.events),
             Command::ChooseInferenceDevice { choice, usable } => self.recognizer.device.choose(choice, usable),
-            Command::Classify { request, ink } => self.recognizer.submit(request, ink, Count::One),
-            Command::ReadNumber { request, ink } => self.recognizer.submit(request, ink, Count::Several),
+            Command::Classify { request, ink, steps } => self.recognizer.submit(request, Waiting::Drawing(ink, steps)),
+            Command::ReadNumber { request, ink, steps } => self.recognizer.submit(request, Waiting::Number(ink, steps)),
+            Command::ReadCandidates { request, candidates } => self.recognizer.submit(request, Waiting::Candidates(candidates)),
             Command::ClassifyAll { request, drawings } => {
                 let answers = self.doing(Activity::ClassifyAll(request), |queue| queue.recognizer.classify_all(&drawings));
                 self.events.send(Event::ClassifiedAll { request, answers });

@@ -6,17 +6,20 @@ use super::devices::Devices;
 use super::event_sink::EventSink;
 use super::inference_device::InferenceDevice;
 use super::supervisor::Activity;
-use crate::infer::{Classifier, Classify, InferError, read_number};
-use crate::ink::{Ink, Writing};
+use crate::infer::{Classifier, Classify, InferError, read_candidates, read_number};
+use crate::ink::{CandidateImage, Ink, Steps, Writing};
 use crate::problem::Problem;
 use crate::protocol::Event;
 use crate::records::{DrawingAnswer, JobId, ModelRef};
 
-/// How many digits a drawing has.
-#[derive(Clone, Copy)]
-pub(super) enum Count {
-    One,
-    Several,
+/// What is to be recognised.
+pub(super) enum Waiting {
+    /// A drawing of one digit.
+    Drawing(Ink, Steps),
+    /// One of several.
+    Number(Ink, Steps),
+    /// What may be a digit in an image.
+    Candidates(Vec<CandidateImage>),
 }
 
 pub(super) struct Recognizer {
@@ -33,7 +36,7 @@ pub(super) struct Recognizer {
     /// The model that a training run left, until its end was reported.
     trained: Option<Classifier>,
     /// The latest drawing that was asked about.
-    waiting: Option<(u64, Ink, Count)>,
+    waiting: Option<(u64, Waiting)>,
 }
 
 impl Recognizer {
@@ -46,30 +49,33 @@ impl Recognizer {
     }
 
     /// A drawing to recognise; one that still waits is forgotten.
-    pub fn submit(&mut self, request: u64, ink: Ink, count: Count) {
-        self.waiting = Some((request, ink, count));
+    pub fn submit(&mut self, request: u64, what: Waiting) {
+        self.waiting = Some((request, what));
     }
 
     /// What there is to do for the request that waits, if one does.
     pub fn waiting(&self) -> Option<Activity> {
-        let (request, _, count) = self.waiting.as_ref()?;
-        Some(match count {
-            Count::One => Activity::Classify(*request),
-            Count::Several => Activity::ReadNumber(*request),
+        let (request, what) = self.waiting.as_ref()?;
+        Some(match what {
+            Waiting::Drawing(..) => Activity::Classify(*request),
+            Waiting::Number(..) | Waiting::Candidates(_) => Activity::ReadNumber(*request),
         })
     }
 
     /// Recognises the drawing that waits.
     pub fn classify(&mut self, events: &EventSink) {
-        let Some((request, ink, count)) = self.waiting.take() else { return };
-        let event = match count {
-            Count::One => {
-                let prediction = self.recognize(|classifier| classifier.classify_drawing(&ink), events);
+        let Some((request, what)) = self.waiting.take() else { return };
+        let event = match what {
+            Waiting::Drawing(ink, steps) => {
+                let prediction = self.recognize(|classifier| classifier.classify_drawing(&ink, &steps), events);
                 Event::Classified { request, prediction: prediction.map(Box::new) }
             }
-            Count::Several => {
-                let writing = Writing::of_ink(&ink);
+            Waiting::Number(ink, steps) => {
+                let writing = Writing::of_ink_with(&ink, &steps);
                 Event::NumberRead { request, digits: self.recognize(|classifier| read_number(classifier, &writing), events) }
+            }
+            Waiting::Candidates(candidates) => {
+                Event::NumberRead { request, digits: self.recognize(|classifier| read_candidates(classifier, &candidates), events) }
             }
         };
         events.send(event);
@@ -97,7 +103,7 @@ impl Recognizer {
     pub fn classify_all(&self, drawings: &[Ink]) -> Result<Vec<DrawingAnswer>, Problem> {
         let classifier = self.followed().or(self.classifier.as_ref()).ok_or(Problem::NoSuchRun)?;
         let answer = |ink: &Ink| {
-            let prediction = classifier.classify_drawing(ink)?;
+            let prediction = classifier.classify_drawing(ink, &Steps::ALL)?;
             Ok(DrawingAnswer { digit: prediction.digit, confidence: prediction.confidence })
         };
         drawings.iter().map(answer).collect()

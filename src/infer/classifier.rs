@@ -6,7 +6,7 @@ use super::measure::{Measurement, measure};
 use super::outputs::Outputs;
 use super::scores::Scores;
 use crate::data::Split;
-use crate::ink::{self, Image, Ink};
+use crate::ink::{self, Image, Ink, Steps};
 use crate::nn::ComputeError;
 use crate::nn::DeviceContext;
 use crate::nn::{ModelError, ModelFile, Net, parameter_count};
@@ -24,10 +24,10 @@ pub trait Classify: Send {
     /// Classifies an image as models see it: 28x28 and normalised.
     fn classify(&self, image: Image) -> Result<Prediction, InferError>;
 
-    /// Turns a drawing into an image and classifies it; the time in the prediction includes both.
-    fn classify_drawing(&self, drawing: &Ink) -> Result<Prediction, InferError> {
+    /// Turns a drawing into an image with these steps and classifies it; the time in the prediction includes both.
+    fn classify_drawing(&self, drawing: &Ink, steps: &Steps) -> Result<Prediction, InferError> {
         let start = Instant::now();
-        let prediction = self.classify(ink::rasterize(drawing))?;
+        let prediction = self.classify(ink::rasterize_steps(drawing, steps))?;
         Ok(Prediction { micros: start.elapsed().as_micros() as u32, ..prediction })
     }
 }

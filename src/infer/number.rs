@@ -2,7 +2,7 @@
 
 use super::InferError;
 use super::classifier::Classify;
-use crate::ink::{Candidate, Writing};
+use crate::ink::{Candidate, CandidateImage, Image, Writing};
 use crate::records::{DigitPrediction, Prediction};
 
 /// What it costs a reading that one of its digits does not look like one: the logarithm of a probability.
@@ -16,21 +16,37 @@ const NOT_A_DIGIT_ALONE: f32 = -1.4;
 /// candidate's plausibility by its shape, and the model's probability of the digit that it would be. A single digit is recognised as
 /// [`Classify::classify`] does it.
 pub fn read_number(classifier: &(impl Classify + ?Sized), writing: &Writing) -> Result<Vec<DigitPrediction>, InferError> {
+    let image = |candidate: &Candidate| writing.image(candidate.pieces.clone());
+    read(classifier, writing.piece_count(), writing.candidates().iter().map(|candidate| (candidate, move || image(candidate))))
+}
+
+/// [`read_number`] for writing whose candidates' images have been made before.
+pub fn read_candidates(classifier: &(impl Classify + ?Sized), candidates: &[CandidateImage]) -> Result<Vec<DigitPrediction>, InferError> {
+    let pieces = candidates.iter().map(|each| each.candidate.pieces.end).max().unwrap_or_default();
+    read(classifier, pieces, candidates.iter().map(|each| (&each.candidate, move || each.image.clone())))
+}
+
+/// Candidates of so many pieces, each with what makes its image.
+fn read<'a, F: FnOnce() -> Image>(
+    classifier: &(impl Classify + ?Sized),
+    pieces: usize,
+    candidates: impl Iterator<Item = (&'a Candidate, F)>,
+) -> Result<Vec<DigitPrediction>, InferError> {
     // The best way to read the first pieces, by their number: its sum and its last digit.
-    let mut best: Vec<Option<(f32, Candidate, Prediction)>> = vec![None; writing.piece_count() + 1];
-    let sum_before = |best: &[Option<(f32, Candidate, Prediction)>], pieces: usize| match pieces {
+    let mut best: Vec<Option<(f32, &Candidate, Prediction)>> = vec![None; pieces + 1];
+    let sum_before = |best: &[Option<(f32, &Candidate, Prediction)>], pieces: usize| match pieces {
         0 => Some(0.0),
         _ => best.get(pieces)?.as_ref().map(|(sum, ..)| *sum),
     };
-    for candidate in writing.candidates() {
+    for (candidate, image) in candidates {
         let end = candidate.pieces.end;
         let Some(before) = sum_before(&best, candidate.pieces.start) else { continue };
         // No probability makes up for what its shape costs.
         if sum_before(&best, end).is_some_and(|known| known >= before + candidate.plausibility) {
             continue;
         }
-        let prediction = classifier.classify(writing.image(candidate.pieces.clone()))?;
-        let unlike = match (prediction.is_digit, candidate.pieces.len() == writing.piece_count()) {
+        let prediction = classifier.classify(image())?;
+        let unlike = match (prediction.is_digit, candidate.pieces.len() == pieces) {
             (true, _) => 0.0,
             (false, false) => NOT_A_DIGIT,
             (false, true) => NOT_A_DIGIT_ALONE,
@@ -43,10 +59,10 @@ pub fn read_number(classifier: &(impl Classify + ?Sized), writing: &Writing) -> 
         }
     }
     let mut digits = Vec::new();
-    let mut end = writing.piece_count();
+    let mut end = pieces;
     while let Some((_, candidate, prediction)) = best.get_mut(end).and_then(Option::take) {
         end = candidate.pieces.start;
-        digits.push(DigitPrediction { bounds: candidate.bounds.rectangle(), prediction });
+        digits.push(DigitPrediction { bounds: candidate.bounds.rectangle(), pieces: candidate.pieces.clone(), prediction });
     }
     digits.reverse();
     Ok(digits)

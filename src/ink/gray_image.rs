@@ -3,8 +3,8 @@
 use super::segment::Bounds;
 
 /// A grey image of any size, in rows from the top left: brightness from 0 (black) to 1 (white), or ink from 0 to 1.
-#[derive(Clone, Debug)]
-pub(super) struct GrayImage {
+#[derive(Clone, Debug, PartialEq)]
+pub struct GrayImage {
     pub(super) width: usize,
     pub(super) height: usize,
     pub(super) values: Vec<f32>,
@@ -13,6 +13,30 @@ pub(super) struct GrayImage {
 }
 
 impl GrayImage {
+    /// Width and height in pixels.
+    pub const fn size(&self) -> [usize; 2] {
+        [self.width, self.height]
+    }
+
+    /// The pixels, in rows from the top left.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The image reduced by a whole factor to at most so many pixels a side, each the mean of those that it stands for.
+    pub(super) fn reduced(&self, side: usize) -> Self {
+        let step = self.width.max(self.height).div_ceil(side).max(1);
+        let (width, height) = (self.width.div_ceil(step), self.height.div_ceil(step));
+        let mut sums = vec![[0.0_f32; 2]; width * height];
+        for (index, value) in self.values.iter().enumerate() {
+            let (x, y) = self.position(index);
+            let [sum, count] = &mut sums[y / step * width + x / step];
+            (*sum, *count) = (*sum + value, *count + 1.0);
+        }
+        let values = sums.into_iter().map(|[sum, count]| sum / count).collect();
+        Self { width, height, values, scale: self.scale * step as f32 }
+    }
+
     pub(super) fn at(&self, x: usize, y: usize) -> f32 {
         self.values[y * self.width + x]
     }

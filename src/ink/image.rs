@@ -24,6 +24,17 @@ impl Image {
         &self.0
     }
 
+    /// A PNG file of it: 8 bits of grey, white ink on black paper as in MNIST.
+    pub fn to_png(&self) -> Vec<u8> {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        let encoder = image::codecs::png::PngEncoder::new(&mut bytes);
+        let size = SIDE as u32;
+        // Memory takes any number of bytes, and the pixels are as many as the header says.
+        let written = image::ImageEncoder::write_image(encoder, &self.0, size, size, image::ExtendedColorType::L8);
+        debug_assert!(written.is_ok());
+        bytes.into_inner()
+    }
+
     /// True when no pixel holds ink.
     pub fn is_blank(&self) -> bool {
         self.0.iter().all(|&pixel| pixel == 0)

@@ -1,6 +1,7 @@
 //! MNIST's frame: a 20x20 box in a 28x28 image, centred by mass. Strokes and photographs both end here.
 
 use super::image::{Image, PIXELS, SIDE};
+use super::steps::{Step, Steps};
 
 /// Side of the box that ink is scaled to, in pixels.
 pub(super) const BOX: usize = 20;
@@ -22,9 +23,17 @@ impl Default for Coverage {
 }
 
 impl Coverage {
+    /// The image as it is.
+    pub fn image(&self) -> Image {
+        self.moved([0, 0])
+    }
+
     /// Moves the centre of mass to the centre of the image, by whole pixels as MNIST does (no second resampling), and
-    /// never so far that ink leaves the image.
-    pub fn centered(&self) -> Image {
+    /// never so far that ink leaves the image. Without [`Step::Centring`], it stays where it is.
+    pub fn centered(&self, steps: &Steps) -> Image {
+        if !steps.has(Step::Centring) {
+            return self.image();
+        }
         let [mut mass, mut mass_x, mut mass_y] = [0.0_f32; 3];
         for (index, &value) in self.0.iter().enumerate() {
             mass += value;
@@ -34,8 +43,14 @@ impl Coverage {
         if mass <= 0.0 {
             return Image::BLANK;
         }
-        let shift = |moment: f32| (CENTRE - moment / mass + TIE).round().clamp(-(MARGIN as f32), MARGIN as f32) as isize;
-        let (right, down) = (shift(mass_x), shift(mass_y));
+        // What was not scaled to the box may be anywhere.
+        let farthest = if steps.has(Step::Scaling) { MARGIN } else { SIDE / 2 } as f32;
+        let shift = |moment: f32| (CENTRE - moment / mass + TIE).round().clamp(-farthest, farthest) as isize;
+        self.moved([shift(mass_x), shift(mass_y)])
+    }
+
+    /// The image, moved by so many pixels to the right and down.
+    fn moved(&self, [right, down]: [isize; 2]) -> Image {
         let mut pixels = [0; PIXELS];
         for (index, pixel) in pixels.iter_mut().enumerate() {
             let x = (index % SIDE).checked_add_signed(-right).filter(|x| *x < SIDE);

@@ -10,15 +10,18 @@ mod ink_file;
 mod mnist_frame;
 mod rasterize;
 mod segment;
+mod steps;
 mod strokes;
 mod thick_pen;
 
+pub use self::gray_image::GrayImage;
 pub use self::image::{Image, PIXELS, SIDE};
-pub use self::image_file::{read_image, read_image_file, read_writing_file};
+pub use self::image_file::{PreparedImage, SourceImage, read_image, read_image_file, read_writing_file};
 pub use self::ink_file::{InkEntry, InkFile, MAX_WRITER_CHARS, read_ink_file};
-pub use self::rasterize::rasterize;
 pub(crate) use self::rasterize::rasterize_as_scanned;
-pub use self::segment::{Bounds, Candidate, Writing};
+pub use self::rasterize::{rasterize, rasterize_steps};
+pub use self::segment::{Bounds, Candidate, CandidateImage, Writing};
+pub use self::steps::{Stage, StageImage, StageKind, Step, Steps};
 pub use self::strokes::{Ink, Stroke};
 pub(crate) use self::thick_pen::rasterize_as_thinned;
 

@@ -2,6 +2,7 @@
 
 use super::image::{Image, SIDE};
 use super::mnist_frame::{BOX, Coverage};
+use super::steps::{Observer, StageImage, StageKind, Step, Steps};
 use super::strokes::{Ink, Stroke};
 
 /// The diameter, in image pixels, of the pen that every drawing is redrawn with, whatever pen it was drawn with: MNIST's median (measured on
@@ -18,13 +19,33 @@ const NEGLIGIBLE: f32 = 0.2;
 /// centre of the image, to the nearest pixel. The pen has always the same width in the image: the ink's own only tells a dot from a
 /// small drawing. Points that are not finite are skipped; ink without points gives [`Image::BLANK`].
 pub fn rasterize(ink: &Ink) -> Image {
-    rasterize_as_scanned(ink, PEN, EDGE, |_, _| 0.0)
+    rasterize_with(ink, &Steps::ALL, &mut ())
+}
+
+/// [`rasterize`] with these steps alone.
+pub fn rasterize_steps(ink: &Ink, steps: &Steps) -> Image {
+    rasterize_with(ink, steps, &mut ())
+}
+
+/// The same; `observer` is shown what each of them gives.
+pub(super) fn rasterize_with(ink: &Ink, steps: &Steps, observer: &mut impl Observer) -> Image {
+    draw(ink, [PEN, EDGE], |_, _| 0.0, steps, observer)
 }
 
 /// [`rasterize`], as another pen and scanner might render it: the pen is `pen` pixels wide, edges fade over `edge` pixels, and the outline lies
 /// `bulge(x, y)` pixels further out there.
 pub(crate) fn rasterize_as_scanned(ink: &Ink, pen: f32, edge: f32, bulge: impl FnMut(f32, f32) -> f32) -> Image {
-    let Some(frame) = Frame::around(ink, pen, edge) else { return Image::BLANK };
+    draw(ink, [pen, edge], bulge, &Steps::ALL, &mut ())
+}
+
+fn draw(ink: &Ink, [pen, edge]: [f32; 2], bulge: impl FnMut(f32, f32) -> f32, steps: &Steps, observer: &mut impl Observer) -> Image {
+    let Some(frame) = Frame::around(ink, pen, edge, steps) else { return Image::BLANK };
+    observer.stage(StageKind::Drawn, || steps.page_of(ink));
+    observer.stage(StageKind::Step(Step::Scaling), || {
+        let strokes = ink.strokes.iter().map(|stroke| frame.pixels_of(stroke).collect()).collect();
+        StageImage::Strokes { strokes, pen: frame.own_pen.unwrap_or(pen), size: [SIDE as f32; 2] }
+    });
+    let pen = if steps.has(Step::Pen) { pen } else { frame.own_pen.unwrap_or(pen) };
     let mut canvas = Canvas::new(pen / 2.0, edge);
     for stroke in &ink.strokes {
         let mut points = frame.pixels_of(stroke).peekable();
@@ -39,7 +60,11 @@ pub(crate) fn rasterize_as_scanned(ink: &Ink, pen: f32, edge: f32, bulge: impl F
             }
         }
     }
-    canvas.coverage(bulge).centered()
+    let coverage = canvas.coverage(bulge);
+    observer.stage(StageKind::Step(Step::Pen), || StageImage::Model(Box::new(coverage.image())));
+    let image = coverage.centered(steps);
+    observer.stage(StageKind::Step(Step::Centring), || StageImage::Model(Box::new(image.clone())));
+    image
 }
 
 fn finite([x, y]: [f32; 2]) -> bool {
@@ -48,13 +73,16 @@ fn finite([x, y]: [f32; 2]) -> bool {
 
 /// The transformation from ink coordinates to pixel coordinates.
 pub(super) struct Frame {
+    /// What comes to the middle of the image.
     middle: [f64; 2],
     scale: f64,
+    /// The diameter in image pixels of the pen that it was drawn with, where that is known.
+    own_pen: Option<f32>,
 }
 
 impl Frame {
     /// `None` when the ink holds no finite point. In f64, where no difference of two f32 overflows.
-    pub fn around(ink: &Ink, pen: f32, edge: f32) -> Option<Self> {
+    pub fn around(ink: &Ink, pen: f32, edge: f32, steps: &Steps) -> Option<Self> {
         let mut low = [f64::INFINITY; 2];
         let mut high = [f64::NEG_INFINITY; 2];
         for point in ink.strokes.iter().flatten().filter(|point| finite(**point)) {
@@ -68,14 +96,25 @@ impl Frame {
             return None;
         }
         let own = ink.pen.map(f64::from).filter(|pen| pen.is_finite() && *pen > 0.0);
-        let fitting = (BOX as f64 - f64::from(edge) - f64::from(pen)) / extent;
-        let scale = match own {
-            // No larger than its pen: a dot, whose tremor must not fill the image.
-            Some(own) if extent < own => f64::from(pen) / own,
-            _ if extent <= 0.0 => 0.0,
-            _ => fitting,
+        let inside = BOX as f64 - f64::from(edge);
+        let fitting = match own {
+            // Its own pen is scaled with it.
+            Some(own) if !steps.has(Step::Pen) => inside / (extent + own),
+            _ => (inside - f64::from(pen)) / extent,
         };
-        Some(Self { middle: [f64::midpoint(low[0], high[0]), f64::midpoint(low[1], high[1])], scale })
+        let (middle, scale) = if steps.has(Step::Scaling) {
+            let scale = match own {
+                // No larger than its pen: a dot, whose tremor must not fill the image.
+                Some(own) if extent < own => f64::from(pen) / own,
+                _ if extent <= 0.0 => 0.0,
+                _ => fitting,
+            };
+            ([f64::midpoint(low[0], high[0]), f64::midpoint(low[1], high[1])], scale)
+        } else {
+            let (middle, side) = steps.square();
+            (middle, SIDE as f64 / side)
+        };
+        Some(Self { middle, scale, own_pen: own.map(|own| (own * scale) as f32) })
     }
 
     /// The finite points of a stroke, in image pixels.

@@ -4,6 +4,7 @@ use super::distance::distances;
 use super::image::{Image, SIDE};
 use super::mnist_frame::Coverage;
 use super::rasterize::{Frame, PEN};
+use super::steps::Steps;
 use super::strokes::Ink;
 
 /// Subpixels along a pixel's side.
@@ -12,7 +13,7 @@ const FINE: usize = 2;
 /// The image of ink that was drawn with a pen of `radius` image pixels and thinned to the usual one: the closing of the pen's path with that
 /// pen (Serra 1982), in which small loops are filled in. Edges fade over `edge` pixels.
 pub(crate) fn rasterize_as_thinned(ink: &Ink, radius: f32, edge: f32) -> Image {
-    let Some(frame) = Frame::around(ink, PEN, edge) else { return Image::BLANK };
+    let Some(frame) = Frame::around(ink, PEN, edge, &Steps::ALL) else { return Image::BLANK };
     // The thick strokes reach this far beyond the image.
     let margin = radius.ceil() as usize + 1;
     let side = (SIDE + 2 * margin) * FINE;
@@ -40,5 +41,5 @@ pub(crate) fn rasterize_as_thinned(ink: &Ink, radius: f32, edge: f32) -> Image {
             *value += (0.5 + (depth - radius + PEN / 2.0) / edge).clamp(0.0, 1.0) / (FINE * FINE) as f32;
         }
     }
-    coverage.centered()
+    coverage.centered(&Steps::ALL)
 }

@@ -127,6 +127,8 @@ pub struct DigitPrediction {
     /// Its left and upper edge, its width and its height, in the unit of the drawing or in pixels of the image.
     #[serde(rename = "box")]
     pub bounds: [f32; 4],
+    /// The pieces of the writing that it consists of.
+    pub pieces: std::ops::Range<usize>,
     /// What a model makes of it.
     pub prediction: Prediction,
 }

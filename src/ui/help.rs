@@ -55,7 +55,7 @@ impl Topic {
             Self::Draw => {
                 "Draw a digit from 0 to 9 with mouse, finger or pen, filling most of the canvas. The drawing is scaled to an image of 28 × 28 pixels, \
                  which is all the model sees; the bars show the probability it gives to each digit. On the canvas for several digits a number is read from left to \
-                 right, each digit for itself. While a model is being trained, \
+                 right, each digit for itself. How Inkling sees it shows each step from the drawing to that image. Images are read here as well: drop, paste or open them. While a model is being trained, \
                  its current weights are used, so you can watch it improve."
             }
             Self::Models => {

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Context, Event, Grid, Id, Key, KeyboardShortcut, Label, Modal, Modifiers, RichText, ScrollArea, Ui};
 
-use super::draw::tools::CANVAS_CHOICE;
+use super::draw::tools::{CANVAS_CHOICE, OPEN, STEPS};
 use super::style;
 use crate::app::{Action, App, Phase, Screen};
 
@@ -95,6 +95,10 @@ fn all(ctx: &Context) -> Vec<Topic> {
                 (keys(command, Key::S), "Save the drawing as an ink file"),
                 ("Enter".to_owned(), "Recognised correctly: keep the drawing with that digit"),
                 ("0 to 9".to_owned(), "Recognised wrongly: keep the drawing with this digit"),
+                (ctx.format_shortcut(&OPEN), "Open an image or a drawing"),
+                (keys(command, Key::V), "Open the image on the clipboard"),
+                (ctx.format_shortcut(&STEPS), "Show how Inkling sees it, step by step"),
+                (keys(command, Key::C), "Copy the image that the model sees"),
                 (ctx.format_shortcut(&CANVAS_CHOICE), "Switch between one digit and several"),
                 ("Arrow keys, Space".to_owned(), "Move the pen, put it down or lift it (canvas focused)"),
             ],

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::Receiver;
 
-use eframe::egui::{self, Context, ThemePreference, Ui, UserAttentionType, ViewportCommand};
+use eframe::egui::{self, ColorImage, Context, ThemePreference, Ui, UserAttentionType, ViewportCommand};
 
 use super::about::About;
 use super::draw::DrawView;
@@ -17,6 +17,7 @@ use super::results::ResultsScreen;
 use super::shell::CloseAnswer;
 use super::{about, drop_zone, path_question, shell, shortcuts, style, wizard};
 use crate::app::{Action, App, Theme, WindowGeometry, WindowRequest, ZOOM};
+use crate::ink::SIDE;
 
 /// The window's title while no run is active.
 const TITLE: &str = "Inkling";
@@ -183,6 +184,7 @@ impl Inkling {
                 }
             }
             Some(WindowRequest::Copy(text)) => ctx.copy_text(text),
+            Some(WindowRequest::CopyImage(image)) => ctx.copy_image(ColorImage::from_gray([SIDE; 2], image.pixels())),
             None => {}
         }
     }

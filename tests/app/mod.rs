@@ -5,6 +5,7 @@ mod desktop_integration;
 mod device_check;
 mod drawing;
 mod history;
+mod images;
 mod inference_device;
 mod interrupted;
 mod last_session;

@@ -30,6 +30,7 @@ fn unusual() -> Settings {
         speed_and_memory: true,
         monitor: true,
         side_panel: false,
+        steps_shown: true,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::jobs::{cancelled, done, failed, progress};
 
 fn classified(commands: &[Command]) -> Vec<(u64, usize)> {
     let of = |command: &Command| match command {
-        Command::Classify { request, ink } => Some((*request, ink.strokes.iter().map(Vec::len).sum())),
+        Command::Classify { request, ink, .. } => Some((*request, ink.strokes.iter().map(Vec::len).sum())),
         _ => None,
     };
     commands.iter().filter_map(of).collect()

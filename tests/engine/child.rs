@@ -6,7 +6,7 @@ use std::process::{Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
 use inkling::engine::{EngineHandle, send_handshake, this_machine};
-use inkling::ink::Ink;
+use inkling::ink::{Ink, Steps};
 use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event, JobEvent};
 use inkling::records::ModelRef;
@@ -62,7 +62,11 @@ fn it_trains_reads_and_ends_like_one_on_a_thread() {
     assert_eq!((&summary.config, summary.epochs.len()), (&config, 2));
     assert!(summary.model_path.is_file());
     assert!(Checkpoints::new(folder.path().join("checkpoints")).list().is_empty(), "a run that is over leaves no checkpoint");
-    handle.send(Command::Classify { request: 7, ink: Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]], ..Ink::default() } });
+    handle.send(Command::Classify {
+        request: 7,
+        ink: Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]], ..Ink::default() },
+        steps: Steps::ALL,
+    });
     until(&handle, |event| matches!(event, Event::Classified { request: 7, .. }).then_some(()));
     handle.send(Command::Shutdown);
     assert_eq!(handle.recv(), None, "an end that was asked for needs no words");
@@ -214,7 +218,11 @@ mod killed {
         // As a driver within that process would, which knows nothing but descriptor 1.
         let mut stdout = std::fs::File::options().write(true).open(format!("/proc/{}/fd/1", pids[0])).unwrap();
         writeln!(stdout, "a driver says something").unwrap();
-        handle.send(Command::Classify { request: 3, ink: Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]], ..Ink::default() } });
+        handle.send(Command::Classify {
+            request: 3,
+            ink: Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]], ..Ink::default() },
+            steps: Steps::ALL,
+        });
         until(&handle, |event| matches!(event, Event::Classified { request: 3, .. }).then_some(()));
         drop(stdout);
         signal("KILL", folder.path());

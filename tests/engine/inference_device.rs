@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use inkling::engine::Devices;
 use inkling::infer::{COMPARED_IMAGES, DeviceComparison, DeviceRejection, InferError, TOLERANCE};
+use inkling::ink::Steps;
 use inkling::nn::ComputeError;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, JobEvent};
@@ -30,7 +31,7 @@ fn reported(bench: &Bench) -> DeviceComparison {
 }
 
 fn read(bench: &Bench, wanted: u64) -> Prediction {
-    bench.handle.send(Command::Classify { request: wanted, ink: a_stroke() });
+    bench.handle.send(Command::Classify { request: wanted, ink: a_stroke(), steps: Steps::ALL });
     bench.until(|event| match event {
         Event::Classified { request, prediction } if request == wanted => Some(*prediction.unwrap()),
         Event::Job { event: JobEvent::Failed(problem), .. } => panic!("{problem}"),
@@ -114,7 +115,7 @@ fn a_device_that_fails_later_costs_no_drawing() {
         let (mut there, mut request) = (0, 0);
         let (said, prediction) = loop {
             request += 1;
-            bench.handle.send(Command::Classify { request, ink: a_stroke() });
+            bench.handle.send(Command::Classify { request, ink: a_stroke(), steps: Steps::ALL });
             match bench.handle.recv().unwrap() {
                 Event::Classified { prediction: Ok(prediction), .. } if prediction.device == DeviceChoice::Cuda => there += 1,
                 Event::InferenceDevice(report) => match bench.handle.recv().unwrap() {
@@ -161,7 +162,7 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
             None
         }
         Event::Epoch { .. } => {
-            bench.handle.send(Command::Classify { request: 2, ink: a_stroke() });
+            bench.handle.send(Command::Classify { request: 2, ink: a_stroke(), steps: Steps::ALL });
             None
         }
         Event::Classified { prediction: Ok(prediction), .. } => {
@@ -193,7 +194,7 @@ fn a_run_on_a_device_leaves_a_model_that_reads_there() {
     let summary = bench.until(|event| match event {
         event @ Event::Job { .. } => finished(event),
         Event::Epoch { .. } => {
-            bench.handle.send(Command::Classify { request: 7, ink: a_stroke() });
+            bench.handle.send(Command::Classify { request: 7, ink: a_stroke(), steps: Steps::ALL });
             None
         }
         Event::Classified { prediction: Ok(prediction), .. } if prediction.model.reference == ModelRef::Training(JobId(1)) => {

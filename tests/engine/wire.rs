@@ -7,7 +7,7 @@ use inkling::bench::side_of;
 use inkling::data::DataError;
 use inkling::engine::{Handshake, read, recv_handshake, send_handshake, write};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial, InferError};
-use inkling::ink::Ink;
+use inkling::ink::{Ink, Step, Steps, Writing};
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
@@ -52,8 +52,9 @@ fn every_command_arrives_as_it_left() {
         Command::UseModel(ModelRef::File("a/b c/model.safetensors".into())),
         Command::UseModel(ModelRef::Training(JobId(4))),
         Command::ChooseInferenceDevice { choice: InferenceChoice::Fastest, usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal] },
-        Command::Classify { request: 5, ink: ink.clone() },
-        Command::ReadNumber { request: 5, ink },
+        Command::Classify { request: 5, ink: ink.clone(), steps: Steps::ALL },
+        Command::ReadCandidates { request: 5, candidates: Writing::of_ink(&ink).candidate_images() },
+        Command::ReadNumber { request: 5, ink, steps: Steps::ALL.without(Step::Pen).on_page([700.0, 280.0]) },
         submit(
             6,
             Job::Evaluate(EvaluationSpec {
@@ -141,7 +142,7 @@ fn every_event_arrives_as_it_left() {
         Event::Classified { request: 2, prediction: Err(Problem::NoSuchRun) },
         Event::NumberRead {
             request: 3,
-            digits: Ok(vec![DigitPrediction { bounds: [1.0, 2.0, 3.0, 4.0], prediction: prediction(&Ink::default()) }]),
+            digits: Ok(vec![DigitPrediction { bounds: [1.0, 2.0, 3.0, 4.0], pieces: 0..2, prediction: prediction(&Ink::default()) }]),
         },
         Event::NumberRead { request: 4, digits: Err(Problem::NoSuchRun) },
         Event::Job {

@@ -6,7 +6,7 @@ use inkling::data::my_digits::{Edit, KeptDrawing};
 use inkling::data::{Fingerprint, MyDigits, load};
 use inkling::engine::{Devices, EngineHandle, EngineSettings, this_machine};
 use inkling::infer::{Classifier, Classify};
-use inkling::ink::Ink;
+use inkling::ink::{Ink, Steps};
 use inkling::problem::Problem;
 use inkling::progress::Unwatched;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
@@ -128,7 +128,7 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
         _ => None,
     });
     assert_eq!(left.reference, ModelRef::File(summary.model_path.clone()));
-    bench.handle.send(Command::Classify { request: 7, ink: a_stroke() });
+    bench.handle.send(Command::Classify { request: 7, ink: a_stroke(), steps: Steps::ALL });
     let prediction = bench.until(|event| match event {
         Event::Classified { request: 7, prediction } => Some(prediction.unwrap()),
         _ => None,
@@ -145,7 +145,7 @@ fn a_paused_run_holds_still_reads_drawings_and_goes_on() {
     bench.handle.send(Command::Pause(run));
     bench.until(|event| (event == Event::Paused(run)).then_some(()));
     for request in 1..=20 {
-        bench.handle.send(Command::Classify { request, ink: a_stroke() });
+        bench.handle.send(Command::Classify { request, ink: a_stroke(), steps: Steps::ALL });
         let event = bench.handle.recv();
         assert!(matches!(event, Some(Event::Classified { request: answered, .. }) if answered == request), "{event:?}");
     }
@@ -273,7 +273,7 @@ fn the_latest_of_many_drawings_is_read() {
     bench.start(1);
     bench.until(|event| matches!(event, Event::Epoch { .. }).then_some(()));
     for request in 1..=2000 {
-        bench.handle.send(Command::Classify { request, ink: a_stroke() });
+        bench.handle.send(Command::Classify { request, ink: a_stroke(), steps: Steps::ALL });
     }
     let mut read = 0;
     let last = bench.until(|event| match event {
@@ -415,7 +415,7 @@ fn a_missing_model_is_said_and_the_reader_stays() {
     let bench = bench(1, 1);
     bench.handle.send(Command::UseModel(ModelRef::File("no/such/model.safetensors".into())));
     bench.until(|event| matches!(event, Event::Failed(Problem::Model(_))).then_some(()));
-    bench.handle.send(Command::Classify { request: 1, ink: a_stroke() });
+    bench.handle.send(Command::Classify { request: 1, ink: a_stroke(), steps: Steps::ALL });
     let prediction = bench.until(|event| match event {
         Event::Classified { prediction, .. } => Some(prediction.unwrap()),
         _ => None,

@@ -8,7 +8,7 @@ mod starter;
 
 use inkling::data::Split;
 use inkling::infer::{Classifier, Classify, InferError, measure};
-use inkling::ink::{Image, Ink};
+use inkling::ink::{Image, Ink, Steps};
 use inkling::nn::{Mode, Net};
 use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::{Calibration, ModelInfo, ModelRef};
@@ -61,12 +61,12 @@ fn the_threshold_decides_what_is_a_digit() {
 #[test]
 fn nothing_drawn_is_never_a_digit() {
     for ink in [Ink::default(), Ink { strokes: vec![vec![[f32::NAN, 1.0]]], pen: None }] {
-        let prediction = classifier(f32::NEG_INFINITY).classify_drawing(&ink).unwrap();
+        let prediction = classifier(f32::NEG_INFINITY).classify_drawing(&ink, &Steps::ALL).unwrap();
         assert!(!prediction.is_digit);
         assert!(prediction.image.is_blank());
     }
     let stroke = Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 100.0]]], pen: None };
-    let prediction = classifier(f32::NEG_INFINITY).classify_drawing(&stroke).unwrap();
+    let prediction = classifier(f32::NEG_INFINITY).classify_drawing(&stroke, &Steps::ALL).unwrap();
     assert!(prediction.is_digit && !prediction.image.is_blank());
 }
 

@@ -2,7 +2,7 @@
 
 use image::{GrayImage, Luma};
 use inkling::data::builtin;
-use inkling::infer::{Classifier, read_number};
+use inkling::infer::{Classifier, read_candidates, read_number};
 use inkling::ink::{Ink, Writing, read_writing_file};
 use inkling::records::DigitPrediction;
 
@@ -73,7 +73,14 @@ fn an_image_of_a_number_is_read_as_its_ink_is() {
     for seed in 0..10 {
         let ink = string(&[2, 0, 2, 6], seed);
         write_image(&ink, &path);
-        let read = read_number(&starter, &read_writing_file(&path).unwrap()).unwrap();
+        let writing = read_writing_file(&path).unwrap();
+        let read = read_number(&starter, &writing).unwrap();
+        // The window makes the images before it asks.
+        let again = read_candidates(&starter, &writing.candidate_images()).unwrap();
+        let images = |digits: &[DigitPrediction]| {
+            digits.iter().map(|digit| (digit.pieces.clone(), digit.prediction.image.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(images(&again), images(&read));
         right += usize::from(read.len() == 4);
         // The first digit's box is where it was drawn, in pixels of the file.
         let [x, y, width, height] = read[0].bounds;

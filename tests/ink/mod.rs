@@ -5,3 +5,4 @@ mod ink_file;
 mod memory;
 mod rasterize;
 mod segment;
+mod steps;

@@ -150,8 +150,17 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
     let stroke = &harness.state().app.drawing.strokes()[0].points;
     assert!(stroke.len() == 3 && stroke.iter().flatten().all(|place| (0.0..=280.0).contains(place)), "{stroke:?}");
 
-    harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/seven.PNG")]));
-    assert!(harness.state().app.notices.iter().any(|notice| notice.message.remedy.contains("inkling predict")));
+    let image = home.path().join("seven.PNG");
+    std::fs::write(&image, inkling::ink::Image::BLANK.to_png()).unwrap();
+    harness.state_mut().app.apply(Action::Drop(vec![image]));
+    for _ in 0..200 {
+        harness.state_mut().app.poll();
+        if harness.state().app.image_shown().is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(harness.state().app.image_shown().unwrap().name, "seven.PNG");
     harness.state_mut().app.apply(Action::Drop(vec![home.path().to_owned()]));
     assert_eq!(harness.state().app.config.data.to_string(), home.path().display().to_string());
 }

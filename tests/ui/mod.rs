@@ -15,6 +15,7 @@ mod run_fields;
 mod run_panel;
 mod shell;
 mod stage;
+mod steps;
 mod stroke;
 mod style;
 mod window;

@@ -47,6 +47,8 @@ pub enum Purpose {
     Import,
     /// An ink file to import.
     ImportInk,
+    /// An image or ink file to open on the canvas.
+    OpenInDraw,
     /// The file or folder to export the kept drawings to.
     ExportMyDigits(SetFormat),
     /// The file to write these bytes to.
@@ -120,6 +122,7 @@ impl App {
             Purpose::Export => self.export_to(path),
             Purpose::Import => self.import(path),
             Purpose::ImportInk => self.import_ink(path),
+            Purpose::OpenInDraw => self.open_on_canvas(path),
             Purpose::ExportMyDigits(format) => self.export_my_digits(path, format),
             Purpose::Save(bytes) => self.background.run(move || {
                 Some(match write_whole(&path, &bytes) {
@@ -136,7 +139,7 @@ fn refusal(path: &Path, purpose: &Purpose) -> Option<Message> {
     let is_new = !path.as_os_str().is_empty() && path.parent().is_some_and(Path::is_dir);
     match purpose {
         Purpose::RunFolder | Purpose::DataFolder | Purpose::CudaFolder => (!path.is_dir()).then(|| Message::no_such_folder(path)),
-        Purpose::Import | Purpose::ImportInk => (!path.is_file()).then(|| Message::no_such_file(path)),
+        Purpose::Import | Purpose::ImportInk | Purpose::OpenInDraw => (!path.is_file()).then(|| Message::no_such_file(path)),
         Purpose::Export | Purpose::ExportMyDigits(_) | Purpose::Save(_) if path.exists() => Some(Message::file_exists(path)),
         Purpose::Export | Purpose::ExportMyDigits(_) | Purpose::Save(_) => {
             (!is_new).then(|| Message::no_such_folder(path.parent().unwrap_or(path)))

@@ -5,9 +5,11 @@ use std::sync::mpsc::{Sender, channel};
 
 use crate::app::App;
 use crate::app::background::BackgroundResult;
+use crate::app::desktop::Purpose;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::app::run::{Phase, RunView};
+use crate::ink::Image;
 
 /// What the app wants of its window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub enum WindowRequest {
     Front,
     /// To put this text on the clipboard.
     Copy(String),
+    /// To put this image on the clipboard.
+    CopyImage(Box<Image>),
 }
 
 /// What the desktop was asked for.
@@ -53,6 +57,26 @@ impl App {
     pub(in crate::app) fn copy(&mut self, text: String) {
         self.desktop_state.wants = Some(WindowRequest::Copy(text));
         self.show_notice(Severity::Info, Message::diagnostics_copied());
+    }
+
+    /// Puts the image that the model took as input on the clipboard, and says so.
+    pub(in crate::app) fn copy_image(&mut self) {
+        if let Some(image) = self.input_image() {
+            self.desktop_state.wants = Some(WindowRequest::CopyImage(Box::new(image)));
+            self.show_notice(Severity::Info, Message::image_copied());
+        }
+    }
+
+    /// Asks where to save it.
+    pub(in crate::app) fn save_image(&mut self) {
+        if let Some(image) = self.input_image() {
+            self.ask_for_new_file("Save the model's input", "digit-28x28.png", Purpose::Save(image.to_png()));
+        }
+    }
+
+    /// The image that the model took as input, unless nothing is drawn.
+    fn input_image(&self) -> Option<Image> {
+        self.prediction_shown().map(|prediction| prediction.image.clone())
     }
 
     /// Follows the run: keeps the machine awake while it trains, and announces its end.

@@ -1,4 +1,4 @@
-//! Opening files from outside the window: a model is used for drawing, ink is put on the canvas.
+//! Opening files from outside the window: a model is used for drawing, ink and images come onto the canvas.
 
 use std::path::{Path, PathBuf};
 
@@ -19,12 +19,15 @@ impl App {
         for file in files {
             if let Some(model) = model(&file) {
                 self.apply(Action::DrawWith(ModelRef::File(model)));
-            } else if Dropped::of(&file) == Dropped::Image {
-                self.show_notice(Severity::Info, Message::image_dropped(&file));
             } else {
-                self.draw_file(file);
+                self.open_on_canvas(file);
             }
         }
+    }
+
+    /// Opens an image or an ink file, by its name.
+    pub(in crate::app) fn open_on_canvas(&self, file: PathBuf) {
+        if Dropped::of(&file) == Dropped::Image { self.open_image(file) } else { self.draw_file(file) }
     }
 
     /// Reads an ink file and puts its first drawing on the canvas.

@@ -5,12 +5,16 @@ mod eraser;
 mod history;
 mod inference_device;
 mod number;
+mod opened_image;
 mod prediction_queue;
+mod preprocessing;
 mod recent;
 pub mod verdict;
 
 pub use canvas::{CANVAS, Drawing, PenStroke, Tool, WIDE_CANVAS};
 pub use inference_device::{InferenceDevice, about_inference_comparison, device_name, inference_row};
 pub use number::NumberCanvas;
+pub use opened_image::{ImageReading, OpenImage, OpenImages};
 pub use prediction_queue::PredictionQueue;
+pub use preprocessing::{Preprocessing, ShownStages};
 pub use recent::RecentDrawings;

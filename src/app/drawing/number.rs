@@ -31,6 +31,12 @@ impl NumberCanvas {
         self.readings.prediction().map_or(&[], Vec::as_slice)
     }
 
+    /// What was read belongs to something else.
+    pub(in crate::app) fn forget(&mut self) {
+        self.chosen = None;
+        self.readings.changed(true);
+    }
+
     /// The number of the digit whose probabilities are shown, from 0 on the left.
     pub fn chosen(&self) -> Option<usize> {
         let last = self.digits().len().checked_sub(1)?;
@@ -44,6 +50,16 @@ impl App {
         self.settings.several_digits && self.screen == Screen::Draw && self.my_digits.collection.is_none()
     }
 
+    /// True where what is on the canvas is read as writing with several digits: there, and of an image.
+    pub fn reads_several(&self) -> bool {
+        self.draws_several() || self.image_shown().is_some()
+    }
+
+    /// True if nothing is on the canvas that is shown.
+    pub(in crate::app) fn is_canvas_empty(&self) -> bool {
+        self.image_shown().is_none() && self.drawing_shown().strokes().is_empty()
+    }
+
     /// The drawing on the canvas that is shown.
     pub fn drawing_shown(&self) -> &Drawing {
         if self.draws_several() { &self.number.drawing } else { &self.drawing }
@@ -55,7 +71,7 @@ impl App {
 
     /// The newest prediction of the drawing on the canvas, or of the digit on it that was chosen.
     pub fn prediction_shown(&self) -> Option<&Prediction> {
-        if !self.draws_several() {
+        if !self.reads_several() {
             return self.prediction();
         }
         Some(&self.number.digits().get(self.number.chosen()?)?.prediction)
@@ -65,7 +81,7 @@ impl App {
         self.drawing_shown_mut().end();
         self.settings.several_digits = several;
         // The model may have changed since it was looked at last.
-        self.drawing_changed();
+        if self.image_shown().is_some() { self.steps_changed() } else { self.drawing_changed() }
     }
 
     pub(in crate::app) fn choose_digit(&mut self, index: usize) {
@@ -84,29 +100,37 @@ impl App {
 
     /// True while the drawing on the canvas has changed since it was recognised.
     pub fn is_behind(&self) -> bool {
-        if self.draws_several() { self.number.readings.is_behind() } else { self.predictions.is_behind() }
+        if self.reads_several() { self.number.readings.is_behind() } else { self.predictions.is_behind() }
     }
 
     /// Recognises what is on the canvas again: the model or its weights are others.
     pub(in crate::app) fn recognize_again(&mut self) {
-        if self.draws_several() { self.read_again() } else { self.drawing_changed() }
+        if self.reads_several() { self.read_again() } else { self.drawing_changed() }
     }
 
     /// Reads the canvas for several digits again; the digit that was chosen stays chosen.
     fn read_again(&mut self) {
-        if let Some(request) = self.number.readings.changed(self.number.drawing.strokes().is_empty()) {
+        let empty = match self.image_shown() {
+            // What is written in it is not known yet.
+            Some(_) => self.image_reading().is_none_or(|reading| reading.candidates.is_empty()),
+            None => self.number.drawing.strokes().is_empty(),
+        };
+        if let Some(request) = self.number.readings.changed(empty) {
             self.read_number(request);
         }
     }
 
     pub(in crate::app) fn classify(&mut self, request: u64) {
-        let ink = self.drawing.ink();
-        self.send(Command::Classify { request, ink });
+        let (ink, steps) = (self.drawing.ink(), self.steps_in_use());
+        self.send(Command::Classify { request, ink, steps });
     }
 
     pub(in crate::app) fn read_number(&mut self, request: u64) {
-        let ink = self.number.drawing.ink();
-        self.send(Command::ReadNumber { request, ink });
+        if self.image_shown().is_some() {
+            return self.read_image(request);
+        }
+        let (ink, steps) = (self.number.drawing.ink(), self.steps_in_use());
+        self.send(Command::ReadNumber { request, ink, steps });
     }
 
     /// Pending requests will not be answered: the engine was replaced.

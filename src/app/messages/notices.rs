@@ -258,14 +258,6 @@ impl Message {
         }
     }
 
-    /// An image was dropped on the window.
-    pub fn image_dropped(path: &Path) -> Self {
-        Self::new(
-            "To recognise a single image, use the command line.",
-            format!("Run: inkling predict \"{}\". To train on images, drop a folder with one subfolder per digit.", path.display()),
-        )
-    }
-
     /// A model was exported.
     pub fn exported(report: &ExportReport) -> Self {
         let what =
@@ -286,6 +278,11 @@ impl Message {
     /// A file was written.
     pub fn written(path: &Path) -> Self {
         Self::new(format!("Saved as {}.", path.display()), "")
+    }
+
+    /// The model's input was copied.
+    pub(in crate::app) fn image_copied() -> Self {
+        Self::new("The image that the model sees was copied to the clipboard.", "It has 28 × 28 pixels, white on black as in MNIST.")
     }
 
     /// The settings could not be saved.

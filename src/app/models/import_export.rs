@@ -136,8 +136,7 @@ impl App {
         for file in files {
             match Dropped::of(&file) {
                 Dropped::Data => self.use_data_folder(file),
-                Dropped::Ink => self.draw_file(file),
-                Dropped::Image => self.show_notice(Severity::Info, Message::image_dropped(&file)),
+                Dropped::Ink | Dropped::Image => self.open_on_canvas(file),
                 Dropped::Weights => self.import(file),
             }
         }
@@ -165,7 +164,7 @@ pub enum Dropped {
     Ink,
     /// A data set to train on.
     Data,
-    /// An image of a digit, which only the command line recognises.
+    /// An image to read.
     Image,
 }
 
@@ -191,7 +190,7 @@ impl Dropped {
             Self::Weights => "Drop to import this model",
             Self::Ink => "Drop to open this drawing on the canvas",
             Self::Data => "Drop to train on this data",
-            Self::Image => "To recognise a single image, use the command line",
+            Self::Image => "Drop to read this image in Draw",
         }
     }
 }

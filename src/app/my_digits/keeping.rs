@@ -19,7 +19,7 @@ impl App {
 
     /// True if there is a drawing to keep on the canvas.
     pub fn can_keep(&self) -> bool {
-        !self.drawing.strokes().is_empty() && !self.drawing.pen_down()
+        self.image_shown().is_none() && !self.drawing.strokes().is_empty() && !self.drawing.pen_down()
     }
 
     /// Keeps the drawing on the canvas with this digit, or without one with the digit that is asked for or was named, and clears the canvas.

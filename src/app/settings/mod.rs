@@ -97,6 +97,8 @@ pub struct Settings {
     pub pen: f32,
     /// Draw shows the canvas for several digits.
     pub several_digits: bool,
+    /// Draw shows the steps from the drawing to the model's input.
+    pub steps_shown: bool,
     /// Smoothing of the curves, 0 to 1.
     pub smoothing: f64,
     /// Loss on a logarithmic scale.
@@ -125,6 +127,7 @@ impl Default for Settings {
             inference_device: InferenceChoice::default(),
             pen: 20.0,
             several_digits: false,
+            steps_shown: false,
             smoothing: 0.9,
             log_loss: false,
             speed_and_memory: false,

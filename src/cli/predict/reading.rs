@@ -87,7 +87,7 @@ impl<'a> JsonLine<'a> {
     /// The line of the input with this name.
     pub fn of(path: &'a str, reading: &Reading) -> Self {
         let one = reading.prediction();
-        let digit = |DigitPrediction { bounds, prediction }: &DigitPrediction| JsonDigit {
+        let digit = |DigitPrediction { bounds, prediction, .. }: &DigitPrediction| JsonDigit {
             digit: prediction.digit,
             confidence: prediction.confidence,
             is_digit: prediction.is_digit,

@@ -12,14 +12,14 @@ use crate::ink::gray_image::GrayImage;
 /// The largest file, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 /// The longest side, in pixels.
-const MAX_SIDE: u32 = 20_000;
+pub(super) const MAX_SIDE: u32 = 20_000;
 /// The most memory for what a file holds besides its pixels, such as a colour profile, in bytes.
 const MAX_METADATA_BYTES: u64 = 16 << 20;
 /// Images are reduced to at most this many pixels a side: a digit needs few.
 const WORKING_SIDE: usize = 640;
 
-/// The image in a file of `size` bytes, upright, from 0 (black) to 1 (white); errors name `path`.
-pub(super) fn read(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<GrayImage, InkError> {
+/// What `reduced` makes of the image in a file of `size` bytes, which is upright; errors name `path`.
+pub(super) fn read<T>(file: impl BufRead + Seek, size: u64, path: &Path, reduced: impl FnOnce(&DynamicImage) -> T) -> Result<T, InkError> {
     let unreadable = |error: std::io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
     let malformed = |reason: String| InkError::Malformed { path: path.to_owned(), reason };
     let too_large = |reason: String| InkError::TooLarge { path: path.to_owned(), reason };
@@ -47,11 +47,11 @@ pub(super) fn read(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<
     let orientation = decoder.orientation().map_err(refused)?;
     let mut image = DynamicImage::from_decoder(decoder).map_err(refused)?;
     image.apply_orientation(orientation);
-    Ok(reduce(&image))
+    Ok(reduced(&image))
 }
 
-/// The image in grey at working size, transparency filled in.
-fn reduce(image: &DynamicImage) -> GrayImage {
+/// The image in grey at working size, from 0 (black) to 1 (white), transparency filled in.
+pub(super) fn reduce(image: &DynamicImage) -> GrayImage {
     let pixels = image.to_luma_alpha8();
     let (width, height) = (pixels.width() as usize, pixels.height() as usize);
     let background = background(&pixels);

@@ -1,6 +1,7 @@
 //! Separates ink from the paper it is on: polarity, uneven light, noise, specks.
 
 use crate::ink::gray_image::GrayImage;
+use crate::ink::steps::{Observer, STAGE_SIDE, StageImage, StageKind, Step, Steps};
 
 /// An image with less contrast than this, as a share of the range from black to white, is taken to be empty.
 const MIN_CONTRAST: f32 = 0.06;
@@ -9,25 +10,40 @@ const PHOTOGRAPH: usize = 64;
 /// A connected component smaller than this, relative to the largest, is a speck.
 const SPECK: f32 = 0.04;
 
-/// The ink, from 0 to 1 per pixel; `None` when nothing stands out from the paper.
-pub(super) fn find_ink(grey: &GrayImage) -> Option<GrayImage> {
-    let (over_paper, noise) = contrast(grey)?;
+/// The ink, from 0 to 1 per pixel; `None` when nothing stands out from the paper. `observer` is shown what each step gives.
+pub(super) fn find_ink(grey: &GrayImage, steps: &Steps, observer: &mut impl Observer) -> Option<GrayImage> {
+    let (over_paper, noise) = contrast(grey, steps.has(Step::Lighting))?;
     // Full ink: what the darkest few pixels have, whatever the size of the digit.
     let few = (over_paper.len() / 2000).clamp(4.min(over_paper.len() - 1), 200);
     let full = quantile(&over_paper, 1.0 - few as f32 / over_paper.len() as f32);
+    let image = |values: Vec<f32>| GrayImage { values, ..*grey };
+    let unseparated = || image(over_paper.iter().map(|value| (value / full.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0)).collect());
+    let small = |ink: &GrayImage| StageImage::Ink(ink.reduced(STAGE_SIDE));
+    observer.stage(StageKind::Step(Step::Lighting), || small(&unseparated()));
+    if !steps.has(Step::Threshold) {
+        let ink = unseparated();
+        observer.stage(StageKind::Step(Step::Threshold), || small(&ink));
+        observer.stage(StageKind::Step(Step::Specks), || small(&ink));
+        return Some(ink);
+    }
     if full < MIN_CONTRAST.max(5.0 * noise) {
         return None;
     }
     let threshold = (0.4 * full).max(4.0 * noise).min(0.8 * full);
-    let kept = main_components(grey, over_paper.iter().map(|&value| value > threshold).collect());
-    let near_kept = |index: usize| grey.neighborhood(index).any(|neighbor| kept[neighbor]);
     let stretch = |value: f32| ((value / full - 0.15) / 0.7).clamp(0.0, 1.0);
-    let values = over_paper.iter().enumerate().map(|(index, &value)| if near_kept(index) { stretch(value) } else { 0.0 });
-    Some(GrayImage { values: values.collect(), ..*grey })
+    let near = |mask: &[bool], index: usize| grey.neighborhood(index).any(|neighbor| mask[neighbor]);
+    let within = |mask: &[bool]| {
+        image(over_paper.iter().enumerate().map(|(index, &value)| if near(mask, index) { stretch(value) } else { 0.0 }).collect())
+    };
+    let mask: Vec<bool> = over_paper.iter().map(|&value| value > threshold).collect();
+    observer.stage(StageKind::Step(Step::Threshold), || small(&within(&mask)));
+    let ink = within(&if steps.has(Step::Specks) { main_components(grey, mask) } else { mask });
+    observer.stage(StageKind::Step(Step::Specks), || small(&ink));
+    Some(ink)
 }
 
-/// How far each pixel stands out from the paper towards the ink, and the paper's noise (a standard deviation).
-fn contrast(grey: &GrayImage) -> Option<(Vec<f32>, f32)> {
+/// How far each pixel stands out from the paper towards the ink, with its light evened out or as it is, and the paper's noise (a standard deviation).
+fn contrast(grey: &GrayImage, even_light: bool) -> Option<(Vec<f32>, f32)> {
     let frame = 1 + grey.width.min(grey.height) / 20;
     let border: Vec<f32> =
         (0..grey.values.len()).filter(|&index| grey.distance_to_edge(index) < frame).map(|index| grey.values[index]).collect();
@@ -38,7 +54,7 @@ fn contrast(grey: &GrayImage) -> Option<(Vec<f32>, f32)> {
     let (darkest, lightest) = (quantile(&grey.values, 0.002), quantile(&grey.values, 0.998));
     let sign = if paper - darkest >= lightest - paper { -1.0 } else { 1.0 };
     let towards_ink: Vec<f32> = grey.values.iter().map(|value| sign * (value - paper)).collect();
-    let light = if grey.width.min(grey.height) < PHOTOGRAPH { [0.0; 6] } else { fit_lighting(grey, &towards_ink) };
+    let light = if !even_light || grey.width.min(grey.height) < PHOTOGRAPH { [0.0; 6] } else { fit_lighting(grey, &towards_ink) };
     let over_paper: Vec<f32> = towards_ink.iter().enumerate().map(|(index, value)| value - dot(light, terms(grey, index))).collect();
     let half = 0.5 * quantile(&over_paper, 0.998);
     let noise = robust_deviation(over_paper.iter().copied().filter(|value| *value <= half));

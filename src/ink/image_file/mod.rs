@@ -5,6 +5,7 @@ mod budget;
 mod decode;
 mod foreground;
 pub(super) mod reframe;
+mod source;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek};
@@ -14,7 +15,10 @@ use super::InkError;
 use super::gray_image::GrayImage;
 use super::image::{Image, PIXELS, SIDE};
 use super::segment::Writing;
+use super::steps::{Observer, STAGE_SIDE, StageImage, StageKind, Steps};
 use crate::system::files::open_regular;
+
+pub use source::{PreparedImage, SourceImage};
 
 /// The image in a PNG or JPEG file, brought into MNIST's frame as ink is: dark on light or light on dark, with or
 /// without transparency, of any size, unevenly lit. A file that follows MNIST's conventions already is taken as it is. A
@@ -26,18 +30,27 @@ pub fn read_image_file(path: &Path) -> Result<Image, InkError> {
 
 /// The same for a file of `size` bytes that is open already; errors name `path`.
 pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Image, InkError> {
-    let grey = decode::read(file, size, path)?;
-    Ok(as_mnist(&grey).unwrap_or_else(|| foreground::find_ink(&grey).map_or(Image::BLANK, |ink| reframe::reframe(&ink))))
+    let grey = decode::read(file, size, path, decode::reduce)?;
+    Ok(as_mnist(&grey).unwrap_or_else(|| {
+        foreground::find_ink(&grey, &Steps::ALL, &mut ()).map_or(Image::BLANK, |ink| reframe::reframe(&ink, &Steps::ALL, &mut ()))
+    }))
 }
 
 /// What is written in a PNG or JPEG file, divided into pieces each of which belongs to one digit; read as [`read_image_file`] does it.
 pub fn read_writing_file(path: &Path) -> Result<Writing, InkError> {
     let (file, size) = open(path)?;
-    let grey = decode::read(file, size, path)?;
-    Ok(match as_mnist(&grey) {
-        Some(image) => Writing::framed(image),
-        None => foreground::find_ink(&grey).map_or_else(|| Writing::framed(Image::BLANK), Writing::of_pixels),
-    })
+    Ok(writing_of(&decode::read(file, size, path, decode::reduce)?, &Steps::ALL, &mut ()))
+}
+
+/// What is written in an image, found with these steps; `observer` is shown what each of them gives.
+fn writing_of(grey: &GrayImage, steps: &Steps, observer: &mut impl Observer) -> Writing {
+    observer.stage(StageKind::Gray, || StageImage::Light(grey.reduced(STAGE_SIDE)));
+    if let Some(image) = as_mnist(grey) {
+        return Writing::framed(image);
+    }
+    let steps = steps.on_page([grey.width as f32, grey.height as f32]);
+    let ink = foreground::find_ink(grey, &steps, observer);
+    ink.map_or_else(|| Writing::framed(Image::BLANK), |ink| Writing::of_pixels(ink, steps))
 }
 
 /// An image file and its size in bytes.

@@ -5,6 +5,7 @@ use crate::ink::gray_image::GrayImage;
 use crate::ink::image::{Image, SIDE};
 use crate::ink::mnist_frame::{BOX, Coverage};
 use crate::ink::rasterize::{EDGE, PEN};
+use crate::ink::steps::{Observer, StageImage, StageKind, Step, Steps};
 
 /// Subpixels along a pixel's side: the resolution at which strokes are measured and redrawn.
 const FINE: usize = 8;
@@ -20,23 +21,40 @@ const SHORTEST_PATH: f32 = 0.45;
 /// The share of the ink that a pen may miss: more would be missing with a pen that is too large for the strokes.
 const MISSED: f32 = 0.03;
 
-/// The image of this ink, whose values go from 0 to 1.
-pub(in crate::ink) fn reframe(ink: &GrayImage) -> Image {
-    let Some(crop) = Crop::around(ink) else { return Image::BLANK };
+/// The image of this ink, whose values go from 0 to 1, with these steps. `observer` is shown what each of them gives.
+pub(in crate::ink) fn reframe(ink: &GrayImage, steps: &Steps, observer: &mut impl Observer) -> Image {
+    let Some(mut crop) = Crop::around(ink) else { return Image::BLANK };
     let per_pixel = BOX as f32 / crop.longest;
     let pen = 2.0 * pen_radius(&crop.scaled(ink, per_pixel, COARSE)) / COARSE as f32 / per_pixel;
     // As `rasterize` does it: the path of the pen's centre fits the box with the usual pen.
     let room = BOX as f32 - EDGE - PEN;
     // A dot is as large as the usual pen.
-    let scale = if crop.longest < SHORTEST * pen { PEN / pen } else { room / (crop.longest - pen).max(SHORTEST_PATH * crop.longest) };
+    let scale = if !steps.has(Step::Scaling) {
+        let (middle, side) = steps.square();
+        crop.middle = middle.map(|middle| middle as f32);
+        SIDE as f32 / side as f32
+    } else if crop.longest < SHORTEST * pen {
+        PEN / pen
+    } else if steps.has(Step::Pen) {
+        room / (crop.longest - pen).max(SHORTEST_PATH * crop.longest)
+    } else {
+        (BOX as f32 - EDGE) / crop.longest
+    };
     let mut fine = crop.scaled(ink, scale, FINE);
-    redraw(&mut fine, scale * pen / 2.0 * FINE as f32);
+    let image = |fine: &[f32]| StageImage::Ink(GrayImage { width: FINE_SIDE, height: FINE_SIDE, values: fine.to_vec(), scale: 1.0 });
+    observer.stage(StageKind::Step(Step::Scaling), || image(&fine));
+    if steps.has(Step::Pen) {
+        redraw(&mut fine, scale * pen / 2.0 * FINE as f32);
+    }
+    observer.stage(StageKind::Step(Step::Pen), || image(&fine));
     let mut coverage = Coverage::default();
     for (index, value) in fine.iter().enumerate() {
         let (x, y) = (index % FINE_SIDE / FINE, index / FINE_SIDE / FINE);
         coverage.0[y * SIDE + x] += value / (FINE * FINE) as f32;
     }
-    coverage.centered()
+    let image = coverage.centered(steps);
+    observer.stage(StageKind::Step(Step::Centring), || StageImage::Model(Box::new(image.clone())));
+    image
 }
 
 /// The square around the ink, in pixels of the file's image.

@@ -1,5 +1,5 @@
 /// A rectangle with sides along the axes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bounds {
     /// The left and the upper edge.
     pub low: [f32; 2],

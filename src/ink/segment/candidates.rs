@@ -4,7 +4,10 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Bounds, Writing};
+use crate::ink::Image;
 
 /// The most pieces of one digit, unless it is all that is written.
 const MAX_PIECES: usize = 8;
@@ -30,7 +33,7 @@ const CROSSING: f32 = 0.3;
 const CUT: [f32; 3] = [1.5, 4.8, 2.14];
 
 /// Consecutive pieces that may be a digit together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The pieces.
     pub pieces: Range<usize>,
@@ -40,7 +43,22 @@ pub struct Candidate {
     pub plausibility: f32,
 }
 
+/// A candidate with the image that models take as input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CandidateImage {
+    /// The candidate.
+    pub candidate: Candidate,
+    /// Its image.
+    pub image: Image,
+}
+
 impl Writing {
+    /// All candidates with their images; nothing where nothing is written.
+    pub fn candidate_images(&self) -> Vec<CandidateImage> {
+        let candidates = if self.is_blank() { Vec::new() } else { self.candidates() };
+        candidates.into_iter().map(|candidate| CandidateImage { image: self.image(candidate.pieces.clone()), candidate }).collect()
+    }
+
     /// What may be a digit. Any sequence of candidates that goes through all pieces is a way to read the writing; its plausibility is the sum
     /// of theirs.
     pub fn candidates(&self) -> Vec<Candidate> {

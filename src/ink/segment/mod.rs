@@ -10,14 +10,17 @@ mod candidates;
 mod pixels;
 mod strokes;
 
+use std::ops::Range;
+
 use super::gray_image::GrayImage;
 use super::image::Image;
 use super::image_file::reframe::reframe;
-use super::rasterize::rasterize;
+use super::rasterize::rasterize_with;
+use super::steps::{Observer, Stage, StageImage, StageKind, Step, Steps};
 use super::strokes::Ink;
 
 pub use self::bounds::Bounds;
-pub use self::candidates::Candidate;
+pub use self::candidates::{Candidate, CandidateImage};
 
 /// The height of writing is at least this, relative to the width of its widest piece: that of a dash is not its own.
 const FLATTEST: f32 = 0.2;
@@ -29,6 +32,8 @@ pub struct Writing {
     content: Content,
     /// The height of the writing: that of its highest piece, in the unit of the bounds.
     height: f32,
+    /// How images are made of it.
+    steps: Steps,
 }
 
 /// What the pieces are parts of.
@@ -70,27 +75,32 @@ impl Piece {
 impl Writing {
     /// The pieces of a drawing. Points that are not finite are left out.
     pub fn of_ink(ink: &Ink) -> Self {
+        Self::of_ink_with(ink, &Steps::ALL)
+    }
+
+    /// The same, where images are made of it with these steps.
+    pub fn of_ink_with(ink: &Ink, steps: &Steps) -> Self {
         let pieces = strokes::pieces(ink);
-        Self::new(pieces, Content::Ink(ink.clone()))
+        Self::new(pieces, Content::Ink(ink.clone()), *steps)
     }
 
     /// The pieces of the ink that was found in an image file.
-    pub(super) fn of_pixels(ink: GrayImage) -> Self {
+    pub(super) fn of_pixels(ink: GrayImage, steps: Steps) -> Self {
         let pieces = pixels::pieces(&ink);
-        Self::new(pieces, Content::Pixels(ink))
+        Self::new(pieces, Content::Pixels(ink), steps)
     }
 
     /// An image that is in MNIST's frame already.
     pub(super) fn framed(image: Image) -> Self {
         let bounds = Bounds { low: [0.0; 2], high: [super::SIDE as f32; 2] };
-        Self::new(vec![Piece { bounds, ..Piece::default() }], Content::Framed(Box::new(image)))
+        Self::new(vec![Piece { bounds, ..Piece::default() }], Content::Framed(Box::new(image)), Steps::ALL)
     }
 
-    fn new(mut pieces: Vec<Piece>, content: Content) -> Self {
+    fn new(mut pieces: Vec<Piece>, content: Content, steps: Steps) -> Self {
         pieces.sort_by(|a, b| a.bounds.middle(0).total_cmp(&b.bounds.middle(0)));
         let largest = |axis: usize| pieces.iter().map(|piece| piece.bounds.size(axis)).fold(0.0, f32::max);
         let height = largest(1).max(FLATTEST * largest(0));
-        Self { pieces, content, height }
+        Self { pieces, content, height, steps }
     }
 
     /// True when nothing is written.
@@ -115,15 +125,35 @@ impl Writing {
     }
 
     /// The image that models take as input of these pieces, as if nothing else were written.
-    pub fn image(&self, pieces: std::ops::Range<usize>) -> Image {
+    pub fn image(&self, pieces: Range<usize>) -> Image {
+        self.observed(pieces, &mut ())
+    }
+
+    /// What the steps from these pieces to their image give, which is the last.
+    pub fn stages(&self, pieces: Range<usize>) -> Vec<Stage> {
+        let mut stages = Vec::new();
+        self.observed(pieces, &mut stages);
+        stages
+    }
+
+    fn observed(&self, pieces: Range<usize>, observer: &mut impl Observer) -> Image {
         let all = pieces.len() == self.pieces.len();
         let parts = self.pieces.get(pieces).unwrap_or_default();
+        let middle = || parts.iter().fold(Bounds::default(), |bounds, piece| bounds.union(piece.bounds)).middle(0);
         match &self.content {
-            Content::Framed(image) => Image::clone(image),
-            Content::Ink(ink) if all => rasterize(ink),
-            Content::Ink(ink) => rasterize(&Ink { strokes: strokes::joined(parts), pen: ink.pen }),
-            Content::Pixels(ink) if all => reframe(ink),
-            Content::Pixels(ink) => reframe(&pixels::only(ink, parts.iter().flat_map(|piece| &piece.pixels))),
+            Content::Framed(image) => {
+                observer.stage(StageKind::Step(Step::Centring), || StageImage::Model(image.clone()));
+                Image::clone(image)
+            }
+            Content::Ink(ink) if all => rasterize_with(ink, &self.steps, observer),
+            Content::Ink(ink) => {
+                rasterize_with(&Ink { strokes: strokes::joined(parts), pen: ink.pen }, &self.steps.around(middle()), observer)
+            }
+            Content::Pixels(ink) if all => reframe(ink, &self.steps, observer),
+            Content::Pixels(ink) => {
+                let alone = pixels::only(ink, parts.iter().flat_map(|piece| &piece.pixels));
+                reframe(&alone, &self.steps.around(middle()), observer)
+            }
         }
     }
 }

@@ -5,12 +5,14 @@ pub mod bars;
 pub mod canvas;
 pub mod curve;
 mod device;
+mod image;
 pub mod keep;
 mod number;
 pub mod painted_ink;
 mod pen;
 mod recent;
 pub mod ribbon;
+mod steps;
 pub mod tools;
 mod verdict;
 
@@ -23,6 +25,9 @@ use crate::app::{Action, App};
 use crate::ink::Image;
 use crate::text::format::capitalised;
 
+/// From this height on, in points, the time that recognition took stands beside the image that the model sees.
+const WITH_TIMING: f32 = 84.0;
+
 /// View state of the Draw screen.
 #[derive(Debug, Default)]
 pub struct DrawView {
@@ -30,6 +35,8 @@ pub struct DrawView {
     shown_image: Option<(Image, ImageSheet)>,
     recent: recent::RecentView,
     number: number::NumberView,
+    steps: steps::StepsView,
+    image: image::ImageView,
 }
 
 impl DrawView {
@@ -51,9 +58,19 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
         ui.allocate_ui_with_layout(vec2(arrangement.canvas.x, height), column, |ui| {
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
             tools::show(ui, app, false, actions);
+            if let Some(image) = app.image_shown() {
+                let rect = image::show(ui, app, image, &mut view.image, arrangement.canvas, actions);
+                number::boxes(ui, app, rect, rect.width() / image.source.size()[0] as f32, 0.0);
+                if app.draws_several() {
+                    number::digits(ui, app, &mut view.number, actions);
+                }
+                return;
+            }
             let shown = canvas::show(ui, app.drawing_shown(), app.tool, &mut view.canvas, arrangement.canvas.x, actions);
             if app.draws_several() {
-                number::boxes(ui, app, shown.rect);
+                let drawing = &app.number.drawing;
+                let scale = shown.rect.height() / drawing.size()[1];
+                number::boxes(ui, app, shown.rect, scale, drawing.pen * scale / 2.0);
                 number::digits(ui, app, &mut view.number, actions);
             } else {
                 keep::shortcuts(ui, app, shown.has_focus(), actions);
@@ -102,11 +119,17 @@ fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, a
     let size = (height * 0.155).min(largest).clamp(*style::VERDICT_LARGE.start(), *style::VERDICT_LARGE.end());
     match &app.my_digits.collection {
         Some(collection) => keep::prompt(ui, collection, size),
-        None if app.draws_several() => number::verdict(ui, app, size),
+        None if app.image_shown().is_some() && app.number.digits().is_empty() => {
+            ui.label(RichText::new("No digit was found in this image").weak());
+        }
+        None if app.draws_several() || app.number.digits().len() > 1 && app.image_shown().is_some() => number::verdict(ui, app, size),
         None => verdict::verdict(ui, reading, size),
     }
-    if !app.draws_several() {
+    if !app.reads_several() {
         keep::row(ui, app, actions);
+    }
+    if app.settings.steps_shown {
+        return steps::show(ui, app, view, actions);
     }
     // Two points to a pixel of the image in the lowest window.
     let input = ((height - 525.0) * 0.3 + 84.0).clamp(56.0, 392.0);
@@ -117,9 +140,14 @@ fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, a
         verdict::model_input(ui, view, reading, input);
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| {
-            ui.label(RichText::new("What the model sees").strong());
-            ui.label(RichText::new("28 × 28 pixels").weak());
-            verdict::timing(ui, reading);
+            ui.horizontal(|ui| steps::header(ui, app, &mut view.steps, actions));
+            if app.steps().left_out().next().is_some() {
+                return steps::left_out(ui, app, actions);
+            }
+            ui.horizontal(|ui| steps::image_tools(ui, app, actions));
+            if input >= WITH_TIMING {
+                verdict::timing(ui, reading);
+            }
         });
     });
 }

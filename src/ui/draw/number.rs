@@ -22,16 +22,15 @@ pub struct NumberView {
     shown: Option<(Vec<Image>, ImageSheet)>,
 }
 
-/// Draws a box around each digit on the canvas, which is at `rect`, with what it was read as.
-pub fn boxes(ui: &Ui, app: &App, rect: Rect) {
+/// Draws a box around each digit on the canvas or the image at `rect`, with what it was read as. A unit of the digits' bounds is `scale` points,
+/// and their ink reaches `reach` points further.
+pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
     let palette = style::palette(ui);
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-    let scale = rect.height() / app.number.drawing.size()[1];
     let font = TextStyle::Body.resolve(ui.style());
     for (index, digit) in app.number.digits().iter().enumerate() {
         let [x, y, width, height] = digit.bounds;
-        let around = Rect::from_min_size(rect.min + vec2(x, y) * scale, vec2(width, height) * scale)
-            .expand(app.number.drawing.pen * scale / 2.0 + 3.0);
+        let around = Rect::from_min_size(rect.min + vec2(x, y) * scale, vec2(width, height) * scale).expand(reach + 3.0);
         let (color, title) = match Verdict::of(&digit.prediction) {
             verdict if digit.prediction.is_digit => (palette.accent, verdict.title()),
             _ => (ui.visuals().weak_text_color(), format!("not a digit, closest {}", digit.prediction.digit)),

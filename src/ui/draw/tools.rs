@@ -1,12 +1,19 @@
 //! The row of tools for the canvas: undo, redo, eraser, clear, save, pen width.
 
-use eframe::egui::{Button, Key, KeyboardShortcut, Modifiers, RichText, Role, Slider, Ui, WidgetInfo};
+use std::sync::Arc;
+
+use eframe::egui::containers::menu::MenuButton;
+use eframe::egui::{Button, Color32, Event, Key, KeyboardShortcut, Modifiers, RichText, Role, Slider, Ui, WidgetInfo};
 
 use crate::app::{Action, App, PEN, Screen, Tool};
 use crate::ui::style;
 
 /// Switches between the canvas for one digit and the one for several.
 pub const CANVAS_CHOICE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::D);
+/// Opens an image or a drawing.
+pub const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::O);
+/// Shows or folds away the steps from the drawing to the model's input.
+pub const STEPS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::I);
 /// From this width on, in points, the tools have words and a long slider.
 const ROOMY: f32 = 740.0;
 /// Below this width, the buttons are narrower.
@@ -24,10 +31,10 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         let command = |ui: &Ui, modifiers, key| ui.ctx().format_shortcut(&KeyboardShortcut::new(modifiers, key));
         let undo = format!("Undo the last change ({})", command(ui, Modifiers::COMMAND, Key::Z));
         let redo = format!("Redo it ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
-        if tool(ui, "Undo", undo, drawing.can_undo()) {
+        if tool(ui, "Undo", undo, drawing.can_undo() || !compact && app.can_undo_image()) {
             actions.push(Action::Undo);
         }
-        if tool(ui, "Redo", redo, drawing.can_redo()) {
+        if tool(ui, "Redo", redo, drawing.can_redo() || !compact && app.can_redo_image()) {
             actions.push(Action::Redo);
         }
         let erasing = app.tool == Tool::Eraser;
@@ -38,7 +45,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             actions.push(Action::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser }));
         }
         let clear = "Clear the canvas (Delete); Undo restores the drawing".to_owned();
-        if tool(ui, "Clear", clear, !drawing.strokes().is_empty()) {
+        if tool(ui, "Clear", clear, !drawing.strokes().is_empty() || !compact && app.image_shown().is_some()) {
             actions.push(Action::ClearDrawing);
         }
         if !compact {
@@ -46,9 +53,16 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
                 "Save the drawing as an ink file, which Inkling and the command inkling predict can open ({})",
                 command(ui, Modifiers::COMMAND, Key::S)
             );
-            if tool(ui, "Save…", save, !drawing.strokes().is_empty()) {
-                actions.push(Action::SaveDrawing);
-            }
+            let open = format!("Open an image or a drawing to read it ({}); or drop or paste it here", ui.ctx().format_shortcut(&OPEN));
+            let can_save = !drawing.strokes().is_empty() && app.image_shown().is_none();
+            MenuButton::new("File").ui(ui, |ui| {
+                if tool(ui, "Open…", open, true) {
+                    actions.push(Action::OpenInDraw);
+                }
+                if tool(ui, "Save drawing…", save, can_save) {
+                    actions.push(Action::SaveDrawing);
+                }
+            });
             ui.add_space(8.0);
             let label = ui.label(RichText::new("Pen"));
             let mut width = drawing.pen;
@@ -103,6 +117,22 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         }
         if input.consume_key(Modifiers::NONE, Key::E) {
             actions.push(Action::ChooseTool(if app.tool == Tool::Eraser { Tool::Pen } else { Tool::Eraser }));
+        }
+        if app.screen == Screen::Draw && input.consume_shortcut(&OPEN) {
+            actions.push(Action::OpenInDraw);
+        }
+        // As for copying; text on the clipboard arrives as another event.
+        let pasted = input.events.iter().find_map(|event| if let Event::PasteImage(image) = event { Some(image) } else { None });
+        if let Some(image) = pasted.filter(|_| app.screen == Screen::Draw) {
+            let pixels = image.pixels.iter().flat_map(Color32::to_array).collect();
+            actions.push(Action::PasteImage { size: image.size, pixels: Arc::new(pixels) });
+        }
+        if app.screen == Screen::Draw && input.consume_shortcut(&STEPS) {
+            actions.push(Action::ShowSteps(!app.settings.steps_shown));
+        }
+        // What copies is Ctrl+C or a key of its own; either arrives as this event.
+        if app.screen == Screen::Draw && input.events.iter().any(|event| matches!(event, Event::Copy)) {
+            actions.push(Action::CopyImage);
         }
         if input.consume_key(Modifiers::COMMAND, Key::S) {
             actions.push(Action::SaveDrawing);

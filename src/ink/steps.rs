@@ -1,0 +1,157 @@
+//! The steps from strokes, or from the pixels of an image file, to the image that models take as input; and what each of them gives, for whoever
+//! wants to see it.
+
+use serde::{Deserialize, Serialize};
+
+use super::gray_image::GrayImage;
+use super::image::{Image, SIDE};
+use super::strokes::{Ink, Stroke};
+
+/// A step of preprocessing that can be left out, to see what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Step {
+    /// Image files: the lighting of the paper is evened out.
+    Lighting,
+    /// Image files: ink is separated from the paper by a threshold.
+    Threshold,
+    /// Image files: small connected components are removed, and what runs off the image.
+    Specks,
+    /// What is written is scaled to MNIST's box.
+    Scaling,
+    /// Strokes are redrawn with the usual pen.
+    Pen,
+    /// The centre of mass comes to the centre of the image.
+    Centring,
+}
+
+impl Step {
+    const ALL: [Self; 6] = [Self::Lighting, Self::Threshold, Self::Specks, Self::Scaling, Self::Pen, Self::Centring];
+}
+
+/// The steps that are carried out: all of them, as everywhere but where a person looks at what they do.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Steps {
+    /// By their place in [`Step::ALL`].
+    without: [bool; Step::ALL.len()],
+    /// Width and height of the page, in the unit of the ink. Without [`Step::Scaling`], all of it is scaled down.
+    page: [f32; 2],
+    /// The middle of one digit of several: then a square around it is scaled down, as high as the page.
+    middle: Option<f32>,
+}
+
+impl Steps {
+    /// All steps.
+    pub const ALL: Self = Self { without: [false; Step::ALL.len()], page: [SIDE as f32; 2], middle: None };
+
+    /// These steps without this one.
+    #[must_use]
+    pub const fn without(mut self, step: Step) -> Self {
+        self.without[step as usize] = true;
+        self
+    }
+
+    /// These steps with this one.
+    #[must_use]
+    pub const fn with(mut self, step: Step) -> Self {
+        self.without[step as usize] = false;
+        self
+    }
+
+    /// For ink on a page of this width and height, which is scaled down as a whole where [`Step::Scaling`] is left out.
+    #[must_use]
+    pub const fn on_page(mut self, size: [f32; 2]) -> Self {
+        self.page = size;
+        self
+    }
+
+    /// For one digit of several on the page, with this middle.
+    #[must_use]
+    pub(super) const fn around(mut self, middle: f32) -> Self {
+        self.middle = Some(middle);
+        self
+    }
+
+    /// True if this step is carried out.
+    pub const fn has(&self, step: Step) -> bool {
+        !self.without[step as usize]
+    }
+
+    /// The steps that are left out.
+    pub fn left_out(&self) -> impl Iterator<Item = Step> {
+        Step::ALL.into_iter().filter(|step| !self.has(*step))
+    }
+
+    /// The middle and the side of the square that is scaled down without [`Step::Scaling`].
+    pub(super) fn square(&self) -> ([f64; 2], f64) {
+        let [width, height] = self.page.map(f64::from);
+        match self.middle {
+            Some(middle) => ([f64::from(middle), height / 2.0], height),
+            None => ([width / 2.0, height / 2.0], width.max(height)),
+        }
+    }
+
+    /// The ink on its page, with the pen that it was drawn with.
+    pub(super) fn page_of(&self, ink: &Ink) -> StageImage {
+        StageImage::Strokes { strokes: ink.strokes.clone(), pen: ink.pen.unwrap_or_default(), size: self.page }
+    }
+}
+
+/// Stages that are as large as an image file are reduced to at most so many pixels a side.
+pub(super) const STAGE_SIDE: usize = 160;
+
+/// What a stage shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StageKind {
+    /// The drawing as it was drawn.
+    Drawn,
+    /// The image file, in grey.
+    Gray,
+    /// What this step gives, or what is passed on where it is left out.
+    Step(Step),
+}
+
+/// One of the images on the way from what was drawn to what a model takes as input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// What it shows.
+    pub kind: StageKind,
+    /// The image.
+    pub image: StageImage,
+}
+
+/// The image of a stage.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StageImage {
+    /// Strokes drawn with a pen of this diameter on a page of this size, all in the same unit.
+    Strokes {
+        /// The strokes.
+        strokes: Vec<Stroke>,
+        /// The pen's diameter.
+        pen: f32,
+        /// Width and height of the page.
+        size: [f32; 2],
+    },
+    /// Brightness, from 0 (black) to 1 (white).
+    Light(GrayImage),
+    /// Ink, from 0 to 1.
+    Ink(GrayImage),
+    /// An image of the size that models take as input.
+    Model(Box<Image>),
+}
+
+/// Is shown what each step gives.
+pub(super) trait Observer {
+    /// This is what a stage shows; `image` is made where somebody looks.
+    fn stage(&mut self, kind: StageKind, image: impl FnOnce() -> StageImage);
+}
+
+/// Nobody looks.
+impl Observer for () {
+    fn stage(&mut self, _: StageKind, _: impl FnOnce() -> StageImage) {}
+}
+
+impl Observer for Vec<Stage> {
+    fn stage(&mut self, kind: StageKind, image: impl FnOnce() -> StageImage) {
+        self.push(Stage { kind, image: image() });
+    }
+}
