@@ -92,7 +92,7 @@ fn measure(model: ModelKind, data: &DataSet) -> Result<String, Box<dyn std::erro
     let place = Checkpoints::new(folder.path()).begin();
     let file = place.path().join("checkpoint");
     let thread = CheckpointThread::start(false)?;
-    let writer = CheckpointWriter::start(&thread, place, Box::new(|_, _, kept| kept.expect("it can be written")))?;
+    let writer = CheckpointWriter::start(&thread, place, Box::new(|_, _, written| assert!(written.is_ok(), "{written:?}")))?;
     let config =
         RunConfig { model, epochs: 1000, learning_rate: 1e-5, weight_averaging: Some(0.99), ..RunConfig::preset(Preset::Balanced) };
     let mut stretches = Stretches {
