@@ -36,7 +36,10 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
             _ => (ui.visuals().weak_text_color(), format!("not a digit, closest {}", digit.prediction.digit)),
         };
         let line = if app.number.chosen() == Some(index) { 2.5 } else { 1.0 };
-        painter.rect_stroke(around, style::RADIUS_SMALL, Stroke::new(line, color), StrokeKind::Outside);
+        // A ground of its own, so that it stands out from a photograph too.
+        let ground = palette.paper.gamma_multiply(0.8);
+        painter.rect_stroke(around, style::RADIUS_SMALL, Stroke::new(line + 2.0, ground), StrokeKind::Outside);
+        painter.rect_stroke(around.expand(1.0), style::RADIUS_SMALL, Stroke::new(line, color), StrokeKind::Outside);
         // Above the box, or in it where there is no room above.
         let above = around.top() - font.size * 1.3 > rect.top();
         let (at, anchor) = if above {
@@ -44,7 +47,10 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
         } else {
             (around.left_top() + vec2(4.0, 2.0), Align2::LEFT_TOP)
         };
-        painter.text(at, anchor, title, font.clone(), color);
+        let text = painter.layout_no_wrap(title, font.clone(), color);
+        let at = anchor.anchor_size(at, text.size());
+        painter.rect_filled(at.expand2(vec2(3.0, 0.0)), style::RADIUS_SMALL, ground);
+        painter.galley(at.min, text, color);
     }
 }
 
