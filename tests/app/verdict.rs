@@ -47,6 +47,12 @@ fn a_hesitant_reading_says_probably() {
 }
 
 #[test]
+fn what_is_less_likely_than_not_is_not_called_probable() {
+    let verdict = Verdict::of(&prediction(&[(2, 0.26), (3, 0.16), (5, 0.15), (7, 0.15), (8, 0.14), (9, 0.14)], true));
+    assert_eq!((verdict.sentence.as_str(), verdict.confidence.as_str()), ("perhaps 2 — only 26 % sure", "perhaps, only 26 % sure"));
+}
+
+#[test]
 fn scribble_is_no_digit_however_sure_the_probabilities_look() {
     let verdict = Verdict::of(&prediction(&[(8, 0.99), (3, 0.01)], false));
     assert_eq!((verdict.digits.len(), verdict.sentence.as_str()), (0, "not a digit"));

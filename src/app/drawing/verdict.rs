@@ -6,6 +6,8 @@ use crate::text::format::{capitalised, grouped, percent};
 
 /// From this probability on, a single digit is named without reservation.
 const SURE: f32 = 0.9;
+/// Below [`SURE`], but from this probability on, the digit is more likely than all the others together.
+const LIKELY: f32 = 0.5;
 /// Below [`SURE`], a second digit with at least this probability is named as well.
 const RIVAL: f32 = 0.2;
 
@@ -52,10 +54,11 @@ impl Verdict {
                 detail: format!("{}: {}, {}: {}", first.0, whole_percent(first.1), second.0, whole_percent(second.1)),
             };
         }
+        let hedge = if first.1 >= LIKELY { "probably" } else { "perhaps" };
         Self {
             digits: vec![first.0],
-            sentence: format!("probably {} — {sure}", first.0),
-            confidence: format!("probably, {sure}"),
+            sentence: format!("{hedge} {} — {sure}", first.0),
+            confidence: format!("{hedge}, {sure}"),
             detail: format!("Second guess: {} ({}).", second.0, whole_percent(second.1)),
         }
     }
@@ -116,8 +119,10 @@ pub fn whole_percent(probability: f32) -> String {
     }
 }
 
+/// "98 % sure", or "only 26 % sure" where the digit is less likely than all the others together.
 fn confidence(probability: f32) -> String {
-    format!("{} sure", whole_percent(probability))
+    let only = if probability < LIKELY { "only " } else { "" };
+    format!("{only}{} sure", whole_percent(probability))
 }
 
 /// The two most likely digits with their probabilities.
