@@ -21,6 +21,8 @@ pub const SCREENS: [KeyboardShortcut; 6] = [
 ];
 /// Shows or hides the monitor.
 pub const MONITOR: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
+/// Shows or hides the canvas and the held-out images on Train.
+pub const SIDE_PANEL: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::D);
 /// Renames the selected model.
 pub const RENAME: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F2);
 const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
@@ -84,7 +86,14 @@ fn all(ctx: &Context) -> Vec<Topic> {
                 ("F1, ?".to_owned(), "Show this overview"),
             ],
         ),
-        ("Training", vec![(ctx.format_shortcut(&START), "Start, pause or resume"), (ctx.format_shortcut(&STOP), "Stop")]),
+        (
+            "Training",
+            vec![
+                (ctx.format_shortcut(&START), "Start, pause or resume"),
+                (ctx.format_shortcut(&STOP), "Stop"),
+                (ctx.format_shortcut(&SIDE_PANEL), "Show or hide the canvas and the held-out images"),
+            ],
+        ),
         (
             "Drawing",
             vec![

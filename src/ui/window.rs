@@ -46,6 +46,8 @@ pub(super) struct Views {
     pub models: ModelsView,
     pub results: ResultsScreen,
     pub my_digits: MyDigitsScreen,
+    /// Whether the canvas and the held-out images are shown in the place of the plots, where there is no room for both.
+    pub panel_over_plots: bool,
     /// Whether the overview of shortcuts is open.
     pub shortcuts: bool,
     /// The About dialog.

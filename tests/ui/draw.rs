@@ -376,6 +376,36 @@ fn the_tools_are_in_one_row_and_the_canvas_is_in_the_window() {
 }
 
 #[test]
+fn on_either_canvas_everything_is_above_the_status_bar_and_the_tools_stay_in_their_row() {
+    for size in [[900.0, 600.0], [1280.0, 800.0], [1920.0, 1080.0]] {
+        let (mut window, mut engine) = sized(size);
+        window.state_mut().apply(Action::Show(Screen::Draw));
+        let mut rows = Vec::new();
+        for several in [false, true] {
+            window.state_mut().apply(Action::ChooseCanvas { several });
+            for action in [Action::PenDown([100.0, 60.0]), Action::PenMove([120.0, 200.0]), Action::PenUp] {
+                window.state_mut().apply(action);
+            }
+            for _ in 0..2 {
+                engine.serve();
+                window.run_steps(3);
+            }
+            let bottom = window.get_by_label("Monitor").rect().top();
+            let shown = [CANVAS_NAME, "Several digits", "Verdict", "Probability of 0", "Probability of 9", "The image the model sees"];
+            let shown = shown.map(|name| (name, window.get_by_label(name).rect()));
+            for (index, (name, rect)) in shown.iter().enumerate() {
+                assert!(rect.bottom() <= bottom && rect.right() <= size[0], "{name} at {size:?}, several {several}: {rect:?}, {bottom}");
+                for (other, place) in &shown[..index] {
+                    assert!(!rect.shrink(0.5).intersects(*place), "{name} lies over {other} at {size:?}, several {several}");
+                }
+            }
+            rows.push(["Undo", "Clear", "One digit", "Several digits"].map(|name| window.get_by_label(name).rect().top()));
+        }
+        assert_eq!(rows[0], rows[1], "{size:?}: the tools stay in their row");
+    }
+}
+
+#[test]
 fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
     let (mut window, mut engine) = sized([2560.0, 1440.0]);
     window.state_mut().apply(Action::Show(Screen::Draw));

@@ -1,6 +1,6 @@
 //! The held-out images, the first layer, and the panel they are in.
 
-use eframe::egui::Key;
+use eframe::egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Settings};
@@ -104,6 +104,59 @@ fn nothing_moves_when_a_run_begins() {
     assert!(bottom < 760.0, "{bottom}");
     let (narrow, _engine) = sized([900.0, 600.0]);
     assert!(narrow.query_by_label("Drawing canvas").is_none());
+}
+
+/// Windows of many sizes, and of 1280 by 800 at a zoom of 125 % and 150 %, in points.
+const SIZES: [[f32; 2]; 7] =
+    [[900.0, 600.0], [1000.0, 700.0], [1100.0, 700.0], [1280.0, 800.0], [1440.0, 900.0], [1920.0, 1080.0], [1280.0 / 1.25, 800.0 / 1.25]];
+
+#[test]
+fn the_tools_and_the_fold_button_lie_apart_in_one_row() {
+    for size in SIZES.into_iter().chain([[1280.0 / 1.5, 800.0 / 1.5]]) {
+        let (mut window, _engine) = sized(size);
+        if window.query_by_label("Drawing canvas").is_none() {
+            window.get_by_label("Show side panel").click();
+            window.run_steps(3);
+        }
+        let place = |name| window.get_by_label(name).rect();
+        let tools = ["Undo", "Redo", "Eraser", "Clear"].map(place);
+        let canvas = place("Drawing canvas");
+        for tool in tools {
+            assert!(
+                !tool.expand(1.0).intersects(place("Hide side panel")),
+                "{size:?}: {tool:?} lies under the button that folds the panel"
+            );
+            assert!((tool.center().y - tools[0].center().y).abs() < 1.0, "{size:?}: the tools are in one row: {tools:?}");
+            assert!(tool.bottom() <= canvas.top(), "{size:?}");
+        }
+        assert!(canvas.width() >= 120.0 && canvas.right() < size[0] && canvas.bottom() < size[1], "{size:?}: {canvas:?}");
+    }
+}
+
+#[test]
+fn in_a_narrow_window_the_canvas_and_the_images_take_the_place_of_the_plots() {
+    let (mut window, mut engine) = sized([900.0, 600.0]);
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(4);
+    window.run_steps(4);
+    window.get_by_label("Show side panel").click();
+    window.run_steps(3);
+    let bottom = window.get_by_label("Monitor").rect().top();
+    for shown in ["Drawing canvas", "Probability of 3", "Held-out images"] {
+        assert!(window.get_by_label(shown).rect().bottom() < bottom, "{shown} is seen whole");
+    }
+    // The settings and the buttons of the run stay.
+    window.get_by_label("Pause");
+    assert!(window.state().app().settings.side_panel, "in a wide window it is as it was");
+    window.get_by_label("Hide side panel").click();
+    window.run_steps(3);
+    assert!(window.query_by_label("Drawing canvas").is_none());
+    for shown in [true, false] {
+        window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::D);
+        window.run_steps(3);
+        assert_eq!(window.query_by_label("Drawing canvas").is_some(), shown);
+    }
 }
 
 #[test]

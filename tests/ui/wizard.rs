@@ -164,3 +164,17 @@ fn an_arrow_key_chooses_among_radio_buttons() {
     window.run_steps(4);
     assert_eq!(window.state().app().config.preset, Some(Preset::ALL[1]));
 }
+
+#[test]
+fn on_the_last_page_the_tools_are_in_one_row_and_the_bars_are_as_wide_as_the_canvas() {
+    let (mut window, _engine) = first_launch(Answers::default());
+    window.state_mut().apply(Action::Wizard(WizardStep::Done));
+    window.run_steps(3);
+    let place = |name| window.get_by_label(name).rect();
+    for tool in ["Redo", "Eraser", "Clear"] {
+        assert!((place(tool).center().y - place("Undo").center().y).abs() < 1.0, "{tool}");
+    }
+    let canvas = place("Drawing canvas");
+    let (first, last) = (place("Probability of 0"), place("Probability of 9"));
+    assert!(first.left() >= canvas.left() && last.right() <= canvas.right(), "{canvas:?} {last:?}");
+}

@@ -16,7 +16,7 @@ mod steps;
 pub mod tools;
 mod verdict;
 
-use eframe::egui::{Align, Context, Layout, Rect, RichText, Ui, vec2};
+use eframe::egui::{Align, Context, Label, Layout, Rect, RichText, Ui, vec2};
 
 use self::arrangement::Arrangement;
 use super::image_sheet::ImageSheet;
@@ -27,6 +27,8 @@ use crate::text::format::capitalised;
 
 /// From this height on, in points, the time that recognition took stands beside the image that the model sees.
 const WITH_TIMING: f32 = 84.0;
+/// The height of the bars in the narrow column, in points.
+const COMPACT_BARS: f32 = 60.0;
 
 /// View state of the Draw screen.
 #[derive(Debug, Default)]
@@ -93,21 +95,28 @@ pub fn place_for_notices(content: Rect, app: &App, ui: &Ui) -> Rect {
     Arrangement::of(content.size(), app.draws_several(), ui).column_in(content)
 }
 
-/// Canvas, verdict and bars in a narrow column beside the plots, at most `height` points high where that leaves a canvas to draw on.
-pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, actions: &mut Vec<Action>) {
+/// Canvas, verdict and bars in a narrow column beside the plots, at most `height` points high where that leaves a canvas to draw on. The tools
+/// leave so much space free at the right end of their row.
+pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, free: f32, actions: &mut Vec<Action>) {
     tools::shortcuts(ui, app, actions);
     let reading = app.prediction();
-    let bars = 60.0;
-    let rest = style::VERDICT_SMALL * 1.25 + bars + 3.0 * ui.spacing().interact_size.y;
-    let side = ui.available_width().min(height - rest).clamp(120.0, 360.0).floor();
-    tools::show(ui, app, true, actions);
+    let side = ui.available_width().min(height - compact_height(ui, 0.0)).clamp(120.0, 360.0).floor();
+    ui.scope(|ui| {
+        ui.set_max_width(ui.available_width() - free);
+        tools::show(ui, app, true, actions);
+    });
     canvas::show(ui, &app.drawing, app.tool, &mut view.canvas, side, actions);
     verdict::verdict(ui, reading, style::VERDICT_SMALL);
-    bars::vertical(ui, reading, bars);
+    bars::vertical(ui, reading, COMPACT_BARS);
     if let Some(reader) = &app.model_in_use {
         let line = capitalised(&crate::app::verdict::model_sentence(reader, app.run.as_ref()));
-        ui.label(RichText::new(line).weak().small());
+        ui.add(Label::new(RichText::new(line).weak().small()).truncate());
     }
+}
+
+/// The height of a narrow column with a canvas of this `side`, in points.
+pub fn compact_height(ui: &Ui, side: f32) -> f32 {
+    side + style::VERDICT_SMALL * 1.25 + COMPACT_BARS + 3.0 * ui.spacing().interact_size.y
 }
 
 /// What can be chosen above, and below it, where notices may cover it for a while, what the model makes of the drawing.

@@ -8,6 +8,7 @@ mod top_bar;
 
 use eframe::egui::{CentralPanel, Panel, Ui};
 
+use self::side_panel::Shown;
 use super::window::Views;
 use super::{draw, hardware, models, monitor, my_digits, plots, results, run_panel, style};
 use crate::app::{Action, App, Screen};
@@ -26,15 +27,17 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
         Panel::bottom("monitor").frame(style::bar_frame(ui)).show(ui, |ui| monitor::show(ui, app));
     }
     let screen = ui.available_rect_before_wrap();
+    let mut side_panel = Shown::Folded;
     if app.screen == Screen::Train {
         Panel::left("run")
             .frame(style::side_frame(ui))
             .exact_size(RUN_PANEL)
             .resizable(false)
             .show(ui, |ui| run_panel::show(ui, app, actions));
-        side_panel::show(ui, app, views, width, actions);
+        side_panel = side_panel::show(ui, app, views, width, actions);
     }
     CentralPanel::no_frame().frame(style::screen_frame(ui)).show(ui, |ui| match app.screen {
+        Screen::Train if side_panel == Shown::InsteadOfPlots => side_panel::show_instead_of_plots(ui, app, views, actions),
         Screen::Train => {
             run_panel::resume_offer::show(ui, app, actions);
             plots::show(ui, app, &mut views.plots, actions);

@@ -143,7 +143,8 @@ fn done(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action
     ui.add_space(style::GAP);
     ui.label("Start training now, or draw a digit first: until a model of yours is trained, the included starter model recognises your drawings.");
     ui.add_space(style::GAP / 2.0);
-    ui.allocate_ui(vec2(CANVAS, CANVAS + 190.0), |ui| draw::show_compact(ui, app, drawing, CANVAS + 190.0, actions));
+    let height = draw::compact_height(ui, CANVAS);
+    ui.allocate_ui(vec2(CANVAS, height), |ui| draw::show_compact(ui, app, drawing, height, 0.0, actions));
     ui.add_space(style::GAP / 2.0);
     ui.label(RichText::new("Press F1 for keyboard shortcuts. To see these pages again, choose “Run setup again…” in the menu.").weak());
 }
