@@ -396,7 +396,10 @@ impl FakeEngine {
                 self.send(Event::Classified { request, prediction: Ok(Box::new(prediction)) });
             }
             Command::ClassifyAll { request, drawings } => {
-                let answer = |ink: &Ink| DrawingAnswer { digit: prediction(ink).digit, confidence: 0.955 };
+                let answer = |ink: &Ink| {
+                    let Prediction { digit, confidence, is_digit, .. } = prediction(ink);
+                    DrawingAnswer { digit, confidence, is_digit }
+                };
                 self.send(Event::ClassifiedAll { request, answers: Ok(drawings.iter().map(answer).collect()) });
             }
             Command::Ping => self.send(Event::Pong),
@@ -577,6 +580,9 @@ pub fn checked(device: DeviceChoice) -> inkling::self_test::Report {
     inkling::self_test::Report { device, checks: Precision::on(device).map(check).collect(), seconds: 1.0 }
 }
 
+/// So many strokes look like no digit.
+pub const NO_DIGIT: usize = 9;
+
 /// As many strokes, that digit, nearly sure.
 pub fn prediction(ink: &Ink) -> Prediction {
     let digit = (ink.strokes.len() % CLASSES) as u8;
@@ -588,7 +594,7 @@ pub fn prediction(ink: &Ink) -> Prediction {
         digit,
         confidence: 0.955,
         digit_score: 9.0,
-        is_digit: true,
+        is_digit: ink.strokes.len() != NO_DIGIT,
         micros: 800,
         device: DeviceChoice::Cpu,
         model: starter(),

@@ -118,12 +118,14 @@ pub enum Action {
     DrawKept(Box<KeptDrawing>),
     /// Take the last change of the kept drawings back.
     UndoKept,
+    /// Make the change of the kept drawings again that was taken back last.
+    RedoKept,
     /// Import an ink file chosen in a dialog into the kept drawings.
     ImportInk,
     /// Export the kept drawings to a file or folder chosen in a dialog.
     ExportMyDigits(SetFormat),
-    /// Start the guided collection of drawings.
-    Collect,
+    /// Start the guided collection of drawings: each digit so many times.
+    Collect(usize),
     /// Skip the digit that it asks for.
     SkipDigit,
     /// Let it ask for the digit before again.

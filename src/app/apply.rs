@@ -150,9 +150,10 @@ impl App {
                     self.drawing_changed();
                 }
             }
+            Action::RedoKept => self.redo_kept(),
             Action::ImportInk => self.choose_ink_to_import(),
             Action::ExportMyDigits(format) => self.choose_set_file(format),
-            Action::Collect => self.start_collection(),
+            Action::Collect(rounds) => self.start_collection(rounds),
             Action::SkipDigit => self.skip_digit(),
             Action::PreviousDigit => self.previous_digit(),
             Action::StopCollecting => self.stop_collection(),
@@ -244,8 +245,11 @@ impl App {
         }
         match screen {
             Screen::Models => self.list_runs(),
-            // Another window may have changed them.
-            Screen::MyDigits => self.load_my_digits(),
+            Screen::MyDigits => {
+                // Another window may have changed them.
+                self.load_my_digits();
+                self.withdraw_fine_tuned();
+            }
             _ => {}
         }
     }

@@ -104,7 +104,7 @@ impl Recognizer {
         let classifier = self.followed().or(self.classifier.as_ref()).ok_or(Problem::NoSuchRun)?;
         let answer = |ink: &Ink| {
             let prediction = classifier.classify_drawing(ink, &Steps::ALL)?;
-            Ok(DrawingAnswer { digit: prediction.digit, confidence: prediction.confidence })
+            Ok(DrawingAnswer { digit: prediction.digit, confidence: prediction.confidence, is_digit: prediction.is_digit })
         };
         drawings.iter().map(answer).collect()
     }

@@ -119,6 +119,8 @@ pub struct DrawingAnswer {
     pub digit: u8,
     /// Its probability.
     pub confidence: f32,
+    /// Whether the drawing looks like a digit at all.
+    pub is_digit: bool,
 }
 
 /// One digit of writing with several, and where it is.

@@ -69,7 +69,7 @@ impl Topic {
                  model is as often right as it is sure."
             }
             Self::MyDigits => {
-                "Drawings that you keep in Draw, by digit; a cross marks those that the model in use takes for another digit. Select one to change its digit, to \
+                "Drawings that you keep in Draw, by digit; a cross marks those that the model in use takes for another digit or for none. Select one to change its digit, to \
                  open or to delete it. Fine-tuning trains the model for a few seconds on your drawings, mixed with images that it knows, and takes the result over \
                  only if it is no worse on those. As a data set they are called My digits, on the command line mine. They never leave this machine by themselves."
             }

@@ -5,7 +5,7 @@ use inkling::protocol::Job;
 use inkling::records::ModelRef;
 
 use super::wait_for;
-use crate::fake_engine::{Answers, FakeEngine, app_with, fine_tuned};
+use crate::fake_engine::{Answers, FakeEngine, NO_DIGIT, app_with, fine_tuned};
 use crate::jobs::submitted;
 
 /// An app that has read its drawings, none.
@@ -88,7 +88,7 @@ fn what_could_not_be_written_is_not_taken_back() {
     let away = engine.home.path().join("away");
     std::fs::rename(&data, &away).unwrap();
     std::fs::write(&data, "no folder").unwrap();
-    app.apply(Action::Collect);
+    app.apply(Action::Collect(5));
     draw(&mut app, &mut engine, 2);
     app.apply(Action::Keep(None));
     wait_for(&mut app, |app| !app.notices.is_empty());
@@ -128,9 +128,48 @@ fn wrong_ones_are_known_once_the_screen_is_shown() {
 }
 
 #[test]
+fn what_looks_like_no_digit_is_not_recognised_even_where_the_closest_digit_is_right() {
+    let (mut app, mut engine) = app();
+    draw(&mut app, &mut engine, NO_DIGIT as u8);
+    assert_eq!(app.digit_to_keep(), None);
+    app.apply(Action::Keep(Some(NO_DIGIT as u8)));
+    wait_for(&mut app, |app| digits(app) == [NO_DIGIT as u8]);
+    for _ in 0..3 {
+        engine.serve();
+        app.poll();
+    }
+    assert_eq!(app.my_digits.correct(app.my_digits.drawings().iter()), Some(0));
+    assert_eq!(app.my_digits.not_digits(), 1);
+    assert!(app.my_digits.is_wrong(&app.my_digits.drawings()[0]));
+}
+
+#[test]
+fn what_was_taken_back_is_said_and_can_be_made_again() {
+    let (mut app, mut engine) = app();
+    draw(&mut app, &mut engine, 1);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| digits(app) == [1]);
+    app.apply(Action::Show(Screen::MyDigits));
+    draw(&mut app, &mut engine, 1);
+    app.apply(Action::UndoKept);
+    wait_for(&mut app, |app| digits(app).is_empty());
+    let notice = app.notices.last().unwrap().clone();
+    assert_eq!(notice.message.what, "The drawing of a 1 is no longer kept.");
+    app.apply(notice.offer.unwrap().action);
+    wait_for(&mut app, |app| digits(app) == [1]);
+    assert!(app.notices.is_empty() && !app.my_digits.can_redo());
+    // Another change leaves nothing to make again.
+    app.apply(Action::UndoKept);
+    wait_for(&mut app, |app| digits(app).is_empty());
+    app.apply(Action::Keep(Some(5)));
+    wait_for(&mut app, |app| digits(app) == [5]);
+    assert!(app.notices.is_empty() && !app.my_digits.can_redo());
+}
+
+#[test]
 fn the_collection_asks_for_each_digit_five_times() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Collect);
+    app.apply(Action::Collect(5));
     assert_eq!(app.screen, Screen::Draw);
     let asked = |app: &App| app.my_digits.collection.as_ref().map(Collection::digit);
     for digit in 0..10 {
@@ -193,6 +232,8 @@ fn elsewhere_a_notice_says_what_fine_tuning_changed() {
     }
     let said = &app.notices.last().unwrap().message;
     assert_eq!(said.what, "Fine-tuned: from 92 % to 100 % of yours; Built-in digits from 99.5 % to 99.5 %.");
+    app.apply(Action::Show(Screen::MyDigits));
+    assert!(app.notices.is_empty(), "it is said once");
     // Another model was chosen since: there is nothing to go back from.
     app.apply(Action::UseModel(ModelRef::Starter));
     engine.serve();

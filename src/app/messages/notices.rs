@@ -4,12 +4,13 @@ use std::path::Path;
 
 use super::Message;
 use crate::app::device_name;
+use crate::data::my_digits::Edit;
 use crate::infer::DeviceRejection;
 use crate::problem::Problem;
 use crate::protocol::ExportReport;
 use crate::records::{BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RunPosition, RunSummary};
 use crate::run_config::{DataSpec, DeviceChoice};
-use crate::text::format::{capitalised, grouped, percent};
+use crate::text::format::{capitalised, count, grouped, percent};
 
 impl Message {
     /// A model was fine-tuned on the person's drawings, and taken over or not.
@@ -37,7 +38,7 @@ impl Message {
 
     /// Drawings were added from a file.
     pub(in crate::app) fn ink_imported(added: usize, found: usize) -> Self {
-        let drawings = crate::text::format::count(added as u64, "drawing");
+        let drawings = count(added as u64, "drawing");
         let what = if added < found {
             format!("Added {drawings}; you had the other {} already.", found - added)
         } else {
@@ -46,9 +47,20 @@ impl Message {
         Self::new(what, "They are under My digits, where Undo takes them out again.")
     }
 
+    /// A change of the kept drawings was taken back.
+    pub(in crate::app) fn undone(edit: &Edit) -> Self {
+        let what = match (edit.remove.as_slice(), edit.add.as_slice()) {
+            ([], [kept]) => format!("The drawing of a {} is no longer kept.", kept.digit),
+            ([], several) => format!("The {} that you imported are no longer kept.", count(several.len() as u64, "drawing")),
+            ([deleted], []) => format!("The drawing of a {} is back.", deleted.digit),
+            ([before, ..], _) => format!("The drawing is a {} again.", before.digit),
+        };
+        Self::new(what, "")
+    }
+
     /// Lines of the file of drawings are damaged.
     pub(in crate::app) fn drawings_unreadable(lines: usize) -> Self {
-        let lines = crate::text::format::count(lines as u64, "line");
+        let lines = count(lines as u64, "line");
         Self::new(
             format!("{lines} of the file of your drawings cannot be read."),
             "They stay in the file, my-digits.jsonl in the folder data, and are left out.",

@@ -16,16 +16,21 @@ impl MyDigitsView {
         self.answers.get(drawing.kept.line()).copied()
     }
 
-    /// True where the model in use takes a drawing for another digit.
+    /// True where the model in use takes a drawing for another digit, or for none.
     pub fn is_wrong(&self, drawing: &MyDrawing) -> bool {
-        self.answer(drawing).is_some_and(|answer| answer.digit != drawing.kept.digit)
+        self.answer(drawing).is_some_and(|answer| !is_right(answer, drawing))
+    }
+
+    /// How many drawings look like no digit to the model in use, of those about which that is known.
+    pub fn not_digits(&self) -> usize {
+        self.drawings().iter().filter_map(|drawing| self.answer(drawing)).filter(|answer| !answer.is_digit).count()
     }
 
     /// How many of these drawings are recognised correctly, once that is known of all.
     pub fn correct<'d>(&self, drawings: impl Iterator<Item = &'d MyDrawing>) -> Option<usize> {
         let mut correct = 0;
         for drawing in drawings {
-            correct += usize::from(self.answer(drawing)?.digit == drawing.kept.digit);
+            correct += usize::from(is_right(self.answer(drawing)?, drawing));
         }
         Some(correct)
     }
@@ -40,6 +45,11 @@ impl MyDigitsView {
     pub(in crate::app) fn forget_request(&mut self) {
         self.asked = None;
     }
+}
+
+/// What Draw would call "not a digit" is not recognised, whatever digit it is closest to.
+fn is_right(answer: DrawingAnswer, drawing: &MyDrawing) -> bool {
+    answer.is_digit && answer.digit == drawing.kept.digit
 }
 
 impl App {

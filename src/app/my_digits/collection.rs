@@ -1,22 +1,36 @@
-//! The guided collection: each digit five times, one after the other.
+//! The guided collection: each digit some times, one after the other.
 
 use crate::app::App;
 use crate::app::action::Screen;
 use crate::records::CLASSES;
 
-/// How often each digit is drawn.
-const ROUNDS: usize = 5;
-
 /// How far the collection is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collection {
+    /// How often each digit is drawn.
+    rounds: usize,
     /// What became of those before: true if it was kept, false if it was skipped.
     past: Vec<bool>,
 }
 
 impl Collection {
+    /// How often each digit can be drawn; what is usual comes first.
+    pub const ROUNDS: [usize; 2] = [3, 5];
+
+    /// One that asks for each digit so often.
+    pub const fn new(rounds: usize) -> Self {
+        Self { rounds, past: Vec::new() }
+    }
+
     /// How many drawings it asks for.
-    pub const TOTAL: usize = ROUNDS * CLASSES;
+    pub const fn total(&self) -> usize {
+        self.rounds * CLASSES
+    }
+
+    /// How often each digit is drawn.
+    pub const fn rounds(&self) -> usize {
+        self.rounds
+    }
 
     /// The digit that is asked for.
     pub fn digit(&self) -> u8 {
@@ -30,12 +44,12 @@ impl Collection {
 
     /// How many are left, with the one that is asked for.
     pub fn left(&self) -> usize {
-        Self::TOTAL.saturating_sub(self.past.len())
+        self.total().saturating_sub(self.past.len())
     }
 
     /// The share that is done, from 0 to 1.
     pub fn fraction(&self) -> f32 {
-        self.past.len() as f32 / Self::TOTAL as f32
+        self.past.len() as f32 / self.total().max(1) as f32
     }
 
     /// True if there is something to go back to.
@@ -50,9 +64,9 @@ impl Collection {
 }
 
 impl App {
-    pub(in crate::app) fn start_collection(&mut self) {
+    pub(in crate::app) fn start_collection(&mut self, rounds: usize) {
         self.clear_drawing();
-        self.my_digits.collection = Some(Collection::default());
+        self.my_digits.collection = Some(Collection::new(rounds));
         self.show(Screen::Draw);
     }
 

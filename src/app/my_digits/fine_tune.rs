@@ -46,7 +46,7 @@ impl App {
         let saved = tuned.saved.as_ref().map(|summary| summary.model_path.clone());
         // My digits says it itself.
         if self.screen != Screen::MyDigits {
-            let offer = saved.is_some().then_some(Offer { label: "Undo", action: Action::UndoFineTune });
+            let offer = saved.is_some().then_some(Offer { label: "Use the previous model", action: Action::UndoFineTune });
             self.show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
         }
         self.my_digits.fine_tuned = Some(FineTuneResult { tuned, before });
@@ -68,6 +68,14 @@ impl App {
         if let Some(FineTuneResult { before, .. }) = self.my_digits.fine_tuned.take() {
             self.notices.retain(|notice| notice.offer.as_ref().is_none_or(|offer| offer.action != Action::UndoFineTune));
             self.use_model(before);
+        }
+    }
+
+    /// My digits says what came of it: a notice that says the same is not needed there.
+    pub(in crate::app) fn withdraw_fine_tuned(&mut self) {
+        if let Some(result) = &self.my_digits.fine_tuned {
+            let said = Message::fine_tuned(&result.tuned);
+            self.notices.retain(|notice| notice.message != said);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Keeping the drawing on the canvas, changing the label of one that is kept, deleting it, and taking that back.
+//! Keeping the drawing on the canvas, changing the label of one that is kept, and deleting it.
 
-use super::{Collection, FileStep, MyDigitsView};
+use super::{Collection, MyDigitsView};
 use crate::app::App;
 use crate::data::my_digits::{Edit, KeptDrawing};
 
 impl MyDigitsView {
     /// Something else is drawn: what was kept before stays as it is.
     pub(in crate::app) const fn drawing_begins(&mut self) {
-        self.just_kept = false;
+        self.just_kept = None;
     }
 }
 
@@ -29,7 +29,7 @@ impl App {
         let Some(kept) = KeptDrawing::new(&self.drawing.ink(), digit) else { return };
         self.change_my_digits(Edit { add: vec![kept], ..Edit::default() });
         self.clear_drawing();
-        self.my_digits.just_kept = true;
+        self.my_digits.just_kept = Some(digit);
         self.collected(true);
     }
 
@@ -50,18 +50,11 @@ impl App {
         self.change_my_digits(Edit { remove: vec![drawing], ..Edit::default() });
     }
 
-    /// Takes the last change of the kept drawings back.
-    pub(in crate::app) fn undo_kept(&mut self) {
-        if let Some(edit) = self.my_digits.undo.pop() {
-            self.my_digits_step(FileStep::Undo(edit.inverse()));
-        }
-    }
-
     /// Takes it back that the last drawing was kept, and puts it on the canvas again; false where something else came after it.
     pub(in crate::app) fn undo_just_kept(&mut self) -> bool {
-        let is_last = self.my_digits.just_kept && self.drawing.strokes().is_empty() && self.my_digits.can_undo();
+        let is_last = self.just_kept().is_some() && self.my_digits.can_undo();
         if is_last {
-            self.my_digits.just_kept = false;
+            self.my_digits.just_kept = None;
             self.undo_kept();
             if let Some(collection) = &mut self.my_digits.collection {
                 collection.go_back();
@@ -70,8 +63,8 @@ impl App {
         is_last
     }
 
-    /// True while the last drawing that was kept can be taken back from Draw.
-    pub fn has_just_kept(&self) -> bool {
-        self.my_digits.just_kept && self.drawing.strokes().is_empty()
+    /// The digit that the last drawing was kept with, while that can be taken back from Draw.
+    pub fn just_kept(&self) -> Option<u8> {
+        self.my_digits.just_kept.filter(|_| self.drawing.strokes().is_empty())
     }
 }

@@ -5,6 +5,7 @@ mod collection;
 mod fine_tune;
 mod keeping;
 mod transfer;
+mod undo;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,9 +21,6 @@ use crate::records::{CLASSES, DrawingAnswer};
 
 pub use collection::Collection;
 pub use fine_tune::FineTuneResult;
-
-/// Changes that can be taken back.
-const UNDONE: usize = 200;
 
 /// A drawing that is kept, as the window shows it.
 #[derive(Clone, Debug)]
@@ -60,9 +58,12 @@ pub struct MyDigitsView {
     version: u64,
     waiting: VecDeque<FileStep>,
     in_progress: bool,
+    /// Changes that can be taken back, the last one at the end.
     undo: Vec<Edit>,
-    /// True until something else is drawn after a drawing was kept.
-    just_kept: bool,
+    /// Changes that were taken back, the last one at the end.
+    redo: Vec<Edit>,
+    /// The digit of the drawing that was kept last, until something else is drawn.
+    just_kept: Option<u8>,
     /// What the model in use makes of each, by its line.
     answers: BTreeMap<Vec<u8>, DrawingAnswer>,
     /// The request in flight, and the lines that it asks about.
@@ -89,11 +90,6 @@ impl MyDigitsView {
         self.version
     }
 
-    /// True if there is a change to take back.
-    pub fn can_undo(&self) -> bool {
-        !self.undo.is_empty()
-    }
-
     /// The places of the drawings of each digit.
     pub fn by_digit(&self) -> [Vec<usize>; CLASSES] {
         let mut places: [Vec<usize>; CLASSES] = Default::default();
@@ -103,24 +99,6 @@ impl MyDigitsView {
             }
         }
         places
-    }
-
-    /// The file is as it was: what was not changed is not taken back, and what was not taken back can still be.
-    fn step_failed(&mut self, step: FileStep) {
-        match step {
-            FileStep::Read => {}
-            FileStep::Change(edit) => {
-                if let Some(place) = self.undo.iter().rposition(|other| *other == edit) {
-                    self.undo.remove(place);
-                }
-                // The canvas's own history brings the drawing back, and the collection asks for it again.
-                self.just_kept = false;
-                if let Some(collection) = self.collection.as_mut().filter(|_| edit.remove.is_empty()) {
-                    collection.go_back();
-                }
-            }
-            FileStep::Undo(edit) => self.undo.push(edit.inverse()),
-        }
     }
 
     /// The digits of which there is no drawing.
@@ -138,12 +116,11 @@ impl App {
     /// Makes a change to it, after those that wait.
     fn change_my_digits(&mut self, edit: Edit) {
         if edit != Edit::default() {
+            self.withdraw_redo();
             let view = &mut self.my_digits;
-            view.just_kept = false;
-            view.undo.push(edit.clone());
-            if view.undo.len() > UNDONE {
-                view.undo.remove(0);
-            }
+            view.just_kept = None;
+            view.redo.clear();
+            view.remember(edit.clone());
             self.my_digits_step(FileStep::Change(edit));
         }
     }

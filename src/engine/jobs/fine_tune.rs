@@ -11,7 +11,7 @@ use crate::math::statistics::error_count;
 use crate::nn::{DeviceContext, ModelFile, Net};
 use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
-use crate::protocol::JobResult;
+use crate::protocol::{JobProgress, JobResult};
 use crate::records::{
     Annotation, BeforeAfter, Calibration, EpochRecord, FineTuned, ModelRef, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
 };
@@ -35,8 +35,9 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     let old = Rehearsal::load(&card.data, card.config.seed, &settings.data_folders, REHEARSED, &mut context.part(0.0, PARTS[0]))?;
     let tuning = FineTuning::new(&card, file, &drawings, &old);
     let parts = [&drawings, &tuning.held_out, &old.validation];
+    let measuring = Instant::now();
     let before = measured(&net, parts, &mut context.part(PARTS[0], PARTS[1]))?;
-    let mut run = Run { context, total: 1, cancelled: false };
+    let mut run = Run { context, total: 1, measuring: measuring.elapsed().as_secs_f32(), cancelled: false };
     let outcome = train::train_from(&tuning.config, &tuning.data, tuning.start(net), &DeviceContext::CPU, None, &mut run)?;
     let TrainOutcome::Trained(trained) = outcome else { return Err(JobError::Cancelled) };
     if run.cancelled {
@@ -99,6 +100,8 @@ fn note_on(root: &Path, folder: &Path, note: String) {
 struct Run<'r, 'q, 'c> {
     context: &'r mut JobContext<'q, 'c>,
     total: u64,
+    /// How long it took to measure the model before, in seconds.
+    measuring: f32,
     cancelled: bool,
 }
 
@@ -123,8 +126,11 @@ impl Observer for Run<'_, '_, '_> {
         Err(Cancelled.into())
     }
 
-    fn step(&mut self, point: StepPoint, _now: Telemetry) {
+    fn step(&mut self, point: StepPoint, now: Telemetry) {
         let share = point.step as f32 / self.total as f32;
-        self.cancelled |= self.context.report(PARTS[1] + (PARTS[2] - PARTS[1]) * share).is_err();
+        let fraction = PARTS[1] + (PARTS[2] - PARTS[1]) * share;
+        // Measuring afterwards takes as long as it did before.
+        let remaining_seconds = Some(now.remaining_seconds + self.measuring);
+        self.cancelled |= self.context.report_progress(JobProgress { fraction, remaining_seconds, ..JobProgress::default() }).is_err();
     }
 }

@@ -1,14 +1,24 @@
 //! Keeping the drawing: with the digit that was recognised, or with the one that it is; and the guided collection.
 
-use eframe::egui::{Align, Button, Event, Key, Layout, Modifiers, RichText, Ui, containers::menu::MenuButton, vec2};
+use eframe::egui::{
+    Align, Button, Event, Key, KeyboardShortcut, Layout, Modifiers, Popup, RichText, Role, Sense, Ui, WidgetInfo, accesskit,
+    containers::menu::MenuButton, vec2,
+};
 
 use crate::app::{Action, App, Collection, Screen};
+use crate::records::Prediction;
 use crate::ui::style;
 
-/// Turns Enter and the digits into actions, unless they are meant for something else: `canvas_focused` is true while the canvas has the focus.
+/// Turns Enter, the digits and, during the guided collection, Escape into actions, unless they are meant for something else: `canvas_focused` is true while the canvas has the focus.
 pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Action>) {
     let ctx = ui.ctx();
-    if ctx.text_edit_focused() || !app.can_keep() {
+    if ctx.text_edit_focused() {
+        return;
+    }
+    if app.my_digits.collection.is_some() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+        return actions.push(Action::StopCollecting);
+    }
+    if !app.can_keep() {
         return;
     }
     // Enter presses the button that has the focus.
@@ -42,6 +52,10 @@ pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
         ui.add_enabled_ui(app.can_keep(), |ui| {
             let (menu, _) = MenuButton::new("It is…").ui(ui, |ui| digits(ui, None, |digit| actions.push(Action::Keep(Some(digit)))));
+            // It belongs to the drawing that was there when it was opened.
+            if !app.can_keep() {
+                Popup::close_id(ui.ctx(), Popup::default_response_id(&menu));
+            }
             let about = "Recognised wrongly: keep the drawing with the digit that it is (or type that digit)";
             menu.on_hover_text(about).on_disabled_hover_text("Draw a digit first");
         });
@@ -71,7 +85,7 @@ pub fn digits(ui: &mut Ui, without: Option<u8>, mut chosen: impl FnMut(u8)) {
 }
 
 /// What the guided collection asks for, in the place of the verdict, in type of this `size`.
-pub fn prompt(ui: &mut Ui, collection: &Collection, size: f32) {
+pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>, size: f32) {
     ui.allocate_ui_with_layout(vec2(ui.available_width(), size * 1.25), Layout::left_to_right(Align::Center), |ui| {
         ui.set_min_height(size * 1.25);
         ui.spacing_mut().item_spacing.x = size * 0.2;
@@ -79,12 +93,38 @@ pub fn prompt(ui: &mut Ui, collection: &Collection, size: f32) {
         ui.vertical(|ui| {
             ui.add_space((ui.available_height() - size * 0.6).max(0.0) / 2.0);
             ui.label(RichText::new(format!("Draw a {}", collection.digit())).size((size * 0.17).max(22.0)));
-            let left = format!("Round {} of 5, {} left", collection.round(), collection.left());
-            ui.label(RichText::new(left).weak());
+            // In the place of how far it is, so that nothing moves; nothing is refused.
+            let doubt = reading.filter(|reading| !reading.is_digit || reading.digit != collection.digit());
+            ui.label(match doubt {
+                Some(reading) if reading.is_digit => RichText::new(format!("Looks like a {} to the model", reading.digit)).strong(),
+                Some(_) => RichText::new("Looks like no digit to the model").strong(),
+                None => {
+                    RichText::new(format!("Round {} of {}, {} left", collection.round(), collection.rounds(), collection.left())).weak()
+                }
+            });
             ui.add(style::progress_bar(ui, collection.fraction()).desired_width(120.0).desired_height(8.0))
                 .accessible_name("Collection progress");
         });
     });
+}
+
+/// Says what the last drawing was kept as, with the way back, in the place of the verdict and in type of this `size`, until something is drawn.
+pub fn kept(ui: &mut Ui, digit: u8, size: f32, actions: &mut Vec<Action>) {
+    let row = ui.allocate_ui_with_layout(vec2(ui.available_width(), size * 1.25), Layout::left_to_right(Align::Center), |ui| {
+        ui.set_min_height(size * 1.25);
+        ui.spacing_mut().item_spacing.x = size * 0.2;
+        ui.label(RichText::new(digit.to_string()).size(size).color(style::palette(ui).line));
+        ui.label(RichText::new(format!("Kept as {digit}")).size((size * 0.17).max(22.0)));
+        let keys = ui.ctx().format_shortcut(&KeyboardShortcut::new(Modifiers::COMMAND, Key::Z));
+        let undo = ui.add(Button::new("Undo keep"));
+        if undo.on_hover_text(format!("Put the drawing back on the canvas, and keep it no longer ({keys})")).clicked() {
+            actions.push(Action::UndoKept);
+        }
+    });
+    let response = ui.interact(row.response.rect, ui.scope_id().with("kept"), Sense::empty());
+    let said = format!("kept as {digit}");
+    response.widget_info(|| WidgetInfo { current_text_value: Some(said.clone()), ..WidgetInfo::labeled(Role::Status, true, "Verdict") });
+    ui.ctx().accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
 }
 
 fn collection_row(ui: &mut Ui, app: &App, collection: &Collection, actions: &mut Vec<Action>) {
@@ -100,7 +140,7 @@ fn collection_row(ui: &mut Ui, app: &App, collection: &Collection, actions: &mut
         if back.on_hover_text("Draw the one before again").clicked() {
             actions.push(Action::PreviousDigit);
         }
-        if ui.button("Stop").on_hover_text("End the collection; what you have drawn is kept").clicked() {
+        if ui.button("Stop").on_hover_text("End the collection; what you have drawn is kept (Escape)").clicked() {
             actions.push(Action::StopCollecting);
         }
     });

@@ -127,12 +127,15 @@ fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, a
     let largest = (ui.available_width() * 0.3).max(*style::VERDICT_LARGE.start());
     let size = (height * 0.155).min(largest).clamp(*style::VERDICT_LARGE.start(), *style::VERDICT_LARGE.end());
     match &app.my_digits.collection {
-        Some(collection) => keep::prompt(ui, collection, size),
+        Some(collection) => keep::prompt(ui, collection, reading, size),
         None if app.image_shown().is_some() && app.number.digits().is_empty() => {
             ui.label(RichText::new("No digit was found in this image").weak());
         }
         None if app.draws_several() || app.number.digits().len() > 1 && app.image_shown().is_some() => number::verdict(ui, app, size),
-        None => verdict::verdict(ui, reading, size),
+        None => match app.just_kept().filter(|_| app.image_shown().is_none()) {
+            Some(digit) => keep::kept(ui, digit, size, actions),
+            None => verdict::verdict(ui, reading, size),
+        },
     }
     if !app.reads_several() {
         keep::row(ui, app, actions);

@@ -3,8 +3,8 @@
 use eframe::egui::{Button, Label, RichText, Ui};
 
 use crate::app::messages::Message;
-use crate::app::{Action, App};
-use crate::text::format::percent;
+use crate::app::{Action, App, Collection};
+use crate::text::format::{percent, remaining};
 use crate::ui::{icons, style};
 
 /// The buttons, or the progress; from the left or the right, as the layout goes.
@@ -17,7 +17,11 @@ pub fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let doing = if running.cancelling {
             "Cancelling…".to_owned()
         } else {
-            format!("Fine-tuning, {}", percent(running.progress.fraction.into(), 0))
+            let done = percent(running.progress.fraction.into(), 0);
+            match running.progress.remaining_seconds {
+                Some(seconds) => format!("Fine-tuning, {done}, {} left", remaining(seconds)),
+                None => format!("Fine-tuning, {done}"),
+            }
         };
         ui.label(RichText::new(doing).weak()).on_hover_text("It learns from your drawings, among images that the model knows");
         return;
@@ -29,8 +33,21 @@ pub fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if button.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
         actions.push(Action::FineTune);
     }
-    if ui.add(style::secondary_button("Draw each digit five times")).on_hover_text("Takes about a minute").clicked() {
-        actions.push(Action::Collect);
+    let usual = Collection::ROUNDS[0];
+    collect(ui, style::secondary_button(collection_name(usual)), usual, actions);
+}
+
+/// What the button for the guided collection with so many rounds is called.
+pub fn collection_name(rounds: usize) -> String {
+    format!("Draw each digit {} times", if rounds == 3 { "three" } else { "five" })
+}
+
+/// The button that starts the guided collection with so many rounds.
+pub fn collect(ui: &mut Ui, button: Button<'_>, rounds: usize, actions: &mut Vec<Action>) {
+    let time = if rounds == 3 { "one to two minutes" } else { "two to three minutes" };
+    let about = format!("{} drawings, {time}", Collection::new(rounds).total());
+    if ui.add(button).on_hover_text(about).clicked() {
+        actions.push(Action::Collect(rounds));
     }
 }
 

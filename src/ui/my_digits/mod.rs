@@ -3,11 +3,11 @@
 mod fine_tune;
 mod tiles;
 
-use eframe::egui::{Align, Button, Layout, ScrollArea, Ui, containers::menu::MenuButton};
+use eframe::egui::{Align, Button, Key, KeyboardShortcut, Layout, Modifiers, ScrollArea, Ui, containers::menu::MenuButton};
 
 use super::image_sheet::ImageSheet;
 use super::{help, style};
-use crate::app::{Action, App, Screen};
+use crate::app::{Action, App, Collection, Screen};
 use crate::records::CLASSES;
 use crate::run_config::SetFormat;
 use crate::text::format::{count, grouped, percent};
@@ -24,6 +24,7 @@ pub struct MyDigitsScreen {
 
 /// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {
+    shortcuts(ui, actions);
     ui.horizontal(|ui| {
         ui.heading("My digits");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -83,7 +84,14 @@ fn figures(ui: &mut Ui, app: &App) {
     if let Some(model) = &app.model_in_use {
         let name = app.model_name(&model.reference);
         let (value, about) = match digits.correct(drawings.iter()) {
-            Some(correct) => (percent(correct as f64 / drawings.len() as f64, 0), format!("{correct} of {}, by {name}", drawings.len())),
+            Some(correct) => {
+                let strange = match digits.not_digits() {
+                    0 => String::new(),
+                    1 => "; 1 looks like no digit".to_owned(),
+                    several => format!("; {several} look like no digit"),
+                };
+                (percent(correct as f64 / drawings.len() as f64, 0), format!("{correct} of {}, by {name}{strange}", drawings.len()))
+            }
             None => ("…".to_owned(), format!("by {name}, which is at work")),
         };
         style::figure(ui, "Recognised", &value, &about);
@@ -112,20 +120,56 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.button("Import…").on_hover_text("Add the drawings of an ink file with labels").clicked() {
         actions.push(Action::ImportInk);
     }
-    let undo = ui.add_enabled(app.my_digits.can_undo(), Button::new("Undo"));
-    if undo.on_hover_text("Take back the last drawing that was kept, changed or deleted").clicked() {
+    // From the right: the one that changes its name is last, so that no other moves.
+    let keys = |modifiers, key| ui.ctx().format_shortcut(&KeyboardShortcut::new(modifiers, key));
+    let (undo_keys, redo_keys) = (keys(Modifiers::COMMAND, Key::Z), keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
+    let redo = ui.add_enabled(app.my_digits.can_redo(), Button::new("Redo"));
+    if redo.on_hover_text(format!("Make the change again that was taken back last ({redo_keys})")).clicked() {
+        actions.push(Action::RedoKept);
+    }
+    let (name, about) = undo_words(app);
+    let undo = ui.add_enabled(app.my_digits.can_undo(), Button::new(name));
+    if undo.on_hover_text(format!("{about} ({undo_keys})")).clicked() {
         actions.push(Action::UndoKept);
     }
 }
 
+/// What would be taken back: the button's name, and in a sentence.
+fn undo_words(app: &App) -> (&'static str, String) {
+    let Some(edit) = app.my_digits.last_change() else { return ("Undo", "Take back the last change of the drawings".to_owned()) };
+    match (edit.remove.as_slice(), edit.add.as_slice()) {
+        ([], [kept]) => ("Undo keep", format!("Keep the last drawing, a {}, no longer", kept.digit)),
+        ([], several) => ("Undo import", format!("Remove the {} that were imported", count(several.len() as u64, "drawing"))),
+        ([deleted], []) => ("Undo delete", format!("Bring the deleted drawing of a {} back", deleted.digit)),
+        ([before, ..], _) => ("Undo change", format!("Make the drawing a {} again", before.digit)),
+    }
+}
+
+/// Undo and redo by keyboard, unless a text field has the focus.
+fn shortcuts(ui: &Ui, actions: &mut Vec<Action>) {
+    if ui.ctx().text_edit_focused() {
+        return;
+    }
+    ui.input_mut(|input| {
+        if input.consume_key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z) || input.consume_key(Modifiers::COMMAND, Key::Y) {
+            actions.push(Action::RedoKept);
+        }
+        if input.consume_key(Modifiers::COMMAND, Key::Z) {
+            actions.push(Action::UndoKept);
+        }
+    });
+}
+
 fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
-    let body = "Draw each digit five times, which takes a minute. Or in Draw, press Enter when a digit was recognised correctly, and type the digit \
+    let body = "Draw each digit three times: 30 drawings, one to two minutes. Or in Draw, press Enter when a digit was recognised correctly, and type the digit \
                 that it is when it was not. Inkling can then fine-tune its model on your handwriting. Your drawings stay on this machine.";
     style::empty_state(ui, "No drawings yet", body);
     ui.vertical_centered(|ui| {
-        if ui.add(style::primary_button(ui, "Draw each digit five times")).clicked() {
-            actions.push(Action::Collect);
-        }
+        let [usual, more] = Collection::ROUNDS;
+        let primary = style::primary_button(ui, fine_tune::collection_name(usual));
+        fine_tune::collect(ui, primary, usual, actions);
+        ui.add_space(style::GAP / 2.0);
+        fine_tune::collect(ui, style::secondary_button(fine_tune::collection_name(more)), more, actions);
         ui.add_space(style::GAP / 2.0);
         if ui.add(style::secondary_button("Go to Draw")).clicked() {
             actions.push(Action::Show(Screen::Draw));

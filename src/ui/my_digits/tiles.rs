@@ -1,4 +1,4 @@
-//! The drawings by digit. A click on one opens what can be done with it; those that are recognised wrongly are crossed.
+//! The drawings by digit. A click on one opens what can be done with it; those that are recognised wrongly, or as no digit, are crossed.
 
 use eframe::egui::{Align, Layout, Popup, Rect, Response, RichText, Stroke, TextStyle, Ui, Vec2, vec2};
 
@@ -102,6 +102,7 @@ fn tile(ui: &mut Ui, app: &App, sheet: &ImageSheet, (index, side): (usize, f32),
     let wrong = app.my_digits.is_wrong(drawing);
     let said = match app.my_digits.answer(drawing) {
         None => String::new(),
+        Some(answer) if !answer.is_digit => "not a digit".to_owned(),
         Some(answer) if wrong => format!("read as {}", answer.digit),
         Some(_) => "recognised".to_owned(),
     };
