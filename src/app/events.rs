@@ -99,6 +99,9 @@ impl App {
                 if let ModelRef::File(path) = &model.reference {
                     self.settings.last_model = Some(path.clone());
                 }
+                if model.reference == ModelRef::Starter {
+                    self.starter_model = Some(model.clone());
+                }
                 self.model_in_use = Some(model);
                 if other {
                     self.my_digits.forget_answers();

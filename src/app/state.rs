@@ -89,6 +89,8 @@ pub struct App {
     pub my_digits: MyDigitsView,
     /// The model used for drawings.
     pub model_in_use: Option<ModelInfo>,
+    /// The starter model, once it has been in use: the engine begins with it.
+    pub starter_model: Option<ModelInfo>,
     /// Interrupted runs that can be resumed, newest first.
     pub interrupted: Vec<InterruptedRun>,
     /// Finished runs, newest first, once listed.
@@ -166,6 +168,7 @@ impl App {
             recent_drawings: RecentDrawings::default(),
             my_digits: MyDigitsView::default(),
             model_in_use: None,
+            starter_model: None,
             interrupted: Vec::new(),
             runs: None,
             thumbnails: BTreeMap::new(),

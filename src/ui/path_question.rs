@@ -5,7 +5,7 @@ use eframe::egui::{Id, Key, Label, Modal, RichText, TextEdit, Ui};
 use super::style;
 use crate::app::{Action, App};
 
-/// Shows it while it is asked: Enter confirms, Escape cancels.
+/// Shows it while it is asked: Enter confirms, Escape cancels. A click beside it does not: what was typed would be lost.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(question) = &app.path_question else { return };
     let modal = Modal::new(Id::unique("path")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
@@ -35,7 +35,7 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         })
         .inner
     });
-    if modal.inner || modal.should_close() {
+    if modal.inner || style::escaped(&modal) {
         actions.push(Action::ClosePathQuestion);
     }
 }

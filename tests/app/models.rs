@@ -99,6 +99,34 @@ fn a_deleted_model_comes_back_with_its_name() {
 }
 
 #[test]
+fn the_starter_model_takes_the_place_of_a_deleted_one_until_it_is_restored() {
+    let (mut app, mut engine) = app();
+    let saved = save(&engine, &trained(1));
+    list(&mut app);
+    let model = ModelRef::File(saved.model_path.clone());
+    app.apply(Action::UseModel(model.clone()));
+    app.apply(Action::ShowResults(saved.folder.clone()));
+    engine.serve();
+    app.poll();
+    assert!(app.is_in_use(&model) && app.results.is_some());
+
+    app.apply(Action::DeleteRun(saved.folder.clone()));
+    wait_for(&mut app, |app| app.runs.as_ref().is_some_and(Vec::is_empty));
+    engine.serve();
+    app.poll();
+    assert!(app.is_in_use(&ModelRef::Starter) && app.starter_model.is_some());
+    assert!(app.results.is_none(), "its accuracy is not another model's");
+    assert_eq!(app.settings.last_model, None);
+
+    app.apply(Action::RestoreRun(saved.folder));
+    wait_for(&mut app, |app| app.results.is_some());
+    engine.serve();
+    app.poll();
+    assert!(app.is_in_use(&model));
+    assert_eq!(app.results.as_ref().map(|results| results.model.reference.clone()), Some(model));
+}
+
+#[test]
 fn each_run_has_a_curve_in_the_list() {
     let (mut app, engine) = app();
     let long = save(&engine, &trained(3));

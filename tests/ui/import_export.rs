@@ -97,7 +97,7 @@ fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
         assert_eq!(refuse(&mut harness), Some(confirmed));
         assert!(harness.query_by_label_contains("/tmp/digits.onnx, /tmp/predict.py").is_some());
         if confirmed == Replace::Nothing {
-            harness.get_by_label("Keep").click();
+            harness.get_by_label("Cancel").click();
             harness.run();
             assert_eq!(refuse(&mut harness), None);
         } else {

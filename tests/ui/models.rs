@@ -8,11 +8,11 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, Screen};
 use inkling::records::{Annotation, EpochRecord, ModelRef, RunSummary};
-use inkling::run_config::{ModelKind, RunConfig};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
 use inkling::runs::{RunEntry, RunError, Store};
 
 use crate::fake_engine::summary;
-use crate::ui::stage::{Panel, Stage, stage};
+use crate::ui::stage::{Panel, Stage, serve, stage};
 
 fn finished(folder: &str, stopped: bool) -> RunEntry {
     let record = EpochRecord {
@@ -47,9 +47,68 @@ fn without_runs_the_starter_model_is_offered_and_training_suggested() {
     harness.get_by_label("Train a model").click();
     harness.run();
     assert_eq!(harness.state().app.screen, Screen::Train);
-    harness.get_by_label("Use for drawing").click();
+    assert!(harness.query_by_label("Use for drawing").is_none(), "it is in use");
+    harness.get_by_label("In use for drawing").click();
     harness.run();
-    assert!(harness.state().done.contains(&Action::DrawWith(ModelRef::Starter)));
+    assert_eq!(harness.state().app.screen, Screen::Draw);
+}
+
+#[test]
+fn the_starter_model_has_its_details_while_another_is_in_use() {
+    let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", false)]);
+    harness.get_by_label("Use for drawing").click();
+    serve(&mut harness);
+    assert!(harness.query_by_label("In use for drawing").is_some());
+    harness.get_by_label_contains("Starter model, Included with Inkling").click();
+    harness.run();
+    assert!(harness.query_by_label("29,000").is_some(), "its parameters");
+    assert!(harness.query_by_label("Use for drawing").is_some());
+}
+
+#[test]
+fn why_there_is_no_test_accuracy_is_told_as_it_is() {
+    for (stopped, words) in [
+        (true, "not evaluated because the run was stopped; open Results to evaluate it"),
+        (false, "not evaluated; open Results to evaluate it"),
+    ] {
+        let mut entry = finished("runs/one", stopped);
+        let mut run = entry.summary.unwrap();
+        run.test = None;
+        entry.summary = Ok(run);
+        assert!(listing([1280.0, 900.0], vec![entry]).query_by_label(words).is_some(), "{words}");
+    }
+}
+
+#[test]
+fn a_model_of_mixed_data_says_what_each_accuracy_was_measured_on() {
+    let mut entry = finished("runs/one", false);
+    let mut run = entry.summary.unwrap();
+    run.config.data = DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist));
+    let data = run.config.data.label();
+    entry.summary = Ok(run);
+    let harness = listing([1280.0, 900.0], vec![entry]);
+    assert!(harness.query_by_label_contains("), on MNIST").is_some());
+    assert!(harness.query_by_label(&format!("92.00 %, on {data}")).is_some());
+}
+
+#[test]
+fn a_click_beside_a_dialog_keeps_what_was_typed() {
+    let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", false)]);
+    harness.get_by_label("Rename…").click();
+    harness.run();
+    harness.get_by_role_and_label(Role::TextInput, "Name").type_text("Best one");
+    harness.run();
+    let button =
+        |pressed| Event::PointerButton { pos: [8.0, 890.0].into(), button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE };
+    for event in [Event::PointerMoved([8.0, 890.0].into()), button(true), button(false)] {
+        harness.input_mut().events.push(event);
+        harness.step();
+    }
+    harness.run();
+    assert!(harness.query_by_label("Name and note").is_some());
+    harness.key_press(Key::Escape);
+    harness.run();
+    assert!(harness.query_by_label("Name and note").is_none());
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! Changes to saved models: naming, describing and starring them, deleting them, and restoring them until the window closes.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
+use crate::app::models::ResultsView;
 use crate::app::notice::{Offer, Severity};
-use crate::records::Annotation;
+use crate::records::{Annotation, ModelRef};
 use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
 
 /// A change to the run in a folder.
@@ -32,6 +33,17 @@ pub enum Change {
 pub struct Changes {
     waiting: VecDeque<Change>,
     in_progress: bool,
+    /// Where deleted models were used, by the folders they had.
+    used: BTreeMap<PathBuf, Used>,
+}
+
+/// Where a model was used when it was deleted, for when it is restored.
+#[derive(Debug)]
+struct Used {
+    /// It, if it recognised drawings.
+    in_use: Option<ModelRef>,
+    /// Its results, if they were shown.
+    results: Option<ResultsView>,
 }
 
 impl Change {
@@ -116,15 +128,40 @@ impl App {
             (_, Err(error)) => self.show_problem(&error.into()),
             (Change::Delete { folder, title }, Ok(())) => {
                 self.runs.iter_mut().for_each(|runs| runs.retain(|run| run.folder != folder));
+                self.withdraw(&folder);
                 let offer = Offer { label: "Undo", action: Action::RestoreRun(folder) };
                 self.show_notice_with(Severity::Info, Message::run_deleted(&title), Some(offer));
             }
-            (Change::Annotate(..) | Change::Restore(_), Ok(())) => {}
+            (Change::Restore(folder), Ok(())) => self.use_restored(&folder),
+            (Change::Annotate(..), Ok(())) => {}
         }
         self.make_next_change();
         if !self.changes.are_pending() {
             // As it is on the disk: a change may have failed, and a list that was read meanwhile may lack it.
             self.list_finished();
+        }
+    }
+
+    /// The model in this folder is gone: the starter model takes its place, and its results are not shown any more.
+    fn withdraw(&mut self, folder: &Path) {
+        let is_gone = |model: &ModelRef| matches!(model, ModelRef::File(file) if file.parent() == Some(folder));
+        let in_use = self.model_in_use.as_ref().map(|model| model.reference.clone()).filter(is_gone);
+        let results = self.results.take_if(|results| is_gone(&results.model.reference));
+        if in_use.is_some() {
+            self.use_model(ModelRef::Starter);
+        }
+        self.changes.used.insert(folder.to_owned(), Used { in_use, results });
+    }
+
+    /// The model in this folder is back: it is used as it was before, unless another one was chosen or evaluated meanwhile.
+    fn use_restored(&mut self, folder: &Path) {
+        let Some(Used { in_use, results }) = self.changes.used.remove(folder) else { return };
+        let untouched = self.model_in_use.as_ref().is_none_or(|model| model.reference == ModelRef::Starter);
+        if let Some(model) = in_use.filter(|_| untouched) {
+            self.use_model(model);
+        }
+        if self.results.is_none() {
+            self.results = results;
         }
     }
 }

@@ -22,6 +22,11 @@ impl App {
         }
     }
 
+    /// True if this model recognises the drawings at present.
+    pub fn is_in_use(&self, reference: &ModelRef) -> bool {
+        self.model_in_use.as_ref().is_some_and(|model| model.reference == *reference)
+    }
+
     /// The name of the model in this file, if it belongs to a saved run.
     pub fn saved_model_name(&self, file: &Path) -> Option<&str> {
         let folder = file.parent()?;

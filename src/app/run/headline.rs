@@ -25,7 +25,12 @@ impl RunView {
                 name: "Test accuracy",
                 value: percent(test.accuracy, 2),
                 measured: format!("on {} images", grouped(test.images)),
-                about: "Share of the test images classified correctly. The network never saw them during training.",
+                about: if self.config.data.sources().len() > 1 {
+                    "Share of the test images classified correctly. They come from the first data set alone, validation images from every one: \
+                     the two accuracies are measured on different images."
+                } else {
+                    "Share of the test images classified correctly. The network never saw them during training."
+                },
             });
         }
         let record = ended.map_or(self.history.epochs.last(), |summary| summary.kept());

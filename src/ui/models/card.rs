@@ -41,18 +41,15 @@ struct Card<'a> {
 /// A finished run's card.
 pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response {
     let card = match &entry.summary {
-        Ok(summary) => {
-            let reference = ModelRef::File(summary.model_path.clone());
-            Card {
-                title: &entry.title,
-                line: line(entry, summary),
-                annotation: entry.annotation.clone(),
-                accuracy: best_accuracy(summary),
-                curve: app.thumbnail(&entry.folder),
-                in_use: app.model_in_use.as_ref().is_some_and(|reader| reader.reference == reference),
-                broken: false,
-            }
-        }
+        Ok(summary) => Card {
+            title: &entry.title,
+            line: line(entry, summary),
+            annotation: entry.annotation.clone(),
+            accuracy: best_accuracy(summary),
+            curve: app.thumbnail(&entry.folder),
+            in_use: app.is_in_use(&ModelRef::File(summary.model_path.clone())),
+            broken: false,
+        },
         Err(_) => Card {
             title: &entry.title,
             line: "damaged".to_owned(),
@@ -68,7 +65,7 @@ pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response
 
 /// The starter model's card.
 pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
-    let in_use = app.model_in_use.as_ref().is_some_and(|reader| reader.reference == ModelRef::Starter);
+    let in_use = app.is_in_use(&ModelRef::Starter);
     let title = app.model_name(&ModelRef::Starter);
     let card = Card {
         title: &title,

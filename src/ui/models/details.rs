@@ -10,7 +10,7 @@ use crate::app::{Action, App, Screen};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::records::{ModelRef, RunSummary};
-use crate::run_config::{OptimizerKind, RunConfig};
+use crate::run_config::{DataSource, OptimizerKind, RunConfig};
 use crate::runs::RunEntry;
 use crate::text::format::{count, duration, file_size, grouped, percent, plain};
 use crate::text::visible;
@@ -18,6 +18,10 @@ use crate::ui::style;
 
 /// The Export button's tooltip.
 const EXPORT: &str = "Export as ONNX, PyTorch, safetensors, a candle program, a model card or a report";
+
+/// What the button says of a model that could recognise drawings, and of the one that does.
+pub const USE: &str = "Use for drawing";
+pub const IN_USE: &str = "In use for drawing";
 
 /// From this width on, in points, the settings stand beside the results.
 const TWO_COLUMNS: f32 = 940.0;
@@ -31,7 +35,7 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading(app.model_name(&ModelRef::Starter));
     ui.label("A small model, included with Inkling so that you can draw before training a model of your own.");
     ui.add_space(style::GAP / 2.0);
-    if let Some(reader) = app.model_in_use.as_ref().filter(|reader| reader.reference == ModelRef::Starter) {
+    if let Some(reader) = &app.starter_model {
         facts(ui, "starter facts", |fact| {
             fact("Network", reader.kind.label().to_owned());
             fact("Training data", reader.data.label());
@@ -43,14 +47,23 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.add_space(style::GAP / 2.0);
     }
     ui.horizontal_wrapped(|ui| {
-        if ui.add(style::primary_button(ui, "Use for drawing")).clicked() {
-            actions.push(Action::DrawWith(ModelRef::Starter));
-        }
+        use_button(ui, app, ModelRef::Starter, actions);
         if ui.button("Export…").on_hover_text(EXPORT).clicked() {
             actions.push(Action::OpenExport(ModelRef::Starter));
         }
     });
     export::show(ui, app, &ModelRef::Starter, actions);
+}
+
+/// The button that has this model recognise drawings, or that says that it does; both lead to the canvas.
+fn use_button(ui: &mut Ui, app: &App, model: ModelRef, actions: &mut Vec<Action>) {
+    if app.is_in_use(&model) {
+        if ui.button(IN_USE).on_hover_text("Go to Draw").clicked() {
+            actions.push(Action::Show(Screen::Draw));
+        }
+    } else if ui.add(style::primary_button(ui, USE)).clicked() {
+        actions.push(Action::DrawWith(model));
+    }
 }
 
 /// A run that cannot be loaded, and why.
@@ -116,9 +129,7 @@ fn column(ui: &mut Ui, width: f32, fill: impl FnOnce(&mut Ui)) {
 
 fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
-        if ui.add(style::primary_button(ui, "Use for drawing")).clicked() {
-            actions.push(Action::DrawWith(ModelRef::File(summary.model_path.clone())));
-        }
+        use_button(ui, app, ModelRef::File(summary.model_path.clone()), actions);
         if !summary.epochs.is_empty() {
             let curves = ui.add_enabled(!app.is_training(), Button::new("Curves"));
             let about = "Loss and accuracy during training, on the Train screen";
@@ -166,21 +177,22 @@ fn before_deleting(ui: &mut Ui, entry: &RunEntry, question: &str, confirming: &m
 }
 
 fn figures(ui: &mut Ui, summary: &RunSummary) {
+    // Validation images come from every data set, test images from the first: of a mixed one they are not the same measure.
+    let mixed = summary.config.data.sources().len() > 1;
+    let measured_on = |data: String| if mixed { format!(", on {data}") } else { String::new() };
     facts(ui, "figures", |fact| {
         if let Some(test) = &summary.test {
             let right = (test.accuracy * test.images as f64).round() as u64;
             let (low, high) = wilson_interval(right, test.images);
-            fact("Test accuracy", format!("{} (95 % CI {} to {})", percent(test.accuracy, 2), percent(low, 2), percent(high, 2)));
+            let test_set = summary.config.data.sources().first().map(DataSource::label).unwrap_or_default();
+            let value = format!("{} (95 % CI {} to {})", percent(test.accuracy, 2), percent(low, 2), percent(high, 2));
+            fact("Test accuracy", value + &measured_on(test_set));
         } else {
-            let why = if summary.epochs.is_empty() {
-                "not evaluated yet; open Results to evaluate it"
-            } else {
-                "not evaluated because the run was stopped"
-            };
-            fact("Test accuracy", why.to_owned());
+            let stopped = if summary.stopped { " because the run was stopped" } else { "" };
+            fact("Test accuracy", format!("not evaluated{stopped}; open Results to evaluate it"));
         }
         if let Some(record) = summary.kept() {
-            fact("Validation accuracy", percent(f64::from(record.validation_accuracy), 2));
+            fact("Validation accuracy", percent(f64::from(record.validation_accuracy), 2) + &measured_on(summary.config.data.label()));
         }
         fact("Parameters", grouped(summary.plan.parameters));
         // Weights are stored as 32-bit floats in every precision.

@@ -38,7 +38,7 @@ impl Editor {
     }
 }
 
-/// Shows the dialog while it is open: Enter saves, Escape cancels.
+/// Shows the dialog while it is open: Enter saves, Escape cancels. A click beside it does not: what was typed would be lost.
 pub fn show(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec<Action>) {
     let Some(open) = editor else { return };
     let modal = Modal::new(Id::unique("name and note")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
@@ -64,7 +64,7 @@ pub fn show(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec<A
         })
         .inner
     });
-    if modal.inner || modal.should_close() {
+    if modal.inner || style::escaped(&modal) {
         *editor = None;
     }
 }

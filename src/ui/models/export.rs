@@ -28,7 +28,8 @@ pub fn show(ui: &mut Ui, app: &App, model: &ModelRef, actions: &mut Vec<Action>)
             written(ui, report);
         }
         ui.add_space(style::GAP / 2.0);
-        ui.vertical(|ui| match &view.preview {
+        // What was written has the name that was chosen.
+        ui.vertical(|ui| match view.written.as_ref().or(view.preview.as_ref()) {
             Some(preview) => contents(ui, preview, view.spec.format),
             None => drop(ui.label(style::hint("Preparing the preview…"))),
         });
@@ -80,7 +81,7 @@ fn replace(ui: &mut Ui, in_the_way: &InTheWay, actions: &mut Vec<Action>) {
         if ui.add(style::secondary_button("Replace")).clicked() {
             actions.push(Action::ReplaceExported(true));
         }
-        if ui.add(style::secondary_button("Keep")).on_hover_text("Write nothing").clicked() {
+        if ui.add(style::secondary_button("Cancel")).on_hover_text("Nothing is written").clicked() {
             actions.push(Action::ReplaceExported(false));
         }
     });

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use eframe::egui::{Label, RichText, Ui};
 
 use super::confirm_delete;
-use crate::app::{Action, App};
+use crate::app::{Action, App, Phase};
 use crate::runs::InterruptedRun;
 use crate::text::format::{local_time, percent};
 use crate::ui::{icons, style};
@@ -30,7 +30,11 @@ fn card(ui: &mut Ui, app: &App, run: &InterruptedRun, confirming: &mut Option<Pa
             .last()
             .map_or_else(String::new, |record| format!(", validation accuracy {}", percent(f64::from(record.validation_accuracy), 2)));
         let saved = format!("saved after {} of {}{validation}", card.position(), card.config.epochs);
-        ui.add(Label::new(style::hint(format!("Interrupted on {} · {saved}", local_time(&card.made_at)))).wrap());
+        // The checkpoint alone does not tell; the run in this window does.
+        let was_stopped = app.run.as_ref().is_some_and(|last| last.phase == Phase::Discarded)
+            && app.interrupted_checkpoint().is_some_and(|last| last.folder == run.folder);
+        let how = if was_stopped { "Stopped" } else { "Interrupted" };
+        ui.add(Label::new(style::hint(format!("{how} on {} · {saved}", local_time(&card.made_at)))).wrap());
         ui.horizontal(|ui| {
             let resume = ui.add_enabled(!app.is_training(), style::primary_button(ui, "Resume"));
             let about = "Resumes from where the run was last saved and gives the same weights as an uninterrupted run";

@@ -175,7 +175,11 @@ fn context_menu(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, 
     let (folder, model) = (&entry.folder, ModelRef::File(summary.model_path.clone()));
     let training = app.is_training();
     for (label, enabled, action) in [
-        ("Use for drawing", true, Action::DrawWith(model.clone())),
+        if app.is_in_use(&model) {
+            (details::IN_USE, true, Action::Show(Screen::Draw))
+        } else {
+            (details::USE, true, Action::DrawWith(model.clone()))
+        },
         ("Show curves", !training && !summary.epochs.is_empty(), Action::ShowCurves(folder.clone())),
         ("Show results", true, Action::ShowResults(folder.clone())),
         ("Fine-tune", !training, Action::TrainFurther(folder.clone())),

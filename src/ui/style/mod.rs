@@ -4,8 +4,8 @@ mod palette;
 mod theme;
 
 use eframe::egui::{
-    Button, Color32, Context, CornerRadius, Frame, Label, Margin, Memory, Painter, ProgressBar, Rect, Response, RichText, Sense, Stroke,
-    StrokeKind, Ui, Vec2, WidgetText, vec2,
+    Button, Color32, Context, CornerRadius, Frame, Key, Label, Margin, Memory, ModalResponse, Modifiers, Painter, ProgressBar, Rect,
+    Response, RichText, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetText, vec2,
 };
 
 pub use self::palette::{Palette, on_white, palette, readable_on};
@@ -108,6 +108,12 @@ fn beside_problem_icon(ui: &mut Ui, text: RichText) -> Response {
         ui.add(Label::new(text).wrap())
     })
     .inner
+}
+
+/// True once Escape was pressed in this dialog. Unlike [`ModalResponse::should_close`] it is false for a click beside the dialog.
+pub fn escaped<T>(dialog: &ModalResponse<T>) -> bool {
+    let takes_keys = dialog.is_top_modal && !dialog.any_popup_open;
+    takes_keys && dialog.response.ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
 }
 
 /// The same as a link, to where the value can be changed.
