@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use inkling::engine::{EngineHandle, EngineSettings, read, recv_handshake, send_handshake, this_machine, write};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event};
-use inkling::records::RunSummary;
+use inkling::records::{JobId, ModelRef, RunSummary};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
 use inkling::runs::{Checkpoints, Store};
 use tempfile::TempDir;
@@ -141,12 +141,27 @@ fn a_run_that_is_interrupted_says_where_it_can_be_resumed() {
 }
 
 #[test]
+fn a_resumed_run_recognises_drawings_from_its_start() {
+    let home = Home::new();
+    let engine = in_thread(home.settings());
+    engine.send(train(1, &home.config(), None));
+    until(&engine, |event| is_epoch(&event).then_some(()));
+    engine.send(Command::Interrupt);
+    until(&engine, |event| failure(event, 1));
+    let engine = in_thread(home.settings());
+    engine.send(train(2, &home.config(), Some(home.interrupted())));
+    until(&engine, |event| matches!(event, Event::Started { .. }).then_some(()));
+    let next = engine.recv();
+    assert!(matches!(&next, Some(Event::ModelInUse(model)) if model.reference == ModelRef::Training(JobId(2))), "{next:?}");
+}
+
+#[test]
 fn a_paused_run_can_be_interrupted() {
     let home = Home::new();
     let engine = in_thread(home.settings());
     engine.send(train(1, &home.config(), None));
     until(&engine, |event| is_epoch(&event).then_some(()));
-    engine.send(Command::Pause(inkling::records::JobId(1)));
+    engine.send(Command::Pause(JobId(1)));
     until(&engine, |event| matches!(event, Event::Paused(_)).then_some(()));
     engine.send(Command::Interrupt);
     until(&engine, |event| failure(event, 1));

@@ -138,8 +138,11 @@ impl Observer for ObservedRun<'_, '_, '_> {
     ) {
         let (run, folder) = (self.context.id, self.writer.folder().to_owned());
         self.send(Event::Started { run, plan: plan.clone(), before: before.to_vec(), curve: curve.to_vec(), position, folder });
-        // Nothing was learned yet, or not this time: whoever wants to may use it.
         self.offer_weights(net, before.last());
+        // A resumed run has learned already; of a new one, whoever wants to may use the weights at once.
+        if position.total_steps() >= FIRST_STEPS.into() {
+            self.follow_weights();
+        }
         if self.watched {
             let probe = LearningProbe::new(validation, self.config.seed);
             self.send(Event::HeldOut { run: self.context.id, images: probe.images() });
