@@ -1,22 +1,21 @@
 //! One-sentence descriptions of presets, networks and other choices.
 
-use crate::run_config::{Augmentation, DataSource, DataSpec, ModelKind, NamedSet, OptimizerKind, Preset, RunConfig, ScheduleKind};
+use crate::app::expected_accuracy;
+use crate::run_config::{Augmentation, DataSpec, ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
 use crate::text::format::count;
 
-/// What a preset is for, with its network and epochs. Accuracies were measured on MNIST, and stand beside no other data.
+/// What a preset is for, with its network and epochs, and the accuracy to expect on this data where it was measured.
 pub fn preset(preset: Preset, data: &DataSpec) -> String {
-    let about = match (preset, *data == DataSpec::single(DataSource::Named(NamedSet::Mnist))) {
-        (Preset::QuickLook, _) => "A short run to see how training works.",
-        (Preset::OneEpoch, true) => "About 99 % on MNIST in a single epoch.",
-        (Preset::OneEpoch, false) => "As accurate as a single epoch can be.",
-        (Preset::Balanced, true) => "Accurate and still quick: about 99.6 % on MNIST.",
-        (Preset::Balanced, false) => "Accurate and still quick.",
-        (Preset::Best, _) => "A larger network and more epochs, for the highest accuracy.",
-        (Preset::Compact, true) => "Fewer than 10,000 parameters, and about 99.4 % on MNIST.",
-        (Preset::Compact, false) => "Fewer than 10,000 parameters, and almost as accurate as the larger networks.",
+    let about = match preset {
+        Preset::QuickLook => "A short run to see how training works.",
+        Preset::OneEpoch => "As accurate as a single epoch can be.",
+        Preset::Balanced => "Accurate and still quick.",
+        Preset::Best => "A larger network and more epochs, for the highest accuracy.",
+        Preset::Compact => "Fewer than 10,000 parameters, and almost as accurate as the larger networks.",
     };
+    let accuracy = expected_accuracy(preset, data).map_or_else(String::new, |accuracy| format!(" About {accuracy} on {}.", data.label()));
     let RunConfig { model, epochs, .. } = RunConfig::preset(preset);
-    format!("{about} {}, {}.", model.label(), count(u64::from(epochs), "epoch"))
+    format!("{about}{accuracy} {}, {}.", model.label(), count(u64::from(epochs), "epoch"))
 }
 
 /// What a network is.
