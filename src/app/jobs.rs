@@ -215,7 +215,8 @@ impl App {
                 let stopped = phase == Phase::Discarded;
                 self.end_run(ended.id, phase);
                 self.list_interrupted();
-                if stopped && self.interrupted_checkpoint().is_some() {
+                // Train says it above the curves, with a button to resume it.
+                if stopped && self.screen != Screen::Train && self.interrupted_checkpoint().is_some() {
                     self.show_notice(Severity::Info, Message::stopped_unfinished());
                 }
             }

@@ -1,10 +1,10 @@
 //! What a run makes of its held-out images, as the window knows it.
 
-use inkling::app::{Action, App, DigitCount, blocks};
+use inkling::app::{Action, App, DigitCount, Field, blocks};
 use inkling::nn::parameter_count;
 use inkling::protocol::Event;
 use inkling::records::{JobId, ModelInfo, ModelRef};
-use inkling::run_config::{Activation, ModelKind, RunConfig};
+use inkling::run_config::{Activation, ModelKind, Preset, RunConfig};
 
 use crate::fake_engine::{FakeEngine, app, held_out, learning, starter};
 
@@ -95,6 +95,13 @@ fn samples_of_the_chosen_data_are_shown_before_the_first_run() {
     let outline = app.run_outline();
     assert_eq!(outline[0], "2 epochs over 55,000 images, 100 images a step: 1,100 steps.");
     assert_eq!(outline[1], "5,000 held-out images measure it after each epoch, 10,000 test images once at the end.");
+    // Of settings that cannot be there is no plan, but what is wrong with them.
+    app.apply(Action::Type(Field::Epochs, "999999999".to_owned()));
+    app.apply(Action::Type(Field::BatchSize, "abc".to_owned()));
+    let outline = app.run_outline().join(" ");
+    assert!(!outline.contains("steps") && outline.contains("“abc” is not valid for the batch size."), "{outline}");
+    assert!(outline.contains("The number of epochs is out of range (got 999999999)."), "{outline}");
+    app.apply(Action::ApplyPreset(Preset::OneEpoch));
     // What cannot be loaded has none; Start says why.
     let data = "no/such/folder".parse().unwrap();
     app.apply(Action::Configure(Box::new(RunConfig { data, ..RunConfig::default() })));

@@ -72,6 +72,7 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
     engine.train(3);
     window.run_steps(3);
     let id = window.state().app().run.as_ref().unwrap().id;
+    window.get_by_label_contains("if you stop now, there is no model, but you can resume the run");
     window.get_by_label("Stop").click();
     window.run_steps(3);
     let position = RunPosition { epochs: 0, steps: 3, steps_per_epoch: 10 };
@@ -79,9 +80,11 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
     engine.send(cancelled(id));
     window.run_steps(3);
     assert_eq!(window.state().app().run.as_ref().unwrap().phase, Phase::Discarded);
-    window.get_all_by_label("Stopped before the first epoch was complete; you can resume it").next().expect("the run's state");
-    window.get_by_label_contains("It was saved after step 3 of epoch 1 of");
-    window.get_by_label("Resume training").click();
+    window.get_all_by_label_contains("Stopped, epoch 1 of").next().expect("the run's state");
+    assert!(window.state().app().notices.is_empty(), "it is said once, above the curves");
+    window.get_by_label_contains("No epoch was complete, so there is no model yet. It was saved after step 3 of epoch 1 of");
+    assert_eq!(window.query_all_by_label("Resume in epoch 1").count(), 2, "both buttons have one name");
+    window.get_all_by_label("Resume in epoch 1").next().expect("a button").click();
     window.run_steps(3);
     assert!(window.state().app().is_training());
 }

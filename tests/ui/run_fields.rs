@@ -56,6 +56,17 @@ fn a_folder_without_a_data_set_is_said_as_soon_as_it_is_chosen() {
 }
 
 #[test]
+fn every_setting_that_keeps_a_run_from_starting_is_named() {
+    let mut window = configured(|_| ());
+    for field in [Field::Epochs, Field::BatchSize] {
+        window.state_mut().apply(Action::Type(field, "abc".to_owned()));
+    }
+    window.run_steps(3);
+    window.get_by_label("Cannot start. “abc” is not valid for the number of epochs.");
+    assert!(window.query_all_by_label("“abc” is not valid for the batch size.").next().is_some());
+}
+
+#[test]
 fn what_cannot_start_leads_to_its_field_by_pointer_and_keys() {
     for by_key in [false, true] {
         let mut window = configured(|config| config.momentum = 0.9);

@@ -220,7 +220,7 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
     assert_eq!((config.clip_norm, config.weight_averaging, config.early_stopping, config.threads), (None, None, None, None));
     assert!(!window.get_by_label("Start").accesskit_node().is_disabled());
     empty(&mut window, "Epochs");
-    window.get_all_by_label_contains("A number is missing").next().expect("epochs cannot be left out");
+    window.get_all_by_label_contains("The number of epochs is missing").next().expect("epochs cannot be left out");
 }
 
 #[test]

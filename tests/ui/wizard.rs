@@ -3,12 +3,12 @@
 use eframe::egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Checked, Phase, WizardStep};
-use inkling::protocol::Job;
+use inkling::protocol::{Job, JobResult};
 use inkling::run_config::{DataSource, Precision, Preset, RunConfig};
 
 use super::window::{first_launch, until, usual};
 use crate::fake_engine::Answers;
-use crate::jobs::submitted;
+use crate::jobs::{done, submitted};
 
 #[test]
 fn enter_alone_leads_through_every_page() {
@@ -125,6 +125,62 @@ fn a_folder_that_is_chosen_is_learned_from() {
     window.get_by_label("Built-in digits").click();
     window.run_steps(3);
     assert_eq!(window.state().app().config.data.sources(), [DataSource::Builtin]);
+}
+
+#[test]
+fn a_folder_without_a_data_set_is_said_at_once_and_the_last_page_offers_other_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, _engine) = first_launch(Answers { folder: Some(folder.path().to_owned()), ..Answers::default() });
+    window.get_by_label("Data").click();
+    window.run_steps(3);
+    window.get_by_label("Choose a folder…").click();
+    until(&mut window, "the folder is looked at", |app| !app.validation_errors().is_empty());
+    let reason = window.state().app().validation_errors()[0].message.to_string();
+    window.get_by_label(&reason);
+    window.get_by_label("Ready").click();
+    window.run_steps(3);
+    window.get_by_label(&reason);
+    assert!(window.query_by_label_contains("The next run trains on").is_none());
+    assert!(window.query_by_label_contains("Start training").is_none());
+    window.get_by_label("Choose other data").click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().wizard, Some(WizardStep::Data));
+    window.state_mut().apply(Action::CloseWizard);
+    window.run_steps(3);
+    window.get_by_label("There is no data to train on");
+    assert!(window.query_by_label_contains("Press Start").is_none());
+}
+
+#[test]
+fn why_the_presets_have_no_times_is_said() {
+    let (mut window, mut engine) = first_launch(Answers::default());
+    until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
+    window.get_by_label("Hardware").click();
+    window.run_steps(3);
+    until(&mut window, "the CPU is tested", |app| app.checks.values().all(|check| *check != Checked::Running));
+    engine.serve();
+    window.get_by_label("Preset").click();
+    window.run_steps(3);
+    let id = engine.listen().iter().find_map(|command| match submitted(command) {
+        Some((id, Job::TimeSteps(_))) => Some(id),
+        _ => None,
+    });
+    let result = JobResult::TimeSteps { images_per_second: vec![Some(900.0); Preset::ALL.len()], background_load: 0.9 };
+    engine.send(done(id.expect("they are timed"), result));
+    window.run_steps(3);
+    window.get_by_label_contains("Other programs keep the CPU busy");
+}
+
+#[test]
+fn enter_moves_on_from_a_radio_button_too() {
+    let (mut window, _engine) = first_launch(Answers::default());
+    window.state_mut().apply(Action::Wizard(WizardStep::Settings));
+    window.run_steps(3);
+    window.get_all_by_role(Role::RadioButton).next().expect("the presets").focus();
+    window.run_steps(3);
+    window.key_press(Key::Enter);
+    window.run_steps(3);
+    assert_eq!(window.state().app().wizard, Some(WizardStep::Done));
 }
 
 #[test]

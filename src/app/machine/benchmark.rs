@@ -17,6 +17,8 @@ pub struct BenchmarkView {
     pub comparing: Option<(ComparisonKind, RunConfig)>,
     /// True once the presets are to be timed, as soon as nothing else is measured.
     pub(in crate::app) presets_wanted: bool,
+    /// True if other programs kept the machine too busy to time them.
+    pub presets_disturbed: bool,
     /// The newest report and, if it could be saved, its files.
     pub last: Option<(Report, Option<Saved>)>,
     /// The last comparison of batch sizes.

@@ -9,7 +9,7 @@ use crate::infer::DeviceRejection;
 use crate::problem::Problem;
 use crate::protocol::ExportReport;
 use crate::records::{BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RunPosition, RunSummary};
-use crate::run_config::{DataSpec, DeviceChoice};
+use crate::run_config::{DataSpec, DeviceChoice, Range};
 use crate::text::format::{capitalised, count, grouped, percent};
 
 impl Message {
@@ -238,9 +238,12 @@ impl Message {
     }
 
     /// The text in a field is not a valid value.
-    pub(in crate::app) fn not_a_number(text: &str, range: &str) -> Self {
-        let what = if text.trim().is_empty() { "A number is missing.".to_owned() } else { format!("“{}” is not valid.", text.trim()) };
-        Self::new(what, format!("Enter {range}."))
+    pub(in crate::app) fn not_a_number(text: &str, range: &Range) -> Self {
+        let what = match text.trim() {
+            "" => format!("{} is missing.", capitalised(range.name)),
+            text => format!("“{text}” is not valid for {}.", range.name),
+        };
+        Self::new(what, format!("Enter {}.", range.hint()))
     }
 
     /// Weights were imported and appear among the models.

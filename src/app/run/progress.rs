@@ -35,9 +35,7 @@ impl RunView {
                 format!("Finished early; epoch {} was best", summary.kept_epoch.unwrap_or_default())
             }
             Phase::Finished(_) => "Finished".to_owned(),
-            Phase::Discarded if self.resumable_checkpoint().is_some() => {
-                "Stopped before the first epoch was complete; you can resume it".to_owned()
-            }
+            Phase::Discarded if self.resumable_checkpoint().is_some() => format!("Stopped, {}", epoch()),
             Phase::Discarded => "Stopped before the first step; nothing was saved".to_owned(),
             Phase::Failed | Phase::Interrupted => match self.resumable_checkpoint() {
                 Some(last) => format!("Interrupted; saved after {} of {}", last.position, self.config.epochs),

@@ -72,8 +72,10 @@ impl App {
     pub(in crate::app) fn presets_timed(&mut self, configs: &[RunConfig], rates: Vec<Option<f64>>, background_load: f32) {
         if background_load > BUSY {
             tracing::info!(background_load, "the presets were timed on a busy machine");
+            self.benchmark.presets_disturbed = true;
             return;
         }
+        self.benchmark.presets_disturbed = false;
         let measured = |(config, rate): (&RunConfig, Option<f64>)| {
             Some(PresetRate { preset: config.preset?, side: self.side(config), images_per_second: rate? })
         };

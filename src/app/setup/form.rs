@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::app::App;
 use crate::app::messages::Message;
 use crate::problem::Problem;
-use crate::run_config::{Range, RunConfig};
+use crate::run_config::RunConfig;
 use crate::text::format::plain;
 
 pub use crate::run_config::Field;
@@ -95,10 +95,8 @@ impl App {
     /// Everything that keeps the configuration from being run; empty means Start works.
     pub fn validation_errors(&self) -> Vec<ValidationError> {
         let unreadable = self.form.0.iter().filter(|(field, text)| typed(**field, text, &self.config).is_none());
-        let unreadable = unreadable.map(|(&field, text)| ValidationError {
-            field,
-            message: Message::not_a_number(text, &field.range().map(Range::hint).unwrap_or_default()),
-        });
+        let unreadable =
+            unreadable.filter_map(|(&field, text)| Some(ValidationError { field, message: Message::not_a_number(text, field.range()?) }));
         let mut validation_errors: Vec<ValidationError> = unreadable.collect();
         if let Some(problem) = self.data_problem() {
             validation_errors.push(ValidationError { field: Field::Data, message: Message::from(&Problem::Data(problem)) });

@@ -93,7 +93,13 @@ fn described(layer: &Layer) -> Described {
 
 impl App {
     /// What the next run will do: "12 epochs over 55,000 images, 128 images a step: 5,160 steps.", and how long that takes.
+    /// With settings that cannot be trained, what is wrong with them.
     pub fn run_outline(&self) -> Vec<String> {
+        let obstacles = self.validation_errors();
+        if !obstacles.is_empty() {
+            let intro = "What the run does is shown here once its settings are corrected:".to_owned();
+            return std::iter::once(intro).chain(obstacles.into_iter().map(|obstacle| obstacle.message.what)).collect();
+        }
         let config = &self.config;
         let mut lines = Vec::new();
         let epochs = if config.epochs == 1 { "1 epoch".to_owned() } else { format!("{} epochs", grouped(u64::from(config.epochs))) };
@@ -118,7 +124,10 @@ impl App {
         }
         lines.push(match self.expected_time(config) {
             Some(time) => format!("About {time} on this machine."),
-            None => "How long it takes on this machine is known after a benchmark or the first run.".to_owned(),
+            None => {
+                "How long it takes on this machine is known after a benchmark, or a run with the same network, batch size and augmentation."
+                    .to_owned()
+            }
         });
         lines
     }

@@ -29,7 +29,7 @@ pub use self::static_plot::static_plot;
 use super::help::{self, Topic};
 use super::learning::preview;
 use super::style;
-use crate::app::{Action, App, Phase, RunView};
+use crate::app::{Action, App, Field, Phase, RunView};
 use crate::text::format::grouped;
 
 /// How to find one's way in the plots.
@@ -69,6 +69,9 @@ impl Default for VisibleTraces {
 /// Draws the plots, or how to get some.
 pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Action>) {
     let Some(run) = &app.run else {
+        if let Some(obstacle) = app.validation_errors().iter().find(|obstacle| obstacle.field == Field::Data) {
+            return style::empty_state(ui, "There is no data to train on", &obstacle.message.to_string());
+        }
         return preview::show(ui, app, &mut view.preview);
     };
     if view.curves.sync(run, app.settings.smoothing) {

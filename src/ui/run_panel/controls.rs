@@ -19,14 +19,16 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if let Some(run) = &app.run {
             state(ui, app, run);
         }
-        if !app.run.as_ref().is_some_and(RunView::is_active)
-            && let Some(first) = app.validation_errors().first()
-        {
-            let reason = format!("Cannot start. {}", first.message.what);
-            if first.field == Field::Other {
+        if app.run.as_ref().is_some_and(RunView::is_active) {
+            return;
+        }
+        for (index, obstacle) in app.validation_errors().iter().enumerate() {
+            let what = &obstacle.message.what;
+            let reason = if index == 0 { format!("Cannot start. {what}") } else { what.clone() };
+            if obstacle.field == Field::Other {
                 style::invalid(ui, &reason);
             } else if style::invalid_link(ui, &reason).on_hover_text("Go to this setting").clicked() {
-                fields::look_for(ui, first.field);
+                fields::look_for(ui, obstacle.field);
             }
         }
     });
@@ -102,7 +104,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// Short enough for a button.
-fn resume_label(position: RunPosition) -> String {
+pub(super) fn resume_label(position: RunPosition) -> String {
     let RunPosition { epochs, steps, .. } = position;
     if steps == 0 && epochs > 0 { format!("Resume after epoch {epochs}") } else { format!("Resume in epoch {}", epochs + 1) }
 }
@@ -128,6 +130,9 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
     }
     if !figures.is_empty() {
         ui.label(style::hint(figures.join(", ")));
+    }
+    if run.is_active() && run.plan.is_some() && !run.has_completed_epoch() {
+        ui.add(Label::new(style::hint("No epoch is complete yet: if you stop now, there is no model, but you can resume the run.")).wrap());
     }
     if app.stays_awake() {
         ui.label(style::hint("Sleep is disabled until training has finished.")).on_hover_text("The display may still turn off.");

@@ -2,6 +2,7 @@
 
 use eframe::egui::{Align, Label, Layout, RichText, Ui};
 
+use super::controls::resume_label;
 use crate::app::{Action, App, Phase};
 use crate::text::format::percent;
 use crate::ui::{icons, style};
@@ -14,14 +15,15 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let validation = run.history.epochs.last().map_or_else(String::new, |record| {
         format!(", with a validation accuracy of {}", percent(f64::from(record.validation_accuracy), 2))
     });
-    let saved = format!("It was saved after {} of {}{validation}, and continues from there.", last.position, run.config.epochs);
+    let model = if run.has_completed_epoch() { "" } else { "No epoch was complete, so there is no model yet. " };
+    let saved = format!("{model}It was saved after {} of {}{validation}, and continues from there.", last.position, run.config.epochs);
     style::card(ui).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.horizontal(|ui| {
             icons::icon(ui, icons::Icon::Note);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let about = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
-                if ui.add(style::primary_button(ui, "Resume training")).on_hover_text(about).clicked() {
+                if ui.add(style::primary_button(ui, resume_label(last.position))).on_hover_text(about).clicked() {
                     actions.push(Action::ResumeInterrupted(last.folder.clone()));
                 }
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {

@@ -3,7 +3,7 @@
 mod pages;
 mod steps;
 
-use eframe::egui::{Align, CentralPanel, Frame, Id, Key, Layout, Margin, Memory, Modifiers, Panel, RichText, ScrollArea, Ui};
+use eframe::egui::{Align, CentralPanel, Frame, Id, Key, Layout, Margin, Memory, Modifiers, Panel, Response, RichText, ScrollArea, Ui};
 
 use super::draw::DrawView;
 use super::style;
@@ -41,6 +41,23 @@ fn came_by_arrow(ui: &Ui) -> bool {
 
 fn arrows() -> Id {
     Id::unique("an arrow key moved the focus")
+}
+
+/// Notes that this radio button has the keyboard's focus: Enter moves on from it, as Space chooses it.
+fn note_focus(radio: &Response) {
+    if radio.has_focus() {
+        radio.ctx.data_mut(|data| data.insert_temp(radio_with_focus(), radio.id));
+    }
+}
+
+/// True if Enter means the page and not what has the keyboard's focus.
+fn enter_moves_on(ui: &Ui) -> bool {
+    let radio = ui.data(|data| data.get_temp::<Id>(radio_with_focus()));
+    ui.memory(Memory::focused).is_none_or(|focused| Some(focused) == radio)
+}
+
+fn radio_with_focus() -> Id {
+    Id::unique("the radio button with the keyboard")
 }
 
 /// The buttons Back, Skip and Next; Next has the focus at first.
@@ -88,10 +105,10 @@ fn onward(app: &App, step: WizardStep) -> (&'static str, Vec<Action>) {
 }
 
 fn keys(ui: &Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
-    let nowhere = ui.memory(Memory::focused).is_none();
+    let moves_on = enter_moves_on(ui);
     let (next, back, skip) = ui.input_mut(|input| {
         let back = input.consume_key(Modifiers::ALT, Key::ArrowLeft) || input.consume_key(Modifiers::NONE, Key::Backspace);
-        (nowhere && input.consume_key(Modifiers::NONE, Key::Enter), back, input.consume_key(Modifiers::NONE, Key::Escape))
+        (moves_on && input.consume_key(Modifiers::NONE, Key::Enter), back, input.consume_key(Modifiers::NONE, Key::Escape))
     });
     if skip {
         actions.push(Action::CloseWizard);

@@ -3,7 +3,7 @@
 use eframe::egui::{Align, Color32, Frame, Id, Label, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 use super::came_by_arrow;
-use crate::app::{Action, App, WizardStep};
+use crate::app::{Action, App, Field, WizardStep};
 use crate::data::builtin;
 use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
@@ -98,6 +98,9 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let title = source.label();
         offer(ui, Some(DataSpec::single(source)), &title, &visible::path(folder));
     }
+    for obstacle in app.validation_errors().iter().filter(|obstacle| obstacle.field == Field::Data) {
+        style::invalid(ui, &obstacle.message.to_string());
+    }
     ui.add_space(style::GAP / 2.0);
     if ui.add(style::secondary_button("Choose a folder…")).clicked() {
         actions.push(Action::ChooseDataFolder);
@@ -128,25 +131,43 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.config.preset.is_none() {
         option(ui, true, true, "Custom settings", "", "The current settings of the run panel.");
     }
+    if app.benchmark.presets_disturbed && app.settings.preset_rates.is_empty() {
+        let reason =
+            "Other programs keep the CPU busy, so the time could not be measured. Each preset's time is shown after a first run with it.";
+        ui.add(Label::new(style::hint(reason)).wrap());
+    }
     ui.label(style::hint("You can change every setting later on the Train screen."));
 }
 
 fn done(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
-        icons::icon(ui, icons::Icon::Done);
-        let preset = app.config.preset.map_or("custom settings".to_owned(), |preset| format!("the preset “{}”", preset.label()));
-        ui.label(format!("The next run trains on {} with {preset}.", app.config.data.label()));
-    });
-    for obstacle in app.validation_errors() {
+    let obstacles = app.validation_errors();
+    if obstacles.is_empty() {
+        next_run(ui, app);
+    }
+    for obstacle in &obstacles {
         style::invalid(ui, &obstacle.message.to_string());
     }
+    if obstacles.iter().any(|obstacle| obstacle.field == Field::Data) && ui.add(style::secondary_button("Choose other data")).clicked() {
+        actions.push(Action::Wizard(WizardStep::Data));
+    }
     ui.add_space(style::GAP);
-    ui.label("Start training now, or draw a digit first: until a model of yours is trained, the included starter model recognises your drawings.");
+    let starter = "Until a model of yours is trained, the included starter model recognises your drawings.";
+    let advice = if obstacles.is_empty() { "Start training now, or draw a digit first." } else { "You can draw a digit already." };
+    ui.label(format!("{advice} {starter}"));
     ui.add_space(style::GAP / 2.0);
     let height = draw::compact_height(ui, CANVAS);
     ui.allocate_ui(vec2(CANVAS, height), |ui| draw::show_compact(ui, app, drawing, height, 0.0, actions));
     ui.add_space(style::GAP / 2.0);
     ui.label(RichText::new("Press F1 for keyboard shortcuts. To see these pages again, choose “Run setup again…” in the menu.").weak());
+}
+
+/// What the next run trains on, and how.
+fn next_run(ui: &mut Ui, app: &App) {
+    ui.horizontal(|ui| {
+        icons::icon(ui, icons::Icon::Done);
+        let preset = app.config.preset.map_or("custom settings".to_owned(), |preset| format!("the preset “{}”", preset.label()));
+        ui.label(format!("The next run trains on {} with {preset}.", app.config.data.label()));
+    });
 }
 
 /// The ten digits in handwriting, writing themselves once.
@@ -204,6 +225,7 @@ fn option(ui: &mut Ui, chosen: bool, possible: bool, title: &str, figure: &str, 
                 })
                 .inner;
             // As everywhere, an arrow key that moves to a radio button chooses it.
+            super::note_focus(&radio);
             let clicked = radio.clicked() || (!chosen && radio.has_focus() && came_by_arrow(ui));
             // Text alone is not as high as a control.
             ui.spacing_mut().interact_size.y = 0.0;
