@@ -32,7 +32,8 @@ def cycle(engine, setting, home, source):
     engine.send({"UseModel": source.choice(["Starter", {"Training": engine.job}])})
     for request in range(source.randrange(4)):
         stroke = [[source.uniform(0, 280), source.uniform(0, 280)] for _ in range(30)]
-        engine.send({"Classify": {"request": request, "ink": {"strokes": [stroke], "pen": None}}})
+        every_step = {"without": [False] * 6, "page": [28.0, 28.0], "middle": None}
+        engine.send({"Classify": {"request": request, "ink": {"strokes": [stroke], "pen": None}, "steps": every_step}})
     time.sleep(source.uniform(0, 0.15))
     engine.send({"Cancel": engine.job})
     kind, content = engine.until(["Done", "Cancelled", "Failed"])
