@@ -117,7 +117,7 @@ fn what_the_eraser_leaves_lies_where_it_was_and_keeps_its_pressure() {
 }
 
 #[test]
-fn one_history_goes_back_through_erasing_clearing_and_drawings_from_elsewhere() {
+fn one_history_goes_back_through_erasing_clearing_and_opening() {
     let mut canvas = drawing(2);
     let mut states = vec![canvas.ink()];
     canvas.begin_erasing([0.0, 5.0]);

@@ -219,7 +219,7 @@ fn a_better_model_is_taken_over_and_given_back() {
 }
 
 #[test]
-fn elsewhere_a_notice_says_what_fine_tuning_changed() {
+fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, 2);
     app.apply(Action::Keep(None));

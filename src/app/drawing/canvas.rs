@@ -10,7 +10,7 @@ pub const CANVAS: f32 = 280.0;
 /// The width of the canvas for several digits, in the same units.
 pub const WIDE_CANVAS: f32 = 2.5 * CANVAS;
 
-/// The share of the canvas that drawings from elsewhere fill, as MNIST's digits fill 20 of 28 pixels.
+/// The share of the canvas that drawings that are opened fill, as MNIST's digits fill 20 of 28 pixels.
 const FILLED: f32 = 20.0 / 28.0;
 /// The eraser's diameter, in diameters of the pen.
 const ERASER: f32 = 1.5;
@@ -186,7 +186,7 @@ impl Drawing {
         touched
     }
 
-    /// Replaces the drawing by one from elsewhere; `undo` brings it back. Strokes in other units than the canvas's are scaled to a usual size
+    /// Replaces the drawing by another; `undo` brings it back. Strokes in other units than the canvas's are scaled to a usual size
     /// and centred.
     pub fn put(&mut self, ink: &Ink) {
         let points = || ink.strokes.iter().flatten().filter(|point| point.iter().all(|value| value.is_finite()));

@@ -1,4 +1,4 @@
-//! What can be undone and redone on a canvas: one history of strokes, erasing, clearing and drawings from elsewhere.
+//! What can be undone and redone on a canvas: one history of strokes, erasing, clearing and opening another drawing.
 
 use std::collections::VecDeque;
 

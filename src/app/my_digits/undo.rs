@@ -2,7 +2,7 @@
 
 use super::{FileStep, MyDigitsView};
 use crate::app::App;
-use crate::app::action::Action;
+use crate::app::action::{Action, Screen};
 use crate::app::messages::Message;
 use crate::app::notice::{Offer, Severity};
 use crate::data::my_digits::Edit;
@@ -63,7 +63,7 @@ impl App {
         let Some(edit) = self.my_digits.undo.pop() else { return };
         self.withdraw_redo();
         self.my_digits.redo.push(edit.clone());
-        if self.screen == crate::app::Screen::MyDigits {
+        if self.screen == Screen::MyDigits {
             let offer = Offer { label: "Redo", action: Action::RedoKept };
             self.show_notice_with(Severity::Info, Message::undone(&edit), Some(offer));
         }

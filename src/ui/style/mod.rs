@@ -110,12 +110,6 @@ fn beside_problem_icon(ui: &mut Ui, text: RichText) -> Response {
     .inner
 }
 
-/// True once Escape was pressed in this dialog. Unlike [`ModalResponse::should_close`] it is false for a click beside the dialog.
-pub fn escaped<T>(dialog: &ModalResponse<T>) -> bool {
-    let takes_keys = dialog.is_top_modal && !dialog.any_popup_open;
-    takes_keys && dialog.response.ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
-}
-
 /// The same as a link, to where the value can be changed.
 pub fn invalid_link(ui: &mut Ui, reason: &str) -> Response {
     let color = palette(ui).bad;
@@ -126,6 +120,12 @@ pub fn invalid_link(ui: &mut Ui, reason: &str) -> Response {
         ui.add(Button::new(text).frame(false).wrap().min_size(vec2(0.0, 0.0)))
     })
     .inner
+}
+
+/// True once Escape was pressed in this dialog. Unlike [`ModalResponse::should_close`] it is false for a click beside the dialog.
+pub fn escaped<T>(dialog: &ModalResponse<T>) -> bool {
+    let takes_keys = dialog.is_top_modal && !dialog.any_popup_open;
+    takes_keys && dialog.response.ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
 }
 
 /// Explains a drop-down list, where there is more to say than its value. Screen readers hear the value with that: they do not say it
