@@ -63,6 +63,21 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
     }
 }
 
+/// Undo and redo by keyboard, unless a text field has the focus.
+pub fn undo_and_redo(ui: &Ui, undo: Action, redo: Action, actions: &mut Vec<Action>) {
+    if ui.ctx().text_edit_focused() {
+        return;
+    }
+    ui.input_mut(|input| {
+        if input.consume_key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z) || input.consume_key(Modifiers::COMMAND, Key::Y) {
+            actions.push(redo);
+        }
+        if input.consume_key(Modifiers::COMMAND, Key::Z) {
+            actions.push(undo);
+        }
+    });
+}
+
 /// All shortcuts with their effects, by topic.
 fn all(ctx: &Context) -> Vec<Topic> {
     let keys = |modifiers, key| ctx.format_shortcut(&KeyboardShortcut::new(modifiers, key));

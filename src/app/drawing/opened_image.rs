@@ -15,7 +15,7 @@ const PASTED: &str = "the image on the clipboard";
 /// An image that was opened.
 #[derive(Debug)]
 pub struct OpenImage {
-    /// Tells it from any other.
+    /// Distinguishes it from any other image.
     pub id: u64,
     /// The file's name, or what it is called otherwise.
     pub name: String,

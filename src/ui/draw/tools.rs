@@ -6,7 +6,7 @@ use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{Button, Color32, Event, Key, KeyboardShortcut, Modifiers, RichText, Role, Slider, Ui, WidgetInfo};
 
 use crate::app::{Action, App, PEN, Screen, Tool};
-use crate::ui::style;
+use crate::ui::{shortcuts, style};
 
 /// Switches between the canvas for one digit and the one for several.
 pub const CANVAS_CHOICE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::D);
@@ -105,13 +105,8 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.ctx().text_edit_focused() {
         return;
     }
+    shortcuts::undo_and_redo(ui, Action::Undo, Action::Redo, actions);
     ui.input_mut(|input| {
-        if input.consume_key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z) || input.consume_key(Modifiers::COMMAND, Key::Y) {
-            actions.push(Action::Redo);
-        }
-        if input.consume_key(Modifiers::COMMAND, Key::Z) {
-            actions.push(Action::Undo);
-        }
         if app.screen == Screen::Draw && input.consume_shortcut(&CANVAS_CHOICE) {
             actions.push(Action::ChooseCanvas { several: !app.settings.several_digits });
         }

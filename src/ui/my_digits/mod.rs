@@ -6,7 +6,7 @@ mod tiles;
 use eframe::egui::{Align, Button, Key, KeyboardShortcut, Layout, Modifiers, ScrollArea, Ui, containers::menu::MenuButton};
 
 use super::image_sheet::ImageSheet;
-use super::{help, style};
+use super::{help, shortcuts, style};
 use crate::app::{Action, App, Collection, Screen};
 use crate::records::CLASSES;
 use crate::run_config::SetFormat;
@@ -24,7 +24,7 @@ pub struct MyDigitsScreen {
 
 /// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {
-    shortcuts(ui, actions);
+    shortcuts::undo_and_redo(ui, Action::UndoKept, Action::RedoKept, actions);
     ui.horizontal(|ui| {
         ui.heading("My digits");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -143,21 +143,6 @@ fn undo_words(app: &App) -> (&'static str, String) {
         ([deleted], []) => ("Undo delete", format!("Bring the deleted drawing of a {} back", deleted.digit)),
         ([before, ..], _) => ("Undo change", format!("Make the drawing a {} again", before.digit)),
     }
-}
-
-/// Undo and redo by keyboard, unless a text field has the focus.
-fn shortcuts(ui: &Ui, actions: &mut Vec<Action>) {
-    if ui.ctx().text_edit_focused() {
-        return;
-    }
-    ui.input_mut(|input| {
-        if input.consume_key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z) || input.consume_key(Modifiers::COMMAND, Key::Y) {
-            actions.push(Action::RedoKept);
-        }
-        if input.consume_key(Modifiers::COMMAND, Key::Z) {
-            actions.push(Action::UndoKept);
-        }
-    });
 }
 
 fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
