@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::background::BackgroundResult;
 use super::messages::Message;
@@ -76,6 +77,24 @@ impl App {
                 Err(_) => self.engine_disconnected(),
             }
         }
+    }
+
+    /// Waits at most this long for the newest drawing to be recognised, and says whether it has been. Does not wait while a job keeps the
+    /// engine busy.
+    pub fn wait_for_verdict(&mut self, limit: Duration) -> bool {
+        let limit = if self.jobs.is_empty() && !self.is_training() { limit } else { Duration::ZERO };
+        let start = Instant::now();
+        while self.engine.alive && self.is_behind() {
+            match self.engine.handle.recv_timeout(limit.saturating_sub(start.elapsed())) {
+                Ok(Some(event)) => {
+                    self.engine.responded = true;
+                    self.on_event(event);
+                }
+                Ok(None) => break,
+                Err(_) => self.engine_disconnected(),
+            }
+        }
+        !self.is_behind()
     }
 
     /// Sends a command, starting a new engine if there is none. False when none can be had.

@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -124,6 +125,15 @@ impl EngineHandle {
             Ok(event) => Ok(Some(event)),
             Err(TryRecvError::Empty) => Ok(None),
             Err(TryRecvError::Disconnected) => Err(EngineGone),
+        }
+    }
+
+    /// The next event, waiting for it at most this long; `Err` when the engine is gone and every event was taken.
+    pub fn recv_timeout(&self, limit: Duration) -> Result<Option<Event>, EngineGone> {
+        match self.events.recv_timeout(limit) {
+            Ok(event) => Ok(Some(event)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(EngineGone),
         }
     }
 

@@ -43,7 +43,13 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::
     #[cfg(target_os = "macos")]
     super::opened_by_finder::send_to(open.clone());
     let (settings, set_aside) = Settings::load(&paths.settings);
-    let options = eframe::NativeOptions { viewport: viewport(&settings), persist_window: false, centered: false, ..Default::default() };
+    let options = eframe::NativeOptions {
+        viewport: viewport(&settings),
+        persist_window: false,
+        centered: false,
+        dithering: false,
+        ..Default::default()
+    };
     eframe::run_native(
         "Inkling",
         options,

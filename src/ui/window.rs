@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use eframe::egui::{self, ColorImage, Context, ThemePreference, Ui, UserAttentionType, ViewportCommand};
 
@@ -21,6 +22,9 @@ use crate::ink::SIDE;
 
 /// The window's title while no run is active.
 const TITLE: &str = "Inkling";
+
+/// How long a frame of a moving pen may wait for the engine, so that the verdict is painted together with the stroke and not a frame later.
+const VERDICT_WAIT: Duration = Duration::from_millis(8);
 
 /// The window's state: the app, and what only the view knows.
 #[derive(Debug)]
@@ -157,11 +161,8 @@ impl Inkling {
         }
         self.remember_window(&ctx);
         self.show_outside(&ctx);
-        if drawn && self.app.is_behind() {
-            self.app.poll();
-            if !self.app.is_behind() && ctx.current_pass_index() == 0 {
-                ctx.request_discard("the drawing has been recognised meanwhile");
-            }
+        if drawn && ctx.current_pass_index() == 0 && self.app.is_behind() && self.app.wait_for_verdict(VERDICT_WAIT) {
+            ctx.request_discard("the drawing has been recognised meanwhile");
         }
     }
 

@@ -36,7 +36,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
             .show(ui, |ui| run_panel::show(ui, app, actions));
         side_panel = side_panel::show(ui, app, views, width, actions);
     }
-    CentralPanel::no_frame().frame(style::screen_frame(ui)).show(ui, |ui| match app.screen {
+    CentralPanel::no_frame().frame(style::screen_frame()).show(ui, |ui| match app.screen {
         Screen::Train if side_panel == Shown::InsteadOfPlots => side_panel::show_instead_of_plots(ui, app, views, actions),
         Screen::Train => {
             run_panel::resume_offer::show(ui, app, actions);

@@ -48,9 +48,9 @@ pub fn side_frame(ui: &Ui) -> Frame {
     Frame::new().fill(palette(ui).surface).inner_margin(Margin::symmetric(16, 14))
 }
 
-/// The frame of a screen.
-pub fn screen_frame(ui: &Ui) -> Frame {
-    Frame::new().fill(palette(ui).background).inner_margin(Margin::symmetric(SCREEN_MARGIN.x as i8, SCREEN_MARGIN.y as i8))
+/// The frame of a screen. Without a fill: the window is cleared to the background's colour before it is painted.
+pub fn screen_frame() -> Frame {
+    Frame::new().inner_margin(Margin::symmetric(SCREEN_MARGIN.x as i8, SCREEN_MARGIN.y as i8))
 }
 
 /// The frame of a bar along the top or bottom edge.
