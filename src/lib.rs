@@ -23,7 +23,7 @@
 //! | [`self_test`] | whether a device computes correctly: every op, a training run, recognition |
 //! | [`bench`] | measuring this machine: matrix products, training steps, data loading, recognition |
 //! | [`import`] | weights on their way in, and which network they are |
-//! | [`export`] | models on their way out: safetensors, ONNX, `PyTorch`, candle, model card, report |
+//! | [`export`] | models on their way out: safetensors, ONNX, `PyTorch`, candle, model card, report; curves for `TensorBoard` |
 //! | [`runs`] | folders of finished runs, and checkpoints of those in progress or interrupted |
 //! | [`train`] | the training loop, top to bottom in `session.rs`, and its parts: batches, steps, rollback, checkpoints |
 //! | [`infer`] | recognising a drawing, measuring a model, comparing the devices it can run on |

@@ -20,6 +20,7 @@ mod output;
 mod predict;
 mod progress;
 mod serve;
+mod settings;
 mod startup;
 mod train;
 mod window;

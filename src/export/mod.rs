@@ -1,5 +1,5 @@
 //! Exports a trained model: safetensors, ONNX, a `PyTorch` module, a candle program, a model card and an HTML report. The same model and
-//! options always give the same bytes. Knows neither windows, run folders nor how a model is trained.
+//! options always give the same bytes. And the curves of a run while it trains, for `TensorBoard`. Knows neither windows, run folders nor how a model is trained.
 
 mod candle;
 mod details;
@@ -12,6 +12,7 @@ mod pytorch;
 pub mod quantize;
 mod report;
 mod source_writer;
+pub mod tensorboard;
 mod untrusted;
 
 pub use error::ExportError;

@@ -11,6 +11,7 @@ mod log;
 mod predict;
 mod resume;
 mod targets;
+mod tensorboard;
 mod terminal;
 mod train;
 mod usage;

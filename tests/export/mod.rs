@@ -5,6 +5,7 @@ mod hostile;
 mod onnx;
 mod pytorch;
 mod saving;
+pub mod tensorboard;
 
 use inkling::export::{ExportedModel, export};
 use inkling::records::ExportSpec;

@@ -10,6 +10,7 @@ use crate::problem::Problem;
 use crate::protocol::ExportReport;
 use crate::records::{BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RunPosition, RunSummary};
 use crate::run_config::{DataSpec, DeviceChoice, Range};
+use crate::system::WriteError;
 use crate::text::format::{capitalised, count, grouped, percent};
 
 impl Message {
@@ -226,6 +227,12 @@ impl Message {
             ),
             "Free some disk space, or check that you have permission to write there.",
         )
+    }
+
+    /// The curves of a run for `TensorBoard` cannot be written.
+    pub fn tensorboard_not_written(error: &WriteError) -> Self {
+        let Self { what, remedy } = Self::from(&Problem::from(error.clone()));
+        Self::new(format!("Training continues, but without curves for TensorBoard. {what}"), remedy)
     }
 
     /// A run that has ended could not be saved.

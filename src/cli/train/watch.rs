@@ -1,8 +1,9 @@
 //! Follows one run: turns its events into progress, lines and JSON.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::report;
+use super::tensorboard::Log;
 use crate::app::messages::Message;
 use crate::cli::engine::{Engine, Update};
 use crate::cli::failure::Failure;
@@ -12,7 +13,9 @@ use crate::problem::Problem;
 use crate::protocol::{Event, Job, JobResult};
 use crate::records::{RunPlan, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
+use crate::system::WriteError;
 use crate::text::format::grouped;
+use crate::text::visible;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -23,12 +26,19 @@ pub enum RunEnd {
     Unfinished(Option<PathBuf>),
 }
 
-/// Trains and follows the run to its end.
-pub fn train(engine: &Engine, config: &RunConfig, from: Option<PathBuf>, output: &mut Output) -> Result<RunEnd, Failure> {
+/// Trains and follows the run to its end; its curves go to a folder in `tensorboard`, if that is given.
+pub fn train(
+    engine: &Engine,
+    config: &RunConfig,
+    from: Option<PathBuf>,
+    tensorboard: Option<&Path>,
+    output: &mut Output,
+) -> Result<RunEnd, Failure> {
     let mut progress = Progress::new();
     let mut plan = None;
     let mut complained = false;
     let mut checkpoint = None;
+    let mut log = None;
     progress.note(&format!("Preparing {}.", config.data.label()));
     let is_resumed = from.is_some();
     let result = engine.run(Job::Train { config: config.clone(), from }, |update| {
@@ -37,16 +47,23 @@ pub fn train(engine: &Engine, config: &RunConfig, from: Option<PathBuf>, output:
                 "Stopping. Press Ctrl-C again to quit immediately; `inkling train --resume` then resumes from where the run was last saved.",
             ),
             Update::Progress(now) => progress.show(now.fraction, "Preparing data"),
-            Update::Event(Event::Started { plan: started, position, .. }) => {
+            Update::Event(Event::Started { plan: started, before, curve, position, folder, .. }) => {
                 output.json(&report::Started::new(config, &started))?;
                 progress = Progress::new();
                 progress.note(&report::plan(config, &started));
                 if is_resumed {
                     progress.note(&format!("Resuming after {position} of {}.", config.epochs));
                 }
+                if let Some(tensorboard) = tensorboard {
+                    log = noted(Log::start(tensorboard, config, &folder, &before, &curve), &progress);
+                    if let Some(log) = &log {
+                        progress.note(&format!("Curves for TensorBoard: {}", visible::path(&log.folder)));
+                    }
+                }
                 plan = Some(started);
             }
             Update::Event(Event::Steps { steps, now, .. }) => {
+                logged(&mut log, &progress, |log| log.steps(&steps, now));
                 if let Some(plan) = &plan {
                     step(&progress, config, plan, &steps, now);
                 }
@@ -54,6 +71,7 @@ pub fn train(engine: &Engine, config: &RunConfig, from: Option<PathBuf>, output:
             Update::Event(Event::Epoch { record, .. }) => {
                 output.json(&report::Epoch::new(&record))?;
                 progress.note(&report::epoch(config, &record));
+                logged(&mut log, &progress, |log| log.epoch(&record));
             }
             Update::Event(Event::Intervened { intervention, .. }) => {
                 output.json(&report::Intervened::new(&intervention))?;
@@ -78,10 +96,26 @@ pub fn train(engine: &Engine, config: &RunConfig, from: Option<PathBuf>, output:
         Ok(())
     })?;
     match result {
-        Some(JobResult::Train(summary)) => Ok(RunEnd::Saved(Box::new(summary))),
+        Some(JobResult::Train(summary)) => {
+            logged(&mut log, &progress, |log| log.finished(&summary));
+            Ok(RunEnd::Saved(Box::new(summary)))
+        }
         Some(_) => Err(Problem::EngineGone.into()),
         None => Ok(RunEnd::Unfinished(checkpoint)),
     }
+}
+
+/// Adds to the event file, if there is one. Half a record at its end would make what follows unreadable, so that nothing follows a failure.
+fn logged(log: &mut Option<Log>, progress: &Progress, add: impl FnOnce(&mut Log) -> Result<(), WriteError>) {
+    if log.as_mut().is_some_and(|log| noted(add(log), progress).is_none()) {
+        *log = None;
+    }
+}
+
+/// What was written; a failure is said, and the run goes on without curves for `TensorBoard`.
+fn noted<T>(written: Result<T, WriteError>, progress: &Progress) -> Option<T> {
+    let say = |error: &WriteError| progress.note(&Message::tensorboard_not_written(error).to_string());
+    written.inspect_err(say).ok()
 }
 
 fn step(progress: &Progress, config: &RunConfig, plan: &RunPlan, steps: &[StepPoint], now: Telemetry) {

@@ -1,0 +1,129 @@
+//! The options that say what a run computes, for every subcommand that trains.
+
+use std::path::PathBuf;
+
+use super::arguments::{choice, preset};
+use super::failure::Failure;
+use crate::nn::ModelFile;
+use crate::run_config::{
+    Activation, Augmentation, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind,
+};
+
+/// The settings of a run.
+#[derive(Debug, clap::Args)]
+pub struct Settings {
+    /// Training data: builtin, mine, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
+    #[arg(long, value_name = "DATA", default_value = "builtin")]
+    pub data: DataSpec,
+    /// Folder to search for data sets before the usual ones [with --resume: as before]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Base settings; all other options override them
+    #[arg(long, value_name = "NAME", default_value = "balanced", ignore_case = true, value_parser = preset())]
+    pub preset: Preset,
+    /// Network to train
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
+    pub model: Option<ModelKind>,
+    /// Model file to start from: its weights, network and activation are used
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// Activation function between layers
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Activation>(Activation::ALL.iter().map(|c| c.name())))]
+    pub activation: Option<Activation>,
+    /// Passes over the training set
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub epochs: Option<u32>,
+    /// Images per batch
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub batch_size: Option<u32>,
+    /// Number format of matrix products
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Precision>(Precision::ALL.iter().map(|c| c.name())))]
+    pub precision: Option<Precision>,
+    /// Device to train on
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<DeviceChoice>(DeviceChoice::ALL.iter().map(|c| c.name())))]
+    pub device: Option<DeviceChoice>,
+    /// Optimiser
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<OptimizerKind>(OptimizerKind::ALL.iter().map(|c| c.name())))]
+    pub optimizer: Option<OptimizerKind>,
+    /// Peak learning rate
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub lr: Option<f64>,
+    /// Learning-rate schedule
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ScheduleKind>(ScheduleKind::ALL.iter().map(|c| c.name())))]
+    pub schedule: Option<ScheduleKind>,
+    /// Weight decay per step, scaled by the learning rate
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub weight_decay: Option<f64>,
+    /// Momentum (SGD)
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub momentum: Option<f64>,
+    /// Use plain instead of Nesterov momentum (SGD)
+    #[arg(long)]
+    pub no_nesterov: bool,
+    /// Share of the target probability that is spread over all digits
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub label_smoothing: Option<f64>,
+    /// Clip gradients to this global norm
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub clip_norm: Option<f64>,
+    /// Batches whose gradients are accumulated before each optimiser step
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub accumulation: Option<u32>,
+    /// Average the weights over steps with this decay per step, such as 0.999
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub weight_averaging: Option<f64>,
+    /// Stop after N epochs without a better validation result, and keep the best weights
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub early_stopping: Option<u32>,
+    /// How strongly training images are augmented
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Augmentation>(Augmentation::ALL.iter().map(|c| c.name())))]
+    pub augmentation: Option<Augmentation>,
+    /// Random seed
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Worker threads [default: one per core]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub threads: Option<u32>,
+    /// Memory limit in MB; batches are split into micro-batches to stay below it
+    #[arg(long, value_name = "MB")]
+    pub memory_limit: Option<u32>,
+}
+
+impl Settings {
+    /// The settings of the run, not checked yet.
+    pub fn config(&self) -> Result<RunConfig, Failure> {
+        let mut preset = RunConfig::preset(self.preset);
+        if let Some(path) = &self.from {
+            let card = ModelFile::load(path)?.card;
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            preset = RunConfig { model: card.model, activation: card.config.activation, ..preset.further(path) };
+        }
+        let mut config = RunConfig {
+            data: self.data.clone(),
+            model: self.model.unwrap_or(preset.model),
+            activation: self.activation.unwrap_or(preset.activation),
+            epochs: self.epochs.unwrap_or(preset.epochs),
+            batch_size: self.batch_size.unwrap_or(preset.batch_size),
+            precision: self.precision.unwrap_or(preset.precision),
+            device: self.device.unwrap_or(preset.device),
+            optimizer: self.optimizer.unwrap_or(preset.optimizer),
+            learning_rate: self.lr.unwrap_or(preset.learning_rate),
+            schedule: self.schedule.unwrap_or(preset.schedule),
+            weight_decay: self.weight_decay.unwrap_or(preset.weight_decay),
+            momentum: self.momentum.unwrap_or(preset.momentum),
+            nesterov: preset.nesterov && !self.no_nesterov,
+            label_smoothing: self.label_smoothing.unwrap_or(preset.label_smoothing),
+            clip_norm: self.clip_norm.or(preset.clip_norm),
+            accumulation: self.accumulation.unwrap_or(preset.accumulation),
+            weight_averaging: self.weight_averaging.or(preset.weight_averaging),
+            early_stopping: self.early_stopping.or(preset.early_stopping),
+            augmentation: self.augmentation.unwrap_or(preset.augmentation),
+            seed: self.seed.unwrap_or(preset.seed),
+            threads: self.threads.or(preset.threads),
+            memory_limit: self.memory_limit,
+            ..preset
+        };
+        config.preset = config.matching_preset();
+        Ok(config)
+    }
+}

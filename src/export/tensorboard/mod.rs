@@ -1,0 +1,115 @@
+//! Event files of `TensorBoard`: a run's figures while it trains, in a file that only grows, so that `TensorBoard` shows them live.
+
+pub mod proto;
+mod record;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use prost::Message;
+
+use self::proto::{
+    DimensionProto, Event, HParam, HParamsPluginData, PluginData, SESSION_START, STRING, SessionLog, SessionStartInfo, Summary,
+    SummaryMetadata, TensorProto, TensorShapeProto, Value,
+};
+use super::untrusted::Untrusted;
+use crate::run_config::RunConfig;
+use crate::system::WriteError;
+use crate::system::files::{create_folder, open_append};
+
+/// The version of the format.
+const VERSION: &str = "brain.Event:2";
+/// What other programs put the machine's name for.
+const WRITER: &str = "inkling";
+
+/// An event file that is being written.
+#[derive(Debug)]
+pub struct EventFile {
+    path: PathBuf,
+    file: File,
+    /// Records that are not in the file yet.
+    waiting: Vec<u8>,
+}
+
+impl EventFile {
+    /// A new file for a run in this folder, which is created if need be. If a file that is there already has figures of the same run, these
+    /// are void from its first step on.
+    pub fn begin(folder: &Path) -> Result<Self, WriteError> {
+        let now = jiff::Timestamp::now().as_second();
+        let path = folder.join(format!("events.out.tfevents.{now:010}.{WRITER}.{}", std::process::id()));
+        let open = || {
+            create_folder(folder)?;
+            open_append(&path)
+        };
+        let file = open().map_err(|error| WriteError::new(&path, &error))?;
+        let mut events = Self { path, file, waiting: Vec::new() };
+        events.add(Event { file_version: Some(VERSION.to_owned()), ..Event::default() });
+        events.add(Event { session_log: Some(SessionLog { status: SESSION_START }), ..Event::default() });
+        Ok(events)
+    }
+
+    /// The settings of the run, as text and as its hyperparameters; of folders and files only the names.
+    pub fn settings(&mut self, config: &RunConfig) {
+        let settings = serde_json::to_value(config.without_folders()).unwrap_or_default();
+        let settings = settings.as_object().into_iter().flatten().filter(|(name, value)| !value.is_null() && *name != "version");
+        let mut table = String::from("| setting | value |\n|---|---|\n");
+        let mut hparams = std::collections::BTreeMap::new();
+        for (name, value) in settings {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            table += &format!("| {name} | {} |\n", Untrusted::from(text.as_str()).markdown());
+            let param = match value {
+                serde_json::Value::Bool(value) => HParam { bool_value: Some(*value), ..HParam::default() },
+                serde_json::Value::Number(value) => HParam { number_value: value.as_f64(), ..HParam::default() },
+                _ => HParam { string_value: Some(Untrusted::from(text).plain()), ..HParam::default() },
+            };
+            hparams.insert(name.clone(), param);
+        }
+        let tensor = TensorProto {
+            dtype: STRING,
+            tensor_shape: Some(TensorShapeProto { dim: vec![DimensionProto { size: 1 }] }),
+            string_val: vec![table.into_bytes()],
+        };
+        let text = Value {
+            tag: "settings/text_summary".to_owned(),
+            tensor: Some(tensor),
+            metadata: Some(shown_by("text", Vec::new())),
+            ..Value::default()
+        };
+        let start = SessionStartInfo { hparams, start_time_secs: now() };
+        let content = HParamsPluginData { session_start_info: Some(start) }.encode_to_vec();
+        let hparams =
+            Value { tag: "_hparams_/session_start_info".to_owned(), metadata: Some(shown_by("hparams", content)), ..Value::default() };
+        for value in [text, hparams] {
+            self.add(Event { summary: Some(Summary { value: vec![value] }), ..Event::default() });
+        }
+    }
+
+    /// These figures after so many steps, each with its tag.
+    pub fn scalars(&mut self, step: u64, figures: &[(&str, f32)]) {
+        let value = |&(tag, figure): &(&str, f32)| Value { tag: tag.to_owned(), simple_value: Some(figure), ..Value::default() };
+        let summary = Summary { value: figures.iter().map(value).collect() };
+        self.add(Event { step: step as i64, summary: Some(summary), ..Event::default() });
+    }
+
+    /// Writes what was added since the last time.
+    pub fn flush(&mut self) -> Result<(), WriteError> {
+        let written = self.file.write_all(&self.waiting);
+        self.waiting.clear();
+        written.map_err(|error| WriteError::new(&self.path, &error))
+    }
+
+    fn add(&mut self, event: Event) {
+        record::add(&mut self.waiting, &Event { wall_time: now(), ..event }.encode_to_vec());
+    }
+}
+
+/// Metadata of a value for this plugin.
+fn shown_by(plugin: &str, content: Vec<u8>) -> SummaryMetadata {
+    SummaryMetadata { plugin_data: Some(PluginData { plugin_name: plugin.to_owned(), content }) }
+}
+
+/// Seconds since 1970.
+fn now() -> f64 {
+    jiff::Timestamp::now().as_duration().as_secs_f64()
+}
