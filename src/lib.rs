@@ -17,6 +17,7 @@
 //! | [`cli`] | the command line: a file per subcommand, on the same engine as the window |
 //! | `ui` | panels that draw [`app`] state and return actions |
 //! | [`app`] | what the window shows, as data: state, actions, messages |
+//! | [`sweep`] | hyper-parameter sweeps: what varies, samplers, early ending of poor trials, the journal they are resumed from |
 //! | [`engine`] | the one thread that owns tensors, here or in a process of its own; a file per job in `engine/jobs` |
 //! | [`protocol`] | what is said to the engine and by it: [`protocol::Command`], [`protocol::Event`] |
 //! | [`problem`] | the union of all rooms' errors, formed for whoever asked the engine |
@@ -87,6 +88,7 @@ pub mod records;
 pub mod run_config;
 pub mod runs;
 pub mod self_test;
+pub mod sweep;
 pub mod system;
 pub mod text;
 pub mod train;

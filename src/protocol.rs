@@ -101,6 +101,9 @@ pub enum Job {
         /// The folder of the checkpoint to resume from, for a run that was interrupted.
         from: Option<PathBuf>,
     },
+    /// Train a trial of a sweep: for its validation accuracy alone, reading no test images and saving nothing. Each epoch is reported with
+    /// [`Event::Epoch`], and how far it is with [`JobEvent::Progress`].
+    Trial(RunConfig),
     /// Measure a model on a data set.
     Evaluate(EvaluationSpec),
     /// Fine-tune a model on the person's own drawings.
@@ -297,6 +300,8 @@ pub struct JobProgress {
 pub enum JobResult {
     /// A training run, finished or stopped after an epoch: its folder is written.
     Train(RunSummary),
+    /// A trial, trained to its end; its epochs were reported one by one.
+    Trial,
     /// A model's figures.
     Evaluate(EvaluationReport),
     /// This machine's figures.

@@ -210,6 +210,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         runs: at("runs"),
         checkpoints: at("checkpoints"),
         benchmarks: at("bench"),
+        sweeps: at("sweeps"),
         cuda: at("cuda"),
         data: vec![at("data")],
     };
@@ -451,6 +452,7 @@ impl FakeEngine {
                 self.exporting = Some(id);
             }
             Job::Export { to, .. } => self.send(done(id, JobResult::Export(exported(to)))),
+            Job::Trial(_) => self.send(done(id, JobResult::Trial)),
             Job::Import(_) => {
                 let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), true) };
                 let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];

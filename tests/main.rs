@@ -22,6 +22,7 @@ mod run_config;
 mod runs;
 mod self_test;
 mod support;
+mod sweep;
 mod synthetic;
 mod system;
 mod text;

@@ -36,7 +36,7 @@ pub fn square_set(train: usize, test: usize) -> DataSet {
 pub fn model(outcome: TrainOutcome) -> Option<TrainedModel> {
     match outcome {
         TrainOutcome::Trained(trained) => Some(*trained),
-        TrainOutcome::Unfinished | TrainOutcome::Interrupted => None,
+        TrainOutcome::Validated | TrainOutcome::Unfinished | TrainOutcome::Interrupted => None,
     }
 }
 

@@ -179,6 +179,8 @@ impl App {
                     self.start_queued();
                 }
             }
+            // A sweep's, which has engines of its own.
+            JobResult::Trial => {}
             JobResult::Evaluate(EvaluationReport { model, data, split, evaluation, .. }) => {
                 self.results = Some(ResultsView { model, data, split, evaluation });
             }

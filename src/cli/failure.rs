@@ -4,6 +4,7 @@ use super::output::note;
 use crate::app::messages::Message;
 use crate::problem::Problem;
 use crate::run_config::ConfigProblem;
+use crate::sweep::SweepError;
 
 /// The exit status after Ctrl-C, as is usual for shells.
 pub const INTERRUPTED: u8 = 130;
@@ -34,6 +35,15 @@ impl Failure {
     pub fn of_config(problems: &[ConfigProblem]) -> Self {
         let sentences = problems.iter().map(|problem| Message::from(&Problem::from(problem.clone())).to_string());
         Self::Usage(sentences.collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Why a sweep cannot begin or go on.
+    pub fn of_sweep(error: SweepError) -> Self {
+        match error {
+            SweepError::Definition(_) => Self::Usage(Message::from(&error).to_string()),
+            SweepError::Problem(problem) => problem.into(),
+            error => Self::Failed(Message::from(&error).to_string()),
+        }
     }
 
     /// The same, where this process was asked to end.

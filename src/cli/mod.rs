@@ -22,6 +22,7 @@ mod progress;
 mod serve;
 mod settings;
 mod startup;
+mod sweep;
 mod train;
 mod window;
 
@@ -49,6 +50,8 @@ struct Arguments {
 enum Command {
     /// Train a model (by default on the built-in digits)
     Train(train::Arguments),
+    /// Search for better settings: many short runs, compared by validation accuracy
+    Sweep(sweep::Arguments),
     /// Evaluate a model on a data set
     Eval(eval::Arguments),
     /// Recognise digits in images and ink files
@@ -96,6 +99,7 @@ pub fn main() -> ExitCode {
     let result = match arguments.command {
         None => window::open(&[]),
         Some(Command::Train(arguments)) => train::run(arguments),
+        Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Eval(arguments)) => eval::run(arguments),
         Some(Command::Predict(arguments)) => predict::run(&arguments),
         Some(Command::Export(arguments)) => export::run(arguments),

@@ -13,6 +13,8 @@ pub struct Paths {
     pub runs: PathBuf,
     /// One folder per run that is under way or was interrupted.
     pub checkpoints: PathBuf,
+    /// One folder per sweep.
+    pub sweeps: PathBuf,
     /// What benchmarks found, a report each.
     pub benchmarks: PathBuf,
     /// Where NVIDIA's run-time libraries are looked for, besides the usual places.
@@ -38,6 +40,7 @@ impl Paths {
             local: local.clone(),
             runs: local.join("runs"),
             checkpoints: local.join("checkpoints"),
+            sweeps: local.join("sweeps"),
             cuda: local.join("cuda"),
             benchmarks: local.join("bench"),
             data: given.into_iter().chain([local.join("data")]).collect(),

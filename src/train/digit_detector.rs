@@ -1,6 +1,6 @@
 //! The end of a run: its model learns to distinguish digits from other drawings.
 
-use crate::data::{DataSet, Split};
+use crate::data::Split;
 use crate::infer::{InferError, fit_digit_detector, measure};
 use crate::nn::Net;
 use crate::progress::{Progress, Unwatched};
@@ -13,11 +13,11 @@ pub fn with_digit_detector(
     net: &Net,
     calibration: Calibration,
     config: &RunConfig,
-    data: &DataSet,
+    train: &Split,
     validation: &Split,
     between: &mut impl Progress,
 ) -> Option<(Net, Calibration)> {
-    let fitted = fit_digit_detector(net, &data.train.images, config.data.is_of_digits(), config.seed, between).and_then(|detector| {
+    let fitted = fit_digit_detector(net, &train.images, config.data.is_of_digits(), config.seed, between).and_then(|detector| {
         let net = net.clone().with_digit_detector(Some(detector));
         let calibration = measure(&net, calibration.temperature, validation, &mut Unwatched)?.calibration(&validation.labels);
         Ok((net, calibration))

@@ -38,7 +38,7 @@ pub use micro_batches::micro_batch_size;
 pub use observer::{EndRequest, Observer};
 pub use origin::{RunOrigin, RunPlaces};
 pub use plan::check;
-pub use session::{Start, train, train_from};
+pub use session::{Start, train, train_from, validate};
 pub use trained_model::{TrainOutcome, TrainedModel};
 
 impl From<candle_core::Error> for TrainError {

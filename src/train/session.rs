@@ -21,7 +21,7 @@ use super::reporting::{hand_over_checkpoint, interruptibly, report};
 use super::run_clock::RunClock;
 use super::stepper::Stepper;
 use super::trained_model::{TrainOutcome, TrainedModel};
-use crate::data::{DataSet, ValidationSplit};
+use crate::data::{DataSet, Split, ValidationSplit};
 use crate::infer::measure;
 use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
@@ -42,6 +42,19 @@ pub fn train(
     train_from(config, data, start, context, from, observer)
 }
 
+/// Trains for the validation accuracy of each epoch alone: no test images are read, and there is no model. The epochs are those of
+/// [`train`] with the same settings.
+pub fn validate(
+    config: &RunConfig,
+    train_split: &Split,
+    context: &DeviceContext,
+    observer: &mut dyn Observer,
+) -> Result<TrainOutcome, TrainError> {
+    check(config)?;
+    let start = Start { net: first_net(config)?, split: ValidationSplit::new(train_split, config.seed) };
+    run_on_threads(config, train_split, None, start, context, None, observer)
+}
+
 /// What a run starts from.
 #[derive(Clone, Debug)]
 pub struct Start {
@@ -60,6 +73,18 @@ pub fn train_from(
     from: Option<Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<TrainOutcome, TrainError> {
+    run_on_threads(config, &data.train, Some(&data.test), start, context, from, observer)
+}
+
+fn run_on_threads(
+    config: &RunConfig,
+    train_split: &Split,
+    test: Option<&Split>,
+    start: Start,
+    context: &DeviceContext,
+    from: Option<Checkpoint>,
+    observer: &mut dyn Observer,
+) -> Result<TrainOutcome, TrainError> {
     let context = &match config.memory_limit_bytes() {
         Some(bytes) => context.clone().with_memory_limit(bytes),
         None => context.clone(),
@@ -71,12 +96,15 @@ pub fn train_from(
         .map_err(|error| ComputeError::no_thread(&error))?;
     // The loop itself is one of the pool's threads, so that the run computes on exactly as many as configured. The thread that prepares
     // batches is extra: it has little to do.
-    pool.install(|| std::thread::scope(|scope| run(config, data, start, context, from, scope, observer)))
+    pool.install(|| std::thread::scope(|scope| run(config, train_split, test, start, context, from, scope, observer)))
 }
 
+/// Without a test split, the run ends with its last validation.
+#[expect(clippy::too_many_arguments, reason = "the whole of a run, called once")]
 fn run<'scope, 'env>(
     config: &RunConfig,
-    data: &'env DataSet,
+    train_split: &'env Split,
+    test: Option<&Split>,
     Start { net, split }: Start,
     context: &DeviceContext,
     from: Option<Checkpoint>,
@@ -84,7 +112,7 @@ fn run<'scope, 'env>(
     observer: &mut dyn Observer,
 ) -> Result<TrainOutcome, TrainError> {
     let ValidationSplit { train: indices, validation } = split;
-    let plan = plan(config, indices.len(), validation.len(), data.test.len(), threads(config))?;
+    let plan = plan(config, indices.len(), validation.len(), test.map_or(0, Split::len), threads(config))?;
     let net = net.into_device(context)?;
     let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
     let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
@@ -99,7 +127,7 @@ fn run<'scope, 'env>(
 
     let mut clock = RunClock::start(&plan, config.epochs, &progress);
     let shuffle = Shuffle::new(indices, config.seed, progress.epochs.len() as u32).skip(progress.current.images as usize);
-    let mut batches = Batches::start(scope, config, &data.train, shuffle, context)?;
+    let mut batches = Batches::start(scope, config, train_split, shuffle, context)?;
     let mut micro_batcher = MicroBatcher::new(config, context, &plan, observer)?;
     let mut end = None;
 
@@ -193,6 +221,11 @@ fn run<'scope, 'env>(
         hand_over_checkpoint(config, &plan, &progress, &stepper, &mut clock, observer)?;
         return Ok(if end == Some(EndRequest::Interrupt) { TrainOutcome::Interrupted } else { TrainOutcome::Unfinished });
     };
+    let Some(test_images) = test else {
+        drop((batches, stepper));
+        context.release_memory()?;
+        return Ok(TrainOutcome::Validated);
+    };
     net.set_weights(&best.weights)?;
     // A run that is stopped gets a digit detector as well: it takes a second or two.
     let mut between = |_: f32| {
@@ -201,13 +234,13 @@ fn run<'scope, 'env>(
         }
         if end == Some(EndRequest::Interrupt) { Err(Cancelled) } else { Ok(()) }
     };
-    let Some((net, calibration)) = with_digit_detector(&net, best.calibration, config, data, &validation, &mut between) else {
+    let Some((net, calibration)) = with_digit_detector(&net, best.calibration, config, train_split, &validation, &mut between) else {
         return Ok(TrainOutcome::Interrupted);
     };
     let mut test = None;
-    if end.is_none() && !data.test.is_empty() {
+    if end.is_none() && !test_images.is_empty() {
         test = match interruptibly(&net, &mut clock, observer, |mut progress| {
-            measure(&net, calibration.temperature, &data.test, &mut progress)
+            measure(&net, calibration.temperature, test_images, &mut progress)
         })? {
             Ok(measured) => Some(measured.evaluation),
             Err(EndRequest::Stop) => None,

@@ -14,6 +14,8 @@ use crate::run_config::RunConfig;
 pub enum TrainOutcome {
     /// It finished, or was stopped after its first epoch.
     Trained(Box<TrainedModel>),
+    /// It trained for its validation accuracy alone, and has no model.
+    Validated,
     /// It was stopped before its first epoch was complete: it has no model, but can be resumed like an interrupted run.
     Unfinished,
     /// It was interrupted: it can be resumed from the last checkpoint that its observer got.

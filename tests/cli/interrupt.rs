@@ -146,3 +146,53 @@ fn a_benchmark_broken_off_keeps_nothing() {
     assert!(stderr(&output).contains("nothing was saved"), "{}", stderr(&output));
     assert!(!home.path().join("bench").exists());
 }
+
+/// A sweep of some seconds, with its engines on threads or in processes.
+fn long_sweep(home: &Path, engine: &str) -> Command {
+    write_idx_set(&home.join("set"), 1200, 50);
+    let mut program = inkling(home);
+    program.env("INKLING_ENGINE", engine);
+    program.args(["sweep", "--data", "set", "--preset", "quick", "--set", "epochs=10", "--set", "lr=1e-4..1e-2:log"]);
+    program.args(["--trials", "8", "--at-once", "2", "--json"]);
+    program
+}
+
+/// The trials that have these events.
+fn trials(output: &Output, event: &str) -> Vec<u64> {
+    objects(output).iter().filter(|object| object["event"] == event).map(|object| object["trial"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn a_sweep_that_is_interrupted_goes_on_where_it_was() {
+    for (engine, signal, status) in [("thread", "INT", 130), ("process", "TERM", 143)] {
+        let home = tempfile::tempdir().unwrap();
+        let output = interrupted(&mut long_sweep(home.path(), engine), "trial_ended", signal);
+        assert_eq!(output.status.code(), Some(status), "{engine}, {signal}: {}", stderr(&output));
+        assert!(stderr(&output).contains("To resume: inkling sweep --resume"), "{}", stderr(&output));
+        assert_eq!(objects(&output).last().unwrap()["complete"], false);
+        let again = super::run(home.path(), &["sweep", "--resume", "--json"]);
+        assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+        let mut ended = [trials(&output, "trial_ended"), trials(&again, "trial_ended")].concat();
+        ended.sort_unstable();
+        assert_eq!(ended, (1..=8).collect::<Vec<_>>(), "each trial ended once");
+    }
+}
+
+#[test]
+fn killing_a_sweep_loses_no_trial_that_has_ended() {
+    for engine in ["thread", "process"] {
+        let home = tempfile::tempdir().unwrap();
+        let mut sweep = long_sweep(home.path(), engine);
+        let (mut child, mut out, mut printed) = started(&mut sweep, "trial_ended");
+        kill("KILL", &format!("-{}", child.id()));
+        std::io::Read::read_to_string(&mut out, &mut printed).unwrap();
+        let killed = Output { status: child.wait().unwrap(), stdout: printed.into_bytes(), stderr: Vec::new() };
+        let again = super::run(home.path(), &["sweep", "--resume", "--json"]);
+        assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+        assert_eq!(objects(&again).last().unwrap()["complete"], true);
+        let (before, after) = (trials(&killed, "trial_ended"), trials(&again, "trial_ended"));
+        assert!(before.iter().all(|trial| !after.contains(trial)), "{before:?}, {after:?}");
+        let ended = objects(&again)[0]["ended"].as_u64().unwrap() as usize;
+        assert_eq!(ended + after.len(), 8);
+    }
+}

@@ -10,6 +10,7 @@ mod interrupt;
 mod log;
 mod predict;
 mod resume;
+mod sweep;
 mod targets;
 mod tensorboard;
 mod terminal;

@@ -66,6 +66,7 @@ fn every_command_arrives_as_it_left() {
         submit(7, Job::Benchmark(report().extent)),
         submit(8, Job::Compare { config: RunConfig::default(), sides: vec![side_of(&RunConfig::default())] }),
         submit(10, Job::TimeSteps(vec![RunConfig::default()])),
+        submit(10, Job::Trial(RunConfig::default())),
         submit(
             9,
             Job::Export {
@@ -158,6 +159,7 @@ fn every_event_arrives_as_it_left() {
         Event::BenchmarkRow { id: run, row: report().rows[0] },
         done(run, JobResult::Benchmark { report: report(), saved: Err(Problem::Busy) }),
         done(run, JobResult::Compare { failed: vec![(side_of(&config), Problem::Busy)], background_load: 0.3 }),
+        done(run, JobResult::Trial),
         done(run, JobResult::TimeSteps { images_per_second: vec![Some(5000.0), None], background_load: 0.1 }),
         done(run, JobResult::Export(exported(Some("a.onnx".into())))),
         done(

@@ -12,4 +12,5 @@ mod on_a_device;
 mod precisions;
 mod refusals;
 mod stopping;
+mod validating;
 pub mod watcher;

@@ -2,6 +2,7 @@
 
 mod notices;
 mod problems;
+mod sweeps;
 
 use std::fmt;
 

@@ -376,7 +376,7 @@ fn of_run(error: &RunError) -> Message {
 }
 
 /// An external error message in one line, ended with a full stop.
-fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() {
         "unknown error.".to_owned()

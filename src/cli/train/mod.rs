@@ -16,6 +16,7 @@ use super::interrupt;
 use super::output::Output;
 use super::settings::Settings;
 use crate::engine::RunsTarget;
+use crate::records::RunSummary;
 use crate::run_config::{RunConfig, WeightFormat};
 use crate::runs::{Checkpoints, InterruptedRun};
 use crate::system::paths::Paths;
@@ -93,6 +94,16 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     };
     report::finished(&summary, &mut output)?;
     if report::is_complete(&summary) { Ok(()) } else { Err(Failure::Interrupted) }
+}
+
+/// Trains these settings as a run that is saved, and reports it as `inkling train` does; `None` if it was stopped before its first epoch was
+/// complete.
+pub fn train(config: &RunConfig, data_dir: Option<PathBuf>, output: &mut Output) -> Result<Option<RunSummary>, Failure> {
+    let engine = Engine::start_for(config.device, data_dir, None, None)?;
+    match watch::train(&engine, config, None, None, output)? {
+        RunEnd::Saved(summary) => report::finished(&summary, output).map(|()| Some(*summary)),
+        RunEnd::Unfinished(checkpoint) => report::unfinished(checkpoint.as_deref(), output).map(|()| None),
+    }
 }
 
 /// The run to resume: the latest if no folder is given.

@@ -8,6 +8,7 @@ mod fine_tune;
 mod import;
 mod time_steps;
 mod train;
+mod trial;
 
 use super::command_queue::CommandQueue;
 use super::dataset_cache::DatasetCache;
@@ -43,6 +44,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
     let context = &mut JobContext { id, queue };
     let result = match job {
         Job::Train { config, from } => train::run(workspace, context, config, from.as_deref()),
+        Job::Trial(config) => trial::run(workspace, context, config),
         Job::Evaluate(spec) => evaluate::run(workspace, context, spec),
         Job::Benchmark(extent) => benchmark::run(workspace, context, *extent),
         Job::Compare { config, sides } => compare::run(workspace, context, config, sides),

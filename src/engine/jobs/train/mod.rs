@@ -38,7 +38,7 @@ pub(super) fn run(
             context.queue.recognizer.set_trained(classifier_on_cpu(&trained, reference));
             saved.map(JobResult::Train)
         }
-        Ok(TrainOutcome::Unfinished) => Err(JobError::Cancelled),
+        Ok(TrainOutcome::Unfinished | TrainOutcome::Validated) => Err(JobError::Cancelled),
         Ok(TrainOutcome::Interrupted) => Err(JobError::Failed(Problem::Interrupted { checkpoint: None })),
         Err(error) => Err(error),
     };

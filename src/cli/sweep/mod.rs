@@ -1,0 +1,160 @@
+//! `inkling sweep`: searches for the settings with the highest validation accuracy.
+
+mod define;
+mod report;
+mod watch;
+
+use std::path::PathBuf;
+
+use super::arguments::{choice, preset};
+use super::devices;
+use super::engine::data_folders;
+use super::failure::Failure;
+use super::interrupt::{self, Request};
+use super::output::{Output, note};
+use super::train;
+use crate::engine::{EngineHost, EngineSettings, RunsTarget, this_machine};
+use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
+use crate::sweep::{self, Ending, LocalExecutor, SamplerKind, Sweep, Tested};
+use crate::system::paths::Paths;
+
+/// The options of `inkling sweep`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Description of the sweep as TOML; the options below override it
+    #[arg(value_name = "FILE", conflicts_with = "resume")]
+    file: Option<PathBuf>,
+    /// A setting by its name in `inkling train`, and its values: lr=1e-4..1e-2:log, batch-size=32,64,128; a single value is that of all trials: epochs=4
+    #[arg(long, value_name = "NAME=VALUES", conflicts_with = "resume")]
+    set: Vec<String>,
+    /// Training data, as for `inkling train` [default: builtin]
+    #[arg(long, value_name = "DATA", conflicts_with = "resume")]
+    data: Option<DataSpec>,
+    /// Folder to search for data sets before the usual ones
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    data_dir: Option<PathBuf>,
+    /// Base settings of all trials [default: balanced]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = preset(), conflicts_with = "resume")]
+    preset: Option<Preset>,
+    /// Device to train on
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<DeviceChoice>(DeviceChoice::ALL.iter().map(|c| c.name())), conflicts_with = "resume")]
+    device: Option<DeviceChoice>,
+    /// Worker threads, divided among the trials that train at once [default: one per core]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "resume")]
+    threads: Option<u32>,
+    /// Start at most N trials [default: 30, without --time; a grid is tried whole]
+    #[arg(long, value_name = "N")]
+    trials: Option<u32>,
+    /// Start no trial after this time: 90s, 30m, 2h
+    #[arg(long, value_name = "TIME")]
+    time: Option<String>,
+    /// How settings are chosen: tpe learns from the trials so far [default: tpe]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<SamplerKind>(SamplerKind::ALL.iter().map(|c| c.name())), conflicts_with = "resume")]
+    sampler: Option<SamplerKind>,
+    /// Seed of the search; that of the trials is a setting [default: 1]
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    seed: Option<u64>,
+    /// How poor trials end early: asha, or none [default: asha]
+    #[arg(long, value_name = "NAME", value_parser = ["asha", "none"], conflicts_with = "resume")]
+    pruner: Option<String>,
+    /// With asha, one in N trials goes on at each comparison [default: 3]
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    reduction: Option<u32>,
+    /// With asha, epochs that every trial trains [default: 1]
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    min_epochs: Option<u32>,
+    /// Trials that train at the same time [default: one per core, at most 4; on a GPU 1]
+    #[arg(long, value_name = "N")]
+    at_once: Option<u32>,
+    /// Resume a sweep: the latest, or the one in DIR; with a larger --trials or --time, it goes on longer
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    #[expect(clippy::option_option, reason = "an option that may have a value")]
+    resume: Option<Option<PathBuf>>,
+    /// Folder to keep the sweep in [default: a new folder among Inkling's sweeps]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// At the end, train the best settings as a run that is saved, and read its test accuracy, once
+    #[arg(long)]
+    test: bool,
+    /// Print one JSON object per line to standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// Searches.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let paths = Paths::find();
+    let mut sweep = match &arguments.resume {
+        None => begin(arguments, &paths)?,
+        Some(folder) => {
+            let folder = folder.clone().map_or_else(|| Sweep::newest(&paths.sweeps), Ok).map_err(Failure::of_sweep)?;
+            let mut sweep = Sweep::open(&folder).map_err(Failure::of_sweep)?;
+            let seconds = arguments.time.as_deref().map(sweep::seconds).transpose().map_err(|error| Failure::of_sweep(error.into()))?;
+            sweep.extend(arguments.trials, seconds, arguments.at_once).map_err(Failure::of_sweep)?;
+            sweep
+        }
+    };
+    let definition = sweep.definition();
+    let settings = EngineSettings {
+        data_folders: data_folders(definition.data_dir.clone(), &paths)?,
+        data_dir: definition.data_dir.clone(),
+        // Trials save nothing.
+        runs: RunsTarget::Store(paths.runs),
+        checkpoints: paths.checkpoints,
+        benchmarks: paths.benchmarks,
+        weights: None,
+        cuda_folder: None,
+        background_priority: false,
+        reports_learning: false,
+        devices: this_machine(),
+    };
+    let mut executor = LocalExecutor::new(EngineHost::from_env(), settings, definition.at_once);
+    interrupt::install_handler();
+    let mut output = Output::new(arguments.json);
+    report::began(&sweep, &mut output)?;
+    let ending = watch::run(&mut sweep, &mut executor, &mut output)?;
+    drop(executor);
+    let is_complete = ending == Ending::Complete;
+    report::ended(&sweep, is_complete, &mut output)?;
+    if is_complete && arguments.test {
+        test(&mut sweep, &mut output)?;
+    }
+    match interrupt::requested() {
+        Some(Request::Interrupt(status)) => Err(Failure::Interrupted.terminated(status)),
+        _ if is_complete => Ok(()),
+        _ => Err(Failure::Interrupted),
+    }
+}
+
+fn begin(arguments: &Arguments, paths: &Paths) -> Result<Sweep, Failure> {
+    let mut definition = define::definition(arguments)?;
+    let problems = definition.problems();
+    if !problems.is_empty() {
+        return Err(define::failure(&problems));
+    }
+    definition.base.device = devices::resolve(definition.base.device, definition.base.precision)?;
+    if arguments.out.is_none() {
+        return Sweep::create_in(&paths.sweeps, definition).map_err(Failure::of_sweep);
+    }
+    let folder = arguments.out.iter().flat_map(std::path::absolute).collect::<PathBuf>();
+    Sweep::create(&folder, definition).map_err(Failure::of_sweep)
+}
+
+/// Trains the best settings once more as a run that is saved, and notes its test accuracy, unless that was done before.
+fn test(sweep: &mut Sweep, output: &mut Output) -> Result<(), Failure> {
+    if let Some((trial, tested)) = sweep.tested() {
+        return report::tested(*trial, tested, output);
+    }
+    let Some(best) = sweep.best() else {
+        note("No trial trained to its end, so there are no best settings to test.");
+        return Ok(());
+    };
+    let (number, config) = (best.number, RunConfig { threads: sweep.definition().base.threads, ..best.config.clone() });
+    let Some(summary) = train::train(&config, sweep.definition().data_dir.clone(), output)? else { return Err(Failure::Interrupted) };
+    if summary.stopped {
+        return Err(Failure::Interrupted);
+    }
+    let tested = Tested { run: summary.folder.clone(), test_accuracy: summary.test.as_ref().map(|test| test.accuracy) };
+    sweep.note_tested(number, tested.clone()).map_err(Failure::of_sweep)?;
+    report::tested(number, &tested, output)
+}

@@ -1,0 +1,260 @@
+//! The output of `inkling sweep`: JSON objects for scripts, lines and a table for people.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::cli::failure::Failure;
+use crate::cli::format::{clock, quoted};
+use crate::cli::output::{Output, note};
+use crate::run_config::{DataSpec, RunConfig};
+use crate::sweep::{Definition, Outcome, Setting, Sweep, Tested, Trial, TrialEpoch, Value, importance};
+use crate::text::format::{count, duration, percent};
+
+/// Trials in the table; the rest is in the journal.
+const TABLE_LINES: usize = 50;
+
+/// JSON when a trial began.
+#[derive(Serialize)]
+pub struct TrialStarted<'t> {
+    event: &'static str,
+    trial: u32,
+    values: BTreeMap<&'t str, &'t Value>,
+}
+
+impl<'t> TrialStarted<'t> {
+    pub fn new(trial: &'t Trial, names: &[&'t str]) -> Self {
+        Self { event: "trial_started", trial: trial.number, values: values(trial, names) }
+    }
+}
+
+/// JSON after each epoch of a trial.
+#[derive(Serialize)]
+pub struct TrialEpochLine<'t> {
+    event: &'static str,
+    trial: u32,
+    #[serde(flatten)]
+    epoch: &'t TrialEpoch,
+}
+
+impl<'t> TrialEpochLine<'t> {
+    pub const fn new(trial: u32, epoch: &'t TrialEpoch) -> Self {
+        Self { event: "epoch", trial, epoch }
+    }
+}
+
+/// JSON when a trial ended.
+#[derive(Serialize)]
+pub struct TrialEnded<'t> {
+    event: &'static str,
+    trial: u32,
+    /// "completed", "pruned" or "failed".
+    outcome: &'static str,
+    validation_accuracy: Option<f64>,
+    epochs: usize,
+    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'t str>,
+}
+
+impl<'t> TrialEnded<'t> {
+    pub fn new(trial: &'t Trial) -> Self {
+        let reason = if let Some(Outcome::Failed { reason }) = &trial.outcome { Some(reason.as_str()) } else { None };
+        Self {
+            event: "trial_ended",
+            trial: trial.number,
+            outcome: outcome(trial),
+            validation_accuracy: trial.accuracy(),
+            epochs: trial.epochs.len(),
+            seconds: trial.seconds(),
+            reason,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Started<'s> {
+    event: &'static str,
+    folder: &'s Path,
+    definition: &'s Definition,
+    /// Trials that have ended already, where it is resumed.
+    ended: usize,
+}
+
+#[derive(Serialize)]
+struct Ended<'s> {
+    event: &'static str,
+    folder: &'s Path,
+    complete: bool,
+    completed: usize,
+    pruned: usize,
+    failed: usize,
+    seconds: f64,
+    best: Option<Best<'s>>,
+    /// By setting, adding up to 1.
+    importance: Option<BTreeMap<&'s str, f64>>,
+}
+
+#[derive(Serialize)]
+struct Best<'s> {
+    trial: u32,
+    validation_accuracy: f64,
+    values: BTreeMap<&'s str, &'s Value>,
+    config: &'s RunConfig,
+    command: String,
+}
+
+#[derive(Serialize)]
+struct TestedLine<'t> {
+    event: &'static str,
+    trial: u32,
+    run: &'t PathBuf,
+    test_accuracy: Option<f64>,
+}
+
+/// Prints what the sweep is.
+pub fn began(sweep: &Sweep, output: &mut Output) -> Result<(), Failure> {
+    let definition = sweep.definition();
+    let ended = sweep.trials().iter().filter(|trial| trial.outcome.is_some()).count();
+    output.json(&Started { event: "started", folder: sweep.folder(), definition, ended })?;
+    let space: Vec<String> = definition.space.iter().map(ToString::to_string).collect();
+    let time = definition.seconds.map(|seconds| format!("at most {}", duration(seconds)));
+    let trials = definition.max_trials().map(|trials| count(trials.into(), "trial"));
+    let budget: Vec<String> = trials.into_iter().chain(time).collect();
+    note(&format!(
+        "Searching with {} for the best {} on {}: {}; {}, {} at once. Kept in {}.",
+        definition.sampler.name(),
+        definition.base.model.label(),
+        definition.base.data.label(),
+        space.join("; "),
+        budget.join(", "),
+        definition.at_once,
+        quoted(sweep.folder())
+    ));
+    if ended > 0 {
+        note(&format!("Resuming after {}.", count(ended as u64, "trial")));
+    }
+    Ok(())
+}
+
+/// The line after each trial.
+pub fn sentence(trial: &Trial, names: &[&str]) -> String {
+    let settings: Vec<String> = names.iter().zip(&trial.values).map(|(name, value)| format!("{name} {value}")).collect();
+    let accuracy = percent(trial.accuracy().unwrap_or_default(), 2);
+    let after = format!("{accuracy} validation accuracy after {}", count(trial.epochs.len() as u64, "epoch"));
+    let what = match &trial.outcome {
+        Some(Outcome::Pruned) => format!("ended early: {after}"),
+        Some(Outcome::Failed { reason }) => format!("failed: {reason}"),
+        Some(Outcome::Completed) | None => after,
+    };
+    format!("Trial {} ({}): {what}, {}.", trial.number, settings.join(", "), clock(trial.seconds()))
+}
+
+/// Prints what was found: a table, how much each setting matters, and the command that trains the best settings.
+pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<(), Failure> {
+    let definition = sweep.definition();
+    let names: Vec<&str> = definition.space.iter().map(|dimension| dimension.setting.name()).collect();
+    let ranked = Trial::ranked(sweep.trials());
+    let matters = importance(definition, sweep.trials());
+    let number = |wanted: &str| ranked.iter().filter(|trial| outcome(trial) == wanted).count();
+    let best = sweep.best().and_then(|best| Some((best, best.result()?)));
+    output.json(&Ended {
+        event: "finished",
+        folder: sweep.folder(),
+        complete: is_complete,
+        completed: number("completed"),
+        pruned: number("pruned"),
+        failed: number("failed"),
+        seconds: sweep.elapsed(),
+        best: best.map(|(trial, validation_accuracy)| Best {
+            trial: trial.number,
+            validation_accuracy,
+            values: values(trial, &names),
+            config: &trial.config,
+            command: command(&trial.config, definition.data_dir.as_deref()),
+        }),
+        importance: matters.as_ref().map(|shares| names.iter().copied().zip(shares.iter().copied()).collect()),
+    })?;
+    if !ranked.is_empty() {
+        output.text(&table(&ranked, &names))?;
+    }
+    if let Some(shares) = matters {
+        let mut shares: Vec<(&str, f64)> = names.iter().copied().zip(shares).collect();
+        shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let shares: Vec<String> = shares.iter().map(|(name, share)| format!("{name} {}", percent(*share, 0))).collect();
+        output.text(&format!("Importance for validation accuracy: {}.", shares.join(", ")))?;
+    }
+    if let Some((best, accuracy)) = best {
+        output.text(&format!("Best: trial {} with {} validation accuracy. To use these settings:", best.number, percent(accuracy, 2)))?;
+        output.text(&format!("  {}", command(&best.config, definition.data_dir.as_deref())))?;
+    }
+    if !is_complete {
+        note(&format!(
+            "Interrupted after {}. To resume: inkling sweep --resume {}",
+            count(ranked.len() as u64, "trial"),
+            quoted(sweep.folder())
+        ));
+    }
+    Ok(())
+}
+
+/// Prints the test accuracy of the best settings.
+pub fn tested(trial: u32, tested: &Tested, output: &mut Output) -> Result<(), Failure> {
+    output.json(&TestedLine { event: "tested", trial, run: &tested.run, test_accuracy: tested.test_accuracy })?;
+    let accuracy = tested
+        .test_accuracy
+        .map_or_else(|| "The data has no test images".to_owned(), |accuracy| format!("Test accuracy {}", percent(accuracy, 2)));
+    output.text(&format!("{accuracy} with the settings of trial {trial}; the run is in {}.", quoted(&tested.run)))
+}
+
+fn values<'t>(trial: &'t Trial, names: &[&'t str]) -> BTreeMap<&'t str, &'t Value> {
+    names.iter().copied().zip(&trial.values).collect()
+}
+
+const fn outcome(trial: &Trial) -> &'static str {
+    match trial.outcome {
+        Some(Outcome::Completed) => "completed",
+        Some(Outcome::Pruned) => "pruned",
+        Some(Outcome::Failed { .. }) => "failed",
+        None => "interrupted",
+    }
+}
+
+/// The trials, the best first, with aligned columns.
+fn table(ranked: &[&Trial], names: &[&str]) -> String {
+    let head = ["trial", "validation", "epochs", "time"].into_iter().chain(names.iter().copied()).chain([""]);
+    let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
+    for trial in ranked.iter().take(TABLE_LINES) {
+        let accuracy = trial.accuracy().map_or_else(|| "–".to_owned(), |accuracy| percent(accuracy, 2));
+        let figures = [trial.number.to_string(), accuracy, trial.epochs.len().to_string(), clock(trial.seconds())];
+        let remark = match trial.outcome {
+            Some(Outcome::Pruned) => "ended early",
+            Some(Outcome::Failed { .. }) => "failed",
+            Some(Outcome::Completed) | None => "",
+        };
+        rows.push(figures.into_iter().chain(trial.values.iter().map(ToString::to_string)).chain([remark.to_owned()]).collect());
+    }
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..names.len() + 5).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    let mut lines: Vec<String> = rows.iter().map(line).collect();
+    if ranked.len() > TABLE_LINES {
+        lines.push(format!("and {} more", ranked.len() - TABLE_LINES));
+    }
+    lines.join("\n")
+}
+
+/// The command that trains these settings.
+fn command(config: &RunConfig, data_dir: Option<&Path>) -> String {
+    let mut words = vec!["inkling train".to_owned()];
+    if config.data != DataSpec::builtin() {
+        words.push(format!("--data {}", quoted(Path::new(&config.data.to_string()))));
+    }
+    words.extend(data_dir.map(|folder| format!("--data-dir {}", quoted(folder))));
+    words.extend(Setting::options(config).into_iter().map(|(name, value)| format!("--{name} {value}").trim_end().to_owned()));
+    words.join(" ")
+}

@@ -1,0 +1,65 @@
+//! Follows a sweep: turns what happens into progress, lines and JSON.
+
+use super::report;
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::cli::output::Output;
+use crate::cli::progress::Progress;
+use crate::progress::Cancelled;
+use crate::sweep::{self, Ending, Executor, Observer, Status, Sweep, Trial};
+use crate::text::format::percent;
+
+/// Goes on to the end of the sweep, or until Ctrl-C.
+pub fn run(sweep: &mut Sweep, executor: &mut dyn Executor, output: &mut Output) -> Result<Ending, Failure> {
+    let space = sweep.definition().space.clone();
+    let mut watch = Watch { progress: Progress::new(), names: space.iter().map(|d| d.setting.name()).collect(), output, failure: None };
+    let ending = sweep::run(sweep, executor, &mut watch);
+    let Watch { progress, failure, .. } = watch;
+    if ending == Ok(Ending::Interrupted) && failure.is_none() {
+        progress.note("Stopping. Trials that are cut short begin again when the sweep is resumed.");
+    }
+    drop(progress);
+    failure.map_or(Ok(()), Err)?;
+    ending.map_err(Failure::of_sweep)
+}
+
+struct Watch<'o> {
+    progress: Progress,
+    names: Vec<&'static str>,
+    output: &'o mut Output,
+    /// Why the output cannot be written, which ends the sweep.
+    failure: Option<Failure>,
+}
+
+impl Watch<'_> {
+    fn json(&mut self, value: &impl serde::Serialize) {
+        if let Err(failure) = self.output.json(value) {
+            self.failure.get_or_insert(failure);
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn started(&mut self, trial: &Trial) {
+        self.json(&report::TrialStarted::new(trial, &self.names));
+    }
+
+    fn epoch(&mut self, trial: &Trial) {
+        if let Some(epoch) = trial.epochs.last() {
+            self.json(&report::TrialEpochLine::new(trial.number, epoch));
+        }
+    }
+
+    fn ended(&mut self, trial: &Trial) {
+        self.json(&report::TrialEnded::new(trial));
+        self.progress.note(&report::sentence(trial, &self.names));
+    }
+
+    fn report(&mut self, status: &Status) -> Result<(), Cancelled> {
+        let of = status.trials.map_or_else(String::new, |trials| format!(" of {trials}"));
+        let best = status.best.map_or_else(String::new, |(trial, accuracy)| format!(" · best {} (trial {trial})", percent(accuracy, 2)));
+        let text = format!("{}{of} trials · {} training{best}", status.ended, status.running.len());
+        self.progress.show_remaining(status.fraction, &text, status.remaining);
+        if self.failure.is_some() || interrupt::requested().is_some() { Err(Cancelled) } else { Ok(()) }
+    }
+}

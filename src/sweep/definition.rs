@@ -1,0 +1,196 @@
+//! What a sweep is to do: plain, versioned, validated data, like the settings of a run.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::asha::Asha;
+use super::error::DefinitionError;
+use super::setting::Value;
+use super::space::{Dimension, SettingRange};
+use crate::run_config::{RunConfig, UnknownChoice};
+
+/// The version written into the files of sweeps; newer ones are refused.
+pub const VERSION: u32 = 1;
+/// The most trials of a sweep.
+pub const MAX_TRIALS: u32 = 10_000;
+/// The longest time budget: 30 days.
+const MAX_SECONDS: f64 = 30.0 * 86_400.0;
+/// The most trials at once.
+const MAX_AT_ONCE: u32 = 64;
+
+/// How settings are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SamplerKind {
+    /// Every combination of the listed values once, in random order.
+    Grid,
+    /// Each independently at random.
+    Random,
+    /// By a model of the trials so far (Bergstra et al. 2011).
+    Tpe,
+}
+
+impl SamplerKind {
+    /// Every sampler, in the order it is offered.
+    pub const ALL: [Self; 3] = [Self::Tpe, Self::Random, Self::Grid];
+
+    /// The name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Grid => "grid",
+            Self::Random => "random",
+            Self::Tpe => "tpe",
+        }
+    }
+}
+
+impl FromStr for SamplerKind {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(text)).ok_or_else(|| UnknownChoice {
+            what: "sampler".to_owned(),
+            given: text.to_owned(),
+            known: Self::ALL.map(Self::name).join(", "),
+        })
+    }
+}
+
+/// A sweep as it was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    /// Format version of this structure.
+    pub version: u32,
+    /// The settings of every trial, but for those that vary.
+    pub base: RunConfig,
+    /// The folder that was named for data sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_dir: Option<PathBuf>,
+    /// What varies.
+    pub space: Vec<Dimension>,
+    /// The most trials; `None` where only time ends the sweep, or the grid.
+    pub trials: Option<u32>,
+    /// No trial is started after so many seconds; those that train by then are completed.
+    pub seconds: Option<f64>,
+    /// Where the randomness of the sampler comes from.
+    pub seed: u64,
+    /// How settings are chosen.
+    pub sampler: SamplerKind,
+    /// When poor trials end early; `None` where all train to their last epoch.
+    pub pruner: Option<Asha>,
+    /// Trials that train at the same time, with the threads divided among them.
+    pub at_once: u32,
+}
+
+impl Definition {
+    /// A sweep without anything that varies, over these settings.
+    pub const fn of(base: RunConfig) -> Self {
+        Self {
+            version: VERSION,
+            base,
+            data_dir: None,
+            space: Vec::new(),
+            trials: None,
+            seconds: None,
+            seed: 1,
+            sampler: SamplerKind::Tpe,
+            pruner: Some(Asha::DEFAULT),
+            at_once: 1,
+        }
+    }
+
+    /// Takes what is said about a setting. A later word about the same setting replaces an earlier one.
+    pub fn set(&mut self, range: SettingRange) -> Result<(), DefinitionError> {
+        match range {
+            SettingRange::Fixed(setting, value) => {
+                self.space.retain(|dimension| dimension.setting != setting);
+                setting.apply(&value, &mut self.base)?;
+            }
+            SettingRange::Varies(new) => {
+                self.space.retain(|dimension| dimension.setting != new.setting);
+                self.space.push(new);
+            }
+        }
+        self.base.preset = self.base.matching_preset();
+        Ok(())
+    }
+
+    /// Everything that is wrong, one entry per mistake; empty means valid.
+    pub fn problems(&self) -> Vec<DefinitionError> {
+        let mut problems: Vec<DefinitionError> = self.base.problems().into_iter().map(DefinitionError::from).collect();
+        if self.version > VERSION {
+            problems.push(DefinitionError::File { reason: format!("its version, {}, is newer than {VERSION}", self.version) });
+        }
+        if self.space.is_empty() {
+            problems.push(DefinitionError::NothingVaries);
+        }
+        for (index, dimension) in self.space.iter().enumerate() {
+            let setting = dimension.setting;
+            if self.space[..index].iter().any(|before| before.setting == setting) {
+                problems.push(DefinitionError::SettingTwice { setting });
+            } else if let Err(problem) = dimension.check().and_then(|()| self.check_values(dimension)) {
+                problems.push(problem);
+            } else if self.sampler == SamplerKind::Grid && dimension.all().is_none() {
+                problems.push(DefinitionError::GridOfRange { setting });
+            }
+        }
+        if self.sampler == SamplerKind::Grid && problems.is_empty() {
+            let size = self.grid_size();
+            if size > MAX_TRIALS.into() {
+                problems.push(DefinitionError::GridTooLarge { size });
+            }
+        } else if self.sampler != SamplerKind::Grid && self.trials.is_none() && self.seconds.is_none() {
+            problems.push(DefinitionError::NoBudget);
+        }
+        let mut number = |what, given: f64, low: f64, high: f64| {
+            if !(low..=high).contains(&given) {
+                problems.push(DefinitionError::Number { what, given, low, high });
+            }
+        };
+        number("the number of trials", self.trials.unwrap_or(1).into(), 1.0, MAX_TRIALS.into());
+        number("the time for the sweep, in seconds,", self.seconds.unwrap_or(1.0), 1.0, MAX_SECONDS);
+        number("the number of trials at once", self.at_once.into(), 1.0, MAX_AT_ONCE.into());
+        if let Some(Asha { reduction, min_epochs }) = self.pruner {
+            number("the reduction factor", reduction.into(), 2.0, 16.0);
+            number("the least number of epochs", min_epochs.into(), 1.0, 1000.0);
+        }
+        problems
+    }
+
+    /// Whether a run can have every value of this setting.
+    fn check_values(&self, dimension: &Dimension) -> Result<(), DefinitionError> {
+        for value in dimension.extremes() {
+            let mut config = self.base.clone();
+            dimension.setting.apply(&value, &mut config)?;
+            let known = self.base.problems();
+            config.problems().into_iter().find(|problem| !known.contains(problem)).map_or(Ok(()), Err)?;
+        }
+        Ok(())
+    }
+
+    /// The number of combinations.
+    pub(super) fn grid_size(&self) -> u128 {
+        self.space.iter().map(|dimension| dimension.all().map_or(1, |values| values.len() as u128)).fold(1, u128::saturating_mul)
+    }
+
+    /// The most trials there can be; `None` where only time ends the sweep.
+    pub fn max_trials(&self) -> Option<u32> {
+        let grid = (self.sampler == SamplerKind::Grid).then(|| u32::try_from(self.grid_size()).unwrap_or(MAX_TRIALS));
+        match (self.trials, grid) {
+            (Some(trials), Some(grid)) => Some(trials.min(grid)),
+            (trials, grid) => trials.or(grid),
+        }
+    }
+
+    /// The settings of a trial with these values, in the order of the space.
+    pub fn config(&self, values: &[Value]) -> Result<RunConfig, DefinitionError> {
+        let mut config = self.base.clone();
+        for (dimension, value) in self.space.iter().zip(values) {
+            dimension.setting.apply(value, &mut config)?;
+        }
+        config.preset = config.matching_preset();
+        Ok(config)
+    }
+}

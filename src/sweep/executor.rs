@@ -1,0 +1,32 @@
+//! Where trials train.
+
+use super::trial::TrialEpoch;
+use crate::problem::Problem;
+use crate::run_config::RunConfig;
+use std::time::Duration;
+
+/// Trains trials, here or elsewhere. Every trial that was started ends with [`TrialEvent::Completed`] or [`TrialEvent::Failed`], unless it
+/// is stopped: of that one nothing more is heard.
+pub trait Executor {
+    /// Starts a trial. Its first epoch is 1, whatever was started under the same number before.
+    fn start(&mut self, trial: u32, config: &RunConfig) -> Result<(), Problem>;
+
+    /// Ends a trial. At once afterwards, another can be started in its place.
+    fn stop(&mut self, trial: u32);
+
+    /// The next event, waiting for it at most this long.
+    fn next(&mut self, limit: Duration) -> Option<(u32, TrialEvent)>;
+}
+
+/// What is heard of a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TrialEvent {
+    /// How much of it is done, 0 to 1.
+    Progress(f32),
+    /// It completed an epoch.
+    Epoch(TrialEpoch),
+    /// It trained to its end.
+    Completed,
+    /// It cannot be trained, or diverged, or where it trained is gone.
+    Failed(Problem),
+}

@@ -1,0 +1,33 @@
+//! Hyper-parameter sweeps: many short runs, called trials, that look for the settings with the highest validation accuracy.
+//!
+//! A [`Definition`] says what varies and how long to search. A [`Sweep`] is its folder: the definition, and a journal to which everything
+//! that happens is added at once, so that whatever ends the process, the sweep is resumed from there. [`run`] ties the parts together: a
+//! sampler chooses settings, an [`Executor`] trains them, [`Asha`] ends poor trials early. Trials never see the test split.
+
+mod asha;
+mod definition;
+mod error;
+mod executor;
+mod file;
+mod importance;
+mod journal;
+mod local;
+mod run;
+mod sampler;
+mod setting;
+mod space;
+mod trial;
+
+pub use asha::Asha;
+pub use definition::{Definition, MAX_TRIALS, SamplerKind};
+pub use error::{DefinitionError, SweepError};
+pub use executor::{Executor, TrialEvent};
+pub use file::{DefinitionFile, seconds};
+pub use importance::importance;
+pub use journal::{Record, Sweep, Tested};
+pub use local::LocalExecutor;
+pub use run::{Ending, Observer, Status, run};
+pub use sampler::suggest;
+pub use setting::{Setting, Value};
+pub use space::{Dimension, Range, SettingRange};
+pub use trial::{Outcome, Trial, TrialEpoch};

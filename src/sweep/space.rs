@@ -1,0 +1,217 @@
+//! What a sweep searches: a range or a list of values for each setting that varies.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::DefinitionError;
+use super::setting::{Kind, Setting, Value};
+
+/// The most values of one setting.
+const MAX_VALUES: u64 = 1000;
+/// Numbers from a range are rounded to so many digits: what is shown is then exactly what was trained.
+const DIGITS: usize = 4;
+
+/// The values that a setting can have in a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Range {
+    /// Every number in between, ends included; for a setting that is a whole number, the whole ones.
+    Interval {
+        /// The lowest.
+        low: f64,
+        /// The highest.
+        high: f64,
+        /// Whether 1 to 10 is searched as closely as 10 to 100.
+        #[serde(default)]
+        log: bool,
+    },
+    /// These.
+    Values {
+        /// At least two.
+        values: Vec<Value>,
+    },
+}
+
+/// A setting that varies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dimension {
+    /// Which.
+    pub setting: Setting,
+    /// Its values.
+    #[serde(flatten)]
+    pub range: Range,
+}
+
+/// What `--set NAME=VALUES` says about a setting.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingRange {
+    /// All trials have this value.
+    Fixed(Setting, Value),
+    /// It varies.
+    Varies(Dimension),
+}
+
+impl SettingRange {
+    /// Reads `NAME=VALUE`, `NAME=A,B,C`, `NAME=LOW..HIGH`, `NAME=LOW..HIGH:log`, or either range with `:N` for N values spread over it.
+    pub fn parse(text: &str) -> Result<Self, DefinitionError> {
+        let not = || DefinitionError::NotAnAssignment { text: text.to_owned() };
+        let (name, values) = text.split_once('=').ok_or_else(not)?;
+        Self::of(Setting::parse(name)?, values)
+    }
+
+    /// The same for the part behind the name.
+    pub fn of(setting: Setting, text: &str) -> Result<Self, DefinitionError> {
+        if text.contains("..") {
+            return Ok(Self::Varies(Dimension { setting, range: interval(setting, text)? }));
+        }
+        Self::of_values(setting, text.split(',').filter(|part| !part.trim().is_empty()).map(Value::parse).collect())
+    }
+
+    /// A value that is fixed, or several to choose from.
+    pub fn of_values(setting: Setting, values: Vec<Value>) -> Result<Self, DefinitionError> {
+        match <[Value; 1]>::try_from(values) {
+            Ok([only]) => Ok(Self::Fixed(setting, only)),
+            Err(values) if values.is_empty() => Err(DefinitionError::NoValues { setting }),
+            Err(values) => Ok(Self::Varies(Dimension { setting, range: Range::Values { values } })),
+        }
+    }
+}
+
+fn interval(setting: Setting, text: &str) -> Result<Range, DefinitionError> {
+    let not = || DefinitionError::NotARange { setting, text: text.to_owned() };
+    let mut parts = text.split(':');
+    let (low, high) = parts.next().and_then(|span| span.split_once("..")).ok_or_else(not)?;
+    let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(not);
+    let (low, high) = (number(low)?, number(high)?);
+    let (mut log, mut count) = (false, None);
+    for part in parts {
+        match part.trim().parse() {
+            Ok(points) if count.is_none() && (2..=MAX_VALUES).contains(&points) => count = Some(points),
+            _ if part.trim().eq_ignore_ascii_case("log") && !log => log = true,
+            _ => return Err(not()),
+        }
+    }
+    let range = Range::Interval { low, high, log };
+    let Some(count) = count else { return Ok(range) };
+    let dimension = Dimension { setting, range };
+    dimension.check()?;
+    let (low, high) = dimension.ends();
+    let mut values: Vec<Value> =
+        (0..count).map(|index| dimension.value_at(low + (high - low) * index as f64 / (count - 1) as f64)).collect();
+    values.dedup();
+    Ok(Range::Values { values })
+}
+
+impl Dimension {
+    fn is_whole(&self) -> bool {
+        self.setting.kind() == Kind::Whole
+    }
+
+    /// An error where this is no range of that setting. Whether a run can have its ends is not checked.
+    pub(super) fn check(&self) -> Result<(), DefinitionError> {
+        let setting = self.setting;
+        match &self.range {
+            Range::Interval { .. } if setting.kind() == Kind::Name => Err(DefinitionError::RangeOfNames { setting }),
+            &Range::Interval { low, high, .. } if low >= high => Err(DefinitionError::Reversed { setting, low, high }),
+            &Range::Interval { low, log: true, .. } if low <= 0.0 => Err(DefinitionError::LogFromZero { setting, low }),
+            Range::Interval { .. } => Ok(()),
+            Range::Values { values } if values.len() < 2 => Err(DefinitionError::NoValues { setting }),
+            Range::Values { values } if values.len() as u64 > MAX_VALUES => {
+                Err(DefinitionError::Number { what: "the number of values", given: values.len() as f64, low: 2.0, high: MAX_VALUES as f64 })
+            }
+            Range::Values { values } => match values.iter().enumerate().find(|(index, value)| values[..*index].contains(value)) {
+                Some((_, twice)) => Err(DefinitionError::ValueTwice { setting, given: twice.to_string() }),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// The values that have to be valid for all of them to be.
+    pub(super) fn extremes(&self) -> Vec<Value> {
+        match &self.range {
+            Range::Interval { low, high, .. } => vec![Value::Number(*low), Value::Number(*high)],
+            Range::Values { values } => values.clone(),
+        }
+    }
+
+    /// Whether this is one of its values.
+    pub fn contains(&self, value: &Value) -> bool {
+        match (&self.range, value) {
+            (Range::Interval { low, high, .. }, Value::Number(number)) => {
+                (*low..=*high).contains(number) && (!self.is_whole() || number.fract() == 0.0)
+            }
+            (Range::Interval { .. }, Value::Name(_)) => false,
+            (Range::Values { values }, value) => values.contains(value),
+        }
+    }
+
+    /// All its values, for a grid; `None` where there are too many to list.
+    pub(super) fn all(&self) -> Option<Vec<Value>> {
+        match &self.range {
+            Range::Values { values } => Some(values.clone()),
+            &Range::Interval { low, high, .. } => {
+                let few = self.is_whole() && high - low < MAX_VALUES as f64;
+                few.then(|| (low.ceil() as u64..=high.floor() as u64).map(|number| Value::Number(number as f64)).collect())
+            }
+        }
+    }
+
+    /// The two ends on the axis on which values are drawn: logarithms where the range is logarithmic, indices for listed values.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        match &self.range {
+            Range::Values { values } => (0.0, values.len() as f64),
+            &Range::Interval { low, high, log } => {
+                // A whole number stands for all that are rounded to it, so that the ends are as likely as the others.
+                let half = if self.is_whole() { 0.5 } else { 0.0 };
+                let (low, high) = (low - half, high + half);
+                if log { (low.ln(), high.ln()) } else { (low, high) }
+            }
+        }
+    }
+
+    /// The value at a place on that axis.
+    pub(super) fn value_at(&self, place: f64) -> Value {
+        match &self.range {
+            Range::Values { values } => {
+                let index = (place.max(0.0) as usize).min(values.len().saturating_sub(1));
+                values.get(index).cloned().unwrap_or(Value::Number(f64::NAN))
+            }
+            &Range::Interval { low, high, log } => {
+                let number = if log { place.exp() } else { place };
+                let number = if self.is_whole() { number.round() } else { rounded(number) };
+                Value::Number(number.clamp(low, high))
+            }
+        }
+    }
+
+    /// Where a value stands on that axis.
+    pub(super) fn place_of(&self, value: &Value) -> Option<f64> {
+        match (&self.range, value) {
+            (Range::Values { values }, value) => values.iter().position(|listed| listed == value).map(|index| index as f64 + 0.5),
+            (&Range::Interval { log, .. }, Value::Number(number)) => Some(if log { number.ln() } else { *number }),
+            (Range::Interval { .. }, Value::Name(_)) => None,
+        }
+    }
+}
+
+fn rounded(number: f64) -> f64 {
+    format!("{number:.*e}", DIGITS - 1).parse().unwrap_or(number)
+}
+
+/// "lr 0.0001 to 0.01 (logarithmic)", "batch-size 32, 64 or 128".
+impl fmt::Display for Dimension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.setting)?;
+        match &self.range {
+            Range::Interval { low, high, log } => write!(f, "{low} to {high}{}", if *log { " (logarithmic)" } else { "" }),
+            Range::Values { values } => {
+                let names: Vec<String> = values.iter().map(ToString::to_string).collect();
+                match names.as_slice() {
+                    [rest @ .., last] if !rest.is_empty() => write!(f, "{} or {last}", rest.join(", ")),
+                    _ => f.write_str(&names.concat()),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The loop of a sweep, with an executor that trains nothing.
+
+use inkling::problem::Problem;
+use inkling::records::Divergence;
+use inkling::sweep::{Definition, Ending, Outcome, Sweep, SweepError, Trial, run};
+
+use super::{Patience, Pretender, definition, endless};
+
+fn sweep(home: &tempfile::TempDir, change: impl FnOnce(&mut Definition)) -> Sweep {
+    let mut definition = Definition { trials: Some(12), ..definition(&["lr=1e-4..1e-1:log", "batch-size=32,64"]) };
+    change(&mut definition);
+    Sweep::create(&home.path().join("sweep"), definition).unwrap()
+}
+
+#[test]
+fn as_many_trials_train_at_once_as_were_asked_for_and_poor_ones_end_early() {
+    for (at_once, prunes) in [(1, true), (3, true), (2, false)] {
+        let home = tempfile::tempdir().unwrap();
+        let mut sweep = sweep(&home, |definition| {
+            definition.at_once = at_once;
+            definition.pruner = definition.pruner.filter(|_| prunes);
+        });
+        let mut executor = Pretender::default();
+        assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete));
+        executor.stopped.sort_unstable();
+        assert_eq!(executor.most_at_once, at_once as usize);
+        assert_eq!(executor.started, (1..=12).collect::<Vec<_>>());
+        let pruned: Vec<u32> = sweep.trials().iter().filter(|t| t.outcome == Some(Outcome::Pruned)).map(|t| t.number).collect();
+        assert_eq!(executor.stopped, pruned);
+        assert_eq!(pruned.is_empty(), !prunes);
+        assert!(sweep.best().unwrap().epochs.len() == 5, "the best trained to its end");
+    }
+}
+
+#[test]
+fn an_interruption_loses_no_trial_that_has_ended_and_the_search_goes_on_as_it_would_have() {
+    let home = tempfile::tempdir().unwrap();
+    let mut undisturbed = sweep(&home, |_| {});
+    run(&mut undisturbed, &mut Pretender::default(), &mut endless()).unwrap();
+
+    let other = tempfile::tempdir().unwrap();
+    let mut interrupted = sweep(&other, |_| {});
+    let mut sessions = 0;
+    while run(&mut interrupted, &mut Pretender::default(), &mut Patience(9)) == Ok(Ending::Interrupted) {
+        let folder = interrupted.folder().to_owned();
+        // As after a crash, only what is on the disk is left.
+        drop(interrupted);
+        interrupted = Sweep::open(&folder).unwrap();
+        sessions += 1;
+    }
+    assert!(sessions > 2, "{sessions}");
+    assert_eq!(interrupted.trials(), undisturbed.trials());
+}
+
+#[test]
+fn a_sweep_that_is_complete_goes_on_with_a_larger_budget() {
+    let home = tempfile::tempdir().unwrap();
+    let mut sweep = sweep(&home, |_| {});
+    run(&mut sweep, &mut Pretender::default(), &mut endless()).unwrap();
+    let before: Vec<Trial> = sweep.trials().to_vec();
+    sweep.extend(Some(15), None, Some(2)).unwrap();
+    let folder = sweep.folder().to_owned();
+    drop(sweep);
+    let mut sweep = Sweep::open(&folder).unwrap();
+    run(&mut sweep, &mut Pretender::default(), &mut endless()).unwrap();
+    assert_eq!((sweep.trials().len(), &sweep.trials()[..12]), (15, &before[..]));
+}
+
+#[test]
+fn no_trial_starts_after_the_time_of_all_sessions_is_over() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("sweep");
+    drop(sweep(&home, |definition| definition.seconds = Some(100.0)));
+    for (elapsed, trials) in [(0.0, 12), (100.0, 1)] {
+        let begun = format!(r#"{{"trial":1,"elapsed":{elapsed},"event":"started","values":{{"lr":0.001,"batch-size":32}}}}"#);
+        std::fs::write(folder.join("journal.jsonl"), format!("{begun}\n")).unwrap();
+        let mut sweep = Sweep::open(&folder).unwrap();
+        assert_eq!(run(&mut sweep, &mut Pretender::default(), &mut endless()), Ok(Ending::Complete));
+        assert_eq!(sweep.trials().len(), trials, "after {elapsed} s");
+    }
+}
+
+#[test]
+fn a_trial_that_diverges_has_failed_and_the_others_go_on() {
+    let home = tempfile::tempdir().unwrap();
+    let mut sweep = sweep(&home, |_| {});
+    let diverged = Problem::Diverged { step: 3, cause: Divergence::NotFinite };
+    let mut executor = Pretender { failing: Some((1, diverged)), ..Pretender::default() };
+    assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete));
+    assert!(matches!(sweep.trials()[0].outcome, Some(Outcome::Failed { .. })));
+    assert_eq!(sweep.trials().len(), 12);
+}
+
+#[test]
+fn what_no_trial_can_do_without_ends_the_sweep_at_its_first() {
+    let home = tempfile::tempdir().unwrap();
+    let mut sweep = sweep(&home, |_| {});
+    let mut executor = Pretender { failing: Some((1, Problem::EngineGone)), ..Pretender::default() };
+    assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Err(SweepError::Problem(Problem::EngineGone)));
+    assert_eq!(sweep.trials().len(), 1);
+    let mut executor = Pretender { failing: Some((5, Problem::EngineGone)), ..Pretender::default() };
+    assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete), "later, it costs a trial");
+    assert!(matches!(sweep.trials()[4].outcome, Some(Outcome::Failed { .. })));
+}
