@@ -9,7 +9,7 @@ use crate::bench::BenchError;
 use crate::data::{DataError, DataPart, KeepError, SetExportError};
 use crate::export::ExportError;
 use crate::import::ImportError;
-use crate::infer::InferError;
+use crate::infer::{ComparisonError, InferError};
 use crate::ink::InkError;
 use crate::nn::{ComputeError, ModelError};
 use crate::progress::Cancelled;
@@ -44,6 +44,9 @@ pub enum Problem {
     /// A run's folder cannot be used.
     #[error(transparent)]
     Run(RunError),
+    /// Models cannot be compared.
+    #[error(transparent)]
+    Comparison(#[from] ComparisonError),
     /// A model could not be exported.
     #[error(transparent)]
     Export(ExportError),

@@ -9,9 +9,9 @@ use crate::ink::{CandidateImage, Ink, Steps};
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
-    DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec, ExportSpec, FileInfo, FineTuned, HeldOutImage,
-    ImportFinding, ImportSpec, Intervention, JobId, LearningSnapshot, ModelInfo, ModelRef, Prediction, QuantizedAccuracy, Replace, RunPlan,
-    RunPosition, RunSummary, StepPoint, Telemetry,
+    ComparisonSpec, DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec, ExportSpec, FileInfo, FineTuned,
+    HeldOutImage, ImportFinding, ImportSpec, Intervention, JobId, LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction,
+    QuantizedAccuracy, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
@@ -117,6 +117,8 @@ pub enum Job {
         /// What they are timed with.
         sides: Vec<Side>,
     },
+    /// Compare models on the same images.
+    CompareModels(ComparisonSpec),
     /// Time a few training steps of each of these configurations, for an estimate of how long it takes.
     TimeSteps(Vec<RunConfig>),
     /// Export a model, or only tell what its export would hold.
@@ -318,6 +320,8 @@ pub enum JobResult {
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
         background_load: f32,
     },
+    /// How models did on the same images.
+    CompareModels(ModelComparison),
     /// The throughput of each configuration.
     TimeSteps {
         /// In training images per second, in the order of the configurations; `None` where it could not be measured.

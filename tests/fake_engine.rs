@@ -20,10 +20,10 @@ use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
-    BeforeAfter, CLASSES, DigitDetection, DigitPrediction, DrawingAnswer, EpochRecord, Evaluation, EvaluationReport, EvaluationSpec,
-    FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId, LabelRejection, LearningSnapshot, Mistake, ModelInfo, ModelRef,
-    Prediction, RELIABILITY_BINS, ReliabilityBin, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TensorFormat, TensorInfo,
-    WeightImages, WriterScore,
+    BeforeAfter, CLASSES, ComparedModel, ComparisonSpec, DigitDetection, DigitPrediction, DrawingAnswer, EpochRecord, Evaluation,
+    EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId, LabelRejection,
+    LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, RELIABILITY_BINS, ReliabilityBin, RunPlan, RunPosition,
+    RunSummary, StepPoint, Telemetry, TensorFormat, TensorInfo, WeightImages, WriterScore,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
@@ -443,6 +443,10 @@ impl FakeEngine {
                 self.measuring(id, Subject::Steps(config.model), 0.5, 6.0);
                 self.benchmark = Some(id);
             }
+            Job::CompareModels(spec) => {
+                self.send(progress(id.0, 0.5));
+                self.send(done(id, JobResult::CompareModels(model_comparison(&spec))));
+            }
             Job::TimeSteps(configs) => {
                 let images_per_second = configs.iter().map(|config| (config.preset != Some(Preset::Best)).then_some(5500.0)).collect();
                 self.send(done(id, JobResult::TimeSteps { images_per_second, background_load: 0.0 }));
@@ -654,6 +658,31 @@ pub fn evaluation_report(model: ModelInfo, data: DataSpec) -> EvaluationReport {
 }
 
 /// What such a run computes.
+/// A comparison on 1,000 images, of which the first model classifies 950 correctly and every further one 20 more.
+pub fn model_comparison(spec: &ComparisonSpec) -> ModelComparison {
+    let model = |(position, reference): (usize, &ModelRef)| {
+        let correct = 950 + 20 * position as u64;
+        ComparedModel {
+            model: ModelInfo { reference: reference.clone(), ..starter() },
+            config: RunConfig { epochs: position as u32 + 1, ..RunConfig::default() },
+            train_seconds: (position > 0).then_some(62.0),
+            correct,
+            correct_digits: [correct / 10; CLASSES],
+            // What a better model classifies correctly includes what a worse one does, but for five images.
+            only_correct: (0..spec.models.len())
+                .map(|other| if other == position { 0 } else { 5 + 20 * position.saturating_sub(other) as u64 })
+                .collect(),
+        }
+    };
+    ModelComparison {
+        data: spec.data.clone().unwrap_or_else(DataSpec::builtin),
+        split: EvaluationSplit::Test,
+        images: 1000,
+        digits: [100; CLASSES],
+        models: spec.models.iter().enumerate().map(model).collect(),
+    }
+}
+
 pub fn plan(config: &RunConfig) -> RunPlan {
     RunPlan {
         train_images: 9_000,

@@ -192,6 +192,8 @@ impl App {
                 }
             }
             JobResult::Compare { failed, background_load } => self.benchmark.set_compared(rows, failed, background_load),
+            // Only the command line asks for it.
+            JobResult::CompareModels(_) => {}
             JobResult::TimeSteps { images_per_second, background_load } => {
                 if let Job::TimeSteps(configs) = &job {
                     self.presets_timed(configs, images_per_second, background_load);

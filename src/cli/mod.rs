@@ -3,6 +3,7 @@
 
 mod arguments;
 mod bench;
+mod compare;
 #[cfg(windows)]
 mod console;
 mod data;
@@ -54,6 +55,8 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Evaluate a model on a data set
     Eval(eval::Arguments),
+    /// Compare models on the same test images: settings, accuracies and whether one is better
+    Compare(compare::Arguments),
     /// Recognise digits in images and ink files
     Predict(predict::Arguments),
     /// Export a model as weights, ONNX, source code, a report, or all of these
@@ -101,6 +104,7 @@ pub fn main() -> ExitCode {
         Some(Command::Train(arguments)) => train::run(arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Eval(arguments)) => eval::run(arguments),
+        Some(Command::Compare(arguments)) => compare::run(arguments),
         Some(Command::Predict(arguments)) => predict::run(&arguments),
         Some(Command::Export(arguments)) => export::run(arguments),
         Some(Command::Import(arguments)) => import::run(arguments),

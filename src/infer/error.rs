@@ -21,3 +21,23 @@ pub enum InferError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
+
+/// Why models cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum ComparisonError {
+    /// Fewer or more models than [`crate::records::COMPARED_MODELS`].
+    #[error("{given} models cannot be compared")]
+    Count {
+        /// How many there were.
+        given: usize,
+    },
+    /// One of them is there twice.
+    #[error("a model cannot be compared with itself")]
+    Repeated,
+    /// They were trained on different data, and nobody said which test images count.
+    #[error("the models were trained on different data: {}", sets.join(", "))]
+    DifferentData {
+        /// The data sets, as people read them.
+        sets: Vec<String>,
+    },
+}

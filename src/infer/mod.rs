@@ -1,9 +1,11 @@
-//! Using a model: what it makes of a drawing, how well it does on a data set, and on which device it is fast and right.
+//! Using a model: what it makes of a drawing, how well it does on a data set, alone or among others, and on which device it is fast and right.
 //! Depends on networks and data; knows nothing of training, runs or windows.
 
 mod calibration;
 mod classifier;
 mod compare_devices;
+mod compare_models;
+pub mod comparison_words;
 mod device_comparison;
 mod error;
 mod fit_digit_detector;
@@ -15,8 +17,9 @@ mod scores;
 pub use calibration::fit_temperature;
 pub use classifier::{Classifier, Classify, starter_file};
 pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_devices};
+pub use compare_models::compare_models;
 pub use device_comparison::{Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE};
-pub use error::InferError;
+pub use error::{ComparisonError, InferError};
 pub use fit_digit_detector::fit_digit_detector;
 pub use measure::{GPU_BATCH, Measurement, digit_scores, measure};
 pub use number::{read_candidates, read_number};

@@ -4,6 +4,7 @@
 mod annotation;
 pub mod benchmark;
 mod calibration;
+mod comparison;
 mod evaluation;
 mod export;
 mod fine_tune;
@@ -15,6 +16,7 @@ mod step_curve;
 
 pub use annotation::Annotation;
 pub use calibration::{Calibration, RELIABILITY_BINS, ReliabilityBin};
+pub use comparison::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, PairedCounts};
 pub use evaluation::{DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, NotDigitsSpec, WriterScore};
 pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo};
 pub use fine_tune::{BeforeAfter, FineTuned};

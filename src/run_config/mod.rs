@@ -2,6 +2,7 @@
 
 mod choices;
 mod data_spec;
+mod described;
 mod error;
 mod field;
 mod presets;
@@ -15,6 +16,7 @@ pub use choices::{
     ScheduleKind, SetFormat, UnknownChoice, WeightFormat,
 };
 pub use data_spec::{DataSource, DataSpec, NamedSet};
+pub use described::{Setting, differing_settings};
 pub use error::ConfigProblem;
 pub use field::{Field, Range};
 

@@ -7,7 +7,7 @@ use inkling::app::messages::Message;
 use inkling::data::{DataError, DataPart};
 use inkling::export::ExportError;
 use inkling::import::{ImportError, Mismatch};
-use inkling::infer::InferError;
+use inkling::infer::{ComparisonError, InferError};
 use inkling::ink::InkError;
 use inkling::nn::{ComputeError, ModelError};
 use inkling::problem::{EngineExit, Problem};
@@ -121,6 +121,12 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (ExportError::Write(write()), both()),
     ];
     all.extend(export.map(|(error, words)| (Problem::Export(error), words)));
+    let comparison = [
+        (ComparisonError::Count { given: 9 }, vec!["9 models", "2 to 8"]),
+        (ComparisonError::Repeated, vec!["itself"]),
+        (ComparisonError::DifferentData { sets: vec!["MNIST".to_owned(), "pens".to_owned()] }, vec!["MNIST, pens"]),
+    ];
+    all.extend(comparison.map(|(error, words)| (error.into(), words)));
     let targets = [
         (TargetError::Exist { paths: vec![path(), PathBuf::from("other.py")] }, vec!["some folder/file.bin", "other.py", "--force"]),
         (TargetError::Source { path: path() }, vec!["some folder/file.bin"]),
@@ -184,7 +190,7 @@ fn all_are_there<'e, E: 'e>((kinds, kind): (&[&str], fn(&E) -> &'static str), er
 fn every_problem_is_really_every_one() {
     let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
     all_are_there(
-        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Export, Import, Write, Target, Show, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
+        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Comparison, Export, Import, Write, Target, Show, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
             Interrupted, Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
         all.iter(),
     );
@@ -207,6 +213,7 @@ fn every_problem_is_really_every_one() {
     all_are_there(kinds!(RunError: Unreadable, Malformed, InUse, NoRoom, Occupied, Write, Compute), inner!(Run));
     all_are_there(kinds!(ExportError: Target, Lacks, Failed, Write), inner!(Export));
     all_are_there(kinds!(ImportError: Unreadable, Malformed, Mismatch, Model, Infer, Compute, Data, Cancelled), inner!(Import));
+    all_are_there(kinds!(ComparisonError: Count, Repeated, DifferentData), inner!(Comparison));
     all_are_there(kinds!(TargetError: Exist, Source, Clash, Write), inner!(Target));
     all_are_there(kinds!(EngineExit: NotStarted, Ended, Hung, Version, Garbled), inner!(EngineExited));
 }

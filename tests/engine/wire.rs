@@ -12,16 +12,23 @@ use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
 use inkling::records::{
-    DigitPrediction, Divergence, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, NotDigitsSpec,
-    Replace, RunPosition, StepPoint, Telemetry,
+    ComparisonSpec, DigitPrediction, Divergence, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef,
+    NotDigitsSpec, Replace, RunPosition, StepPoint, Telemetry,
 };
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat, Field, InferenceChoice, ModelKind,
     NamedSet, Preset, RunConfig,
 };
 
-use crate::fake_engine::{evaluation_report, exported, held_out, learning, plan, prediction, reads, report, starter, summary};
+use crate::fake_engine::{
+    evaluation_report, exported, held_out, learning, model_comparison, plan, prediction, reads, report, starter, summary,
+};
 use crate::jobs::{cancelled, done, failed, progress, submit, train};
+
+fn comparison_spec() -> ComparisonSpec {
+    let models = vec![ModelRef::Starter, ModelRef::File("a/model.safetensors".into())];
+    ComparisonSpec { models, data: Some(DataSpec::builtin()) }
+}
 
 fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T {
     let mut pipe = Vec::new();
@@ -67,6 +74,7 @@ fn every_command_arrives_as_it_left() {
         submit(8, Job::Compare { config: RunConfig::default(), sides: vec![side_of(&RunConfig::default())] }),
         submit(10, Job::TimeSteps(vec![RunConfig::default()])),
         submit(10, Job::Trial(RunConfig::default())),
+        submit(11, Job::CompareModels(comparison_spec())),
         submit(
             9,
             Job::Export {
@@ -161,6 +169,7 @@ fn every_event_arrives_as_it_left() {
         done(run, JobResult::Compare { failed: vec![(side_of(&config), Problem::Busy)], background_load: 0.3 }),
         done(run, JobResult::Trial),
         done(run, JobResult::TimeSteps { images_per_second: vec![Some(5000.0), None], background_load: 0.1 }),
+        done(run, JobResult::CompareModels(model_comparison(&comparison_spec()))),
         done(run, JobResult::Export(exported(Some("a.onnx".into())))),
         done(
             run,

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use inkling::data::my_digits::{Edit, KeptDrawing};
 use inkling::data::{Fingerprint, MyDigits, load};
 use inkling::engine::{Devices, EngineHandle, EngineSettings, this_machine};
-use inkling::infer::{Classifier, Classify};
+use inkling::infer::{Classifier, Classify, ComparisonError};
 use inkling::ink::{Ink, Steps};
 use inkling::problem::Problem;
 use inkling::progress::Unwatched;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
 use inkling::records::benchmark::Extent;
-use inkling::records::{EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, Replace, RunSummary};
-use inkling::run_config::{ConfigProblem, DataSource, DataSpec, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
+use inkling::records::{
+    ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, Replace, RunSummary,
+};
+use inkling::run_config::{ConfigProblem, DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
 use inkling::train::{RunOrigin, RunPlaces};
 use tempfile::TempDir;
@@ -312,6 +314,42 @@ fn a_model_is_measured_on_a_test_split() {
     bench.handle.send(submit(5, Job::Evaluate(EvaluationSpec::new(model, bench.config.data.clone()))));
     let JobResult::Evaluate(EvaluationReport { evaluation, .. }) = bench.until(|event| result(event, 5)) else { panic!("another result") };
     assert_eq!(Some(evaluation), trained.test, "the same model on the same images");
+}
+
+#[test]
+fn models_are_compared_on_the_same_test_images() {
+    let bench = bench(4, 8);
+    bench.start(1);
+    let trained = bench.finished();
+    let model = ModelRef::File(trained.model_path.clone());
+    let compare = |id, models: &[ModelRef], data: Option<&DataSpec>| {
+        let spec = ComparisonSpec { models: models.to_vec(), data: data.cloned() };
+        bench.handle.send(submit(id, Job::CompareModels(spec)));
+    };
+    let both = [ModelRef::Starter, model.clone()];
+    compare(5, &both, Some(&bench.config.data));
+    let JobResult::CompareModels(found) = bench.until(|event| result(event, 5)) else { panic!("another result") };
+    let test = trained.test.unwrap();
+    let (starter, own) = (&found.models[0], &found.models[1]);
+    assert_eq!((found.images, found.split), (test.images, EvaluationSplit::Test));
+    assert_eq!(own.correct as f64 / found.images as f64, test.accuracy, "the same model on the same images");
+    assert_eq!((&own.config, own.train_seconds), (&trained.config, Some(trained.train_seconds)));
+    assert_eq!(starter.train_seconds, None);
+    for (digit, (&images, &correct)) in found.digits.iter().zip(&own.correct_digits).enumerate() {
+        assert_eq!((images, correct), (test.confusion[digit].iter().map(|&n| u64::from(n)).sum(), test.confusion[digit][digit].into()));
+    }
+    let pair = found.pair(1, 0).unwrap();
+    assert_eq!((pair.both + pair.first_only, pair.both + pair.second_only), (own.correct, starter.correct));
+    assert_eq!((pair.images(), own.only_correct[1], found.pair(0, 2)), (found.images, 0, None));
+
+    // What the data is has to be said where the models do not agree.
+    compare(6, &both, None);
+    let different = ComparisonError::DifferentData { sets: vec!["MNIST".to_owned(), bench.config.data.label()] };
+    assert_eq!(bench.until(|event| failure(event, 6)), Problem::Comparison(different));
+    compare(7, &[model.clone(), model.clone()], None);
+    assert_eq!(bench.until(|event| failure(event, 7)), Problem::Comparison(ComparisonError::Repeated));
+    compare(8, &[model], None);
+    assert_eq!(bench.until(|event| failure(event, 8)), Problem::Comparison(ComparisonError::Count { given: 1 }));
 }
 
 #[test]

@@ -1,3 +1,4 @@
 //! Statistics of a measurement.
 
+mod comparison;
 mod statistics;

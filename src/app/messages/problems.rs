@@ -8,14 +8,16 @@ use super::notices::diverged;
 use crate::data::{DataError, DataPart};
 use crate::export::ExportError;
 use crate::import::{ImportError, Mismatch};
+use crate::infer::ComparisonError;
 use crate::ink::InkError;
 use crate::nn::ComputeError;
 use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
+use crate::records::COMPARED_MODELS;
 use crate::run_config::{ConfigProblem, ModelKind, Precision};
 use crate::runs::RunError;
 use crate::system::{TargetError, WriteError, WriteErrorKind};
-use crate::text::format::{capitalised, file_size};
+use crate::text::format::{capitalised, count, file_size};
 
 impl From<&Problem> for Message {
     fn from(problem: &Problem) -> Self {
@@ -26,6 +28,7 @@ impl From<&Problem> for Message {
             Problem::Ink(error) => of_ink(error),
             Problem::Model(error) => of_model(error),
             Problem::Run(error) => of_run(error),
+            Problem::Comparison(error) => of_comparison(error),
             Problem::Export(error) => of_export(error),
             Problem::Import(error) => of_import(error),
             Problem::Write(error) => of_write(error),
@@ -64,6 +67,23 @@ impl From<&Problem> for Message {
                 Self::new("Inkling's engine has stopped and could not be restarted.", "Saved models are safe. Restart Inkling.")
             }
         }
+    }
+}
+
+fn of_comparison(error: &ComparisonError) -> Message {
+    match error {
+        ComparisonError::Count { given } => {
+            let (least, most) = (COMPARED_MODELS.start(), COMPARED_MODELS.end());
+            Message::new(
+                format!("{} cannot be compared.", capitalised(&count(*given as u64, "model"))),
+                format!("Choose {least} to {most} models."),
+            )
+        }
+        ComparisonError::Repeated => Message::new("A model cannot be compared with itself.", "Name each model once."),
+        ComparisonError::DifferentData { sets } => Message::new(
+            format!("The models were trained on different data: {}.", sets.join(", ")),
+            "Choose the data set whose test images all of them are to classify.",
+        ),
     }
 }
 

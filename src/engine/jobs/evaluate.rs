@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{JobContext, JobError, Workspace};
-use crate::data::{EvaluationSet, NotDigits, Writers, load_for_evaluation, read_not_digits};
+use crate::data::{DataError, EvaluationSet, NotDigits, Writers, load_for_evaluation, read_not_digits};
 use crate::infer::{Classifier, Measurement, digit_scores, starter_file};
 use crate::ink::PIXELS;
 use crate::math::statistics::auroc;
@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::protocol::JobResult;
 use crate::records::{DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, ModelRef, NotDigitsSpec, WriterScore};
-use crate::run_config::{DataSpec, EvaluationSplit};
+use crate::run_config::{DataSpec, EvaluationSplit, RunConfig};
 
 pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &EvaluationSpec) -> Result<JobResult, JobError> {
     let EvaluationSpec { model, data, split, not_digits } = spec;
@@ -23,14 +23,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     };
     let trained = file.card.config.clone();
     let classifier = Classifier::of_file(file, model.clone());
-    let folders = &workspace.settings.data_folders;
-    let set = if *data == DataSpec::builtin() && split.is_none_or(|split| split == EvaluationSplit::Test) {
-        // It takes a while to generate, and is kept.
-        let images = workspace.datasets.get(folders, data, &mut context.part(0.0, 0.5))?.test.clone();
-        EvaluationSet { split: EvaluationSplit::Test, images, writers: Writers::default() }
-    } else {
-        load_for_evaluation(data, *split, &trained, folders, &mut context.part(0.0, 0.5))?
-    };
+    let set = load_set(workspace, data, *split, &trained, &mut context.part(0.0, 0.5))?;
     let measured = classifier.measure(&set.images, &mut context.part(0.5, if not_digits.is_some() { 0.8 } else { 1.0 }))?;
     let detection = match not_digits {
         Some(NotDigitsSpec { path, labels }) => {
@@ -49,6 +42,23 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
         writers,
         detection,
     }))
+}
+
+/// The images of a data set that a model is measured on, which was trained as `trained` says.
+pub(super) fn load_set(
+    workspace: &mut Workspace<'_>,
+    data: &DataSpec,
+    split: Option<EvaluationSplit>,
+    trained: &RunConfig,
+    progress: &mut dyn Progress,
+) -> Result<EvaluationSet, DataError> {
+    let folders = &workspace.settings.data_folders;
+    if *data == DataSpec::builtin() && split.is_none_or(|split| split == EvaluationSplit::Test) {
+        // It takes a while to generate, and is kept.
+        let images = workspace.datasets.get(folders, data, progress)?.test.clone();
+        return Ok(EvaluationSet { split: EvaluationSplit::Test, images, writers: Writers::default() });
+    }
+    load_for_evaluation(data, split, trained, folders, progress)
 }
 
 /// The accuracy by writer, the least accurate first and of equals the one with most images.

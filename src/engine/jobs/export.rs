@@ -2,19 +2,16 @@
 
 use std::path::Path;
 
+use super::saved_model::{SavedModel, may_be_read};
 use super::{JobContext, JobError, Workspace};
 use crate::data::DataError;
-use crate::engine::handle::RunsTarget;
 use crate::export::quantize::quantized;
 use crate::export::{ExportedModel, export};
-use crate::infer::{measure, starter_file};
-use crate::nn::ModelFile;
+use crate::infer::measure;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::protocol::{ExportReport, JobResult};
 use crate::records::{ExportSpec, ModelRef, QuantizedAccuracy, Replace};
-use crate::run_config::DataSource;
-use crate::runs;
 use crate::system::targets::check_file;
 
 pub(super) fn run(
@@ -52,18 +49,8 @@ fn source(model: &ModelRef) -> Option<&Path> {
     if let ModelRef::File(path) = model { Some(path) } else { None }
 }
 
-/// The model, and the run in whose folder it is, if any.
 fn load(model: &ModelRef) -> Result<ExportedModel, Problem> {
-    let (file, run) = match model {
-        ModelRef::Starter => (starter_file()?, None),
-        ModelRef::File(path) => {
-            let file = ModelFile::load(path)?;
-            let run = path.parent().and_then(|folder| runs::load(folder).ok());
-            let run = run.filter(|run| run.config == file.card.config && run.model_path.file_name() == path.file_name());
-            (file, run)
-        }
-        ModelRef::Training(_) => return Err(Problem::NoSuchRun),
-    };
+    let SavedModel { file, run } = SavedModel::load(model)?;
     Ok(ExportedModel { file, run, quantized: None })
 }
 
@@ -91,7 +78,7 @@ fn measure_quantized(
 ) -> Result<QuantizedAccuracy, JobError> {
     let data = match &spec.measure_on {
         Some(data) => data,
-        None if may_be_read(workspace, exported) => &exported.file.card.data,
+        None if may_be_read(workspace, &exported.file.card.data, exported.run.as_ref()) => &exported.file.card.data,
         None => return Err(DataError::Unknown.into()),
     };
     let test = &workspace.datasets.get(&workspace.settings.data_folders, data, &mut context.part(0.0, 1.0 / 3.0))?.test;
@@ -102,16 +89,4 @@ fn measure_quantized(
     let original = original.evaluation;
     let rounded = measure(&quantized(net)?, temperature, test, &mut context.part(2.0 / 3.0, 1.0))?.evaluation;
     Ok(QuantizedAccuracy { images: original.images, original: original.accuracy, quantized: rounded.accuracy })
-}
-
-/// Whether the model's data may be looked for. A model file from another machine can name any path, one on a network too: only of a model that
-/// was trained here, the path was chosen here.
-fn may_be_read(workspace: &Workspace<'_>, exported: &ExportedModel) -> bool {
-    let has_path = exported.file.card.data.sources().iter().any(|source| matches!(source, DataSource::Path(_)));
-    !has_path || exported.run.as_ref().is_some_and(|run| run.imported.is_none() && is_among(&workspace.settings.runs, &run.folder))
-}
-
-fn is_among(runs: &RunsTarget, folder: &Path) -> bool {
-    let RunsTarget::Store(root) = runs else { return false };
-    folder.parent().and_then(|parent| parent.canonicalize().ok()).is_some_and(|parent| root.canonicalize().is_ok_and(|root| root == parent))
 }

@@ -2,10 +2,12 @@
 
 mod benchmark;
 mod compare;
+mod compare_models;
 mod evaluate;
 mod export;
 mod fine_tune;
 mod import;
+mod saved_model;
 mod time_steps;
 mod train;
 mod trial;
@@ -48,6 +50,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
         Job::Evaluate(spec) => evaluate::run(workspace, context, spec),
         Job::Benchmark(extent) => benchmark::run(workspace, context, *extent),
         Job::Compare { config, sides } => compare::run(workspace, context, config, sides),
+        Job::CompareModels(spec) => compare_models::run(workspace, context, spec),
         Job::TimeSteps(configs) => time_steps::run(workspace, context, configs),
         Job::FineTune(model) => fine_tune::run(workspace, context, model),
         Job::Export { model, spec, to, replace } => export::run(workspace, context, model, spec, to.as_deref(), *replace),

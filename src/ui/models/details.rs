@@ -10,9 +10,9 @@ use crate::app::{Action, App, Screen};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::records::{ModelRef, RunSummary};
-use crate::run_config::{DataSource, OptimizerKind, RunConfig};
+use crate::run_config::DataSource;
 use crate::runs::RunEntry;
-use crate::text::format::{count, duration, file_size, grouped, percent, plain};
+use crate::text::format::{count, duration, file_size, grouped, percent};
 use crate::text::visible;
 use crate::ui::style;
 
@@ -214,44 +214,16 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
         fact("Data", config.data.label());
         fact("Images", format!("{} for training, {} for validation", grouped(plan.train_images), grouped(plan.validation_images)));
         fact("Preset", config.preset.map_or_else(|| "custom settings".to_owned(), |preset| preset.label().to_owned()));
-        if let Some(weights) = &config.initial_weights {
-            fact("Initial weights", visible::path(weights));
-        }
-        fact("Epochs", config.epochs.to_string());
-        fact("Batch size", config.batch_size.to_string());
-        fact("Augmentation", config.augmentation.label().to_owned());
-        fact("Activation", config.activation.label().to_owned());
-        fact("Optimiser", optimizer(config));
-        fact("Learning rate", format!("{} ({})", plain(config.learning_rate), config.schedule.label()));
-        fact("Weight decay", plain(config.weight_decay));
-        if config.label_smoothing > 0.0 {
-            fact("Label smoothing", config.label_smoothing.to_string());
-        }
-        if let Some(norm) = config.clip_norm {
-            fact("Gradient clipping", format!("global norm {norm}"));
-        }
-        if config.accumulation > 1 {
-            fact("Gradient accumulation", format!("{} batches per step", config.accumulation));
-        }
-        if let Some(decay) = config.weight_averaging {
-            fact("Weight averaging", format!("EMA, decay {decay} per step"));
-        }
-        if let Some(epochs) = config.early_stopping {
-            fact("Early stopping", format!("after {epochs} epochs without improvement"));
+        for (name, value) in config.training_settings() {
+            // What is turned off is left out.
+            if let Some(value) = value {
+                fact(name, value);
+            }
         }
         fact("Device", format!("{}, {}", plan.device.label(), count(plan.threads.into(), "thread")));
         fact("Precision", plan.precision.label().to_owned());
         fact("Seed", config.seed.to_string());
     });
-}
-
-/// The optimiser with its momentum.
-fn optimizer(config: &RunConfig) -> String {
-    match (config.optimizer, config.nesterov) {
-        (OptimizerKind::Sgd, true) => format!("{} {} (Nesterov)", config.optimizer.label(), config.momentum),
-        (OptimizerKind::Sgd, false) => format!("{} {}", config.optimizer.label(), config.momentum),
-        _ => config.optimizer.label().to_owned(),
-    }
 }
 
 /// A table of names and values.

@@ -1,4 +1,4 @@
-//! The statistics of an evaluation: confidence intervals, accuracy per class, the confusion matrix in words.
+//! The statistics of one evaluation: the interval of its accuracy, accuracy per class, calibration, the confusion matrix in words.
 
 use crate::records::{CLASSES, Evaluation, ReliabilityBin};
 use crate::text::format::{capitalised, grouped, percent};

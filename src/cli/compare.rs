@@ -1,0 +1,159 @@
+//! `inkling compare`: compares models on the same test images.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::engine::{Engine, Update};
+use super::failure::Failure;
+use super::output::Output;
+use super::progress::Progress;
+use crate::app::messages::Message;
+use crate::infer::ComparisonError;
+use crate::infer::comparison_words::{against_first, digits_table, images_of, letter, results_table, sentences, settings_table};
+use crate::math::statistics::wilson_interval;
+use crate::problem::Problem;
+use crate::protocol::{Job, JobResult};
+use crate::records::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, ModelRef};
+use crate::run_config::{DataSpec, EvaluationSplit, RunConfig, differing_settings};
+use crate::runs;
+use crate::text::table;
+use crate::text::visible;
+
+/// The options of `inkling compare`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Folders of runs, or model files, 2 to 8; each is compared with the first
+    #[arg(required = true, value_name = "RUN", num_args = 1..)]
+    runs: Vec<PathBuf>,
+    /// Data set whose test images they classify: builtin, mnist, fashion-mnist, kmnist, emnist-digits or a path [default: the one that all were trained on]
+    #[arg(long, value_name = "DATA")]
+    data: Option<DataSpec>,
+    /// Folder to search for data sets before the usual ones
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Print one JSON object to standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Figures {
+    data: String,
+    split: EvaluationSplit,
+    images: u64,
+    models: Vec<OfModel>,
+    settings: Vec<OfSetting>,
+    against_first: Vec<OfPair>,
+}
+
+#[derive(Serialize)]
+struct OfModel {
+    path: PathBuf,
+    network: &'static str,
+    parameters: u64,
+    epochs: u32,
+    train_seconds: Option<f64>,
+    accuracy: f64,
+    interval: (f64, f64),
+    digits: Vec<OfDigit>,
+}
+
+#[derive(Serialize)]
+struct OfDigit {
+    digit: usize,
+    images: u64,
+    accuracy: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct OfSetting {
+    setting: &'static str,
+    values: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct OfPair {
+    path: PathBuf,
+    difference: f64,
+    interval: (f64, f64),
+    p: f64,
+    significant: bool,
+}
+
+/// Compares the models and prints what was found.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let Arguments { runs, data, data_dir, json } = arguments;
+    if !COMPARED_MODELS.contains(&runs.len()) {
+        let problem = Problem::from(ComparisonError::Count { given: runs.len() });
+        return Err(Failure::Usage(Message::from(&problem).to_string()));
+    }
+    let models = runs.iter().map(|path| model_file(path).map(ModelRef::File)).collect::<Result<Vec<_>, _>>()?;
+    let engine = Engine::start(data_dir, None, None)?;
+    let progress = Progress::new();
+    let compared = engine.run(Job::CompareModels(ComparisonSpec { models, data }), |update| {
+        if let Update::Progress(now) = update {
+            progress.show(now.fraction, "Comparing");
+        }
+        Ok(())
+    })?;
+    drop(progress);
+    let Some(JobResult::CompareModels(comparison)) = compared else { return Err(Problem::EngineGone.into()) };
+    let mut output = Output::new(json);
+    output.json(&figures(&comparison, &runs))?;
+    if output.is_json() { Ok(()) } else { output.text(&text(&comparison, &runs)) }
+}
+
+/// The model of the run in a folder, or the file itself.
+fn model_file(path: &Path) -> Result<PathBuf, Problem> {
+    if path.is_dir() { Ok(runs::load(path)?.model_path) } else { Ok(path.to_owned()) }
+}
+
+fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
+    let share = |correct: u64, images: u64| (images > 0).then(|| correct as f64 / images as f64);
+    let digits = |model: &ComparedModel| {
+        let pairs = model.correct_digits.iter().zip(&comparison.digits).enumerate();
+        pairs.map(|(digit, (&correct, &images))| OfDigit { digit, images, accuracy: share(correct, images) }).collect()
+    };
+    let model = |(model, path): (&ComparedModel, &PathBuf)| OfModel {
+        path: path.clone(),
+        network: model.model.kind.name(),
+        parameters: model.model.parameters,
+        epochs: model.model.epochs,
+        train_seconds: model.train_seconds,
+        accuracy: share(model.correct, comparison.images).unwrap_or_default(),
+        interval: wilson_interval(model.correct, comparison.images),
+        digits: digits(model),
+    };
+    let results = against_first(comparison);
+    let difference = results.iter().zip(runs.iter().skip(1)).map(|(result, path)| OfPair {
+        path: path.clone(),
+        difference: result.difference,
+        interval: result.interval,
+        p: result.p,
+        significant: result.is_significant(),
+    });
+    Figures {
+        data: comparison.data.to_string(),
+        split: comparison.split,
+        images: comparison.images,
+        models: comparison.models.iter().zip(runs).map(model).collect(),
+        settings: differing_settings(&configs(comparison)).into_iter().map(|(setting, values)| OfSetting { setting, values }).collect(),
+        against_first: difference.collect(),
+    }
+}
+
+fn configs(comparison: &ModelComparison) -> Vec<&RunConfig> {
+    comparison.models.iter().map(|model| &model.config).collect()
+}
+
+/// Which letter stands for which model, the tables, and the sentences.
+fn text(comparison: &ModelComparison, runs: &[PathBuf]) -> String {
+    let name = |(position, path): (usize, &PathBuf)| format!("  {}  {}", letter(position), visible::path(path));
+    let mut lines = vec![format!("Compared on {}:", images_of(comparison))];
+    lines.extend(runs.iter().enumerate().map(name));
+    let tables = [settings_table(&configs(comparison)), results_table(comparison), digits_table(comparison)];
+    lines.push(table::text(&tables));
+    lines.extend(sentences(comparison));
+    lines.join("\n")
+}

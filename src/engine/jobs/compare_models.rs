@@ -1,0 +1,58 @@
+//! Compares models on the same test images.
+
+use super::evaluate::load_set;
+use super::saved_model::{SavedModel, may_be_read};
+use super::{JobContext, JobError, Workspace};
+use crate::data::DataError;
+use crate::infer::{Classifier, ComparisonError, compare_models};
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::protocol::JobResult;
+use crate::records::{COMPARED_MODELS, ComparisonSpec};
+use crate::run_config::{DataSource, DataSpec, RunConfig};
+
+pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &ComparisonSpec) -> Result<JobResult, JobError> {
+    let ComparisonSpec { models, data } = spec;
+    if !COMPARED_MODELS.contains(&models.len()) {
+        return Err(Problem::from(ComparisonError::Count { given: models.len() }).into());
+    }
+    if models.iter().enumerate().any(|(index, model)| models[..index].contains(model)) {
+        return Err(Problem::from(ComparisonError::Repeated).into());
+    }
+    let saved = models.iter().map(SavedModel::load).collect::<Result<Vec<_>, _>>()?;
+    let data = match data {
+        Some(data) => data.clone(),
+        None => common_data(workspace, &saved)?,
+    };
+    // As if one model had learned from everything that any of them did: what one has seen is no test.
+    let sources: Vec<DataSource> = saved.iter().flat_map(|model| model.file.card.data.sources()).cloned().collect();
+    let trained = RunConfig { data: DataSpec::of(sources), ..RunConfig::default() };
+    let set = load_set(workspace, &data, None, &trained, &mut context.part(0.0, 0.3))?;
+    let classifiers = models.iter().zip(saved).map(|(reference, SavedModel { file, run })| {
+        let config = file.card.config.clone();
+        let train_seconds = run.filter(|run| !run.epochs.is_empty()).map(|run| run.train_seconds);
+        (Classifier::of_file(file, reference.clone()), config, train_seconds)
+    });
+    let comparison = compare_models(classifiers.collect(), data, &set, &mut context.part(0.3, 1.0))?;
+    Ok(JobResult::CompareModels(comparison))
+}
+
+/// The source whose test images count for every one of these models.
+fn common_data(workspace: &Workspace<'_>, models: &[SavedModel]) -> Result<DataSpec, Problem> {
+    let mut sources: Vec<&DataSource> = Vec::new();
+    for SavedModel { file, run } in models {
+        let data = &file.card.data;
+        if !data.is_known() || !may_be_read(workspace, data, run.as_ref()) {
+            return Err(DataError::Unknown.into());
+        }
+        if let Some(source) = data.sources().first()
+            && !sources.contains(&source)
+        {
+            sources.push(source);
+        }
+    }
+    match sources[..] {
+        [source] => Ok(DataSpec::single(source.clone())),
+        _ => Err(ComparisonError::DifferentData { sets: sources.into_iter().map(DataSource::label).collect() }.into()),
+    }
+}

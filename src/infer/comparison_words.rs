@@ -1,0 +1,104 @@
+//! What a comparison of models found, in tables and sentences for window, terminal and scripts.
+
+use crate::math::statistics::{PairedResult, compare_with, wilson_interval};
+use crate::records::{CLASSES, ComparedModel, ModelComparison};
+use crate::run_config::{DataSource, RunConfig, differing_settings};
+use crate::text::format::{duration, grouped, percent};
+use crate::text::table::{Cell, Line, Section};
+
+/// What stands where a figure is not known.
+const UNKNOWN: &str = "–";
+
+/// The short name of the model with this position: A, B, C.
+pub fn letter(position: usize) -> String {
+    char::from(b'A' + (position % 26) as u8).to_string()
+}
+
+/// The settings in which these runs differ.
+pub fn settings_table(configs: &[&RunConfig]) -> Section {
+    let rows = differing_settings(configs);
+    let about = if rows.is_empty() { "no setting differs" } else { "all other settings are the same" };
+    let line = |(name, values): (&str, Vec<String>)| row(name.to_owned(), values);
+    table("Settings that differ", about.to_owned(), "setting", configs.len(), rows.into_iter().map(line).collect())
+}
+
+/// Accuracy with its interval, parameters and training time of each model.
+pub fn results_table(comparison: &ModelComparison) -> Section {
+    let models = &comparison.models;
+    let of = |name: &str, value: &dyn Fn(&ComparedModel) -> String| row(name.to_owned(), models.iter().map(value).collect());
+    let interval = |model: &ComparedModel| {
+        let (low, high) = wilson_interval(model.correct, comparison.images);
+        format!("{} to {}", percent(low, 2), percent(high, 2))
+    };
+    let about = format!("accuracy on {} with the 95 % interval of Wilson (1927)", images_of(comparison));
+    let lines = vec![
+        of("accuracy", &|model| share(model.correct, comparison.images, 2)),
+        of("95 % interval", &interval),
+        of("network", &|model| model.model.kind.label().to_owned()),
+        of("parameters", &|model| grouped(model.model.parameters)),
+        of("epochs", &|model| grouped(model.model.epochs.into())),
+        of("training time", &|model| model.train_seconds.map_or_else(|| UNKNOWN.to_owned(), duration)),
+    ];
+    table("Results", about, "figure", models.len(), lines)
+}
+
+/// The accuracy by digit of each model, and of all but the first by how many points that is higher than the first's.
+pub fn digits_table(comparison: &ModelComparison) -> Section {
+    let models = &comparison.models;
+    let cell = |position: usize, digit: usize| {
+        let images = comparison.digits[digit];
+        let accuracy = |model: &ComparedModel| model.correct_digits[digit] as f64 / images as f64;
+        let (Some(first), Some(model)) = (models.first(), models.get(position)) else { return String::new() };
+        match images {
+            0 => UNKNOWN.to_owned(),
+            _ if position == 0 => percent(accuracy(model), 1),
+            _ => format!("{} ({:+.1})", percent(accuracy(model), 1), (accuracy(model) - accuracy(first)) * 100.0),
+        }
+    };
+    let line = |digit: usize| {
+        let cells = (0..models.len()).map(|position| cell(position, digit)).collect();
+        row(format!("{digit} ({} images)", grouped(comparison.digits[digit])), cells)
+    };
+    let about = "in brackets the difference from A in percentage points".to_owned();
+    table("Accuracy by digit", about, "digit", models.len(), (0..CLASSES).map(line).collect())
+}
+
+/// How each model but the first compares with the first, in their order.
+pub fn against_first(comparison: &ModelComparison) -> Vec<PairedResult> {
+    let counts: Vec<_> = (1..comparison.models.len()).filter_map(|position| comparison.pair(position, 0)).collect();
+    compare_with(&counts)
+}
+
+/// The same in sentences: "B against A: better by 0.21 points; 95 % interval 0.05 to 0.37 (p = 0.012).", and how that was found.
+pub fn sentences(comparison: &ModelComparison) -> Vec<String> {
+    let results = against_first(comparison);
+    let p = |p: f64| if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
+    let sentence =
+        |(index, result): (usize, &PairedResult)| format!("{} against A: {} ({}).", letter(index + 1), result.sentence(), p(result.p));
+    let adjusted = if results.len() > 1 { format!(", adjusted for {} comparisons (Holm 1979)", results.len()) } else { String::new() };
+    let how = format!(
+        "All models classified the same images. Intervals of differences: Newcombe (1998); p: McNemar's exact test{adjusted}. One run of each says nothing about other seeds."
+    );
+    results.iter().enumerate().map(sentence).chain([how]).collect()
+}
+
+/// "10,000 images of MNIST (test split)".
+pub fn images_of(comparison: &ModelComparison) -> String {
+    let data = comparison.data.sources().first().map(DataSource::label).unwrap_or_default();
+    format!("{} images of {data} ({})", grouped(comparison.images), comparison.split.label())
+}
+
+fn share(part: u64, whole: u64, places: usize) -> String {
+    if whole == 0 { UNKNOWN.to_owned() } else { percent(part as f64 / whole as f64, places) }
+}
+
+fn row(name: String, values: Vec<String>) -> Line {
+    let cells = std::iter::once(name).chain(values).map(Cell::from).collect();
+    Line { cells, detail: String::new(), unreliable: false }
+}
+
+/// A table with a column for each model.
+fn table(title: &'static str, about: String, first: &str, models: usize, lines: Vec<Line>) -> Section {
+    let columns = std::iter::once(first.to_owned()).chain((0..models).map(letter)).collect();
+    Section { title, about, columns, lines, bars: "" }
+}
