@@ -198,6 +198,21 @@ pub enum Action {
         /// The data set.
         data: DataSpec,
     },
+    /// Open the comparison of models, with the run in this folder first.
+    OpenComparison(PathBuf),
+    /// Choose a run to compare, or leave it out.
+    ChooseCompared {
+        /// Its folder.
+        folder: PathBuf,
+        /// Whether it is compared.
+        chosen: bool,
+    },
+    /// Choose the data set whose test images the compared models classify.
+    ChooseComparisonData(DataSpec),
+    /// Measure the chosen models on the same test images.
+    CompareModels,
+    /// Go back to the list of models.
+    CloseComparison,
     /// Cancel a job.
     CancelJob(JobId),
     /// Go to Models, with the run in this folder selected.

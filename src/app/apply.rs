@@ -188,8 +188,14 @@ impl App {
             Action::ShowCurves(folder) => self.show_curves(folder),
             Action::ShowResults(folder) => self.show_results(&folder),
             Action::Evaluate { model, data } => self.evaluate(model, data),
+            Action::OpenComparison(folder) => self.open_comparison(folder),
+            Action::ChooseCompared { folder, chosen } => self.choose_compared(&folder, chosen),
+            Action::ChooseComparisonData(data) => self.choose_comparison_data(data),
+            Action::CompareModels => self.compare_models(),
+            Action::CloseComparison => self.close_comparison(),
             Action::CancelJob(id) => self.cancel_job(id),
             Action::ShowModel(folder) => {
+                self.close_comparison();
                 self.run_to_select = Some(folder);
                 self.show(Screen::Models);
             }

@@ -44,6 +44,11 @@ impl Jobs {
         self.newest(|job| matches!(job, Job::Benchmark(_) | Job::Compare { .. }))
     }
 
+    /// The comparison of models in progress.
+    pub fn comparison(&self) -> Option<&RunningJob> {
+        self.newest(|job| matches!(job, Job::CompareModels(_)))
+    }
+
     /// True while the presets are timed.
     pub fn is_timing_presets(&self) -> bool {
         self.newest(|job| matches!(job, Job::TimeSteps(_))).is_some()
@@ -192,8 +197,7 @@ impl App {
                 }
             }
             JobResult::Compare { failed, background_load } => self.benchmark.set_compared(rows, failed, background_load),
-            // Only the command line asks for it.
-            JobResult::CompareModels(_) => {}
+            JobResult::CompareModels(found) => self.models_compared(found),
             JobResult::TimeSteps { images_per_second, background_load } => {
                 if let Job::TimeSteps(configs) = &job {
                     self.presets_timed(configs, images_per_second, background_load);
@@ -207,6 +211,7 @@ impl App {
             JobResult::Export(report) => self.exported(&job, report),
             JobResult::Import { summary, finding } => {
                 self.list_runs();
+                self.close_comparison();
                 self.run_to_select = Some(summary.folder.clone());
                 self.show_notice(Severity::Info, Message::imported(&summary, &finding));
             }

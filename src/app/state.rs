@@ -15,7 +15,7 @@ use super::jobs::Jobs;
 use super::learning::Learning;
 use super::machine::{BenchmarkView, Checks, Monitor, SampleLoad, SelfTest};
 use super::messages::Message;
-use super::models::{Changes, ExportView, ResultsView, Thumbnail};
+use super::models::{Changes, ComparisonView, ExportView, ResultsView, Thumbnail};
 use super::my_digits::MyDigitsView;
 use super::notice::{Notice, Offer, Severity};
 use super::run::RunView;
@@ -100,6 +100,8 @@ pub struct App {
     pub(super) changes: Changes,
     /// What the results screen shows.
     pub results: Option<ResultsView>,
+    /// The comparison of models, while it is open.
+    pub comparison: Option<ComparisonView>,
     /// The jobs in progress.
     pub jobs: Jobs,
     /// The export dialog, while it is open.
@@ -174,6 +176,7 @@ impl App {
             thumbnails: BTreeMap::new(),
             changes: Changes::default(),
             results: None,
+            comparison: None,
             jobs: Jobs::default(),
             export: None,
             run_to_select: None,

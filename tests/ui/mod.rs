@@ -1,6 +1,7 @@
 //! The window's panels, through what they tell assistive technology.
 
 mod closing;
+mod compare;
 mod desktop_integration;
 mod draw;
 mod hardware;

@@ -1,12 +1,14 @@
-//! Models as the window shows them: naming, deleting, exporting and importing them, and their evaluation on a test set.
+//! Models as the window shows them: naming, deleting, comparing, exporting and importing them, and their evaluation on a test set.
 
 mod changes;
+mod comparison;
 mod import_export;
 mod names;
 mod results;
 mod thumbnails;
 
 pub use changes::{Change, Changes};
+pub use comparison::ComparisonView;
 pub use import_export::{Dropped, ExportView, InTheWay};
 pub use results::ResultsView;
 pub use thumbnails::Thumbnail;

@@ -3,7 +3,7 @@
 mod benchmark;
 pub mod libraries;
 mod self_test;
-mod table;
+pub(super) mod table;
 
 use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
 

@@ -140,6 +140,10 @@ fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
         if ui.button("Results").on_hover_text("Accuracy, confusion matrix and misclassified images").clicked() {
             actions.push(Action::ShowResults(entry.folder.clone()));
         }
+        let about = "Curves, settings and accuracies of this model beside those of others, and whether one of them is better";
+        if ui.button("Compare…").on_hover_text(about).clicked() {
+            actions.push(Action::OpenComparison(entry.folder.clone()));
+        }
         if ui.button("Export…").on_hover_text(EXPORT).clicked() {
             actions.push(Action::OpenExport(ModelRef::File(summary.model_path.clone())));
         }

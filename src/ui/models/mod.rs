@@ -2,6 +2,8 @@
 
 mod accuracy_plot;
 mod card;
+mod compare;
+mod compare_plot;
 mod confirm_delete;
 mod details;
 mod editor;
@@ -38,6 +40,8 @@ pub struct ModelsView {
     order: Order,
     /// The run, finished or interrupted, whose deletion waits for confirmation.
     confirming: Option<PathBuf>,
+    /// What the curves of compared models show.
+    compared: compare_plot::Choice,
     /// The dialog for a model's name and note, while it is open.
     editor: Option<Editor>,
 }
@@ -76,6 +80,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         ui.label("Loading models…");
         return;
     };
+    if app.comparison.is_some() {
+        return compare::show(ui, app, runs, &mut view.compared, actions);
+    }
     // A model that has just been imported is selected.
     if let Some(folder) = app.run_to_select.as_ref().filter(|folder| runs.iter().any(|entry| entry.folder == **folder)) {
         view.selected = Some(Selected::Run(folder.clone()));
@@ -181,6 +188,7 @@ fn context_menu(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, 
             (details::USE, true, Action::DrawWith(model.clone()))
         },
         ("Show curves", !training && !summary.epochs.is_empty(), Action::ShowCurves(folder.clone())),
+        ("Compare…", true, Action::OpenComparison(folder.clone())),
         ("Show results", true, Action::ShowResults(folder.clone())),
         ("Fine-tune", !training, Action::TrainFurther(folder.clone())),
         ("Export…", true, Action::OpenExport(model)),

@@ -1,0 +1,108 @@
+//! The comparison of saved models: which ones are chosen, on which data, and what was found.
+
+use std::path::{Path, PathBuf};
+
+use crate::app::App;
+use crate::protocol::Job;
+use crate::records::{COMPARED_MODELS, ComparisonSpec, ModelComparison, ModelRef, RunSummary};
+use crate::run_config::{DataSource, DataSpec};
+use crate::runs::RunEntry;
+
+/// A comparison that is being chosen, or was made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComparisonView {
+    /// The folders of the runs, in the order in which they were chosen; each is compared with the first.
+    pub chosen: Vec<PathBuf>,
+    /// The data set whose test images count, where one was chosen.
+    data: Option<DataSpec>,
+    /// What was found last.
+    found: Option<ModelComparison>,
+}
+
+impl App {
+    /// The chosen runs that there are, in the order in which they were chosen.
+    pub fn compared_runs(&self) -> Vec<(&RunEntry, &RunSummary)> {
+        let chosen = self.comparison.iter().flat_map(|view| &view.chosen);
+        let entry = |folder: &PathBuf| self.runs.iter().flatten().find(|entry| entry.folder == *folder);
+        chosen.filter_map(entry).filter_map(|entry| Some((entry, entry.summary.as_deref().ok()?))).collect()
+    }
+
+    /// The data sets that the chosen runs are tested on, each once.
+    pub fn comparison_data_sets(&self) -> Vec<DataSpec> {
+        let mut sets: Vec<DataSpec> = Vec::new();
+        for (_, summary) in self.compared_runs() {
+            let tested = summary.config.data.sources().first().cloned().filter(|source| *source != DataSource::Unknown);
+            let set = DataSpec::single(tested.unwrap_or(DataSource::Builtin));
+            if !sets.contains(&set) {
+                sets.push(set);
+            }
+        }
+        sets
+    }
+
+    /// The data set whose test images the chosen runs are to classify: the one that was chosen, or the first run's.
+    pub fn comparison_data(&self) -> Option<DataSpec> {
+        let sets = self.comparison_data_sets();
+        let chosen = self.comparison.as_ref().and_then(|view| view.data.clone());
+        chosen.filter(|data| sets.contains(data)).or_else(|| sets.into_iter().next())
+    }
+
+    /// What was found about the runs and the data that are chosen now.
+    pub fn comparison_found(&self) -> Option<&ModelComparison> {
+        let found = self.comparison.as_ref()?.found.as_ref()?;
+        let measured = found.models.iter().map(|model| model.model.reference.clone());
+        (Some(&found.data) == self.comparison_data().as_ref() && measured.eq(self.compared_models())).then_some(found)
+    }
+
+    /// True if no further run can be chosen.
+    pub fn is_comparison_full(&self) -> bool {
+        self.compared_runs().len() >= *COMPARED_MODELS.end()
+    }
+
+    fn compared_models(&self) -> Vec<ModelRef> {
+        self.compared_runs().iter().map(|(_, summary)| ModelRef::File(summary.model_path.clone())).collect()
+    }
+
+    /// Opens the choice, with this run first.
+    pub(in crate::app) fn open_comparison(&mut self, folder: PathBuf) {
+        self.comparison = Some(ComparisonView { chosen: vec![folder], ..ComparisonView::default() });
+    }
+
+    pub(in crate::app) fn choose_compared(&mut self, folder: &Path, chosen: bool) {
+        let full = self.is_comparison_full();
+        let Some(view) = &mut self.comparison else { return };
+        view.chosen.retain(|other| other != folder);
+        if chosen && !full {
+            view.chosen.push(folder.to_owned());
+        }
+    }
+
+    pub(in crate::app) fn choose_comparison_data(&mut self, data: DataSpec) {
+        if let Some(view) = &mut self.comparison {
+            view.data = Some(data);
+        }
+    }
+
+    pub(in crate::app) fn compare_models(&mut self) {
+        let models = self.compared_models();
+        if COMPARED_MODELS.contains(&models.len()) && !self.is_too_busy() {
+            let data = self.comparison_data();
+            self.jobs.forget(|job| matches!(job, Job::CompareModels(_)));
+            self.submit(Job::CompareModels(ComparisonSpec { models, data }));
+        }
+    }
+
+    pub(in crate::app) fn models_compared(&mut self, found: ModelComparison) {
+        if let Some(view) = &mut self.comparison {
+            view.found = Some(found);
+        }
+    }
+
+    /// Goes back to the list of models; a measurement in progress is cancelled.
+    pub(in crate::app) fn close_comparison(&mut self) {
+        if let Some(id) = self.jobs.comparison().map(|running| running.id) {
+            self.cancel_job(id);
+        }
+        self.comparison = None;
+    }
+}

@@ -1,0 +1,140 @@
+//! The comparison of models.
+
+use std::path::PathBuf;
+
+use eframe::egui::Key;
+use eframe::egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use inkling::app::Action;
+use inkling::protocol::{Command, Job};
+use inkling::records::{Annotation, EpochRecord, RunSummary};
+use inkling::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
+use inkling::runs::{RunEntry, set_titles};
+
+use crate::fake_engine::summary;
+use crate::ui::stage::{Panel, Stage, serve, stage};
+
+/// Runs of one, two, three epochs and so on, the third on MNIST.
+fn runs(count: u32) -> Vec<RunEntry> {
+    let record = |epoch| EpochRecord {
+        epoch,
+        step: u64::from(epoch) * 10,
+        train_loss: 0.3,
+        train_accuracy: 0.9,
+        validation_loss: 0.25,
+        validation_accuracy: 0.9 + 0.01 * epoch as f32,
+        seconds: 10.0,
+    };
+    let run = |epochs: u32| {
+        let data = if epochs == 3 { DataSpec::single(DataSource::Named(NamedSet::Mnist)) } else { DataSpec::builtin() };
+        let folder = PathBuf::from(format!("runs/{epochs}"));
+        let summary = RunSummary {
+            model_path: folder.join("model.safetensors"),
+            folder: folder.clone(),
+            ..summary(&RunConfig { data, epochs, ..RunConfig::default() }, (1..=epochs).map(record).collect(), false)
+        };
+        RunEntry { folder, title: String::new(), annotation: Annotation::default(), summary: Ok(Box::new(summary)) }
+    };
+    let mut runs: Vec<RunEntry> = (1..=count).rev().map(run).collect();
+    set_titles(&mut runs);
+    runs
+}
+
+fn comparing(size: [f32; 2], count: u32) -> Harness<'static, Stage> {
+    let mut harness = stage(Panel::Models, size);
+    harness.state_mut().app.runs = Some(runs(count));
+    harness.run();
+    harness.get_by_label("Compare…").click();
+    harness.run();
+    harness
+}
+
+fn tick(harness: &mut Harness<'static, Stage>, title: &str) {
+    harness.get_by_role_and_label(Role::CheckBox, title).click();
+    harness.run();
+}
+
+/// The title of the run of so many epochs on the built-in digits.
+fn title(harness: &Harness<'static, Stage>, epochs: usize) -> String {
+    let runs = harness.state().app.runs.as_ref().unwrap();
+    runs.iter().find(|run| run.folder.ends_with(epochs.to_string())).unwrap().title.clone()
+}
+
+#[test]
+fn curves_and_settings_stand_beside_each_other_and_the_difference_is_said() {
+    for size in [[700.0, 2400.0], [1280.0, 2000.0]] {
+        let mut harness = comparing(size, 2);
+        assert!(harness.query_by_label("Choose 2 to 8 models").is_some());
+        let [one, two] = [1, 2].map(|epochs| title(&harness, epochs));
+        assert!(harness.query_by_role_and_label(Role::CheckBox, &format!("A: {two}")).is_some(), "the selected run is the first");
+        tick(&mut harness, &one);
+        assert!(harness.query_by_label("Settings that differ").is_some() && harness.query_by_label("Epochs").is_some());
+        assert!(harness.query_by_label("Batch size").is_none(), "it is the same");
+        let plot = harness.get_by_label("Validation accuracy by epoch");
+        assert_eq!(plot.value().as_deref(), Some("A 92.00 %, B 91.00 %"));
+        harness.get_by_label("Training loss").click();
+        harness.get_by_label("by seconds of training").click();
+        harness.run();
+        assert!(harness.query_by_label("Training loss by seconds of training").is_some());
+
+        harness.get_by_label("Compare accuracies").click();
+        serve(&mut harness);
+        for words in ["B against A: better by 2.00 points", "McNemar's exact test", "Compared on 1,000 images of"] {
+            assert!(harness.query_by_label_contains(words).is_some(), "{words}");
+        }
+        assert!(harness.query_by_label("Accuracy by digit").is_some());
+
+        // What was found is about these models alone.
+        tick(&mut harness, &format!("B: {one}"));
+        assert!(harness.query_by_label_contains("against A").is_none());
+        harness.get_by_label("Back to the list").click();
+        harness.run();
+        assert!(harness.query_by_label("Compare…").is_some());
+    }
+}
+
+#[test]
+fn the_test_set_is_asked_for_where_the_data_differ() {
+    let mut harness = comparing([1280.0, 900.0], 3);
+    let one = title(&harness, 1);
+    tick(&mut harness, &one);
+    let list = harness.get_by_role_and_label(Role::ComboBox, "Test set");
+    list.click();
+    harness.run();
+    harness.get_by_role_and_label(Role::Button, &DataSpec::builtin().label()).click();
+    harness.run();
+    harness.get_by_label("Compare accuracies").click();
+    harness.run();
+    let heard = harness.state_mut().engine.listen();
+    let spec = heard.iter().find_map(|command| match command {
+        Command::Submit { job, .. } => match job.as_ref() {
+            Job::CompareModels(spec) => Some(spec.clone()),
+            _ => None,
+        },
+        _ => None,
+    });
+    let spec = spec.expect("a comparison");
+    assert_eq!((spec.data, spec.models.len()), (Some(DataSpec::builtin()), 2));
+    // It shows how far it is, and can be cancelled.
+    assert!(harness.query_by_label("Comparison progress").is_some());
+    harness.get_by_label("Cancel").click();
+    harness.run();
+    assert!(harness.state_mut().engine.listen().iter().any(|command| matches!(command, Command::Cancel(_))));
+}
+
+#[test]
+fn eight_models_are_compared_at_most_and_the_keyboard_is_enough() {
+    let mut harness = comparing([900.0, 600.0], 10);
+    for epochs in [1, 2, 4, 5, 6, 7, 8] {
+        let title = title(&harness, epochs);
+        let tick = harness.get_by_role_and_label(Role::CheckBox, &title);
+        tick.focus();
+        harness.run();
+        harness.key_press(Key::Space);
+        harness.run();
+    }
+    assert_eq!(harness.state().app.compared_runs().len(), 8);
+    harness.state_mut().app.apply(Action::ChooseCompared { folder: "runs/9".into(), chosen: true });
+    assert_eq!(harness.state().app.compared_runs().len(), 8);
+}
