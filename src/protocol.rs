@@ -11,7 +11,7 @@ use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
     ComparisonSpec, DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec, ExportSpec, FileInfo, FineTuned,
     HeldOutImage, ImportFinding, ImportSpec, Intervention, JobId, LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction,
-    QuantizedAccuracy, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
+    QuantizedAccuracy, RateFinding, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
@@ -121,6 +121,9 @@ pub enum Job {
     CompareModels(ComparisonSpec),
     /// Time a few training steps of each of these configurations, for an estimate of how long it takes.
     TimeSteps(Vec<RunConfig>),
+    /// Search for a good learning rate for runs of this configuration, by short training with rates that grow. The steps are reported as
+    /// [`Event::Steps`].
+    FindLearningRate(RunConfig),
     /// Export a model, or only tell what its export would hold.
     Export {
         /// The model.
@@ -169,9 +172,9 @@ pub enum Event {
         /// The folder its checkpoints go to.
         folder: PathBuf,
     },
-    /// Training: steps were taken.
+    /// Training, or the search for a learning rate: steps were taken.
     Steps {
-        /// The run.
+        /// The run, or the job that searches.
         run: JobId,
         /// The steps since the last report, oldest first.
         steps: Vec<StepPoint>,
@@ -329,6 +332,8 @@ pub enum JobResult {
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
         background_load: f32,
     },
+    /// A learning rate; the steps that it rests on were reported one by one.
+    FindLearningRate(RateFinding),
     /// A fine-tuned model.
     FineTune(FineTuned),
     /// What was exported, or what an export would hold.

@@ -16,14 +16,15 @@ use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize_steps};
+use inkling::optim::Schedule;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
     BeforeAfter, CLASSES, ComparedModel, ComparisonSpec, DigitDetection, DigitPrediction, DrawingAnswer, EpochRecord, Evaluation,
     EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId, LabelRejection,
-    LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, RELIABILITY_BINS, ReliabilityBin, RunPlan, RunPosition,
-    RunSummary, StepPoint, Telemetry, TensorFormat, TensorInfo, WeightImages, WriterScore,
+    LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, RELIABILITY_BINS, RateFinding, ReliabilityBin, RunPlan,
+    RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, StepPoint, Telemetry, TensorFormat, TensorInfo, WeightImages, WriterScore,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
@@ -47,6 +48,8 @@ pub struct FakeEngine {
     pub reads: DeviceComparison,
     /// The benchmark under way.
     pub benchmark: Option<JobId>,
+    /// The search for a learning rate under way.
+    pub searching: Option<JobId>,
     /// The export whose accuracy is being measured.
     pub exporting: Option<JobId>,
     /// The run under way.
@@ -243,6 +246,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         heard: Vec::new(),
         reads: reads(&[(DeviceChoice::Cpu, 50.0)]),
         benchmark: None,
+        searching: None,
         exporting: None,
         run: None,
         live: Arc::default(),
@@ -353,6 +357,24 @@ impl FakeEngine {
         self.send(done(id, JobResult::Compare { failed, background_load: 0.0 }));
     }
 
+    /// The search for a learning rate comes to its end, with this finding.
+    pub fn finish_search(&mut self, finding: RateFinding) {
+        let id = self.searching.take().expect("a search");
+        self.search(id, 150);
+        self.send(done(id, JobResult::FindLearningRate(finding)));
+    }
+
+    /// The steps of a search: 100, or those after them.
+    fn search(&self, id: JobId, until: u64) {
+        let schedule = Schedule::growing(SEARCH_RATES, SEARCH_STEPS);
+        let point = |step: u64| {
+            let loss = if step < 80 { 2.3 } else { 2.3 - 0.02 * (step - 80) as f32 };
+            StepPoint { step: step + 1, loss, accuracy: 0.5, learning_rate: schedule.lr(step) }
+        };
+        let steps = if until > 100 { 100..until } else { 0..until };
+        self.send(Event::Steps { run: id, steps: steps.map(point).collect(), now: Telemetry::default() });
+    }
+
     /// The run fails.
     pub fn fail(&mut self, problem: Problem) {
         let run = self.run.take().expect("a run");
@@ -447,6 +469,11 @@ impl FakeEngine {
                 self.send(progress(id.0, 0.5));
                 self.send(done(id, JobResult::CompareModels(model_comparison(&spec))));
             }
+            Job::FindLearningRate(_) => {
+                self.send(progress(id.0, 0.5));
+                self.search(id, 100);
+                self.searching = Some(id);
+            }
             Job::TimeSteps(configs) => {
                 let images_per_second = configs.iter().map(|config| (config.preset != Some(Preset::Best)).then_some(5500.0)).collect();
                 self.send(done(id, JobResult::TimeSteps { images_per_second, background_load: 0.0 }));
@@ -476,6 +503,7 @@ impl FakeEngine {
             return self.end(true);
         }
         self.benchmark.take_if(|running| *running == id);
+        self.searching.take_if(|running| *running == id);
         self.send(cancelled(id));
     }
 

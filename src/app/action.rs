@@ -241,6 +241,12 @@ pub enum Action {
     Benchmark(Extent),
     /// Compare batch sizes or devices with the current settings.
     Compare(ComparisonKind),
+    /// Search for a learning rate with the current settings.
+    FindLearningRate,
+    /// Use this learning rate for the next run, and close the dialog of the search.
+    UseLearningRate(f64),
+    /// Close that dialog; a search that is in progress is cancelled.
+    CloseRateSearch,
     /// Open files passed on by a double click or another start of the program.
     Open(Vec<PathBuf>),
     /// Choose a data folder in a dialog.

@@ -58,6 +58,8 @@ impl App {
                     run.history.telemetry.push(now);
                     run.now = now;
                     self.reclassify(id, now.elapsed_seconds);
+                } else {
+                    self.on_search_steps(id, &steps);
                 }
             }
             Event::Epoch { run, record } => {

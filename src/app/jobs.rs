@@ -7,6 +7,7 @@ use super::messages::Message;
 use super::models::ResultsView;
 use super::notice::Severity;
 use super::run::Phase;
+use super::setup::RateSearchState;
 use super::state::App;
 use crate::problem::Problem;
 use crate::protocol::{Command, Job, JobEvent, JobProgress, JobResult};
@@ -47,6 +48,11 @@ impl Jobs {
     /// The comparison of models in progress.
     pub fn comparison(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::CompareModels(_)))
+    }
+
+    /// The search for a learning rate in progress.
+    pub fn rate_search(&self) -> Option<&RunningJob> {
+        self.newest(|job| matches!(job, Job::FindLearningRate(_)))
     }
 
     /// True while the presets are timed.
@@ -125,6 +131,7 @@ impl App {
         }
         self.jobs.0.clear();
         self.benchmark.comparing = None;
+        self.rate_search = None;
         self.export = None;
         self.forget_requests();
     }
@@ -158,7 +165,8 @@ impl App {
                 }
                 self.on_job_without_result(&ended, Phase::Failed);
                 // Nobody asked for the estimates.
-                if !matches!(ended.job, Job::TimeSteps(_)) && !self.export_failed(&ended.job, &problem) {
+                let shown = self.export_failed(&ended.job, &problem) || self.rate_search_failed(id, &problem);
+                if !matches!(ended.job, Job::TimeSteps(_)) && !shown {
                     self.show_problem(&problem);
                 }
             }
@@ -203,6 +211,7 @@ impl App {
                     self.presets_timed(configs, images_per_second, background_load);
                 }
             }
+            JobResult::FindLearningRate(finding) => self.rate_search_ended(id, RateSearchState::Done(finding)),
             JobResult::FineTune(tuned) => {
                 if let Job::FineTune(before) = job {
                     self.fine_tuned(before, tuned);
@@ -230,6 +239,7 @@ impl App {
                 }
             }
             Job::Compare { .. } => self.benchmark.comparing = None,
+            Job::FindLearningRate(_) => self.rate_search_ended(ended.id, RateSearchState::Cancelled),
             // Later: something else was asked for.
             Job::TimeSteps(_) => self.benchmark.presets_wanted = phase == Phase::Discarded,
             _ => {}
@@ -240,7 +250,7 @@ impl App {
 /// The device a job needs the engine to reach, if it depends on one.
 fn device_of(job: &Job) -> Option<DeviceChoice> {
     match job {
-        Job::Train { config, .. } => Some(config.device),
+        Job::Train { config, .. } | Job::FindLearningRate(config) => Some(config.device),
         Job::Compare { sides, .. } => sides.iter().map(|side| side.device).find(|device| *device == DeviceChoice::Cuda),
         Job::TimeSteps(configs) => configs.iter().map(|config| config.device).find(|device| *device == DeviceChoice::Cuda),
         _ => None,

@@ -20,7 +20,7 @@ use super::my_digits::MyDigitsView;
 use super::notice::{Notice, Offer, Severity};
 use super::run::RunView;
 use super::settings::Settings;
-use super::setup::{Form, Samples};
+use super::setup::{Form, RateSearchView, Samples};
 use crate::data::{DataError, Found};
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
@@ -110,6 +110,8 @@ pub struct App {
     pub run_to_select: Option<PathBuf>,
     /// Benchmarks and comparisons.
     pub benchmark: BenchmarkView,
+    /// The search for a learning rate, while its dialog is open.
+    pub rate_search: Option<RateSearchView>,
     /// The results of the devices' self-tests.
     pub checks: Checks,
     /// The machine's recent load, sampled while the monitor is shown.
@@ -183,6 +185,7 @@ impl App {
             queue: Vec::new(),
             path_question: None,
             benchmark: BenchmarkView::default(),
+            rate_search: None,
             checks: Checks::default(),
             monitor: Monitor::default(),
             notices: Vec::new(),

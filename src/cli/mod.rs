@@ -12,6 +12,7 @@ mod engine;
 mod eval;
 mod export;
 mod failure;
+mod find_lr;
 mod format;
 mod hardware;
 mod import;
@@ -53,6 +54,8 @@ enum Command {
     Train(train::Arguments),
     /// Search for better settings: many short runs, compared by validation accuracy
     Sweep(sweep::Arguments),
+    /// Find a good learning rate in a few seconds of training
+    FindLr(find_lr::Arguments),
     /// Evaluate a model on a data set
     Eval(eval::Arguments),
     /// Compare models on the same test images: settings, accuracies and whether one is better
@@ -103,6 +106,7 @@ pub fn main() -> ExitCode {
         None => window::open(&[]),
         Some(Command::Train(arguments)) => train::run(arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
+        Some(Command::FindLr(arguments)) => find_lr::run(arguments),
         Some(Command::Eval(arguments)) => eval::run(arguments),
         Some(Command::Compare(arguments)) => compare::run(arguments),
         Some(Command::Predict(arguments)) => predict::run(&arguments),

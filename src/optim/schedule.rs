@@ -13,25 +13,41 @@ const END: f64 = START / 1e4;
 /// The learning rate of every step of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
-    kind: ScheduleKind,
+    shape: Shape,
     peak: f64,
     steps: u64,
+}
+
+/// How the rate goes from step to step.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Of(ScheduleKind),
+    /// From this share of the peak at the first step, by the same factor from each to the next, up to the peak at the last.
+    Growing {
+        from: f64,
+    },
 }
 
 impl Schedule {
     /// The schedule of a run of `steps` steps whose highest learning rate is `peak`.
     pub const fn new(kind: ScheduleKind, peak: f64, steps: u64) -> Self {
-        Self { kind, peak, steps }
+        Self { shape: Shape::Of(kind), peak, steps }
+    }
+
+    /// The schedule of `steps` steps whose rate grows exponentially from the first of these rates to the second.
+    pub fn growing([first, last]: [f64; 2], steps: u64) -> Self {
+        Self { shape: Shape::Growing { from: first / last }, peak: last, steps }
     }
 
     /// The learning rate of a step, counted from 0; steps past the end have the last one's.
     pub fn lr(&self, step: u64) -> f32 {
         let last = self.steps.saturating_sub(1);
-        let factor = match self.kind {
-            ScheduleKind::Constant => 1.0,
-            ScheduleKind::Step => step_down(step.min(last), self.steps),
-            ScheduleKind::Cosine => cosine(step.min(last), self.steps),
-            ScheduleKind::OneCycle => one_cycle(step.min(last), last),
+        let factor = match self.shape {
+            Shape::Of(ScheduleKind::Constant) => 1.0,
+            Shape::Of(ScheduleKind::Step) => step_down(step.min(last), self.steps),
+            Shape::Of(ScheduleKind::Cosine) => cosine(step.min(last), self.steps),
+            Shape::Of(ScheduleKind::OneCycle) => one_cycle(step.min(last), last),
+            Shape::Growing { from } => from.powf(1.0 - step.min(last) as f64 / last.max(1) as f64),
         };
         (self.peak * factor) as f32
     }

@@ -11,6 +11,7 @@ mod fine_tune;
 mod import;
 mod learning;
 mod model;
+mod rate_search;
 mod run;
 mod step_curve;
 
@@ -23,5 +24,6 @@ pub use fine_tune::{BeforeAfter, FineTuned};
 pub use import::{ImportFinding, ImportSpec};
 pub use learning::{HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages};
 pub use model::{CLASSES, DigitPrediction, DrawingAnswer, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
+pub use rate_search::{RateFinding, RatePoint, RateSearch, RateSuggestion, SEARCH_RATES, SEARCH_STEPS, SearchEnd, search_config};
 pub use run::{Divergence, EpochRecord, Intervention, JobId, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};
 pub use step_curve::StepCurve;

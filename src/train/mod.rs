@@ -19,6 +19,7 @@ mod origin;
 mod pending;
 mod plan;
 mod progress;
+mod rate_search;
 mod reporting;
 mod rollback;
 mod run_clock;
@@ -38,6 +39,7 @@ pub use micro_batches::micro_batch_size;
 pub use observer::{EndRequest, Observer};
 pub use origin::{RunOrigin, RunPlaces};
 pub use plan::check;
+pub use rate_search::search_learning_rate;
 pub use session::{Start, train, train_from, validate};
 pub use trained_model::{TrainOutcome, TrainedModel};
 

@@ -38,8 +38,7 @@ pub fn train(
     observer: &mut dyn Observer,
 ) -> Result<TrainOutcome, TrainError> {
     check(config)?;
-    let start = Start { net: first_net(config)?, split: ValidationSplit::new(&data.train, config.seed) };
-    train_from(config, data, start, context, from, observer)
+    train_from(config, data, Start::new(config, &data.train)?, context, from, observer)
 }
 
 /// Trains for the validation accuracy of each epoch alone: no test images are read, and there is no model. The epochs are those of
@@ -51,7 +50,7 @@ pub fn validate(
     observer: &mut dyn Observer,
 ) -> Result<TrainOutcome, TrainError> {
     check(config)?;
-    let start = Start { net: first_net(config)?, split: ValidationSplit::new(train_split, config.seed) };
+    let start = Start::new(config, train_split)?;
     run_on_threads(config, train_split, None, start, context, None, observer)
 }
 
@@ -62,6 +61,15 @@ pub struct Start {
     pub net: Net,
     /// The images for validation, and which of the training images to train on.
     pub split: ValidationSplit,
+    /// The learning rates of its steps, where they are not those that the settings say.
+    pub schedule: Option<Schedule>,
+}
+
+impl Start {
+    /// Of a run with these settings on these training images.
+    pub fn new(config: &RunConfig, train_split: &Split) -> Result<Self, TrainError> {
+        Ok(Self { net: first_net(config)?, split: ValidationSplit::new(train_split, config.seed), schedule: None })
+    }
 }
 
 /// The same from this start.
@@ -105,7 +113,7 @@ fn run<'scope, 'env>(
     config: &RunConfig,
     train_split: &'env Split,
     test: Option<&Split>,
-    Start { net, split }: Start,
+    Start { net, split, schedule }: Start,
     context: &DeviceContext,
     from: Option<Checkpoint>,
     scope: &'scope Scope<'scope, 'env>,
@@ -114,7 +122,7 @@ fn run<'scope, 'env>(
     let ValidationSplit { train: indices, validation } = split;
     let plan = plan(config, indices.len(), validation.len(), test.map_or(0, Split::len), threads(config))?;
     let net = net.into_device(context)?;
-    let schedule = Schedule::new(config.schedule, config.learning_rate, plan.total_steps);
+    let schedule = schedule.unwrap_or_else(|| Schedule::new(config.schedule, config.learning_rate, plan.total_steps));
     let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
     let mut progress = RunProgress::start(config);
     if let Some(checkpoint) = from {

@@ -16,7 +16,7 @@ use super::my_digits::MyDigitsScreen;
 use super::plots::PlotsView;
 use super::results::ResultsScreen;
 use super::shell::CloseAnswer;
-use super::{about, drop_zone, path_question, shell, shortcuts, style, wizard};
+use super::{about, drop_zone, path_question, run_panel, shell, shortcuts, style, wizard};
 use crate::app::{Action, App, Theme, WindowGeometry, WindowRequest, ZOOM};
 use crate::ink::SIDE;
 
@@ -143,6 +143,7 @@ impl Inkling {
             shell::show(ui, &self.app, &mut self.views, &mut self.actions);
             shortcuts::overview(ui, &mut self.views.shortcuts);
             about::show(ui, &self.app, &mut self.views.about);
+            run_panel::rate_search::show(ui, &self.app, &mut self.actions);
         }
         path_question::show(ui, &self.app, &mut self.actions);
         drop_zone::show(ui, &self.app, &mut self.actions);

@@ -15,6 +15,7 @@ mod models;
 mod monitor;
 mod my_digits;
 mod opening;
+mod rate_search;
 mod recommendation;
 mod settings;
 mod state;

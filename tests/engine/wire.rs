@@ -13,7 +13,7 @@ use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
 use inkling::records::{
     ComparisonSpec, DigitPrediction, Divergence, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef,
-    NotDigitsSpec, Replace, RunPosition, StepPoint, Telemetry,
+    NotDigitsSpec, RateFinding, RateSuggestion, Replace, RunPosition, SearchEnd, StepPoint, Telemetry,
 };
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat, Field, InferenceChoice, ModelKind,
@@ -75,6 +75,7 @@ fn every_command_arrives_as_it_left() {
         submit(10, Job::TimeSteps(vec![RunConfig::default()])),
         submit(10, Job::Trial(RunConfig::default())),
         submit(11, Job::CompareModels(comparison_spec())),
+        submit(11, Job::FindLearningRate(RunConfig::default())),
         submit(
             9,
             Job::Export {
@@ -170,6 +171,14 @@ fn every_event_arrives_as_it_left() {
         done(run, JobResult::Trial),
         done(run, JobResult::TimeSteps { images_per_second: vec![Some(5000.0), None], background_load: 0.1 }),
         done(run, JobResult::CompareModels(model_comparison(&comparison_spec()))),
+        done(
+            run,
+            JobResult::FindLearningRate(RateFinding {
+                suggestion: Some(RateSuggestion { rate: 8e-3, steepest: 3e-3, lowest: 2e-2 }),
+                end: SearchEnd::Risen,
+                steps: 160,
+            }),
+        ),
         done(run, JobResult::Export(exported(Some("a.onnx".into())))),
         done(
             run,

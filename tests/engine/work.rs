@@ -622,3 +622,25 @@ fn many_drawings_are_recognised_at_once() {
     let answers = bench.until(|event| if let Event::ClassifiedAll { request: 7, answers } = event { Some(answers.unwrap()) } else { None });
     assert!(answers.len() == 3 && answers.iter().all(|answer| answer.digit == 1), "{answers:?}");
 }
+
+#[test]
+fn a_search_for_a_learning_rate_reports_its_steps_and_is_cancelled_at_once() {
+    let bench = bench(8, 2);
+    bench.handle.send(submit(1, Job::FindLearningRate(bench.config.clone())));
+    let mut rates = Vec::new();
+    let found = bench.until(|event| match event {
+        Event::Steps { steps, .. } => {
+            rates.extend(steps.into_iter().map(|point| point.learning_rate));
+            None
+        }
+        event => result(event, 1),
+    });
+    let JobResult::FindLearningRate(found) = found else { panic!("{found:?}") };
+    assert!(found.suggestion.is_some() && found.steps == rates.len() as u64, "{found:?}");
+    bench.handle.send(submit(2, Job::FindLearningRate(RunConfig { model: ModelKind::ResNet20, ..bench.config.clone() })));
+    bench.until(|event| is_progress(&event, 2).then_some(()));
+    bench.handle.send(Command::Cancel(JobId(2)));
+    bench.until(|event| (event == cancelled(JobId(2))).then_some(()));
+    assert_eq!(bench.runs_kept(), 0);
+    assert!(Checkpoints::new(bench.folder.path().join("checkpoints")).list().is_empty());
+}

@@ -10,6 +10,7 @@ mod learning_probe;
 mod micro_batches;
 mod on_a_device;
 mod precisions;
+mod rate_search;
 mod refusals;
 mod stopping;
 mod validating;

@@ -11,6 +11,7 @@ mod models;
 mod monitor;
 mod my_digits;
 mod plots;
+mod rate_search;
 mod results;
 mod run_fields;
 mod run_panel;

@@ -8,10 +8,12 @@ use crate::data::my_digits::Edit;
 use crate::infer::DeviceRejection;
 use crate::problem::Problem;
 use crate::protocol::ExportReport;
-use crate::records::{BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RunPosition, RunSummary};
+use crate::records::{
+    BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, RunPosition, RunSummary, SearchEnd,
+};
 use crate::run_config::{DataSpec, DeviceChoice, Range};
 use crate::system::WriteError;
-use crate::text::format::{capitalised, count, grouped, percent};
+use crate::text::format::{capitalised, count, grouped, percent, plain};
 
 impl Message {
     /// A model was fine-tuned on the person's drawings, and taken over or not.
@@ -241,6 +243,27 @@ impl Message {
         Self::new(
             format!("The run has ended, but it is not saved yet: {what}"),
             format!("{remedy} Saving is tried again every few seconds."),
+        )
+    }
+
+    /// What came of the search for a learning rate, and why.
+    pub fn learning_rate_found(finding: &RateFinding) -> Self {
+        let Some(suggestion) = finding.suggestion else {
+            let what = "The loss did not fall at any learning rate.";
+            return Self::new(what, "Check the data, or choose another optimiser or network.");
+        };
+        let end = match finding.end {
+            SearchEnd::Risen => "then rises",
+            SearchEnd::Diverged => "then training diverges",
+            SearchEnd::Completed => "and has not risen much by the end",
+        };
+        let [rate, steepest, lowest, tenth] =
+            [suggestion.rate, suggestion.steepest, suggestion.lowest, suggestion.tenth_of_lowest()].map(plain);
+        Self::new(
+            format!("Suggested learning rate: {rate}. The loss falls fastest at {steepest} and is lowest at {lowest}, {end}."),
+            format!(
+                "The suggestion is halfway between, on a logarithmic scale. A cautious choice is a tenth of the lowest loss's rate: {tenth}."
+            ),
         )
     }
 

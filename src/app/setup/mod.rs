@@ -4,10 +4,12 @@ mod data_check;
 mod estimates;
 mod form;
 mod network;
+mod rate_search;
 mod recommendation;
 mod samples;
 
 pub use estimates::expected_accuracy;
 pub use form::{Field, Form, ValidationError};
 pub use network::{Block, blocks};
+pub use rate_search::{RateSearchState, RateSearchView};
 pub use samples::Samples;

@@ -5,6 +5,7 @@ mod compare;
 mod compare_models;
 mod evaluate;
 mod export;
+mod find_learning_rate;
 mod fine_tune;
 mod import;
 mod saved_model;
@@ -52,6 +53,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
         Job::Compare { config, sides } => compare::run(workspace, context, config, sides),
         Job::CompareModels(spec) => compare_models::run(workspace, context, spec),
         Job::TimeSteps(configs) => time_steps::run(workspace, context, configs),
+        Job::FindLearningRate(config) => find_learning_rate::run(workspace, context, config),
         Job::FineTune(model) => fine_tune::run(workspace, context, model),
         Job::Export { model, spec, to, replace } => export::run(workspace, context, model, spec, to.as_deref(), *replace),
         Job::Import(spec) => import::run(workspace, context, spec),

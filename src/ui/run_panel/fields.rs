@@ -10,6 +10,9 @@ use crate::ui::{icons, style};
 /// The labels' width, in points, so that the controls line up.
 const LABEL_WIDTH: f32 = 112.0;
 
+/// The width of the button beside the learning rate, in points.
+const FIND_WIDTH: f32 = 60.0;
+
 /// A label and its control, which fills the rest of the row.
 fn row(ui: &mut Ui, label: &str, control: impl FnOnce(&mut Ui) -> Response) -> Response {
     ui.horizontal(|ui| {
@@ -82,6 +85,28 @@ pub fn open_number(ui: &mut Ui, app: &App, field: Field, label: &str, left_out: 
         response
     })
     .on_hover_text(about);
+    below(ui, app, field, &response);
+}
+
+/// The learning rate, and the button that searches for one.
+pub fn learning_rate(ui: &mut Ui, app: &App, about: &str, actions: &mut Vec<Action>) {
+    let field = Field::LearningRate;
+    let mut text = app.text(field);
+    let response = row(ui, "Learning rate", |ui| {
+        let width = ui.available_width() - FIND_WIDTH - ui.spacing().item_spacing.x;
+        let response = ui.add(TextEdit::singleline(&mut text).desired_width(width).char_limit(24)).on_hover_text(about);
+        if response.changed() {
+            actions.push(Action::Type(field, text));
+        }
+        let why_not = app.why_not_find_rate();
+        let find = ui.add_enabled(why_not.is_none(), Button::new("Find…").min_size(vec2(FIND_WIDTH, 0.0)));
+        let find =
+            find.on_hover_text("Searches for a good learning rate in some seconds of training").accessible_name("Find a learning rate…");
+        if find.on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
+            actions.push(Action::FindLearningRate);
+        }
+        response
+    });
     below(ui, app, field, &response);
 }
 

@@ -7,6 +7,7 @@ mod fields;
 mod more_settings;
 mod presets;
 mod queue;
+pub(super) mod rate_search;
 pub(super) mod resume_offer;
 
 use eframe::egui::{Label, ScrollArea, Ui};

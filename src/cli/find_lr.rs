@@ -1,0 +1,159 @@
+//! `inkling find-lr`: searches for a good learning rate and prints the command that trains with it.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::devices;
+use super::engine::{Engine, Update};
+use super::failure::Failure;
+use super::format::quoted;
+use super::interrupt;
+use super::output::Output;
+use super::progress::Progress;
+use super::settings::Settings;
+use crate::app::messages::Message;
+use crate::problem::Problem;
+use crate::protocol::{Event, Job, JobResult};
+use crate::records::{RateFinding, RatePoint, RateSearch, SearchEnd};
+use crate::run_config::RunConfig;
+use crate::text::format::plain;
+use crate::text::table::{self, Cell, Line, Section};
+
+/// Steps between two lines of the table: three lines for each power of ten.
+const STEPS_PER_LINE: usize = 10;
+
+/// The options of `inkling find-lr`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    settings: Settings,
+    /// Print one JSON object per line to standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// JSON for each step, printed as soon as it is taken.
+#[derive(Serialize)]
+struct Taken {
+    event: &'static str,
+    step: usize,
+    learning_rate: f64,
+    loss: f64,
+    smoothed_loss: f64,
+}
+
+/// JSON at the end; the learning rates are null where the loss did not fall.
+#[derive(Serialize)]
+struct Finished<'a> {
+    event: &'static str,
+    suggested: Option<f64>,
+    steepest_fall_at: Option<f64>,
+    lowest_loss_at: Option<f64>,
+    tenth_of_lowest: Option<f64>,
+    end: SearchEnd,
+    steps: u64,
+    config: &'a RunConfig,
+}
+
+/// Searches and prints the result.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let config = arguments.settings.config()?;
+    let problems = config.problems();
+    if !problems.is_empty() {
+        return Err(Failure::of_config(&problems));
+    }
+    let config = RunConfig { device: devices::resolve(config.device, config.precision)?, ..config };
+    let engine = Engine::start_for(config.device, arguments.settings.data_dir, None, None)?;
+    interrupt::install_handler();
+    let mut output = Output::new(arguments.json);
+    let (search, finding) = follow(&engine, &config, &mut output)?;
+    output.json(&Finished {
+        event: "finished",
+        suggested: finding.suggestion.map(|suggestion| suggestion.rate),
+        steepest_fall_at: finding.suggestion.map(|suggestion| suggestion.steepest),
+        lowest_loss_at: finding.suggestion.map(|suggestion| suggestion.lowest),
+        tenth_of_lowest: finding.suggestion.map(|suggestion| suggestion.tenth_of_lowest()),
+        end: finding.end,
+        steps: finding.steps,
+        config: &config,
+    })?;
+    if !output.is_json() {
+        output.text(&table::text(&[section(search.points())]))?;
+    }
+    output.text(&Message::learning_rate_found(&finding).to_string())?;
+    match finding.suggestion {
+        Some(suggestion) => output.text(&format!("Train with it: {}", command(suggestion.rate, std::env::args().skip(1)))),
+        None => Err(Failure::Reported),
+    }
+}
+
+/// Runs the search to its end and prints each step as it comes.
+fn follow(engine: &Engine, config: &RunConfig, output: &mut Output) -> Result<(RateSearch, RateFinding), Failure> {
+    let progress = Progress::new();
+    progress.note(&format!("Searching for a learning rate for {}. Nothing is saved, and no test image is used.", config.title()));
+    let mut search = RateSearch::default();
+    let result = engine.run(Job::FindLearningRate(config.clone()), |update| {
+        match update {
+            Update::Progress(now) => {
+                let doing = search.points().last().map_or_else(
+                    || "Preparing data".to_owned(),
+                    |point| format!("learning rate {:.1e} · loss {:.3}", point.learning_rate, point.smoothed),
+                );
+                progress.show_remaining(now.fraction, &doing, now.remaining_seconds.map(f64::from));
+            }
+            Update::Event(Event::Steps { steps, .. }) => {
+                for point in steps {
+                    search.add(point.learning_rate, point.loss);
+                    if let Some(&RatePoint { learning_rate, loss, smoothed }) = search.points().last() {
+                        let step = search.points().len();
+                        output.json(&Taken { event: "step", step, learning_rate, loss, smoothed_loss: smoothed })?;
+                    }
+                }
+            }
+            Update::Event(_) | Update::Cancelling => {}
+        }
+        Ok(())
+    })?;
+    match result {
+        Some(JobResult::FindLearningRate(finding)) => Ok((search, finding)),
+        Some(_) => Err(Problem::EngineGone.into()),
+        None => {
+            progress.note("Cancelled.");
+            Err(Failure::Interrupted)
+        }
+    }
+}
+
+/// Every few steps, and the last.
+fn section(points: &[RatePoint]) -> Section {
+    let last = points.len().saturating_sub(1);
+    let shown = points.iter().enumerate().filter(|(step, _)| step % STEPS_PER_LINE == 0 || *step == last);
+    let line = |(_, point): (usize, &RatePoint)| {
+        let cells = [format!("{:.1e}", point.learning_rate), format!("{:.3}", point.loss), format!("{:.3}", point.smoothed)];
+        Line { cells: cells.map(Cell::from).to_vec(), detail: String::new(), unreliable: false }
+    };
+    Section {
+        title: "Loss by learning rate",
+        about: "the loss of single batches in nats, and its moving average, while the learning rate grows from step to step".to_owned(),
+        columns: ["learning rate", "loss", "smoothed"].map(str::to_owned).to_vec(),
+        lines: shown.map(line).collect(),
+        bars: "",
+    }
+}
+
+/// The command that trains with the options that this one was given, and with this learning rate.
+fn command(rate: f64, arguments: impl Iterator<Item = String>) -> String {
+    let mut words = vec!["inkling".to_owned(), "train".to_owned()];
+    // The first is the name of this command.
+    let mut given = arguments.skip(1);
+    while let Some(argument) = given.next() {
+        if argument == "--lr" {
+            given.next();
+        } else if argument != "--json" && !argument.starts_with("--lr=") {
+            words.push(quoted(Path::new(&argument)));
+        }
+    }
+    words.extend(["--lr".to_owned(), plain(rate)]);
+    words.join(" ")
+}

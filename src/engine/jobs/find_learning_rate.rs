@@ -1,0 +1,90 @@
+//! Searches for a learning rate: short training with rates that grow from step to step. Nothing of it is kept, and no test image is looked at.
+
+use std::time::{Duration, Instant};
+
+use super::{JobContext, JobError, Workspace};
+use crate::data::{DataSet, check_digits};
+use crate::nn::{ComputeError, Net};
+use crate::progress::{Cancelled, Progress};
+use crate::protocol::{JobProgress, JobResult};
+use crate::records::{Intervention, RateSearch, SEARCH_STEPS, StepPoint, Telemetry};
+use crate::run_config::{DataSource, DataSpec, RunConfig};
+use crate::system::priority;
+use crate::train::{self, EndRequest, Observer};
+
+/// The share of the whole that loading the data takes.
+const LOADING: f32 = 0.1;
+
+pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, config: &RunConfig) -> Result<JobResult, JobError> {
+    train::check(config)?;
+    let settings = workspace.settings;
+    let data: &DataSet = workspace.datasets.get(&settings.data_folders, &config.data, &mut context.part(0.0, LOADING))?;
+    // Few drawings, and nothing else to learn from.
+    if config.data == DataSpec::single(DataSource::Mine) {
+        check_digits(&data.train)?;
+    }
+    let device = settings.devices.open(config.device)?;
+    let mut run = Watch {
+        context,
+        search: RateSearch::default(),
+        now: Telemetry::default(),
+        diverged: false,
+        cancelled: false,
+        start: Instant::now(),
+    };
+    let mut search = || train::search_learning_rate(config, data, &device, &mut run);
+    if settings.background_priority {
+        priority::while_idle(search).map_err(|error| ComputeError::no_thread(&error))??;
+    } else {
+        search()?;
+    }
+    let (id, now) = (run.context.id, run.now);
+    run.context.queue.events.flush(id, now);
+    if run.cancelled { Err(JobError::Cancelled) } else { Ok(JobResult::FindLearningRate(run.search.finding(run.diverged))) }
+}
+
+/// The search while it trains.
+struct Watch<'r, 'q, 'c> {
+    context: &'r mut JobContext<'q, 'c>,
+    search: RateSearch,
+    now: Telemetry,
+    diverged: bool,
+    cancelled: bool,
+    start: Instant,
+}
+
+impl Watch<'_, '_, '_> {
+    /// Reports how far it is. It ends sooner where the loss rises before.
+    fn report(&mut self) -> Result<(), Cancelled> {
+        let steps = self.search.points().len() as f32;
+        let left = self.start.elapsed().as_secs_f32() / steps.max(1.0) * (SEARCH_STEPS as f32 - steps);
+        let fraction = LOADING + (1.0 - LOADING) * self.search.fraction();
+        let remaining_seconds = (steps > 0.0).then_some(left);
+        self.context.report_progress(JobProgress { fraction, remaining_seconds, ..JobProgress::default() })
+    }
+}
+
+impl Observer for Watch<'_, '_, '_> {
+    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+        self.cancelled |= self.report().is_err();
+        // Unlike a run that is stopped, one that is interrupted ends without measuring anything.
+        if self.cancelled || self.diverged || self.search.is_over() { Err(EndRequest::Interrupt) } else { Ok(()) }
+    }
+
+    fn step(&mut self, point: StepPoint, now: Telemetry) {
+        // A GPU is ahead of what is read.
+        if !self.search.is_over() && !self.diverged {
+            self.search.add(point.learning_rate, point.loss);
+            self.now = now;
+            self.context.queue.events.step(self.context.id, point, now);
+        }
+    }
+
+    fn checkpoint_interval(&self) -> Duration {
+        Duration::MAX
+    }
+
+    fn intervened(&mut self, intervention: Intervention) {
+        self.diverged |= matches!(intervention, Intervention::RolledBack { .. });
+    }
+}

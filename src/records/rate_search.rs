@@ -1,0 +1,153 @@
+//! The search for a learning rate, the range test of Smith 2017 (<https://arxiv.org/abs/1506.01186>): training steps whose rate grows
+//! exponentially from each to the next, and what their losses say.
+
+use serde::{Deserialize, Serialize};
+
+use crate::run_config::RunConfig;
+
+/// Steps of a search, at most.
+pub const SEARCH_STEPS: u64 = 200;
+/// The learning rates of its first and its last step.
+pub const SEARCH_RATES: [f64; 2] = [1e-6, 10.0];
+
+/// The weight of what came before in the smoothed loss: an exponential moving average over about ten steps, a third of a power of ten.
+const SMOOTHING: f64 = 0.9;
+/// A search is over once the smoothed loss is this many times its lowest (as in fastai).
+const RISEN: f64 = 4.0;
+/// Steps that the slope is measured over.
+const SLOPE_STEPS: usize = 10;
+/// The share of the first loss that the lowest must stay below: otherwise nothing was learned.
+const FALLEN: f64 = 0.95;
+
+/// A step of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RatePoint {
+    /// The learning rate of its update.
+    pub learning_rate: f64,
+    /// The loss of its batch, before the update, in nats.
+    pub loss: f64,
+    /// The average of this loss and those before it.
+    pub smoothed: f64,
+}
+
+/// The steps of a search so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RateSearch {
+    points: Vec<RatePoint>,
+    /// The moving average before the correction for the steps it lacks at the start.
+    average: f64,
+    lowest: f64,
+    has_risen: bool,
+}
+
+/// What came of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateFinding {
+    /// The suggested learning rates; `None` where the loss did not fall at any.
+    pub suggestion: Option<RateSuggestion>,
+    /// How the search ended.
+    pub end: SearchEnd,
+    /// Steps that were taken.
+    pub steps: u64,
+}
+
+/// Learning rates that a search suggests, with two digits each.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateSuggestion {
+    /// The suggestion: halfway between the other two, on a logarithmic scale.
+    pub rate: f64,
+    /// Where the smoothed loss falls fastest, by the logarithm of the rate.
+    pub steepest: f64,
+    /// Where it is lowest; a tenth of that is another rule of thumb.
+    pub lowest: f64,
+}
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchEnd {
+    /// The loss rose to four times its lowest.
+    Risen,
+    /// The loss or a gradient was no longer finite.
+    Diverged,
+    /// All rates were tried.
+    Completed,
+}
+
+impl RateSearch {
+    /// Takes the next step; nothing once the search is over.
+    pub fn add(&mut self, learning_rate: f32, loss: f32) {
+        if self.is_over() {
+            return;
+        }
+        let (learning_rate, loss) = (f64::from(learning_rate), f64::from(loss));
+        self.average = SMOOTHING * self.average + (1.0 - SMOOTHING) * loss;
+        let smoothed = self.average / (1.0 - SMOOTHING.powi(self.points.len() as i32 + 1));
+        self.lowest = if self.points.is_empty() { smoothed } else { self.lowest.min(smoothed) };
+        self.has_risen = smoothed > RISEN * self.lowest;
+        self.points.push(RatePoint { learning_rate, loss, smoothed });
+    }
+
+    /// The steps, the lowest rate first.
+    pub fn points(&self) -> &[RatePoint] {
+        &self.points
+    }
+
+    /// True once further steps would say nothing.
+    pub fn is_over(&self) -> bool {
+        self.has_risen || self.points.len() as u64 >= SEARCH_STEPS
+    }
+
+    /// The share of its steps that are done, from 0 to 1.
+    pub fn fraction(&self) -> f32 {
+        self.points.len() as f32 / SEARCH_STEPS as f32
+    }
+
+    /// What the steps say. `diverged` is true where they ended because the loss or a gradient was not finite.
+    pub fn finding(&self, diverged: bool) -> RateFinding {
+        let end = match (diverged, self.has_risen) {
+            (true, _) => SearchEnd::Diverged,
+            (false, true) => SearchEnd::Risen,
+            (false, false) => SearchEnd::Completed,
+        };
+        RateFinding { suggestion: self.suggestion(), end, steps: self.points.len() as u64 }
+    }
+
+    fn suggestion(&self) -> Option<RateSuggestion> {
+        let smoothed = |point: &RatePoint| point.smoothed;
+        // The first steps are averaged over too few.
+        let settled = self.points.get(SLOPE_STEPS..)?;
+        let first = self.points.iter().take(SLOPE_STEPS).map(|point| point.loss).sum::<f64>() / SLOPE_STEPS as f64;
+        let (lowest, lowest_point) = settled.iter().enumerate().min_by(|a, b| smoothed(a.1).total_cmp(&smoothed(b.1)))?;
+        if lowest_point.smoothed > FALLEN * first {
+            return None;
+        }
+        // Rates grow by the same factor from step to step: the slope by their logarithm is that by steps.
+        let falls = settled[..=lowest].windows(SLOPE_STEPS + 1).map(|steps| {
+            let (from, to) = (steps[0], steps[SLOPE_STEPS]);
+            (from.smoothed - to.smoothed, steps[SLOPE_STEPS / 2].learning_rate)
+        });
+        let (_, steepest) = falls.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let lowest = lowest_point.learning_rate;
+        Some(RateSuggestion { rate: rounded((steepest * lowest).sqrt()), steepest: rounded(steepest), lowest: rounded(lowest) })
+    }
+}
+
+impl RateSuggestion {
+    /// A tenth of the rate with the lowest loss.
+    pub fn tenth_of_lowest(&self) -> f64 {
+        rounded(self.lowest / 10.0)
+    }
+}
+
+/// The settings that a search trains with: those of the run, but for what does not matter before its end. Its own end comes after
+/// [`SEARCH_STEPS`].
+#[must_use]
+pub fn search_config(config: &RunConfig) -> RunConfig {
+    RunConfig { epochs: 1000, early_stopping: None, weight_averaging: None, ..config.clone() }
+}
+
+/// With two digits that matter.
+fn rounded(rate: f64) -> f64 {
+    format!("{rate:.1e}").parse().unwrap_or(rate)
+}
