@@ -66,7 +66,8 @@ fn plot(ui: &mut Ui, view: &RateSearchView, height: f32) {
         .x_grid_spacer(|input| YAxis::log_marks(&input))
         .y_grid_spacer(|input| marks(&input, 32.0))
         .x_axis_formatter(|mark, _| if mark.step_size < 1.0 { String::new() } else { plain(10f64.powi(mark.value.round() as i32)) })
-        .y_axis_formatter(|mark, _| plain((mark.value * 1e3).round() / 1e3))
+        // Where the axes meet, the lowest rate has the room.
+        .y_axis_formatter(|mark, _| if mark.value == 0.0 { String::new() } else { plain((mark.value * 1e3).round() / 1e3) })
         .show(ui, |plot_ui| {
             plot_ui.set_plot_bounds(PlotBounds::from_min_max([left, 0.0], [right, top]));
             plot_ui.line(Line::new("loss", curve(|point| point.loss)).color(palette.train.gamma_multiply(0.35)).width(1.0));
