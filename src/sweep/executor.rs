@@ -5,7 +5,7 @@ use crate::problem::Problem;
 use crate::run_config::RunConfig;
 use std::time::Duration;
 
-/// Trains trials, here or elsewhere. Every trial that was started ends with [`TrialEvent::Completed`] or [`TrialEvent::Failed`], unless it
+/// Trains trials, on this machine or on others. Every trial that was started ends with [`TrialEvent::Completed`] or [`TrialEvent::Failed`], unless it
 /// is stopped: of that one nothing more is heard.
 pub trait Executor {
     /// Starts a trial. Its first epoch is 1, whatever was started under the same number before.

@@ -1,6 +1,6 @@
 //! A sweep on disk: its definition, and a journal of all that happened, line by line.
 //!
-//! A line is on the disk before anything else happens, so that no process that is killed takes more with it than trials under way. Half a
+//! A line is on the disk before anything else happens, so that no process that is killed loses more than the trials in progress. Half a
 //! line at the end, as a power cut leaves it, is dropped.
 
 use std::collections::BTreeMap;
@@ -157,20 +157,13 @@ impl Sweep {
     /// Takes the lines of a journal; gives the length of those that are whole. Only the last may be damaged.
     fn replay(&mut self, bytes: &[u8]) -> Result<usize, String> {
         let mut whole = 0;
-        for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
-            let taken = serde_json::from_slice(line).map_err(|error| error.to_string()).and_then(|record| self.take(record));
-            match taken {
-                Ok(()) if line.ends_with(b"\n") => whole += line.len(),
-                Err(reason) if whole + line.len() < bytes.len() => return Err(format!("line {}: {reason}", index + 1)),
-                Ok(()) | Err(_) => break,
-            }
-        }
         // A last line without its end is written again, if it happens again.
-        if whole < bytes.len() {
-            let lines = &bytes[..whole];
-            (self.trials, self.elapsed, self.tested) = (Vec::new(), 0.0, None);
-            for line in lines.split_inclusive(|&byte| byte == b'\n') {
-                serde_json::from_slice(line).map_err(|error| error.to_string()).and_then(|record| self.take(record))?;
+        let lines = bytes.split_inclusive(|&byte| byte == b'\n').take_while(|line| line.ends_with(b"\n"));
+        for (index, line) in lines.enumerate() {
+            match serde_json::from_slice(line).map_err(|error| error.to_string()).and_then(|record| self.take(record)) {
+                Ok(()) => whole += line.len(),
+                Err(reason) if whole + line.len() < bytes.len() => return Err(format!("line {}: {reason}", index + 1)),
+                Err(_) => break,
             }
         }
         Ok(whole)

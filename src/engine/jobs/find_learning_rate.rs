@@ -8,7 +8,7 @@ use crate::nn::{ComputeError, Net};
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{JobProgress, JobResult};
 use crate::records::{Intervention, RateSearch, SEARCH_STEPS, StepPoint, Telemetry};
-use crate::run_config::{DataSource, DataSpec, RunConfig};
+use crate::run_config::RunConfig;
 use crate::system::priority;
 use crate::train::{self, EndRequest, Observer};
 
@@ -19,10 +19,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     train::check(config)?;
     let settings = workspace.settings;
     let data: &DataSet = workspace.datasets.get(&settings.data_folders, &config.data, &mut context.part(0.0, LOADING))?;
-    // Few drawings, and nothing else to learn from.
-    if config.data == DataSpec::single(DataSource::Mine) {
-        check_digits(&data.train)?;
-    }
+    check_digits(&config.data, &data.train)?;
     let device = settings.devices.open(config.device)?;
     let mut run = Watch {
         context,

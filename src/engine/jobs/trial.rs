@@ -8,7 +8,7 @@ use crate::nn::Net;
 use crate::progress::Cancelled;
 use crate::protocol::{Event, JobEvent, JobProgress, JobResult};
 use crate::records::{Calibration, EpochRecord, RunPlan, RunPosition, StepPoint, Telemetry};
-use crate::run_config::{DataSource, DataSpec, RunConfig};
+use crate::run_config::RunConfig;
 use crate::train::{self, EndRequest, Observer, TrainOutcome};
 
 pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, config: &RunConfig) -> Result<JobResult, JobError> {
@@ -17,9 +17,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     // How far the data is is no part of how far the trial is.
     let (id, queue) = (context.id, &mut *context.queue);
     let set = workspace.datasets.get(&settings.data_folders, &config.data, &mut |_: f32| queue.check(id))?;
-    if config.data == DataSpec::single(DataSource::Mine) {
-        check_digits(&set.train)?;
-    }
+    check_digits(&config.data, &set.train)?;
     let device = settings.devices.open(config.device)?;
     let mut trial = Trial { context, total_steps: 1 };
     match train::validate(config, &set.train, &device, &mut trial)? {

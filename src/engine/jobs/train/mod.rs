@@ -15,7 +15,7 @@ use crate::nn::{ComputeError, DeviceContext, ModelFile};
 use crate::problem::Problem;
 use crate::protocol::{Event, JobResult};
 use crate::records::{Calibration, ModelRef, Telemetry};
-use crate::run_config::{DataSource, DataSpec, RunConfig};
+use crate::run_config::RunConfig;
 use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_room, check_target};
 use crate::system::priority;
 use crate::train::{self, Checkpoint, RunOrigin, RunPlaces, TrainOutcome, TrainedModel};
@@ -113,10 +113,7 @@ fn train_from(
         Err(DataError::Cancelled(_)) if run.interrupted => return Ok(TrainOutcome::Interrupted),
         set => set?,
     };
-    // Few drawings, and nothing else to learn from.
-    if data == DataSpec::single(DataSource::Mine) {
-        check_digits(&set.train)?;
-    }
+    check_digits(&data, &set.train)?;
     if let Some(before) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.card.origin.as_ref()) {
         before.check(set.fingerprint())?;
     }
