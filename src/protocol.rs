@@ -9,9 +9,10 @@ use crate::ink::{CandidateImage, Ink, Steps};
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
-    ComparisonSpec, DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec, ExportSpec, FileInfo, FineTuned,
-    HeldOutImage, ImportFinding, ImportSpec, Intervention, JobId, LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction,
-    QuantizedAccuracy, RateFinding, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
+    BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec,
+    ExportSpec, FileInfo, FineTuned, HeldOutImage, ImportFinding, ImportSpec, Intervention, JobId, LearningSnapshot, ModelComparison,
+    ModelInfo, ModelRef, Prediction, QuantizedAccuracy, RateFinding, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
+    TimeToAccuracy,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
@@ -124,6 +125,8 @@ pub enum Job {
     /// Search for a good learning rate for runs of this configuration, by short training with rates that grow. The steps are reported as
     /// [`Event::Steps`].
     FindLearningRate(RunConfig),
+    /// Train with each batch size until a validation accuracy is reached. Each is reported with [`Event::TimedToAccuracy`].
+    FindBatchSize(BatchSizeSpec),
     /// Export a model, or only tell what its export would hold.
     Export {
         /// The model.
@@ -239,6 +242,13 @@ pub enum Event {
         /// The figure.
         row: Row,
     },
+    /// A search for a batch size has timed one.
+    TimedToAccuracy {
+        /// The job.
+        id: JobId,
+        /// The batch size and its time.
+        row: TimeToAccuracy,
+    },
     /// From now on this model recognises drawings.
     ModelInUse(ModelInfo),
     /// Where the model recognises drawings from now on, and what that rests on.
@@ -334,6 +344,8 @@ pub enum JobResult {
     },
     /// A learning rate; the steps that it rests on were reported one by one.
     FindLearningRate(RateFinding),
+    /// What training with each batch size had in common; the times were reported one by one.
+    FindBatchSize(BatchSizeFinding),
     /// A fine-tuned model.
     FineTune(FineTuned),
     /// What was exported, or what an export would hold.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use inkling::app::messages::Message;
 use inkling::app::{Answer, App, AppDeps, Choice, Desktop, Dialogs, SampleLoad, Settings, Wake};
-use inkling::bench::{BATCH_SIZES, side_of};
+use inkling::bench::side_of;
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
@@ -19,12 +19,13 @@ use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize
 use inkling::optim::Schedule;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
-use inkling::records::benchmark::{Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
+use inkling::records::benchmark::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
-    BeforeAfter, CLASSES, ComparedModel, ComparisonSpec, DigitDetection, DigitPrediction, DrawingAnswer, EpochRecord, Evaluation,
-    EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId, LabelRejection,
-    LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, RELIABILITY_BINS, RateFinding, ReliabilityBin, RunPlan,
-    RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, StepPoint, Telemetry, TensorFormat, TensorInfo, WeightImages, WriterScore,
+    BatchSizeFinding, BatchSizeSpec, BeforeAfter, CLASSES, ComparedModel, ComparisonSpec, DigitDetection, DigitPrediction, DrawingAnswer,
+    EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId,
+    LabelRejection, LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, RELIABILITY_BINS, RateFinding, Reached,
+    ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, StepPoint, Telemetry, TensorFormat, TensorInfo,
+    TimeToAccuracy, WeightImages, WriterScore,
 };
 use inkling::run_config::{DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
@@ -364,6 +365,16 @@ impl FakeEngine {
         self.send(done(id, JobResult::FindLearningRate(finding)));
     }
 
+    /// The search for a batch size comes to its end: the two largest did not reach the accuracy.
+    pub fn finish_batch_size_search(&mut self, config: &RunConfig) {
+        let id = self.searching.take().expect("a search");
+        for batch_size in BATCH_SIZES.into_iter().filter(|size| *size != config.batch_size) {
+            self.send(Event::TimedToAccuracy { id, row: time_to_accuracy(config, batch_size) });
+        }
+        let finding = BatchSizeFinding { noise_scale: Some(314.0), background_load: 0.0 };
+        self.send(done(id, JobResult::FindBatchSize(finding)));
+    }
+
     /// The steps of a search: 100, or those after them.
     fn search(&self, id: JobId, until: u64) {
         let schedule = Schedule::growing(SEARCH_RATES, SEARCH_STEPS);
@@ -473,6 +484,12 @@ impl FakeEngine {
                 self.send(progress(id.0, 0.5));
                 self.search(id, 100);
                 self.searching = Some(id);
+            }
+            Job::FindBatchSize(BatchSizeSpec { config, .. }) => {
+                self.send(progress(id.0, 0.1));
+                self.searching = Some(id);
+                let row = time_to_accuracy(&config, config.batch_size);
+                self.send(Event::TimedToAccuracy { id, row });
             }
             Job::TimeSteps(configs) => {
                 let images_per_second = configs.iter().map(|config| (config.preset != Some(Preset::Best)).then_some(5500.0)).collect();
@@ -743,5 +760,20 @@ pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> R
         imported: None,
         number: None,
         epochs,
+    }
+}
+
+/// The larger the batch size, the sooner the accuracy is reached, but for the largest.
+fn time_to_accuracy(config: &RunConfig, batch_size: u32) -> TimeToAccuracy {
+    let seconds = 400.0 / f64::from(batch_size);
+    let reached = Reached { seconds, steps: 9000.0 / f64::from(batch_size), images: 9000.0 };
+    TimeToAccuracy {
+        batch_size,
+        learning_rate: config.learning_rate,
+        images_per_second: 9000.0 / seconds,
+        reached: (batch_size < 512).then_some(reached),
+        best_accuracy: 0.941,
+        seconds,
+        diverged: batch_size == 1024,
     }
 }

@@ -10,7 +10,7 @@ use super::setup::Field;
 use crate::data::my_digits::KeptDrawing;
 use crate::ink::Step;
 use crate::records::benchmark::Extent;
-use crate::records::{Annotation, ExportSpec, JobId, ModelRef};
+use crate::records::{Annotation, ExportSpec, JobId, ModelRef, TimeToAccuracy};
 use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, Preset, RunConfig, SetFormat};
 
 /// The screens behind the tabs.
@@ -247,6 +247,18 @@ pub enum Action {
     UseLearningRate(f64),
     /// Close that dialog; a search that is in progress is cancelled.
     CloseRateSearch,
+    /// Open the dialog of the search for a batch size.
+    OpenBatchSizeSearch,
+    /// The validation accuracy to be reached in it, in percent, was typed.
+    TypeTargetAccuracy(String),
+    /// Start the search, with the settings it was opened with.
+    FindBatchSize,
+    /// Cancel it, and leave the dialog open.
+    CancelBatchSizeSearch,
+    /// Use this batch size and its learning rate for the next run, and close the dialog.
+    UseBatchSize(TimeToAccuracy),
+    /// Close that dialog; a search that is in progress is cancelled.
+    CloseBatchSizeSearch,
     /// Open files passed on by a double click or another start of the program.
     Open(Vec<PathBuf>),
     /// Choose a data folder in a dialog.

@@ -43,26 +43,7 @@ impl App {
                 self.benchmark.presets_wanted = true;
                 self.time_presets();
             }
-            Action::Configure(config) => {
-                self.chosen = true;
-                let before = std::mem::replace(&mut self.config, *config);
-                // Weights belong to a network: another one starts from chance.
-                if (before.model, before.activation) != (self.config.model, self.config.activation)
-                    && before.initial_weights == self.config.initial_weights
-                {
-                    self.config.initial_weights = None;
-                }
-                if self.config.initial_weights.is_none()
-                    && let Some(rate) = self.settings.former_learning_rate.take()
-                    && self.config.learning_rate == before.learning_rate
-                {
-                    self.config.learning_rate = rate;
-                }
-                self.config.preset = self.config.matching_preset();
-                if before.data != self.config.data || self.data_problem().is_some() {
-                    self.check_data();
-                }
-            }
+            Action::Configure(config) => self.configure(*config),
             Action::Type(field, text) => {
                 self.chosen = true;
                 self.type_text(field, text);
@@ -215,6 +196,12 @@ impl App {
             Action::FindLearningRate => self.find_learning_rate(),
             Action::UseLearningRate(rate) => self.use_learning_rate(rate),
             Action::CloseRateSearch => self.close_rate_search(),
+            Action::OpenBatchSizeSearch => self.open_batch_size_search(),
+            Action::TypeTargetAccuracy(text) => self.type_target_accuracy(text),
+            Action::FindBatchSize => self.find_batch_size(),
+            Action::CancelBatchSizeSearch => self.cancel_batch_size_search(),
+            Action::UseBatchSize(row) => self.use_batch_size(&row),
+            Action::CloseBatchSizeSearch => self.close_batch_size_search(),
             Action::Open(files) => self.open(files),
             Action::ChooseDataFolder => self.ask_for_folder("Choose a folder with training data", Purpose::DataFolder),
             Action::UseDataFolder(folder) => self.use_data_folder(folder),

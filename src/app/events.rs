@@ -94,6 +94,7 @@ impl App {
             Event::Paused(run) => self.set_run_phase(run, |_| Phase::Paused),
             Event::Resumed(run) => self.set_run_phase(run, |run| if run.plan.is_some() { Phase::Training } else { Phase::Preparing(0.0) }),
             Event::BenchmarkRow { id, row } => self.on_benchmark_row(id, row),
+            Event::TimedToAccuracy { id, row } => self.on_time_to_accuracy(id, row),
             Event::Failed(problem) => self.show_problem(&problem),
             Event::ModelInUse(model) => {
                 let known = |present: &ModelInfo| (&present.reference, present.epochs) == (&model.reference, model.epochs);

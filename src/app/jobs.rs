@@ -7,12 +7,12 @@ use super::messages::Message;
 use super::models::ResultsView;
 use super::notice::Severity;
 use super::run::Phase;
-use super::setup::RateSearchState;
+use super::setup::{BatchSizeSearchState, RateSearchState};
 use super::state::App;
 use crate::problem::Problem;
 use crate::protocol::{Command, Job, JobEvent, JobProgress, JobResult};
 use crate::records::benchmark::Row;
-use crate::records::{EvaluationReport, JobId};
+use crate::records::{BatchSizeSpec, EvaluationReport, JobId};
 use crate::run_config::DeviceChoice;
 
 /// A job that was submitted and has not ended.
@@ -53,6 +53,11 @@ impl Jobs {
     /// The search for a learning rate in progress.
     pub fn rate_search(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::FindLearningRate(_)))
+    }
+
+    /// The search for a batch size in progress.
+    pub fn batch_size_search(&self) -> Option<&RunningJob> {
+        self.newest(|job| matches!(job, Job::FindBatchSize(_)))
     }
 
     /// True while the presets are timed.
@@ -132,6 +137,7 @@ impl App {
         self.jobs.0.clear();
         self.benchmark.comparing = None;
         self.rate_search = None;
+        self.batch_size_search = None;
         self.export = None;
         self.forget_requests();
     }
@@ -165,7 +171,9 @@ impl App {
                 }
                 self.on_job_without_result(&ended, Phase::Failed);
                 // Nobody asked for the estimates.
-                let shown = self.export_failed(&ended.job, &problem) || self.rate_search_failed(id, &problem);
+                let shown = self.export_failed(&ended.job, &problem)
+                    || self.rate_search_failed(id, &problem)
+                    || self.batch_size_search_failed(id, &problem);
                 if !matches!(ended.job, Job::TimeSteps(_)) && !shown {
                     self.show_problem(&problem);
                 }
@@ -212,6 +220,7 @@ impl App {
                 }
             }
             JobResult::FindLearningRate(finding) => self.rate_search_ended(id, RateSearchState::Done(finding)),
+            JobResult::FindBatchSize(finding) => self.batch_size_search_ended(id, BatchSizeSearchState::Done(finding)),
             JobResult::FineTune(tuned) => {
                 if let Job::FineTune(before) = job {
                     self.fine_tuned(before, tuned);
@@ -240,6 +249,9 @@ impl App {
             }
             Job::Compare { .. } => self.benchmark.comparing = None,
             Job::FindLearningRate(_) => self.rate_search_ended(ended.id, RateSearchState::Cancelled),
+            Job::FindBatchSize(_) if phase == Phase::Discarded => {
+                self.batch_size_search_ended(ended.id, BatchSizeSearchState::Cancelled);
+            }
             // Later: something else was asked for.
             Job::TimeSteps(_) => self.benchmark.presets_wanted = phase == Phase::Discarded,
             _ => {}
@@ -250,7 +262,7 @@ impl App {
 /// The device a job needs the engine to reach, if it depends on one.
 fn device_of(job: &Job) -> Option<DeviceChoice> {
     match job {
-        Job::Train { config, .. } | Job::FindLearningRate(config) => Some(config.device),
+        Job::Train { config, .. } | Job::FindLearningRate(config) | Job::FindBatchSize(BatchSizeSpec { config, .. }) => Some(config.device),
         Job::Compare { sides, .. } => sides.iter().map(|side| side.device).find(|device| *device == DeviceChoice::Cuda),
         Job::TimeSteps(configs) => configs.iter().map(|config| config.device).find(|device| *device == DeviceChoice::Cuda),
         _ => None,

@@ -37,5 +37,8 @@ pub use my_digits::{Collection, FileStep, FineTuneResult, Loaded, MyDigitsView, 
 pub use notice::{Notice, Offer, Severity};
 pub use run::{Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, PresetRate, Settings, Theme, WindowGeometry, ZOOM};
-pub use setup::{Block, Field, RateSearchState, RateSearchView, Samples, ValidationError, blocks, expected_accuracy};
+pub use setup::{
+    BatchSizeSearchState, BatchSizeSearchView, Block, Field, RateSearchState, RateSearchView, Samples, ValidationError, blocks,
+    expected_accuracy,
+};
 pub use state::{App, AppDeps};

@@ -20,7 +20,7 @@ use super::my_digits::MyDigitsView;
 use super::notice::{Notice, Offer, Severity};
 use super::run::RunView;
 use super::settings::Settings;
-use super::setup::{Form, RateSearchView, Samples};
+use super::setup::{BatchSizeSearchView, Form, RateSearchView, Samples};
 use crate::data::{DataError, Found};
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
@@ -112,6 +112,8 @@ pub struct App {
     pub benchmark: BenchmarkView,
     /// The search for a learning rate, while its dialog is open.
     pub rate_search: Option<RateSearchView>,
+    /// The search for a batch size, while its dialog is open.
+    pub batch_size_search: Option<BatchSizeSearchView>,
     /// The results of the devices' self-tests.
     pub checks: Checks,
     /// The machine's recent load, sampled while the monitor is shown.
@@ -186,6 +188,7 @@ impl App {
             path_question: None,
             benchmark: BenchmarkView::default(),
             rate_search: None,
+            batch_size_search: None,
             checks: Checks::default(),
             monitor: Monitor::default(),
             notices: Vec::new(),

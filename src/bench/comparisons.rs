@@ -6,11 +6,8 @@ use super::budget::{BenchBudget, Listener};
 use super::{digits, products, steps};
 use crate::hardware::usable_cores;
 use crate::nn::DeviceContext;
-use crate::records::benchmark::{Extent, Row, Side};
+use crate::records::benchmark::{BATCH_SIZES, Extent, Row, Side};
 use crate::run_config::{ConfigProblem, DeviceChoice, Precision, RunConfig};
-
-/// The batch sizes compared.
-pub const BATCH_SIZES: [u32; 6] = [32, 64, 128, 256, 512, 1024];
 
 /// Seconds for each side.
 const SECONDS: f64 = 2.0;

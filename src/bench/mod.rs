@@ -18,7 +18,7 @@ mod updates;
 mod words;
 
 pub use budget::{Listener, Progress};
-pub use comparisons::{BATCH_SIZES, Compared, Open, batch_sizes, compare, devices, fastest, rates, side_of, sweet_spot};
+pub use comparisons::{Compared, Open, batch_sizes, compare, devices, fastest, rates, side_of, sweet_spot};
 pub use error::BenchError;
 pub use plain_candle::PlainCandle;
 pub use steps::time_steps;

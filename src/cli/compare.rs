@@ -75,6 +75,9 @@ struct OfSetting {
 #[derive(Serialize)]
 struct OfPair {
     path: PathBuf,
+    /// Images that only this model classifies correctly, and those that only the first does.
+    only_correct: u64,
+    only_first_correct: u64,
     difference: f64,
     interval: (f64, f64),
     p: f64,
@@ -125,9 +128,12 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
         interval: wilson_interval(model.correct, comparison.images),
         digits: digits(model),
     };
+    let only_correct = |model: usize, other: usize| comparison.pair(model, other).map_or(0, |pair| pair.first_only);
     let results = against_first(comparison);
-    let difference = results.iter().zip(runs.iter().skip(1)).map(|(result, path)| OfPair {
+    let difference = results.iter().zip(runs.iter().skip(1)).zip(1..).map(|((result, path), model)| OfPair {
         path: path.clone(),
+        only_correct: only_correct(model, 0),
+        only_first_correct: only_correct(0, model),
         difference: result.difference,
         interval: result.interval,
         p: result.p,

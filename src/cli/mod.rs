@@ -12,6 +12,7 @@ mod engine;
 mod eval;
 mod export;
 mod failure;
+mod find_batch_size;
 mod find_lr;
 mod format;
 mod hardware;
@@ -56,6 +57,8 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Find a good learning rate in a few seconds of training
     FindLr(find_lr::Arguments),
+    /// Compare how long training takes to reach an accuracy with each batch size
+    FindBatchSize(find_batch_size::Arguments),
     /// Evaluate a model on a data set
     Eval(eval::Arguments),
     /// Compare models on the same test images: settings, accuracies and whether one is better
@@ -107,6 +110,7 @@ pub fn main() -> ExitCode {
         Some(Command::Train(arguments)) => train::run(arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::FindLr(arguments)) => find_lr::run(arguments),
+        Some(Command::FindBatchSize(arguments)) => find_batch_size::run(arguments),
         Some(Command::Eval(arguments)) => eval::run(arguments),
         Some(Command::Compare(arguments)) => compare::run(arguments),
         Some(Command::Predict(arguments)) => predict::run(&arguments),

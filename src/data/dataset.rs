@@ -27,6 +27,13 @@ impl Split {
         &self.images[index * PIXELS..(index + 1) * PIXELS]
     }
 
+    /// A copy of the first images, at most so many.
+    #[must_use]
+    pub fn first(&self, count: usize) -> Self {
+        let count = count.min(self.len());
+        Self { images: self.images[..count * PIXELS].to_vec(), labels: self.labels[..count].to_vec() }
+    }
+
     /// Adds these images after those that are there.
     pub fn append(&mut self, more: &Self) {
         self.images.extend_from_slice(&more.images);

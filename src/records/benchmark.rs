@@ -9,6 +9,9 @@ use crate::run_config::{Augmentation, DeviceChoice, ModelKind, OptimizerKind, Pr
 /// The version written into stored reports; newer ones are refused.
 pub const VERSION: u32 = 2;
 
+/// The batch sizes that are compared.
+pub const BATCH_SIZES: [u32; 6] = [32, 64, 128, 256, 512, 1024];
+
 /// Where other programs use more than this share of the CPU, what is measured is not reliable.
 pub const BUSY: f32 = 0.1;
 

@@ -2,6 +2,7 @@
 //! exports and imports are asked for and find. Knows settings and drawings, and no room that computes.
 
 mod annotation;
+mod batch_size_search;
 pub mod benchmark;
 mod calibration;
 mod comparison;
@@ -16,6 +17,9 @@ mod run;
 mod step_curve;
 
 pub use annotation::Annotation;
+pub use batch_size_search::{
+    BatchSizeFinding, BatchSizeSpec, Reached, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, batch_size_configs, fastest_batch_size,
+};
 pub use calibration::{Calibration, RELIABILITY_BINS, ReliabilityBin};
 pub use comparison::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, PairedCounts};
 pub use evaluation::{DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, NotDigitsSpec, WriterScore};

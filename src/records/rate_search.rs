@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::run_config::RunConfig;
+use crate::text::format::rounded;
 
 /// Steps of a search, at most.
 pub const SEARCH_STEPS: u64 = 200;
@@ -18,6 +19,9 @@ const RISEN: f64 = 4.0;
 const SLOPE_STEPS: usize = 10;
 /// The share of the first loss that the lowest must stay below: otherwise nothing was learned.
 const FALLEN: f64 = 0.95;
+
+/// The digits of a suggested rate.
+const DIGITS: usize = 2;
 
 /// A step of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -129,14 +133,18 @@ impl RateSearch {
         });
         let (_, steepest) = falls.max_by(|a, b| a.0.total_cmp(&b.0))?;
         let lowest = lowest_point.learning_rate;
-        Some(RateSuggestion { rate: rounded((steepest * lowest).sqrt()), steepest: rounded(steepest), lowest: rounded(lowest) })
+        Some(RateSuggestion {
+            rate: rounded((steepest * lowest).sqrt(), DIGITS),
+            steepest: rounded(steepest, DIGITS),
+            lowest: rounded(lowest, DIGITS),
+        })
     }
 }
 
 impl RateSuggestion {
     /// A tenth of the rate with the lowest loss.
     pub fn tenth_of_lowest(&self) -> f64 {
-        rounded(self.lowest / 10.0)
+        rounded(self.lowest / 10.0, DIGITS)
     }
 }
 
@@ -145,9 +153,4 @@ impl RateSuggestion {
 #[must_use]
 pub fn search_config(config: &RunConfig) -> RunConfig {
     RunConfig { epochs: 1000, early_stopping: None, weight_averaging: None, ..config.clone() }
-}
-
-/// With two digits that matter.
-fn rounded(rate: f64) -> f64 {
-    format!("{rate:.1e}").parse().unwrap_or(rate)
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::DefinitionError;
 use super::setting::{Kind, Setting, Value};
+use crate::text::format::rounded;
 
 /// The most values of one setting.
 const MAX_VALUES: u64 = 1000;
@@ -179,7 +180,7 @@ impl Dimension {
             }
             &Range::Interval { low, high, log } => {
                 let number = if log { place.exp() } else { place };
-                let number = if self.is_whole() { number.round() } else { rounded(number) };
+                let number = if self.is_whole() { number.round() } else { rounded(number, DIGITS) };
                 Value::Number(number.clamp(low, high))
             }
         }
@@ -193,10 +194,6 @@ impl Dimension {
             (Range::Interval { .. }, Value::Name(_)) => None,
         }
     }
-}
-
-fn rounded(number: f64) -> f64 {
-    format!("{number:.*e}", DIGITS - 1).parse().unwrap_or(number)
 }
 
 /// "lr 0.0001 to 0.01 (logarithmic)", "batch-size 32, 64 or 128".

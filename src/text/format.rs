@@ -25,6 +25,11 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
+/// A share in percent with the decimals that it has, up to three: "97 %", "99.5 %".
+pub fn plain_percent(share: f64) -> String {
+    format!("{} %", plain((share * 1e5).round() / 1e3))
+}
+
 /// A share as a percentage that never rounds an imperfect figure up to 100: 0.9893 with two places is "98.93 %".
 pub fn percent(share: f64, places: usize) -> String {
     let scale = 10f64.powi(places as i32);
@@ -78,6 +83,11 @@ pub fn milliseconds(microseconds: f32) -> String {
         some if some < 9.95 => format!("{some:.1} ms"),
         many => format!("{many:.0} ms"),
     }
+}
+
+/// A number as it is with so many significant digits, at least one.
+pub fn rounded(number: f64, digits: usize) -> f64 {
+    format!("{number:.*e}", digits.saturating_sub(1)).parse().unwrap_or(number)
 }
 
 /// A positive figure with three digits that matter: 0.0123, 4.57, 218, 12,345.

@@ -9,6 +9,7 @@ mod device_loader;
 mod digit_detector;
 mod error;
 mod fine_tune;
+mod gradient_noise;
 mod learning_probe;
 mod loader;
 mod memory;
@@ -27,11 +28,13 @@ mod session;
 mod state;
 mod step_report;
 mod stepper;
+mod time_to_accuracy;
 mod trained_model;
 
 pub use checkpoint::{Checkpoint, CheckpointCard};
 pub use error::TrainError;
 pub use fine_tune::{ENOUGH, FineTuning, REHEARSED};
+pub use gradient_noise::GradientNoise;
 pub use learning_probe::LearningProbe;
 pub use loader::{Loader, Shuffle};
 pub use memory::{gpu_memory_needed, memory_needed};
@@ -41,6 +44,7 @@ pub use origin::{RunOrigin, RunPlaces};
 pub use plan::check;
 pub use rate_search::search_learning_rate;
 pub use session::{Start, train, train_from, validate};
+pub use time_to_accuracy::{Target, time_to_accuracy};
 pub use trained_model::{TrainOutcome, TrainedModel};
 
 impl From<candle_core::Error> for TrainError {

@@ -144,6 +144,7 @@ impl Inkling {
             shortcuts::overview(ui, &mut self.views.shortcuts);
             about::show(ui, &self.app, &mut self.views.about);
             run_panel::rate_search::show(ui, &self.app, &mut self.actions);
+            run_panel::batch_size_search::show(ui, &self.app, &mut self.actions);
         }
         path_question::show(ui, &self.app, &mut self.actions);
         drop_zone::show(ui, &self.app, &mut self.actions);

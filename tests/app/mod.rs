@@ -1,5 +1,6 @@
 //! What the window shows, as data.
 
+mod batch_size_search;
 mod cuda_libraries;
 mod desktop_integration;
 mod device_check;

@@ -3,12 +3,12 @@
 mod plain_candle;
 
 use inkling::bench::{
-    BATCH_SIZES, BenchError, Listener, Progress, batch_sizes, compare, devices, disturbance, fastest, heading, latest, measure, rates,
-    save, sections, sweet_spot, text,
+    BenchError, Listener, Progress, batch_sizes, compare, devices, disturbance, fastest, heading, latest, measure, rates, save, sections,
+    sweet_spot, text,
 };
 use inkling::nn::DeviceContext;
 use inkling::progress::Cancelled;
-use inkling::records::benchmark::{Extent, Report, Row, Subject};
+use inkling::records::benchmark::{BATCH_SIZES, Extent, Report, Row, Subject};
 use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, Precision, RunConfig};
 
 use crate::fake_device::candle;

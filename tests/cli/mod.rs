@@ -4,6 +4,7 @@ mod bench;
 mod compare;
 mod data;
 mod eval;
+mod find_batch_size;
 mod find_lr;
 mod hardware;
 mod import_export;

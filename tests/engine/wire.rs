@@ -12,8 +12,9 @@ use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
 use inkling::records::{
-    ComparisonSpec, DigitPrediction, Divergence, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef,
-    NotDigitsSpec, RateFinding, RateSuggestion, Replace, RunPosition, SearchEnd, StepPoint, Telemetry,
+    BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, Divergence, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec,
+    Intervention, JobId, ModelRef, NotDigitsSpec, RateFinding, RateSuggestion, Reached, Replace, RunPosition, SearchEnd, StepPoint,
+    Telemetry, TimeToAccuracy,
 };
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat, Field, InferenceChoice, ModelKind,
@@ -76,6 +77,7 @@ fn every_command_arrives_as_it_left() {
         submit(10, Job::Trial(RunConfig::default())),
         submit(11, Job::CompareModels(comparison_spec())),
         submit(11, Job::FindLearningRate(RunConfig::default())),
+        submit(11, Job::FindBatchSize(BatchSizeSpec { config: RunConfig::default(), accuracy: 0.97 })),
         submit(
             9,
             Job::Export {
@@ -166,6 +168,19 @@ fn every_event_arrives_as_it_left() {
         },
         done(run, JobResult::Evaluate(evaluation_report(starter(), config.data.clone()))),
         Event::BenchmarkRow { id: run, row: report().rows[0] },
+        Event::TimedToAccuracy {
+            id: run,
+            row: TimeToAccuracy {
+                batch_size: 64,
+                learning_rate: 4e-3,
+                images_per_second: 5100.5,
+                reached: Some(Reached { seconds: 2.5, steps: 199.2, images: 12_750.0 }),
+                best_accuracy: 0.971,
+                seconds: 2.6,
+                diverged: false,
+            },
+        },
+        done(run, JobResult::FindBatchSize(BatchSizeFinding { noise_scale: Some(314.5), background_load: 0.1 })),
         done(run, JobResult::Benchmark { report: report(), saved: Err(Problem::Busy) }),
         done(run, JobResult::Compare { failed: vec![(side_of(&config), Problem::Busy)], background_load: 0.3 }),
         done(run, JobResult::Trial),

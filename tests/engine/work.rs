@@ -12,7 +12,8 @@ use inkling::progress::Unwatched;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
 use inkling::records::benchmark::Extent;
 use inkling::records::{
-    ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, Replace, RunSummary,
+    BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, Replace,
+    RunSummary,
 };
 use inkling::run_config::{ConfigProblem, DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
@@ -621,6 +622,31 @@ fn many_drawings_are_recognised_at_once() {
     bench.handle.send(Command::ClassifyAll { request: 7, drawings: vec![line; 3] });
     let answers = bench.until(|event| if let Event::ClassifiedAll { request: 7, answers } = event { Some(answers.unwrap()) } else { None });
     assert!(answers.len() == 3 && answers.iter().all(|answer| answer.digit == 1), "{answers:?}");
+}
+
+#[test]
+fn a_search_for_a_batch_size_times_each_and_is_cancelled_at_once() {
+    let bench = bench(8, 2);
+    let spec = BatchSizeSpec { config: bench.config.clone(), accuracy: 0.5 };
+    bench.handle.send(submit(1, Job::FindBatchSize(spec.clone())));
+    let mut rows = Vec::new();
+    let found = bench.until(|event| match event {
+        Event::TimedToAccuracy { row, .. } => {
+            rows.push(row);
+            None
+        }
+        event => result(event, 1),
+    });
+    assert!(matches!(found, JobResult::FindBatchSize(_)), "{found:?}");
+    assert!(rows.len() > 1 && rows[0].batch_size == bench.config.batch_size, "{rows:?}");
+    assert!(rows.iter().all(|row| row.reached.is_some()), "{rows:?}");
+    let config = RunConfig { model: ModelKind::ResNet20, ..bench.config.clone() };
+    bench.handle.send(submit(2, Job::FindBatchSize(BatchSizeSpec { config, accuracy: 0.999 })));
+    bench.until(|event| is_progress(&event, 2).then_some(()));
+    bench.handle.send(Command::Cancel(JobId(2)));
+    bench.until(|event| (event == cancelled(JobId(2))).then_some(()));
+    assert_eq!(bench.runs_kept(), 0);
+    assert!(Checkpoints::new(bench.folder.path().join("checkpoints")).list().is_empty());
 }
 
 #[test]

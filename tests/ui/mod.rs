@@ -1,5 +1,6 @@
 //! The window's panels, through what they tell assistive technology.
 
+mod batch_size_search;
 mod closing;
 mod compare;
 mod desktop_integration;

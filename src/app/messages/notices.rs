@@ -9,11 +9,12 @@ use crate::infer::DeviceRejection;
 use crate::problem::Problem;
 use crate::protocol::ExportReport;
 use crate::records::{
-    BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, RunPosition, RunSummary, SearchEnd,
+    BatchSizeFinding, BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, RunPosition,
+    RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
 };
 use crate::run_config::{DataSpec, DeviceChoice, Range};
 use crate::system::WriteError;
-use crate::text::format::{capitalised, count, grouped, percent, plain};
+use crate::text::format::{capitalised, count, duration, grouped, percent, plain, plain_percent, rounded};
 
 impl Message {
     /// A model was fine-tuned on the person's drawings, and taken over or not.
@@ -265,6 +266,29 @@ impl Message {
                 "The suggestion is halfway between, on a logarithmic scale. A cautious choice is a tenth of the lowest loss's rate: {tenth}."
             ),
         )
+    }
+
+    /// What the times to an accuracy say about the batch size, and what the gradient noise scale does.
+    pub fn batch_size_found(rows: &[TimeToAccuracy], accuracy: f64, finding: &BatchSizeFinding) -> Self {
+        let target = plain_percent(accuracy);
+        let fastest = fastest_batch_size(rows).and_then(|size| rows.iter().find(|row| row.batch_size == size));
+        let what = match fastest.and_then(|row| Some((row, row.reached?))) {
+            Some((row, reached)) => format!(
+                "Recommended batch size: {}. It reaches {target} validation accuracy after {} of training.",
+                row.batch_size,
+                duration(reached.seconds)
+            ),
+            None => format!("No batch size reached {target} validation accuracy in the time it had."),
+        };
+        let noise = match finding.noise_scale {
+            Some(scale) => format!(
+                "Gradient noise scale: about {} images. Larger batches than that need noticeably more images for the same accuracy.",
+                grouped(rounded(scale, 2).round() as u64)
+            ),
+            None => "The gradient noise scale is too large to be measured: noise outweighs the gradient at every batch size.".to_owned(),
+        };
+        let remedy = if fastest.is_none() { "Try a lower accuracy or another learning rate. " } else { "" };
+        Self::new(what, format!("{remedy}{noise}"))
     }
 
     /// The text in a field is not a valid value.

@@ -75,6 +75,28 @@ impl Form {
 }
 
 impl App {
+    /// Takes these settings for the next run.
+    pub(in crate::app) fn configure(&mut self, config: RunConfig) {
+        self.chosen = true;
+        let before = std::mem::replace(&mut self.config, config);
+        // Weights belong to a network: another one starts from chance.
+        if (before.model, before.activation) != (self.config.model, self.config.activation)
+            && before.initial_weights == self.config.initial_weights
+        {
+            self.config.initial_weights = None;
+        }
+        if self.config.initial_weights.is_none()
+            && let Some(rate) = self.settings.former_learning_rate.take()
+            && self.config.learning_rate == before.learning_rate
+        {
+            self.config.learning_rate = rate;
+        }
+        self.config.preset = self.config.matching_preset();
+        if before.data != self.config.data || self.data_problem().is_some() {
+            self.check_data();
+        }
+    }
+
     /// A field's text: what was typed if it still applies, otherwise the configuration's value.
     pub fn text(&self, field: Field) -> String {
         let holds =

@@ -1,5 +1,6 @@
 //! The configuration of the next run: its fields as they are typed, and what this machine recommends.
 
+mod batch_size_search;
 mod data_check;
 mod estimates;
 mod form;
@@ -8,6 +9,7 @@ mod rate_search;
 mod recommendation;
 mod samples;
 
+pub use batch_size_search::{BatchSizeSearchState, BatchSizeSearchView};
 pub use estimates::expected_accuracy;
 pub use form::{Field, Form, ValidationError};
 pub use network::{Block, blocks};

@@ -46,11 +46,16 @@ impl RateSearchView {
 impl App {
     /// Why no learning rate can be searched for now.
     pub fn why_not_find_rate(&self) -> Option<&'static str> {
+        self.why_not_train_briefly(Field::LearningRate)
+    }
+
+    /// Why there can be no short training now that searches for the value of this field.
+    pub(super) fn why_not_train_briefly(&self, wanted: Field) -> Option<&'static str> {
         if self.is_training() {
             Some("Unavailable during training")
         } else if self.jobs.benchmark().is_some() {
             Some("Unavailable while a benchmark is running")
-        } else if self.validation_errors().iter().any(|error| error.field != Field::LearningRate) {
+        } else if self.validation_errors().iter().any(|error| error.field != wanted) {
             Some("Unavailable because a setting is invalid")
         } else {
             None

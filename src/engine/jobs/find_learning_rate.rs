@@ -2,14 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::{JobContext, JobError, Workspace};
+use super::{JobContext, JobError, Workspace, at_priority_of};
 use crate::data::{DataSet, check_digits};
-use crate::nn::{ComputeError, Net};
+use crate::nn::Net;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{JobProgress, JobResult};
 use crate::records::{Intervention, RateSearch, SEARCH_STEPS, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
-use crate::system::priority;
 use crate::train::{self, EndRequest, Observer};
 
 /// The share of the whole that loading the data takes.
@@ -29,12 +28,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
         cancelled: false,
         start: Instant::now(),
     };
-    let mut search = || train::search_learning_rate(config, data, &device, &mut run);
-    if settings.background_priority {
-        priority::while_idle(search).map_err(|error| ComputeError::no_thread(&error))??;
-    } else {
-        search()?;
-    }
+    at_priority_of(settings, || train::search_learning_rate(config, data, &device, &mut run))??;
     let (id, now) = (run.context.id, run.now);
     run.context.queue.events.flush(id, now);
     if run.cancelled { Err(JobError::Cancelled) } else { Ok(JobResult::FindLearningRate(run.search.finding(run.diverged))) }

@@ -5,6 +5,7 @@ mod compare;
 mod compare_models;
 mod evaluate;
 mod export;
+mod find_batch_size;
 mod find_learning_rate;
 mod fine_tune;
 mod import;
@@ -16,11 +17,13 @@ mod trial;
 use super::command_queue::CommandQueue;
 use super::dataset_cache::DatasetCache;
 use super::handle::EngineSettings;
+use crate::nn::ComputeError;
 use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Event, Job, JobEvent, JobProgress, JobResult};
 use crate::records::JobId;
 use crate::runs::CheckpointThread;
+use crate::system::priority;
 
 /// What every job works with, and what outlives it.
 pub(super) struct Workspace<'s> {
@@ -53,12 +56,18 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
         Job::Compare { config, sides } => compare::run(workspace, context, config, sides),
         Job::CompareModels(spec) => compare_models::run(workspace, context, spec),
         Job::TimeSteps(configs) => time_steps::run(workspace, context, configs),
+        Job::FindBatchSize(spec) => find_batch_size::run(workspace, context, spec),
         Job::FindLearningRate(config) => find_learning_rate::run(workspace, context, config),
         Job::FineTune(model) => fine_tune::run(workspace, context, model),
         Job::Export { model, spec, to, replace } => export::run(workspace, context, model, spec, to.as_deref(), *replace),
         Job::Import(spec) => import::run(workspace, context, spec),
     };
     queue.end(id, result);
+}
+
+/// Does this work at the priority of training; an error where there can be no thread for it.
+fn at_priority_of<R: Send>(settings: &EngineSettings, work: impl FnOnce() -> R + Send) -> Result<R, ComputeError> {
+    if settings.background_priority { priority::while_idle(work).map_err(|error| ComputeError::no_thread(&error)) } else { Ok(work()) }
 }
 
 /// Carries a job out that is done between two training steps; `None` for one that takes longer.

@@ -88,26 +88,56 @@ pub fn open_number(ui: &mut Ui, app: &App, field: Field, label: &str, left_out: 
     below(ui, app, field, &response);
 }
 
-/// The learning rate, and the button that searches for one.
-pub fn learning_rate(ui: &mut Ui, app: &App, about: &str, actions: &mut Vec<Action>) {
-    let field = Field::LearningRate;
-    let mut text = app.text(field);
-    let response = row(ui, "Learning rate", |ui| {
+/// A number whose value can be searched for.
+pub struct Searched {
+    field: Field,
+    label: &'static str,
+    /// What the button is called for screen readers, and what it does.
+    button: &'static str,
+    explanation: &'static str,
+    why_not: fn(&App) -> Option<&'static str>,
+    search: Action,
+}
+
+/// The learning rate.
+pub const LEARNING_RATE: Searched = Searched {
+    field: Field::LearningRate,
+    label: "Learning rate",
+    button: "Find a learning rate…",
+    explanation: "Searches for a good learning rate in some seconds of training",
+    why_not: App::why_not_find_rate,
+    search: Action::FindLearningRate,
+};
+
+/// The batch size.
+pub const BATCH_SIZE: Searched = Searched {
+    field: Field::BatchSize,
+    label: "Batch size",
+    button: "Find a batch size…",
+    explanation: "Compares how long each batch size takes to reach an accuracy",
+    why_not: App::why_not_find_batch_size,
+    search: Action::OpenBatchSizeSearch,
+};
+
+/// A row with a field for a number, and the button that searches for its value.
+pub fn searched(ui: &mut Ui, app: &App, searched: &Searched, about: &str, actions: &mut Vec<Action>) {
+    let Searched { field, label, button, explanation, why_not, search } = searched;
+    let mut text = app.text(*field);
+    let response = row(ui, label, |ui| {
         let width = ui.available_width() - FIND_WIDTH - ui.spacing().item_spacing.x;
         let response = ui.add(TextEdit::singleline(&mut text).desired_width(width).char_limit(24)).on_hover_text(about);
         if response.changed() {
-            actions.push(Action::Type(field, text));
+            actions.push(Action::Type(*field, text));
         }
-        let why_not = app.why_not_find_rate();
+        let why_not = why_not(app);
         let find = ui.add_enabled(why_not.is_none(), Button::new("Find…").min_size(vec2(FIND_WIDTH, 0.0)));
-        let find =
-            find.on_hover_text("Searches for a good learning rate in some seconds of training").accessible_name("Find a learning rate…");
+        let find = find.on_hover_text(*explanation).accessible_name(*button);
         if find.on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
-            actions.push(Action::FindLearningRate);
+            actions.push(search.clone());
         }
         response
     });
-    below(ui, app, field, &response);
+    below(ui, app, *field, &response);
 }
 
 /// A row with a check box.

@@ -1,5 +1,6 @@
 //! The run panel: the settings of the next run, and starting, pausing and stopping it. Typed text is held by [`App`].
 
+pub(super) mod batch_size_search;
 mod comparisons;
 mod controls;
 pub(super) mod descriptions;
@@ -43,7 +44,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let about = descriptions::model(app.config.model);
     fields::choice(ui, "Model", about, &mut config.model, ModelKind::ALL, ModelKind::label, |_| None);
     fields::number(ui, app, Field::Epochs, "Epochs", "Passes over the training set.", actions);
-    fields::number(ui, app, Field::BatchSize, "Batch size", "Images per optimiser step.", actions);
+    fields::searched(ui, app, &fields::BATCH_SIZE, "Images per optimiser step.", actions);
     ui.vertical(|ui| comparisons::show(ui, app, actions));
     let about = format!("Random changes to the training images. {}", descriptions::augmentation(app.config.augmentation));
     fields::choice(ui, "Augmentation", &about, &mut config.augmentation, Augmentation::ALL, Augmentation::label, |_| None);

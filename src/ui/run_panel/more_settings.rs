@@ -55,7 +55,7 @@ fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Ve
     let about = format!("How weights are updated from gradients. {}", descriptions::optimizer(app.config.optimizer));
     fields::choice(ui, "Optimiser", &about, &mut config.optimizer, OptimizerKind::ALL, OptimizerKind::label, |_| None);
     let about = "Size of the weight updates, at its maximum over the schedule. Too large and training diverges; too small and it is slow.";
-    fields::learning_rate(ui, app, about, actions);
+    fields::searched(ui, app, &fields::LEARNING_RATE, about, actions);
     let about = format!("How the learning rate changes during the run. {}", descriptions::schedule(app.config.schedule));
     fields::choice(ui, "Schedule", &about, &mut config.schedule, ScheduleKind::ALL, ScheduleKind::label, |_| None);
     if app.config.optimizer == OptimizerKind::Sgd {

@@ -6,18 +6,17 @@ mod save;
 use std::path::Path;
 
 use self::observed_run::ObservedRun;
-use super::{JobContext, JobError, Workspace};
+use super::{JobContext, JobError, Workspace, at_priority_of};
 use crate::data::{DataError, DataSet, check_digits};
 use crate::engine::handle::RunsTarget;
 use crate::engine::places::{places, target};
 use crate::infer::Classifier;
-use crate::nn::{ComputeError, DeviceContext, ModelFile};
+use crate::nn::{DeviceContext, ModelFile};
 use crate::problem::Problem;
 use crate::protocol::{Event, JobResult};
 use crate::records::{Calibration, ModelRef, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_room, check_target};
-use crate::system::priority;
 use crate::train::{self, Checkpoint, RunOrigin, RunPlaces, TrainOutcome, TrainedModel};
 
 /// Trains from the beginning, or from the checkpoint in the folder `from`.
@@ -120,12 +119,7 @@ fn train_from(
     run.origin = Some(RunOrigin { data: set.fingerprint().clone(), places: places.clone() });
     let device = settings.devices.open(config.device)?;
     let images: &DataSet = set;
-    let train = || train::train(config, images, &device, checkpoint, &mut run);
-    let outcome = if settings.background_priority {
-        priority::while_idle(train).map_err(|error| ComputeError::no_thread(&error))??
-    } else {
-        train()?
-    };
+    let outcome = at_priority_of(settings, || train::train(config, images, &device, checkpoint, &mut run))??;
     let (id, now) = (run.context.id, run.now);
     context.queue.events.flush(id, now);
     Ok(outcome)

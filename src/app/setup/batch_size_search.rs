@@ -1,0 +1,134 @@
+//! The search for a batch size as the window shows it: the accuracy that is asked for, the times so far, and what came of it.
+
+use crate::app::messages::Message;
+use crate::app::{App, Field};
+use crate::problem::Problem;
+use crate::protocol::Job;
+use crate::records::{
+    BatchSizeFinding, BatchSizeSpec, JobId, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, batch_size_configs, fastest_batch_size,
+};
+use crate::run_config::RunConfig;
+
+/// A search, while its dialog is open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchSizeSearchView {
+    /// The settings it is made for.
+    pub config: RunConfig,
+    /// The validation accuracy that is to be reached, in percent, as it is typed.
+    pub percent: String,
+    /// The times so far.
+    pub rows: Vec<TimeToAccuracy>,
+    /// How far it is.
+    pub state: BatchSizeSearchState,
+}
+
+/// How far a search is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BatchSizeSearchState {
+    /// It has not begun.
+    Ready,
+    /// It trains, as this job.
+    Running(JobId),
+    /// It has ended.
+    Done(BatchSizeFinding),
+    /// It was cancelled.
+    Cancelled,
+    /// It failed, for this reason.
+    Failed(Message),
+}
+
+impl BatchSizeSearchView {
+    /// The accuracy that was typed, 0 to 1; `None` where it is none that can be asked for.
+    pub fn accuracy(&self) -> Option<f64> {
+        let percent: f64 = self.percent.trim().trim_end_matches('%').trim_end().replace(',', ".").parse().ok()?;
+        Some(percent / 100.0).filter(|accuracy| TARGET_ACCURACIES.contains(accuracy))
+    }
+
+    /// The batch size to recommend, once all were timed.
+    pub fn recommended(&self) -> Option<u32> {
+        if matches!(self.state, BatchSizeSearchState::Done(_)) { fastest_batch_size(&self.rows) } else { None }
+    }
+
+    /// The batch sizes that are still to be timed.
+    pub fn waiting(&self) -> Vec<u32> {
+        let all = batch_size_configs(&self.config, usize::MAX).into_iter().map(|config| config.batch_size);
+        all.filter(|size| !self.rows.iter().any(|row| row.batch_size == *size)).collect()
+    }
+
+    fn is_of(&self, id: JobId) -> bool {
+        self.state == BatchSizeSearchState::Running(id)
+    }
+}
+
+impl App {
+    /// Why no batch size can be searched for now.
+    pub fn why_not_find_batch_size(&self) -> Option<&'static str> {
+        self.why_not_train_briefly(Field::BatchSize)
+    }
+
+    /// Opens the dialog.
+    pub(in crate::app) fn open_batch_size_search(&mut self) {
+        if self.why_not_find_batch_size().is_none() {
+            let percent = format!("{}", TARGET_ACCURACY * 100.0);
+            let config = self.with_device(&self.config);
+            self.batch_size_search = Some(BatchSizeSearchView { config, percent, rows: Vec::new(), state: BatchSizeSearchState::Ready });
+        }
+    }
+
+    /// Notes what was typed as accuracy.
+    pub(in crate::app) fn type_target_accuracy(&mut self, text: String) {
+        if let Some(view) = &mut self.batch_size_search {
+            view.percent = text;
+        }
+    }
+
+    /// Starts the search of the open dialog, with the accuracy that was typed.
+    pub(in crate::app) fn find_batch_size(&mut self) {
+        let id = JobId(self.next_id());
+        let Some(view) = &mut self.batch_size_search else { return };
+        let (Some(accuracy), false) = (view.accuracy(), matches!(view.state, BatchSizeSearchState::Running(_))) else { return };
+        view.state = BatchSizeSearchState::Running(id);
+        view.rows.clear();
+        let config = view.config.clone();
+        self.submit_as(id, Job::FindBatchSize(BatchSizeSpec { config, accuracy }));
+    }
+
+    /// Cancels the search; its dialog stays open.
+    pub(in crate::app) fn cancel_batch_size_search(&mut self) {
+        if let Some(BatchSizeSearchState::Running(id)) = self.batch_size_search.as_ref().map(|view| view.state.clone()) {
+            self.cancel_job(id);
+        }
+    }
+
+    /// Closes the dialog. A search that is still in progress is cancelled.
+    pub(in crate::app) fn close_batch_size_search(&mut self) {
+        self.cancel_batch_size_search();
+        self.batch_size_search = None;
+    }
+
+    /// Takes the batch size and its learning rate for the next run, and closes the dialog.
+    pub(in crate::app) fn use_batch_size(&mut self, row: &TimeToAccuracy) {
+        let config = RunConfig { batch_size: row.batch_size, learning_rate: row.learning_rate, ..self.config.clone() };
+        self.configure(config);
+        self.close_batch_size_search();
+    }
+
+    pub(in crate::app) fn on_time_to_accuracy(&mut self, id: JobId, row: TimeToAccuracy) {
+        if let Some(view) = self.batch_size_search.as_mut().filter(|view| view.is_of(id)) {
+            view.rows.push(row);
+        }
+    }
+
+    pub(in crate::app) fn batch_size_search_ended(&mut self, id: JobId, state: BatchSizeSearchState) {
+        if let Some(view) = self.batch_size_search.as_mut().filter(|view| view.is_of(id)) {
+            view.state = state;
+        }
+    }
+
+    /// Notes that the search with this job has failed; false where its dialog is not open.
+    pub(in crate::app) fn batch_size_search_failed(&mut self, id: JobId, problem: &Problem) -> bool {
+        let is_shown = self.batch_size_search.as_ref().is_some_and(|view| view.is_of(id));
+        self.batch_size_search_ended(id, BatchSizeSearchState::Failed(Message::from(problem)));
+        is_shown
+    }
+}

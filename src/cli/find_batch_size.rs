@@ -1,0 +1,140 @@
+//! `inkling find-batch-size`: times how long training takes to reach an accuracy with each batch size.
+
+use serde::Serialize;
+
+use super::devices;
+use super::engine::{Engine, Update};
+use super::failure::Failure;
+use super::interrupt;
+use super::output::Output;
+use super::progress::Progress;
+use super::settings::Settings;
+use crate::app::messages::Message;
+use crate::bench::busy;
+use crate::problem::Problem;
+use crate::protocol::{Event, Job, JobResult};
+use crate::records::benchmark::BUSY;
+use crate::records::{BatchSizeFinding, BatchSizeSpec, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, fastest_batch_size};
+use crate::run_config::RunConfig;
+use crate::text::format::{duration, grouped, percent, plain, plain_percent};
+use crate::text::table::{self, Cell, Line, Section};
+
+/// The options of `inkling find-batch-size`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    settings: Settings,
+    /// Validation accuracy to reach, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = TARGET_ACCURACY * 100.0)]
+    accuracy: f64,
+    /// Print one JSON object per line to standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// JSON for each batch size, printed as soon as it was timed.
+#[derive(Serialize)]
+struct Timed<'a> {
+    event: &'static str,
+    #[serde(flatten)]
+    row: &'a TimeToAccuracy,
+}
+
+/// JSON at the end. The batch size is null where none reached the accuracy.
+#[derive(Serialize)]
+struct Finished<'a> {
+    event: &'static str,
+    accuracy: f64,
+    recommended: Option<u32>,
+    gradient_noise_scale: Option<f64>,
+    /// The share of the CPU that other programs used meanwhile, 0 to 1.
+    background_load: f32,
+    config: &'a RunConfig,
+}
+
+/// Searches and prints the result.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let accuracy = arguments.accuracy / 100.0;
+    if !TARGET_ACCURACIES.contains(&accuracy) {
+        let [low, high] = [TARGET_ACCURACIES.start(), TARGET_ACCURACIES.end()].map(|end| plain(end * 100.0));
+        return Err(Failure::Usage(format!("--accuracy must be from {low} to {high} percent.")));
+    }
+    let config = arguments.settings.config()?;
+    let problems = config.problems();
+    if !problems.is_empty() {
+        return Err(Failure::of_config(&problems));
+    }
+    let config = RunConfig { device: devices::resolve(config.device, config.precision)?, ..config };
+    let engine = Engine::start_for(config.device, arguments.settings.data_dir, None, None)?;
+    interrupt::install_handler();
+    let mut output = Output::new(arguments.json);
+    let (rows, finding) = follow(&engine, BatchSizeSpec { config: config.clone(), accuracy }, &mut output)?;
+    let recommended = fastest_batch_size(&rows);
+    let BatchSizeFinding { noise_scale: gradient_noise_scale, background_load } = finding;
+    output.json(&Finished { event: "finished", accuracy, recommended, gradient_noise_scale, background_load, config: &config })?;
+    if !output.is_json() {
+        output.text(&table::text(&[section(&rows, accuracy)]))?;
+    }
+    if background_load > BUSY {
+        output.text(&format!("{} These times are not reliable. Close other programs and try again.", busy(background_load)))?;
+    }
+    output.text(&Message::batch_size_found(&rows, accuracy, &finding).to_string())?;
+    if recommended.is_some() { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// Runs the search to its end and prints each time as it comes.
+fn follow(engine: &Engine, spec: BatchSizeSpec, output: &mut Output) -> Result<(Vec<TimeToAccuracy>, BatchSizeFinding), Failure> {
+    let progress = Progress::new();
+    let target = plain_percent(spec.accuracy);
+    progress
+        .note(&format!("Training {} to {target} with each batch size. Nothing is saved, and no test image is used.", spec.config.title()));
+    let mut rows = Vec::new();
+    let result = engine.run(Job::FindBatchSize(spec), |update| {
+        match update {
+            Update::Progress(now) => progress.show_remaining(now.fraction, "Timing batch sizes", now.remaining_seconds.map(f64::from)),
+            Update::Event(Event::TimedToAccuracy { row, .. }) => {
+                output.json(&Timed { event: "timed", row: &row })?;
+                rows.push(row);
+            }
+            Update::Event(_) | Update::Cancelling => {}
+        }
+        Ok(())
+    })?;
+    match result {
+        Some(JobResult::FindBatchSize(finding)) => Ok((rows, finding)),
+        Some(_) => Err(Problem::EngineGone.into()),
+        None => {
+            progress.note("Cancelled.");
+            Err(Failure::Interrupted)
+        }
+    }
+}
+
+/// A line for each batch size, in order.
+fn section(rows: &[TimeToAccuracy], accuracy: f64) -> Section {
+    let recommended = fastest_batch_size(rows);
+    let line = |row: &TimeToAccuracy| {
+        let number = |value: f64| grouped(value.round() as u64);
+        let [time, images, steps] = match row.reached {
+            Some(reached) => [duration(reached.seconds), number(reached.images), number(reached.steps.ceil())],
+            None if row.diverged => ["diverged", "", ""].map(str::to_owned),
+            None => [format!("not in {} ({})", duration(row.seconds), percent(row.best_accuracy, 1)), String::new(), String::new()],
+        };
+        let mark = if recommended == Some(row.batch_size) { "recommended" } else { "" };
+        let cells =
+            [row.batch_size.to_string(), plain(row.learning_rate), time, images, steps, number(row.images_per_second), mark.to_owned()];
+        Line { cells: cells.map(Cell::from).to_vec(), detail: String::new(), unreliable: false }
+    };
+    let mut sorted: Vec<&TimeToAccuracy> = rows.iter().collect();
+    sorted.sort_by_key(|row| row.batch_size);
+    let target = plain_percent(accuracy);
+    Section {
+        title: "Time to accuracy",
+        about: format!(
+            "training until {target} validation accuracy, one run for each batch size, with a constant learning rate that is scaled to the batch size"
+        ),
+        columns: ["batch size", "learning rate", "time", "images", "steps", "images/s", ""].map(str::to_owned).to_vec(),
+        lines: sorted.into_iter().map(line).collect(),
+        bars: "",
+    }
+}

@@ -1,0 +1,71 @@
+//! The gradient noise scale (`McCandlish`, Kaplan, Amodei et al. 2018, "An empirical model of large-batch training",
+//! <https://arxiv.org/abs/1812.06162>): the variance of the gradient from image to image, relative to the gradient itself. Batches far smaller
+//! than this are mostly noise, so that twice the batch size halves the steps that are needed; far larger ones hardly save any.
+
+use candle_core::Tensor;
+
+use super::TrainError;
+use crate::data::augment::Augmenter;
+use crate::data::{Split, gather_batch};
+use crate::ink::PIXELS;
+use crate::math::random::Random;
+use crate::nn::{Mode, Net};
+use crate::run_config::RunConfig;
+
+/// Images of a small batch, and how many of these make up the large one.
+const SMALL: usize = 64;
+const BATCHES: usize = 16;
+
+/// Measurements of the two figures that the noise scale is the ratio of. Each is averaged by itself: a mean of ratios would be biased.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GradientNoise {
+    /// Sum of estimates of the variance, the trace of the covariance matrix of the gradient of one image.
+    variance: f64,
+    /// Sum of estimates of the squared norm of the mean gradient.
+    squared_norm: f64,
+}
+
+impl GradientNoise {
+    /// Adds what follows from gradients of `small` and of `large` images whose squared norms are these on average: unbiased estimates of
+    /// both figures (appendix A.1 of the paper).
+    pub fn add(&mut self, [small, large]: [f64; 2], [small_norm, large_norm]: [f64; 2]) {
+        self.squared_norm += (large * large_norm - small * small_norm) / (large - small);
+        self.variance += (small_norm - large_norm) / (1.0 / small - 1.0 / large);
+    }
+
+    /// The noise scale in images; `None` where the gradient is so small that it disappears in the noise.
+    pub fn scale(&self) -> Option<f64> {
+        (self.squared_norm > 0.0 && self.variance > 0.0).then(|| self.variance / self.squared_norm)
+    }
+
+    /// Measures the gradients of random training images at the network's weights, augmented and at the precision of the run. The network is
+    /// left as it is.
+    pub fn measure(&mut self, net: &Net, images: &Split, config: &RunConfig, random: &mut Random) -> Result<(), TrainError> {
+        // Training changes running statistics and gradients.
+        let net = net.to_device(net.context())?;
+        let trainable = net.trainable();
+        let mut augmenter = Augmenter::new(config.augmentation);
+        let mut sums: Vec<Vec<f64>> = trainable.iter().map(|parameter| vec![0.0; parameter.len()]).collect();
+        let (mut batch, mut small_norm) = (Split::default(), 0.0);
+        for _ in 0..BATCHES {
+            let indices: Vec<u32> = (0..SMALL).map(|_| random.below(images.len()) as u32).collect();
+            gather_batch(images, &indices, &mut batch);
+            if let Some(augmenter) = &mut augmenter {
+                batch.images.chunks_exact_mut(PIXELS).for_each(|pixels| augmenter.apply(pixels, random));
+            }
+            let labels = Tensor::from_slice(&batch.labels, SMALL, &net.context().device)?;
+            let logits = net.forward(&batch.images, Mode::Train { dropout: random, precision: config.precision })?;
+            net.backward(&net.loss(&logits, &labels, SMALL, config.label_smoothing as f32)?, 1.0)?;
+            for (parameter, sum) in trainable.iter().zip(&mut sums) {
+                let Some(gradient) = parameter.take_grad() else { continue };
+                let gradient = gradient.flatten_all()?.to_vec1::<f32>()?;
+                small_norm += gradient.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>();
+                sum.iter_mut().zip(gradient).for_each(|(sum, value)| *sum += f64::from(value));
+            }
+        }
+        let count = BATCHES as f64;
+        let large_norm = sums.iter().flatten().map(|sum| (sum / count).powi(2)).sum();
+        self.add([SMALL as f64, SMALL as f64 * count], [small_norm / count, large_norm]);
+        Ok(())
+    }
+}
