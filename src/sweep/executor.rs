@@ -5,8 +5,8 @@ use crate::problem::Problem;
 use crate::run_config::RunConfig;
 use std::time::Duration;
 
-/// Trains trials, on this machine or on others. Every trial that was started ends with [`TrialEvent::Completed`] or [`TrialEvent::Failed`], unless it
-/// is stopped: of that one nothing more is heard.
+/// Trains trials, on this machine or on others. Every trial that was started ends with [`TrialEvent::Completed`], [`TrialEvent::Interrupted`] or
+/// [`TrialEvent::Failed`], unless it is stopped: of that one nothing more is heard.
 pub trait Executor {
     /// Starts a trial. Its first epoch is 1, whatever was started under the same number before.
     fn start(&mut self, trial: u32, config: &RunConfig) -> Result<(), Problem>;
@@ -27,6 +27,8 @@ pub enum TrialEvent {
     Epoch(TrialEpoch),
     /// It trained to its end.
     Completed,
+    /// What trained it was asked to end, by a signal for example; the trial can begin again.
+    Interrupted,
     /// It cannot be trained, or diverged, or where it trained is gone.
     Failed(Problem),
 }

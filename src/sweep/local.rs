@@ -71,8 +71,11 @@ impl Slot {
                 let event = match event {
                     JobEvent::Progress(progress) => return (trial, TrialEvent::Progress(progress.fraction)),
                     JobEvent::Done(_) => TrialEvent::Completed,
-                    // Nobody here has cancelled it, or nobody would listen to it any more.
-                    JobEvent::Cancelled => TrialEvent::Failed(Problem::Interrupted { checkpoint: None }),
+                    // Nobody here has cancelled it: the engine was asked to end, and takes no further trial.
+                    JobEvent::Cancelled | JobEvent::Failed(Problem::Interrupted { .. }) => {
+                        self.engine = None;
+                        TrialEvent::Interrupted
+                    }
                     JobEvent::Failed(problem) => TrialEvent::Failed(problem),
                 };
                 self.job = None;

@@ -84,7 +84,7 @@ struct Session<'s> {
     began: Instant,
     /// Seconds of earlier sessions.
     before: f64,
-    /// Trials that began in an earlier session and did not end.
+    /// Trials that were interrupted, in an earlier session for example, and begin again.
     cut_short: VecDeque<u32>,
     /// Those that train, and how much of each is done.
     running: BTreeMap<u32, f32>,
@@ -93,10 +93,10 @@ struct Session<'s> {
 impl Session<'_> {
     fn go_on(&mut self) -> Result<Ending, SweepError> {
         loop {
-            while self.running.len() < self.sweep.definition().at_once as usize && self.start_next()? {}
             if self.observer.report(&self.status()) == Err(Cancelled) {
                 return Ok(Ending::Interrupted);
             }
+            while self.running.len() < self.sweep.definition().at_once as usize && self.start_next()? {}
             if self.running.is_empty() {
                 return Ok(Ending::Complete);
             }
@@ -157,6 +157,10 @@ impl Session<'_> {
                 }
             }
             TrialEvent::Completed => self.end(number, elapsed, Entry::Completed)?,
+            TrialEvent::Interrupted => {
+                self.running.remove(&number);
+                self.cut_short.push_back(number);
+            }
             TrialEvent::Failed(problem) => {
                 let is_of_its_settings = matches!(problem, Problem::Diverged { .. } | Problem::Config(_) | Problem::Compute(_));
                 let any = self.sweep.trials().iter().any(|trial| trial.result().is_some());

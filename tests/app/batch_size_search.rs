@@ -21,7 +21,7 @@ fn job(app: &App) -> JobId {
 fn a_search_shows_its_times_and_what_it_found_is_used() {
     let (mut app, mut engine) = app();
     app.apply(Action::OpenBatchSizeSearch);
-    assert_eq!((&view(&app).state, view(&app).accuracy(), view(&app).waiting().len()), (&BatchSizeSearchState::Ready, Some(0.95), 6));
+    assert_eq!((&view(&app).state, view(&app).accuracy(), view(&app).batch_sizes().len()), (&BatchSizeSearchState::Ready, Some(0.95), 6));
     app.apply(Action::TypeTargetAccuracy("98,5 %".to_owned()));
     app.apply(Action::FindBatchSize);
     engine.serve();
@@ -32,7 +32,7 @@ fn a_search_shows_its_times_and_what_it_found_is_used() {
     let config = view(&app).config.clone();
     engine.finish_batch_size_search(&config);
     app.poll();
-    assert_eq!((view(&app).rows.len(), view(&app).recommended(), view(&app).waiting()), (6, Some(256), vec![]));
+    assert_eq!((view(&app).rows.len(), view(&app).recommended(), view(&app).next()), (6, Some(256), None));
     assert!(app.config.preset.is_some(), "nothing is changed before it is asked for");
     let row = view(&app).rows.iter().copied().find(|row| row.batch_size == 256).unwrap();
     app.apply(Action::UseBatchSize(row));

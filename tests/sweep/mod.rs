@@ -48,8 +48,8 @@ struct Pretender {
     /// Trials in the order in which they were started.
     started: Vec<u32>,
     stopped: Vec<u32>,
-    /// The problem that the trial with this number has instead of its first epoch.
-    failing: Option<(u32, Problem)>,
+    /// What happens, once, to the trial with this number instead of its next epoch.
+    instead: Option<(u32, TrialEvent)>,
     most_at_once: usize,
 }
 
@@ -68,8 +68,8 @@ impl Executor for Pretender {
 
     fn next(&mut self, _: Duration) -> Option<(u32, TrialEvent)> {
         let (trial, config, done) = self.training.pop_front()?;
-        if let Some((_, problem)) = self.failing.take_if(|(failing, _)| *failing == trial) {
-            return Some((trial, TrialEvent::Failed(problem)));
+        if let Some(instead) = self.instead.take_if(|(other, _)| *other == trial) {
+            return Some(instead);
         }
         if done == config.epochs {
             return Some((trial, TrialEvent::Completed));

@@ -2,7 +2,7 @@
 
 use inkling::problem::Problem;
 use inkling::records::Divergence;
-use inkling::sweep::{Definition, Ending, Outcome, Sweep, SweepError, Trial, run};
+use inkling::sweep::{Definition, Ending, Outcome, Sweep, SweepError, Trial, TrialEvent, run};
 
 use super::{Patience, Pretender, definition, endless};
 
@@ -85,7 +85,7 @@ fn a_trial_that_diverges_has_failed_and_the_others_go_on() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
     let diverged = Problem::Diverged { step: 3, cause: Divergence::NotFinite };
-    let mut executor = Pretender { failing: Some((1, diverged)), ..Pretender::default() };
+    let mut executor = Pretender { instead: Some((1, TrialEvent::Failed(diverged))), ..Pretender::default() };
     assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete));
     assert!(matches!(sweep.trials()[0].outcome, Some(Outcome::Failed { .. })));
     assert_eq!(sweep.trials().len(), 12);
@@ -95,10 +95,21 @@ fn a_trial_that_diverges_has_failed_and_the_others_go_on() {
 fn what_no_trial_can_do_without_ends_the_sweep_at_its_first() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
-    let mut executor = Pretender { failing: Some((1, Problem::EngineGone)), ..Pretender::default() };
+    let mut executor = Pretender { instead: Some((1, TrialEvent::Failed(Problem::EngineGone))), ..Pretender::default() };
     assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Err(SweepError::Problem(Problem::EngineGone)));
     assert_eq!(sweep.trials().len(), 1);
-    let mut executor = Pretender { failing: Some((5, Problem::EngineGone)), ..Pretender::default() };
+    let mut executor = Pretender { instead: Some((5, TrialEvent::Failed(Problem::EngineGone))), ..Pretender::default() };
     assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete), "later, it costs a trial");
     assert!(matches!(sweep.trials()[4].outcome, Some(Outcome::Failed { .. })));
+}
+
+#[test]
+fn a_trial_whose_engine_was_asked_to_end_begins_again() {
+    let home = tempfile::tempdir().unwrap();
+    let mut sweep = sweep(&home, |_| {});
+    let mut executor = Pretender { instead: Some((1, TrialEvent::Interrupted)), ..Pretender::default() };
+    assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete));
+    assert_eq!(executor.started.iter().filter(|&&started| started == 1).count(), 2);
+    assert_eq!(sweep.trials().len(), 12);
+    assert_eq!(sweep.trials()[0].outcome, Some(Outcome::Completed));
 }

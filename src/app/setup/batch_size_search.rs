@@ -49,10 +49,16 @@ impl BatchSizeSearchView {
         if matches!(self.state, BatchSizeSearchState::Done(_)) { fastest_batch_size(&self.rows) } else { None }
     }
 
-    /// The batch sizes that are still to be timed.
-    pub fn waiting(&self) -> Vec<u32> {
-        let all = batch_size_configs(&self.config, usize::MAX).into_iter().map(|config| config.batch_size);
-        all.filter(|size| !self.rows.iter().any(|row| row.batch_size == *size)).collect()
+    /// The batch sizes that are timed, the smallest first.
+    pub fn batch_sizes(&self) -> Vec<u32> {
+        let mut sizes: Vec<u32> = batch_size_configs(&self.config, usize::MAX).into_iter().map(|config| config.batch_size).collect();
+        sizes.sort_unstable();
+        sizes
+    }
+
+    /// The one that is timed next, or now.
+    pub fn next(&self) -> Option<u32> {
+        batch_size_configs(&self.config, usize::MAX).get(self.rows.len()).map(|config| config.batch_size)
     }
 
     fn is_of(&self, id: JobId) -> bool {

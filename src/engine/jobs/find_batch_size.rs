@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use super::{JobContext, JobError, Workspace, at_priority_of};
+use super::{JobContext, JobError, Workspace};
 use crate::data::{DataSet, check_digits, validation_size};
 use crate::hardware::BackgroundLoad;
 use crate::nn::DeviceContext;
@@ -31,7 +31,7 @@ pub(super) fn run(
     let data: &DataSet = workspace.datasets.get(&settings.data_folders, &config.data, &mut context.part(0.0, LOADING))?;
     check_digits(&config.data, &data.train)?;
     let device = settings.devices.open(config.device)?;
-    let finding = at_priority_of(settings, || search(context, config, *accuracy, data, &device))??;
+    let finding = search(context, config, *accuracy, data, &device)?;
     Ok(JobResult::FindBatchSize(finding))
 }
 

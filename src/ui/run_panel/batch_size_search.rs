@@ -34,10 +34,12 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         target(ui, view, actions);
         ui.add_space(style::GAP / 2.0);
         let slowest = view.rows.iter().map(|row| row.seconds).fold(f64::MIN_POSITIVE, f64::max);
-        for row in &view.rows {
-            bar(ui, view, row, slowest, actions);
+        for size in view.batch_sizes() {
+            match view.rows.iter().find(|row| row.batch_size == size) {
+                Some(row) => bar(ui, view, row, slowest, actions),
+                None => waiting(ui, size),
+            }
         }
-        view.waiting().into_iter().for_each(|size| waiting(ui, size));
         ui.add_space(style::GAP / 2.0);
         ui.allocate_ui(vec2(ui.available_width(), SAID), |ui| {
             ui.set_min_height(SAID);
@@ -136,7 +138,7 @@ fn said(ui: &mut Ui, app: &App, view: &BatchSizeSearchView) {
         }
         BatchSizeSearchState::Running(_) => {
             let progress = app.jobs.batch_size_search().map(|running| running.progress).unwrap_or_default();
-            let doing = match (progress.remaining_seconds, view.waiting().first()) {
+            let doing = match (progress.remaining_seconds, view.next()) {
                 (Some(seconds), Some(size)) => format!("Training with batch size {size}, about {} left", remaining(seconds)),
                 _ => "Preparing the data…".to_owned(),
             };

@@ -125,7 +125,8 @@ pub fn searched(ui: &mut Ui, app: &App, searched: &Searched, about: &str, action
     let mut text = app.text(*field);
     let response = row(ui, label, |ui| {
         let width = ui.available_width() - FIND_WIDTH - ui.spacing().item_spacing.x;
-        let response = ui.add(TextEdit::singleline(&mut text).desired_width(width).char_limit(24)).on_hover_text(about);
+        let size = vec2(width, ui.spacing().interact_size.y);
+        let response = ui.add_sized(size, TextEdit::singleline(&mut text).char_limit(24)).on_hover_text(about);
         if response.changed() {
             actions.push(Action::Type(*field, text));
         }
