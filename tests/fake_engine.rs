@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use inkling::app::messages::Message;
@@ -30,6 +30,7 @@ use inkling::records::{
 use inkling::run_config::{DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
 
+use crate::fake_executor::FakeExecutor;
 use crate::jobs::{cancelled, done, failed, progress};
 
 /// Steps of an epoch.
@@ -55,6 +56,8 @@ pub struct FakeEngine {
     pub exporting: Option<JobId>,
     /// The run under way.
     pub run: Option<FakeRun>,
+    /// Epochs that trials of sweeps still complete.
+    pub trial_epochs: Arc<AtomicI64>,
     /// The live readings of the machine.
     pub live: Arc<Mutex<Live>>,
     /// The folder everything is kept in; goes with this.
@@ -223,6 +226,8 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
     let asked_for = Rc::clone(&lines);
     let settings_of = Rc::new(RefCell::new(Vec::new()));
     let started = Rc::clone(&settings_of);
+    let trial_epochs = Arc::new(AtomicI64::new(i64::MAX));
+    let epochs = Arc::clone(&trial_epochs);
     let deps = AppDeps {
         paths,
         host: EngineHost::Thread,
@@ -232,6 +237,9 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
             asked_for.borrow_mut().push(Some(side));
             started.borrow_mut().push(settings);
             handle
+        }),
+        executor: Arc::new(move |_host, _settings, _at_once| {
+            Box::new(FakeExecutor { epochs: Some(Arc::clone(&epochs)), ..FakeExecutor::default() })
         }),
         probe: Arc::new(probed),
         sample_load,
@@ -250,6 +258,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         searching: None,
         exporting: None,
         run: None,
+        trial_epochs,
         live: Arc::default(),
         settings_of,
         home,

@@ -9,6 +9,7 @@ mod engine;
 mod export;
 mod fake_device;
 mod fake_engine;
+mod fake_executor;
 mod hardware;
 mod import;
 mod infer;

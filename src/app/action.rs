@@ -7,6 +7,7 @@ use super::drawing::Tool;
 use super::machine::ComparisonKind;
 use super::settings::{Settings, Theme};
 use super::setup::Field;
+use super::sweep::SweepAction;
 use crate::data::my_digits::KeptDrawing;
 use crate::ink::Step;
 use crate::records::benchmark::Extent;
@@ -24,6 +25,8 @@ pub enum Screen {
     Models,
     /// Accuracy, confusion matrix and misclassified images.
     Results,
+    /// Hyper-parameter sweeps.
+    Sweep,
     /// Hardware, self-test and benchmark.
     Hardware,
     /// The drawings that the person keeps.
@@ -32,7 +35,7 @@ pub enum Screen {
 
 impl Screen {
     /// Every screen, in the order of the tabs.
-    pub const ALL: [Self; 6] = [Self::Train, Self::Draw, Self::Models, Self::Results, Self::Hardware, Self::MyDigits];
+    pub const ALL: [Self; 7] = [Self::Train, Self::Draw, Self::Models, Self::Results, Self::Sweep, Self::Hardware, Self::MyDigits];
 }
 
 /// The wizard's pages.
@@ -74,6 +77,8 @@ pub enum Action {
     ApplyPreset(Preset),
     /// Apply the settings recommended for this machine.
     ApplyRecommended,
+    /// On the screen Sweep.
+    Sweep(SweepAction),
     /// Start a run with the current configuration.
     Start,
     /// Pause the run.

@@ -61,6 +61,7 @@ impl App {
                     self.config = config;
                 }
             }
+            Action::Sweep(action) => self.apply_to_sweep(action),
             Action::Start => self.start(),
             Action::QueueRun => self.queue_run(),
             Action::StartQueued => self.start_queued(),
@@ -240,6 +241,7 @@ impl App {
             self.steps_changed();
         }
         match screen {
+            Screen::Sweep => self.prepare_sweep_screen(),
             Screen::Models => self.list_runs(),
             Screen::MyDigits => {
                 // Another window may have changed them.

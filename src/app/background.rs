@@ -10,6 +10,7 @@ use super::drawing::{ImageReading, ShownStages};
 use super::models::{Change, Thumbnail};
 use super::my_digits::{FileStep, Loaded};
 use super::setup::Samples;
+use super::sweep::SweepNews;
 use crate::data::DataError;
 use crate::data::my_digits::KeptDrawing;
 use crate::hardware::{Hardware, LoadSample};
@@ -19,6 +20,7 @@ use crate::records::benchmark::{self, Saved};
 use crate::run_config::DeviceChoice;
 use crate::runs::{FinishedRun, InterruptedRun, RunEntry, RunError};
 use crate::self_test::Report;
+use crate::sweep::{SweepEntry, SweepError, Tested};
 
 /// Called from other threads when there is something new to process.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
@@ -62,6 +64,14 @@ pub enum BackgroundResult {
         /// What came of it.
         outcome: Result<(), RunError>,
     },
+    /// The sweeps in Inkling's folder, newest first.
+    Sweeps(Vec<SweepEntry>),
+    /// What is heard of a sweep.
+    Sweep(SweepNews),
+    /// A sweep was deleted, or could not be.
+    SweepDeleted(PathBuf, Result<(), SweepError>),
+    /// The test accuracy of a trial's settings was noted, or could not be.
+    SweepTested(PathBuf, Result<(u32, Tested), SweepError>),
     /// The curve of a run in the list.
     Thumbnail {
         /// The run's folder.

@@ -41,26 +41,36 @@ impl EngineLink {
     }
 
     fn start_on(host: EngineHost, usual_host: EngineHost, deps: &AppDeps, settings: &Settings) -> Self {
-        let data_folders: Vec<_> = deps.paths.data.iter().chain(&settings.data_folders).cloned().collect();
-        let engine = EngineSettings {
-            data_folders: data_folders.clone(),
-            data_dir: None,
-            runs: RunsTarget::Store(deps.paths.runs.clone()),
-            checkpoints: deps.paths.checkpoints.clone(),
-            benchmarks: deps.paths.benchmarks.clone(),
-            weights: None,
-            cuda_folder: settings.cuda_folder.clone(),
-            background_priority: true,
-            reports_learning: true,
-            devices: this_machine(),
-        };
+        let engine = engine_settings(deps, settings);
+        let data_folders = engine.data_folders.clone();
         let handle = (deps.connect)(host, engine, Arc::clone(&deps.wake));
         Self { handle, host, usual_host, alive: true, ending: false, responded: false, data_folders }
+    }
+
+    /// Where an engine lives when no device asks for something else.
+    pub const fn usual_host(&self) -> EngineHost {
+        self.usual_host
     }
 
     /// Where an engine lives that computes on this device.
     pub fn host_for(&self, device: DeviceChoice) -> EngineHost {
         self.usual_host.for_device(device)
+    }
+}
+
+/// What an engine is told of this installation.
+pub(super) fn engine_settings(deps: &AppDeps, settings: &Settings) -> EngineSettings {
+    EngineSettings {
+        data_folders: deps.paths.data.iter().chain(&settings.data_folders).cloned().collect(),
+        data_dir: None,
+        runs: RunsTarget::Store(deps.paths.runs.clone()),
+        checkpoints: deps.paths.checkpoints.clone(),
+        benchmarks: deps.paths.benchmarks.clone(),
+        weights: None,
+        cuda_folder: settings.cuda_folder.clone(),
+        background_priority: true,
+        reports_learning: true,
+        devices: this_machine(),
     }
 }
 

@@ -174,6 +174,10 @@ impl App {
             BackgroundResult::Samples(samples) => self.take_samples(samples),
             BackgroundResult::Runs(runs) => self.set_runs(runs),
             BackgroundResult::Changed { change, outcome } => self.on_change(change, outcome),
+            BackgroundResult::Sweeps(sweeps) => self.sweeps.listed = Some(sweeps),
+            BackgroundResult::Sweep(news) => self.on_sweep_news(news),
+            BackgroundResult::SweepDeleted(folder, outcome) => self.sweep_deleted(folder, outcome),
+            BackgroundResult::SweepTested(folder, outcome) => self.sweep_tested(&folder, outcome),
             BackgroundResult::Thumbnail { folder, thumbnail } => self.set_thumbnail(&folder, thumbnail),
             BackgroundResult::Checked { device, found, .. } => {
                 self.checks.insert(device, Checked::Done(found));

@@ -115,11 +115,12 @@ impl App {
 
     /// Says why a job cannot be submitted now; false where it can.
     pub(super) fn is_too_busy(&mut self) -> bool {
-        let busy = self.is_training();
-        if busy {
+        if self.is_sweeping() {
+            self.show_notice(Severity::Info, Message::sweep_in_progress());
+        } else if self.is_training() {
             self.show_problem(&Problem::Busy);
         }
-        busy
+        self.is_sweeping() || self.is_training()
     }
 
     pub(super) fn cancel_job(&mut self, id: JobId) {
@@ -194,6 +195,7 @@ impl App {
                     self.show_notice(Severity::Info, Message::saved_in_its_folder(&summary.folder));
                 }
                 let stopped = summary.stopped;
+                self.note_sweep_test(id, &summary);
                 self.end_run(id, Phase::Finished(Box::new(summary)));
                 self.list_runs();
                 if !stopped {

@@ -19,6 +19,7 @@ mod run;
 mod settings;
 mod setup;
 mod state;
+mod sweep;
 
 pub use action::{Action, Screen, WizardStep};
 pub use background::{BackgroundResult, BackgroundTasks, Wake};
@@ -42,3 +43,6 @@ pub use setup::{
     expected_accuracy,
 };
 pub use state::{App, AppDeps};
+pub use sweep::{
+    ExecutorFactory, LoadedSweep, SettingRow, SweepAction, SweepField, SweepForm, SweepNews, SweepPhase, SweepProblem, SweepView, Sweeps,
+};

@@ -21,6 +21,7 @@ use super::notice::{Notice, Offer, Severity};
 use super::run::RunView;
 use super::settings::Settings;
 use super::setup::{BatchSizeSearchView, Form, RateSearchView, Samples};
+use super::sweep::{ExecutorFactory, Sweeps};
 use crate::data::{DataError, Found};
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
@@ -43,6 +44,8 @@ pub struct AppDeps {
     pub host: EngineHost,
     /// Starts an engine; called again after it has exited.
     pub connect: Box<dyn Fn(EngineHost, EngineSettings, Wake) -> EngineHandle>,
+    /// Makes what trains the trials of a sweep.
+    pub executor: ExecutorFactory,
     /// Detects the hardware, searching this folder for NVIDIA's libraries first; blocks until it is done.
     pub probe: Probe,
     /// Samples the machine's load; blocks until it is done.
@@ -114,6 +117,8 @@ pub struct App {
     pub rate_search: Option<RateSearchView>,
     /// The search for a batch size, while its dialog is open.
     pub batch_size_search: Option<BatchSizeSearchView>,
+    /// Sweeps.
+    pub sweeps: Sweeps,
     /// The results of the devices' self-tests.
     pub checks: Checks,
     /// The machine's recent load, sampled while the monitor is shown.
@@ -189,6 +194,7 @@ impl App {
             benchmark: BenchmarkView::default(),
             rate_search: None,
             batch_size_search: None,
+            sweeps: Sweeps::default(),
             checks: Checks::default(),
             monitor: Monitor::default(),
             notices: Vec::new(),
@@ -225,6 +231,11 @@ impl App {
     /// True while a run is in progress.
     pub fn is_training(&self) -> bool {
         self.run.as_ref().is_some_and(RunView::is_active)
+    }
+
+    /// True while there is something that takes long and can be resumed later: a run or a sweep.
+    pub fn is_at_long_work(&self) -> bool {
+        self.is_training() || self.is_sweeping()
     }
 
     /// True while the engine is busy, so that replacing it would lose work.

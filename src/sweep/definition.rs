@@ -15,6 +15,12 @@ use crate::run_config::{RunConfig, UnknownChoice};
 pub const VERSION: u32 = 1;
 /// The most trials of a sweep.
 pub const MAX_TRIALS: u32 = 10_000;
+/// What [`DefinitionError::Number`] calls the limits.
+pub const NUMBER_OF_TRIALS: &str = "the number of trials";
+/// The time.
+pub const SECONDS: &str = "the time for the sweep, in seconds,";
+/// Trials at the same time.
+pub const AT_ONCE: &str = "the number of trials at once";
 /// The longest time budget: 30 days.
 const MAX_SECONDS: f64 = 30.0 * 86_400.0;
 /// The most trials at once.
@@ -149,9 +155,9 @@ impl Definition {
                 problems.push(DefinitionError::Number { what, given, low, high });
             }
         };
-        number("the number of trials", self.trials.unwrap_or(1).into(), 1.0, MAX_TRIALS.into());
-        number("the time for the sweep, in seconds,", self.seconds.unwrap_or(1.0), 1.0, MAX_SECONDS);
-        number("the number of trials at once", self.at_once.into(), 1.0, MAX_AT_ONCE.into());
+        number(NUMBER_OF_TRIALS, self.trials.unwrap_or(1).into(), 1.0, MAX_TRIALS.into());
+        number(SECONDS, self.seconds.unwrap_or(1.0), 1.0, MAX_SECONDS);
+        number(AT_ONCE, self.at_once.into(), 1.0, MAX_AT_ONCE.into());
         if let Some(Asha { reduction, min_epochs }) = self.pruner {
             number("the reduction factor", reduction.into(), 2.0, 16.0);
             number("the least number of epochs", min_epochs.into(), 1.0, 1000.0);

@@ -83,6 +83,7 @@ pub struct Sweep {
     folder: PathBuf,
     definition: Definition,
     trials: Vec<Trial>,
+    ends: Vec<(u32, f64)>,
     elapsed: f64,
     tested: Option<(u32, Tested)>,
     journal: File,
@@ -101,7 +102,16 @@ impl Sweep {
         write_definition(folder, &definition)?;
         let journal = journal_of(folder)?;
         sync_folder(folder);
-        Ok(Self { folder: folder.to_owned(), definition, trials: Vec::new(), elapsed: 0.0, tested: None, journal, _lock: lock })
+        Ok(Self {
+            folder: folder.to_owned(),
+            definition,
+            trials: Vec::new(),
+            ends: Vec::new(),
+            elapsed: 0.0,
+            tested: None,
+            journal,
+            _lock: lock,
+        })
     }
 
     /// Begins a sweep in a new folder in this one, named after the time.
@@ -137,8 +147,16 @@ impl Sweep {
             bytes => bytes.map_err(|error| unreadable(&path, &error))?,
         };
         let journal = journal_of(folder)?;
-        let mut sweep =
-            Self { folder: folder.to_owned(), definition, trials: Vec::new(), elapsed: 0.0, tested: None, journal, _lock: lock };
+        let mut sweep = Self {
+            folder: folder.to_owned(),
+            definition,
+            trials: Vec::new(),
+            ends: Vec::new(),
+            elapsed: 0.0,
+            tested: None,
+            journal,
+            _lock: lock,
+        };
         let whole = sweep.replay(&bytes).map_err(|reason| malformed(&path, reason))?;
         if whole < bytes.len() {
             write_whole(&path, &bytes[..whole])?;
@@ -147,10 +165,15 @@ impl Sweep {
         Ok(sweep)
     }
 
+    /// Whether there is a sweep in this folder, sound or not.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(DEFINITION).is_file()
+    }
+
     /// The folder of the newest sweep in this one.
     pub fn newest(root: &Path) -> Result<PathBuf, SweepError> {
         let folders = fs::read_dir(root).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-        let sweeps = folders.filter(|folder| folder.join(DEFINITION).is_file());
+        let sweeps = folders.filter(|folder| Self::is_in(folder));
         sweeps.max().ok_or_else(|| SweepError::None { folder: root.to_owned() })
     }
 
@@ -200,6 +223,9 @@ impl Sweep {
                 return Err(format!("trial {trial} has ended already"));
             } else {
                 advance(state, entry)?;
+                if state.outcome.is_some() {
+                    self.ends.push((trial, elapsed));
+                }
             }
         }
         self.elapsed = self.elapsed.max(elapsed);
@@ -264,6 +290,18 @@ impl Sweep {
     /// The trial with the highest validation accuracy of those that trained to their end; of equals the earliest.
     pub fn best(&self) -> Option<&Trial> {
         Trial::ranked(&self.trials).into_iter().next().filter(|trial| trial.result().is_some())
+    }
+
+    /// The trials that have ended, in the order in which they did, and after how many seconds.
+    pub fn ends(&self) -> &[(u32, f64)] {
+        &self.ends
+    }
+
+    /// Whether its budget is used up.
+    pub fn is_complete(&self) -> bool {
+        let is_over = |seconds: f64| self.elapsed >= seconds && self.ends.len() == self.trials.len();
+        let of_trials = self.definition.max_trials().is_some_and(|most| self.ends.len() >= most as usize);
+        of_trials || self.definition.seconds.is_some_and(is_over)
     }
 
     /// Seconds that it has run, all sessions together.

@@ -11,7 +11,15 @@ use crate::hardware::usable_cores;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event, Job, JobEvent};
 use crate::records::JobId;
-use crate::run_config::RunConfig;
+use crate::run_config::{DeviceChoice, RunConfig};
+
+/// More trials at once than this are not the default: each holds the data in memory.
+const MOST_AT_ONCE: u32 = 4;
+
+/// The trials that train at once where nobody says: one per thread, at most 4. A GPU is shared badly, because each has a driver of its own.
+pub fn usual_at_once(config: &RunConfig) -> u32 {
+    if config.device == DeviceChoice::Cuda { 1 } else { config.threads.unwrap_or_else(usable_cores).clamp(1, MOST_AT_ONCE) }
+}
 
 /// Trains so many trials at once, in engines of their own, with the threads divided among them.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::error::DefinitionError;
-use crate::run_config::{Preset, RunConfig};
+use crate::run_config::{Activation, Augmentation, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind};
 
 /// A setting that decides what a run learns. Where it trains, on what data and on how many threads is the same for all trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -104,6 +104,44 @@ impl Setting {
             Self::EarlyStopping => "early-stopping",
             Self::Augmentation => "augmentation",
             Self::Seed => "seed",
+        }
+    }
+
+    /// What the window calls it.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Model => "Model",
+            Self::Activation => "Activation",
+            Self::Epochs => "Epochs",
+            Self::BatchSize => "Batch size",
+            Self::Precision => "Precision",
+            Self::Optimizer => "Optimiser",
+            Self::LearningRate => "Learning rate",
+            Self::Schedule => "Schedule",
+            Self::WeightDecay => "Weight decay",
+            Self::Momentum => "Momentum",
+            Self::Nesterov => "Nesterov",
+            Self::LabelSmoothing => "Label smoothing",
+            Self::ClipNorm => "Clip gradients",
+            Self::Accumulation => "Accumulate",
+            Self::WeightAveraging => "Weight averaging",
+            Self::EarlyStopping => "Early stopping",
+            Self::Augmentation => "Augmentation",
+            Self::Seed => "Seed",
+        }
+    }
+
+    /// The names of its values and what the window calls them; none for a number.
+    pub fn choices(self) -> Vec<(&'static str, &'static str)> {
+        match self {
+            Self::Model => ModelKind::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
+            Self::Activation => Activation::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
+            Self::Precision => Precision::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
+            Self::Optimizer => OptimizerKind::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
+            Self::Schedule => ScheduleKind::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
+            Self::Augmentation => Augmentation::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
+            Self::Nesterov => vec![(ON, "On"), (OFF, "Off")],
+            _ => Vec::new(),
         }
     }
 

@@ -194,6 +194,12 @@ impl Dimension {
             (Range::Interval { .. }, Value::Name(_)) => None,
         }
     }
+
+    /// Where a value stands between the ends of that axis, from 0 to 1, for a plot.
+    pub fn share_of(&self, value: &Value) -> Option<f64> {
+        let (low, high) = self.ends();
+        Some(((self.place_of(value)? - low) / (high - low)).clamp(0.0, 1.0))
+    }
 }
 
 /// "lr 0.0001 to 0.01 (logarithmic)", "batch-size 32, 64 or 128".

@@ -15,6 +15,8 @@ pub enum Topic {
     Settings,
     /// The curves.
     Plots,
+    /// Sweeps.
+    Sweep,
     /// The canvas and the answer.
     Draw,
     /// The list of models.
@@ -32,6 +34,7 @@ impl Topic {
         match self {
             Self::Settings => "Setting up a run",
             Self::Plots => "Reading the curves",
+            Self::Sweep => "Searching for better settings",
             Self::Draw => "Drawing a digit",
             Self::Models => "Your models",
             Self::Results => "Evaluation results",
@@ -51,6 +54,11 @@ impl Topic {
                  classified correctly and should rise. Validation images are never trained on: if the validation curve gets worse while the \
                  training curve keeps improving, the network is overfitting. Hover over a plot to read its values. Scroll to zoom, drag to \
                  pan, hold Shift and drag (or drag with the right button) to zoom to a box, and double-click or press Fit to see the whole run."
+            }
+            Self::Sweep => {
+                "A sweep trains many short runs, called trials, with settings chosen from ranges, and looks for the highest validation accuracy. Poor trials \
+                 end early, so that time goes to good ones. Every trial is on the disk at once: after a pause or a crash the sweep is resumed from there. The \
+                 best of many trials looks a little better on the validation images than it is; train it and read its test accuracy, once, for a figure to report."
             }
             Self::Draw => {
                 "Draw a digit from 0 to 9 with mouse, finger or pen, filling most of the canvas. The drawing is scaled to an image of 28 × 28 pixels, \

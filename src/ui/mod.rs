@@ -25,6 +25,7 @@ mod shell;
 mod shortcuts;
 mod start;
 pub mod style;
+pub mod sweep;
 mod window;
 mod wizard;
 

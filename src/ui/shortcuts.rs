@@ -4,20 +4,21 @@ use eframe::egui::{Context, Event, Grid, Id, Key, KeyboardShortcut, Label, Modal
 
 use super::draw::tools::{CANVAS_CHOICE, OPEN, STEPS};
 use super::style;
-use crate::app::{Action, App, Phase, Screen};
+use crate::app::{Action, App, Phase, Screen, SweepAction};
 
 /// Starts, pauses or resumes a run.
 pub const START: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
 /// Stops the run.
 pub const STOP: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Enter);
 /// The screens, in the order of the tabs.
-pub const SCREENS: [KeyboardShortcut; 6] = [
+pub const SCREENS: [KeyboardShortcut; 7] = [
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num1),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num2),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num3),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num4),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num5),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num6),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num7),
 ];
 /// Shows or hides the monitor.
 pub const MONITOR: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
@@ -48,19 +49,33 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
     }
     // The longer one first: the shorter matches it too.
     if pressed(&STOP) {
-        actions.push(Action::Stop);
+        actions.push(if app.is_sweeping() { Action::Sweep(SweepAction::Stop) } else { Action::Stop });
     }
     if pressed(&START) {
-        actions.push(match app.run.as_ref().filter(|run| run.is_active()).map(|run| &run.phase) {
-            None => app.interrupted_checkpoint().map_or(Action::Start, |last| Action::ResumeInterrupted(last.folder.clone())),
-            Some(Phase::Paused) => Action::Resume,
-            Some(_) => Action::Pause,
-        });
+        actions.extend(sweep(app).or_else(|| {
+            Some(match app.run.as_ref().filter(|run| run.is_active()).map(|run| &run.phase) {
+                None => app.interrupted_checkpoint().map_or(Action::Start, |last| Action::ResumeInterrupted(last.folder.clone())),
+                Some(Phase::Paused) => Action::Resume,
+                Some(_) => Action::Pause,
+            })
+        }));
     }
     let asked = !typing && ctx.input(|input| input.events.iter().any(|event| matches!(event, Event::Text(text) if text == "?")));
     if pressed(&OVERVIEW) || asked {
         *overview = !*overview;
     }
+}
+
+/// What starts, pauses or resumes a sweep, if that is meant and not a run.
+fn sweep(app: &App) -> Option<Action> {
+    let shown = app.sweeps.shown.as_ref();
+    let action = match shown.map(|sweep| &sweep.phase) {
+        Some(_) if app.is_sweeping() => SweepAction::Pause,
+        _ if app.screen != Screen::Sweep || app.is_training() => return None,
+        None => SweepAction::Start,
+        Some(_) => SweepAction::Resume(shown?.folder.clone()?),
+    };
+    Some(Action::Sweep(action))
 }
 
 /// Undo and redo by keyboard, unless a text field has the focus.
@@ -90,8 +105,9 @@ fn all(ctx: &Context) -> Vec<Topic> {
                 (ctx.format_shortcut(&SCREENS[1]), "Draw"),
                 (ctx.format_shortcut(&SCREENS[2]), "Models"),
                 (ctx.format_shortcut(&SCREENS[3]), "Results"),
-                (ctx.format_shortcut(&SCREENS[4]), "Hardware"),
-                (ctx.format_shortcut(&SCREENS[5]), "My digits"),
+                (ctx.format_shortcut(&SCREENS[4]), "Sweep"),
+                (ctx.format_shortcut(&SCREENS[5]), "Hardware"),
+                (ctx.format_shortcut(&SCREENS[6]), "My digits"),
                 (ctx.format_shortcut(&MONITOR), "Show or hide the monitor"),
                 (
                     format!("{}, {}, {}", keys(command, Key::Plus), keys(command, Key::Minus), keys(command, Key::Num0)),
@@ -104,7 +120,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
         (
             "Training",
             vec![
-                (ctx.format_shortcut(&START), "Start, pause or resume"),
+                (ctx.format_shortcut(&START), "Start, pause or resume a run, or on Sweep a sweep"),
                 (ctx.format_shortcut(&STOP), "Stop"),
                 (ctx.format_shortcut(&SIDE_PANEL), "Show or hide the canvas and the held-out images"),
             ],

@@ -16,8 +16,9 @@ use super::my_digits::MyDigitsScreen;
 use super::plots::PlotsView;
 use super::results::ResultsScreen;
 use super::shell::CloseAnswer;
+use super::sweep::SweepScreen;
 use super::{about, drop_zone, path_question, run_panel, shell, shortcuts, style, wizard};
-use crate::app::{Action, App, Theme, WindowGeometry, WindowRequest, ZOOM};
+use crate::app::{Action, App, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM};
 use crate::ink::SIDE;
 
 /// The window's title while no run is active.
@@ -50,6 +51,7 @@ pub(super) struct Views {
     pub models: ModelsView,
     pub results: ResultsScreen,
     pub my_digits: MyDigitsScreen,
+    pub sweep: SweepScreen,
     /// Whether the canvas and the held-out images are shown in the place of the plots, where there is no room for both.
     pub panel_over_plots: bool,
     /// Whether the overview of shortcuts is open.
@@ -171,7 +173,9 @@ impl Inkling {
     /// The title, the clipboard, requests for attention, and bringing the window to the front.
     fn show_outside(&mut self, ctx: &Context) {
         let run = self.app.run.as_ref().filter(|run| run.is_active());
-        let title = run.map_or_else(|| TITLE.to_owned(), |run| format!("{:.0} % – {TITLE}", (run.fraction() * 100.0).floor()));
+        let sweep = self.app.sweeps.shown.as_ref().filter(|sweep| sweep.is_active());
+        let fraction = run.map(RunView::fraction).or_else(|| sweep.map(SweepView::fraction));
+        let title = fraction.map_or_else(|| TITLE.to_owned(), |fraction| format!("{:.0} % – {TITLE}", (fraction * 100.0).floor()));
         if title != self.title {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
             self.title = title;
@@ -202,19 +206,19 @@ impl Inkling {
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         let asked = ctx.input(|input| input.viewport().close_requested());
-        if asked && self.app.is_training() && self.views.closing != Closing::Yes {
+        if asked && self.app.is_at_long_work() && self.views.closing != Closing::Yes {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.views.closing = Closing::Asking;
         }
         if self.views.closing != Closing::Asking {
             return;
         }
-        if !self.app.is_training() {
+        if !self.app.is_at_long_work() {
             self.views.closing = Closing::No;
             return;
         }
         match shell::confirm_close(ui, &self.app) {
-            Some(CloseAnswer::KeepTraining) => self.views.closing = Closing::No,
+            Some(CloseAnswer::StayOpen) => self.views.closing = Closing::No,
             Some(answer) => {
                 self.views.closing = Closing::Yes;
                 if answer == CloseAnswer::ResumeLater {

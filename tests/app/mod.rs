@@ -20,6 +20,7 @@ mod rate_search;
 mod recommendation;
 mod settings;
 mod state;
+mod sweep;
 mod verdict;
 
 /// Polls until that is so.

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use inkling::sweep::{Ending, Outcome, Sweep, SweepError, Tested, Trial, run};
 
-use super::{Pretender, definition, endless};
+use super::{definition, endless};
+use crate::fake_executor::FakeExecutor;
 
 /// A sweep that is complete, in this folder.
 fn complete(folder: &Path) -> Vec<Trial> {
     let definition = inkling::sweep::Definition { trials: Some(8), at_once: 2, ..definition(&["lr=1e-4..1e-1:log", "batch-size=32,64"]) };
     let mut sweep = Sweep::create(folder, definition).unwrap();
-    assert_eq!(run(&mut sweep, &mut Pretender::default(), &mut endless()), Ok(Ending::Complete));
+    assert_eq!(run(&mut sweep, &mut FakeExecutor::default(), &mut endless()), Ok(Ending::Complete));
     sweep.trials().to_vec()
 }
 
@@ -44,7 +45,7 @@ fn a_journal_cut_at_any_byte_is_resumed_and_ends_as_it_would_have() {
         let mut sweep = Sweep::open(&folder).unwrap();
         let kept: Vec<Trial> = sweep.trials().iter().filter(|trial| trial.outcome.is_some()).cloned().collect();
         assert!(kept.iter().all(|trial| whole.contains(trial)), "cut at {length}");
-        assert_eq!(run(&mut sweep, &mut Pretender::default(), &mut endless()), Ok(Ending::Complete), "cut at {length}");
+        assert_eq!(run(&mut sweep, &mut FakeExecutor::default(), &mut endless()), Ok(Ending::Complete), "cut at {length}");
         assert!(kept.iter().all(|trial| sweep.trials().contains(trial)), "what had ended is not trained again; cut at {length}");
         assert_eq!(sweep.trials().len(), 8);
         assert!(sweep.trials().iter().all(|trial| trial.outcome.is_some()));

@@ -4,7 +4,8 @@ use inkling::problem::Problem;
 use inkling::records::Divergence;
 use inkling::sweep::{Definition, Ending, Outcome, Sweep, SweepError, Trial, TrialEvent, run};
 
-use super::{Patience, Pretender, definition, endless};
+use super::{Patience, definition, endless};
+use crate::fake_executor::FakeExecutor;
 
 fn sweep(home: &tempfile::TempDir, change: impl FnOnce(&mut Definition)) -> Sweep {
     let mut definition = Definition { trials: Some(12), ..definition(&["lr=1e-4..1e-1:log", "batch-size=32,64"]) };
@@ -20,7 +21,7 @@ fn as_many_trials_train_at_once_as_were_asked_for_and_poor_ones_end_early() {
             definition.at_once = at_once;
             definition.pruner = definition.pruner.filter(|_| prunes);
         });
-        let mut executor = Pretender::default();
+        let mut executor = FakeExecutor::default();
         assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete));
         executor.stopped.sort_unstable();
         assert_eq!(executor.most_at_once, at_once as usize);
@@ -36,12 +37,12 @@ fn as_many_trials_train_at_once_as_were_asked_for_and_poor_ones_end_early() {
 fn an_interruption_loses_no_trial_that_has_ended_and_the_search_goes_on_as_it_would_have() {
     let home = tempfile::tempdir().unwrap();
     let mut undisturbed = sweep(&home, |_| {});
-    run(&mut undisturbed, &mut Pretender::default(), &mut endless()).unwrap();
+    run(&mut undisturbed, &mut FakeExecutor::default(), &mut endless()).unwrap();
 
     let other = tempfile::tempdir().unwrap();
     let mut interrupted = sweep(&other, |_| {});
     let mut sessions = 0;
-    while run(&mut interrupted, &mut Pretender::default(), &mut Patience(9)) == Ok(Ending::Interrupted) {
+    while run(&mut interrupted, &mut FakeExecutor::default(), &mut Patience(9)) == Ok(Ending::Interrupted) {
         let folder = interrupted.folder().to_owned();
         // As after a crash, only what is on the disk is left.
         drop(interrupted);
@@ -56,13 +57,13 @@ fn an_interruption_loses_no_trial_that_has_ended_and_the_search_goes_on_as_it_wo
 fn a_sweep_that_is_complete_goes_on_with_a_larger_budget() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
-    run(&mut sweep, &mut Pretender::default(), &mut endless()).unwrap();
+    run(&mut sweep, &mut FakeExecutor::default(), &mut endless()).unwrap();
     let before: Vec<Trial> = sweep.trials().to_vec();
     sweep.extend(Some(15), None, Some(2)).unwrap();
     let folder = sweep.folder().to_owned();
     drop(sweep);
     let mut sweep = Sweep::open(&folder).unwrap();
-    run(&mut sweep, &mut Pretender::default(), &mut endless()).unwrap();
+    run(&mut sweep, &mut FakeExecutor::default(), &mut endless()).unwrap();
     assert_eq!((sweep.trials().len(), &sweep.trials()[..12]), (15, &before[..]));
 }
 
@@ -75,7 +76,7 @@ fn no_trial_starts_after_the_time_of_all_sessions_is_over() {
         let begun = format!(r#"{{"trial":1,"elapsed":{elapsed},"event":"started","values":{{"lr":0.001,"batch-size":32}}}}"#);
         std::fs::write(folder.join("journal.jsonl"), format!("{begun}\n")).unwrap();
         let mut sweep = Sweep::open(&folder).unwrap();
-        assert_eq!(run(&mut sweep, &mut Pretender::default(), &mut endless()), Ok(Ending::Complete));
+        assert_eq!(run(&mut sweep, &mut FakeExecutor::default(), &mut endless()), Ok(Ending::Complete));
         assert_eq!(sweep.trials().len(), trials, "after {elapsed} s");
     }
 }
@@ -85,7 +86,7 @@ fn a_trial_that_diverges_has_failed_and_the_others_go_on() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
     let diverged = Problem::Diverged { step: 3, cause: Divergence::NotFinite };
-    let mut executor = Pretender { instead: Some((1, TrialEvent::Failed(diverged))), ..Pretender::default() };
+    let mut executor = FakeExecutor { instead: Some((1, TrialEvent::Failed(diverged))), ..FakeExecutor::default() };
     assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete));
     assert!(matches!(sweep.trials()[0].outcome, Some(Outcome::Failed { .. })));
     assert_eq!(sweep.trials().len(), 12);
@@ -95,10 +96,10 @@ fn a_trial_that_diverges_has_failed_and_the_others_go_on() {
 fn what_no_trial_can_do_without_ends_the_sweep_at_its_first() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
-    let mut executor = Pretender { instead: Some((1, TrialEvent::Failed(Problem::EngineGone))), ..Pretender::default() };
+    let mut executor = FakeExecutor { instead: Some((1, TrialEvent::Failed(Problem::EngineGone))), ..FakeExecutor::default() };
     assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Err(SweepError::Problem(Problem::EngineGone)));
     assert_eq!(sweep.trials().len(), 1);
-    let mut executor = Pretender { instead: Some((5, TrialEvent::Failed(Problem::EngineGone))), ..Pretender::default() };
+    let mut executor = FakeExecutor { instead: Some((5, TrialEvent::Failed(Problem::EngineGone))), ..FakeExecutor::default() };
     assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete), "later, it costs a trial");
     assert!(matches!(sweep.trials()[4].outcome, Some(Outcome::Failed { .. })));
 }
@@ -107,7 +108,7 @@ fn what_no_trial_can_do_without_ends_the_sweep_at_its_first() {
 fn a_trial_whose_engine_was_asked_to_end_begins_again() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
-    let mut executor = Pretender { instead: Some((1, TrialEvent::Interrupted)), ..Pretender::default() };
+    let mut executor = FakeExecutor { instead: Some((1, TrialEvent::Interrupted)), ..FakeExecutor::default() };
     assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete));
     assert_eq!(executor.started.iter().filter(|&&started| started == 1).count(), 2);
     assert_eq!(sweep.trials().len(), 12);

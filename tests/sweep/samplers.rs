@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use inkling::sweep::{Definition, Outcome, SamplerKind, Trial, Value, importance, suggest};
 
-use super::{accuracy, definition, trial};
+use super::{definition, trial};
+use crate::fake_executor::accuracy;
 
 const SPACE: [&str; 5] =
     ["lr=1e-4..1e-1:log", "batch-size=16..256:log", "weight-decay=0..0.5", "epochs=1..3", "augmentation=off,gentle,medium"];

@@ -21,5 +21,6 @@ mod stage;
 mod steps;
 mod stroke;
 mod style;
+mod sweep;
 mod window;
 mod wizard;

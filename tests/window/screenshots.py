@@ -74,7 +74,7 @@ with Program(path, home=home) as program:
     program.key("ctrl+4")
     time.sleep(1)
     picture(program, "results")
-    program.key("ctrl+5")
+    program.key("ctrl+6")
     program.click("Run benchmark", role="push button")
     wait(lambda: program.shows("Copy as text"), 300, "the benchmark's end", program)
     picture(program, "hardware")

@@ -153,7 +153,7 @@ def export(program):
 
 
 def benchmark(program):
-    program.key("ctrl+5")
+    program.key("ctrl+6")
     program.find("Benchmark")
     program.click("Quick benchmark", role="push button")
     program.find("GFLOP/s", seconds=60)

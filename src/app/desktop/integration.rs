@@ -31,7 +31,7 @@ pub struct DesktopState {
     until: Option<Sender<()>>,
     /// True once the machine said that it stays awake.
     awake: bool,
-    /// True if a run was in progress at the last update.
+    /// True if a run or a sweep was in progress at the last update.
     was_training: bool,
     /// What the window is to do next.
     wants: Option<WindowRequest>,
@@ -81,13 +81,13 @@ impl App {
 
     /// Follows the run: keeps the machine awake while it trains, and announces its end.
     pub(in crate::app) fn update_desktop(&mut self) {
-        let works = self.run.as_ref().is_some_and(|run| run.is_active() && run.phase != Phase::Paused);
+        let works = self.is_sweeping() || self.run.as_ref().is_some_and(|run| run.is_active() && run.phase != Phase::Paused);
         match (works, self.desktop_state.until.is_some()) {
             (true, false) => self.stay_awake(),
             (false, true) => (self.desktop_state.until, self.desktop_state.awake) = (None, false),
             _ => {}
         }
-        let training = self.is_training();
+        let training = self.is_at_long_work();
         if std::mem::replace(&mut self.desktop_state.was_training, training) && !training && !self.focused {
             self.call();
         }

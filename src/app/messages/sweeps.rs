@@ -2,9 +2,10 @@
 
 use super::Message;
 use super::problems::sentence;
+use crate::app::{SweepPhase, SweepView};
 use crate::problem::Problem;
-use crate::sweep::{DefinitionError, Setting, SweepError};
-use crate::text::format::capitalised;
+use crate::sweep::{DefinitionError, Setting, SweepError, Trial};
+use crate::text::format::{capitalised, percent};
 
 impl From<&SweepError> for Message {
     fn from(error: &SweepError) -> Self {
@@ -95,5 +96,62 @@ impl From<&DefinitionError> for Message {
             }
             DefinitionError::Config(problem) => (&Problem::from(problem.clone())).into(),
         }
+    }
+}
+
+impl Message {
+    /// A mistake in the form of the window, where nobody writes options.
+    pub(in crate::app) fn in_sweep_form(error: &DefinitionError) -> Self {
+        match error {
+            DefinitionError::NothingVaries => Self::new("No setting varies.", "Add one."),
+            DefinitionError::NoBudget => Self::new("The sweep would never end.", "Limit the trials or the time."),
+            DefinitionError::NoValues { .. } => Self::new("There is too little to choose from.", "Choose two values or more."),
+            DefinitionError::Value { given, .. } if given.is_empty() => {
+                Self::new("A number is missing.", "Fill in both ends of the range.")
+            }
+            DefinitionError::LogFromZero { low, .. } => {
+                Self::new(format!("A logarithmic range cannot begin at {low}."), "Begin above 0, or search it linearly.")
+            }
+            DefinitionError::GridOfRange { .. } => {
+                Self::new("Every combination can be tried of values only, not of a range.", "List values, or choose another method.")
+            }
+            DefinitionError::GridTooLarge { size } => Self::new(
+                format!("There are {size} combinations, more than a sweep can try."),
+                "Leave values out, or choose another method.",
+            ),
+            other => other.into(),
+        }
+    }
+
+    /// A field of that form holds no number.
+    pub(in crate::app) fn not_a_number_in_sweep(text: &str) -> Self {
+        Self::new(format!("\"{text}\" is not a number."), "Enter a number, or leave the field empty.")
+    }
+
+    /// The run panel holds something invalid.
+    pub(in crate::app) fn invalid_in_train(message: &Self) -> Self {
+        Self::new(format!("In the settings under Train: {}", message.what), message.remedy.clone())
+    }
+
+    /// Something would fight with the sweep for the cores.
+    pub(in crate::app) fn sweep_in_progress() -> Self {
+        Self::new("A sweep is in progress.", "Pause it under Sweep, or wait until it has ended.")
+    }
+
+    /// A sweep has ended.
+    pub(in crate::app) fn sweep_ended(view: &SweepView) -> Self {
+        match (&view.phase, view.best().and_then(Trial::result)) {
+            (SweepPhase::Failed(message), _) => message.clone(),
+            (_, Some(accuracy)) => Self::new(
+                format!("The sweep is complete. Highest validation accuracy: {}.", percent(accuracy, 2)),
+                "The settings that reached it are under Sweep.",
+            ),
+            (_, None) => Self::new("The sweep is complete, but no trial trained to its end.", "See under Sweep why."),
+        }
+    }
+
+    /// A sweep was deleted.
+    pub(in crate::app) fn sweep_deleted() -> Self {
+        Self::new("The sweep was deleted.", "It can be restored until Inkling is closed.")
     }
 }

@@ -11,6 +11,7 @@ use crate::app::models::ResultsView;
 use crate::app::notice::{Offer, Severity};
 use crate::records::{Annotation, ModelRef};
 use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
+use crate::sweep::SweepStore;
 
 /// A change to the run in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,9 +98,10 @@ impl App {
 
     /// Removes what was deleted in a session that did not come to its end.
     pub(in crate::app) fn empty_deleted(&self) {
-        let store = Store::new(&self.deps.paths.runs);
+        let (store, sweeps) = (Store::new(&self.deps.paths.runs), SweepStore::new(&self.deps.paths.sweeps));
         self.background.run(move || {
             store.empty_deleted();
+            sweeps.empty_deleted();
             None
         });
     }

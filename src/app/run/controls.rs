@@ -14,7 +14,7 @@ use crate::records::JobId;
 impl App {
     /// Starts a run with the current configuration.
     pub(in crate::app) fn start(&mut self) {
-        if self.is_training() || !self.validation_errors().is_empty() {
+        if self.is_training() || self.is_sweeping() || !self.validation_errors().is_empty() {
             return;
         }
         let id = JobId(self.next_id());
@@ -59,11 +59,12 @@ impl App {
         }
     }
 
-    /// Interrupts the run, so that it can be resumed, and ends the engine: for the end of this process.
+    /// Interrupts the run or the sweep, so that it can be resumed, and ends the engine: for the end of this process.
     pub fn interrupt(&mut self) {
         if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
             run.phase = Phase::Stopping;
         }
+        self.interrupt_sweep();
         self.engine.ending = true;
         self.engine.handle.send(Command::Interrupt);
     }

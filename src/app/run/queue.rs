@@ -21,7 +21,7 @@ impl App {
 
     /// Starts the first run that waits, if none is in progress. The screen stays: nobody asked for another one.
     pub(in crate::app) fn start_queued(&mut self) {
-        if self.is_training() || self.queue.is_empty() {
+        if self.is_training() || self.is_sweeping() || self.queue.is_empty() {
             return;
         }
         let config = self.queue.remove(0);

@@ -10,6 +10,7 @@ use crate::app::settings::Settings;
 use crate::problem::Problem;
 use crate::protocol::Command;
 use crate::runs::Store;
+use crate::sweep::SweepStore;
 
 /// Settings are written once nothing changed for this long.
 const QUIET: Duration = Duration::from_millis(800);
@@ -77,9 +78,12 @@ impl App {
     /// Ends what is under way and writes what is not written yet; the last thing before the window goes.
     pub fn close(&mut self) {
         self.apply(Action::Stop);
+        self.interrupt_sweep();
         let start = Instant::now();
         // A run that is stopped keeps its last full epoch, if it is given the time to write it.
-        while (self.is_training() || self.autosave.writing.is_some() || self.changes.are_pending()) && start.elapsed() < CLOSE_TIMEOUT {
+        while (self.is_training() || self.is_sweeping() || self.autosave.writing.is_some() || self.changes.are_pending())
+            && start.elapsed() < CLOSE_TIMEOUT
+        {
             self.poll();
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -90,6 +94,7 @@ impl App {
             tracing::warn!(%problem, "settings were not written");
         }
         Store::new(&self.deps.paths.runs).empty_deleted();
+        SweepStore::new(&self.deps.paths.sweeps).empty_deleted();
         self.engine.handle.send(Command::Shutdown);
     }
 }

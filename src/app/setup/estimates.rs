@@ -57,7 +57,7 @@ impl App {
 
     /// Measures how fast this machine trains with each preset as soon as nothing else is measured, once it was asked for.
     pub(in crate::app) fn time_presets(&mut self) {
-        let is_measuring = self.hardware.is_none() || self.is_checking_a_device() || !self.jobs.is_empty();
+        let is_measuring = self.hardware.is_none() || self.is_checking_a_device() || !self.jobs.is_empty() || self.is_sweeping();
         if !self.benchmark.presets_wanted || is_measuring {
             return;
         }

@@ -53,6 +53,8 @@ impl App {
     pub(super) fn why_not_train_briefly(&self, wanted: Field) -> Option<&'static str> {
         if self.is_training() {
             Some("Unavailable during training")
+        } else if self.is_sweeping() {
+            Some("Unavailable while a sweep is in progress")
         } else if self.jobs.benchmark().is_some() {
             Some("Unavailable while a benchmark is running")
         } else if self.validation_errors().iter().any(|error| error.field != wanted) {

@@ -133,6 +133,7 @@ impl App {
         self.background.run(move || Some(BackgroundResult::Benchmark(crate::bench::latest(&benchmarks).map(Box::new))));
         self.find_data();
         self.empty_deleted();
+        self.list_sweeps();
         self.list_finished();
         self.load_my_digits();
         self.look_for_last_session();

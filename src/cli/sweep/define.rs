@@ -5,14 +5,11 @@ use std::path::PathBuf;
 use super::Arguments;
 use crate::app::messages::Message;
 use crate::cli::failure::Failure;
-use crate::hardware::usable_cores;
-use crate::run_config::{DataSpec, DeviceChoice, RunConfig};
-use crate::sweep::{Asha, Definition, DefinitionError, DefinitionFile, SamplerKind, SettingRange, seconds};
+use crate::run_config::{DataSpec, RunConfig};
+use crate::sweep::{Asha, Definition, DefinitionError, DefinitionFile, SamplerKind, SettingRange, seconds, usual_at_once};
 
 /// Trials where neither a number nor a time was given.
 const TRIALS: u32 = 30;
-/// More trials at once than this are not the default: each holds the data in memory.
-const MOST_AT_ONCE: u32 = 4;
 
 /// The definition; not yet checked as a whole.
 pub fn definition(arguments: &Arguments) -> Result<Definition, Failure> {
@@ -53,9 +50,7 @@ pub fn definition(arguments: &Arguments) -> Result<Definition, Failure> {
         Some("none") => None,
         Some(_) => return Err(Failure::Usage("In the description of the sweep: pruner must be \"asha\" or \"none\".".to_owned())),
     };
-    // What has a driver of its own is shared badly.
-    let usual = if device == DeviceChoice::Cuda { 1 } else { arguments.threads.unwrap_or_else(usable_cores).clamp(1, MOST_AT_ONCE) };
-    definition.at_once = arguments.at_once.or(file.at_once).unwrap_or(usual);
+    definition.at_once = arguments.at_once.or(file.at_once).unwrap_or_else(|| usual_at_once(&definition.base));
     Ok(definition)
 }
 

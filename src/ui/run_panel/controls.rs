@@ -4,7 +4,7 @@ use eframe::egui::{Button, Frame, KeyboardShortcut, Label, Margin, Panel, Respon
 
 use super::fields;
 use crate::app::messages::Message;
-use crate::app::{Action, App, Field, Phase, RunView};
+use crate::app::{Action, App, Field, Phase, RunView, Screen};
 use crate::records::RunPosition;
 use crate::text::format::{duration, percent};
 use crate::ui::{icons, shortcuts, style};
@@ -21,6 +21,12 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
         if app.run.as_ref().is_some_and(RunView::is_active) {
             return;
+        }
+        if app.is_sweeping() {
+            let reason = "Cannot start: a sweep is in progress. Pause it, or wait until it has ended.";
+            if style::invalid_link(ui, reason).on_hover_text("Go to the sweep").clicked() {
+                actions.push(Action::Show(Screen::Sweep));
+            }
         }
         for (index, obstacle) in app.validation_errors().iter().enumerate() {
             let what = &obstacle.message.what;
@@ -80,7 +86,8 @@ fn save(ui: &mut Ui, actions: &mut Vec<Action>) {
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let startable = app.validation_errors().is_empty();
+    let free = !app.is_sweeping();
+    let startable = free && app.validation_errors().is_empty();
     let size = [ui.available_width(), 40.0];
     // In a horizontal layout the label is centred in its button.
     let button =
@@ -91,7 +98,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             with_keys(ui, response, shortcuts::START)
         }
         Some(last) => {
-            let response = button(ui, true, style::primary_button(ui, resume_label(last.position)));
+            let response = button(ui, free, style::primary_button(ui, resume_label(last.position)));
             if with_keys(ui, response, shortcuts::START).clicked() {
                 actions.push(Action::ResumeInterrupted(last.folder.clone()));
             }

@@ -10,7 +10,7 @@ use eframe::egui::{CentralPanel, Panel, Ui};
 
 use self::side_panel::Shown;
 use super::window::Views;
-use super::{draw, hardware, models, monitor, my_digits, plots, results, run_panel, style};
+use super::{draw, hardware, models, monitor, my_digits, plots, results, run_panel, style, sweep};
 use crate::app::{Action, App, Screen};
 
 pub use confirm_close::{CloseAnswer, confirm_close};
@@ -42,6 +42,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
             run_panel::resume_offer::show(ui, app, actions);
             plots::show(ui, app, &mut views.plots, actions);
         }
+        Screen::Sweep => sweep::show(ui, app, &mut views.sweep, actions),
         Screen::Draw => draw::show(ui, app, &mut views.draw, actions),
         Screen::Models => models::show(ui, app, &mut views.models, actions),
         Screen::Results => results::show(ui, app, &mut views.results, actions),

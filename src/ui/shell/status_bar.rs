@@ -27,6 +27,15 @@ fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if let Some(sweep) = app.sweeps.shown.as_ref().filter(|sweep| sweep.is_active()) {
+        ui.add(style::progress_bar(ui, sweep.fraction()).desired_width(120.0).desired_height(8.0))
+            .accessible_name("Sweep progress, in the status bar");
+        let text = format!("Sweep: {}", sweep.figures().join(", "));
+        if ui.add(Label::new(RichText::new(text).small()).sense(Sense::click())).on_hover_text("Show the sweep").clicked() {
+            actions.push(Action::Show(Screen::Sweep));
+        }
+        return;
+    }
     let Some(run) = &app.run else {
         ui.label(style::hint("No run yet"));
         return;

@@ -49,6 +49,7 @@ fn tab(ui: &mut Ui, chosen: bool, screen: Screen, keys: &str, actions: &mut Vec<
 const fn name(screen: Screen) -> &'static str {
     match screen {
         Screen::Train => "Train",
+        Screen::Sweep => "Sweep",
         Screen::Draw => "Draw",
         Screen::Models => "Models",
         Screen::Results => "Results",
@@ -60,6 +61,7 @@ const fn name(screen: Screen) -> &'static str {
 const fn about(screen: Screen) -> &'static str {
     match screen {
         Screen::Train => "Train a model and follow its progress",
+        Screen::Sweep => "Search for better settings",
         Screen::Draw => "Draw a digit and see it recognised",
         Screen::Models => "Your trained models",
         Screen::Results => "Accuracy, confusion matrix and misclassified images",
@@ -88,7 +90,7 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
         ui.close();
     }
     if ui
-        .add_enabled(!app.is_training(), Button::new("Run setup again…"))
+        .add_enabled(!app.is_at_long_work(), Button::new("Run setup again…"))
         .on_disabled_hover_text("Unavailable while training is in progress")
         .clicked()
     {

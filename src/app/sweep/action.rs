@@ -1,0 +1,43 @@
+//! What a person does on the screen Sweep.
+
+use std::path::PathBuf;
+
+use super::form::SweepForm;
+use crate::sweep::Setting;
+
+/// An action on that screen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SweepAction {
+    /// Change what varies, or how long it searches.
+    Change(Box<SweepForm>),
+    /// Let this setting vary too, in the usual range.
+    Add(Setting),
+    /// Vary the usual settings in their usual ranges.
+    Reset,
+    /// Begin.
+    Start,
+    /// Interrupt the sweep, so that it can be resumed.
+    Pause,
+    /// End it with the trials that have ended.
+    Stop,
+    /// Resume the one in this folder.
+    Resume(PathBuf),
+    /// Resume it with so many trials more than it has.
+    Extend(PathBuf, u32),
+    /// Show the one in this folder.
+    Open(PathBuf),
+    /// Go back to setting one up and the list.
+    Close,
+    /// Delete the one in this folder; it can be restored until the window closes.
+    Delete(PathBuf),
+    /// Restore a deleted one.
+    Restore(PathBuf),
+    /// Highlight the trial with this number, or none.
+    Select(Option<u32>),
+    /// Put the settings of this trial into the run panel.
+    Use(u32),
+    /// Train the best settings as a run that is saved, and read its test accuracy.
+    Test,
+    /// Write the trials to a CSV file chosen in a dialog.
+    SaveTable,
+}

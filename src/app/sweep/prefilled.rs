@@ -1,0 +1,75 @@
+//! Where a search usually begins: for each setting a range around its value in the run panel, or a few values.
+
+use super::form::SettingRow;
+use crate::run_config::RunConfig;
+use crate::sweep::{Kind, Setting, Value};
+use crate::text::format::plain;
+
+/// What varies at first: what matters most for most networks.
+pub const USUAL: [Setting; 4] = [Setting::LearningRate, Setting::BatchSize, Setting::WeightDecay, Setting::Augmentation];
+/// How far a logarithmic range reaches to either side.
+const REACH: f64 = 10.0;
+/// The lowest weight decay of a range around none.
+const LEAST_DECAY: f64 = 1e-5;
+
+/// The usual range of this setting.
+pub fn row(setting: Setting, config: &RunConfig) -> SettingRow {
+    let number = match setting.value(config) {
+        Value::Number(number) => number,
+        Value::Name(_) => 0.0,
+    };
+    let around = |number: f64| range(setting, number / REACH, number * REACH, true);
+    let halves = |least: f64| {
+        let values = [number / 2.0, number, number * 2.0].map(|value| value.round().max(least));
+        list(setting, &values.map(plain))
+    };
+    match setting {
+        Setting::LearningRate => around(number),
+        Setting::WeightDecay if number > 0.0 => around(number),
+        Setting::WeightDecay => range(setting, LEAST_DECAY, LEAST_DECAY * 1e4, true),
+        Setting::Momentum => range(setting, 0.8, 0.99, false),
+        Setting::LabelSmoothing => range(setting, 0.0, 0.2, false),
+        Setting::BatchSize | Setting::Epochs => halves(1.0),
+        Setting::Accumulation => list(setting, &["1", "2", "4"]),
+        Setting::ClipNorm => list(setting, &["off", "0.5", "1", "2"]),
+        Setting::WeightAveraging => list(setting, &["off", "0.99", "0.999"]),
+        Setting::EarlyStopping => list(setting, &["off", "2", "5"]),
+        Setting::Seed => list(setting, &["1", "2", "3"]),
+        // A large network beside a small one would take most of the time.
+        Setting::Model | Setting::Precision => {
+            let own = setting.value(config).to_string();
+            let other = setting.choices().into_iter().map(|(name, _)| name).find(|name| *name != own).unwrap_or_default();
+            list(setting, &[own.as_str(), other])
+        }
+        Setting::Activation | Setting::Optimizer | Setting::Schedule | Setting::Nesterov | Setting::Augmentation => {
+            list(setting, &setting.choices().iter().map(|(name, _)| *name).collect::<Vec<_>>())
+        }
+    }
+}
+
+fn range(setting: Setting, low: f64, high: f64, log: bool) -> SettingRow {
+    // Values are put in place of the range where a grid needs them.
+    let values = if log { vec![low, (low * high).sqrt(), high] } else { vec![low, low.midpoint(high), high] };
+    let texts: Vec<String> = values.into_iter().map(short).collect();
+    SettingRow { listed: false, low: short(low), high: short(high), log, ..list(setting, &texts) }
+}
+
+fn list<T: AsRef<str>>(setting: Setting, values: &[T]) -> SettingRow {
+    let mut distinct: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
+    distinct.dedup();
+    let ends = |text: Option<&&str>| text.map(|text| (*text).to_owned()).unwrap_or_default();
+    SettingRow {
+        setting,
+        listed: true,
+        low: if setting.kind() == Kind::Name { String::new() } else { ends(distinct.first()) },
+        high: if setting.kind() == Kind::Name { String::new() } else { ends(distinct.last()) },
+        log: false,
+        values: distinct.join(", "),
+        edited: false,
+    }
+}
+
+/// Two digits are enough for the end of a range.
+fn short(number: f64) -> String {
+    plain(format!("{number:.1e}").parse().unwrap_or(number))
+}

@@ -1,0 +1,73 @@
+//! Earlier sweeps: listing, opening, deleting and restoring them.
+
+use std::path::PathBuf;
+
+use super::thread::{LoadedSweep, SweepNews};
+use crate::app::action::Action;
+use crate::app::background::BackgroundResult;
+use crate::app::messages::Message;
+use crate::app::notice::{Offer, Severity};
+use crate::app::{App, SweepAction};
+use crate::sweep::{Sweep, SweepError, SweepStore};
+
+impl App {
+    pub(in crate::app) fn list_sweeps(&self) {
+        let store = self.sweep_store();
+        // The one in progress holds its lock.
+        if !self.is_sweeping() {
+            self.background.run(move || Some(BackgroundResult::Sweeps(store.list())));
+        }
+    }
+
+    fn sweep_store(&self) -> SweepStore {
+        SweepStore::new(&self.deps.paths.sweeps)
+    }
+
+    pub(super) fn open_sweep(&self, folder: PathBuf) {
+        if self.is_sweeping() {
+            return;
+        }
+        self.background.run(move || {
+            Some(BackgroundResult::Sweep(match Sweep::open(&folder) {
+                Ok(sweep) => SweepNews::Opened(Box::new(LoadedSweep::from(&sweep))),
+                Err(error) => SweepNews::Failed(error),
+            }))
+        });
+    }
+
+    pub(super) fn delete_sweep(&mut self, folder: PathBuf) {
+        if self.is_sweeping() {
+            return;
+        }
+        self.sweeps.shown.take_if(|view| view.folder.as_ref() == Some(&folder));
+        let store = self.sweep_store();
+        self.background.run(move || {
+            let outcome = store.delete(&folder);
+            Some(BackgroundResult::SweepDeleted(folder, outcome))
+        });
+    }
+
+    pub(in crate::app) fn sweep_deleted(&mut self, folder: PathBuf, outcome: Result<(), SweepError>) {
+        match outcome {
+            Ok(()) => {
+                self.sweeps.listed.iter_mut().for_each(|listed| listed.retain(|entry| entry.folder != folder));
+                let offer = Offer { label: "Undo", action: Action::Sweep(SweepAction::Restore(folder)) };
+                self.show_notice_with(Severity::Info, Message::sweep_deleted(), Some(offer));
+            }
+            Err(error) => self.show_notice(Severity::Error, Message::from(&error)),
+        }
+        self.list_sweeps();
+    }
+
+    pub(super) fn restore_sweep(&mut self, folder: PathBuf) {
+        let undo = Action::Sweep(SweepAction::Restore(folder.clone()));
+        self.notices.retain(|notice| notice.offer.as_ref().is_none_or(|offer| offer.action != undo));
+        let store = self.sweep_store();
+        self.background.run_with_updates(move |report| {
+            if let Err(error) = store.restore(&folder) {
+                report(BackgroundResult::Sweep(SweepNews::Failed(error)));
+            }
+            report(BackgroundResult::Sweeps(store.list()));
+        });
+    }
+}
