@@ -23,6 +23,13 @@ pub struct SweepEntry {
     pub card: Result<SweepCard, SweepError>,
 }
 
+impl SweepEntry {
+    /// Whether it can go on.
+    pub fn is_resumable(&self) -> bool {
+        self.card.as_ref().is_ok_and(|card| !card.complete)
+    }
+}
+
 /// What the list says of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepCard {

@@ -4,6 +4,7 @@ the verdict, the finished model, the results. What counts is what the window tel
     tests/window/run target/release/inkling
 """
 
+import json
 import os
 import re
 import signal
@@ -203,6 +204,71 @@ def survive_the_engine(home):
         check(os.listdir(os.path.join(home, "checkpoints")) == [], "and leaves no checkpoint when it is over")
 
 
+def click_in_run_panel(program, name, role="push button"):
+    """Scrolls the run panel to what `name` names, and clicks it."""
+    start = program.find("Start", role="push button")
+    lowest = start.box[1] - 60
+    def in_view():
+        y = program.find(name, role).box[1]
+        if y <= lowest:
+            return True
+        program.pointer(start.box[0] + 20, lowest - 200)
+        subprocess.run(["xdotool", "click", "5"], check=True)
+        return False
+    wait(in_view, 20, f"{name} in view", program)
+    time.sleep(0.5)
+    program.click(name, role)
+
+
+def searches(program):
+    """The searches for a learning rate and a batch size, from their buttons beside the fields."""
+    program.key("ctrl+1")
+    click_in_run_panel(program, "Find a batch size")
+    program.click("Start search", role="push button")
+    program.find("Search progress")
+    program.key("Escape")
+    wait(lambda: not program.shows("Search progress"), 10, "the dialog to close", program)
+    say("a search for a batch size starts, and Escape ends it")
+    click_in_run_panel(program, "More settings", role="toggle button")
+    click_in_run_panel(program, "Find a learning rate")
+    program.find("Loss by learning rate")
+    rate = program.click("Use 0.", role="push button", seconds=120).name.removeprefix("Use ")
+    wait(lambda: program.find("Learning rate", role="entry").text.endswith(rate), 10, f"the learning rate {rate} in its field", program)
+    say(f"a learning rate is found and used ({rate})")
+
+
+def trials(program):
+    """How many trials of the sweep that is shown have ended."""
+    found = [re.match(r"(\d+) of 30 trials", node.name) for node in program.nodes()]
+    return max((int(match.group(1)) for match in found if match), default=-1)
+
+
+def sweep_survives_a_kill():
+    home = tempfile.mkdtemp(prefix="inkling-sweep-")
+    with open(os.path.join(home, "settings.json"), "w") as settings:
+        json.dump({"wizard_done": True}, settings)
+    with Program(path, home=home, environment={"INKLING_ENGINE": "process"}) as program:
+        program.wait_for_window()
+        program.find("Start", role="push button", seconds=15)
+        program.key("ctrl+5")
+        program.click("Start the sweep", role="push button")
+        ended = wait(lambda: max(0, trials(program) - 2), 120, "the third trial", program) + 2
+        subprocess.run(["pkill", "-9", "-P", str(program.process.pid)], check=True)
+        os.kill(program.process.pid, signal.SIGKILL)
+    with Program(path, home=home) as program:
+        program.wait_for_window()
+        program.find("Start", role="push button", seconds=15)
+        program.key("ctrl+5")
+        program.click("Resume the sweep", role="push button", seconds=15)
+        wait(lambda: trials(program) > ended, 120, "a further trial", program)
+        say(f"a sweep that was killed after {ended} trials goes on with them")
+        program.click("Pause", role="push button")
+        program.click("Trial 2: ", role="push button")
+        program.click("Use these settings", role="push button")
+        program.find("Start", role="push button")
+        say("and the settings of a trial are used")
+
+
 def without_a_display():
     environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     ended = subprocess.run([path], env=environment, capture_output=True, text=True, timeout=20)
@@ -234,7 +300,9 @@ def main():
         program.find("Start", seconds=15)
         check(not program.shows("Teach your computer"), "the second launch skips the wizard")
         check(program.find("Epochs", role="entry").text.endswith("2"), "and remembers the settings")
+        searches(program)
     survive_the_engine(home)
+    sweep_survives_a_kill()
     with Program(path) as program:
         program.wait_for_window()
         program.find("Teach your computer")

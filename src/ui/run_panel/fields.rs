@@ -11,7 +11,7 @@ use crate::ui::{icons, style};
 const LABEL_WIDTH: f32 = 112.0;
 
 /// The width of the button beside the learning rate, in points.
-const FIND_WIDTH: f32 = 60.0;
+const FIND_WIDTH: f32 = 64.0;
 
 /// A label and its control, which fills the rest of the row.
 fn row(ui: &mut Ui, label: &str, control: impl FnOnce(&mut Ui) -> Response) -> Response {

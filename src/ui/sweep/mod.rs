@@ -16,6 +16,7 @@ use eframe::egui::{Align, Layout, ScrollArea, Ui, vec2};
 use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App};
+use crate::sweep::SweepEntry;
 
 /// View state of the screen.
 #[derive(Debug, Default)]
@@ -44,9 +45,17 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Ac
     if ui.available_width() < TWO_COLUMNS {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width() - 8.0);
+            // What can be resumed should be seen without scrolling.
+            let resumable = app.sweeps.listed.iter().flatten().any(SweepEntry::is_resumable);
+            if resumable {
+                stored::show(ui, app, actions);
+                ui.add_space(style::GAP);
+            }
             set_up::show(ui, app, actions);
-            ui.add_space(style::GAP);
-            stored::show(ui, app, actions);
+            if !resumable {
+                ui.add_space(style::GAP);
+                stored::show(ui, app, actions);
+            }
         });
         return;
     }

@@ -19,9 +19,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if listed.is_empty() {
         ui.add(Label::new(style::hint("None yet. A sweep is kept with all its trials, and can be resumed after an interruption.")).wrap());
     }
-    let is_open = |entry: &&SweepEntry| entry.card.as_ref().is_ok_and(|card| !card.complete);
-    let (open, others): (Vec<_>, Vec<_>) = listed.iter().partition(is_open);
-    for entry in open.into_iter().chain(others) {
+    let (resumable, others): (Vec<_>, Vec<_>) = listed.iter().partition(|entry| entry.is_resumable());
+    for entry in resumable.into_iter().chain(others) {
         style::card(ui).show(ui, |ui| {
             ui.set_min_width(ui.available_width());
             card(ui, app, entry, actions);
