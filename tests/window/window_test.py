@@ -263,7 +263,7 @@ def sweep_survives_a_kill():
         wait(lambda: trials(program) > ended, 120, "a further trial", program)
         say(f"a sweep that was killed after {ended} trials goes on with them")
         program.click("Pause", role="push button")
-        program.click("Trial 2: ", role="push button")
+        program.click("Trial 2: ")
         program.click("Use these settings", role="push button")
         program.find("Start", role="push button")
         say("and the settings of a trial are used")
