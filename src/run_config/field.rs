@@ -20,6 +20,7 @@ pub enum Field {
     WeightAveraging,
     EarlyStopping,
     Seed,
+    Repeats,
     Threads,
     MemoryLimit,
     Precision,
@@ -90,6 +91,7 @@ impl Field {
             ..WHOLE
         };
         const SEED: Range = Range { name: "the seed", low: At(0.0), ..WHOLE };
+        const REPEATS: Range = Range { name: "the number of runs", high: At(100.0), ..WHOLE };
         const THREADS: Range = Range { name: "the number of threads", high: At(1024.0), if_empty: Some("for one per core"), ..WHOLE };
         const MEMORY_LIMIT: Range =
             Range { name: "the memory limit", low: Beyond(0.0), unit: "MB", example: "500", if_empty: Some("for no limit"), ..WHOLE };
@@ -105,6 +107,7 @@ impl Field {
             Self::WeightAveraging => &WEIGHT_AVERAGING,
             Self::EarlyStopping => &EARLY_STOPPING,
             Self::Seed => &SEED,
+            Self::Repeats => &REPEATS,
             Self::Threads => &THREADS,
             Self::MemoryLimit => &MEMORY_LIMIT,
             Self::Precision | Self::Device | Self::Data | Self::Other => return None,
@@ -124,6 +127,7 @@ impl Field {
             Self::Accumulation => Some(config.accumulation.into()),
             Self::WeightAveraging => config.weight_averaging,
             Self::EarlyStopping => config.early_stopping.map(f64::from),
+            Self::Repeats => Some(config.repeats.into()),
             Self::Threads => config.threads.map(f64::from),
             Self::MemoryLimit => config.memory_limit.map(f64::from),
             Self::Seed | Self::Precision | Self::Device | Self::Data | Self::Other => None,
@@ -131,7 +135,7 @@ impl Field {
     }
 
     /// Every setting that is a number with a range, in the order in which problems are reported.
-    pub(super) const NUMBERS: [Self; 12] = [
+    pub(super) const NUMBERS: [Self; 13] = [
         Self::Epochs,
         Self::BatchSize,
         Self::LearningRate,
@@ -142,6 +146,7 @@ impl Field {
         Self::Accumulation,
         Self::WeightAveraging,
         Self::EarlyStopping,
+        Self::Repeats,
         Self::Threads,
         Self::MemoryLimit,
     ];

@@ -6,6 +6,7 @@ mod described;
 mod error;
 mod field;
 mod presets;
+mod repetition;
 
 use std::path::PathBuf;
 
@@ -19,6 +20,7 @@ pub use data_spec::{DataSource, DataSpec, NamedSet};
 pub use described::{Setting, differing_settings};
 pub use error::ConfigProblem;
 pub use field::{Field, Range};
+pub use repetition::Repetition;
 
 /// The version written into saved configurations; older ones are read, newer ones refused.
 pub const VERSION: u32 = 2;
@@ -86,6 +88,17 @@ pub struct RunConfig {
     pub threads: Option<u32>,
     /// The most memory the program is to hold on the processor, in MB of 1024 x 1024 bytes; parts of a batch are made smaller to keep to it.
     pub memory_limit: Option<u32>,
+    /// How many runs are trained with these settings, each with the next seed.
+    #[serde(skip_serializing_if = "is_one")]
+    pub repeats: u32,
+    /// Which of them this is; `None` until they are started, and for a single run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repetition: Option<Repetition>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 impl Default for RunConfig {
@@ -123,6 +136,8 @@ impl RunConfig {
             seed: 1,
             threads: None,
             memory_limit: None,
+            repeats: 1,
+            repetition: None,
         }
     }
 

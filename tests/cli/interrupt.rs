@@ -196,3 +196,22 @@ fn killing_a_sweep_loses_no_trial_that_has_ended() {
         assert_eq!(ended + after.len(), 8);
     }
 }
+
+#[test]
+fn repeated_runs_that_were_killed_go_on_with_those_that_are_missing() {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("set"), 1200, 50);
+    let mut program = inkling(home.path());
+    program.args(["train", "--data", "set", "--preset", "quick", "--epochs", "20", "--repeat", "3", "--json"]);
+    let output = interrupted(&mut program, "finished", "TERM");
+    assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));
+    let again = super::run(home.path(), &["train", "--resume", "--json"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let last = objects(&again).pop().unwrap();
+    assert_eq!((&last["event"], &last["runs"]), (&"repeated".into(), &3.into()));
+    let seeds = |output: &Output| -> Vec<u64> {
+        let finished = objects(output).into_iter().filter(|event| event["event"] == "finished");
+        finished.map(|event| event["config"]["seed"].as_u64().unwrap()).collect()
+    };
+    assert_eq!([seeds(&output), seeds(&again)].concat(), [1, 2, 3], "each was saved once");
+}

@@ -201,3 +201,27 @@ fn a_folder_that_cannot_take_the_run_is_found_before_training() {
     }
     assert_eq!(fs::read_dir(home.path().join("thesis")).unwrap().count(), 1);
 }
+
+#[test]
+fn repeated_runs_have_a_mean_with_its_interval() {
+    let home = home();
+    let output = train(home.path(), &["1", "--seed", "3", "--repeat", "3", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let events = objects(&output);
+    let finished: Vec<_> = events.iter().filter(|event| event["event"] == "finished").collect();
+    assert_eq!(finished.iter().map(|event| event["config"]["seed"].as_u64().unwrap()).collect::<Vec<_>>(), [3, 4, 5]);
+    let accuracies: Vec<f64> = finished.iter().map(|event| event["test_accuracy"].as_f64().unwrap()).collect();
+    let last = events.last().unwrap();
+    assert_eq!((&last["event"], &last["runs"], &last["measured_on"]), (&"repeated".into(), &3.into(), &"test".into()));
+    let mean = inkling::math::statistics::mean_interval(&accuracies).unwrap();
+    assert_eq!(
+        (last["mean_accuracy"].as_f64(), last["low"].as_f64(), last["high"].as_f64()),
+        (Some(mean.mean), Some(mean.low), Some(mean.high))
+    );
+    assert_eq!(last["highest"]["accuracy"].as_f64(), accuracies.iter().copied().reduce(f64::max));
+    assert!(stderr(&output).contains("Run 2 of 3.") && stderr(&output).contains("3 runs: mean test accuracy"), "{}", stderr(&output));
+    assert_eq!(train(home.path(), &["1", "--repeat", "2", "--out", "one"]).status.code(), Some(2));
+    let refused = train(home.path(), &["1", "--repeat", "101"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("from 1 to 100"), "{}", stderr(&refused));
+}

@@ -1,4 +1,4 @@
-"""Figures of `inkling compare` as SciPy has them, from the same counts:
+"""Figures of `inkling compare` and `inkling train --repeat` as SciPy has them, from the same counts and accuracies:
 
     python statistics.py INKLING WORK
 
@@ -13,7 +13,8 @@ from pathlib import Path
 
 # This file has the name of a module that SciPy needs.
 sys.path.pop(0)
-from scipy.stats import binomtest  # noqa: E402
+import numpy  # noqa: E402
+from scipy.stats import binomtest, sem, t  # noqa: E402
 
 INKLING, WORK = sys.argv[1], Path(sys.argv[2])
 # Three models that differ little, one that differs much.
@@ -87,4 +88,16 @@ def compared():
     return len(MODELS)
 
 
+def repeated():
+    found = inkling("train", "--preset", "quick", "--epochs", "1", "--batch-size", "500", "--repeat", "4", "--json")
+    accuracies = [event["test_accuracy"] for event in found if event["event"] == "finished"]
+    interval = t.interval(0.95, len(accuracies) - 1, loc=numpy.mean(accuracies), scale=sem(accuracies))
+    mean = found[-1]
+    for name, wanted in {"low": interval[0], "high": interval[1], "mean_accuracy": numpy.mean(accuracies),
+                         "standard_deviation": numpy.std(accuracies, ddof=1)}.items():
+        close(f"{name} of repeated runs", mean[name], wanted)
+    return len(accuracies)
+
+
 print(f"compare: the intervals and p-values of {compared()} models are SciPy's")
+print(f"repeated runs: mean and interval of {repeated()} runs are SciPy's")

@@ -3,6 +3,7 @@
 mod annotations;
 mod checkpoints;
 mod leftovers;
+pub mod repeats;
 mod steps;
 
 use std::path::Path;

@@ -13,6 +13,7 @@ mod monitor;
 mod my_digits;
 mod plots;
 mod rate_search;
+mod repeats;
 mod results;
 mod run_fields;
 mod run_panel;

@@ -10,6 +10,7 @@ use crate::app::run::{Phase, RunView};
 use crate::problem::Problem;
 use crate::protocol::{Command, Job};
 use crate::records::JobId;
+use crate::run_config::RunConfig;
 
 impl App {
     /// Starts a run with the current configuration.
@@ -17,8 +18,16 @@ impl App {
         if self.is_training() || self.is_sweeping() || !self.validation_errors().is_empty() {
             return;
         }
+        let mut runs = self.repetitions();
+        let first = runs.remove(0);
+        self.queue.splice(0..0, runs);
         let id = JobId(self.next_id());
-        self.start_run(RunView::new(id, self.with_device(&self.config)), None);
+        self.start_run(RunView::new(id, first), None);
+    }
+
+    /// The runs that the current configuration asks for; at least one.
+    pub(in crate::app) fn repetitions(&self) -> Vec<RunConfig> {
+        self.with_device(&self.config).repetitions(&jiff::Timestamp::now().to_string())
     }
 
     /// Submits a run, from the checkpoint in the folder `from` if there is one.

@@ -61,6 +61,7 @@ impl App {
             run.config = RunConfig { device: DeviceChoice::Cpu, ..run.config };
         }
         run.config = self.with_device(&run.config);
+        self.queue_repetitions_after(&run.config);
         self.start_run(run, Some(folder.to_owned()));
     }
 }

@@ -3,13 +3,22 @@
 use crate::app::App;
 use crate::app::run::RunView;
 use crate::records::JobId;
+use crate::run_config::RunConfig;
+use crate::runs::missing_repetitions;
 
 impl App {
     /// Adds a run with the current settings to the queue, while another is in progress.
     pub(in crate::app) fn queue_run(&mut self) {
         if self.is_training() && self.validation_errors().is_empty() {
-            self.queue.push(self.with_device(&self.config));
+            self.queue.extend(self.repetitions());
         }
+    }
+
+    /// Adds the runs that were to be trained after this one, except those that wait already or have finished since.
+    pub(in crate::app) fn queue_repetitions_after(&mut self, config: &RunConfig) {
+        let mut missing = missing_repetitions(config, self.runs.as_deref().unwrap_or_default());
+        missing.retain(|run| self.queue.iter().all(|waiting| waiting.repetition != run.repetition));
+        self.queue.splice(0..0, missing);
     }
 
     /// Takes a run out of the queue.

@@ -40,6 +40,7 @@ fn typed(field: Field, text: &str, config: &RunConfig) -> Option<RunConfig> {
         Field::WeightAveraging => config.weight_averaging = open(text, real)?,
         Field::EarlyStopping => config.early_stopping = open(text, whole)?,
         Field::Seed => config.seed = text.parse().ok()?,
+        Field::Repeats => config.repeats = whole()?,
         Field::Threads => config.threads = open(text, whole)?,
         Field::MemoryLimit => config.memory_limit = open(text, whole)?,
         Field::Precision | Field::Device | Field::Data | Field::Other => return None,

@@ -1,9 +1,11 @@
 //! `inkling train`: turns options into a configuration, runs it on the engine, and reports the result.
 
+mod repeats;
 mod report;
 mod tensorboard;
 mod watch;
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -18,7 +20,7 @@ use super::settings::Settings;
 use crate::engine::RunsTarget;
 use crate::records::RunSummary;
 use crate::run_config::{RunConfig, WeightFormat};
-use crate::runs::{Checkpoints, InterruptedRun};
+use crate::runs::{Checkpoints, InterruptedRun, Store, missing_repetitions};
 use crate::system::paths::Paths;
 use crate::system::targets::check_folder;
 
@@ -46,6 +48,9 @@ pub struct Arguments {
     /// Number format of the weights in the model file; f16 halves the size [default: f32, or with --resume as before]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
     weights: Option<WeightFormat>,
+    /// Train N runs, each with the next seed, and report their mean accuracy with its 95 % interval
+    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with_all = ["resume", "out"])]
+    repeat: Option<u32>,
     #[arg(long, value_name = "DIR", help = "Folder for TensorBoard: the curves are written to a new folder in it during the run")]
     tensorboard: Option<PathBuf>,
     /// Print one JSON object per line to standard output
@@ -56,13 +61,12 @@ pub struct Arguments {
 /// Trains.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let (config, from) = match &arguments.resume {
-        None => (arguments.settings.config()?, None),
+        None => (RunConfig { repeats: arguments.repeat.unwrap_or(1), ..arguments.settings.config()? }, None),
         Some(folder) => {
-            let run = interrupted(folder.as_deref())?;
+            let (asked, from) = interrupted(folder.as_deref())?;
             let (device, threads, limit) = (arguments.settings.device, arguments.settings.threads, arguments.settings.memory_limit);
-            let asked = run.card.config;
             let (device, threads) = (device.unwrap_or(asked.device), threads.or(asked.threads));
-            (RunConfig { device, threads, memory_limit: limit.or(asked.memory_limit), ..asked }, Some(run.folder))
+            (RunConfig { device, threads, memory_limit: limit.or(asked.memory_limit), ..asked }, from)
         }
     };
     let problems = config.problems();
@@ -85,15 +89,35 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     )?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
-    let summary = match watch::train(&engine, &config, from, arguments.tensorboard.as_deref(), &mut output)? {
-        RunEnd::Saved(summary) => summary,
-        RunEnd::Unfinished(checkpoint) => {
-            report::unfinished(checkpoint.as_deref(), &mut output)?;
+    let resumed = arguments.resume.is_some();
+    let mut runs: VecDeque<RunConfig> = if resumed { vec![config] } else { config.repetitions(&jiff::Timestamp::now().to_string()) }.into();
+    let mut from = from;
+    while let Some(config) = runs.pop_front() {
+        let summary = match watch::train(&engine, &config, from.take(), arguments.tensorboard.as_deref(), &mut output)? {
+            RunEnd::Saved(summary) => summary,
+            RunEnd::Unfinished(checkpoint) => {
+                report::unfinished(checkpoint.as_deref(), &mut output)?;
+                return Err(Failure::Interrupted);
+            }
+        };
+        report::finished(&summary, &mut output)?;
+        let saved = || summary.folder.parent().map(|root| Store::new(root).list()).unwrap_or_default();
+        if !report::is_complete(&summary) {
+            repeats::report(&saved(), &summary, &mut output)?;
             return Err(Failure::Interrupted);
         }
-    };
-    report::finished(&summary, &mut output)?;
-    if report::is_complete(&summary) { Ok(()) } else { Err(Failure::Interrupted) }
+        if config.repetition.is_some() {
+            let saved = saved();
+            if runs.is_empty() {
+                // After a run that was resumed.
+                runs.extend(missing_repetitions(&config, &saved));
+            }
+            if runs.is_empty() {
+                repeats::report(&saved, &summary, &mut output)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Trains these settings as a run that is saved, and reports it as `inkling train` does; `None` if it was stopped before its first epoch was
@@ -106,22 +130,30 @@ pub fn train(config: &RunConfig, data_dir: Option<PathBuf>, output: &mut Output)
     }
 }
 
-/// The run to resume: the latest if no folder is given.
-fn interrupted(folder: Option<&Path>) -> Result<InterruptedRun, Failure> {
+/// The run to resume, and the folder of its checkpoint: the latest if no folder is given. Where there is none, the first of the repeated runs
+/// that are missing after the newest: the signal may have come between two of them.
+fn interrupted(folder: Option<&Path>) -> Result<(RunConfig, Option<PathBuf>), Failure> {
+    let of = |run: InterruptedRun| (run.card.config, Some(run.folder));
     if let Some(folder) = folder {
-        return Ok(Checkpoints::read_card(folder)?);
+        return Ok(Checkpoints::read_card(folder).map(of)?);
     }
-    let checkpoints = Checkpoints::new(Paths::find().checkpoints);
+    let paths = Paths::find();
+    let checkpoints = Checkpoints::new(paths.checkpoints);
     let start = Instant::now();
     loop {
         let in_progress = checkpoints.any_in_progress();
         if let Some(newest) = checkpoints.list().into_iter().next() {
-            return Ok(newest);
+            return Ok(of(newest));
         }
         // A process that was just killed holds its run until the system has taken it apart.
         if in_progress && start.elapsed() < ENDING {
             std::thread::sleep(ENDING / 20);
             continue;
+        }
+        let saved = Store::new(&paths.runs).list();
+        let newest = saved.first().and_then(|entry| entry.summary.as_ref().ok());
+        if let Some(missing) = newest.and_then(|run| missing_repetitions(&run.config, &saved).into_iter().next()) {
+            return Ok((missing, None));
         }
         return Err(Failure::Usage(
             if in_progress {

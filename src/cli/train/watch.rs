@@ -39,6 +39,9 @@ pub fn train(
     let mut complained = false;
     let mut checkpoint = None;
     let mut log = None;
+    if let Some(run) = &config.repetition {
+        progress.note(&format!("Run {} of {}.", run.number, config.repeats));
+    }
     progress.note(&format!("Preparing {}.", config.data.label()));
     let is_resumed = from.is_some();
     let result = engine.run(Job::Train { config: config.clone(), from }, |update| {

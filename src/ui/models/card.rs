@@ -10,8 +10,8 @@ use eframe::egui::{
 use super::sparkline;
 use crate::app::{App, Thumbnail};
 use crate::records::{Annotation, ModelRef, RunSummary};
-use crate::runs::RunEntry;
-use crate::text::format::{local_time, percent};
+use crate::runs::{Repeats, RunEntry};
+use crate::text::format::{count, local_time, percent};
 use crate::ui::{icons, style};
 
 /// A card's margins, and the space between its columns, in points.
@@ -39,13 +39,14 @@ struct Card<'a> {
 }
 
 /// A finished run's card.
-pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, selected: bool) -> Response {
+pub fn run(ui: &mut Ui, app: &App, runs: &[RunEntry], entry: &RunEntry, selected: bool) -> Response {
+    let repeats = entry.summary.as_ref().ok().filter(|summary| !summary.stopped).and_then(|summary| Repeats::of(runs, summary));
     let card = match &entry.summary {
         Ok(summary) => Card {
             title: &entry.title,
-            line: line(entry, summary),
+            line: line(entry, summary, repeats.as_ref()),
             annotation: entry.annotation.clone(),
-            accuracy: best_accuracy(summary),
+            accuracy: repeats.as_ref().and_then(mean_accuracy).or_else(|| best_accuracy(summary)),
             curve: app.thumbnail(&entry.folder),
             in_use: app.is_in_use(&ModelRef::File(summary.model_path.clone())),
             broken: false,
@@ -80,11 +81,13 @@ pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
 }
 
 /// What stands below the title: of a model with a name of its own its network and data, the date, and how it came about.
-fn line(entry: &RunEntry, summary: &RunSummary) -> String {
+fn line(entry: &RunEntry, summary: &RunSummary, repeats: Option<&Repeats<'_>>) -> String {
     let network = (!entry.annotation.name.is_empty()).then(|| summary.config.title());
     let stopped = summary.stopped.then(|| "stopped".to_owned());
     let imported = summary.imported.is_some().then(|| "imported".to_owned());
-    network.into_iter().chain([local_time(&summary.finished_at)]).chain(stopped).chain(imported).collect::<Vec<_>>().join(" · ")
+    let repeated = repeats.map(|repeats| count(repeats.runs().len() as u64, "run"));
+    let facts = network.into_iter().chain([local_time(&summary.finished_at)]).chain(repeated).chain(stopped).chain(imported);
+    facts.collect::<Vec<_>>().join(" · ")
 }
 
 /// What a run is found by: its title, network and data, its note, its date, and the name of its folder.
@@ -99,6 +102,11 @@ pub fn searched_text(entry: &RunEntry) -> String {
 pub fn accuracy(summary: &RunSummary) -> f64 {
     let validation = || summary.kept().map(|record| f64::from(record.validation_accuracy));
     summary.test.as_ref().map(|test| test.accuracy).or_else(validation).unwrap_or(0.0)
+}
+
+/// The mean of repeated runs.
+fn mean_accuracy(repeats: &Repeats<'_>) -> Option<(String, &'static str)> {
+    Some((percent(repeats.mean()?.mean, 2), "mean"))
 }
 
 /// Test accuracy where it was measured, else validation accuracy.

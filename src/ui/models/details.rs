@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use eframe::egui::{Align, Button, Grid, Label, Layout, RichText, Ui, vec2};
 
-use super::{ModelsView, accuracy_plot, confirm_delete, export, heading};
+use super::{ModelsView, accuracy_plot, confirm_delete, export, heading, repeats};
 use crate::app::messages::Message;
 use crate::app::{Action, App, Screen};
 use crate::math::statistics::wilson_interval;
@@ -87,12 +87,21 @@ pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, confirming: &mut
 }
 
 /// A finished run.
-pub fn run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView, actions: &mut Vec<Action>) {
+pub fn run(
+    ui: &mut Ui,
+    app: &App,
+    runs: &[RunEntry],
+    entry: &RunEntry,
+    summary: &RunSummary,
+    view: &mut ModelsView,
+    actions: &mut Vec<Action>,
+) {
     heading::show(ui, entry, summary, view, actions);
     ui.add_space(style::GAP / 2.0);
     buttons(ui, app, entry, summary, &mut view.confirming, actions);
     export::show(ui, app, &ModelRef::File(summary.model_path.clone()), actions);
     ui.add_space(style::GAP);
+    repeats::show(ui, runs, entry, summary, &mut view.selected);
     let curve = app.thumbnail(&entry.folder);
     let results = |ui: &mut Ui| {
         figures(ui, summary);

@@ -11,6 +11,7 @@ mod export;
 mod heading;
 mod interrupted;
 mod order;
+mod repeats;
 mod sparkline;
 
 use std::ops::RangeInclusive;
@@ -140,9 +141,14 @@ fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen
     if listed.is_empty() && !runs.is_empty() {
         ui.label(style::hint("No model matches the search."));
     }
+    let shown = match chosen {
+        Selected::Run(folder) => runs.iter().find(|entry| entry.folder == *folder).map(|entry| repeats::represented_by(runs, entry)),
+        Selected::Starter => None,
+    };
     for entry in listed {
         let this = Selected::Run(entry.folder.clone());
-        let card = card::run(ui, app, entry, *chosen == this);
+        let is_shown = shown.is_some_and(|shown| shown.folder == entry.folder);
+        let card = card::run(ui, app, runs, entry, is_shown);
         if card.clicked() {
             view.selected = Some(this.clone());
         }
@@ -156,7 +162,7 @@ fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen
             }
             card.context_menu(|ui| context_menu(ui, app, entry, summary, view, actions));
         }
-        if inline && *chosen == this {
+        if inline && is_shown {
             ui.indent("details", |ui| show_details(ui, app, runs, view, chosen, actions));
         }
     }
@@ -223,7 +229,7 @@ fn show_details(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView
         Selected::Run(folder) => {
             let Some(entry) = runs.iter().find(|entry| entry.folder == *folder) else { return };
             match &entry.summary {
-                Ok(summary) => details::run(ui, app, entry, summary, view, actions),
+                Ok(summary) => details::run(ui, app, runs, entry, summary, view, actions),
                 Err(error) => details::broken(ui, entry, &error.clone().into(), &mut view.confirming, actions),
             }
         }

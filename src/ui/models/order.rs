@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use eframe::egui::{ComboBox, TextEdit, Ui};
 
-use super::card;
+use super::{card, repeats};
 use crate::records::RunSummary;
 use crate::runs::RunEntry;
 use crate::ui::style;
@@ -65,14 +65,14 @@ impl Order {
         ui.add_space(style::GAP / 2.0);
     }
 
-    /// The runs that match, in this order; those that cannot be read come last.
+    /// The runs that match, in this order, of repeated ones the first; those that cannot be read come last.
     pub fn arrange<'r>(&self, runs: &'r [RunEntry]) -> Vec<&'r RunEntry> {
         let words: Vec<String> = self.search.split_whitespace().map(str::to_lowercase).collect();
         let matches = |entry: &&RunEntry| {
             let text = card::searched_text(entry).to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
-        let mut listed: Vec<&RunEntry> = runs.iter().filter(matches).collect();
+        let mut listed: Vec<&RunEntry> = runs.iter().filter(|entry| !repeats::is_represented(runs, entry)).filter(matches).collect();
         let by = |order: fn(&RunSummary, &RunSummary) -> Ordering| {
             move |a: &&RunEntry, b: &&RunEntry| match (&a.summary, &b.summary) {
                 (Ok(a), Ok(b)) => order(a, b),

@@ -8,7 +8,7 @@ use crate::run_config::{Activation, DeviceChoice, OptimizerKind, RunConfig, Sche
 use crate::ui::style;
 
 /// The fields in here.
-const FIELDS: [Field; 12] = [
+const FIELDS: [Field; 13] = [
     Field::LearningRate,
     Field::WeightDecay,
     Field::Momentum,
@@ -18,6 +18,7 @@ const FIELDS: [Field; 12] = [
     Field::WeightAveraging,
     Field::EarlyStopping,
     Field::Seed,
+    Field::Repeats,
     Field::Threads,
     Field::MemoryLimit,
     Field::Device,
@@ -99,6 +100,9 @@ fn execution(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<A
     fields::open_number(ui, app, Field::Threads, "Threads", "one per core", about, actions);
     let about = "Seed of the random number generator: the same seed on the same machine gives exactly the same weights.";
     fields::number(ui, app, Field::Seed, "Seed", about, actions);
+    let about = "Trains this many runs, each with the next seed, one after another. Models then shows their mean accuracy with its 95 % interval: \
+                 how much of a difference is due to chance.";
+    fields::number(ui, app, Field::Repeats, "Number of runs", about, actions);
     let about = "Most memory Inkling may use while training, in MB. If a batch needs more, it is split into micro-batches, \
                  which gives the same gradients. Leave empty for no limit.";
     fields::open_number(ui, app, Field::MemoryLimit, "Memory limit (MB)", "none", about, actions);

@@ -51,5 +51,6 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn name(config: &RunConfig) -> String {
     let preset = config.preset.map_or("Custom settings", |preset| preset.label());
     let epochs = count(u64::from(config.epochs), "epoch");
-    format!("{preset} on {}: {}, {epochs}", visible::label(&config.data.label()), config.model.label())
+    let repetition = config.repetition.as_ref().map(|run| format!(", run {} of {}", run.number, config.repeats)).unwrap_or_default();
+    format!("{preset} on {}: {}, {epochs}{repetition}", visible::label(&config.data.label()), config.model.label())
 }
