@@ -238,6 +238,8 @@ pub enum Action {
     Drop(Vec<PathBuf>),
     /// Start the next run from the weights of the run in this folder.
     TrainFurther(PathBuf),
+    /// Train the run in this folder again, to see whether its weights come out the same.
+    Reproduce(PathBuf),
     /// The run that was to be selected under Models has been.
     RunSelected,
     /// Run the self-test of a device.

@@ -189,6 +189,7 @@ impl App {
             Action::ChooseImport => self.choose_import_file(),
             Action::Drop(files) => self.drop_files(files),
             Action::TrainFurther(folder) => self.train_further(&folder),
+            Action::Reproduce(folder) => self.reproduce(&folder),
             Action::CopyDiagnostics => self.copy_diagnostics(),
             Action::RunSelected => self.run_to_select = None,
             Action::CheckDevice(device) => self.check_device(device),

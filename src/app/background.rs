@@ -18,7 +18,7 @@ use crate::ink::{Ink, SourceImage, Stage};
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{self, Saved};
 use crate::run_config::DeviceChoice;
-use crate::runs::{FinishedRun, InterruptedRun, RunEntry, RunError};
+use crate::runs::{FinishedRun, InterruptedRun, Reproduction, RunEntry, RunError};
 use crate::self_test::Report;
 use crate::sweep::{SweepEntry, SweepError, Tested};
 
@@ -64,6 +64,8 @@ pub enum BackgroundResult {
         /// What came of it.
         outcome: Result<(), RunError>,
     },
+    /// The weights of a run that was trained again were compared with those of the first time.
+    Reproduced(Result<Reproduction, RunError>),
     /// The sweeps in Inkling's folder, newest first.
     Sweeps(Vec<SweepEntry>),
     /// What is heard of a sweep.

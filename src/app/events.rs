@@ -174,6 +174,7 @@ impl App {
             BackgroundResult::Samples(samples) => self.take_samples(samples),
             BackgroundResult::Runs(runs) => self.set_runs(runs),
             BackgroundResult::Changed { change, outcome } => self.on_change(change, outcome),
+            BackgroundResult::Reproduced(outcome) => self.reproduced(outcome),
             BackgroundResult::Sweeps(sweeps) => self.sweeps.listed = Some(sweeps),
             BackgroundResult::Sweep(news) => self.on_sweep_news(news),
             BackgroundResult::SweepDeleted(folder, outcome) => self.sweep_deleted(folder, outcome),

@@ -196,6 +196,7 @@ impl App {
                 }
                 let stopped = summary.stopped;
                 self.note_sweep_test(id, &summary);
+                self.check_reproduction(id, &summary);
                 self.end_run(id, Phase::Finished(Box::new(summary)));
                 self.list_runs();
                 if !stopped {

@@ -25,7 +25,7 @@ use super::sweep::{ExecutorFactory, Sweeps};
 use crate::data::{DataError, Found};
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
-use crate::records::{ModelInfo, Prediction};
+use crate::records::{JobId, ModelInfo, Prediction, RunSummary};
 use crate::run_config::{DataSource, RunConfig};
 use crate::runs::{InterruptedRun, RunEntry};
 use crate::system::paths::Paths;
@@ -119,6 +119,8 @@ pub struct App {
     pub batch_size_search: Option<BatchSizeSearchView>,
     /// Sweeps.
     pub sweeps: Sweeps,
+    /// The run that trains an earlier one again, and that one.
+    pub(super) reproducing: Option<(JobId, Box<RunSummary>)>,
     /// The results of the devices' self-tests.
     pub checks: Checks,
     /// The machine's recent load, sampled while the monitor is shown.
@@ -195,6 +197,7 @@ impl App {
             rate_search: None,
             batch_size_search: None,
             sweeps: Sweeps::default(),
+            reproducing: None,
             checks: Checks::default(),
             monitor: Monitor::default(),
             notices: Vec::new(),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use inkling::app::{Action, App};
+use inkling::protocol::JobResult;
 use inkling::records::{Annotation, ModelRef, RunSummary};
 use inkling::run_config::{ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Store;
@@ -10,6 +11,7 @@ use inkling::train::TrainedModel;
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app};
+use crate::jobs::done;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
 
@@ -143,4 +145,19 @@ fn each_run_has_a_curve_in_the_list() {
     assert!(curve.values.iter().all(|value| (0.0..=1.0).contains(value)));
     assert_eq!(app.thumbnail(&without.folder), None);
     assert_eq!(app.thumbnail(&PathBuf::from("runs/elsewhere")), None);
+}
+
+#[test]
+fn a_run_is_trained_again_and_whether_its_weights_are_the_same_is_said() {
+    let (mut app, mut engine) = app();
+    let first = save(&engine, &trained(1));
+    list(&mut app);
+    for (epochs, words) in [(1, "the same, bit for bit"), (2, "not the same")] {
+        app.apply(Action::Reproduce(first.folder.clone()));
+        assert_eq!(app.run.as_ref().unwrap().config, inkling::runs::reproduced_config(&first));
+        engine.serve();
+        let id = engine.run.take().unwrap().id;
+        engine.send(done(id, JobResult::Train(save(&engine, &trained(epochs)))));
+        wait_for(&mut app, |app| app.notices.iter().any(|notice| notice.message.what.contains(words)));
+    }
 }

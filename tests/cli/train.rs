@@ -225,3 +225,19 @@ fn repeated_runs_have_a_mean_with_its_interval() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("from 1 to 100"), "{}", stderr(&refused));
 }
+
+#[test]
+fn a_run_is_reproduced_bit_for_bit_and_what_is_not_the_same_is_said() {
+    let home = home();
+    assert_eq!(train(home.path(), &["1", "--threads", "1", "--out", "one"]).status.code(), Some(0));
+    let again = run(home.path(), &["train", "--reproduce", "one", "--threads", "2", "--json"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let last = objects(&again).pop().unwrap();
+    assert_eq!((&last["event"], &last["same"], &last["differing"]), (&"reproduced".into(), &true.into(), &0.into()));
+    assert!(stderr(&again).contains("the same, bit for bit"), "{}", stderr(&again));
+    write_idx_set(&home.path().join("set"), 700, 100);
+    let changed = run(home.path(), &["train", "--reproduce", "one"]);
+    assert_eq!(changed.status.code(), Some(1), "{}", stderr(&changed));
+    assert!(stderr(&changed).contains("not the same either: the number of training images"), "{}", stderr(&changed));
+    assert_eq!(run(home.path(), &["train", "--reproduce", "one", "--seed", "2"]).status.code(), Some(2));
+}

@@ -4,6 +4,7 @@ mod annotations;
 mod checkpoints;
 mod leftovers;
 pub mod repeats;
+mod reproduction;
 mod steps;
 
 use std::path::Path;

@@ -13,6 +13,7 @@ use crate::records::{
     RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
 };
 use crate::run_config::{DataSpec, DeviceChoice, Range};
+use crate::runs::Reproduction;
 use crate::system::WriteError;
 use crate::text::format::{capitalised, count, duration, grouped, percent, plain, plain_percent, rounded};
 
@@ -69,6 +70,11 @@ impl Message {
             format!("{lines} of the file of your drawings cannot be read."),
             "They stay in the file, my-digits.jsonl in the folder data, and are left out.",
         )
+    }
+
+    /// A run was trained again.
+    pub(in crate::app) fn reproduced(found: &Reproduction) -> Self {
+        Self::new(found.sentence(), "Both runs are under Models.")
     }
 
     /// A run has finished or was stopped, and was saved.

@@ -4,6 +4,7 @@ mod changes;
 mod comparison;
 mod import_export;
 mod names;
+mod reproduction;
 mod results;
 mod thumbnails;
 

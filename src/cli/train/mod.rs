@@ -2,6 +2,7 @@
 
 mod repeats;
 mod report;
+mod reproduction;
 mod tensorboard;
 mod watch;
 
@@ -20,7 +21,7 @@ use super::settings::Settings;
 use crate::engine::RunsTarget;
 use crate::records::RunSummary;
 use crate::run_config::{RunConfig, WeightFormat};
-use crate::runs::{Checkpoints, InterruptedRun, Store, missing_repetitions};
+use crate::runs::{Checkpoints, InterruptedRun, Store, missing_repetitions, reproduced_config};
 use crate::system::paths::Paths;
 use crate::system::targets::check_folder;
 
@@ -48,6 +49,13 @@ pub struct Arguments {
     /// Number format of the weights in the model file; f16 halves the size [default: f32, or with --resume as before]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
     weights: Option<WeightFormat>,
+    /// Train the run in DIR again, and say whether its weights come out the same
+    #[arg(long, value_name = "DIR", conflicts_with_all = [
+        "resume", "repeat", "data", "preset", "model", "from", "activation", "epochs", "batch_size", "precision", "optimizer", "lr", "schedule",
+        "weight_decay", "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging", "early_stopping",
+        "augmentation", "seed",
+    ])]
+    reproduce: Option<PathBuf>,
     /// Train N runs, each with the next seed, and report their mean accuracy with its 95 % interval
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with_all = ["resume", "out"])]
     repeat: Option<u32>,
@@ -60,13 +68,13 @@ pub struct Arguments {
 
 /// Trains.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let first = arguments.reproduce.as_deref().map(crate::runs::load).transpose()?;
     let (config, from) = match &arguments.resume {
+        None if let Some(first) = &first => (of_this_machine(reproduced_config(first), &arguments.settings), None),
         None => (RunConfig { repeats: arguments.repeat.unwrap_or(1), ..arguments.settings.config()? }, None),
         Some(folder) => {
             let (asked, from) = interrupted(folder.as_deref())?;
-            let (device, threads, limit) = (arguments.settings.device, arguments.settings.threads, arguments.settings.memory_limit);
-            let (device, threads) = (device.unwrap_or(asked.device), threads.or(asked.threads));
-            (RunConfig { device, threads, memory_limit: limit.or(asked.memory_limit), ..asked }, from)
+            (of_this_machine(asked, &arguments.settings), from)
         }
     };
     let problems = config.problems();
@@ -106,6 +114,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             repeats::report(&saved(), &summary, &mut output)?;
             return Err(Failure::Interrupted);
         }
+        if let Some(first) = &first {
+            return reproduction::report(first, &summary, &mut output);
+        }
         if config.repetition.is_some() {
             let saved = saved();
             if runs.is_empty() {
@@ -118,6 +129,16 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The settings of an earlier run, with what the options say about where it is computed.
+fn of_this_machine(config: RunConfig, options: &Settings) -> RunConfig {
+    RunConfig {
+        device: options.device.unwrap_or(config.device),
+        threads: options.threads.or(config.threads),
+        memory_limit: options.memory_limit.or(config.memory_limit),
+        ..config
+    }
 }
 
 /// Trains these settings as a run that is saved, and reports it as `inkling train` does; `None` if it was stopped before its first epoch was

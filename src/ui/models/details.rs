@@ -164,6 +164,13 @@ fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
             actions.push(Action::Configure(Box::new(summary.config.clone())));
             actions.push(Action::Show(Screen::Train));
         }
+        if !summary.epochs.is_empty() {
+            let reproduce = ui.add_enabled(!app.is_training() && !app.is_sweeping(), Button::new("Reproduce"));
+            let about = "Train it again with the same settings and seed, and see whether the weights come out the same, bit for bit";
+            if reproduce.on_hover_text(about).on_disabled_hover_text("Unavailable while a run or a sweep is in progress").clicked() {
+                actions.push(Action::Reproduce(entry.folder.clone()));
+            }
+        }
         if ui.button("Open folder").clicked() {
             actions.push(Action::OpenFolder(entry.folder.clone()));
         }
