@@ -1,4 +1,4 @@
-//! The file with a run's name, note and star. Only a run that was given one of them has it.
+//! The file with a run's name, note, tags and star. Only a run that was given one of them has it.
 
 use std::io::ErrorKind;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //!
 //! A run's folder contains `model.safetensors`, `run.json` (the run's summary), `history.csv` (a line per epoch) and `steps.csv` (a line per
 //! step, or per several of a long run). It is written under another name and renamed when complete, so a folder that exists is whole.
-//! `annotation.json`, with the run's name, note and star, is added where a person gives it one.
+//! `annotation.json`, with the run's name, note, tags and star, is added where a person gives it one.
 //! Checkpoints, from which an interrupted run can be resumed, are in a folder of their own.
 
 mod annotation_file;

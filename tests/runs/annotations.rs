@@ -12,7 +12,7 @@ use inkling::train::TrainedModel;
 use super::{names, outcome};
 
 fn annotation(name: &str, note: &str) -> Annotation {
-    Annotation { name: name.to_owned(), note: note.to_owned(), starred: true }
+    Annotation { name: name.to_owned(), note: note.to_owned(), tags: vec!["baseline".to_owned()], starred: true }
 }
 
 /// The titles, the oldest run's first.
@@ -137,4 +137,14 @@ fn runs_of_older_versions_and_copies_have_titles_of_their_own() {
     }
     save(&store, &outcome, 2);
     assert_eq!(titles(&store), [title.clone(), format!("{title} 2"), format!("{title} 3")]);
+}
+
+#[test]
+fn tags_are_short_few_and_differ() {
+    let tags = Annotation::tags_of(" a\u{202e}b , , A B,a  b, c");
+    assert_eq!(tags, ["a b", "c"]);
+    let many: Vec<String> = (0..20).map(|number| format!("{number}").repeat(30)).collect();
+    let kept = Annotation { tags: many, ..Annotation::default() }.cleaned().tags;
+    assert_eq!((kept.len(), kept[0].len()), (Annotation::MAX_TAGS, Annotation::MAX_TAG));
+    assert!(!serde_json::to_string(&Annotation::default()).unwrap().contains("tags"));
 }

@@ -105,10 +105,10 @@ fn a_click_beside_a_dialog_keeps_what_was_typed() {
         harness.step();
     }
     harness.run();
-    assert!(harness.query_by_label("Name and note").is_some());
+    assert!(harness.query_by_label("Name, note and tags").is_some());
     harness.key_press(Key::Escape);
     harness.run();
-    assert!(harness.query_by_label("Name and note").is_none());
+    assert!(harness.query_by_label("Name, note and tags").is_none());
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn a_model_is_renamed_by_f2_and_no_two_have_the_same_name() {
     assert_eq!(annotated(&harness), None);
     harness.key_press(Key::Escape);
     harness.run();
-    assert!(harness.query_by_label("Name and note").is_none(), "Escape cancels");
+    assert!(harness.query_by_label("Name, note and tags").is_none(), "Escape cancels");
 
     harness.key_press(Key::F2);
     harness.run();
@@ -299,7 +299,7 @@ fn a_model_is_renamed_by_f2_and_no_two_have_the_same_name() {
     harness.run();
     let expected = Annotation { name: "Best one".to_owned(), ..Annotation::default() };
     assert_eq!(annotated(&harness), Some((folder(&harness, 0), expected)));
-    assert!(harness.query_by_label("Name and note").is_none());
+    assert!(harness.query_by_label("Name, note and tags").is_none());
     let card = harness.get_by_label_contains("Best one, ").accesskit_node().label().unwrap();
     assert!(card.contains(&RunConfig { model: ModelKind::Mlp, ..RunConfig::default() }.title()), "{card}");
 }
@@ -334,6 +334,27 @@ fn a_note_is_written_from_the_details_and_found_by_the_search() {
     harness.get_by_label("Search models").focus();
     harness.run();
     harness.get_by_label("Search models").type_text("rotation");
+    harness.run();
+    assert_eq!(listed(&harness), ["91"]);
+}
+
+#[test]
+fn tags_are_written_found_and_group_the_list() {
+    let mut harness = stored([1280.0, 800.0]);
+    harness.get_by_label("Add tags…").click();
+    harness.run();
+    harness.input_mut().events.push(Event::Text("rotated, Baseline,, rotated".to_owned()));
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert_eq!(annotated(&harness).unwrap().1.tags, ["rotated", "Baseline"]);
+    harness.get_by_label("Order of models").click();
+    harness.run();
+    harness.get_by_label("Grouped by tag").click();
+    harness.run();
+    assert_eq!(listed(&harness).first().map(String::as_str), Some("91"), "without a tag comes last");
+    harness.get_by_label("Without a tag");
+    harness.get_by_label("Baseline").click();
     harness.run();
     assert_eq!(listed(&harness), ["91"]);
 }

@@ -86,16 +86,22 @@ fn line(entry: &RunEntry, summary: &RunSummary, repeats: Option<&Repeats<'_>>) -
     let stopped = summary.stopped.then(|| "stopped".to_owned());
     let imported = summary.imported.is_some().then(|| "imported".to_owned());
     let repeated = repeats.map(|repeats| count(repeats.runs().len() as u64, "run"));
-    let facts = network.into_iter().chain([local_time(&summary.finished_at)]).chain(repeated).chain(stopped).chain(imported);
+    let facts = network
+        .into_iter()
+        .chain([local_time(&summary.finished_at)])
+        .chain(repeated)
+        .chain(stopped)
+        .chain(imported)
+        .chain(entry.annotation.tags.clone());
     facts.collect::<Vec<_>>().join(" · ")
 }
 
-/// What a run is found by: its title, network and data, its note, its date, and the name of its folder.
+/// What a run is found by: its title, network and data, its note, its tags, its date, and the name of its folder.
 pub fn searched_text(entry: &RunEntry) -> String {
     let folder = entry.folder.file_name().unwrap_or(entry.folder.as_os_str()).to_string_lossy();
     let known =
         entry.summary.as_ref().map_or_else(|_| String::new(), |run| format!("{} {}", run.config.title(), local_time(&run.finished_at)));
-    format!("{} {} {known} {folder}", entry.title, entry.annotation.note)
+    format!("{} {} {} {known} {folder}", entry.title, entry.annotation.note, entry.annotation.tags.join(" "))
 }
 
 /// Test accuracy where it was measured, else validation accuracy, else 0.

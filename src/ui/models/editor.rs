@@ -1,4 +1,4 @@
-//! The dialog for a model's name and note.
+//! The dialog for a model's name, note and tags.
 
 use std::path::PathBuf;
 
@@ -15,6 +15,8 @@ use crate::ui::style;
 pub struct Editor {
     folder: PathBuf,
     annotation: Annotation,
+    /// The tags as they are typed.
+    tags: String,
     /// What the model is called without a name.
     unnamed: String,
     /// The field that has the keyboard's focus while nothing else has.
@@ -28,13 +30,15 @@ pub struct Editor {
 pub enum First {
     Name,
     Note,
+    Tags,
 }
 
 impl Editor {
     /// For this run; nothing for a damaged one.
     pub fn open(entry: &RunEntry, first: First) -> Option<Self> {
         let unnamed = entry.summary.as_ref().ok()?.config.title();
-        Some(Self { folder: entry.folder.clone(), annotation: entry.annotation.clone(), unnamed, first, fresh: true })
+        let (annotation, tags) = (entry.annotation.clone(), entry.annotation.tags.join(", "));
+        Some(Self { folder: entry.folder.clone(), annotation, tags, unnamed, first, fresh: true })
     }
 }
 
@@ -43,7 +47,7 @@ pub fn show(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec<A
     let Some(open) = editor else { return };
     let modal = Modal::new(Id::unique("name and note")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
         ui.set_width(460.0_f32.min(ui.ctx().content_rect().width() - 80.0));
-        ui.label(RichText::new("Name and note").heading());
+        ui.label(RichText::new("Name, note and tags").heading());
         ui.add_space(style::GAP / 2.0);
         let mut entered = name_field(ui, open);
         let problem = app.name_problem(&open.folder, &open.annotation.name);
@@ -53,12 +57,15 @@ pub fn show(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec<A
         };
         ui.add_space(style::GAP / 2.0);
         entered |= note_field(ui, open);
+        ui.add_space(style::GAP / 2.0);
+        entered |= tags_field(ui, open);
         ui.add_space(style::GAP);
         ui.horizontal(|ui| {
             let save = ui.add_enabled(problem.is_none(), style::primary_button(ui, "Save"));
             let saved = save.clicked() || (entered && problem.is_none());
             if saved {
-                actions.push(Action::Annotate(open.folder.clone(), open.annotation.clone()));
+                let tags = Annotation::tags_of(&open.tags);
+                actions.push(Action::Annotate(open.folder.clone(), Annotation { tags, ..open.annotation.clone() }));
             }
             saved || ui.add(style::secondary_button("Cancel")).on_hover_text("Escape").clicked()
         })
@@ -100,6 +107,19 @@ fn note_field(ui: &mut Ui, editor: &mut Editor) -> bool {
         field.request_focus();
     }
     field.has_focus() && ui.input(|input| input.key_pressed(Key::Enter))
+}
+
+/// True once Enter was pressed in it.
+fn tags_field(ui: &mut Ui, editor: &mut Editor) -> bool {
+    let label = ui.label("Tags");
+    let most = Annotation::MAX_TAGS * (Annotation::MAX_TAG + 2);
+    let field = TextEdit::singleline(&mut editor.tags).hint_text("With commas between them: baseline, augmented").char_limit(most);
+    let field = ui.add(field.desired_width(f32::INFINITY)).labelled_by(label.id);
+    let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    if editor.first == First::Tags && !entered && is_unfocused(ui) {
+        field.request_focus();
+    }
+    entered
 }
 
 fn is_unfocused(ui: &Ui) -> bool {

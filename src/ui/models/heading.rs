@@ -25,11 +25,21 @@ pub fn show(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, view: &mut Mode
         if ui.add(style::small_button(note_label(entry))).clicked() {
             view.editor = Editor::open(entry, First::Note);
         }
+        if ui.add(style::small_button(tags_label(entry))).clicked() {
+            view.editor = Editor::open(entry, First::Tags);
+        }
     });
     ui.add(Label::new(RichText::new(origin(entry, summary)).weak()).wrap());
     if !entry.annotation.note.is_empty() {
         ui.add(Label::new(&entry.annotation.note).wrap().selectable(true));
     }
+    ui.horizontal_wrapped(|ui| {
+        for tag in &entry.annotation.tags {
+            if ui.add(style::small_button(tag.as_str())).on_hover_text("Show the models with this tag").clicked() {
+                view.order.search_for(tag);
+            }
+        }
+    });
 }
 
 fn star_button(ui: &mut Ui, starred: bool) -> Response {
@@ -49,6 +59,11 @@ pub fn star(entry: &RunEntry) -> Action {
 /// The button that opens this run's note.
 pub const fn note_label(entry: &RunEntry) -> &'static str {
     if entry.annotation.note.is_empty() { "Add a note…" } else { "Edit the note…" }
+}
+
+/// The button that opens this run's tags.
+pub const fn tags_label(entry: &RunEntry) -> &'static str {
+    if entry.annotation.tags.is_empty() { "Add tags…" } else { "Edit the tags…" }
 }
 
 /// Network and data of a run with a name of its own, when it finished, after how many epochs, and where it was imported from.

@@ -145,7 +145,13 @@ fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen
         Selected::Run(folder) => runs.iter().find(|entry| entry.folder == *folder).map(|entry| repeats::represented_by(runs, entry)),
         Selected::Starter => None,
     };
+    let mut group = None;
     for entry in listed {
+        let of = view.order.group(entry);
+        if of != group {
+            style::section(ui, of.as_deref().unwrap_or_default());
+            group = of;
+        }
         let this = Selected::Run(entry.folder.clone());
         let is_shown = shown.is_some_and(|shown| shown.folder == entry.folder);
         let card = card::run(ui, app, runs, entry, is_shown);
@@ -212,6 +218,9 @@ fn context_menu(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, 
     }
     if ui.button(heading::note_label(entry)).clicked() {
         view.editor = Editor::open(entry, First::Note);
+    }
+    if ui.button(heading::tags_label(entry)).clicked() {
+        view.editor = Editor::open(entry, First::Tags);
     }
     if ui.button(if entry.annotation.starred { "Remove the star" } else { "Star" }).clicked() {
         actions.push(heading::star(entry));

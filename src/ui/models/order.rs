@@ -17,10 +17,11 @@ enum SortBy {
     Starred,
     Accuracy,
     Network,
+    Tag,
 }
 
 impl SortBy {
-    const ALL: [Self; 4] = [Self::Newest, Self::Starred, Self::Accuracy, Self::Network];
+    const ALL: [Self; 5] = [Self::Newest, Self::Starred, Self::Accuracy, Self::Network, Self::Tag];
 
     const fn label(self) -> &'static str {
         match self {
@@ -28,6 +29,7 @@ impl SortBy {
             Self::Starred => "Starred first",
             Self::Accuracy => "Most accurate first",
             Self::Network => "By network and data",
+            Self::Tag => "Grouped by tag",
         }
     }
 }
@@ -53,7 +55,7 @@ impl Order {
             let gap = ui.spacing().item_spacing.x;
             let width = (ui.available_width() - gap) * 0.5;
             let search = TextEdit::singleline(&mut self.search).hint_text("Search").desired_width(width - 2.0 * gap).char_limit(100);
-            ui.add(search).on_hover_text("Name, note, network, data set or date").accessible_name("Search models");
+            ui.add(search).on_hover_text("Name, note, tag, network, data set or date").accessible_name("Search models");
             let list = ComboBox::from_id_salt("order of models").width(ui.available_width()).truncate().selected_text(self.sort.label());
             let list = list.show_ui(ui, |ui| {
                 for sort in SortBy::ALL {
@@ -63,6 +65,17 @@ impl Order {
             style::explain_list(list.response.accessible_name("Order of models"), self.sort.label(), "");
         });
         ui.add_space(style::GAP / 2.0);
+    }
+
+    /// Looks for the models with this tag.
+    pub fn search_for(&mut self, tag: &str) {
+        tag.clone_into(&mut self.search);
+    }
+
+    /// The group that this run is listed in, where the list is grouped: its first tag.
+    pub fn group(&self, entry: &RunEntry) -> Option<String> {
+        let tag = first_tag(entry);
+        (self.sort == SortBy::Tag).then(|| if tag.is_empty() { "Without a tag".to_owned() } else { tag.to_owned() })
     }
 
     /// The runs that match, in this order, of repeated ones the first; those that cannot be read come last.
@@ -84,8 +97,14 @@ impl Order {
             SortBy::Newest => {}
             SortBy::Starred => listed.sort_by_key(|entry| !entry.annotation.starred),
             SortBy::Accuracy => listed.sort_by(by(|a, b| card::accuracy(b).total_cmp(&card::accuracy(a)))),
+            SortBy::Tag => listed.sort_by_key(|entry| (entry.annotation.tags.is_empty(), first_tag(entry).to_lowercase())),
             SortBy::Network => listed.sort_by(by(|a, b| a.config.title().cmp(&b.config.title()))),
         }
         listed
     }
+}
+
+/// The tag that a run is grouped by; empty where it has none.
+fn first_tag(entry: &RunEntry) -> &str {
+    entry.annotation.tags.first().map_or("", String::as_str)
 }
