@@ -205,18 +205,21 @@ def survive_the_engine(home):
 
 
 def click_in_run_panel(program, name, role="push button"):
-    """Scrolls the run panel to what `name` names, and clicks it."""
+    """Scrolls the run panel until what `name` names is well in view, or to its end, and clicks it."""
     start = program.find("Start", role="push button")
-    lowest = start.box[1] - 60
-    def in_view():
-        y = program.find(name, role).box[1]
-        if y <= lowest:
-            return True
-        program.pointer(start.box[0] + 20, lowest - 200)
+    lowest = start.box[1] - 130  # above what is said of the last run
+    def position(before=None):
+        """Where it is once the panel, which scrolls and opens smoothly, has come to rest."""
+        while before != (now := program.find(name, role).box[1]):
+            before = now
+            time.sleep(0.3)
+        return now
+    before, now = None, position()
+    while now > lowest and now != before:
+        program.pointer(start.box[0] + 20, lowest - 130)
         subprocess.run(["xdotool", "click", "5"], check=True)
-        return False
-    wait(in_view, 20, f"{name} in view", program)
-    time.sleep(0.5)
+        time.sleep(0.3)
+        before, now = now, position()
     program.click(name, role)
 
 
