@@ -143,7 +143,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
                 ("Arrow keys, Space".to_owned(), "Move the pen, put it down or lift it (canvas focused)"),
             ],
         ),
-        ("Models", vec![(ctx.format_shortcut(&RENAME), "Rename the selected model, or write its note")]),
+        ("Models", vec![(ctx.format_shortcut(&RENAME), "Rename the selected model, or write its note and tags")]),
         ("Plots", vec![("Arrow keys".to_owned(), "Move the crosshair (plot focused)")]),
     ]
 }
