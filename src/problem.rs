@@ -67,6 +67,12 @@ pub enum Problem {
         /// What the system says.
         reason: String,
     },
+    /// Files could not be sent to another machine.
+    #[error("the files could not be sent: {reason}")]
+    NotSent {
+        /// What is wrong there.
+        reason: String,
+    },
     /// A run is in progress already.
     #[error("another run is already in progress")]
     Busy,
@@ -149,6 +155,14 @@ pub enum EngineExit {
         ours: String,
         /// The engine's.
         theirs: String,
+    },
+    /// It is on another machine, which cannot be reached, or not any more.
+    #[error("the connection to {machine} was lost: {reason}")]
+    Disconnected {
+        /// The machine.
+        machine: String,
+        /// What ssh or Slurm said, or what is wrong with the engine there.
+        reason: String,
     },
     /// What it says makes no sense.
     #[error("the engine sent an invalid message: {reason}")]

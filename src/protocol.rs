@@ -9,10 +9,10 @@ use crate::ink::{CandidateImage, Ink, Steps};
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
-    BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec,
-    ExportSpec, FileInfo, FineTuned, HeldOutImage, ImportFinding, ImportSpec, Intervention, JobId, LearningSnapshot, ModelComparison,
-    ModelInfo, ModelRef, Prediction, QuantizedAccuracy, RateFinding, Replace, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
-    TimeToAccuracy,
+    BatchSizeFinding, BatchSizeSpec, BundleId, BundleUse, ComparisonSpec, DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport,
+    EvaluationSpec, ExportSpec, FileInfo, FilePart, FineTuned, HeldOutImage, ImportFinding, ImportSpec, Intervention, JobId,
+    LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction, QuantizedAccuracy, RateFinding, Replace, RunPlan, RunPosition,
+    RunSummary, StepPoint, Telemetry, TimeToAccuracy,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
@@ -26,6 +26,9 @@ pub enum Command {
         id: JobId,
         /// The work.
         job: Box<Job>,
+        /// The folder with its data, where a caller on another machine has sent it; `None` where it is looked for here.
+        #[serde(default)]
+        data: Option<PathBuf>,
     },
     /// End a job. A training run that has completed an epoch is saved and done; anything else ends with [`JobEvent::Cancelled`]. A run that
     /// has taken no more than steps completes the one it is in and leaves a checkpoint, from which it can be resumed.
@@ -82,6 +85,22 @@ pub enum Command {
         request: u64,
         /// The candidates with their images.
         candidates: Vec<CandidateImage>,
+    },
+    /// From a caller on another machine: whether this bundle is here; answered with [`Event::Bundle`].
+    FindBundle(BundleId),
+    /// From there: the next part of a file of a bundle.
+    SendFile {
+        /// The bundle.
+        bundle: BundleId,
+        /// The part.
+        part: FilePart,
+    },
+    /// From there: the bundle was sent whole; answered with [`Event::Bundle`].
+    KeepBundle {
+        /// The bundle.
+        bundle: BundleId,
+        /// What it is for.
+        purpose: BundleUse,
     },
     /// Answer with [`Event::Pong`].
     Ping,
@@ -273,6 +292,20 @@ pub enum Event {
         request: u64,
         /// The digits, from left to right.
         digits: Result<Vec<DigitPrediction>, Problem>,
+    },
+    /// To a caller on another machine: where a bundle is, or why it could not be kept; `None` where it is missing.
+    Bundle {
+        /// The bundle.
+        bundle: BundleId,
+        /// Its folder.
+        folder: Result<Option<PathBuf>, String>,
+    },
+    /// To a caller on another machine: the next part of a file in a folder that the next event names.
+    File {
+        /// The folder, which is not there on the caller's machine.
+        folder: PathBuf,
+        /// The part.
+        part: FilePart,
     },
     /// Something that is no job's failed: a model that was to be used could not be loaded, or the engine panicked while idle.
     Failed(Problem),

@@ -418,7 +418,7 @@ impl FakeEngine {
 
     fn answer(&mut self, command: Command) {
         match command {
-            Command::Submit { id, job } => self.begin(id, *job),
+            Command::Submit { id, job, .. } => self.begin(id, *job),
             Command::Cancel(id) => self.cancel(id),
             Command::Pause(id) => self.hold(id, true),
             Command::Resume(id) => self.hold(id, false),

@@ -8,7 +8,7 @@ use inkling::records::{JobId, RunSummary};
 use inkling::run_config::RunConfig;
 
 pub fn submit(id: u64, job: Job) -> Command {
-    Command::Submit { id: JobId(id), job: Box::new(job) }
+    Command::Submit { id: JobId(id), job: Box::new(job), data: None }
 }
 
 pub fn train(id: u64, config: &RunConfig, from: Option<PathBuf>) -> Command {
@@ -17,7 +17,7 @@ pub fn train(id: u64, config: &RunConfig, from: Option<PathBuf>) -> Command {
 
 /// The job that a command submits.
 pub fn submitted(command: &Command) -> Option<(JobId, &Job)> {
-    if let Command::Submit { id, job } = command { Some((*id, job.as_ref())) } else { None }
+    if let Command::Submit { id, job, .. } = command { Some((*id, job.as_ref())) } else { None }
 }
 
 /// The configuration and the checkpoint of the training run that a command submits.

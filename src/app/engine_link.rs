@@ -37,19 +37,19 @@ pub(super) struct EngineLink {
 impl EngineLink {
     /// Starts an engine where it usually lives.
     pub fn start(deps: &AppDeps, settings: &Settings) -> Self {
-        Self::start_on(deps.host, deps.host, deps, settings)
+        Self::start_on(deps.host.clone(), deps.host.clone(), deps, settings)
     }
 
     fn start_on(host: EngineHost, usual_host: EngineHost, deps: &AppDeps, settings: &Settings) -> Self {
         let engine = engine_settings(deps, settings);
         let data_folders = engine.data_folders.clone();
-        let handle = (deps.connect)(host, engine, Arc::clone(&deps.wake));
+        let handle = (deps.connect)(host.clone(), engine, Arc::clone(&deps.wake));
         Self { handle, host, usual_host, alive: true, ending: false, responded: false, data_folders }
     }
 
     /// Where an engine lives when no device asks for something else.
-    pub const fn usual_host(&self) -> EngineHost {
-        self.usual_host
+    pub fn usual_host(&self) -> EngineHost {
+        self.usual_host.clone()
     }
 
     /// Where an engine lives that computes on this device.
@@ -137,7 +137,7 @@ impl App {
     }
 
     fn reconnect(&mut self) {
-        self.engine = EngineLink::start_on(self.engine.host, self.engine.usual_host, &self.deps, &self.settings);
+        self.engine = EngineLink::start_on(self.engine.host.clone(), self.engine.usual_host.clone(), &self.deps, &self.settings);
         self.forget_requests();
         self.reset_inference_device();
     }

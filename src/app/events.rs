@@ -133,7 +133,8 @@ impl App {
                     self.show_problem(&problem);
                 }
             }
-            Event::Pong => {}
+            // What files the engine has sent is taken in before.
+            Event::Pong | Event::Bundle { .. } | Event::File { .. } => {}
             Event::EngineExited(exit) => self.engine_exited(exit),
             Event::Restarted => self.engine_restarted(),
         }

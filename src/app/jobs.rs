@@ -108,7 +108,7 @@ impl App {
         }
         let running = RunningJob { id, job: job.clone(), progress: JobProgress::default(), rows: Vec::new(), cancelling: false };
         self.jobs.0.insert(id, running);
-        if !self.send(Command::Submit { id, job: Box::new(job) }) {
+        if !self.send(Command::Submit { id, job: Box::new(job), data: None }) {
             self.engine_disconnected();
         }
     }

@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::output::note;
 use crate::app::messages::Message;
 use crate::device::HAS_CUDA;
+use crate::engine::{SshHost, hardware_on, self_test_on};
 use crate::hardware::{Hardware, device_availability, device_support, probe_in_subprocess};
 use crate::problem::Problem;
 use crate::run_config::{ConfigProblem, DeviceChoice, Precision};
@@ -36,6 +37,28 @@ fn automatic(precision: Precision) -> DeviceChoice {
             note(&format!("Training on the CPU. {}", Message::from(&problem).what));
             DeviceChoice::Auto
         }
+    }
+}
+
+/// The same on another machine: its NVIDIA GPU must pass the self-test there.
+pub fn resolve_on(host: &SshHost, device: DeviceChoice, precision: Precision) -> Result<DeviceChoice, Failure> {
+    if !matches!(device, DeviceChoice::Auto | DeviceChoice::Cuda) {
+        return Ok(device);
+    }
+    let gpu = DeviceChoice::Cuda;
+    let hardware = hardware_on(host).map_err(Problem::from)?;
+    let usable = device_availability(gpu, &hardware).and_then(|()| {
+        note(&format!("Running the self-test of the GPU of {}.", host.name()));
+        self_test_on(host, gpu).map_err(|error| error.to_string())?.passed(precision)
+    });
+    match usable {
+        Ok(()) => Ok(gpu),
+        Err(_) if device == DeviceChoice::Auto && hardware.gpus.is_empty() => Ok(device),
+        Err(reason) if device == DeviceChoice::Auto => {
+            note(&format!("Training on the CPU of {}. {reason}", host.name()));
+            Ok(device)
+        }
+        Err(reason) => Err(Problem::from(ConfigProblem::DeviceUnavailable { device, reason }).into()),
     }
 }
 

@@ -49,6 +49,16 @@ impl Engine {
         runs: Option<RunsTarget>,
         weights: Option<WeightFormat>,
     ) -> Result<Self, Problem> {
+        Self::start_on(EngineHost::from_env().for_device(device), data_dir, runs, weights)
+    }
+
+    /// Starts one on this host.
+    pub fn start_on(
+        host: EngineHost,
+        data_dir: Option<PathBuf>,
+        runs: Option<RunsTarget>,
+        weights: Option<WeightFormat>,
+    ) -> Result<Self, Problem> {
         let paths = Paths::find();
         let data_folders = data_folders(data_dir.clone(), &paths)?;
         let settings = EngineSettings {
@@ -65,7 +75,7 @@ impl Engine {
         };
         // One pending wake-up is enough, because the receiver takes all events.
         let (wake, woken) = sync_channel(1);
-        let handle = EngineHandle::start(EngineHost::from_env().for_device(device), settings, move || {
+        let handle = EngineHandle::start(host, settings, move || {
             let _ = wake.try_send(());
         });
         Ok(Self { handle, woken })
@@ -85,7 +95,7 @@ impl Engine {
 
     fn follow(&self, job: Job, mut update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
         let id = JobId(1);
-        self.send(Command::Submit { id, job: Box::new(job) })?;
+        self.send(Command::Submit { id, job: Box::new(job), data: None })?;
         let mut asked = None;
         loop {
             let request = interrupt::requested();

@@ -78,8 +78,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Show the licences of all software built into Inkling
     Licences,
-    /// Run the engine on stdin/stdout (used by the GUI)
-    Engine,
+    /// Run the engine on standard input and output, for the window or another machine
+    Engine(serve::Arguments),
 }
 
 /// Parses the arguments and runs the subcommand, or opens the window.
@@ -120,7 +120,7 @@ pub fn main() -> ExitCode {
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Licences) => licences::run(),
-        Some(Command::Engine) => serve::run(),
+        Some(Command::Engine(arguments)) => serve::run(&arguments),
     };
     result.err().map_or(ExitCode::SUCCESS, Failure::report)
 }

@@ -10,15 +10,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::failure::Failure;
-use crate::engine::{Interrupter, ServeError, serve};
+use crate::engine::{CallerIs, Interrupter, ServeError, serve};
 use crate::system::signals::{Signal, listen};
 
+/// The options of `inkling engine`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The client is on another machine: files are sent both ways
+    #[arg(long)]
+    remote: bool,
+}
+
 /// Serves until the client disconnects.
-pub fn run() -> Result<(), Failure> {
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let caller = if arguments.remote { CallerIs::Elsewhere } else { CallerIs::Here };
     let (interrupter, ended) = (Interrupter::default(), Arc::new(AtomicU8::new(0)));
     listen_to_signals(&interrupter, &ended);
     let output = reserve_standard_output().map_err(ServeError::Pipe);
-    let served = output.and_then(|output| serve(io::stdin(), output, &interrupter));
+    let served = output.and_then(|output| serve(io::stdin(), output, caller, &interrupter));
     match ended.load(Ordering::Relaxed) {
         0 => served.map_err(|error| of_serving(&error)),
         status => Err(Failure::Terminated { sentence: None, status }),

@@ -130,10 +130,12 @@ impl<'c> CommandQueue<'c> {
                 let answers = self.doing(Activity::ClassifyAll(request), |queue| queue.recognizer.classify_all(&drawings));
                 self.events.send(Event::ClassifiedAll { request, answers });
             }
-            Command::Submit { id, ref job } => match self.doing(Activity::Job(id), |_| jobs::run_at_once(job)) {
+            Command::Submit { id, ref job, .. } => match self.doing(Activity::Job(id), |_| jobs::run_at_once(job)) {
                 Some(result) => self.events.send(Event::Job { id, event: result.into() }),
                 None => self.waiting.push_back(command),
             },
+            // Answered by whoever serves a caller on another machine, before they come here.
+            Command::FindBundle(_) | Command::SendFile { .. } | Command::KeepBundle { .. } => {}
             Command::Cancel(_) | Command::Pause(_) | Command::Resume(_) | Command::Save { .. } | Command::Shutdown | Command::Interrupt => {
                 self.waiting.push_back(command);
             }

@@ -6,13 +6,15 @@ use std::path::PathBuf;
 
 use crate::data::{self, DataError, DataSet, Fingerprint};
 use crate::progress::Progress;
-use crate::run_config::DataSpec;
+use crate::run_config::{DataSource, DataSpec};
 
 /// The built-in data set once it was written, and one other.
 #[derive(Default)]
 pub(super) struct DatasetCache {
     builtin: Option<LoadedSet>,
     other: Option<LoadedSet>,
+    /// The folder with the data of the current job, where its caller has sent it.
+    pub sent: Option<PathBuf>,
 }
 
 /// A data set in memory.
@@ -39,6 +41,8 @@ impl Deref for LoadedSet {
 impl DatasetCache {
     /// The data set, from the cache or from disk.
     pub fn get(&mut self, folders: &[PathBuf], spec: &DataSpec, progress: &mut dyn Progress) -> Result<&LoadedSet, DataError> {
+        let sent = self.sent.as_ref().map(|folder| DataSpec::single(DataSource::Path(folder.clone())));
+        let spec = sent.as_ref().unwrap_or(spec);
         // A folder's files may have changed since they were read; only the built-in set cannot.
         self.other = None;
         let slot = if *spec == DataSpec::builtin() { &mut self.builtin } else { &mut self.other };

@@ -2,18 +2,21 @@
 
 use super::child::HANG_TIMEOUT;
 use super::handle::{EngineHandle, EngineSettings};
+use super::remote::{self, RemoteHost};
 use crate::device::look_for_cuda_in;
 use crate::run_config::DeviceChoice;
 use crate::system::process;
 
 /// Where an engine lives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EngineHost {
     /// On a thread of this process.
     #[default]
     Thread,
     /// In a process of its own: if it crashes, in a driver for example, this process survives.
     Process,
+    /// On another machine.
+    Remote(RemoteHost),
 }
 
 impl EngineHost {
@@ -23,10 +26,19 @@ impl EngineHost {
         if process { Self::Process } else { Self::Thread }
     }
 
-    /// Where an engine lives that computes on this device, if others live here: a device that needs a driver gets a process of its own.
+    /// Where an engine lives that computes on this device, if others live here: a device of this machine that needs a driver gets a process of
+    /// its own.
     #[must_use]
-    pub fn for_device(self, device: DeviceChoice) -> Self {
-        if device == DeviceChoice::Cuda { Self::Process } else { self }
+    pub fn for_device(&self, device: DeviceChoice) -> Self {
+        match self {
+            Self::Thread if device == DeviceChoice::Cuda => Self::Process,
+            host => host.clone(),
+        }
+    }
+
+    /// The other machine that it is on, if it is on one.
+    pub const fn remote(&self) -> Option<&RemoteHost> {
+        if let Self::Remote(host) = self { Some(host) } else { None }
     }
 }
 
@@ -39,6 +51,7 @@ impl EngineHandle {
                 let program = look_for_cuda_in(settings.cuda_folder.as_deref(), process::this_program(&["engine"]));
                 Self::child(program, settings, HANG_TIMEOUT, wake)
             }
+            EngineHost::Remote(host) => remote::connect(&host, settings, wake),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The engine: one thread that owns every tensor, takes commands and gives events. It lives in this process or in a child; whoever holds its
-//! handle does not see which. Knows neither egui nor screens nor sentences.
+//! The engine: one thread that owns every tensor, takes commands and gives events. It lives in this process, in a child or on another
+//! machine; whoever holds its handle does not see which. Knows neither egui nor screens nor sentences.
 
 mod child;
 mod command_queue;
@@ -12,6 +12,7 @@ mod inference_device;
 mod jobs;
 mod places;
 mod recognizer;
+mod remote;
 mod server;
 mod supervisor;
 mod wire;
@@ -21,6 +22,7 @@ pub use devices::{Devices, ThisMachine};
 pub use event_sink::EventSink;
 pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget, this_machine};
 pub use host::EngineHost;
-pub use server::{Interrupter, ServeError, serve};
+pub use remote::{RemoteHost, SlurmTask, SshHost, hardware_on, self_test_on};
+pub use server::{CallerIs, Interrupter, ServeError, serve};
 pub use supervisor::{Activity, WorkerContext, supervise};
 pub use wire::{Handshake, read, recv_handshake, send_handshake, write};

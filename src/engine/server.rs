@@ -2,12 +2,14 @@
 
 use std::io::{self, Read, Write};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::handle::{EngineHandle, EngineSettings};
+use super::remote::{BundleStore, files_of};
 use super::wire::{self, Handshake};
-use crate::protocol::Command;
+use crate::protocol::{Command, Event};
+use crate::system::paths::Paths;
 
 /// Why a caller is not served.
 #[derive(Debug, thiserror::Error)]
@@ -39,23 +41,53 @@ impl Interrupter {
     }
 }
 
+/// Where the caller is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallerIs {
+    /// On this machine: both see the same files.
+    Here,
+    /// On another: files are sent both ways.
+    Elsewhere,
+}
+
 /// Serves until the caller shuts the engine down, or is gone: then a run in progress is interrupted and can be resumed.
-pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write, interrupter: &Interrupter) -> Result<(), ServeError> {
+pub fn serve(
+    mut input: impl Read + Send + 'static,
+    mut output: impl Write + Send + 'static,
+    caller: CallerIs,
+    interrupter: &Interrupter,
+) -> Result<(), ServeError> {
     let theirs = wire::recv_handshake(&mut input)?.ok_or(ServeError::NoCaller)?;
     let ours = Handshake::ours();
     wire::send_handshake(&mut output)?;
     if theirs != ours {
         return Err(ServeError::Version { ours: ours.program, theirs: theirs.program });
     }
-    let settings: EngineSettings = wire::read(&mut input)?.ok_or(ServeError::NoCaller)?;
+    let mut settings: EngineSettings = wire::read(&mut input)?.ok_or(ServeError::NoCaller)?;
+    let mut bundles = None;
+    if caller == CallerIs::Elsewhere {
+        let paths = Paths::find();
+        let store = BundleStore::open(&paths)?;
+        settings = store.settings(settings, &paths);
+        bundles = Some(store);
+    }
+    // Both threads below write whole frames.
+    let output = Arc::new(Mutex::new(output));
     let EngineHandle { commands, events, .. } = EngineHandle::spawn(settings, || {});
     interrupter.0.get_or_init(|| commands.clone());
+    // Dropped with this function: the folders of its runs go with it.
+    let bundles = Arc::new(Mutex::new(bundles));
+    let (answering, answers) = (Arc::clone(&bundles), Arc::clone(&output));
     std::thread::Builder::new().name("inkling-caller".to_owned()).spawn(move || {
         loop {
             match wire::read(&mut input) {
-                Ok(Some(command)) => {
-                    if commands.send(command).is_err() {
-                        return;
+                Ok(Some(mut command)) => {
+                    let answer = lock(&answering).as_mut().and_then(|bundles| bundles.answer(&mut command));
+                    match answer {
+                        // That the pipe is broken shows when the next event is written.
+                        Some(event) => drop(wire::write(&mut *lock(&answers), &event)),
+                        None if commands.send(command).is_err() => return,
+                        None => {}
                     }
                 }
                 Ok(None) => break tracing::info!("the caller is gone"),
@@ -70,7 +102,23 @@ pub fn serve(mut input: impl Read + Send + 'static, mut output: impl Write, inte
     let mut alive = true;
     // Also with nobody to hear it, the engine comes to its end by itself.
     while let Ok(event) = events.recv() {
-        alive = alive && wire::write(&mut output, &event).inspect_err(|error| tracing::info!(%error, "the caller is gone")).is_ok();
+        for event in with_files(event, caller) {
+            let written = || wire::write(&mut *lock(&output), &event).inspect_err(|error| tracing::info!(%error, "the caller is gone"));
+            alive = alive && written().is_ok();
+        }
     }
+    lock(&bundles).take();
     Ok(())
+}
+
+/// The event, after the files that go with it to a caller on another machine.
+fn with_files(event: Event, caller: CallerIs) -> Vec<Event> {
+    let files = if caller == CallerIs::Elsewhere { files_of(&event) } else { Ok(Vec::new()) };
+    // The caller misses the files, and says so.
+    let files = files.inspect_err(|error| tracing::error!(%error, "files cannot be sent")).unwrap_or_default();
+    files.into_iter().chain([event]).collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

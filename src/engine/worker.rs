@@ -27,7 +27,10 @@ pub(super) fn work(settings: &EngineSettings, checkpoint_thread: &CheckpointThre
     let mut workspace = Workspace { settings, checkpoint_thread, datasets: DatasetCache::default() };
     loop {
         match queue.wait() {
-            Command::Submit { id, job } => jobs::run(&mut workspace, &mut queue, id, &job),
+            Command::Submit { id, job, data } => {
+                workspace.datasets.sent = data;
+                jobs::run(&mut workspace, &mut queue, id, &job);
+            }
             Command::Shutdown | Command::Interrupt => return,
             // The job that was meant is over already.
             _ => {}

@@ -4,6 +4,7 @@
 mod annotation;
 mod batch_size_search;
 pub mod benchmark;
+mod bundle;
 mod calibration;
 mod comparison;
 mod evaluation;
@@ -20,6 +21,7 @@ pub use annotation::Annotation;
 pub use batch_size_search::{
     BatchSizeFinding, BatchSizeSpec, Reached, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, batch_size_configs, fastest_batch_size,
 };
+pub use bundle::{BundleId, BundleUse, FilePart};
 pub use calibration::{Calibration, RELIABILITY_BINS, ReliabilityBin};
 pub use comparison::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, PairedCounts};
 pub use evaluation::{DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, NotDigitsSpec, WriterScore};

@@ -20,8 +20,8 @@ mod step_table;
 mod store;
 mod titles;
 
-pub use checkpoint_file::read as read_checkpoint;
-pub use checkpoint_folder::CheckpointFolder;
+pub use checkpoint_file::{read as read_checkpoint, write as write_checkpoint};
+pub use checkpoint_folder::{CHECKPOINT, CheckpointFolder};
 pub use checkpoint_writer::{CheckpointThread, CheckpointWriter};
 pub use checkpoints::{Checkpoints, InterruptedRun};
 pub use error::RunError;

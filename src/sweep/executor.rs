@@ -14,6 +14,11 @@ pub trait Executor {
     /// Ends a trial. At once afterwards, another can be started in its place.
     fn stop(&mut self, trial: u32);
 
+    /// How many trials can train at the same time now; fewer than were asked for where machines cannot be reached. An error where none ever will.
+    fn capacity(&mut self) -> Result<u32, Problem> {
+        Ok(u32::MAX)
+    }
+
     /// The next event, waiting for it at most this long.
     fn next(&mut self, limit: Duration) -> Option<(u32, TrialEvent)>;
 }

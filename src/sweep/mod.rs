@@ -6,30 +6,33 @@
 
 mod asha;
 mod definition;
+mod engines;
 mod error;
 mod executor;
 mod file;
 mod importance;
 mod journal;
-mod local;
 mod run;
 mod sampler;
 mod setting;
+mod slot;
+mod slurm;
 mod space;
 mod store;
 mod trial;
 
 pub use asha::Asha;
 pub use definition::{AT_ONCE, Definition, MAX_TRIALS, NUMBER_OF_TRIALS, SECONDS, SamplerKind};
+pub use engines::{EngineExecutor, usual_at_once};
 pub use error::{DefinitionError, SweepError};
 pub use executor::{Executor, TrialEvent};
 pub use file::{DefinitionFile, seconds};
 pub use importance::importance;
 pub use journal::{Record, Sweep, Tested};
-pub use local::{LocalExecutor, usual_at_once};
 pub use run::{Ending, Observer, Status, run};
 pub use sampler::suggest;
 pub use setting::{Kind, Setting, Value};
+pub use slurm::SlurmArray;
 pub use space::{Dimension, Range, SettingRange};
 pub use store::{SweepCard, SweepEntry, SweepStore};
 pub use trial::{Outcome, Trial, TrialEpoch};

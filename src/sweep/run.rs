@@ -96,8 +96,17 @@ impl Session<'_> {
             if self.observer.report(&self.status()) == Err(Cancelled) {
                 return Ok(Ending::Interrupted);
             }
-            while self.running.len() < self.sweep.definition().at_once as usize && self.start_next()? {}
-            if self.running.is_empty() {
+            let capacity = match self.executor.capacity() {
+                Ok(capacity) => capacity.min(self.sweep.definition().at_once) as usize,
+                // Those that train go on; what is left can be resumed.
+                Err(problem) if self.running.is_empty() => return Err(problem.into()),
+                Err(_) => 0,
+            };
+            let mut more = true;
+            while more && self.running.len() < capacity {
+                more = self.start_next()?;
+            }
+            if self.running.is_empty() && (capacity > 0 || self.sweep.is_complete()) {
                 return Ok(Ending::Complete);
             }
             if let Some((trial, event)) = self.executor.next(POLL_INTERVAL)

@@ -29,6 +29,12 @@ pub fn this_program(arguments: &[&str]) -> Command {
     program
 }
 
+/// A word for a POSIX shell, which takes it as it stands.
+pub fn quoted_for_sh(word: &str) -> String {
+    let is_plain = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+=@:,".contains(&byte));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
 /// A child process that is watched.
 #[derive(Clone, Debug)]
 pub struct ChildProcess {
@@ -43,6 +49,8 @@ pub struct Exit {
     pub status: String,
     /// The last lines of its standard error; may be empty.
     pub stderr_tail: String,
+    /// True if its exit status is 0.
+    pub is_success: bool,
     /// True where it did not end by itself in time and was killed.
     pub timed_out: bool,
 }
@@ -106,6 +114,7 @@ impl ChildProcess {
         };
         let tail = lock(&self.stderr).take();
         Exit {
+            is_success: status.is_some_and(|status| status.success()),
             status: status.map_or_else(|| "no status".to_owned(), |status: ExitStatus| status.to_string()),
             // What a process that was killed has started itself may hold the pipe open for good.
             stderr_tail: tail.filter(|_| !timed_out).and_then(|thread| thread.join().ok()).unwrap_or_default(),

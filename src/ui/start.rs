@@ -16,7 +16,7 @@ use crate::device::look_for_cuda_in;
 use crate::engine::{EngineHandle, EngineHost};
 use crate::hardware::{Meter, probe_in_subprocess};
 use crate::self_test::check_in_subprocess;
-use crate::sweep::LocalExecutor;
+use crate::sweep::EngineExecutor;
 use crate::system::c_memory;
 use crate::system::paths::Paths;
 use crate::system::process;
@@ -74,7 +74,7 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::
                 sample_load: Arc::new(move |watched| meter.lock().unwrap_or_else(PoisonError::into_inner).sample(watched)),
                 host: EngineHost::from_env(),
                 connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
-                executor: Arc::new(|host, settings, at_once| Box::new(LocalExecutor::new(host, settings, at_once))),
+                executor: Arc::new(|host, settings, at_once| Box::new(EngineExecutor::of_host(host, settings, at_once))),
                 self_test: Arc::new(|device, folder| Ok(check_in_subprocess(device, folder)?)),
                 dialogs: Box::new(SystemDialogs),
                 desktop: Arc::new(SystemDesktop),

@@ -161,6 +161,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (EngineExit::Ended { status: status(), words: "a driver said something".to_owned() }, vec!["SIGKILL", "a driver said something"]),
         (EngineExit::Hung { seconds: 30 }, vec!["30 s"]),
         (EngineExit::Version { ours: "1.2.3".to_owned(), theirs: "1.2.4".to_owned() }, vec!["1.2.3", "1.2.4"]),
+        (EngineExit::Disconnected { machine: "gpu-box".to_owned(), reason: reason() }, vec!["gpu-box", "Permission denied"]),
         (EngineExit::Garbled { reason: reason() }, vec!["Permission denied"]),
     ];
     all.extend(exits.map(|(exit, words)| (exit.into(), words)));

@@ -279,7 +279,7 @@ fn measuring_shows_progress_and_can_be_broken_off() {
     assert_eq!(fraction(&app), Some(0.0), "not ours");
     app.apply(Action::CancelJob(app.jobs.evaluation().unwrap().id));
     let asked = engine.listen();
-    let [Command::Submit { id, ref job }, Command::Cancel(ended)] = asked[..] else { panic!("{asked:?}") };
+    let [Command::Submit { id, ref job, .. }, Command::Cancel(ended)] = asked[..] else { panic!("{asked:?}") };
     assert!(id == ended && matches!(**job, Job::Evaluate(_)));
     app.on_event(cancelled(id));
     assert!(app.jobs.evaluation().is_none() && app.results.is_none());

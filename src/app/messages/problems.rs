@@ -62,6 +62,10 @@ impl From<&Problem> for Message {
                 format!("The self-test could not be completed: {}", sentence(reason)),
                 "Run it again. If it keeps failing, the CPU, its memory or a driver may be faulty.",
             ),
+            Problem::NotSent { reason } => Self::new(
+                format!("The files could not be sent to the other machine: {}", sentence(reason)),
+                "Check that there is space on its disk, and try again.",
+            ),
             Problem::EngineExited(loss) => of_loss(loss),
             Problem::EngineGone => {
                 Self::new("Inkling's engine has stopped and could not be restarted.", "Saved models are safe. Restart Inkling.")
@@ -110,6 +114,13 @@ fn of_loss(loss: &EngineExit) -> Message {
         EngineExit::Version { ours, theirs } => Message::new(
             format!("The engine (Inkling {theirs}) and the window (Inkling {ours}) are different versions."),
             "Restart Inkling. It was probably updated while it was running.",
+        ),
+        EngineExit::Disconnected { machine, reason } => Message::new(
+            format!("The connection to {machine} failed: {}", sentence(reason)),
+            format!(
+                "Check that `ssh {machine} inkling --version` prints {} without asking for anything. An interrupted run can be resumed, there or here.",
+                concat!("“inkling ", env!("CARGO_PKG_VERSION"), "”")
+            ),
         ),
         EngineExit::Garbled { reason } => Message::new(format!("Inkling's engine sent an invalid message: {}", sentence(reason)), safe),
     }

@@ -1,6 +1,7 @@
 //! `inkling sweep`: searches for the settings with the highest validation accuracy.
 
 mod define;
+mod machines;
 mod report;
 mod watch;
 
@@ -13,10 +14,11 @@ use super::failure::Failure;
 use super::interrupt::{self, Request};
 use super::output::{Output, note};
 use super::train;
-use crate::engine::{EngineHost, EngineSettings, RunsTarget, this_machine};
+use crate::engine::{EngineSettings, RunsTarget, this_machine};
 use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
-use crate::sweep::{self, Ending, LocalExecutor, SamplerKind, Sweep, Tested};
+use crate::sweep::{self, Ending, SamplerKind, Sweep, Tested};
 use crate::system::paths::Paths;
+use machines::Machines;
 
 /// The options of `inkling sweep`.
 #[derive(Debug, clap::Args)]
@@ -63,7 +65,9 @@ pub struct Arguments {
     /// With asha, epochs that every trial trains [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     min_epochs: Option<u32>,
-    /// Trials that train at the same time [default: one per core, at most 4; on a GPU 1]
+    #[command(flatten)]
+    machines: Machines,
+    /// Trials that train at the same time [default: one per core, at most 4; on a GPU 1; with --hosts one per host]
     #[arg(long, value_name = "N")]
     at_once: Option<u32>,
     /// Resume a sweep: the latest, or the one in DIR; with a larger --trials or --time, it goes on longer
@@ -90,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             let folder = folder.clone().map_or_else(|| Sweep::newest(&paths.sweeps), Ok).map_err(Failure::of_sweep)?;
             let mut sweep = Sweep::open(&folder).map_err(Failure::of_sweep)?;
             let seconds = arguments.time.as_deref().map(sweep::seconds).transpose().map_err(|error| Failure::of_sweep(error.into()))?;
-            sweep.extend(arguments.trials, seconds, arguments.at_once).map_err(Failure::of_sweep)?;
+            sweep.extend(arguments.trials, seconds, arguments.machines.at_once(arguments.at_once)).map_err(Failure::of_sweep)?;
             sweep
         }
     };
@@ -108,7 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         reports_learning: false,
         devices: this_machine(),
     };
-    let mut executor = LocalExecutor::new(EngineHost::from_env(), settings, definition.at_once);
+    let mut executor = arguments.machines.executor(definition, settings)?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
     report::began(&sweep, &mut output)?;
@@ -132,7 +136,9 @@ fn begin(arguments: &Arguments, paths: &Paths) -> Result<Sweep, Failure> {
     if !problems.is_empty() {
         return Err(define::failure(&problems));
     }
-    definition.base.device = devices::resolve(definition.base.device, definition.base.precision)?;
+    if arguments.machines.is_here() {
+        definition.base.device = devices::resolve(definition.base.device, definition.base.precision)?;
+    }
     if arguments.out.is_none() {
         return Sweep::create_in(&paths.sweeps, definition).map_err(Failure::of_sweep);
     }

@@ -18,7 +18,7 @@ use super::failure::Failure;
 use super::interrupt;
 use super::output::Output;
 use super::settings::Settings;
-use crate::engine::RunsTarget;
+use crate::engine::{EngineHost, RemoteHost, RunsTarget, SshHost};
 use crate::records::RunSummary;
 use crate::run_config::{RunConfig, WeightFormat};
 use crate::runs::{Checkpoints, InterruptedRun, Store, missing_repetitions, reproduced_config};
@@ -59,6 +59,9 @@ pub struct Arguments {
     /// Train N runs, each with the next seed, and report their mean accuracy with its 95 % interval
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with_all = ["resume", "out"])]
     repeat: Option<u32>,
+    /// Train on another machine by SSH: a host as in your SSH configuration, or HOST:/path/to/inkling; the run is saved here
+    #[arg(long, value_name = "HOST")]
+    host: Option<SshHost>,
     #[arg(long, value_name = "DIR", help = "Folder for TensorBoard: the curves are written to a new folder in it during the run")]
     tensorboard: Option<PathBuf>,
     /// Print one JSON object per line to standard output
@@ -88,9 +91,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(folder) = &arguments.tensorboard {
         tensorboard::check(folder)?;
     }
-    let config = RunConfig { device: devices::resolve(config.device, config.precision)?, ..config };
-    let engine = Engine::start_for(
-        config.device,
+    let device = match &arguments.host {
+        None => devices::resolve(config.device, config.precision)?,
+        Some(host) => devices::resolve_on(host, config.device, config.precision)?,
+    };
+    let config = RunConfig { device, ..config };
+    let engine = Engine::start_on(
+        arguments.host.map_or_else(EngineHost::from_env, |host| EngineHost::Remote(RemoteHost::Ssh(host))).for_device(config.device),
         arguments.settings.data_dir,
         arguments.out.map(|folder| RunsTarget::Folder { folder, replace: arguments.force }),
         arguments.weights,

@@ -1,0 +1,74 @@
+//! The options that say where trials train.
+
+use std::path::PathBuf;
+
+use crate::cli::failure::Failure;
+use crate::engine::{EngineHost, EngineSettings, RemoteHost, SshHost};
+use crate::sweep::{Definition, EngineExecutor, SlurmArray};
+
+/// Tasks of a job array where nobody says.
+const TASKS: u32 = 4;
+
+/// Where trials train.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ExecutorKind {
+    /// On this machine.
+    Local,
+    /// On machines that are reached through OpenSSH.
+    Ssh,
+    /// In the tasks of a Slurm job array.
+    Slurm,
+}
+
+/// The options.
+#[derive(Debug, clap::Args)]
+pub struct Machines {
+    /// Where trials train: on this machine, on others by SSH, or in a Slurm job array [default: local; with --hosts ssh]
+    #[arg(long, value_name = "NAME", ignore_case = true)]
+    executor: Option<ExecutorKind>,
+    /// SSH hosts, as in your SSH configuration, that train one trial at a time each: HOST or HOST:/path/to/inkling, separated by commas
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
+    hosts: Vec<SshHost>,
+    /// Option for sbatch, such as --slurm=--partition=gpu; may be repeated
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    slurm: Vec<String>,
+}
+
+impl Machines {
+    fn kind(&self) -> ExecutorKind {
+        self.executor.unwrap_or(if self.hosts.is_empty() { ExecutorKind::Local } else { ExecutorKind::Ssh })
+    }
+
+    /// True where trials train on this machine.
+    pub fn is_here(&self) -> bool {
+        self.kind() == ExecutorKind::Local
+    }
+
+    /// The trials at once: those that were asked for, or as many as there are places.
+    pub fn at_once(&self, asked: Option<u32>) -> Option<u32> {
+        asked.or(match self.kind() {
+            ExecutorKind::Local => None,
+            ExecutorKind::Ssh => Some(self.hosts.len() as u32),
+            ExecutorKind::Slurm => Some(TASKS),
+        })
+    }
+
+    /// What trains them.
+    pub fn executor(&self, definition: &Definition, settings: EngineSettings) -> Result<EngineExecutor, Failure> {
+        let usage = |sentence: &str| Err(Failure::Usage(sentence.to_owned()));
+        match self.kind() {
+            ExecutorKind::Local if !self.hosts.is_empty() => {
+                usage("--hosts and --executor local contradict each other. Leave one of them out.")
+            }
+            ExecutorKind::Local => Ok(EngineExecutor::local(EngineHost::from_env(), settings, definition.at_once)),
+            ExecutorKind::Ssh if self.hosts.is_empty() => usage("--executor ssh needs hosts: --hosts HOST,HOST"),
+            ExecutorKind::Ssh => Ok(EngineExecutor::on_hosts(self.hosts.iter().cloned().map(RemoteHost::Ssh), settings)),
+            ExecutorKind::Slurm => {
+                // The nodes see the same files, as is usual.
+                let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("inkling"));
+                let array = SlurmArray::submit(&program, definition.at_once, definition.base.threads, &self.slurm)?;
+                Ok(EngineExecutor::in_array(array, settings))
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A bundle in memory: files on their way to another machine.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::data::{DataError, export_set, load};
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::protocol::Command;
+use crate::records::{BundleId, BundleUse, FilePart};
+use crate::run_config::{DataSpec, SetFormat};
+use crate::runs::{CHECKPOINT, write_checkpoint};
+use crate::system::files::read_limited;
+use crate::train::Checkpoint;
+
+/// A file is sent in pieces of this size, so that other commands and events get through between them.
+pub const PART_BYTES: usize = 1 << 20;
+/// A bundle in which more is claimed to be is not accepted: four IDX files of a million images.
+pub const MAX_BYTES: u64 = 2 << 30;
+
+/// Files, sorted by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bundle {
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl Bundle {
+    /// One file under this name.
+    pub fn of_file(path: &Path, name: &str) -> io::Result<Self> {
+        Ok(Self { files: vec![(name.to_owned(), read_limited(path, MAX_BYTES)?)] })
+    }
+
+    /// The checkpoint of a run, as its folder has it.
+    pub fn of_checkpoint(checkpoint: &Checkpoint) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        write_checkpoint(&mut bytes, checkpoint)?;
+        Ok(Self { files: vec![(CHECKPOINT.to_owned(), bytes)] })
+    }
+
+    /// The regular files in a folder.
+    fn of_folder(folder: &Path) -> io::Result<Self> {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            let name = entry.file_name().into_string().map_err(|_| io::Error::other("a file has a name that is not UTF-8"))?;
+            files.push((name, read_limited(&entry.path(), MAX_BYTES)?));
+        }
+        files.sort();
+        Ok(Self { files })
+    }
+
+    /// The images of a data set that is on this machine, as IDX files.
+    pub fn of_data(data: &DataSpec, folders: &[PathBuf], progress: &mut dyn Progress) -> Result<Self, Problem> {
+        let set = load(data, folders, progress)?;
+        let folder = tempfile::tempdir().map_err(|error| unreadable(&std::env::temp_dir(), &error))?;
+        let files = folder.path().join("data");
+        export_set(&set, SetFormat::Idx, &files, false, &[], progress)
+            .map_err(|error| DataError::Unreadable { path: files.clone(), reason: error.to_string() })?;
+        Ok(Self::of_folder(&files).map_err(|error| unreadable(&files, &error))?)
+    }
+
+    /// Its name.
+    pub fn id(&self) -> BundleId {
+        let mut hash = BundleHash::default();
+        self.files.iter().for_each(|(name, bytes)| hash.file(name, bytes));
+        hash.id()
+    }
+
+    /// The commands that send it.
+    pub fn commands(&self, id: &BundleId, purpose: BundleUse) -> Vec<Command> {
+        let part = |name: &String, bytes: &[u8]| Command::SendFile {
+            bundle: id.clone(),
+            part: FilePart { name: name.clone(), bytes: bytes.to_vec() },
+        };
+        let parts = |(name, bytes): &(String, Vec<u8>)| {
+            // An empty file is a file too.
+            let pieces = bytes.chunks(PART_BYTES).chain(bytes.is_empty().then_some(&[][..]));
+            pieces.map(|piece| part(name, piece)).collect::<Vec<_>>()
+        };
+        self.files.iter().flat_map(parts).chain([Command::KeepBundle { bundle: id.clone(), purpose }]).collect()
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> DataError {
+    DataError::Unreadable { path: path.to_owned(), reason: error.to_string() }
+}
+
+/// The digest of files that come one after the other, sorted by name.
+#[derive(Clone, Debug, Default)]
+pub struct BundleHash(Sha256);
+
+impl BundleHash {
+    /// Takes in a file.
+    pub fn file(&mut self, name: &str, bytes: &[u8]) {
+        self.0.update((name.len() as u64).to_le_bytes());
+        self.0.update(name.as_bytes());
+        self.0.update((bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+    }
+
+    /// The name of a bundle with these files and no others.
+    pub fn id(self) -> BundleId {
+        BundleId(self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}

@@ -1,0 +1,276 @@
+//! The caller's end of an engine on another machine: passes commands and events on, and turns the paths in them into those of the other side.
+//!
+//! One thread does it all, from one inbox. What trains, measures speed or recognises drawings is computed there; what reads or writes models
+//! of this machine (evaluation, fine-tuning, exports, imports) is done here, by an engine of this process.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::Builder;
+use std::time::Duration;
+
+use super::host::RemoteHost;
+use super::received::{ReceivedFiles, RemoteRun, Unsaved};
+use super::uploads::SentData;
+use crate::engine::child::HANG_TIMEOUT;
+use crate::engine::event_sink::EventSink;
+use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, no_thread};
+use crate::problem::{EngineExit, Problem};
+use crate::protocol::{Command, Event, Job, JobEvent};
+use crate::records::{JobId, ModelRef};
+
+/// How long to wait before it is tried again to save a run that could not be.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+
+/// What comes in.
+pub(super) enum Input {
+    /// From whoever holds the handle.
+    Command(Command),
+    /// The handle was dropped.
+    CallerGone,
+    /// From the other machine.
+    Remote(Event),
+    /// The connection has ended.
+    RemoteGone,
+    /// From the engine of this process.
+    Here(Event),
+}
+
+/// Everything about one connection.
+pub(super) struct Caller {
+    pub settings: EngineSettings,
+    pub events: EventSink,
+    pub remote: Sender<Command>,
+    here: Option<Sender<Command>>,
+    inbox: Receiver<Input>,
+    to_inbox: Sender<Input>,
+    /// Commands that came while files were sent.
+    waiting: VecDeque<Command>,
+    host: RemoteHost,
+    pub sent: Option<SentData>,
+    /// Models that are there, and where the same are here.
+    pub models: BTreeMap<PathBuf, PathBuf>,
+    pub received: ReceivedFiles,
+    /// The run in progress.
+    pub run: Option<RemoteRun>,
+    /// A run that has ended and could not be saved yet.
+    pub unsaved: Option<Unsaved>,
+    is_connected: bool,
+}
+
+/// Starts the program that reaches the machine, and an engine there. Where that fails, [`Event::EngineExited`] is the last event.
+pub fn connect(host: &RemoteHost, settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> EngineHandle {
+    let (handle, EngineSide { commands, events }) = EngineHandle::pair(wake);
+    let not_started = events.fork();
+    let (to_inbox, inbox) = channel();
+    let EngineHandle { commands: remote, events: from_remote, .. } =
+        EngineHandle::child(host.program(), settings.clone(), HANG_TIMEOUT, || {});
+    let caller = Caller {
+        settings,
+        events,
+        remote,
+        here: None,
+        inbox,
+        to_inbox: to_inbox.clone(),
+        waiting: VecDeque::new(),
+        host: host.clone(),
+        sent: None,
+        models: BTreeMap::new(),
+        received: ReceivedFiles::default(),
+        run: None,
+        unsaved: None,
+        is_connected: true,
+    };
+    let started = forward(commands, to_inbox.clone(), Input::Command, Input::CallerGone)
+        .and_then(|()| forward(from_remote, to_inbox, Input::Remote, Input::RemoteGone))
+        .and_then(|()| Builder::new().name("inkling-remote".to_owned()).spawn(move || caller.run()));
+    if let Err(error) = started {
+        not_started.send(no_thread(&error));
+    }
+    handle
+}
+
+/// Puts everything that comes from a channel into the inbox, and at its end `last`.
+fn forward<T: Send + 'static>(
+    from: Receiver<T>,
+    inbox: Sender<Input>,
+    input: impl Fn(T) -> Input + Send + 'static,
+    last: Input,
+) -> std::io::Result<()> {
+    let pass = move || {
+        // Without an inbox nobody is interested any more.
+        from.into_iter().map(input).chain([last]).try_for_each(|input| inbox.send(input)).unwrap_or_default();
+    };
+    Builder::new().name("inkling-remote-inbox".to_owned()).spawn(pass).map(drop)
+}
+
+impl Caller {
+    fn run(mut self) {
+        while self.is_connected {
+            if let Some(command) = self.waiting.pop_front() {
+                self.on_command(command);
+                continue;
+            }
+            let limit = if self.unsaved.is_some() { RETRY_AFTER } else { Duration::MAX };
+            match self.inbox.recv_timeout(limit) {
+                Ok(Input::Command(command)) => self.on_command(command),
+                Ok(input) => self.on_input(input),
+                Err(RecvTimeoutError::Timeout) => self.save_again(None),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Takes in what is no command.
+    fn on_input(&mut self, input: Input) {
+        match input {
+            Input::Command(command) => self.waiting.push_back(command),
+            // A caller that vanishes interrupts the run.
+            Input::CallerGone => self.waiting.push_back(Command::Interrupt),
+            Input::Remote(event) => self.on_event(event),
+            Input::RemoteGone => self.is_connected = false,
+            // Which model is in use, and where, the other engine says.
+            Input::Here(event @ Event::Job { .. }) => self.events.send(event),
+            Input::Here(_) => {}
+        }
+    }
+
+    /// The next answer about a bundle, taking in meanwhile whatever else comes. An error where the connection ends, or is to end.
+    pub fn next_bundle_answer(&mut self, job: Option<JobId>) -> Result<Result<Option<PathBuf>, String>, Problem> {
+        loop {
+            match self.inbox.recv() {
+                Ok(Input::Remote(Event::Bundle { folder, .. })) => return Ok(folder),
+                Ok(Input::Command(Command::Cancel(id))) if Some(id) == job => return Err(Problem::Cancelled(crate::progress::Cancelled)),
+                Ok(input @ (Input::CallerGone | Input::Command(Command::Interrupt | Command::Shutdown))) => {
+                    self.on_input(input);
+                    return Err(Problem::Interrupted { checkpoint: None });
+                }
+                Ok(input) => self.on_input(input),
+                Err(_) => return Err(Problem::EngineGone),
+            }
+            if !self.is_connected {
+                return Err(Problem::EngineGone);
+            }
+        }
+    }
+
+    fn on_command(&mut self, command: Command) {
+        match command {
+            Command::Submit { id, job, .. } => self.submit(id, *job),
+            Command::UseModel(ModelRef::File(path)) => match self.send_model(None, &path) {
+                Ok(there) => self.tell(Command::UseModel(ModelRef::File(there))),
+                Err(problem) => self.events.send(Event::Failed(problem)),
+            },
+            // Which devices there are here means nothing there.
+            Command::ChooseInferenceDevice { choice, .. } => self.tell(Command::ChooseInferenceDevice { choice, usable: Vec::new() }),
+            Command::Save { folder, .. } if self.unsaved.is_some() => self.save_again(folder),
+            Command::Save { run, .. } => self.tell(Command::Save { run, folder: None }),
+            Command::Cancel(id) => {
+                self.give_up_saving(Some(id));
+                self.tell_both(&Command::Cancel(id));
+            }
+            command @ (Command::Interrupt | Command::Shutdown) => {
+                self.give_up_saving(None);
+                self.tell_both(&command);
+            }
+            command => self.tell(command),
+        }
+    }
+
+    fn submit(&mut self, id: JobId, job: Job) {
+        match job {
+            Job::Evaluate(_) | Job::FineTune(_) | Job::CompareModels(_) | Job::Export { .. } | Job::Import(_) => self.submit_here(id, job),
+            job => {
+                let submitted = self.with_files(id, job);
+                if let Err(problem) = submitted {
+                    self.run = None;
+                    let event = if let Problem::Cancelled(_) = problem { JobEvent::Cancelled } else { JobEvent::Failed(problem) };
+                    self.events.send(Event::Job { id, event });
+                }
+            }
+        }
+    }
+
+    fn submit_here(&mut self, id: JobId, job: Job) {
+        if self.here.is_none() {
+            let EngineHandle { commands, events, .. } = EngineHandle::spawn(self.settings.clone(), || {});
+            if let Err(error) = forward(events, self.to_inbox.clone(), Input::Here, Input::Here(Event::Pong)) {
+                return self.events.send(no_thread(&error));
+            }
+            self.here = Some(commands);
+        }
+        let command = Command::Submit { id, job: Box::new(job), data: None };
+        if self.here.as_ref().is_none_or(|here| here.send(command).is_err()) {
+            self.here = None;
+            self.events.send(Event::Job { id, event: JobEvent::Failed(Problem::EngineGone) });
+        }
+    }
+
+    /// Sends a command to the other machine. Where the connection is lost, that is the last event.
+    pub fn tell(&self, command: Command) {
+        let _ = self.remote.send(command);
+    }
+
+    fn tell_both(&self, command: &Command) {
+        self.here.iter().for_each(|here| drop(here.send(command.clone())));
+        self.tell(command.clone());
+    }
+
+    fn on_event(&mut self, event: Event) {
+        match event {
+            Event::File { folder, part } => self.received.take(folder, part),
+            Event::Bundle { .. } => {}
+            Event::Started { run, plan, before, curve, position, folder } => {
+                let folder = self.run.as_ref().map_or(folder, |run| run.folder.path().to_owned());
+                self.events.send(Event::Started { run, plan, before, curve, position, folder });
+            }
+            Event::Checkpoint { run, folder, position, kept } => {
+                let kept = kept.and_then(|()| self.keep_checkpoint(&folder));
+                let folder = self.run.as_ref().map_or(folder, |run| run.folder.path().to_owned());
+                self.events.send(Event::Checkpoint { run, folder, position, kept });
+            }
+            Event::Job { id, event } => self.on_job_event(id, event),
+            Event::ModelInUse(mut model) => {
+                self.locate(&mut model.reference);
+                self.events.send(Event::ModelInUse(model));
+            }
+            Event::InferenceDevice(mut comparison) => {
+                self.locate(&mut comparison.model);
+                self.events.send(Event::InferenceDevice(comparison));
+            }
+            Event::EngineExited(exit) => {
+                // Whoever hears of it may resume the run.
+                self.run = None;
+                self.is_connected = false;
+                let exit = EngineExit::Disconnected { machine: self.host.name().to_owned(), reason: reason(exit) };
+                self.events.send(Event::EngineExited(exit));
+            }
+            event => self.events.send(event),
+        }
+    }
+
+    /// Names the file of a model as it is called here.
+    fn locate(&self, reference: &mut ModelRef) {
+        if let ModelRef::File(path) = reference
+            && let Some(here) = self.models.get(path)
+        {
+            here.clone_into(path);
+        }
+    }
+}
+
+/// What is wrong, in words.
+fn reason(exit: EngineExit) -> String {
+    match exit {
+        EngineExit::NotStarted { reason } | EngineExit::Garbled { reason } | EngineExit::Disconnected { reason, .. } => reason,
+        EngineExit::Ended { status, words } => {
+            if words.is_empty() {
+                status
+            } else {
+                words
+            }
+        }
+        EngineExit::Hung { seconds } => format!("there was no answer for {seconds} s"),
+        EngineExit::Version { ours, theirs } => format!("Inkling {theirs} is installed there, and this is Inkling {ours}"),
+    }
+}

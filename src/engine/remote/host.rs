@@ -1,0 +1,106 @@
+//! Other machines, and the programs that reach them.
+
+use std::fmt::{Display, Formatter};
+use std::process::Command;
+use std::str::FromStr;
+
+use crate::system::process::quoted_for_sh;
+
+/// The program where none is named.
+const INKLING: &str = "inkling";
+
+/// How an engine on another machine is reached.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RemoteHost {
+    /// Through OpenSSH.
+    Ssh(SshHost),
+    /// As a task of a Slurm job that runs already.
+    Slurm(SlurmTask),
+}
+
+/// A host of the person's SSH configuration, and the program there: `gpu-box`, `anna@10.0.0.7`, `gpu-box:/opt/inkling/inkling`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SshHost {
+    host: String,
+    program: String,
+}
+
+/// A step of a Slurm job that runs `inkling engine --remote`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SlurmTask {
+    /// The job's number; of a job array, the task's own.
+    pub job: u64,
+    /// What the machine is called, for messages.
+    pub name: String,
+}
+
+/// A name that `ssh` would not take for a host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{given:?} is not the name of an SSH host")]
+pub struct NotAHost {
+    /// It.
+    pub given: String,
+}
+
+impl FromStr for SshHost {
+    type Err = NotAHost;
+
+    fn from_str(text: &str) -> Result<Self, NotAHost> {
+        let text = text.trim();
+        let (host, program) = text.find(":/").map_or((text, INKLING), |at| (&text[..at], &text[at + 1..]));
+        // What begins with a dash would be an option of ssh.
+        let is_host = !host.is_empty() && !host.starts_with('-') && !host.contains(|c: char| c.is_whitespace() || c.is_control());
+        if is_host && !program.contains(char::is_control) {
+            Ok(Self { host: host.to_owned(), program: program.to_owned() })
+        } else {
+            Err(NotAHost { given: text.to_owned() })
+        }
+    }
+}
+
+/// As it is typed.
+impl Display for SshHost {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.host)?;
+        if self.program == INKLING { Ok(()) } else { write!(f, ":{}", self.program) }
+    }
+}
+
+impl SshHost {
+    /// Runs Inkling there with these arguments. OpenSSH asks for nothing: whoever uses a host has a key, an agent or a connection that is
+    /// shared (`ControlMaster`).
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut ssh = Command::new("ssh");
+        let options = ["BatchMode=yes", "Compression=yes", "ServerAliveInterval=5", "ServerAliveCountMax=3", "ConnectTimeout=20"];
+        ssh.arg("-T").args(options.iter().flat_map(|option| ["-o", option])).arg("--").arg(&self.host);
+        ssh.arg(format!("exec {} {}", quoted_for_sh(&self.program), arguments.join(" ")));
+        ssh
+    }
+
+    /// The host, as messages name it.
+    pub fn name(&self) -> &str {
+        &self.host
+    }
+}
+
+impl RemoteHost {
+    /// The program whose standard input and output lead to an engine there.
+    pub(super) fn program(&self) -> Command {
+        match self {
+            Self::Ssh(host) => host.command(&["engine", "--remote"]),
+            Self::Slurm(task) => {
+                let mut attach = Command::new("sattach");
+                attach.args(["--quiet", &format!("{}.0", task.job)]);
+                attach
+            }
+        }
+    }
+
+    /// What messages call the machine.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Ssh(host) => host.name(),
+            Self::Slurm(task) => &task.name,
+        }
+    }
+}

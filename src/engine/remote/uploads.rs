@@ -1,0 +1,154 @@
+//! What a command needs on the other machine, and sending it there.
+
+use std::path::{Path, PathBuf};
+
+use super::bundle::Bundle;
+use super::caller::Caller;
+use super::received::RemoteRun;
+use crate::data::DataError;
+use crate::engine::places::{places, target};
+use crate::problem::Problem;
+use crate::protocol::{Command, Event, Job, JobEvent, JobProgress};
+use crate::records::{BundleUse, JobId};
+use crate::run_config::{DataSpec, RunConfig};
+use crate::runs::Checkpoints;
+use crate::train::RunPlaces;
+
+/// The name of a model's file in its bundle.
+const MODEL: &str = "model.safetensors";
+
+/// The share of a job's preparation that reading the data takes; sending it takes the rest.
+const READING: f32 = 0.3;
+
+/// Data that is on the other machine.
+pub struct SentData {
+    data: DataSpec,
+    folders: Vec<PathBuf>,
+    /// Where it is there.
+    folder: PathBuf,
+}
+
+impl Caller {
+    /// Sends the files that a job needs, and then the job.
+    pub fn with_files(&mut self, id: JobId, job: Job) -> Result<(), Problem> {
+        let mut data = None;
+        let job = match job {
+            Job::Train { config, from } => {
+                let (config, from, sent) = self.prepare_run(id, config, from)?;
+                data = sent;
+                Job::Train { config, from }
+            }
+            Job::Trial(config) => {
+                // The data of a sweep's trials is looked at once.
+                let known = self.sent.as_ref().filter(|sent| sent.data == config.data && sent.folders == self.settings.data_folders);
+                data = match known {
+                    Some(sent) => Some(sent.folder.clone()),
+                    None => self.send_data(id, &config.data, &self.settings.data_folders.clone())?,
+                };
+                Job::Trial(self.with_initial_weights(id, config)?)
+            }
+            Job::FindLearningRate(config) => {
+                data = self.send_data(id, &config.data, &self.settings.data_folders.clone())?;
+                Job::FindLearningRate(self.with_initial_weights(id, config)?)
+            }
+            Job::FindBatchSize(mut spec) => {
+                data = self.send_data(id, &spec.config.data, &self.settings.data_folders.clone())?;
+                spec.config = self.with_initial_weights(id, spec.config)?;
+                Job::FindBatchSize(spec)
+            }
+            job => job,
+        };
+        self.tell(Command::Submit { id, job: Box::new(job), data });
+        Ok(())
+    }
+
+    /// The settings, the checkpoint and the data of a run as they are called there.
+    fn prepare_run(
+        &mut self,
+        id: JobId,
+        config: RunConfig,
+        from: Option<PathBuf>,
+    ) -> Result<(RunConfig, Option<PathBuf>, Option<PathBuf>), Problem> {
+        if self.run.is_some() || self.unsaved.is_some() {
+            return Err(Problem::Busy);
+        }
+        let resumed = from.as_deref().map(Checkpoints::resume).transpose()?;
+        let before = resumed.as_ref().and_then(|(_, checkpoint)| checkpoint.card.origin.as_ref()).map(|origin| &origin.places);
+        let places = places(&self.settings, before);
+        let target = target(&self.settings, &places);
+        RemoteRun::check(&target)?;
+        let data = self.send_data(id, &config.data.located(&places.working_folder), &places.data_folders)?;
+        let there = self.with_initial_weights(id, config.clone())?;
+        let (folder, from) = match resumed {
+            None => (Checkpoints::new(&self.settings.checkpoints).begin(), None),
+            Some((folder, mut checkpoint)) => {
+                checkpoint.card.config = there.clone();
+                if let Some(origin) = &mut checkpoint.card.origin {
+                    // No folder of this machine means anything there.
+                    origin.places = RunPlaces { out: None, replace: false, data_folders: Vec::new(), ..places.clone() };
+                }
+                let bundle = Bundle::of_checkpoint(&checkpoint).map_err(|error| Problem::NotResumable { reason: error.to_string() })?;
+                let from = self.send_bundle(Some(id), &bundle, BundleUse::Change)?;
+                (folder, Some(from))
+            }
+        };
+        self.run = Some(RemoteRun { id, config, places, target, folder });
+        Ok((there, from, data))
+    }
+
+    fn with_initial_weights(&mut self, id: JobId, config: RunConfig) -> Result<RunConfig, Problem> {
+        let initial_weights = config.initial_weights.as_deref().map(|path| self.send_model(Some(id), path)).transpose()?;
+        Ok(RunConfig { initial_weights, ..config })
+    }
+
+    /// Sends a model's file where it is missing: its path there.
+    pub fn send_model(&mut self, job: Option<JobId>, path: &Path) -> Result<PathBuf, Problem> {
+        let bundle = Bundle::of_file(path, MODEL)
+            .map_err(|error| Problem::Data(DataError::Unreadable { path: path.to_owned(), reason: error.to_string() }))?;
+        let there = self.send_bundle(job, &bundle, BundleUse::Keep)?.join(MODEL);
+        self.models.insert(there.clone(), path.to_owned());
+        Ok(there)
+    }
+
+    /// Sends a data set where it is missing: its folder there; `None` where every machine has it.
+    fn send_data(&mut self, id: JobId, data: &DataSpec, folders: &[PathBuf]) -> Result<Option<PathBuf>, Problem> {
+        if *data == DataSpec::builtin() {
+            return Ok(None);
+        }
+        let events = self.events.fork();
+        let bundle = Bundle::of_data(data, folders, &mut |fraction: f32| {
+            events.send(progress(id, fraction * READING));
+            Ok(())
+        })?;
+        let folder = self.send_bundle(Some(id), &bundle, BundleUse::Keep)?;
+        self.sent = Some(SentData { data: data.clone(), folders: folders.to_owned(), folder: folder.clone() });
+        Ok(Some(folder))
+    }
+
+    /// Sends a bundle where it is missing: its folder there.
+    fn send_bundle(&mut self, job: Option<JobId>, bundle: &Bundle, purpose: BundleUse) -> Result<PathBuf, Problem> {
+        let id = bundle.id();
+        if purpose == BundleUse::Keep {
+            self.tell(Command::FindBundle(id.clone()));
+            if let Ok(Some(folder)) = self.next_bundle_answer(job)? {
+                return Ok(folder);
+            }
+        }
+        let commands = bundle.commands(&id, purpose);
+        let total = commands.len() as f32;
+        commands.into_iter().for_each(|command| self.tell(command));
+        // Each part is answered, and at last the folder.
+        for part in 1.. {
+            match self.next_bundle_answer(job)? {
+                Ok(Some(folder)) => return Ok(folder),
+                Ok(None) => job.iter().for_each(|&job| self.events.send(progress(job, READING + (1.0 - READING) * part as f32 / total))),
+                Err(reason) => return Err(Problem::NotSent { reason }),
+            }
+        }
+        Err(Problem::EngineGone)
+    }
+}
+
+fn progress(id: JobId, fraction: f32) -> Event {
+    Event::Job { id, event: JobEvent::Progress(JobProgress { fraction, ..JobProgress::default() }) }
+}

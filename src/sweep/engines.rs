@@ -1,0 +1,126 @@
+//! Trials in engines: those of this machine, with its threads divided among them, or on other machines, one each.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+
+use super::executor::{Executor, TrialEvent};
+use super::slot::Slot;
+use super::slurm::SlurmArray;
+use crate::engine::{EngineHost, EngineSettings, RemoteHost};
+use crate::hardware::usable_cores;
+use crate::problem::Problem;
+use crate::protocol::{Command, Job};
+use crate::records::JobId;
+use crate::run_config::{DeviceChoice, RunConfig};
+
+/// More trials at once than this are not the default: each holds the data in memory.
+const MOST_AT_ONCE: u32 = 4;
+
+/// The trials that train at once on this machine where nobody says: one per thread, at most 4. A GPU is shared badly, because each has a driver
+/// of its own.
+pub fn usual_at_once(config: &RunConfig) -> u32 {
+    if config.device == DeviceChoice::Cuda { 1 } else { config.threads.unwrap_or_else(usable_cores).clamp(1, MOST_AT_ONCE) }
+}
+
+/// Trains trials in engines, each of which trains one at a time.
+#[derive(Debug)]
+pub struct EngineExecutor {
+    settings: EngineSettings,
+    slots: Vec<Slot>,
+    /// The job array whose tasks are the slots.
+    array: Option<SlurmArray>,
+    /// How many engines share the threads of this machine; `None` for other machines, which have their own.
+    share_threads: Option<u32>,
+    jobs: u64,
+    wake: SyncSender<()>,
+    woken: Receiver<()>,
+    heard: VecDeque<(u32, TrialEvent)>,
+}
+
+impl EngineExecutor {
+    /// For this many trials at once on this machine; engines start with the first trial.
+    pub fn local(host: EngineHost, settings: EngineSettings, at_once: u32) -> Self {
+        let at_once = at_once.max(1);
+        let slots = (0..at_once).map(|_| Slot::of(host.clone())).collect();
+        Self::new(settings, slots, Some(at_once), None)
+    }
+
+    /// For trials where the window trains: at once on this machine, or one at a time on another.
+    pub fn of_host(host: EngineHost, settings: EngineSettings, at_once: u32) -> Self {
+        match host {
+            EngineHost::Remote(host) => Self::on_hosts([host], settings),
+            host => Self::local(host, settings, at_once),
+        }
+    }
+
+    /// For one trial at a time on each of these machines; one that is named several times trains as many.
+    pub fn on_hosts(hosts: impl IntoIterator<Item = RemoteHost>, settings: EngineSettings) -> Self {
+        let slots = hosts.into_iter().map(|host| Slot::of(EngineHost::Remote(host))).collect();
+        Self::new(settings, slots, None, None)
+    }
+
+    /// For one trial at a time in each task of a Slurm job array; a trial begins as soon as a task runs.
+    pub fn in_array(array: SlurmArray, settings: EngineSettings) -> Self {
+        let slots = (0..array.tasks()).map(|_| Slot::default()).collect();
+        Self::new(settings, slots, None, Some(array))
+    }
+
+    fn new(settings: EngineSettings, slots: Vec<Slot>, share_threads: Option<u32>, array: Option<SlurmArray>) -> Self {
+        // One pending wake-up is enough, because the receiver takes all events.
+        let (wake, woken) = sync_channel(1);
+        Self { settings, slots, array, share_threads, jobs: 0, wake, woken, heard: VecDeque::new() }
+    }
+
+    /// The threads of each trial.
+    fn threads(&self, config: &RunConfig) -> Option<u32> {
+        let share = |engines: u32| (config.threads.unwrap_or_else(usable_cores) / engines).max(1);
+        self.share_threads.map(share).or(config.threads)
+    }
+
+    fn poll(&mut self) {
+        for slot in &mut self.slots {
+            while let Some(event) = slot.next() {
+                self.heard.extend(slot.heard(event));
+            }
+        }
+    }
+}
+
+impl Executor for EngineExecutor {
+    fn start(&mut self, trial: u32, config: &RunConfig) -> Result<(), Problem> {
+        let config = RunConfig { threads: self.threads(config), ..config.clone() };
+        let id = JobId(self.jobs + 1);
+        let slot = self.slots.iter_mut().find(|slot| slot.is_free()).ok_or(Problem::Busy)?;
+        self.jobs += 1;
+        let command = Command::Submit { id, job: Box::new(Job::Trial(config.clone())), data: None };
+        slot.begin(id, trial, config.device, &self.settings, &self.wake, command);
+        Ok(())
+    }
+
+    fn stop(&mut self, trial: u32) {
+        self.heard.retain(|(heard, _)| *heard != trial);
+        self.slots.iter_mut().for_each(|slot| slot.stop(trial));
+    }
+
+    fn capacity(&mut self) -> Result<u32, Problem> {
+        if let Some(array) = &mut self.array {
+            array.assign(&mut self.slots)?;
+        }
+        let usable = self.slots.iter().filter(|slot| slot.is_usable()).count() as u32;
+        let given_up = |slot: &Slot| slot.given_up().cloned();
+        match self.slots.iter().map(given_up).collect::<Option<Vec<Problem>>>().and_then(|mut all| all.pop()) {
+            Some(problem) => Err(problem),
+            None => Ok(usable),
+        }
+    }
+
+    fn next(&mut self, limit: Duration) -> Option<(u32, TrialEvent)> {
+        self.poll();
+        if self.heard.is_empty() {
+            let _ = self.woken.recv_timeout(limit);
+            self.poll();
+        }
+        self.heard.pop_front()
+    }
+}
