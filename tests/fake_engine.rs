@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use inkling::app::messages::Message;
-use inkling::app::{Answer, App, AppDeps, Choice, Desktop, Dialogs, SampleLoad, Settings, Wake};
+use inkling::app::{Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad, Settings, Wake};
 use inkling::bench::side_of;
-use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide};
+use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide, SshHost};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize_steps};
 use inkling::optim::Schedule;
-use inkling::problem::Problem;
+use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
@@ -244,6 +244,13 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         probe: Arc::new(probed),
         sample_load,
         self_test: Arc::new(|device, _folder| Ok(checked(device))),
+        reach_host: Arc::new(|host| {
+            let hardware = |host: &SshHost| match host.name() {
+                "gpu-box" => Ok(Hardware { system: "Linux".to_owned(), gpus: vec![gpu()], ..Hardware::default() }),
+                name => Err(EngineExit::Disconnected { machine: name.to_owned(), reason: "ssh: no such host".to_owned() }.into()),
+            };
+            OtherMachine::reach(host, hardware, |_, device| Ok(checked(device)))
+        }),
         dialogs: Box::new(dialogs),
         desktop: Arc::clone(&desktop) as Arc<dyn Desktop>,
         wake: Arc::new(|| {}),
@@ -447,6 +454,7 @@ impl FakeEngine {
             }
             Command::Ping => self.send(Event::Pong),
             Command::Save { .. } | Command::Shutdown | Command::Interrupt => {}
+            Command::FindBundle(_) | Command::SendFile { .. } | Command::KeepBundle { .. } => panic!("this engine is on this machine"),
         }
     }
 

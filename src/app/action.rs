@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::drawing::Tool;
-use super::machine::ComparisonKind;
+use super::machine::{ComparisonKind, MachineAction};
 use super::settings::{Settings, Theme};
 use super::setup::Field;
 use super::sweep::SweepAction;
@@ -256,6 +256,8 @@ pub enum Action {
     CloseRateSearch,
     /// Open the dialog of the search for a batch size.
     OpenBatchSizeSearch,
+    /// Something about another machine to train on.
+    Machine(MachineAction),
     /// The validation accuracy to be reached in it, in percent, was typed.
     TypeTargetAccuracy(String),
     /// Start the search, with the settings it was opened with.

@@ -198,6 +198,7 @@ impl App {
             Action::FindLearningRate => self.find_learning_rate(),
             Action::UseLearningRate(rate) => self.use_learning_rate(rate),
             Action::CloseRateSearch => self.close_rate_search(),
+            Action::Machine(action) => self.apply_to_machine(action),
             Action::OpenBatchSizeSearch => self.open_batch_size_search(),
             Action::TypeTargetAccuracy(text) => self.type_target_accuracy(text),
             Action::FindBatchSize => self.find_batch_size(),

@@ -7,12 +7,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::desktop::{PathQuestion, Purpose};
 use super::drawing::{ImageReading, ShownStages};
+use super::machine::OtherMachine;
 use super::models::{Change, Thumbnail};
 use super::my_digits::{FileStep, Loaded};
 use super::setup::Samples;
 use super::sweep::SweepNews;
 use crate::data::DataError;
 use crate::data::my_digits::KeptDrawing;
+use crate::engine::SshHost;
 use crate::hardware::{Hardware, LoadSample};
 use crate::ink::{Ink, SourceImage, Stage};
 use crate::problem::{EngineExit, Problem};
@@ -110,6 +112,8 @@ pub enum BackgroundResult {
         /// The folder that was searched for NVIDIA's libraries first.
         folder: Option<PathBuf>,
     },
+    /// Another machine was reached, or could not be.
+    HostReached(SshHost, Result<Box<OtherMachine>, Problem>),
     /// The newest saved benchmark, if there is one.
     Benchmark(Option<Box<(benchmark::Report, Saved)>>),
     /// A sample of the machine's load.

@@ -124,6 +124,13 @@ impl App {
         }
     }
 
+    /// Has the engine live on this host from now on.
+    pub(super) fn move_engine_to(&mut self, host: EngineHost) {
+        (self.engine.host, self.engine.usual_host) = (host.clone(), host);
+        self.restart_engine();
+        self.update_inference_device();
+    }
+
     /// Puts a new engine in the place of the one there is, which goes on with the same model and drawing.
     pub(super) fn restart_engine(&mut self) {
         let was_behind = self.is_behind();
@@ -152,7 +159,9 @@ impl App {
             return self.show_problem(&Problem::EngineExited(exit));
         }
         (self.engine.host, self.engine.usual_host) = (EngineHost::Thread, EngineHost::Thread);
-        self.give_up_gpu_inference();
+        if self.other_machine.take().is_none() {
+            self.give_up_gpu_inference();
+        }
         self.restart_engine();
         // What is said depends on the checkpoints that are there.
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);

@@ -181,6 +181,7 @@ impl App {
             BackgroundResult::SweepDeleted(folder, outcome) => self.sweep_deleted(folder, outcome),
             BackgroundResult::SweepTested(folder, outcome) => self.sweep_tested(&folder, outcome),
             BackgroundResult::Thumbnail { folder, thumbnail } => self.set_thumbnail(&folder, thumbnail),
+            BackgroundResult::HostReached(host, reached) => self.host_reached(&host, reached),
             BackgroundResult::Checked { device, found, .. } => {
                 self.checks.insert(device, Checked::Done(found));
                 self.time_presets();

@@ -31,7 +31,8 @@ pub use drawing::{
 pub use jobs::{Jobs, RunningJob};
 pub use learning::{DigitCount, Learning};
 pub use machine::{
-    BenchmarkView, Checked, Checks, Comparison, ComparisonKind, Monitor, SampleLoad, SelfTest, about, automatic, diagnostics,
+    BenchmarkView, Checked, Checks, Comparison, ComparisonKind, MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost,
+    ReachState, SampleLoad, SelfTest, about, automatic, diagnostics,
 };
 pub use models::{Change, ComparisonView, Dropped, ExportView, InTheWay, ResultsView, Thumbnail};
 pub use my_digits::{Collection, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing};

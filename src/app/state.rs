@@ -13,7 +13,7 @@ use super::drawing::{Drawing, InferenceDevice, NumberCanvas, OpenImages, Predict
 use super::engine_link::EngineLink;
 use super::jobs::Jobs;
 use super::learning::Learning;
-use super::machine::{BenchmarkView, Checks, Monitor, SampleLoad, SelfTest};
+use super::machine::{BenchmarkView, Checks, Monitor, OtherMachine, OtherMachineDialog, ReachHost, SampleLoad, SelfTest};
 use super::messages::Message;
 use super::models::{Changes, ComparisonView, ExportView, ResultsView, Thumbnail};
 use super::my_digits::MyDigitsView;
@@ -52,6 +52,8 @@ pub struct AppDeps {
     pub sample_load: SampleLoad,
     /// Runs the self-test of a device.
     pub self_test: SelfTest,
+    /// Looks up another machine, and runs its self-tests.
+    pub reach_host: ReachHost,
     /// File dialogs.
     pub dialogs: Box<dyn Dialogs>,
     /// Keeping the machine awake, and notifications.
@@ -123,6 +125,10 @@ pub struct App {
     pub(super) reproducing: Option<(JobId, Box<RunSummary>)>,
     /// The results of the devices' self-tests.
     pub checks: Checks,
+    /// The other machine that is in use, if it is one.
+    pub(super) other_machine: Option<OtherMachine>,
+    /// The dialog that asks for another machine, while it is open.
+    pub machine_dialog: Option<OtherMachineDialog>,
     /// The machine's recent load, sampled while the monitor is shown.
     pub monitor: Monitor,
     /// Notices, oldest first.
@@ -199,6 +205,8 @@ impl App {
             sweeps: Sweeps::default(),
             reproducing: None,
             checks: Checks::default(),
+            other_machine: None,
+            machine_dialog: None,
             monitor: Monitor::default(),
             notices: Vec::new(),
             focused: true,

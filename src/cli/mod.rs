@@ -19,6 +19,7 @@ mod hardware;
 mod import;
 mod interrupt;
 mod licences;
+mod machines;
 mod output;
 mod predict;
 mod progress;

@@ -2,7 +2,7 @@
 
 use super::child::HANG_TIMEOUT;
 use super::handle::{EngineHandle, EngineSettings};
-use super::remote::{self, RemoteHost};
+use super::remote::RemoteHost;
 use crate::device::look_for_cuda_in;
 use crate::run_config::DeviceChoice;
 use crate::system::process;
@@ -51,7 +51,7 @@ impl EngineHandle {
                 let program = look_for_cuda_in(settings.cuda_folder.as_deref(), process::this_program(&["engine"]));
                 Self::child(program, settings, HANG_TIMEOUT, wake)
             }
-            EngineHost::Remote(host) => remote::connect(&host, settings, wake),
+            EngineHost::Remote(host) => Self::remote(host.program(), host.name(), settings, wake),
         }
     }
 }

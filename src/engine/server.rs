@@ -1,7 +1,8 @@
 //! An engine that serves a caller in another process, over a pair of pipes.
 
 use std::io::{self, Read, Write};
-use std::sync::mpsc::Sender;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -41,6 +42,11 @@ impl Interrupter {
     }
 }
 
+/// A caller on another machine pings every few seconds. One that is silent for this long is gone.
+const SILENCE: Duration = Duration::from_mins(2);
+/// The time from the start of an engine to the first words of its caller: a task of a job array may run before it is connected to.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_mins(10);
+
 /// Where the caller is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallerIs {
@@ -52,12 +58,12 @@ pub enum CallerIs {
 
 /// Serves until the caller shuts the engine down, or is gone: then a run in progress is interrupted and can be resumed.
 pub fn serve(
-    mut input: impl Read + Send + 'static,
+    input: impl Read + Send + 'static,
     mut output: impl Write + Send + 'static,
     caller: CallerIs,
     interrupter: &Interrupter,
 ) -> Result<(), ServeError> {
-    let theirs = wire::recv_handshake(&mut input)?.ok_or(ServeError::NoCaller)?;
+    let (theirs, mut input) = handshake(input)?;
     let ours = Handshake::ours();
     wire::send_handshake(&mut output)?;
     if theirs != ours {
@@ -78,10 +84,16 @@ pub fn serve(
     // Dropped with this function: the folders of its runs go with it.
     let bundles = Arc::new(Mutex::new(bundles));
     let (answering, answers) = (Arc::clone(&bundles), Arc::clone(&output));
+    let heard = Arc::new(AtomicBool::new(true));
+    let noticed = Arc::clone(&heard);
+    if caller == CallerIs::Elsewhere {
+        watch(heard, commands.clone())?;
+    }
     std::thread::Builder::new().name("inkling-caller".to_owned()).spawn(move || {
         loop {
             match wire::read(&mut input) {
                 Ok(Some(mut command)) => {
+                    noticed.store(true, Ordering::Relaxed);
                     let answer = lock(&answering).as_mut().and_then(|bundles| bundles.answer(&mut command));
                     match answer {
                         // That the pipe is broken shows when the next event is written.
@@ -109,6 +121,30 @@ pub fn serve(
     }
     lock(&bundles).take();
     Ok(())
+}
+
+/// The caller's handshake; an error where none comes for long: its connection may have been lost on the way.
+fn handshake<R: Read + Send + 'static>(mut input: R) -> Result<(Handshake, R), ServeError> {
+    let (send, came) = channel();
+    std::thread::Builder::new().name("inkling-handshake".to_owned()).spawn(move || {
+        let theirs = wire::recv_handshake(&mut input);
+        // Nobody waits for it any more where it came too late.
+        let _ = send.send((theirs, input));
+    })?;
+    let (theirs, input) = came.recv_timeout(HANDSHAKE_TIMEOUT).map_err(|_| ServeError::NoCaller)?;
+    Ok((theirs?.ok_or(ServeError::NoCaller)?, input))
+}
+
+/// Takes a caller for gone that has not even sent a ping for long: not every lost connection is closed.
+fn watch(heard: Arc<AtomicBool>, commands: Sender<Command>) -> io::Result<()> {
+    let watching = move || {
+        while heard.swap(false, Ordering::Relaxed) {
+            std::thread::sleep(SILENCE);
+        }
+        tracing::info!("the caller is silent");
+        let _ = commands.send(Command::Interrupt);
+    };
+    std::thread::Builder::new().name("inkling-watch".to_owned()).spawn(watching).map(drop)
 }
 
 /// The event, after the files that go with it to a caller on another machine.

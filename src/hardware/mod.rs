@@ -52,6 +52,13 @@ pub struct Hardware {
     pub metal: Option<Metal>,
 }
 
+impl Hardware {
+    /// The machine in a few words, as runs note it: "AMD EPYC 9B45, 2 cores, Linux (Debian 12)".
+    pub fn in_words(&self) -> String {
+        probe::in_words(&self.cpu, &self.system)
+    }
+}
+
 /// The processor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {

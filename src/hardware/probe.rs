@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sysinfo::{Disks, MemoryRefreshKind, RefreshKind, System};
 
-use super::{Hardware, cpu, device_support, nvidia};
+use super::{Cpu, Hardware, cpu, device_support, nvidia};
 use crate::device::{cuda_folders, find_cuda_libraries};
 use crate::run_config::DeviceChoice;
 use crate::system::process::run_within;
@@ -64,9 +64,13 @@ pub fn system() -> String {
 
 /// This machine in a few words, without probing drivers: "AMD EPYC 9B45, 2 cores, Linux (Debian 12)".
 pub fn machine() -> String {
-    let cpu = cpu::probe();
+    in_words(&cpu::probe(), &system())
+}
+
+/// A processor and a system in a few words.
+pub(super) fn in_words(cpu: &Cpu, system: &str) -> String {
     let cores = if cpu.usable_cores == 1 { "1 core".to_owned() } else { format!("{} cores", cpu.usable_cores) };
-    format!("{}, {cores}, {}", cpu.brand, system())
+    format!("{}, {cores}, {system}", cpu.brand)
 }
 
 /// Total and available memory, in bytes.

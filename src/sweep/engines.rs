@@ -13,6 +13,7 @@ use crate::problem::Problem;
 use crate::protocol::{Command, Job};
 use crate::records::JobId;
 use crate::run_config::{DeviceChoice, RunConfig};
+use crate::runs::Checkpoints;
 
 /// More trials at once than this are not the default: each holds the data in memory.
 const MOST_AT_ONCE: u32 = 4;
@@ -23,9 +24,19 @@ pub fn usual_at_once(config: &RunConfig) -> u32 {
     if config.device == DeviceChoice::Cuda { 1 } else { config.threads.unwrap_or_else(usable_cores).clamp(1, MOST_AT_ONCE) }
 }
 
+/// What an executor trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Trials, for their validation accuracy alone.
+    Trials,
+    /// Runs, which are saved; one that was interrupted is resumed from its checkpoint.
+    Runs,
+}
+
 /// Trains trials in engines, each of which trains one at a time.
 #[derive(Debug)]
 pub struct EngineExecutor {
+    work: Work,
     settings: EngineSettings,
     slots: Vec<Slot>,
     /// The job array whose tasks are the slots.
@@ -43,33 +54,33 @@ impl EngineExecutor {
     pub fn local(host: EngineHost, settings: EngineSettings, at_once: u32) -> Self {
         let at_once = at_once.max(1);
         let slots = (0..at_once).map(|_| Slot::of(host.clone())).collect();
-        Self::new(settings, slots, Some(at_once), None)
+        Self::new(Work::Trials, settings, slots, Some(at_once), None)
     }
 
     /// For trials where the window trains: at once on this machine, or one at a time on another.
     pub fn of_host(host: EngineHost, settings: EngineSettings, at_once: u32) -> Self {
         match host {
-            EngineHost::Remote(host) => Self::on_hosts([host], settings),
+            EngineHost::Remote(host) => Self::on_hosts(Work::Trials, [host], settings),
             host => Self::local(host, settings, at_once),
         }
     }
 
     /// For one trial at a time on each of these machines; one that is named several times trains as many.
-    pub fn on_hosts(hosts: impl IntoIterator<Item = RemoteHost>, settings: EngineSettings) -> Self {
+    pub fn on_hosts(work: Work, hosts: impl IntoIterator<Item = RemoteHost>, settings: EngineSettings) -> Self {
         let slots = hosts.into_iter().map(|host| Slot::of(EngineHost::Remote(host))).collect();
-        Self::new(settings, slots, None, None)
+        Self::new(work, settings, slots, None, None)
     }
 
     /// For one trial at a time in each task of a Slurm job array; a trial begins as soon as a task runs.
-    pub fn in_array(array: SlurmArray, settings: EngineSettings) -> Self {
+    pub fn in_array(work: Work, array: SlurmArray, settings: EngineSettings) -> Self {
         let slots = (0..array.tasks()).map(|_| Slot::default()).collect();
-        Self::new(settings, slots, None, Some(array))
+        Self::new(work, settings, slots, None, Some(array))
     }
 
-    fn new(settings: EngineSettings, slots: Vec<Slot>, share_threads: Option<u32>, array: Option<SlurmArray>) -> Self {
+    fn new(work: Work, settings: EngineSettings, slots: Vec<Slot>, share_threads: Option<u32>, array: Option<SlurmArray>) -> Self {
         // One pending wake-up is enough, because the receiver takes all events.
         let (wake, woken) = sync_channel(1);
-        Self { settings, slots, array, share_threads, jobs: 0, wake, woken, heard: VecDeque::new() }
+        Self { work, settings, slots, array, share_threads, jobs: 0, wake, woken, heard: VecDeque::new() }
     }
 
     /// The threads of each trial.
@@ -93,8 +104,16 @@ impl Executor for EngineExecutor {
         let id = JobId(self.jobs + 1);
         let slot = self.slots.iter_mut().find(|slot| slot.is_free()).ok_or(Problem::Busy)?;
         self.jobs += 1;
-        let command = Command::Submit { id, job: Box::new(Job::Trial(config.clone())), data: None };
-        slot.begin(id, trial, config.device, &self.settings, &self.wake, command);
+        let device = config.device;
+        let job = match self.work {
+            Work::Trials => Job::Trial(config),
+            Work::Runs => {
+                let interrupted = Checkpoints::new(&self.settings.checkpoints).list().into_iter().find(|run| run.card.config == config);
+                Job::Train { config, from: interrupted.map(|run| run.folder) }
+            }
+        };
+        let command = Command::Submit { id, job: Box::new(job), data: None };
+        slot.begin(id, trial, device, &self.settings, &self.wake, command);
         Ok(())
     }
 

@@ -23,7 +23,7 @@ mod trial;
 
 pub use asha::Asha;
 pub use definition::{AT_ONCE, Definition, MAX_TRIALS, NUMBER_OF_TRIALS, SECONDS, SamplerKind};
-pub use engines::{EngineExecutor, usual_at_once};
+pub use engines::{EngineExecutor, Work, usual_at_once};
 pub use error::{DefinitionError, SweepError};
 pub use executor::{Executor, TrialEvent};
 pub use file::{DefinitionFile, seconds};

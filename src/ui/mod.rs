@@ -17,6 +17,7 @@ mod monitor;
 pub mod my_digits;
 #[cfg(target_os = "macos")]
 mod opened_by_finder;
+mod other_machine;
 mod path_question;
 pub mod plots;
 pub mod results;

@@ -11,9 +11,9 @@ use eframe::egui::{Context, IconData, ViewportBuilder, pos2, vec2};
 use super::desktop::SystemDesktop;
 use super::dialogs::SystemDialogs;
 use super::window::Inkling;
-use crate::app::{Action, App, AppDeps, Settings};
+use crate::app::{Action, App, AppDeps, OtherMachine, Settings};
 use crate::device::look_for_cuda_in;
-use crate::engine::{EngineHandle, EngineHost};
+use crate::engine::{EngineHandle, EngineHost, hardware_on, self_test_on};
 use crate::hardware::{Meter, probe_in_subprocess};
 use crate::self_test::check_in_subprocess;
 use crate::sweep::EngineExecutor;
@@ -76,6 +76,9 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::
                 connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
                 executor: Arc::new(|host, settings, at_once| Box::new(EngineExecutor::of_host(host, settings, at_once))),
                 self_test: Arc::new(|device, folder| Ok(check_in_subprocess(device, folder)?)),
+                reach_host: Arc::new(|host| {
+                    OtherMachine::reach(host, |host| Ok(hardware_on(host)?), |host, device| Ok(self_test_on(host, device)?))
+                }),
                 dialogs: Box::new(SystemDialogs),
                 desktop: Arc::new(SystemDesktop),
                 wake: Arc::new(move || ctx.request_repaint()),

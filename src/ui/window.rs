@@ -17,7 +17,7 @@ use super::plots::PlotsView;
 use super::results::ResultsScreen;
 use super::shell::CloseAnswer;
 use super::sweep::SweepScreen;
-use super::{about, drop_zone, path_question, run_panel, shell, shortcuts, style, wizard};
+use super::{about, drop_zone, other_machine, path_question, run_panel, shell, shortcuts, style, wizard};
 use crate::app::{Action, App, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM};
 use crate::ink::SIDE;
 
@@ -147,6 +147,7 @@ impl Inkling {
             about::show(ui, &self.app, &mut self.views.about);
             run_panel::rate_search::show(ui, &self.app, &mut self.actions);
             run_panel::batch_size_search::show(ui, &self.app, &mut self.actions);
+            other_machine::show(ui, &self.app, &mut self.actions);
         }
         path_question::show(ui, &self.app, &mut self.actions);
         drop_zone::show(ui, &self.app, &mut self.actions);

@@ -164,6 +164,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (EngineExit::Disconnected { machine: "gpu-box".to_owned(), reason: reason() }, vec!["gpu-box", "Permission denied"]),
         (EngineExit::Garbled { reason: reason() }, vec!["Permission denied"]),
     ];
+    all.push((Problem::NotSent { reason: reason() }, vec!["Permission denied"]));
     all.extend(exits.map(|(exit, words)| (exit.into(), words)));
     all
 }
@@ -191,7 +192,7 @@ fn all_are_there<'e, E: 'e>((kinds, kind): (&[&str], fn(&E) -> &'static str), er
 fn every_problem_is_really_every_one() {
     let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
     all_are_there(
-        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Comparison, Export, Import, Write, Target, Show, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
+        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Comparison, Export, Import, Write, Target, Show, NotSent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
             Interrupted, Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
         all.iter(),
     );
@@ -216,7 +217,7 @@ fn every_problem_is_really_every_one() {
     all_are_there(kinds!(ImportError: Unreadable, Malformed, Mismatch, Model, Infer, Compute, Data, Cancelled), inner!(Import));
     all_are_there(kinds!(ComparisonError: Count, Repeated, DifferentData), inner!(Comparison));
     all_are_there(kinds!(TargetError: Exist, Source, Clash, Write), inner!(Target));
-    all_are_there(kinds!(EngineExit: NotStarted, Ended, Hung, Version, Garbled), inner!(EngineExited));
+    all_are_there(kinds!(EngineExit: NotStarted, Ended, Hung, Version, Disconnected, Garbled), inner!(EngineExited));
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod models;
 mod monitor;
 mod my_digits;
 mod opening;
+mod other_machine;
 mod rate_search;
 mod recommendation;
 mod settings;

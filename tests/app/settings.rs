@@ -12,6 +12,7 @@ use crate::meter::peak_of;
 
 fn unusual() -> Settings {
     Settings {
+        hosts: vec!["gpu-box".to_owned()],
         wizard_done: true,
         theme: Theme::Dark,
         zoom: 1.3,

@@ -3,6 +3,8 @@
 mod child;
 mod inference_device;
 mod interruption;
+#[cfg(target_os = "linux")]
+mod remote;
 mod supervision;
 mod wire;
 mod work;

@@ -58,12 +58,17 @@ impl App {
         }
     }
 
+    /// The self-tests of the machine that is trained on.
+    fn checks_in_use(&self) -> &Checks {
+        self.other_machine().map_or(&self.checks, |machine| &machine.checks)
+    }
+
     /// Why this device is unavailable, if it is.
     pub fn why_not_device(&self, device: DeviceChoice) -> Option<String> {
         if let Err(reason) = device_availability(device, &self.machine()) {
             return Some(reason);
         }
-        match (device, self.checks.get(&device)) {
+        match (device, self.checks_in_use().get(&device)) {
             (DeviceChoice::Auto | DeviceChoice::Cpu, _) => None,
             (_, None | Some(Checked::Running)) => Some("Its self-test has not finished yet.".to_owned()),
             (_, Some(Checked::Done(found))) => match &**found {
@@ -88,7 +93,7 @@ impl App {
         match device {
             DeviceChoice::Auto => {
                 let available = device_availability(DeviceChoice::Cuda, &self.machine()).is_ok();
-                automatic(self.checks.get(&DeviceChoice::Cuda).filter(|_| available), precision)
+                automatic(self.checks_in_use().get(&DeviceChoice::Cuda).filter(|_| available), precision)
             }
             named => named,
         }
@@ -115,7 +120,7 @@ impl App {
     }
 
     pub(in crate::app) fn why_not_precision_on(&self, device: DeviceChoice, precision: Precision) -> Option<String> {
-        let Checked::Done(found) = self.checks.get(&device)? else { return None };
+        let Checked::Done(found) = self.checks_in_use().get(&device)? else { return None };
         found.as_ref().as_ref().ok()?.passed(precision).err()
     }
 }

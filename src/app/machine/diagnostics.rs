@@ -50,6 +50,7 @@ fn without_paths(settings: &Settings) -> String {
     json["config"]["data"] = data.join("+").into();
     json["config"]["initial_weights"] = settings.config.initial_weights.as_ref().map(|_| HIDDEN).into();
     json["data_folders"] = settings.data_folders.len().into();
+    json["hosts"] = settings.hosts.len().into();
     json["cuda_folder"] = settings.cuda_folder.as_ref().map(|_| HIDDEN).into();
     format!("{json:#}")
 }

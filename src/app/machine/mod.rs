@@ -1,4 +1,5 @@
-//! What the window knows of this machine: its speed, whether its devices compute correctly, how busy it is, NVIDIA's libraries.
+//! What the window knows of this machine: its speed, whether its devices compute correctly, how busy it is, NVIDIA's libraries. And of the other
+//! machine that it trains on, if it does.
 
 pub mod about;
 mod benchmark;
@@ -6,7 +7,9 @@ mod cuda_libraries;
 mod device_check;
 pub mod diagnostics;
 mod monitor;
+mod other_machine;
 
 pub use benchmark::{BenchmarkView, Comparison, ComparisonKind};
 pub use device_check::{Checked, Checks, SelfTest, automatic};
 pub use monitor::{Monitor, SampleLoad};
+pub use other_machine::{MachineAction, OtherMachine, OtherMachineDialog, ReachHost, ReachState};

@@ -16,6 +16,7 @@ use crate::run_config::{DataSpec, DeviceChoice, Range};
 use crate::runs::Reproduction;
 use crate::system::WriteError;
 use crate::text::format::{capitalised, count, duration, grouped, percent, plain, plain_percent, rounded};
+use crate::text::visible;
 
 impl Message {
     /// A model was fine-tuned on the person's drawings, and taken over or not.
@@ -183,6 +184,19 @@ impl Message {
                 format!("The weights of epoch {best_epoch} were saved."),
             ),
         }
+    }
+
+    /// What was typed is no host.
+    pub fn not_a_host(given: &str) -> Self {
+        Self::new(
+            format!("“{}” is not the name of an SSH host.", visible::one_line(given)),
+            "Enter a name as you would after `ssh`, without options.",
+        )
+    }
+
+    /// A device of another machine failed its self-test.
+    pub fn self_test_failed_on(host: &str, failure: &str) -> Self {
+        Self::new(format!("{host} cannot be used. {failure}"), format!("Run `ssh {host} inkling hardware --self-test` for the details."))
     }
 
     /// The engine crashed and was restarted.

@@ -90,6 +90,8 @@ pub struct Settings {
     pub data_folders: Vec<PathBuf>,
     /// The folder the person chose for NVIDIA's libraries; `None` for the usual places.
     pub cuda_folder: Option<PathBuf>,
+    /// SSH hosts that were trained on, the last one first.
+    pub hosts: Vec<String>,
     /// Where drawings are recognised.
     #[serde(rename = "reading")]
     pub inference_device: InferenceChoice,
@@ -124,6 +126,7 @@ impl Default for Settings {
             last_model: None,
             data_folders: Vec::new(),
             cuda_folder: None,
+            hosts: Vec::new(),
             inference_device: InferenceChoice::default(),
             pen: 20.0,
             several_digits: false,

@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::app::settings::PresetRate;
 use crate::bench::side_of;
 use crate::protocol::Job;
+use crate::records::RunSummary;
 use crate::records::benchmark::{BUSY, Side, Subject};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
 use crate::text::format::duration;
@@ -12,11 +13,15 @@ use crate::text::format::duration;
 impl App {
     /// The estimated training time of these settings on the chosen data, once there is something to estimate it from: "40 s".
     pub fn expected_time(&self, config: &RunConfig) -> Option<String> {
-        let rate = self
-            .rate_of_runs(config)
-            .or_else(|| self.measured_rate(config))
-            .or_else(|| self.benchmarked_rate(config))
-            .or_else(|| self.preset_rate(config))?;
+        let rate = match self.other_machine() {
+            // Nothing else was measured there.
+            Some(_) => self.rate_of_runs(config)?,
+            None => self
+                .rate_of_runs(config)
+                .or_else(|| self.measured_rate(config))
+                .or_else(|| self.benchmarked_rate(config))
+                .or_else(|| self.preset_rate(config))?,
+        };
         self.total_time(config, rate)
     }
 
@@ -29,8 +34,11 @@ impl App {
     /// The throughput of the newest run with the same work for each image, on the same device; in images per second.
     fn rate_of_runs(&self, config: &RunConfig) -> Option<f64> {
         let side = self.side(config);
+        let machine = self.machine().in_words();
+        // Earlier versions did not note the machine.
+        let is_of_this = |run: &RunSummary| run.machine == machine || (run.machine.is_empty() && self.other_machine().is_none());
         let runs = self.runs.iter().flatten().filter_map(|entry| entry.summary.as_ref().ok());
-        let mut found = runs.filter(|run| {
+        let mut found = runs.filter(|run| is_of_this(run)).filter(|run| {
             let plan = &run.plan;
             same_work(&run.config, config) && (plan.device, plan.precision, plan.threads) == (side.device, side.precision, side.threads)
         });

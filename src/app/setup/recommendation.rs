@@ -154,6 +154,7 @@ impl App {
 
     /// This machine's hardware; a default with only a CPU until it is known.
     pub(in crate::app) fn machine(&self) -> std::borrow::Cow<'_, Hardware> {
-        self.hardware.as_ref().map_or_else(|| std::borrow::Cow::Owned(Hardware::default()), std::borrow::Cow::Borrowed)
+        let hardware = self.other_machine().map(|machine| &machine.hardware).or(self.hardware.as_ref());
+        hardware.map_or_else(|| std::borrow::Cow::Owned(Hardware::default()), std::borrow::Cow::Borrowed)
     }
 }

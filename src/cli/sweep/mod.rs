@@ -1,7 +1,6 @@
 //! `inkling sweep`: searches for the settings with the highest validation accuracy.
 
 mod define;
-mod machines;
 mod report;
 mod watch;
 
@@ -12,13 +11,13 @@ use super::devices;
 use super::engine::data_folders;
 use super::failure::Failure;
 use super::interrupt::{self, Request};
+use super::machines::Machines;
 use super::output::{Output, note};
 use super::train;
 use crate::engine::{EngineSettings, RunsTarget, this_machine};
 use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
-use crate::sweep::{self, Ending, SamplerKind, Sweep, Tested};
+use crate::sweep::{self, Ending, SamplerKind, Sweep, Tested, Work};
 use crate::system::paths::Paths;
-use machines::Machines;
 
 /// The options of `inkling sweep`.
 #[derive(Debug, clap::Args)]
@@ -112,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         reports_learning: false,
         devices: this_machine(),
     };
-    let mut executor = arguments.machines.executor(definition, settings)?;
+    let mut executor = arguments.machines.executor(Work::Trials, definition.at_once, definition.base.threads, settings)?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
     report::began(&sweep, &mut output)?;

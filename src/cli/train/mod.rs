@@ -1,5 +1,6 @@
 //! `inkling train`: turns options into a configuration, runs it on the engine, and reports the result.
 
+mod elsewhere;
 mod repeats;
 mod report;
 mod reproduction;
@@ -16,9 +17,10 @@ use super::devices;
 use super::engine::Engine;
 use super::failure::Failure;
 use super::interrupt;
+use super::machines::Machines;
 use super::output::Output;
 use super::settings::Settings;
-use crate::engine::{EngineHost, RemoteHost, RunsTarget, SshHost};
+use crate::engine::{EngineHost, RemoteHost, RunsTarget};
 use crate::records::RunSummary;
 use crate::run_config::{RunConfig, WeightFormat};
 use crate::runs::{Checkpoints, InterruptedRun, Store, missing_repetitions, reproduced_config};
@@ -59,9 +61,8 @@ pub struct Arguments {
     /// Train N runs, each with the next seed, and report their mean accuracy with its 95 % interval
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with_all = ["resume", "out"])]
     repeat: Option<u32>,
-    /// Train on another machine by SSH: a host as in your SSH configuration, or HOST:/path/to/inkling; the run is saved here
-    #[arg(long, value_name = "HOST")]
-    host: Option<SshHost>,
+    #[command(flatten)]
+    machines: Machines,
     #[arg(long, value_name = "DIR", help = "Folder for TensorBoard: the curves are written to a new folder in it during the run")]
     tensorboard: Option<PathBuf>,
     /// Print one JSON object per line to standard output
@@ -91,13 +92,17 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(folder) = &arguments.tensorboard {
         tensorboard::check(folder)?;
     }
-    let device = match &arguments.host {
+    let host = arguments.machines.only_host();
+    if host.is_none() && !arguments.machines.is_here() {
+        return elsewhere::run(&arguments, &config);
+    }
+    let device = match host {
         None => devices::resolve(config.device, config.precision)?,
         Some(host) => devices::resolve_on(host, config.device, config.precision)?,
     };
     let config = RunConfig { device, ..config };
     let engine = Engine::start_on(
-        arguments.host.map_or_else(EngineHost::from_env, |host| EngineHost::Remote(RemoteHost::Ssh(host))).for_device(config.device),
+        host.map_or_else(EngineHost::from_env, |host| EngineHost::Remote(RemoteHost::Ssh(host.clone()))).for_device(config.device),
         arguments.settings.data_dir,
         arguments.out.map(|folder| RunsTarget::Folder { folder, replace: arguments.force }),
         arguments.weights,

@@ -1,15 +1,15 @@
 //! The caller's end of an engine on another machine: passes commands and events on, and turns the paths in them into those of the other side.
 //!
-//! One thread does it all, from one inbox. What trains, measures speed or recognises drawings is computed there; what reads or writes models
-//! of this machine (evaluation, fine-tuning, exports, imports) is done here, by an engine of this process.
+//! One thread does it all, from one inbox. What trains or recognises drawings is computed there; what reads or writes models of this
+//! machine (evaluation, fine-tuning, exports, imports), or measures it, is done here, by an engine of this process.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
+use std::process::Command as Program;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Builder;
 use std::time::Duration;
 
-use super::host::RemoteHost;
 use super::received::{ReceivedFiles, RemoteRun, Unsaved};
 use super::uploads::SentData;
 use crate::engine::child::HANG_TIMEOUT;
@@ -46,7 +46,8 @@ pub(super) struct Caller {
     to_inbox: Sender<Input>,
     /// Commands that came while files were sent.
     waiting: VecDeque<Command>,
-    host: RemoteHost,
+    /// What messages call the other machine.
+    machine: String,
     pub sent: Option<SentData>,
     /// Models that are there, and where the same are here.
     pub models: BTreeMap<PathBuf, PathBuf>,
@@ -58,36 +59,38 @@ pub(super) struct Caller {
     is_connected: bool,
 }
 
-/// Starts the program that reaches the machine, and an engine there. Where that fails, [`Event::EngineExited`] is the last event.
-pub fn connect(host: &RemoteHost, settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> EngineHandle {
-    let (handle, EngineSide { commands, events }) = EngineHandle::pair(wake);
-    let not_started = events.fork();
-    let (to_inbox, inbox) = channel();
-    let EngineHandle { commands: remote, events: from_remote, .. } =
-        EngineHandle::child(host.program(), settings.clone(), HANG_TIMEOUT, || {});
-    let caller = Caller {
-        settings,
-        events,
-        remote,
-        here: None,
-        inbox,
-        to_inbox: to_inbox.clone(),
-        waiting: VecDeque::new(),
-        host: host.clone(),
-        sent: None,
-        models: BTreeMap::new(),
-        received: ReceivedFiles::default(),
-        run: None,
-        unsaved: None,
-        is_connected: true,
-    };
-    let started = forward(commands, to_inbox.clone(), Input::Command, Input::CallerGone)
-        .and_then(|()| forward(from_remote, to_inbox, Input::Remote, Input::RemoteGone))
-        .and_then(|()| Builder::new().name("inkling-remote".to_owned()).spawn(move || caller.run()));
-    if let Err(error) = started {
-        not_started.send(no_thread(&error));
+impl EngineHandle {
+    /// Starts the program that reaches another machine, and so an engine there: `inkling engine --remote` at the end of `ssh`, for example.
+    /// `machine` is what messages call it. Where that fails, [`Event::EngineExited`] is the last event.
+    pub fn remote(program: Program, machine: &str, settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let (handle, EngineSide { commands, events }) = Self::pair(wake);
+        let not_started = events.fork();
+        let (to_inbox, inbox) = channel();
+        let Self { commands: remote, events: from_remote, .. } = Self::child(program, settings.clone(), HANG_TIMEOUT, || {});
+        let caller = Caller {
+            settings,
+            events,
+            remote,
+            here: None,
+            inbox,
+            to_inbox: to_inbox.clone(),
+            waiting: VecDeque::new(),
+            machine: machine.to_owned(),
+            sent: None,
+            models: BTreeMap::new(),
+            received: ReceivedFiles::default(),
+            run: None,
+            unsaved: None,
+            is_connected: true,
+        };
+        let started = forward(commands, to_inbox.clone(), Input::Command, Input::CallerGone)
+            .and_then(|()| forward(from_remote, to_inbox, Input::Remote, Input::RemoteGone))
+            .and_then(|()| Builder::new().name("inkling-remote".to_owned()).spawn(move || caller.run()));
+        if let Err(error) = started {
+            not_started.send(no_thread(&error));
+        }
+        handle
     }
-    handle
 }
 
 /// Puts everything that comes from a channel into the inbox, and at its end `last`.
@@ -130,7 +133,7 @@ impl Caller {
             Input::Remote(event) => self.on_event(event),
             Input::RemoteGone => self.is_connected = false,
             // Which model is in use, and where, the other engine says.
-            Input::Here(event @ Event::Job { .. }) => self.events.send(event),
+            Input::Here(event @ (Event::Job { .. } | Event::BenchmarkRow { .. })) => self.events.send(event),
             Input::Here(_) => {}
         }
     }
@@ -180,6 +183,8 @@ impl Caller {
     fn submit(&mut self, id: JobId, job: Job) {
         match job {
             Job::Evaluate(_) | Job::FineTune(_) | Job::CompareModels(_) | Job::Export { .. } | Job::Import(_) => self.submit_here(id, job),
+            // What is said of this machine is measured on it.
+            Job::Benchmark(_) | Job::TimeSteps(_) => self.submit_here(id, job),
             job => {
                 let submitted = self.with_files(id, job);
                 if let Err(problem) = submitted {
@@ -242,7 +247,7 @@ impl Caller {
                 // Whoever hears of it may resume the run.
                 self.run = None;
                 self.is_connected = false;
-                let exit = EngineExit::Disconnected { machine: self.host.name().to_owned(), reason: reason(exit) };
+                let exit = EngineExit::Disconnected { machine: self.machine.clone(), reason: reason(exit) };
                 self.events.send(Event::EngineExited(exit));
             }
             event => self.events.send(event),

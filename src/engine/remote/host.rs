@@ -85,7 +85,7 @@ impl SshHost {
 
 impl RemoteHost {
     /// The program whose standard input and output lead to an engine there.
-    pub(super) fn program(&self) -> Command {
+    pub fn program(&self) -> Command {
         match self {
             Self::Ssh(host) => host.command(&["engine", "--remote"]),
             Self::Slurm(task) => {

@@ -13,5 +13,4 @@ mod uploads;
 pub use host::{RemoteHost, SlurmTask, SshHost};
 pub use machine::{hardware_on, self_test_on};
 
-pub(super) use caller::connect;
 pub(super) use store::{BundleStore, files_of};

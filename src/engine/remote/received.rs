@@ -14,6 +14,7 @@ use crate::records::{FilePart, JobId, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::{CHECKPOINT, CheckpointFolder, Store, check_target, keep_in, load, load_steps, read_checkpoint};
 use crate::system::WriteError;
+use crate::system::files::write_whole;
 use crate::train::RunPlaces;
 
 /// Files that have come, by their folder there.
@@ -77,7 +78,7 @@ impl RemoteRun {
         for name in ["run.json", "model.safetensors", "steps.csv"] {
             if let Some(bytes) = files.get(name) {
                 let path = folder.path().join(name);
-                std::fs::write(&path, bytes).map_err(|error| WriteError::new(&path, &error))?;
+                write_whole(&path, bytes)?;
             }
         }
         let summary = load(folder.path())?;

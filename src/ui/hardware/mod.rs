@@ -8,9 +8,10 @@ pub(super) mod table;
 use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
 
 use super::help::{self, Topic};
-use super::style;
-use crate::app::{Action, App};
+use super::{other_machine, style};
+use crate::app::{Action, App, MachineAction};
 use crate::hardware::{Line, lines};
+use crate::text::visible;
 
 /// Below this width, in points, there is a single column.
 const TWO_COLUMNS: f32 = 1000.0;
@@ -67,6 +68,25 @@ fn this_machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     help::beside(ui, Topic::Hardware, |ui| _ = ui.heading("This machine"));
     hardware_cards(ui, app);
     libraries::show(ui, app, actions);
+    ui.add_space(style::GAP);
+    another_machine(ui, app, actions);
+}
+
+/// The machine that is trained on instead of this one, or the button for one.
+fn another_machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let why_not = app.why_not_move();
+    let (name, action) = match app.other_machine() {
+        Some(machine) => {
+            ui.heading(format!("Training on {}", visible::label(machine.host.name())));
+            other_machine::facts(ui, machine);
+            ("Train on this machine again", MachineAction::UseThis)
+        }
+        None => ("Train on another machine…", MachineAction::Ask(None)),
+    };
+    let button = ui.add_enabled(why_not.is_none(), style::secondary_button(name));
+    if button.on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
+        actions.push(Action::Machine(action));
+    }
 }
 
 /// The hardware, a card for each part.

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Align, Button, ComboBox, Id, Label, Layout, Response, TextEdit, Ui, vec2};
 
-use crate::app::{Action, App, Field};
+use crate::app::{Action, App, Field, MachineAction};
 use crate::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
 use crate::text::visible;
 use crate::ui::{icons, style};
@@ -51,6 +51,33 @@ pub fn choice<T: Copy + PartialEq>(
         .response
     });
     style::explain_list(response, shown, about)
+}
+
+/// The row with the machine that is trained on: this one, those that were used before, or another.
+pub fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    const HERE: &str = "This machine";
+    let used = app.other_machine().map(|machine| machine.host.to_string());
+    let shown = used.clone().unwrap_or_else(|| HERE.to_owned());
+    let why_not = app.why_not_move();
+    let response = row(ui, "Machine", |ui| {
+        let width = ui.available_width();
+        let list = ComboBox::from_id_salt("Machine").width(width).truncate().selected_text(visible::label(&shown));
+        list.show_ui(ui, |ui| {
+            if entry(ui, used.is_none(), HERE, why_not) {
+                actions.push(Action::Machine(MachineAction::UseThis));
+            }
+            for host in &app.settings.hosts {
+                if entry(ui, used.as_ref() == Some(host), &visible::label(host), why_not) && used.as_ref() != Some(host) {
+                    actions.push(Action::Machine(MachineAction::Ask(Some(host.clone()))));
+                }
+            }
+            if entry(ui, false, "Another machine…", why_not) {
+                actions.push(Action::Machine(MachineAction::Ask(None)));
+            }
+        })
+        .response
+    });
+    style::explain_list(response, &shown, "Where runs are computed and drawings are recognised: here, or on another machine through SSH.");
 }
 
 /// One entry of a drop-down list; true when it was chosen.

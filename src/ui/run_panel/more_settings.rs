@@ -86,6 +86,7 @@ fn regularization(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn execution(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {
+    fields::machine(ui, app, actions);
     let offered = DeviceChoice::ALL.iter().copied().filter(|&device| device == config.device || app.can_exist(device)).collect::<Vec<_>>();
     let why_not = |device| app.why_not_device(device);
     let response = fields::choice(ui, "Device", "Where the run is computed.", &mut config.device, &offered, DeviceChoice::label, why_not);
@@ -93,7 +94,8 @@ fn execution(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<A
     ui.vertical(|ui| {
         if app.config.device == DeviceChoice::Auto {
             let device = device_name(app.device_for(DeviceChoice::Auto, app.config.precision), true);
-            ui.label(style::hint(format!("Automatic: uses {device} on this machine.")));
+            let machine = app.other_machine().map_or("this machine", |machine| machine.host.name());
+            ui.label(style::hint(format!("Automatic: uses {device} on {machine}.")));
         }
     });
     let about = "CPU threads for training. Leave empty for one per core.";

@@ -1,15 +1,15 @@
-//! The options that say where trials train.
+//! The options that say on which machines runs and trials train.
 
 use std::path::PathBuf;
 
 use crate::cli::failure::Failure;
 use crate::engine::{EngineHost, EngineSettings, RemoteHost, SshHost};
-use crate::sweep::{Definition, EngineExecutor, SlurmArray};
+use crate::sweep::{EngineExecutor, SlurmArray, Work};
 
 /// Tasks of a job array where nobody says.
 const TASKS: u32 = 4;
 
-/// Where trials train.
+/// Where they train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum ExecutorKind {
     /// On this machine.
@@ -23,10 +23,10 @@ pub enum ExecutorKind {
 /// The options.
 #[derive(Debug, clap::Args)]
 pub struct Machines {
-    /// Where trials train: on this machine, on others by SSH, or in a Slurm job array [default: local; with --hosts ssh]
+    /// Where to train: on this machine, on others by SSH, or in a Slurm job array [default: local; with --hosts ssh]
     #[arg(long, value_name = "NAME", ignore_case = true)]
     executor: Option<ExecutorKind>,
-    /// SSH hosts, as in your SSH configuration, that train one trial at a time each: HOST or HOST:/path/to/inkling, separated by commas
+    /// SSH hosts, as in your SSH configuration, that train one run at a time each: HOST or HOST:/path/to/inkling, separated by commas
     #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
     hosts: Vec<SshHost>,
     /// Option for sbatch, such as --slurm=--partition=gpu; may be repeated
@@ -53,21 +53,26 @@ impl Machines {
         })
     }
 
-    /// What trains them.
-    pub fn executor(&self, definition: &Definition, settings: EngineSettings) -> Result<EngineExecutor, Failure> {
+    /// The one SSH host that was named, where all else is as on this machine.
+    pub fn only_host(&self) -> Option<&SshHost> {
+        if let (ExecutorKind::Ssh, [host]) = (self.kind(), self.hosts.as_slice()) { Some(host) } else { None }
+    }
+
+    /// What trains so many at once, with so many threads each if that is said.
+    pub fn executor(&self, work: Work, at_once: u32, threads: Option<u32>, settings: EngineSettings) -> Result<EngineExecutor, Failure> {
         let usage = |sentence: &str| Err(Failure::Usage(sentence.to_owned()));
         match self.kind() {
             ExecutorKind::Local if !self.hosts.is_empty() => {
                 usage("--hosts and --executor local contradict each other. Leave one of them out.")
             }
-            ExecutorKind::Local => Ok(EngineExecutor::local(EngineHost::from_env(), settings, definition.at_once)),
+            ExecutorKind::Local => Ok(EngineExecutor::local(EngineHost::from_env(), settings, at_once)),
             ExecutorKind::Ssh if self.hosts.is_empty() => usage("--executor ssh needs hosts: --hosts HOST,HOST"),
-            ExecutorKind::Ssh => Ok(EngineExecutor::on_hosts(self.hosts.iter().cloned().map(RemoteHost::Ssh), settings)),
+            ExecutorKind::Ssh => Ok(EngineExecutor::on_hosts(work, self.hosts.iter().cloned().map(RemoteHost::Ssh), settings)),
             ExecutorKind::Slurm => {
                 // The nodes see the same files, as is usual.
                 let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("inkling"));
-                let array = SlurmArray::submit(&program, definition.at_once, definition.base.threads, &self.slurm)?;
-                Ok(EngineExecutor::in_array(array, settings))
+                let array = SlurmArray::submit(&program, at_once, threads, &self.slurm)?;
+                Ok(EngineExecutor::in_array(work, array, settings))
             }
         }
     }

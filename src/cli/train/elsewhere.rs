@@ -1,0 +1,119 @@
+//! Repeated runs on several machines at once. Each is saved on this one, as if it had trained here.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use super::{Arguments, repeats, report};
+use crate::cli::engine::data_folders;
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::cli::output::Output;
+use crate::cli::progress::Progress;
+use crate::engine::{EngineSettings, RunsTarget, this_machine};
+use crate::problem::Problem;
+use crate::records::RunSummary;
+use crate::run_config::RunConfig;
+use crate::runs::Store;
+use crate::sweep::{Executor, TrialEvent, Work};
+use crate::system::paths::Paths;
+
+/// How often is looked for Ctrl-C.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Trains every repetition of this configuration.
+pub fn run(arguments: &Arguments, config: &RunConfig) -> Result<(), Failure> {
+    let paths = Paths::find();
+    let data_dir = arguments.settings.data_dir.clone();
+    let config = RunConfig { data: config.data.located(&std::env::current_dir().unwrap_or_default()), ..config.clone() };
+    let settings = EngineSettings {
+        data_folders: data_folders(data_dir.clone(), &paths)?,
+        data_dir,
+        runs: match &arguments.out {
+            Some(folder) => RunsTarget::Folder { folder: folder.clone(), replace: arguments.force },
+            None => RunsTarget::Store(paths.runs.clone()),
+        },
+        checkpoints: paths.checkpoints,
+        benchmarks: paths.benchmarks,
+        weights: arguments.weights,
+        cuda_folder: None,
+        background_priority: false,
+        reports_learning: false,
+        devices: this_machine(),
+    };
+    let waiting: VecDeque<RunConfig> = config.repetitions(&jiff::Timestamp::now().to_string()).into();
+    let at_once = arguments.machines.at_once(None).unwrap_or(1).min(waiting.len() as u32);
+    let mut executor = arguments.machines.executor(Work::Runs, at_once, config.threads, settings)?;
+    interrupt::install_handler();
+    let store = Store::new(arguments.out.as_deref().and_then(std::path::Path::parent).unwrap_or(&paths.runs));
+    let mut runs = Runs { total: waiting.len(), waiting, training: BTreeMap::new(), began: 0, store, output: Output::new(arguments.json) };
+    runs.train(&mut executor)
+}
+
+struct Runs {
+    total: usize,
+    waiting: VecDeque<RunConfig>,
+    /// Those that train, by the number they were begun with, and how much of each is done.
+    training: BTreeMap<u32, (RunConfig, f32)>,
+    began: u32,
+    store: Store,
+    output: Output,
+}
+
+impl Runs {
+    fn train(&mut self, executor: &mut dyn Executor) -> Result<(), Failure> {
+        let progress = Progress::new();
+        let mut last = None;
+        loop {
+            if interrupt::requested().is_some() {
+                progress.note("Stopping. `inkling train --resume` resumes each run from where it was last saved.");
+                return Err(Failure::Interrupted);
+            }
+            let capacity = match executor.capacity() {
+                Ok(capacity) => capacity as usize,
+                Err(problem) if self.training.is_empty() => return Err(problem.into()),
+                Err(_) => 0,
+            };
+            while self.training.len() < capacity
+                && let Some(config) = self.waiting.pop_front()
+            {
+                self.began += 1;
+                executor.start(self.began, &config)?;
+                self.training.insert(self.began, (config, 0.0));
+            }
+            if self.training.is_empty() && self.waiting.is_empty() {
+                break;
+            }
+            if let Some((run, event)) = executor.next(POLL_INTERVAL) {
+                last = self.heard(run, event, &progress)?.or(last);
+            }
+            let ended = self.total - self.waiting.len() - self.training.len();
+            let done = ended as f32 + self.training.values().map(|(_, share)| share).sum::<f32>();
+            progress.show(done / self.total as f32, &format!("{ended} of {} runs · {} training", self.total, self.training.len()));
+        }
+        drop(progress);
+        last.map_or(Ok(()), |last| repeats::report(&self.store.list(), &last, &mut self.output))
+    }
+
+    /// Takes an event in: the run that it ended, if it did.
+    fn heard(&mut self, run: u32, event: TrialEvent, progress: &Progress) -> Result<Option<RunSummary>, Failure> {
+        let Some((config, done)) = self.training.get_mut(&run) else { return Ok(None) };
+        match event {
+            TrialEvent::Progress(_) => {}
+            TrialEvent::Epoch(epoch) => *done = epoch.epoch as f32 / config.epochs.max(1) as f32,
+            TrialEvent::Interrupted => {
+                let (config, _) = self.training.remove(&run).unwrap_or_default();
+                progress.note("A machine was lost; its run is resumed on the next that is free.");
+                self.waiting.push_front(config);
+            }
+            TrialEvent::Failed(problem) => return Err(problem.into()),
+            TrialEvent::Completed => {
+                let (config, _) = self.training.remove(&run).unwrap_or_default();
+                let saved = self.store.list().into_iter().filter_map(|entry| entry.summary.ok());
+                let summary = saved.map(|summary| *summary).find(|summary| summary.config == config).ok_or(Problem::NoSuchRun)?;
+                report::finished(&summary, &mut self.output)?;
+                return Ok(Some(summary));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,239 @@
+//! An engine on another machine: this program again, with folders of its own, at the end of a pipe as it would be at the end of `ssh`.
+
+use std::path::Path;
+use std::process::{Command as Program, Stdio};
+
+use inkling::engine::{EngineHandle, SshHost, read, recv_handshake, send_handshake, this_machine, write};
+use inkling::ink::{Ink, Steps};
+use inkling::problem::{EngineExit, Problem};
+use inkling::protocol::{Command, Event, JobEvent};
+use inkling::records::{BundleId, BundleUse, FilePart, ModelRef, RunSummary};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
+use inkling::runs::Checkpoints;
+
+use super::settings;
+use crate::jobs::{finished, train};
+use crate::support::write_idx_set;
+
+/// The program as another machine has it, whose folders are in `home`.
+fn there(home: &Path) -> Program {
+    let mut program = Program::new(env!("CARGO_BIN_EXE_inkling"));
+    program.args(["engine", "--remote"]).env("INKLING_HOME", home).env_remove("INKLING_DATA_DIR");
+    program
+}
+
+fn connect(home: &Path, here: &Path) -> EngineHandle {
+    EngineHandle::remote(there(home), "gpu-box", settings(here, this_machine()), || {})
+}
+
+fn config(here: &Path, epochs: u32) -> RunConfig {
+    let set = here.join("set");
+    if !set.exists() {
+        write_idx_set(&set, 600, 50);
+    }
+    let data = DataSpec::single(DataSource::Path(set));
+    RunConfig { data, model: ModelKind::Mlp, epochs, batch_size: 50, threads: Some(1), learning_rate: 1e-3, ..RunConfig::default() }
+}
+
+fn until<T>(handle: &EngineHandle, mut pick: impl FnMut(Event) -> Option<T>) -> T {
+    loop {
+        if let Some(picked) = pick(handle.recv().expect("the line closed")) {
+            return picked;
+        }
+    }
+}
+
+/// The run of this configuration on this machine.
+fn trained_here(here: &Path, config: &RunConfig) -> RunSummary {
+    let handle = EngineHandle::spawn(settings(here, this_machine()), || {});
+    handle.send(train(1, config, None));
+    until(&handle, finished)
+}
+
+fn weights(summary: &RunSummary) -> Vec<u8> {
+    std::fs::read(&summary.model_path).unwrap()
+}
+
+/// The folders of bundles that are kept there.
+fn kept(home: &Path) -> usize {
+    std::fs::read_dir(home.join("received")).unwrap().filter(|entry| entry.as_ref().unwrap().file_name().len() == 64).count()
+}
+
+#[test]
+fn a_run_trains_there_with_data_of_this_machine_and_is_saved_here() {
+    let [here, home] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let config = config(here.path(), 2);
+    let handle = connect(home.path(), here.path());
+    handle.send(train(1, &config, None));
+    let summary = until(&handle, finished);
+    assert!(summary.folder.starts_with(here.path().join("runs")), "{:?}", summary.folder);
+    assert_eq!((&summary.config, summary.epochs.len()), (&config, 2));
+    let model = until(&handle, |event| if let Event::ModelInUse(model) = event { Some(model.reference) } else { None });
+    assert_eq!(model, ModelRef::File(summary.model_path.clone()), "the model in use is called as it is here");
+    handle.send(Command::Classify {
+        request: 7,
+        ink: Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]], ..Ink::default() },
+        steps: Steps::ALL,
+    });
+    until(&handle, |event| matches!(event, Event::Classified { request: 7, .. }).then_some(()));
+    handle.send(train(2, &config, None));
+    until(&handle, finished);
+    assert_eq!(kept(home.path()), 1, "the same data is not sent again");
+    handle.send(Command::UseModel(ModelRef::File(summary.model_path.clone())));
+    until(&handle, |event| {
+        matches!(event, Event::ModelInUse(model) if model.reference == ModelRef::File(summary.model_path.clone())).then_some(())
+    });
+    assert_eq!(kept(home.path()), 2, "a model is sent to be used there");
+    handle.send(Command::Shutdown);
+    while handle.recv().is_some() {}
+    assert_eq!(weights(&summary), weights(&trained_here(here.path(), &config)), "it computes the same wherever it is");
+    assert!(!home.path().join("runs").exists(), "no run stays there");
+    assert!(Checkpoints::new(here.path().join("checkpoints")).list().is_empty(), "a run that is over leaves no checkpoint");
+}
+
+#[test]
+fn a_run_whose_machine_is_lost_is_resumed_on_another_and_ends_with_the_same_weights() {
+    let [here, home, another] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let config = config(here.path(), 6);
+    let program = there(home.path());
+    let handle = EngineHandle::remote(program, "gpu-box", settings(here.path(), this_machine()), || {});
+    handle.send(train(1, &config, None));
+    // Two epochs are safe here; then the machine there is lost.
+    let mut safe = 0;
+    let exit = until(&handle, |event| {
+        match event {
+            Event::Checkpoint { kept, position, .. } => {
+                kept.unwrap();
+                safe = position.epochs;
+            }
+            Event::EngineExited(exit) => return Some(exit),
+            _ => {}
+        }
+        if safe == 2 {
+            kill_children_in(home.path());
+        }
+        None
+    });
+    assert!(matches!(&exit, EngineExit::Disconnected { machine, .. } if machine == "gpu-box"), "{exit:?}");
+    let left = Checkpoints::new(here.path().join("checkpoints")).list();
+    let [run] = left.as_slice() else { panic!("{left:?}") };
+    assert_eq!(run.card.config, config, "with the paths of this machine");
+    let handle = connect(another.path(), here.path());
+    handle.send(train(3, &config, Some(run.folder.clone())));
+    let summary = until(&handle, finished);
+    assert_eq!(weights(&summary), weights(&trained_here(here.path(), &config)));
+}
+
+/// Kills the engine whose folders are there.
+fn kill_children_in(home: &Path) {
+    for process in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(environment) = std::fs::read(process.path().join("environ")) else { continue };
+        let wanted = format!("INKLING_HOME={}\0", home.display());
+        if String::from_utf8_lossy(&environment).contains(&wanted)
+            && let Some(id) = process.file_name().to_str().and_then(|name| name.parse::<i32>().ok())
+        {
+            Program::new("kill").args(["-9", &id.to_string()]).status().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_interrupted_there_leaves_a_checkpoint_here() {
+    let [here, home] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let config = config(here.path(), 500);
+    let handle = connect(home.path(), here.path());
+    handle.send(train(1, &config, None));
+    until(&handle, |event| matches!(event, Event::Epoch { .. }).then_some(()));
+    handle.send(Command::Interrupt);
+    let folder = until(&handle, |event| match event {
+        Event::Job { event: JobEvent::Failed(Problem::Interrupted { checkpoint }), .. } => checkpoint,
+        _ => None,
+    });
+    while handle.recv().is_some() {}
+    let left = Checkpoints::new(here.path().join("checkpoints")).list();
+    assert_eq!(left.iter().map(|run| &run.folder).collect::<Vec<_>>(), [&folder]);
+}
+
+#[test]
+fn data_that_is_missing_here_and_programs_that_are_no_engines_are_said() {
+    let [here, home] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let handle = connect(home.path(), here.path());
+    let data = DataSpec::single(DataSource::Path(here.path().join("nothing")));
+    handle.send(train(1, &RunConfig { data, ..config(here.path(), 1) }, None));
+    let problem =
+        until(&handle, |event| if let Event::Job { event: JobEvent::Failed(problem), .. } = event { Some(problem) } else { None });
+    assert!(matches!(problem, Problem::Data(_)), "{problem:?}");
+    let mut none = Program::new("sh");
+    none.args(["-c", "echo no such host >&2; exit 255"]);
+    let handle = EngineHandle::remote(none, "nowhere", settings(here.path(), this_machine()), || {});
+    let exit = until(&handle, |event| if let Event::EngineExited(exit) = event { Some(exit) } else { None });
+    assert_eq!(exit, EngineExit::Disconnected { machine: "nowhere".to_owned(), reason: "no such host".to_owned() });
+}
+
+/// The answers of the engine there to these commands about a bundle.
+fn answers(home: &Path, commands: &[Command]) -> Vec<Result<bool, String>> {
+    let mut child = there(home).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let (mut to, mut from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    send_handshake(&mut to).unwrap();
+    write(&mut to, &settings(home, this_machine())).unwrap();
+    commands.iter().for_each(|command| write(&mut to, command).unwrap());
+    recv_handshake(&mut from).unwrap().unwrap();
+    let mut answers = Vec::new();
+    while answers.len() < commands.len() {
+        match read::<Event>(&mut from).unwrap().unwrap() {
+            Event::Bundle { folder, .. } => answers.push(folder.map(|folder| folder.is_some())),
+            _ => {}
+        }
+    }
+    drop(to);
+    child.wait().unwrap();
+    answers
+}
+
+#[test]
+fn a_bundle_is_kept_only_where_it_is_what_it_claims_and_stays_in_its_folder() {
+    let home = tempfile::tempdir().unwrap();
+    let file = |bundle: &BundleId, name: &str| Command::SendFile {
+        bundle: bundle.clone(),
+        part: FilePart { name: name.to_owned(), bytes: b"bytes".to_vec() },
+    };
+    let keep = |bundle: &BundleId| Command::KeepBundle { bundle: bundle.clone(), purpose: BundleUse::Keep };
+    let claimed = BundleId("0".repeat(64));
+    let leads_away = BundleId("../../away".to_owned());
+    let found = answers(
+        home.path(),
+        &[
+            Command::FindBundle(claimed.clone()),
+            file(&claimed, "data"),
+            keep(&claimed),
+            file(&leads_away, "data"),
+            keep(&leads_away),
+            Command::FindBundle(leads_away.clone()),
+            file(&claimed, "../away"),
+            keep(&claimed),
+        ],
+    );
+    let damaged = || Err("the files were damaged on their way".to_owned());
+    let away = Err("a file's name leads to another folder".to_owned());
+    assert_eq!(found, [Ok(false), Ok(false), damaged(), Ok(false), damaged(), Ok(false), Ok(false), away]);
+    assert_eq!(kept(home.path()), 0);
+    assert!(!home.path().join("away").exists() && !home.path().parent().unwrap().join("away").exists());
+}
+
+#[test]
+fn hosts_are_named_as_for_ssh_and_no_name_is_an_option() {
+    for name in ["gpu-box", "anna@10.0.0.7", "anna@gpu-box:/opt/my inkling"] {
+        assert_eq!(name.parse::<SshHost>().unwrap().to_string(), name);
+    }
+    for name in ["", " ", "-oProxyCommand=reboot", "two words", "a\nb"] {
+        assert!(name.parse::<SshHost>().is_err(), "{name:?}");
+    }
+    let arguments = |name: &str| {
+        let command = name.parse::<SshHost>().unwrap().command(&["engine", "--remote"]);
+        command.get_args().map(|argument| argument.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let plain = arguments("gpu-box");
+    assert_eq!(plain[plain.len() - 3..], ["--", "gpu-box", "exec inkling engine --remote"]);
+    let quoted = arguments("anna@gpu-box:/opt/it's; reboot");
+    assert_eq!(quoted.last().unwrap(), r"exec '/opt/it'\''s; reboot' engine --remote");
+}

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Trains and sweeps on other machines, kills them, and checks that nothing is lost and that everything comes out as it does here.
+
+Usage: remote.py EXECUTABLE, as root.
+"""
+
+import glob
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import services
+from services import USERS, wait
+
+SWEEP = ["--preset", "quick", "--set", "lr=0.001,0.003,0.01", "--set", "batch-size=64,128", "--set", "epochs=2", "--sampler", "grid", "--pruner", "none"]
+TRAIN = ["--preset", "quick", "--epochs", "6"]
+
+
+def say(text):
+    print(f"ok: {text}", flush=True)
+
+
+def check(true, text):
+    assert true, f"not so: {text}"
+    say(text)
+
+
+class Inkling:
+    """The program with folders of its own."""
+
+    def __init__(self, program, folder):
+        self.program, self.home = str(program), Path(folder)
+
+    def start(self, *arguments):
+        environment = {**os.environ, "INKLING_HOME": str(self.home)}
+        # To a file: nobody reads while the other side is killed.
+        output = open(self.home / "output", "w+")
+        process = subprocess.Popen([self.program, *arguments], env=environment, stdout=output, stderr=subprocess.STDOUT, text=True)
+        process.output = output
+        return process
+
+    def run(self, *arguments, status=0):
+        process = self.start(*arguments)
+        process.wait(timeout=300)
+        process.output.seek(0)
+        text = process.output.read()
+        assert process.returncode == status, f"{arguments}: exit status {process.returncode}\n{text}"
+        return text
+
+    def newest_weights(self):
+        models = glob.glob(f"{self.home}/runs/*/model.safetensors")
+        return hashlib.sha256(Path(max(models, key=os.path.getmtime)).read_bytes()).hexdigest()
+
+
+def table(text):
+    """Trials with their settings and accuracies, from the lines of `--json`."""
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    values = {line["trial"]: line["values"] for line in lines if line["event"] == "trial_started"}
+    ended = {line["trial"]: line["validation_accuracy"] for line in lines if line["event"] == "trial_ended"}
+    return {trial: (json.dumps(values[trial], sort_keys=True), accuracy) for trial, accuracy in ended.items()}
+
+
+def wait_for_output(process, text, times=1):
+    def there():
+        assert process.poll() is None, f"it ended with {process.returncode}: {Path(process.output.name).read_text()}"
+        return Path(process.output.name).read_text().count(text) >= times
+    wait(there, 120, f"{text!r} is not printed {times} times")
+
+
+def kill_user(host):
+    subprocess.run(["pkill", "-9", "-u", USERS[host]], check=False)
+
+
+def sweeps(inkling, hosts):
+    here = table(inkling.run("sweep", *SWEEP, "--json"))
+    check(len(here) == 6, "a sweep of six trials on this machine")
+    check(table(inkling.run("sweep", *SWEEP, "--json", "--hosts", hosts)) == here, "the same sweep over two SSH hosts gives the same table")
+    slurm = ("--executor", "slurm", "--at-once", "2", "--threads", "1")
+    check(table(inkling.run("sweep", *SWEEP, "--json", *slurm)) == here, "and so does a Slurm job array")
+    queue = lambda: subprocess.run(["squeue", "--noheader", "--states=PENDING,RUNNING"], capture_output=True, text=True).stdout.strip()
+    wait(lambda: queue() == "", 30, f"the queue is not empty: {queue()}")
+    say("which leaves nothing in the queue")
+
+    process = inkling.start("sweep", *SWEEP, "--json", "--hosts", hosts)
+    wait_for_output(process, "trial_ended")
+    kill_user("two")
+    process.wait(timeout=300)
+    check(table(Path(process.output.name).read_text()) == here, "a host that is killed in the middle costs nothing")
+
+    process = inkling.start("sweep", *SWEEP, "--json", *slurm)
+    wait_for_output(process, "trial_ended")
+    tasks = subprocess.run(["squeue", "--noheader", "--array", "--format=%A"], capture_output=True, text=True).stdout.split()
+    subprocess.run(["scancel", tasks[0]], check=True)
+    process.wait(timeout=300)
+    check(table(Path(process.output.name).read_text()) == here, "nor does a task that is cancelled")
+
+    process = inkling.start("sweep", *SWEEP, "--json", "--hosts", hosts)
+    wait_for_output(process, "trial_ended")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    for host in USERS:
+        kill_user(host)
+    resumed = inkling.run("sweep", "--resume", "--json", "--hosts", hosts)
+    ended = [json.loads(line) for line in resumed.splitlines() if '"finished"' in line]
+    check(ended[0]["completed"] == 6 and ended[0]["complete"], "a sweep that was killed with all its hosts is resumed")
+
+
+def runs(inkling, one, two):
+    inkling.run("train", *TRAIN)
+    here = inkling.newest_weights()
+    inkling.run("train", *TRAIN, "--hosts", one)
+    check(inkling.newest_weights() == here, "a run on another machine has the same weights as here")
+
+    process = inkling.start("train", *TRAIN, "--hosts", one)
+    wait_for_output(process, "Epoch 3 of 6")
+    kill_user("one")
+    check(process.wait(timeout=60) == 1, "a connection that is lost ends the run with a message")
+    inkling.run("train", "--resume", "--hosts", two)
+    check(inkling.newest_weights() == here, "it is resumed on another host, to the same weights")
+
+    process = inkling.start("train", *TRAIN, "--hosts", one)
+    wait_for_output(process, "Epoch 3 of 6")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    alive = lambda: subprocess.run(["pgrep", "-u", USERS["one"], "inkling"], capture_output=True).returncode == 0
+    wait(lambda: not alive(), 30, "an engine without a caller does not end")
+    say("an engine whose caller is killed ends")
+    inkling.run("train", "--resume")
+    check(inkling.newest_weights() == here, "and its run is resumed here, to the same weights")
+    left = glob.glob(f"/home/{USERS['one']}/.local/share/inkling/received/.inkling*/*")
+    inkling.run("train", "--preset", "quick", "--epochs", "1", "--hosts", one)
+    check(not [path for path in left if os.path.exists(path)], "what was left there is deleted by the next start")
+
+
+def repeats(inkling, hosts):
+    train = ["train", "--preset", "quick", "--epochs", "2", "--repeat", "3"]
+    mean = lambda text: [line for line in text.splitlines() if "95 %" in line]
+    here = mean(inkling.run(*train))
+    check(here and mean(inkling.run(*train, "--hosts", hosts)) == here, "repeated runs on two hosts have the same mean and interval as here")
+    process = inkling.start(*train, "--hosts", hosts)
+    wait_for_output(process, "Done.")
+    kill_user("two")
+    process.wait(timeout=300)
+    check(mean(Path(process.output.name).read_text()) == here, "also where one of them is killed")
+
+
+def data(inkling, one):
+    images = bytes([0, 0, 8, 3]) + b"".join(n.to_bytes(4, "big") for n in (100, 28, 28)) + bytes(i % 256 for i in range(100 * 784))
+    labels = bytes([0, 0, 8, 1]) + (100).to_bytes(4, "big") + bytes(i % 10 for i in range(100))
+    folder = inkling.home / "set"
+    folder.mkdir()
+    for part in ("train", "t10k"):
+        (folder / f"{part}-images-idx3-ubyte").write_bytes(images)
+        (folder / f"{part}-labels-idx1-ubyte").write_bytes(labels)
+    train = ["train", "--data", str(folder), "--model", "mlp", "--batch-size", "10", "--epochs", "1", "--hosts", one]
+    received = lambda: sorted(glob.glob(f"/home/{USERS['one']}/.local/share/inkling/received/?*/train-images*"))
+    inkling.run(*train)
+    first = received()
+    check(len(first) == 1, "data is sent to a host where it is missing")
+    time_of = os.path.getmtime(first[0])
+    inkling.run(*train)
+    check(received() == first and os.path.getmtime(first[0]) == time_of, "and not a second time")
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="inkling-remote-")
+    os.chmod(folder, 0o755)
+    program = Path(folder) / "inkling"
+    shutil.copy(sys.argv[1], program)
+    program.chmod(0o755)
+    home = Path(folder) / "home"
+    home.mkdir()
+    inkling = Inkling(program, home)
+    one, two = f"one:{program}", f"two:{program}"
+    processes = []
+    try:
+        processes.append(services.start_sshd(folder))
+        data(inkling, one)
+        runs(inkling, one, two)
+        text = inkling.run("train", *TRAIN, "--hosts", "nowhere.invalid", status=1)
+        check("nowhere.invalid" in text and "inkling --version" in text, "a host that cannot be reached is said, with what to try")
+        repeats(inkling, f"{one},{two}")
+        processes += services.start_slurm(folder)
+        sweeps(inkling, f"{one},{two}")
+    finally:
+        for host in USERS:
+            kill_user(host)
+        for process in reversed(processes):
+            process.kill()
+            process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+main()
