@@ -18,7 +18,7 @@
 //! | `ui` | panels that draw [`app`] state and return actions |
 //! | [`app`] | what the window shows, as data: state, actions, messages |
 //! | [`sweep`] | hyper-parameter sweeps: what varies, samplers, early ending of poor trials, the journal they are resumed from |
-//! | [`engine`] | the one thread that owns tensors, here or in a process of its own; a file per job in `engine/jobs` |
+//! | [`engine`] | the one thread that owns tensors, here, in a process of its own or on another machine (`engine/remote`); a file per job in `engine/jobs` |
 //! | [`protocol`] | what is said to the engine and by it: [`protocol::Command`], [`protocol::Event`] |
 //! | [`problem`] | the union of all rooms' errors, formed for whoever asked the engine |
 //! | [`self_test`] | whether a device computes correctly: every op, a training run, recognition |

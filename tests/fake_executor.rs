@@ -20,6 +20,8 @@ pub struct FakeExecutor {
     /// What happens, once, to the trial with this number instead of its next epoch.
     pub instead: Option<(u32, TrialEvent)>,
     pub most_at_once: usize,
+    /// After so many trials no machine is left to start another.
+    pub machines_last: Option<usize>,
     /// Epochs that it still completes; without a number, all.
     pub epochs: Option<Arc<AtomicI64>>,
 }
@@ -30,6 +32,13 @@ impl Executor for FakeExecutor {
         self.training.push_back((trial, config.clone(), 0));
         self.most_at_once = self.most_at_once.max(self.training.len());
         Ok(())
+    }
+
+    fn capacity(&mut self) -> Result<u32, Problem> {
+        match self.machines_last {
+            Some(last) if self.started.len() >= last => Err(Problem::EngineGone),
+            _ => Ok(u32::MAX),
+        }
     }
 
     fn stop(&mut self, trial: u32) {

@@ -54,6 +54,20 @@ fn an_interruption_loses_no_trial_that_has_ended_and_the_search_goes_on_as_it_wo
 }
 
 #[test]
+fn where_no_machine_is_left_trials_in_progress_end_and_the_sweep_is_resumed() {
+    let home = tempfile::tempdir().unwrap();
+    let mut sweep = sweep(&home, |definition| {
+        definition.at_once = 2;
+        definition.pruner = None;
+    });
+    let mut executor = FakeExecutor { machines_last: Some(5), ..FakeExecutor::default() };
+    assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Err(SweepError::Problem(Problem::EngineGone)));
+    assert_eq!(sweep.trials().iter().filter(|trial| trial.outcome == Some(Outcome::Completed)).count(), 5);
+    assert_eq!(run(&mut sweep, &mut FakeExecutor::default(), &mut endless()), Ok(Ending::Complete));
+    assert_eq!(sweep.trials().len(), 12);
+}
+
+#[test]
 fn a_sweep_that_is_complete_goes_on_with_a_larger_budget() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});

@@ -11,6 +11,7 @@ mod learning;
 mod models;
 mod monitor;
 mod my_digits;
+mod other_machine;
 mod plots;
 mod rate_search;
 mod repeats;
