@@ -61,7 +61,7 @@ pub struct Arguments {
     repeat: Option<u32>,
     #[arg(long, value_name = "DIR", help = "Folder for TensorBoard: the curves are written to a new folder in it during the run")]
     tensorboard: Option<PathBuf>,
-    /// Print one JSON object per line to standard output
+    /// Print one JSON object per line to standard output, also for every step
     #[arg(long)]
     json: bool,
 }
