@@ -16,10 +16,18 @@ use inkling::progress::Unwatched;
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress};
 use inkling::records::{ExportSpec, ImportSpec, JobId, ModelRef, Replace};
 use inkling::run_config::{ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
+use inkling::sweep::{Definition, SamplerKind, SettingRange};
 use inkling::train::{Checkpoint, EndRequest, Observer, TrainOutcome, train};
 use serde_json::Value;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
+
+#[path = "sweep.rs"]
+mod sweep;
+
+/// A sweep as a person writes it.
+const SWEEP: &str = "preset = \"balanced\"\ndata = \"mnist\"\ntrials = 30\ntime = \"30m\"\nsampler = \"tpe\"\npruner = \"none\"\nat-once = 2\n\n[set]\nepochs = 4\n\
+    lr = \"1e-4..1e-2:log\"\nbatch-size = [32, 64, 128]\naugmentation = [\"off\", \"gentle\"]\nweight-decay = \"0..0.1:5\"\n";
 
 /// A state dict with one tensor of 2x3 elements, as `torch.save` writes it.
 const PICKLE: &[u8] =
@@ -53,6 +61,7 @@ fn main() {
     add_weights(&add);
     add_run(&add, &data);
     add_frames(&add);
+    add_sweeps(&add);
     let settings = Settings { data_folders: vec!["some/where".into()], ..Settings::default() };
     add("settings", "default", &serde_json::to_vec(&Settings::default()).expect("settings"));
     add("settings", "folders", &serde_json::to_vec_pretty(&settings).expect("settings"));
@@ -175,6 +184,40 @@ fn add_frames(add: &impl Fn(&str, &str, &[u8])) {
         write(&mut pipe, &event).expect("a pipe in memory");
     }
     add("frames", "events", &pipe);
+}
+
+/// A sweep as a person writes it and as it is kept, and a journal with everything that can happen to a trial.
+fn add_sweeps(add: &impl Fn(&str, &str, &[u8])) {
+    add("sweep_definition", "toml", SWEEP.as_bytes());
+    add("sweep_definition", "time", b"1.5h");
+    let definition = sweep::definition();
+    add("sweep_definition", "random", &serde_json::to_vec(&definition).expect("a definition"));
+    let mut grid = Definition { sampler: SamplerKind::Grid, pruner: None, ..definition };
+    grid.set(SettingRange::parse("lr=1e-4..1e-1:log:4").expect("a range")).expect("a setting");
+    add("sweep_definition", "grid", &serde_json::to_vec_pretty(&grid).expect("a definition"));
+    let started =
+        |trial: u32, rate: f64| format!(r#"{{"trial":{trial},"elapsed":0.5,"event":"started","values":{{"batch-size":64,"lr":{rate}}}}}"#);
+    let epoch = |trial: u32| {
+        format!(
+            r#"{{"trial":{trial},"elapsed":4.1,"event":"epoch","epoch":1,"validation_accuracy":0.98,"validation_loss":0.07,"seconds":3.9}}"#
+        )
+    };
+    let ended = |trial: u32, event: &str| format!(r#"{{"trial":{trial},"elapsed":9.25,"event":{event}}}"#);
+    let lines = [
+        started(1, 0.003),
+        started(2, 0.01),
+        epoch(1),
+        epoch(2),
+        ended(1, r#""completed""#),
+        ended(2, r#""pruned""#),
+        started(3, 0.1),
+        ended(3, r#""failed","reason":"diverged""#),
+        ended(1, r#""tested","run":"runs/1","test_accuracy":0.99"#),
+        started(4, 0.02),
+    ];
+    let journal = lines.join("\n") + "\n";
+    add("sweep_journal", "whole", journal.as_bytes());
+    add("sweep_journal", "cut", &journal.as_bytes()[..journal.len() - 9]);
 }
 
 fn gzipped(bytes: &[u8]) -> Vec<u8> {

@@ -212,6 +212,8 @@ pub enum Action {
         /// Whether it is compared.
         chosen: bool,
     },
+    /// Choose the run that the other compared ones are compared with, by its folder.
+    ChooseBaseline(PathBuf),
     /// Choose the data set whose test images the compared models classify.
     ChooseComparisonData(DataSpec),
     /// Measure the chosen models on the same test images.

@@ -172,6 +172,7 @@ impl App {
             Action::Evaluate { model, data } => self.evaluate(model, data),
             Action::OpenComparison(folder) => self.open_comparison(folder),
             Action::ChooseCompared { folder, chosen } => self.choose_compared(&folder, chosen),
+            Action::ChooseBaseline(folder) => self.choose_baseline(folder),
             Action::ChooseComparisonData(data) => self.choose_comparison_data(data),
             Action::CompareModels => self.compare_models(),
             Action::CloseComparison => self.close_comparison(),

@@ -18,6 +18,7 @@ use crate::engine::SshHost;
 use crate::hardware::{Hardware, LoadSample};
 use crate::ink::{Ink, SourceImage, Stage};
 use crate::problem::{EngineExit, Problem};
+use crate::records::StepPoint;
 use crate::records::benchmark::{self, Saved};
 use crate::run_config::DeviceChoice;
 use crate::runs::{FinishedRun, InterruptedRun, Reproduction, RunEntry, RunError};
@@ -76,6 +77,13 @@ pub enum BackgroundResult {
     SweepDeleted(PathBuf, Result<(), SweepError>),
     /// The test accuracy of a trial's settings was noted, or could not be.
     SweepTested(PathBuf, Result<(u32, Tested), SweepError>),
+    /// The steps of a run that is compared.
+    ComparedSteps {
+        /// The run's folder.
+        folder: PathBuf,
+        /// They; none where they are not known.
+        curve: Arc<[StepPoint]>,
+    },
     /// The curve of a run in the list.
     Thumbnail {
         /// The run's folder.

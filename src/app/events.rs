@@ -180,6 +180,7 @@ impl App {
             BackgroundResult::Sweep(news) => self.on_sweep_news(news),
             BackgroundResult::SweepDeleted(folder, outcome) => self.sweep_deleted(folder, outcome),
             BackgroundResult::SweepTested(folder, outcome) => self.sweep_tested(&folder, outcome),
+            BackgroundResult::ComparedSteps { folder, curve } => self.set_compared_steps(folder, curve),
             BackgroundResult::Thumbnail { folder, thumbnail } => self.set_thumbnail(&folder, thumbnail),
             BackgroundResult::HostReached(host, reached) => self.host_reached(&host, reached),
             BackgroundResult::Checked { device, found, .. } => {

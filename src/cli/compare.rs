@@ -10,7 +10,7 @@ use super::output::Output;
 use super::progress::Progress;
 use crate::app::messages::Message;
 use crate::infer::ComparisonError;
-use crate::infer::comparison_words::{against_first, digits_table, images_of, letter, results_table, sentences, settings_table};
+use crate::infer::comparison_words::{against, digits_table, images_of, letter, results_table, sentences, settings_table};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
@@ -20,10 +20,13 @@ use crate::runs;
 use crate::text::table;
 use crate::text::visible;
 
+/// What all others are compared with: on the command line the order says it.
+const BASELINE: usize = 0;
+
 /// The options of `inkling compare`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Folders of runs, or model files, 2 to 8; each is compared with the first
+    /// Folders of runs, or model files, 2 to 8; the first is the baseline that the others are compared with
     #[arg(required = true, value_name = "RUN", num_args = 1..)]
     runs: Vec<PathBuf>,
     /// Data set whose test images they classify: builtin, mnist, fashion-mnist, kmnist, emnist-digits or a path [default: the one that all were trained on]
@@ -129,16 +132,17 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
         digits: digits(model),
     };
     let only_correct = |model: usize, other: usize| comparison.pair(model, other).map_or(0, |pair| pair.first_only);
-    let results = against_first(comparison);
-    let difference = results.iter().zip(runs.iter().skip(1)).zip(1..).map(|((result, path), model)| OfPair {
-        path: path.clone(),
-        only_correct: only_correct(model, 0),
-        only_first_correct: only_correct(0, model),
-        difference: result.difference,
-        interval: result.interval,
-        p: result.p,
-        significant: result.is_significant(),
-    });
+    let results = against(comparison, BASELINE);
+    let difference =
+        results.iter().filter_map(|(model, result)| Some((*model, result, runs.get(*model)?))).map(|(model, result, path)| OfPair {
+            path: path.clone(),
+            only_correct: only_correct(model, BASELINE),
+            only_first_correct: only_correct(BASELINE, model),
+            difference: result.difference,
+            interval: result.interval,
+            p: result.p,
+            significant: result.is_significant(),
+        });
     Figures {
         data: comparison.data.to_string(),
         split: comparison.split,
@@ -158,8 +162,8 @@ fn text(comparison: &ModelComparison, runs: &[PathBuf]) -> String {
     let name = |(position, path): (usize, &PathBuf)| format!("  {}  {}", letter(position), visible::path(path));
     let mut lines = vec![format!("Compared on {}:", images_of(comparison))];
     lines.extend(runs.iter().enumerate().map(name));
-    let tables = [settings_table(&configs(comparison)), results_table(comparison), digits_table(comparison)];
+    let tables = [settings_table(&configs(comparison)), results_table(comparison), digits_table(comparison, BASELINE)];
     lines.push(table::text(&tables));
-    lines.extend(sentences(comparison));
+    lines.extend(sentences(comparison, BASELINE));
     lines.join("\n")
 }

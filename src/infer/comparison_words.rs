@@ -42,44 +42,48 @@ pub fn results_table(comparison: &ModelComparison) -> Section {
     table("Results", about, "figure", models.len(), lines)
 }
 
-/// The accuracy by digit of each model, and of all but the first by how many points that is higher than the first's.
-pub fn digits_table(comparison: &ModelComparison) -> Section {
+/// The accuracy by digit of each model, and of all but the baseline, the model with this position, by how many points that is higher than the
+/// baseline's.
+pub fn digits_table(comparison: &ModelComparison, baseline: usize) -> Section {
     let models = &comparison.models;
     let cell = |position: usize, digit: usize| {
         let images = comparison.digits[digit];
         let accuracy = |model: &ComparedModel| model.correct_digits[digit] as f64 / images as f64;
-        let (Some(first), Some(model)) = (models.first(), models.get(position)) else { return String::new() };
+        let (Some(base), Some(model)) = (models.get(baseline), models.get(position)) else { return String::new() };
         match images {
             0 => UNKNOWN.to_owned(),
-            _ if position == 0 => percent(accuracy(model), 1),
-            _ => format!("{} ({:+.1})", percent(accuracy(model), 1), (accuracy(model) - accuracy(first)) * 100.0),
+            _ if position == baseline => percent(accuracy(model), 1),
+            _ => format!("{} ({:+.1})", percent(accuracy(model), 1), (accuracy(model) - accuracy(base)) * 100.0),
         }
     };
     let line = |digit: usize| {
         let cells = (0..models.len()).map(|position| cell(position, digit)).collect();
         row(format!("{digit} ({} images)", grouped(comparison.digits[digit])), cells)
     };
-    let about = "in brackets the difference from A in percentage points".to_owned();
+    let about = format!("in brackets the difference from {} in percentage points", letter(baseline));
     table("Accuracy by digit", about, "digit", models.len(), (0..CLASSES).map(line).collect())
 }
 
-/// How each model but the first compares with the first, in their order.
-pub fn against_first(comparison: &ModelComparison) -> Vec<PairedResult> {
-    let counts: Vec<_> = (1..comparison.models.len()).filter_map(|position| comparison.pair(position, 0)).collect();
-    compare_with(&counts)
+/// How each model but the baseline compares with the baseline, in their order, with its position.
+pub fn against(comparison: &ModelComparison, baseline: usize) -> Vec<(usize, PairedResult)> {
+    let others = (0..comparison.models.len()).filter(|position| *position != baseline);
+    let (positions, counts): (Vec<_>, Vec<_>) =
+        others.filter_map(|position| Some((position, comparison.pair(position, baseline)?))).unzip();
+    positions.into_iter().zip(compare_with(&counts)).collect()
 }
 
 /// The same in sentences: "B against A: better by 0.21 points; 95 % interval 0.05 to 0.37 (p = 0.012).", and how that was found.
-pub fn sentences(comparison: &ModelComparison) -> Vec<String> {
-    let results = against_first(comparison);
+pub fn sentences(comparison: &ModelComparison, baseline: usize) -> Vec<String> {
+    let results = against(comparison, baseline);
     let p = |p: f64| if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
-    let sentence =
-        |(index, result): (usize, &PairedResult)| format!("{} against A: {} ({}).", letter(index + 1), result.sentence(), p(result.p));
+    let sentence = |(position, result): &(usize, PairedResult)| {
+        format!("{} against {}: {} ({}).", letter(*position), letter(baseline), result.sentence(), p(result.p))
+    };
     let adjusted = if results.len() > 1 { format!(", adjusted for {} comparisons (Holm 1979)", results.len()) } else { String::new() };
     let how = format!(
         "All models classified the same images. Intervals of differences: Newcombe (1998); p: McNemar's exact test{adjusted}. One run of each says nothing about other seeds."
     );
-    results.iter().enumerate().map(sentence).chain([how]).collect()
+    results.iter().map(sentence).chain([how]).collect()
 }
 
 /// "10,000 images of MNIST (test split)".

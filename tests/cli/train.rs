@@ -24,7 +24,8 @@ fn a_run_for_scripts_ends_with_the_promised_object() {
     let home = home();
     let output = train(home.path(), &["3", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let events = objects(&output);
+    let mut events = objects(&output);
+    events.retain(|event| event["event"] != "step");
     let names: Vec<_> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
     assert_eq!(names, ["started", "epoch", "epoch", "epoch", "finished"]);
     assert_eq!(events[0]["plan"]["test_images"], 100);
@@ -54,6 +55,30 @@ fn a_run_for_scripts_ends_with_the_promised_object() {
     let model = Path::new(last["model_path"].as_str().unwrap());
     assert!(model.is_file() && model.starts_with(home.path().join("runs")) && model.parent() == last["run"].as_str().map(Path::new));
     assert!(stderr(&output).contains("inkling predict --model"), "people are told on standard error");
+}
+
+#[test]
+fn every_step_is_a_line_and_a_row_of_the_run_s_table() {
+    let home = home();
+    let output = train(home.path(), &["2", "--batch-size", "50", "--out", "out", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let events = objects(&output);
+    let steps: Vec<_> = events.iter().filter(|event| event["event"] == "step").collect();
+    let planned = events[0]["plan"]["total_steps"].as_u64().unwrap();
+    assert!(planned > 10 && steps.len() as u64 == planned, "{planned}");
+    let line = stdout(&output).lines().find(|line| line.contains(r#""event":"step""#)).map(keys);
+    assert_eq!(line.unwrap(), ["event", "step", "loss", "accuracy", "learning_rate"]);
+    let table = fs::read_to_string(home.path().join("out/steps.csv")).unwrap();
+    let mut rows = table.lines();
+    assert_eq!(rows.next(), Some("step,loss,accuracy,learning_rate"));
+    for (row, step) in rows.by_ref().zip(&steps) {
+        let number = |name: &str| step[name].as_f64().unwrap() as f32;
+        assert_eq!(row, format!("{},{},{},{}", step["step"], number("loss"), number("accuracy"), number("learning_rate")));
+    }
+    assert_eq!(table.lines().count(), steps.len() + 1);
+    // The line of an epoch follows those of its steps.
+    let first = events.iter().position(|event| event["event"] == "epoch").unwrap();
+    assert_eq!(events[first - 1]["step"], events[first]["step"]);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
+use eframe::egui::{Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, Rect, TouchPhase, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::app::Action;
@@ -85,6 +85,12 @@ fn curves_and_settings_stand_beside_each_other_and_the_difference_is_said() {
         }
         assert!(harness.query_by_label("Accuracy by digit").is_some());
 
+        // Another baseline needs no other measurement.
+        harness.get_by_label("Baseline B").click();
+        harness.run();
+        assert!(harness.query_by_label_contains("A against B: worse by 2.00 points").is_some());
+        assert!(harness.query_by_label_contains("against A").is_none());
+
         // What was found is about these models alone.
         tick(&mut harness, &format!("B: {one}"));
         assert!(harness.query_by_label_contains("against A").is_none());
@@ -92,6 +98,42 @@ fn curves_and_settings_stand_beside_each_other_and_the_difference_is_said() {
         harness.run();
         assert!(harness.query_by_label("Compare…").is_some());
     }
+}
+
+#[test]
+fn the_loss_of_every_step_is_plotted_and_a_run_without_steps_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let mut harness = stage(Panel::Models, [1280.0, 1200.0]);
+    let mut both = runs(2);
+    for run in &mut both {
+        run.folder = home.path().join(run.folder.file_name().unwrap());
+        std::fs::create_dir(&run.folder).unwrap();
+    }
+    // Two epochs of ten steps, and some steps of an epoch that was not completed.
+    let table = (1..=23).map(|step| format!("{step},{},0.5,0.001\n", if step <= 20 { 0.5 } else { 7.0 })).collect::<String>();
+    std::fs::write(both[0].folder.join("steps.csv"), format!("step,loss,accuracy,learning_rate\n{table}")).unwrap();
+    harness.state_mut().app.runs = Some(both);
+    harness.run();
+    harness.get_by_label("Compare…").click();
+    harness.run();
+    let one = title(&harness, 1);
+    tick(&mut harness, &one);
+    harness.get_by_label("Training loss per step").click();
+    harness.run();
+    let since = std::time::Instant::now();
+    while harness.get_by_label("Training loss per step by epoch").value().is_none_or(|value| value.is_empty()) {
+        assert!(since.elapsed() < std::time::Duration::from_secs(20), "the steps were not read");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        harness.run();
+    }
+    for unit in ["by epoch", "by step", "by seconds of training"] {
+        harness.get_by_label(unit).click();
+        harness.run();
+        let name = format!("Training loss per step {unit}");
+        let plot = harness.get_by_label(&name);
+        assert_eq!(plot.value().as_deref(), Some("A 0.5"), "{unit}: only steps of completed epochs have a place on every axis");
+    }
+    assert!(harness.query_by_label("The steps of B are not known.").is_some());
 }
 
 #[test]
@@ -135,6 +177,52 @@ fn eight_models_are_compared_at_most_and_the_keyboard_is_enough() {
         harness.run();
     }
     assert_eq!(harness.state().app.compared_runs().len(), 8);
+    harness.get_by_label("Baseline H").focus();
+    harness.run();
+    harness.key_press(Key::Space);
+    harness.run();
+    assert_eq!(harness.state().app.comparison_baseline(), 7);
     harness.state_mut().app.apply(Action::ChooseCompared { folder: "runs/9".into(), chosen: true });
     assert_eq!(harness.state().app.compared_runs().len(), 8);
+}
+
+#[test]
+fn eight_models_fit_into_windows_of_every_size() {
+    for size in [[700.0, 3000.0], [900.0, 3000.0], [1280.0, 3000.0]] {
+        let mut harness = comparing(size, 10);
+        for epochs in [1, 2, 4, 5, 6, 7, 8] {
+            let title = title(&harness, epochs);
+            tick(&mut harness, &title);
+        }
+        harness.state_mut().app.apply(Action::ChooseComparisonData(DataSpec::builtin()));
+        harness.run();
+        harness.get_by_label("Compare accuracies").click();
+        serve(&mut harness);
+        // The heads of the tables' columns stand beside each other, and not on top of each other.
+        for pair in ["A", "B", "C", "D", "E", "F", "G", "H"].windows(2) {
+            for (left, right) in heads(&harness, pair[0]).iter().zip(heads(&harness, pair[1])) {
+                assert!(left.right() < right.left(), "{size:?}: {pair:?}");
+            }
+        }
+        for toggle in ["Baseline A", "Baseline H", "Training loss per step", "by seconds of training"] {
+            let place = harness.get_by_label(toggle).rect();
+            assert!(place.left() >= 0.0 && place.right() <= size[0], "{size:?}: {toggle} at {place:?}");
+        }
+        // Tables that are wider than the window are scrolled.
+        let last = heads(&harness, "H").pop().unwrap();
+        if last.right() > size[0] {
+            harness.hover_at(pos2(size[0] - 200.0, last.center().y));
+            harness.run();
+            let (unit, phase, source) = (MouseWheelUnit::Point, TouchPhase::Move, MouseWheelSource::Unknown);
+            harness.event(Event::MouseWheel { unit, delta: vec2(-3000.0, 0.0), phase, source, modifiers: Modifiers::NONE });
+            harness.run_steps(30);
+            let last = heads(&harness, "H").pop().unwrap();
+            assert!(last.right() <= size[0], "{size:?}: {last:?}");
+        }
+    }
+}
+
+/// Where the heads of this model's columns are, in the order of the tables.
+fn heads(harness: &Harness<'static, Stage>, letter: &str) -> Vec<Rect> {
+    harness.query_all_by_label(letter).map(|head| head.rect()).collect()
 }

@@ -1,18 +1,25 @@
 //! The comparison of saved models: which ones are chosen, on which data, and what was found.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::app::App;
+use crate::app::background::BackgroundResult;
 use crate::protocol::Job;
-use crate::records::{COMPARED_MODELS, ComparisonSpec, ModelComparison, ModelRef, RunSummary};
+use crate::records::{COMPARED_MODELS, ComparisonSpec, ModelComparison, ModelRef, RunSummary, StepPoint};
 use crate::run_config::{DataSource, DataSpec};
-use crate::runs::RunEntry;
+use crate::runs::{RunEntry, load_steps};
 
 /// A comparison that is being chosen, or was made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparisonView {
-    /// The folders of the runs, in the order in which they were chosen; each is compared with the first.
+    /// The folders of the runs, in the order in which they were chosen.
     pub chosen: Vec<PathBuf>,
+    /// The run that the others are compared with, where another than the first was chosen.
+    baseline: Option<PathBuf>,
+    /// The steps of the runs that were chosen so far, by folder; `None` while they are being read.
+    steps: BTreeMap<PathBuf, Option<Arc<[StepPoint]>>>,
     /// The data set whose test images count, where one was chosen.
     data: Option<DataSpec>,
     /// What was found last.
@@ -25,6 +32,19 @@ impl App {
         let chosen = self.comparison.iter().flat_map(|view| &view.chosen);
         let entry = |folder: &PathBuf| self.runs.iter().flatten().find(|entry| entry.folder == *folder);
         chosen.filter_map(entry).filter_map(|entry| Some((entry, entry.summary.as_deref().ok()?))).collect()
+    }
+
+    /// The position of the run that the others are compared with: of the one that was chosen, or the first.
+    pub fn comparison_baseline(&self) -> usize {
+        let baseline = self.comparison.as_ref().and_then(|view| view.baseline.as_ref());
+        let position = |folder: &PathBuf| self.compared_runs().iter().position(|(entry, _)| entry.folder == *folder);
+        baseline.and_then(position).unwrap_or(0)
+    }
+
+    /// The steps of a chosen run, thinned; none while they are being read, and none in runs of older versions.
+    pub fn compared_steps(&self, folder: &Path) -> &[StepPoint] {
+        let steps = self.comparison.as_ref().and_then(|view| view.steps.get(folder));
+        steps.and_then(Option::as_deref).unwrap_or_default()
     }
 
     /// The data sets that the chosen runs are tested on, each once.
@@ -65,7 +85,23 @@ impl App {
 
     /// Opens the choice, with this run first.
     pub(in crate::app) fn open_comparison(&mut self, folder: PathBuf) {
-        self.comparison = Some(ComparisonView { chosen: vec![folder], ..ComparisonView::default() });
+        self.comparison = Some(ComparisonView { chosen: vec![folder.clone()], ..ComparisonView::default() });
+        self.read_compared_steps(folder);
+    }
+
+    /// Reads the steps of a run that was chosen, unless that was done before.
+    fn read_compared_steps(&mut self, folder: PathBuf) {
+        let Some(view) = &mut self.comparison else { return };
+        if !view.steps.contains_key(&folder) {
+            view.steps.insert(folder.clone(), None);
+            self.background.run(move || Some(BackgroundResult::ComparedSteps { curve: load_steps(&folder).into(), folder }));
+        }
+    }
+
+    pub(in crate::app) fn set_compared_steps(&mut self, folder: PathBuf, curve: Arc<[StepPoint]>) {
+        if let Some(view) = &mut self.comparison {
+            view.steps.insert(folder, Some(curve));
+        }
     }
 
     pub(in crate::app) fn choose_compared(&mut self, folder: &Path, chosen: bool) {
@@ -74,6 +110,13 @@ impl App {
         view.chosen.retain(|other| other != folder);
         if chosen && !full {
             view.chosen.push(folder.to_owned());
+            self.read_compared_steps(folder.to_owned());
+        }
+    }
+
+    pub(in crate::app) fn choose_baseline(&mut self, folder: PathBuf) {
+        if let Some(view) = &mut self.comparison {
+            view.baseline = Some(folder);
         }
     }
 

@@ -65,7 +65,7 @@ pub struct Arguments {
     machines: Machines,
     #[arg(long, value_name = "DIR", help = "Folder for TensorBoard: the curves are written to a new folder in it during the run")]
     tensorboard: Option<PathBuf>,
-    /// Print one JSON object per line to standard output
+    /// Print one JSON object per line to standard output, also for every step
     #[arg(long)]
     json: bool,
 }

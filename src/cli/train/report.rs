@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::format::{clock, quoted};
 use crate::cli::output::Output;
 use crate::problem::Problem;
-use crate::records::{EpochRecord, Intervention, RunPlan, RunSummary};
+use crate::records::{EpochRecord, Intervention, RunPlan, RunSummary, StepPoint};
 use crate::run_config::RunConfig;
 use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
@@ -24,6 +24,20 @@ pub struct Started<'a> {
 impl<'a> Started<'a> {
     pub const fn new(config: &'a RunConfig, plan: &'a RunPlan) -> Self {
         Self { event: "started", config, plan }
+    }
+}
+
+/// JSON for each step, so that other programs can follow the curve.
+#[derive(Debug, Serialize)]
+pub struct Step<'a> {
+    event: &'static str,
+    #[serde(flatten)]
+    point: &'a StepPoint,
+}
+
+impl<'a> Step<'a> {
+    pub const fn new(point: &'a StepPoint) -> Self {
+        Self { event: "step", point }
     }
 }
 

@@ -66,6 +66,9 @@ pub fn train(
                 plan = Some(started);
             }
             Update::Event(Event::Steps { steps, now, .. }) => {
+                for point in &steps {
+                    output.json(&report::Step::new(point))?;
+                }
                 logged(&mut log, &progress, |log| log.steps(&steps, now));
                 if let Some(plan) = &plan {
                     step(&progress, config, plan, &steps, now);

@@ -1,6 +1,8 @@
 //! Tables of figures: names left-aligned, figures right-aligned in their columns, some beside a bar.
 
-use eframe::egui::{Align, FontSelection, Label, Layout, Rect, RichText, Sense, TextStyle, Ui, UiBuilder, WidgetText, pos2, vec2};
+use eframe::egui::{
+    Align, FontSelection, Label, Layout, Rect, RichText, ScrollArea, Sense, TextStyle, Ui, UiBuilder, WidgetText, pos2, vec2,
+};
 
 use crate::text::format::capitalised;
 use crate::text::table::{Line, Section};
@@ -51,25 +53,37 @@ fn card(ui: &mut Ui, section: &Section) {
     });
 }
 
-/// True if there was room for its bars.
+/// True if there was room for its bars. Where it is wider than its card, it is scrolled.
 fn table(ui: &mut Ui, section: &Section) -> bool {
     let columns = columns(ui, section);
     ui.spacing_mut().item_spacing.y = 0.0;
-    row(ui, &columns, |ui, column| {
+    let needed = columns.iter().map(|column| column.width() + 1.0 + COLUMN_GAP).sum::<f32>() - COLUMN_GAP + 2.0 * MARGIN;
+    if needed > ui.available_width() {
+        ScrollArea::horizontal().id_salt(section.title).show(ui, |ui| {
+            ui.set_width(needed);
+            rows(ui, section, &columns);
+        });
+    } else {
+        rows(ui, section, &columns);
+    }
+    columns.iter().any(|column| column.bar > 0.0)
+}
+
+fn rows(ui: &mut Ui, section: &Section, columns: &[Column]) {
+    row(ui, columns, |ui, column| {
         if let Some(name) = section.columns.get(column) {
             ui.add(Label::new(head(name)));
         }
     });
     for (index, line) in section.lines.iter().enumerate() {
-        let row = row(ui, &columns, |ui, column| {
-            bar(ui, line, column, &columns);
+        let row = row(ui, columns, |ui, column| {
+            bar(ui, line, column, columns);
             if let Some(text) = line.cell(column) {
                 ui.add(Label::new(RichText::new(text))).on_hover_text(&line.detail);
             }
         });
         separate(ui, row, index + 1 < section.lines.len());
     }
-    columns.iter().any(|column| column.bar > 0.0)
 }
 
 /// The widths of a column, in points.

@@ -5,7 +5,7 @@ use eframe::egui::{Align, Button, ComboBox, Label, Layout, ProgressBar, RichText
 use super::compare_plot::{self, Choice};
 use crate::app::{Action, App};
 use crate::infer::comparison_words::{digits_table, images_of, letter, results_table, sentences, settings_table};
-use crate::records::COMPARED_MODELS;
+use crate::records::{COMPARED_MODELS, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
 use crate::ui::hardware::table;
@@ -70,21 +70,38 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
         return style::empty_state(ui, &format!("Choose {least} to {most} models"), body);
     }
     measure(ui, app, actions);
-    let summaries: Vec<_> = runs.iter().map(|(_, summary)| *summary).collect();
-    let configs: Vec<&RunConfig> = summaries.iter().map(|summary| &summary.config).collect();
+    choose_baseline(ui, app, &runs, actions);
+    let configs: Vec<&RunConfig> = runs.iter().map(|(_, summary)| &summary.config).collect();
     let mut tables = vec![settings_table(&configs)];
     if let Some(found) = app.comparison_found() {
         ui.add_space(style::GAP / 2.0);
-        for sentence in sentences(found) {
+        let baseline = app.comparison_baseline();
+        for sentence in sentences(found, baseline) {
             ui.add(Label::new(sentence).wrap().selectable(true));
         }
         tables.insert(0, results_table(found));
-        tables.push(digits_table(found));
+        tables.push(digits_table(found, baseline));
     }
     ui.add_space(style::GAP);
-    compare_plot::show(ui, &summaries, choice);
+    let curves: Vec<_> = runs.iter().map(|(entry, summary)| (*summary, app.compared_steps(&entry.folder))).collect();
+    compare_plot::show(ui, &curves, choice);
     ui.add_space(style::GAP / 2.0);
     table::show(ui, &tables);
+}
+
+/// The model that the others are compared with.
+fn choose_baseline(ui: &mut Ui, app: &App, runs: &[(&RunEntry, &RunSummary)], actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.label("Baseline").on_hover_text("The model that the others are compared with");
+        for (position, (entry, _)) in runs.iter().enumerate() {
+            let name = letter(position);
+            let toggle = style::toggle(ui, &name, position == app.comparison_baseline());
+            let about = format!("Compare the others with {}", entry.title);
+            if ui.add(toggle).accessible_name(format!("Baseline {name}")).on_hover_text(about).clicked() {
+                actions.push(Action::ChooseBaseline(entry.folder.clone()));
+            }
+        }
+    });
 }
 
 /// The row that has the models measured, or says on what they were.

@@ -3,9 +3,10 @@
 use eframe::egui::{Color32, Rangef, RichText, Role, Ui, WidgetInfo, vec2};
 use egui_plot::{Line, LineStyle, MarkerShape, PlotPoint, PlotPoints, Points, Text};
 
+use super::compare_curves::{Figure, Unit, points};
 use crate::infer::comparison_words::letter;
-use crate::records::{EpochRecord, RunSummary};
-use crate::ui::plots::scale::{GRID, marks, significant};
+use crate::records::{RunSummary, StepPoint};
+use crate::ui::plots::scale::{GRID, marks};
 use crate::ui::plots::static_plot;
 use crate::ui::style::{self, Palette};
 
@@ -19,62 +20,8 @@ pub struct Choice {
     unit: Unit,
 }
 
-/// A figure of each epoch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Figure {
-    #[default]
-    ValidationAccuracy,
-    ValidationLoss,
-    TrainingLoss,
-}
-
-/// The horizontal axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Unit {
-    #[default]
-    Epoch,
-    Step,
-    Time,
-}
-
-impl Figure {
-    const ALL: [Self; 3] = [Self::ValidationAccuracy, Self::ValidationLoss, Self::TrainingLoss];
-
-    const fn label(self) -> &'static str {
-        match self {
-            Self::ValidationAccuracy => "Validation accuracy",
-            Self::ValidationLoss => "Validation loss",
-            Self::TrainingLoss => "Training loss",
-        }
-    }
-
-    fn of(self, record: &EpochRecord) -> f64 {
-        f64::from(match self {
-            Self::ValidationAccuracy => record.validation_accuracy * 100.0,
-            Self::ValidationLoss => record.validation_loss,
-            Self::TrainingLoss => record.train_loss,
-        })
-    }
-
-    fn text(self, value: f64) -> String {
-        if self == Self::ValidationAccuracy { format!("{value:.2} %") } else { significant(value) }
-    }
-}
-
-impl Unit {
-    const ALL: [Self; 3] = [Self::Epoch, Self::Step, Self::Time];
-
-    const fn label(self) -> &'static str {
-        match self {
-            Self::Epoch => "by epoch",
-            Self::Step => "by step",
-            Self::Time => "by seconds of training",
-        }
-    }
-}
-
 /// Draws the choice of what is plotted, and the plot.
-pub fn show(ui: &mut Ui, runs: &[&RunSummary], choice: &mut Choice) {
+pub fn show(ui: &mut Ui, runs: &[(&RunSummary, &[StepPoint])], choice: &mut Choice) {
     ui.horizontal_wrapped(|ui| {
         for figure in Figure::ALL {
             if ui.add(style::toggle(ui, figure.label(), choice.figure == figure)).clicked() {
@@ -90,7 +37,8 @@ pub fn show(ui: &mut Ui, runs: &[&RunSummary], choice: &mut Choice) {
     });
     let palette = style::palette(ui);
     let Choice { figure, unit } = *choice;
-    let curves: Vec<Vec<[f64; 2]>> = runs.iter().map(|run| points(run, figure, unit)).collect();
+    let curves: Vec<Vec<[f64; 2]>> = runs.iter().map(|(run, steps)| points(run, steps, figure, unit)).collect();
+    let unknown: Vec<String> = (0..).zip(&curves).filter(|(_, curve)| curve.is_empty()).map(|(position, _)| letter(position)).collect();
     let last =
         |(position, curve): (usize, &Vec<[f64; 2]>)| curve.last().map(|[_, value]| format!("{} {}", letter(position), figure.text(*value)));
     let value = curves.iter().enumerate().filter_map(last).collect::<Vec<_>>().join(", ");
@@ -111,28 +59,18 @@ pub fn show(ui: &mut Ui, runs: &[&RunSummary], choice: &mut Choice) {
                     let text = RichText::new(format!("   {name}")).strong().color(palette.ink);
                     plot_ui.text(Text::new(name.clone(), PlotPoint::new(*x, *y), text));
                 }
-                plot_ui.points(Points::new(name, PlotPoints::from(curve)).color(color).radius(4.5).shape(shape));
+                // Hundreds of marks would hide the line.
+                let marked = if figure == Figure::StepLoss { curve.last().copied().into_iter().collect() } else { curve };
+                plot_ui.points(Points::new(name, PlotPoints::from(marked)).color(color).radius(4.5).shape(shape));
             }
         });
+    if figure == Figure::StepLoss && !unknown.is_empty() {
+        ui.label(style::hint(format!("The steps of {} are not known.", unknown.join(", "))));
+    }
     let title = format!("{} {}", figure.label(), unit.label());
     shown
         .response
         .widget_info(|| WidgetInfo { current_text_value: Some(value.clone()), ..WidgetInfo::labeled(Role::Figure, true, title.clone()) });
-}
-
-/// A point for each epoch.
-fn points(run: &RunSummary, figure: Figure, unit: Unit) -> Vec<[f64; 2]> {
-    let mut seconds = 0.0;
-    let point = |record: &EpochRecord| {
-        seconds += f64::from(record.seconds);
-        let x = match unit {
-            Unit::Epoch => f64::from(record.epoch),
-            Unit::Step => record.step as f64,
-            Unit::Time => seconds,
-        };
-        [x, figure.of(record)]
-    };
-    run.epochs.iter().map(point).filter(|[x, y]| x.is_finite() && y.is_finite()).collect()
 }
 
 /// The colour, line and mark of a model: no two have the same mark, and no neighbours the same line.

@@ -3,6 +3,7 @@
 mod accuracy_plot;
 mod card;
 mod compare;
+mod compare_curves;
 mod compare_plot;
 mod confirm_delete;
 mod details;
