@@ -23,7 +23,7 @@ pub use batch_size_search::{
 pub use calibration::{Calibration, RELIABILITY_BINS, ReliabilityBin};
 pub use comparison::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, PairedCounts};
 pub use evaluation::{DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, NotDigitsSpec, WriterScore};
-pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo};
+pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo, USUAL_OPSET};
 pub use fine_tune::{BeforeAfter, FineTuned};
 pub use import::{ImportFinding, ImportSpec};
 pub use learning::{HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages};
