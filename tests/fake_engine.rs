@@ -14,6 +14,7 @@ use inkling::app::{Answer, App, AppDeps, Choice, Desktop, Dialogs, SampleLoad, S
 use inkling::bench::side_of;
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
+use inkling::import::ImportError;
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize_steps};
 use inkling::optim::Schedule;
@@ -513,6 +514,10 @@ impl FakeEngine {
             Job::Import(_) => {
                 let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), true) };
                 let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];
+            Job::Import(spec) if spec.path.ends_with("average.pt") && !spec.accept => {
+                let trials = Box::new(crate::app::messages::trials());
+                self.send(failed(id, Problem::Import(ImportError::Undecided { path: spec.path, trials })));
+            }
                 let finding = ImportFinding::Recognised { renamed, accuracy: 0.97, images: 1000, sure: true, calibrated: true };
                 self.send(done(id, JobResult::Import { summary, finding }));
             }

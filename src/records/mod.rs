@@ -13,6 +13,7 @@ mod import;
 mod learning;
 mod model;
 mod rate_search;
+mod reading;
 mod run;
 mod step_curve;
 
@@ -29,5 +30,6 @@ pub use import::{ImportFinding, ImportSpec};
 pub use learning::{HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages};
 pub use model::{CLASSES, DigitPrediction, DrawingAnswer, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
 pub use rate_search::{RateFinding, RatePoint, RateSearch, RateSuggestion, SEARCH_RATES, SEARCH_STEPS, SearchEnd, search_config};
+pub use reading::{Doubt, MeasuredReading, Reading, TriedActivation};
 pub use run::{Divergence, EpochRecord, Intervention, JobId, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};
 pub use step_curve::StepCurve;

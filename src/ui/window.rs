@@ -17,7 +17,7 @@ use super::plots::PlotsView;
 use super::results::ResultsScreen;
 use super::shell::CloseAnswer;
 use super::sweep::SweepScreen;
-use super::{about, drop_zone, path_question, run_panel, shell, shortcuts, style, wizard};
+use super::{about, drop_zone, import_question, path_question, run_panel, shell, shortcuts, style, wizard};
 use crate::app::{Action, App, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM};
 use crate::ink::SIDE;
 
@@ -149,6 +149,7 @@ impl Inkling {
             run_panel::batch_size_search::show(ui, &self.app, &mut self.actions);
         }
         path_question::show(ui, &self.app, &mut self.actions);
+        import_question::show(ui, &self.app, &mut self.actions);
         drop_zone::show(ui, &self.app, &mut self.actions);
         self.ask_before_closing(ui);
         style::ring_around_focus(&ctx);

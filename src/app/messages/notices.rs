@@ -319,11 +319,12 @@ impl Message {
                 )
             }
             ImportFinding::Recognised { accuracy, images, sure, calibrated, .. } => {
+                let recognises = *accuracy >= 0.5;
                 let accuracy = format!("accuracy {} on {} built-in digits", percent(*accuracy, 1), grouped(*images));
                 let what = format!("Imported {file}: {model} ({}), {accuracy}.", summary.config.activation.label());
                 let remedy = if *calibrated {
                     "Its probabilities were calibrated on the same digits."
-                } else if *sure {
+                } else if *sure || recognises {
                     ""
                 } else {
                     "That is barely above chance. The model was probably trained on other data, or uses an activation or normalisation that Inkling did not try."
