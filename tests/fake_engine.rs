@@ -28,7 +28,7 @@ use inkling::records::{
     ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, StepPoint, Telemetry, TensorFormat, TensorInfo,
     TimeToAccuracy, WeightImages, WriterScore,
 };
-use inkling::run_config::{DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
+use inkling::run_config::{ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
 
 use crate::fake_executor::FakeExecutor;
@@ -454,6 +454,9 @@ impl FakeEngine {
     fn begin(&mut self, id: JobId, job: Job) {
         match job {
             Job::Train { .. } if self.run.is_some() => self.send(failed(id, Problem::Busy)),
+            Job::Train { config, .. } if config.data.label() == "few" && config.batch_size > 39 => {
+                self.send(failed(id, ConfigProblem::BatchLargerThanSet { given: config.batch_size, images: 39 }.into()));
+            }
             Job::Train { config, .. } => {
                 self.send(progress(id.0, 0.5));
                 let folder = self.home.path().join("checkpoints/one");
@@ -511,13 +514,13 @@ impl FakeEngine {
             }
             Job::Export { to, .. } => self.send(done(id, JobResult::Export(exported(to)))),
             Job::Trial(_) => self.send(done(id, JobResult::Trial)),
-            Job::Import(_) => {
-                let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), true) };
-                let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];
             Job::Import(spec) if spec.path.ends_with("average.pt") && !spec.accept => {
                 let trials = Box::new(crate::app::messages::trials());
                 self.send(failed(id, Problem::Import(ImportError::Undecided { path: spec.path, trials })));
             }
+            Job::Import(_) => {
+                let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), true) };
+                let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];
                 let finding = ImportFinding::Recognised { renamed, accuracy: 0.97, images: 1000, sure: true, calibrated: true };
                 self.send(done(id, JobResult::Import { summary, finding }));
             }

@@ -12,7 +12,7 @@ use crate::records::{
     BatchSizeFinding, BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, RunPosition,
     RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
 };
-use crate::run_config::{DataSpec, DeviceChoice, Range};
+use crate::run_config::{DataSpec, DeviceChoice, Range, RunConfig};
 use crate::runs::Reproduction;
 use crate::system::WriteError;
 use crate::text::format::{capitalised, count, duration, grouped, percent, plain, plain_percent, rounded};
@@ -332,6 +332,22 @@ impl Message {
                 Self::new(what, remedy)
             }
         }
+    }
+
+    /// Settings were changed because there are only so many training images.
+    pub fn fitted_to_small_data(before: &RunConfig, fitted: &RunConfig, images: u64) -> Self {
+        /// Of fewer images the usual share would be hardly any.
+        const FEW: u64 = 110;
+        let changed = |what: &str, before: u32, after: u32| (before != after).then(|| format!("{what} {after} instead of {before}"));
+        let changes = [changed("batch size", before.batch_size, fitted.batch_size), changed("epochs", before.epochs, fitted.epochs)];
+        Self::new(
+            format!(
+                "The settings were fitted to the {} training images: {}.",
+                grouped(images),
+                changes.into_iter().flatten().collect::<Vec<_>>().join(", ")
+            ),
+            if images < FEW { "One in five images is used for validation, up to ten." } else { "" },
+        )
     }
 
     /// A model was exported.
