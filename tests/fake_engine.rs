@@ -14,6 +14,7 @@ use inkling::app::{Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine,
 use inkling::bench::side_of;
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide, SshHost};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
+use inkling::import::ImportError;
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize_steps};
 use inkling::optim::Schedule;
@@ -27,7 +28,7 @@ use inkling::records::{
     ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, StepPoint, Telemetry, TensorFormat, TensorInfo,
     TimeToAccuracy, WeightImages, WriterScore,
 };
-use inkling::run_config::{DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
+use inkling::run_config::{ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
 
 use crate::fake_executor::FakeExecutor;
@@ -461,6 +462,9 @@ impl FakeEngine {
     fn begin(&mut self, id: JobId, job: Job) {
         match job {
             Job::Train { .. } if self.run.is_some() => self.send(failed(id, Problem::Busy)),
+            Job::Train { config, .. } if config.data.label() == "few" && config.batch_size > 39 => {
+                self.send(failed(id, ConfigProblem::BatchLargerThanSet { given: config.batch_size, images: 39 }.into()));
+            }
             Job::Train { config, .. } => {
                 self.send(progress(id.0, 0.5));
                 let folder = self.home.path().join("checkpoints/one");
@@ -518,6 +522,10 @@ impl FakeEngine {
             }
             Job::Export { to, .. } => self.send(done(id, JobResult::Export(exported(to)))),
             Job::Trial(_) => self.send(done(id, JobResult::Trial)),
+            Job::Import(spec) if spec.path.ends_with("average.pt") && !spec.accept => {
+                let trials = Box::new(crate::app::messages::trials());
+                self.send(failed(id, Problem::Import(ImportError::Undecided { path: spec.path, trials })));
+            }
             Job::Import(_) => {
                 let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), true) };
                 let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];

@@ -1,6 +1,8 @@
 //! What a run is: presets, older files, and values no run can have.
 
-use inkling::run_config::{Augmentation, ConfigProblem, DataSource, DataSpec, Field, ModelKind, OptimizerKind, Preset, RunConfig, VERSION};
+use inkling::run_config::{
+    Augmentation, Chosen, ConfigProblem, DataSource, DataSpec, Field, ModelKind, OptimizerKind, Preset, RunConfig, VERSION,
+};
 
 #[test]
 fn a_file_of_version_1_means_what_it_meant() {
@@ -108,4 +110,22 @@ fn a_path_with_a_plus_is_looked_for_only_where_a_person_types_it() {
     for text in ["\"\"", "[]", "7"] {
         assert!(serde_json::from_str::<DataSpec>(text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn little_data_gets_smaller_batches_and_more_epochs() {
+    let balanced = RunConfig::preset(Preset::Balanced);
+    let fitted = |images, chosen| balanced.fit_to(images, chosen).map(|fitted| (fitted.batch_size, fitted.epochs));
+    // 44 images: batches of 8, 6 of them an epoch.
+    assert_eq!(fitted(44, Chosen::default()), Some((8, 67)));
+    assert_eq!(fitted(300, Chosen::default()), Some((64, 80)));
+    assert_eq!(fitted(5, Chosen::default()), Some((4, 200)));
+    // Enough of both.
+    assert_eq!(fitted(5_500, Chosen::default()), None);
+    assert_eq!(fitted(60_000, Chosen::default()), None);
+    // What a person has chosen is theirs.
+    assert_eq!(fitted(44, Chosen { batch_size: true, epochs: true }), None);
+    assert_eq!(fitted(44, Chosen { batch_size: false, epochs: true }), Some((8, 12)));
+    let fitted = balanced.fit_to(44, Chosen::default()).unwrap();
+    assert_eq!((fitted.preset, fitted.learning_rate, fitted.problems()), (None, balanced.learning_rate, Vec::new()));
 }

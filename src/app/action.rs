@@ -11,7 +11,7 @@ use super::sweep::SweepAction;
 use crate::data::my_digits::KeptDrawing;
 use crate::ink::Step;
 use crate::records::benchmark::Extent;
-use crate::records::{Annotation, ExportSpec, JobId, ModelRef, TimeToAccuracy};
+use crate::records::{Annotation, ExportSpec, ImportSpec, JobId, ModelRef, TimeToAccuracy};
 use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, Preset, RunConfig, SetFormat};
 
 /// The screens behind the tabs.
@@ -234,6 +234,10 @@ pub enum Action {
     ReplaceExported(bool),
     /// Close the export dialog.
     CloseExport,
+    /// Import a file as this says, after a choice of what its weights do not say.
+    ImportAs(ImportSpec),
+    /// Leave a file unimported that could not be decided on.
+    CloseImportQuestion,
     /// Choose a file to import in a dialog.
     ChooseImport,
     /// Open files that were dropped on the window.

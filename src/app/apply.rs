@@ -188,6 +188,8 @@ impl App {
             Action::ReplaceExported(replace) => self.replace_exported(replace),
             Action::CloseExport => self.close_export(),
             Action::ChooseImport => self.choose_import_file(),
+            Action::ImportAs(spec) => self.import_as(spec),
+            Action::CloseImportQuestion => self.import_question = None,
             Action::Drop(files) => self.drop_files(files),
             Action::TrainFurther(folder) => self.train_further(&folder),
             Action::Reproduce(folder) => self.reproduce(&folder),

@@ -173,6 +173,8 @@ impl App {
                 self.on_job_without_result(&ended, Phase::Failed);
                 // Nobody asked for the estimates.
                 let shown = self.export_failed(&ended.job, &problem)
+                    || self.import_undecided(&ended.job, &problem)
+                    || self.fit_to_small_data(&ended.job, &problem)
                     || self.rate_search_failed(id, &problem)
                     || self.batch_size_search_failed(id, &problem);
                 if !matches!(ended.job, Job::TimeSteps(_)) && !shown {

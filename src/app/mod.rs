@@ -34,7 +34,7 @@ pub use machine::{
     BenchmarkView, Checked, Checks, Comparison, ComparisonKind, MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost,
     ReachState, SampleLoad, SelfTest, about, automatic, diagnostics,
 };
-pub use models::{Change, ComparisonView, Dropped, ExportView, InTheWay, ResultsView, Thumbnail};
+pub use models::{Change, ComparisonView, Dropped, ExportView, ImportQuestion, InTheWay, ResultsView, Thumbnail};
 pub use my_digits::{Collection, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing};
 pub use notice::{Notice, Offer, Severity};
 pub use run::{Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress};

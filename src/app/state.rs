@@ -15,7 +15,7 @@ use super::jobs::Jobs;
 use super::learning::Learning;
 use super::machine::{BenchmarkView, Checks, Monitor, OtherMachine, OtherMachineDialog, ReachHost, SampleLoad, SelfTest};
 use super::messages::Message;
-use super::models::{Changes, ComparisonView, ExportView, ResultsView, Thumbnail};
+use super::models::{Changes, ComparisonView, ExportView, ImportQuestion, ResultsView, Thumbnail};
 use super::my_digits::MyDigitsView;
 use super::notice::{Notice, Offer, Severity};
 use super::run::RunView;
@@ -135,6 +135,8 @@ pub struct App {
     pub notices: Vec<Notice>,
     /// The question for a path, where no dialog could be shown.
     pub path_question: Option<PathQuestion>,
+    /// The question how the weights of a file are meant, while it is asked.
+    pub import_question: Option<ImportQuestion>,
     /// True while the window has the focus.
     pub focused: bool,
     pub(super) inference: InferenceDevice,
@@ -199,6 +201,7 @@ impl App {
             run_to_select: None,
             queue: Vec::new(),
             path_question: None,
+            import_question: None,
             benchmark: BenchmarkView::default(),
             rate_search: None,
             batch_size_search: None,

@@ -42,7 +42,7 @@ pub struct Arguments {
     /// ONNX: take raw 28x28 images and return probabilities; if off, take normalised values and return logits [default: on]
     #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on", value_parser = switch)]
     preprocessing: Option<bool>,
-    /// ONNX operator set, 20 to 26 [default: 26]; older runtimes need a lower one
+    /// ONNX operator set, 13 to 26 [default: 17, which most programs read]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*OPSETS.start())..=i64::from(*OPSETS.end())))]
     opset: Option<u32>,
     /// Folder to search for data sets before the usual ones

@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Standard deviation that pixel values were divided by [default: found by trying]
     #[arg(long, value_name = "X", requires = "mean", allow_negative_numbers = true)]
     std: Option<f32>,
+    /// Import the weights with the best settings that Inkling has, even if trials leave doubt about how the network was built
+    #[arg(long)]
+    accept: bool,
     /// Data set it was trained on
     #[arg(long, value_name = "DATA")]
     data: Option<DataSpec>,
@@ -73,17 +76,17 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             "--mean must be a number and --std a number above 0; 0.1307 and 0.3081 are usual for MNIST.".to_owned(),
         ));
     }
-    let Arguments { file: path, model, activation, data, force, .. } = arguments;
+    let Arguments { file: path, model, activation, accept, data, force, .. } = arguments;
     if let Some(out) = &arguments.out {
         check_folder(out, force, &[&path])?;
     }
     let engine = Engine::start(None, arguments.out.map(|folder| RunsTarget::Folder { folder, replace: force }), None)?;
-    let job = Job::Import(ImportSpec { path, model, activation, normalization, data });
+    let job = Job::Import(ImportSpec { path, model, activation, normalization, data, accept });
     interrupt::install_handler();
     let progress = Progress::new();
     let imported = engine.run(job, |update| {
         if let Update::Progress(now) = update {
-            progress.show(now.fraction, "Trying activations and normalisations");
+            progress.show(now.fraction, "Trying activations, normalisations and pooling");
         }
         Ok(())
     })?;

@@ -3,11 +3,16 @@
 use std::path::PathBuf;
 
 use super::arguments::{choice, preset};
+use super::engine::data_folders;
 use super::failure::Failure;
+use super::output::note;
+use crate::app::messages::Message;
+use crate::data::small_training_set;
 use crate::nn::ModelFile;
 use crate::run_config::{
-    Activation, Augmentation, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind,
+    Activation, Augmentation, Chosen, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind,
 };
+use crate::system::paths::Paths;
 
 /// The settings of a run.
 #[derive(Debug, clap::Args)]
@@ -90,6 +95,17 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The settings of the run, fitted to its data where that is little; what was changed is said. Not checked yet.
+    pub fn fitted_config(&self) -> Result<RunConfig, Failure> {
+        let config = self.config()?;
+        let folders = data_folders(self.data_dir.clone(), &Paths::find())?;
+        let chosen = Chosen { batch_size: self.batch_size.is_some(), epochs: self.epochs.is_some() };
+        let Some(images) = small_training_set(&config.data, &folders) else { return Ok(config) };
+        let Some(fitted) = config.fit_to(images, chosen) else { return Ok(config) };
+        note(&Message::fitted_to_small_data(&config, &fitted, images).to_string());
+        Ok(fitted)
+    }
+
     /// The settings of the run, not checked yet.
     pub fn config(&self) -> Result<RunConfig, Failure> {
         let mut preset = RunConfig::preset(self.preset);

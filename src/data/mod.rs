@@ -20,6 +20,7 @@ pub mod my_digits;
 mod rehearsal;
 mod samples;
 mod set_export;
+mod small;
 mod validation;
 
 pub use contact_sheet::contact_sheet;
@@ -35,6 +36,7 @@ pub use my_digits::MyDigits;
 pub use rehearsal::Rehearsal;
 pub use samples::samples;
 pub use set_export::{export_drawings, export_set};
+pub use small::small_training_set;
 pub use validation::{ValidationSplit, validation_size};
 
 /// A named data set that was found.

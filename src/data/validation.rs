@@ -4,11 +4,18 @@ use super::{Split, gather_batch};
 use crate::math::random::Random;
 
 /// One in this many images is for validation: 5,000 of 60,000.
-const ONE_IN: usize = 12;
+const ONE_IN: u64 = 12;
+/// Where that would be fewer than this, an accuracy would be hardly more than a guess, and there are more…
+const ENOUGH: u64 = 10;
+/// … up to one in this many.
+const ONE_IN_FEW: u64 = 5;
 
 /// The size of the validation set of so many images: at least one if there are any.
 pub const fn validation_size(images: u64) -> u64 {
-    let share = images / ONE_IN as u64;
+    let share = images / ONE_IN;
+    let of_few = images / ONE_IN_FEW;
+    let few = if of_few < ENOUGH { of_few } else { ENOUGH };
+    let share = if share < few { few } else { share };
     if share == 0 && images > 0 { 1 } else { share }
 }
 

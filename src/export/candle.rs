@@ -73,8 +73,8 @@ fn main() -> Result<()> {{
         let logits = network(((x / 255.0)? - MEAN)?.affine(1.0 / STD, 0.0)?, &weights)?;
         let probabilities = ops::softmax(&(logits / TEMPERATURE)?, D::Minus1)?.squeeze(0)?.to_vec1::<f32>()?;
         let best = (0..LABELS.len()).max_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b])).unwrap_or(0);
-        let (digit, confidence) = (LABELS[best], probabilities[best]);
-        println!(r#"{{{{"path": {{path:?}}, "digit": {{digit:?}}, "confidence": {{confidence}}, "probabilities": {{probabilities:?}}}}}}"#);
+        let confidence = probabilities[best];
+        println!(r#"{{{{"path": {{path:?}}, "digit": {{best}}, "confidence": {{confidence}}, "probabilities": {{probabilities:?}}}}}}"#);
     }}
     Ok(())
 }}

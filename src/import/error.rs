@@ -6,6 +6,7 @@ use crate::data::DataError;
 use crate::infer::InferError;
 use crate::nn::{ComputeError, ModelError};
 use crate::progress::Cancelled;
+use crate::records::{Doubt, MeasuredReading};
 use crate::run_config::ModelKind;
 
 /// Why a file cannot be imported.
@@ -35,6 +36,14 @@ pub enum ImportError {
         /// What does not fit.
         mismatch: Box<Mismatch>,
     },
+    /// They fit a network, but how it was built cannot be told, or not as Inkling builds it.
+    #[error("it is not clear how the weights in {path} are meant")]
+    Undecided {
+        /// The file.
+        path: PathBuf,
+        /// What was measured.
+        trials: Box<Trials>,
+    },
     /// Inkling wrote it, but its model cannot be used.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -51,6 +60,24 @@ pub enum ImportError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
+
+/// What was measured of weights, and why it decides nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trials {
+    /// The network that the weights fit.
+    pub model: ModelKind,
+    /// Why nothing was imported.
+    pub doubt: Doubt,
+    /// The digits that each reading was tried on.
+    pub images: u64,
+    /// The readings that matter, the best first.
+    pub readings: Vec<MeasuredReading>,
+    /// The best of those that Inkling can build.
+    pub supported: MeasuredReading,
+}
+
+/// All of its numbers are finite.
+impl Eq for Trials {}
 
 /// What stands between a file's weights and the network they resemble most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

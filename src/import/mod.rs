@@ -4,13 +4,16 @@
 mod error;
 mod identify;
 mod pickle;
+mod readings;
 mod state_dict;
 mod tensors;
 mod trial;
+mod tried;
+mod variant;
 
 use std::path::{Path, PathBuf};
 
-pub use error::{ImportError, Mismatch, WrongShape};
+pub use error::{ImportError, Mismatch, Trials, WrongShape};
 pub use identify::{Identified, identify};
 pub use tensors::{NamedTensor, Weights};
 
@@ -56,7 +59,11 @@ pub fn import(spec: &ImportSpec, progress: &mut impl Progress) -> Result<Importe
         values.push(numbers);
         progress.report(0.0)?;
     }
-    let trial = trial::find_settings(model, &values, spec.activation, spec.normalization, progress)?;
+    let found = trial::find_settings(model, &values, spec, progress)?;
+    let trial = match found {
+        Ok(trial) => trial,
+        Err(trials) => return Err(ImportError::Undecided { path: spec.path.clone(), trials: Box::new(trials) }),
+    };
     let data = spec.data.clone().unwrap_or_else(DataSpec::unknown);
     let config = RunConfig { model, activation: trial.activation, data: data.clone(), ..RunConfig::default() };
     let config = RunConfig { preset: None, ..config };

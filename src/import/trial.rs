@@ -1,26 +1,22 @@
-//! Weights do not tell their activation and normalisation. Each usual combination classifies digits that Inkling generates; the most accurate
-//! is taken.
+//! Weights do not tell their activation and normalisation, nor how their network pools and pads. Each usual combination classifies digits that
+//! Inkling generates. Where that leaves doubt, nothing is imported unless somebody accepts it: weights that are misread would lose accuracy
+//! without a word.
 
-use super::ImportError;
-use super::net_of;
+use super::tried::{choose, doubt, listed, try_readings};
+use super::{ImportError, Trials, net_of};
 use crate::data::builtin;
 use crate::infer::{fit_digit_detector, measure};
 use crate::nn::Net;
 use crate::progress::Progress;
-use crate::records::{Calibration, Normalization};
+use crate::records::{Calibration, ImportSpec, MeasuredReading, Normalization};
 use crate::run_config::{Activation, ModelKind};
 
-/// Digits classified in each trial.
+/// Digits classified in the last round of trials.
 const DIGITS: usize = 1_000;
 /// Another seed than that of the built-in digits, which the model may have been trained on.
 const SEED: u64 = 0x1196;
 /// A less accurate model does not recognise digits, so that the most accurate combination says nothing.
-const MIN_ACCURACY: f64 = 0.5;
-/// A less usual combination is taken only if it is this much more accurate.
-const CLEAR_GAIN: f64 = 0.005;
-/// The usual normalisations: with MNIST's mean and standard deviation, from 0 to 1, and from -1 to 1.
-const NORMALIZATIONS: [Normalization; 3] =
-    [Normalization::MNIST, Normalization { mean: 0.0, std: 1.0 }, Normalization { mean: 0.5, std: 0.5 }];
+pub const MIN_ACCURACY: f64 = 0.5;
 
 /// A model with an activation and a normalisation, and how well it does.
 #[derive(Clone)]
@@ -35,7 +31,7 @@ pub struct Trial {
     pub accuracy: f64,
     /// How many digits.
     pub images: u64,
-    /// True if activation and normalisation were given, or the accuracy shows that they are right.
+    /// True if the trials leave no doubt.
     pub sure: bool,
 }
 
@@ -47,49 +43,38 @@ pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32
     Ok(recognises.then(|| measured.calibration(&digits.labels).temperature))
 }
 
-/// Finds the activation and the normalisation, unless they are given; without success the most usual ones.
+/// Finds the activation and the normalisation, unless they are given. The inner error says what was measured where that leaves doubt, and
+/// nobody accepts it.
 pub fn find_settings(
     model: ModelKind,
     values: &[Vec<f32>],
-    activation: Option<Activation>,
-    normalization: Option<Normalization>,
+    spec: &ImportSpec,
     progress: &mut impl Progress,
-) -> Result<Trial, ImportError> {
+) -> Result<Result<Trial, Trials>, ImportError> {
     let digits = builtin::generate(SEED, 0, DIGITS, &mut progress.part(0.0, 0.1))?.test;
-    let mut tried = 0;
-    let trials = activation.map_or(Activation::ALL.len(), |_| 1) * normalization.map_or(NORMALIZATIONS.len(), |_| 1);
-    let mut try_with = |activation, normalization| -> Result<Trial, ImportError> {
-        let net = net_of(model, activation, normalization, values)?;
-        let [start, end] = [tried, tried + 1].map(|done| 0.1 + 0.7 * done as f32 / trials as f32);
-        tried += 1;
-        let measured = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(start, end.min(1.0)))?;
-        let (accuracy, images) = (measured.evaluation.accuracy, measured.evaluation.images);
-        Ok(Trial { net, activation, calibration: measured.calibration(&digits.labels), accuracy, images, sure: false })
-    };
-    let activations = activation.map_or_else(|| Activation::ALL.to_vec(), |given| vec![given]);
-    let normalizations = normalization.map_or_else(|| NORMALIZATIONS.to_vec(), |given| vec![given]);
-    let most_usual = (activation.unwrap_or_default(), normalization.unwrap_or(Normalization::MNIST));
-    let usual = try_with(most_usual.0, most_usual.1)?;
-    let mut best = usual.clone();
-    for &activation in &activations {
-        for &normalization in &normalizations {
-            if (activation, normalization) == most_usual {
-                continue;
-            }
-            let trial = try_with(activation, normalization)?;
-            if trial.accuracy > best.accuracy + CLEAR_GAIN {
-                best = trial;
-            }
+    let tried = try_readings(model, values, spec, &digits, &mut progress.part(0.1, 0.8))?;
+    let usual = (spec.activation.unwrap_or_default(), spec.normalization.unwrap_or(Normalization::MNIST));
+    let given = spec.activation.is_some() && spec.normalization.is_some();
+    let (mut settings, mut sure) = (usual, given);
+    if let Some(chosen) = choose(&tried) {
+        let doubt = doubt(&tried, chosen, given);
+        if let Some(doubt) = doubt.filter(|_| !spec.accept) {
+            let supported = MeasuredReading { reading: chosen.reading, accuracy: chosen.accuracy() };
+            return Ok(Err(Trials { model, doubt, images: digits.len() as u64, readings: listed(&tried, chosen), supported }));
         }
+        sure = doubt.is_none();
+        // Where digits are not recognised, the most accurate combination is one of chance.
+        settings = chosen.reading.settings().filter(|_| chosen.accuracy() >= MIN_ACCURACY).unwrap_or(usual);
     }
-    let given = activation.is_some() && normalization.is_some();
-    let sure = given || best.accuracy >= MIN_ACCURACY;
-    let chosen = if sure { best } else { usual };
-    let detector = fit_digit_detector(&chosen.net, &[], true, SEED, &mut progress.part(0.8, 0.95))?;
-    let net = chosen.net.with_digit_detector(Some(detector));
+    let (activation, normalization) = settings;
+    let net = net_of(model, activation, normalization, values)?;
+    let without = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.8, 0.85))?;
+    let detector = fit_digit_detector(&net, &[], true, SEED, &mut progress.part(0.85, 0.95))?;
+    let net = net.with_digit_detector(Some(detector));
     let measured = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.95, 1.0))?;
+    let (accuracy, images) = (without.evaluation.accuracy, without.evaluation.images);
     // The detector changes no logits. Digits say nothing of how sure a network may be that does not recognise them.
-    let fitted = if chosen.accuracy >= MIN_ACCURACY { chosen.calibration } else { Calibration::NONE };
+    let fitted = if accuracy >= MIN_ACCURACY { without.calibration(&digits.labels) } else { Calibration::NONE };
     let calibration = Calibration { digit_threshold: measured.digit_threshold(), ..fitted };
-    Ok(Trial { net, calibration, sure, ..chosen })
+    Ok(Ok(Trial { net, activation, calibration, accuracy, images, sure }))
 }

@@ -4,8 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::run_config::{DataSpec, ExportFormat, WeightFormat};
 
-/// The ONNX operator sets that can be asked for.
-pub const OPSETS: std::ops::RangeInclusive<u32> = 20..=26;
+/// The ONNX operator sets that can be asked for: 13 is the first with `Split`, `Unsqueeze` and `DequantizeLinear` as they are used here.
+pub const OPSETS: std::ops::RangeInclusive<u32> = 13..=26;
+/// The operator set of a file unless another is asked for: old enough for what reads ONNX at all, and it holds every network. A newer one
+/// would be refused by each program that was released before it.
+pub const USUAL_OPSET: u32 = 17;
 
 /// What a model is exported as.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +30,7 @@ pub struct ExportSpec {
 impl ExportSpec {
     /// A format as it is usually wanted.
     pub const fn new(format: ExportFormat) -> Self {
-        Self { format, weights: WeightFormat::F32, preprocessing: true, quantize: false, opset: *OPSETS.end(), measure_on: None }
+        Self { format, weights: WeightFormat::F32, preprocessing: true, quantize: false, opset: USUAL_OPSET, measure_on: None }
     }
 
     /// True where some of the weights are stored as 8-bit integers, whose accuracy is then measured.

@@ -20,12 +20,14 @@ pub struct ImportSpec {
     pub normalization: Option<Normalization>,
     /// What it was trained on.
     pub data: Option<DataSpec>,
+    /// Take the best reading of the weights that Inkling can build, even where trials leave doubt.
+    pub accept: bool,
 }
 
 impl ImportSpec {
     /// A file of which nothing is known.
     pub const fn of(path: PathBuf) -> Self {
-        Self { path, model: None, activation: None, normalization: None, data: None }
+        Self { path, model: None, activation: None, normalization: None, data: None, accept: false }
     }
 }
 
@@ -46,7 +48,7 @@ pub enum ImportFinding {
         accuracy: f64,
         /// How many digits.
         images: u64,
-        /// False if nobody gave activation and normalisation, and the accuracy is so low that they are a mere guess.
+        /// False if activation and normalisation were not both given, and the trials left doubt about them.
         sure: bool,
         /// True if a temperature was fitted on those digits: the file had none, and the network recognises them.
         calibrated: bool,

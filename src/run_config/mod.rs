@@ -7,6 +7,7 @@ mod error;
 mod field;
 mod presets;
 mod repetition;
+mod small_data;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ pub use described::{Setting, differing_settings};
 pub use error::ConfigProblem;
 pub use field::{Field, Range};
 pub use repetition::Repetition;
+pub use small_data::Chosen;
 
 /// The version written into saved configurations; older ones are read, newer ones refused.
 pub const VERSION: u32 = 2;

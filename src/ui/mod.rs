@@ -11,6 +11,7 @@ pub mod hardware;
 mod help;
 mod icons;
 mod image_sheet;
+mod import_question;
 pub mod learning;
 pub mod models;
 mod monitor;

@@ -17,7 +17,7 @@ use super::plots::PlotsView;
 use super::results::ResultsScreen;
 use super::shell::CloseAnswer;
 use super::sweep::SweepScreen;
-use super::{about, drop_zone, other_machine, path_question, run_panel, shell, shortcuts, style, wizard};
+use super::{about, drop_zone, import_question, other_machine, path_question, run_panel, shell, shortcuts, style, wizard};
 use crate::app::{Action, App, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM};
 use crate::ink::SIDE;
 
@@ -150,6 +150,7 @@ impl Inkling {
             other_machine::show(ui, &self.app, &mut self.actions);
         }
         path_question::show(ui, &self.app, &mut self.actions);
+        import_question::show(ui, &self.app, &mut self.actions);
         drop_zone::show(ui, &self.app, &mut self.actions);
         self.ask_before_closing(ui);
         style::ring_around_focus(&ctx);

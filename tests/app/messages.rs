@@ -6,16 +6,23 @@ use std::path::{Path, PathBuf};
 use inkling::app::messages::Message;
 use inkling::data::{DataError, DataPart};
 use inkling::export::ExportError;
-use inkling::import::{ImportError, Mismatch};
+use inkling::import::{ImportError, Mismatch, Trials};
 use inkling::infer::{ComparisonError, InferError};
 use inkling::ink::InkError;
 use inkling::nn::{ComputeError, ModelError};
 use inkling::problem::{EngineExit, Problem};
 use inkling::progress::Cancelled;
-use inkling::records::{Divergence, Intervention};
-use inkling::run_config::{ConfigProblem, DeviceChoice, Field, ModelKind, Precision};
+use inkling::records::{Divergence, Doubt, Intervention, MeasuredReading, Normalization, Reading};
+use inkling::run_config::{Activation, ConfigProblem, DeviceChoice, Field, ModelKind, Precision};
 use inkling::runs::RunError;
 use inkling::system::{TargetError, WriteError};
+
+/// What an import found out of a `LeNet` with average pooling.
+pub fn trials() -> Trials {
+    let supported = MeasuredReading { reading: Reading::own(Activation::Tanh, Normalization::MNIST), accuracy: 0.903 };
+    let best = MeasuredReading { reading: Reading { average_pooling: true, ..supported.reading }, accuracy: 0.935 };
+    Trials { model: ModelKind::LeNet, doubt: Doubt::NotSupported, images: 1000, readings: vec![best, supported], supported }
+}
 
 /// Every problem there is, with words its sentence must hold.
 fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
@@ -147,6 +154,10 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (ImportError::Malformed { path: path(), reason: reason() }, both()),
         (ImportError::Mismatch { path: path(), mismatch: Box::new(mismatch(None)) }, vec!["some folder/file.bin", "conv2.bias (16)"]),
         (ImportError::Mismatch { path: path(), mismatch: Box::new(mismatch(Some("fc1.bias"))) }, vec!["some folder/file.bin", "fc1.bias"]),
+        (
+            ImportError::Undecided { path: path(), trials: Box::new(trials()) },
+            vec!["some folder/file.bin", "93.5 % with Tanh, average pooling", "--accept"],
+        ),
         (ImportError::Model(ModelError::Unreadable { path: path(), reason: reason() }), both()),
         (ImportError::Infer(InferError::Compute(compute())), vec!["Permission denied"]),
         (ImportError::Compute(compute()), vec!["Permission denied"]),
@@ -214,7 +225,7 @@ fn every_problem_is_really_every_one() {
     all_are_there(kinds!(ComputeError: Failed, NoThread, NotFinite, OutOfMemory), inner!(Compute));
     all_are_there(kinds!(RunError: Unreadable, Malformed, InUse, NoRoom, Occupied, Write, Compute), inner!(Run));
     all_are_there(kinds!(ExportError: Target, Lacks, Failed, Write), inner!(Export));
-    all_are_there(kinds!(ImportError: Unreadable, Malformed, Mismatch, Model, Infer, Compute, Data, Cancelled), inner!(Import));
+    all_are_there(kinds!(ImportError: Unreadable, Malformed, Mismatch, Undecided, Model, Infer, Compute, Data, Cancelled), inner!(Import));
     all_are_there(kinds!(ComparisonError: Count, Repeated, DifferentData), inner!(Comparison));
     all_are_there(kinds!(TargetError: Exist, Source, Clash, Write), inner!(Target));
     all_are_there(kinds!(EngineExit: NotStarted, Ended, Hung, Version, Disconnected, Garbled), inner!(EngineExited));

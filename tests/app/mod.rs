@@ -11,7 +11,7 @@ mod inference_device;
 mod interrupted;
 mod last_session;
 mod learning;
-mod messages;
+pub mod messages;
 mod models;
 mod monitor;
 mod my_digits;

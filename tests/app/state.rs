@@ -301,3 +301,18 @@ fn the_same_problem_twice_is_one_notice() {
     app.apply(Action::Dismiss(id));
     assert!(app.notices.is_empty());
 }
+
+#[test]
+fn a_run_on_little_data_starts_again_with_settings_that_fit_and_says_so() {
+    let (mut app, mut engine) = app();
+    app.config.data = "/tmp/few".parse().unwrap();
+    app.apply(Action::Start);
+    engine.serve();
+    app.poll();
+    engine.serve();
+    app.poll();
+    let run = app.run.as_ref().unwrap();
+    assert_eq!((run.config.batch_size, run.config.epochs), (8, 80));
+    assert!(run.is_active(), "{:?}", run.phase);
+    assert!(app.notices.iter().any(|notice| notice.message.what.contains("batch size 8 instead of 128")), "{:?}", app.notices);
+}

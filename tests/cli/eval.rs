@@ -44,7 +44,7 @@ fn a_labelled_ink_file_is_measured_whole() {
     let accuracies: Vec<f64> = writers.iter().map(|writer| writer["accuracy"].as_f64().unwrap()).collect();
     assert!(writers.len() == 2 && total == 70 && accuracies[0] <= accuracies[1], "{writers:?}");
     // What was asked for counts.
-    for (split, images) in [("test", 10), ("train", 55), ("validation", 5), ("all", 70)] {
+    for (split, images) in [("test", 10), ("train", 50), ("validation", 10), ("all", 70)] {
         let measured = eval(home, &["pens.jsonl", "--split", split]);
         assert_eq!((&measured["images"], &measured["split"]), (&images.into(), &split.into()));
     }

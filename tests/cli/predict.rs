@@ -99,10 +99,12 @@ fn a_folder_is_read_with_all_folders_in_it_in_order_and_without_what_is_hidden_o
     write_one(&folder.join(".hidden/e.png"));
     fs::write(folder.join("a.json"), ONE).unwrap();
     fs::write(folder.join("notes.txt"), "not ours").unwrap();
+    fs::write(folder.join("e.ink"), ONE).unwrap();
     write_one(&folder.join("more/deep/d.png"));
     let output = run(home.path(), &["predict", "--json", "drawings"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let expected = ["a.json", "b.png", "c.JPG", "more/deep/d.png"].map(|name| Path::new("drawings").join(name).display().to_string());
+    let expected =
+        ["a.json", "b.png", "c.JPG", "e.ink", "more/deep/d.png"].map(|name| Path::new("drawings").join(name).display().to_string());
     assert_eq!(paths(&output), expected);
 }
 

@@ -266,3 +266,23 @@ fn a_run_is_reproduced_bit_for_bit_and_what_is_not_the_same_is_said() {
     assert!(stderr(&changed).contains("not the same either: the number of training images"), "{}", stderr(&changed));
     assert_eq!(run(home.path(), &["train", "--reproduce", "one", "--seed", "2"]).status.code(), Some(2));
 }
+
+#[test]
+fn little_data_trains_at_default_settings_and_what_was_changed_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("few"), 48, 10);
+    let output = run(home.path(), &["train", "--data", "few", "--model", "mlp", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    // A fifth for validation, a power of two of at most a quarter of the rest, and enough epochs for some hundred steps.
+    let plan = &objects(&output)[0]["plan"];
+    assert_eq!((&plan["train_images"], &plan["validation_images"]), (&39.into(), &9.into()));
+    assert!(plan["total_steps"].as_u64().unwrap() >= 400, "{plan}");
+    for words in ["39 training images", "batch size 8 instead of 128", "epochs 80 instead of 12", "validation"] {
+        assert!(stderr(&output).contains(words), "{words}: {}", stderr(&output));
+    }
+    // What somebody asked for stays.
+    let asked = ["train", "--data", "few", "--model", "mlp", "--batch-size", "13", "--epochs", "2", "--json"];
+    let output = run(home.path(), &asked);
+    assert_eq!(objects(&output)[0]["plan"]["total_steps"], 6, "{}", stderr(&output));
+    assert!(!stderr(&output).contains("instead of"), "{}", stderr(&output));
+}

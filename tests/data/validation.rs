@@ -32,8 +32,14 @@ fn the_seed_decides() {
 
 #[test]
 fn sizes_are_sensible_from_nothing_up() {
-    for (images, held) in [(0, 0), (1, 1), (2, 1), (11, 1), (24, 2), (600, 50)] {
+    for (images, held) in [(0, 0), (1, 1), (2, 1), (11, 2), (24, 4), (600, 50)] {
         let split = ValidationSplit::new(&squares(images, 1), 1);
         assert_eq!((split.train.len(), split.validation.len()), (images - held, held), "of {images}");
     }
+}
+
+#[test]
+fn little_data_has_a_larger_share_for_validation() {
+    let sizes = [0, 1, 4, 10, 24, 48, 60, 120, 241, 60_000].map(inkling::data::validation_size);
+    assert_eq!(sizes, [0, 1, 1, 2, 4, 9, 10, 10, 20, 5_000]);
 }

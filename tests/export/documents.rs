@@ -80,3 +80,34 @@ fn what_people_name_their_data_does_not_become_markup() {
     exported.file.card.data = "/tmp/<b>\"x\"&.csv".parse().unwrap();
     assert!(!text(&exported, ExportFormat::Report, "model").contains("<b>"));
 }
+
+#[test]
+fn the_card_begins_with_what_hugging_face_reads() {
+    let front = |exported: &ExportedModel| {
+        let card = text(exported, ExportFormat::Card, "model");
+        let (front, rest) = card.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
+        assert!(rest.trim_start().starts_with("# "), "{rest}");
+        front.to_owned()
+    };
+    let mut exported = trained();
+    assert!(front(&exported).contains("pipeline_tag: image-classification") && !front(&exported).contains("datasets"));
+    exported.file.card.data = "mnist+builtin".parse().unwrap();
+    let words = front(&exported);
+    for part in ["datasets:\n- ylecun/mnist\n", "- name: lenet-mnist-builtin\n", "      name: MNIST\n", "      value: 0.9900"] {
+        assert!(words.contains(part), "{part} is missing in {words}");
+    }
+    // Nothing that a stranger has named gets into it.
+    exported.file.card.data = "/tmp/x: [y]\n---\nz".parse().unwrap();
+    assert!(!front(&exported).contains("x: ["), "{}", front(&exported));
+}
+
+#[test]
+fn the_digit_is_a_number_in_every_program() {
+    let exported = trained();
+    let onnx = inkling::export::export(&exported, &ExportSpec::new(ExportFormat::Zip), "all.zip").unwrap();
+    for name in ["predict.py", "model.py", "main.rs"] {
+        let file = onnx.files().iter().find(|file| file.info.name == name).unwrap();
+        let program = String::from_utf8(file.bytes.clone()).unwrap();
+        assert!(program.contains("\"digit\": best") || program.contains("\"digit\": {best}"), "{name} prints something else");
+    }
+}

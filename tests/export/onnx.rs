@@ -100,11 +100,38 @@ fn raw_pictures_go_in_and_probabilities_come_out() {
 
 #[test]
 fn the_operator_set_is_the_one_asked_for() {
+    // The first operator set that has each operator in the form that is used, from onnx's change log.
+    let first = |op_type: &str| match op_type {
+        "Gelu" => 20,
+        "Add" | "BatchNormalization" | "Cast" | "Conv" | "DequantizeLinear" | "Div" | "Erf" | "Flatten" | "Gemm" | "LeakyRelu"
+        | "MatMul" | "MaxPool" | "Mul" | "ReduceMean" | "Relu" | "Reshape" | "Sigmoid" | "Softmax" | "Split" | "Sqrt" | "Sub" | "Tanh"
+        | "Transpose" | "Unsqueeze" => 13,
+        other => panic!("{other} was never checked"),
+    };
     for opset in OPSETS {
-        let model = model(ModelKind::Mlp, Activation::Relu, |spec| spec.opset = opset);
-        assert_eq!(model.opset_import[0].version, i64::from(opset));
+        for kind in [ModelKind::ConvNetBn, ModelKind::ResNet8, ModelKind::Attention] {
+            for &activation in Activation::ALL {
+                let model = model(kind, activation, |spec| (spec.opset, spec.quantize) = (opset, activation == Activation::Relu));
+                check(&model);
+                assert_eq!(model.opset_import[0].version, i64::from(opset));
+                for node in &graph(&model).node {
+                    assert!(first(&node.op_type) <= opset, "{} in operator set {opset}", node.op_type);
+                    // Its axes were an attribute and became an input.
+                    assert!(node.op_type != "ReduceMean" || (node.input.len() == 2) == (opset >= 18), "{} in {opset}", node.name);
+                }
+            }
+        }
     }
-    assert_eq!(model(ModelKind::Mlp, Activation::Relu, |_| ()).opset_import[0].version, 26);
+}
+
+#[test]
+fn a_file_is_as_old_as_it_can_be_unless_another_operator_set_is_asked_for() {
+    for &kind in ModelKind::ALL {
+        let model = model(kind, Activation::Gelu, |_| ());
+        assert_eq!((model.opset_import[0].version, model.ir_version), (17, 8), "{kind}");
+    }
+    let version = |opset| model(ModelKind::Mlp, Activation::Relu, |spec| spec.opset = opset).ir_version;
+    assert_eq!([13, 15, 18, 19, 21, 23, 26].map(version), [7, 8, 8, 9, 10, 11, 13]);
 }
 
 #[test]

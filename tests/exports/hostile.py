@@ -155,7 +155,8 @@ def main():
     # Documents: the elements and attributes of harmless ones; no link, image or front matter.
     assert elements(read(bad, "report.html")) == elements(read(good, "report.html"))
     assert elements(rendered(read(bad, "README.md"))) == elements(rendered(read(good, "README.md")))
-    assert read(bad, "README.md").startswith("# LeNet-5 on ")
+    _, front, card = read(bad, "README.md").split("---\n", 2)
+    assert card.strip().startswith("# LeNet-5 on ") and all(line.isascii() for line in front.splitlines())
     card = json.loads(read(bad, "model-card.json"))
     assert "a\\n#[used] static X" in card["description"] and list(card) == list(json.loads(read(good, "model-card.json")))
 

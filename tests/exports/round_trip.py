@@ -1,9 +1,9 @@
 """Every network Inkling can build, exported in every format, computed by the tools it was exported for, and brought back:
 
-    python round_trip.py INKLING RUST_PROJECT NETRON_FOLDER WORK
+    python round_trip.py INKLING RUST_PROJECT NETRON_FOLDER WORK OLD_PYTHON
 
 What Inkling itself reads in 1,000 pictures (`inkling predict --json`) is what all others have to read, within 1e-5 of each probability:
-onnxruntime, PyTorch with the generated model.py, predict.py, tract, and the generated candle program. .ci/exports installs what it takes.
+onnxruntime (a new one, and by OLD_PYTHON the oldest that can be installed), PyTorch with the generated model.py, predict.py, tract, and the generated candle program. .ci/exports installs what it takes.
 """
 import importlib.util
 import json
@@ -21,9 +21,9 @@ import safetensors
 import safetensors.torch
 import torch
 import tract
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-INKLING, RUST, NETRON, WORK = sys.argv[1], *map(Path, sys.argv[2:5])
+INKLING, RUST, NETRON, WORK, OLD_PYTHON = sys.argv[1], *map(Path, sys.argv[2:6])
 TOLERANCE = 1e-5
 PICTURES = 1000
 # Where it is enough that it works at all.
@@ -67,6 +67,24 @@ def digit(label):
             picture = np.zeros((28, 28), np.uint8)
             picture[top:top + height, left:left + width] = ink
             return picture
+
+
+def photograph(path):
+    """A digit on paper, unevenly lit, with a thin or thick pen, dark on light or light on dark."""
+    width, height = (int(random.integers(120, 420)) for _ in "xy")
+    side = int(random.uniform(0.5, 0.95) * min(width, height))
+    big = np.asarray(Image.fromarray(digit(random.integers(10))).resize((side, side), Image.Resampling.BICUBIC), np.float32) / 255
+    drawn = Image.fromarray((255 * ((big - 0.5) * 8 + 0.5).clip(0, 1)).astype(np.uint8))
+    pen = 2 * int(random.integers(0, 3) * side / 280) + 1
+    drawn = drawn.filter(random.choice([ImageFilter.MaxFilter, ImageFilter.MinFilter])(pen))
+    ink = np.zeros((height, width), np.float32)
+    top, left = (height - side) // 2, (width - side) // 2
+    ink[top:top + side, left:left + side] = np.asarray(drawn, np.float32) / 255
+    y, x = np.mgrid[0:height, 0:width]
+    light = random.uniform(0.6, 1) - random.uniform(0, 0.35) * (x / width * random.uniform(-1, 1) + y / height)
+    image = light * (1 - ink * random.uniform(0.5, 0.95)) + random.normal(0, random.uniform(0, 0.03), ink.shape)
+    image = 1 - image if random.random() < 0.2 else image
+    Image.fromarray((255 * image.clip(0, 1)).astype(np.uint8)).save(path)
 
 
 def write_idx(path, array):
@@ -161,6 +179,12 @@ def check(name, activation):
     assert {file["name"] for file in told["files"]} == {path.name for path in folder.iterdir()}
     near("onnxruntime", through_onnxruntime(folder / "model.onnx"), wanted)
     near("tract", through_tract(folder / "model.onnx"), wanted)
+    opsets = onnx.load(folder / "model.onnx")
+    assert (opsets.opset_import[0].version, opsets.ir_version) == (17, 8), opsets.opset_import
+    near("the oldest onnxruntime", through_old_onnxruntime(folder / "model.onnx"), wanted)
+    newest = home / "newest.onnx"
+    inkling("export", "--model", model, "--format", "onnx", "--opset", 26, "--out", newest)
+    near("onnxruntime, opset 26", through_onnxruntime(newest), wanted)
     near("onnxruntime, one picture at a time", through_onnxruntime(folder / "model.onnx", batch=1, pictures=pictures[:FEW]), wanted[:FEW])
     module = module_of(folder)
     net = module.load()
@@ -178,6 +202,12 @@ def check(name, activation):
     few = sorted((WORK / "pictures").iterdir())[:FEW]
     rows = objects(run(sys.executable, folder / "predict.py", *few))
     near("predict.py", [row["probabilities"] for row in rows], wanted[:FEW])
+    assert all(row["digit"] == np.argmax(row["probabilities"]) for row in rows), "the digit is a number"
+    taken = [Path(row["path"]) for row in objects(inkling("predict", "--json", "--model", model, *photographs)) if row["probabilities"]]
+    assert len(taken) > 0.8 * len(photographs), "photographs of one digit are taken for several"
+    same = objects(inkling("predict", "--json", "--model", model, *taken))
+    rows = objects(run(sys.executable, folder / "predict.py", *taken))
+    near("predict.py, photographs", [row["probabilities"] for row in rows], [row["probabilities"] for row in same])
     rows = objects(run(sys.executable, folder / "model.py", *few))
     near("model.py", [row["probabilities"] for row in rows], wanted[:FEW])
 
@@ -234,6 +264,16 @@ def through_tract(path):
     return model.run([pictures])[0].to_numpy()
 
 
+def through_old_onnxruntime(path):
+    program = ("import sys, numpy, onnxruntime; given = numpy.load(sys.argv[2]); "
+               "session = onnxruntime.InferenceSession(sys.argv[1], providers=['CPUExecutionProvider']); "
+               "numpy.save(sys.argv[3], session.run(None, {'image': given})[0])")
+    given, got = WORK / "given.npy", WORK / "got.npy"
+    np.save(given, pictures)
+    run(OLD_PYTHON, "-c", program, path, given, got)
+    return np.load(got)
+
+
 def check_candle(checked):
     """The program that Inkling wrote for candle."""
     subprocess.run(["cargo", "build", "--locked", "--quiet", "--manifest-path", RUST / "Cargo.toml", "--target-dir", RUST / "target"], check=True)
@@ -252,7 +292,11 @@ pictures, labels = make_data(WORK / "data", 2000)
 (WORK / "pictures").mkdir()
 for index, picture in enumerate(pictures):
     Image.fromarray(picture).save(WORK / "pictures" / f"{index:04}.png")
-chosen = sys.argv[5:]
+(WORK / "photographs").mkdir()
+photographs = [WORK / "photographs" / f"{index:02}.png" for index in range(12)]
+for path in photographs:
+    photograph(path)
+chosen = sys.argv[6:]
 checked = [check(name, activation) for name, activation in NETWORKS if not chosen or name in chosen]
 check_candle(checked)
 for what, worst in worst_seen.items():

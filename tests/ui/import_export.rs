@@ -129,6 +129,33 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
 }
 
 #[test]
+fn weights_that_can_be_read_in_two_ways_are_asked_about() {
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
+    harness.state_mut().app.runs = Some(Vec::new());
+    harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/average.pt")]));
+    serve(&mut harness);
+    harness.run();
+    // What was measured is said, and nothing is imported before somebody decides.
+    assert!(harness.query_by_label_contains("93.5 % with Tanh, average pooling").is_some());
+    assert!(harness.state().app.notices.iter().all(|notice| !notice.message.what.contains("Imported")));
+    // Only what Inkling can build can be chosen.
+    let question = harness.state().app.import_question.clone().unwrap();
+    assert_eq!(question.choices().len(), 1);
+    harness.get_by_label("Tanh, pixels normalised with mean 0.1307 and standard deviation 0.3081 (90.3 %)").click();
+    harness.run();
+    assert!(harness.state().app.import_question.is_none());
+    serve(&mut harness);
+    assert!(harness.state().app.notices.iter().any(|notice| notice.message.what.contains("Imported")));
+
+    harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/average.pt")]));
+    serve(&mut harness);
+    harness.run();
+    harness.get_by_label("Cancel").click();
+    harness.run();
+    assert!(harness.state().app.import_question.is_none() && harness.state().app.jobs.import().is_none());
+}
+
+#[test]
 fn files_that_are_dropped_are_taken_for_what_they_are() {
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
     harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/weights.pth")]));

@@ -12,7 +12,7 @@ use crate::records::{
     BatchSizeFinding, BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, RunPosition,
     RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
 };
-use crate::run_config::{DataSpec, DeviceChoice, Range};
+use crate::run_config::{DataSpec, DeviceChoice, Range, RunConfig};
 use crate::runs::Reproduction;
 use crate::system::WriteError;
 use crate::text::format::{capitalised, count, duration, grouped, percent, plain, plain_percent, rounded};
@@ -333,11 +333,12 @@ impl Message {
                 )
             }
             ImportFinding::Recognised { accuracy, images, sure, calibrated, .. } => {
+                let recognises = *accuracy >= 0.5;
                 let accuracy = format!("accuracy {} on {} built-in digits", percent(*accuracy, 1), grouped(*images));
                 let what = format!("Imported {file}: {model} ({}), {accuracy}.", summary.config.activation.label());
                 let remedy = if *calibrated {
                     "Its probabilities were calibrated on the same digits."
-                } else if *sure {
+                } else if *sure || recognises {
                     ""
                 } else {
                     "That is barely above chance. The model was probably trained on other data, or uses an activation or normalisation that Inkling did not try."
@@ -345,6 +346,22 @@ impl Message {
                 Self::new(what, remedy)
             }
         }
+    }
+
+    /// Settings were changed because there are only so many training images.
+    pub fn fitted_to_small_data(before: &RunConfig, fitted: &RunConfig, images: u64) -> Self {
+        /// Of fewer images the usual share would be hardly any.
+        const FEW: u64 = 110;
+        let changed = |what: &str, before: u32, after: u32| (before != after).then(|| format!("{what} {after} instead of {before}"));
+        let changes = [changed("batch size", before.batch_size, fitted.batch_size), changed("epochs", before.epochs, fitted.epochs)];
+        Self::new(
+            format!(
+                "The settings were fitted to the {} training images: {}.",
+                grouped(images),
+                changes.into_iter().flatten().collect::<Vec<_>>().join(", ")
+            ),
+            if images < FEW { "One in five images is used for validation, up to ten." } else { "" },
+        )
     }
 
     /// A model was exported.

@@ -7,17 +7,17 @@ use super::Message;
 use super::notices::diverged;
 use crate::data::{DataError, DataPart};
 use crate::export::ExportError;
-use crate::import::{ImportError, Mismatch};
+use crate::import::{ImportError, Mismatch, Trials};
 use crate::infer::ComparisonError;
 use crate::ink::InkError;
 use crate::nn::ComputeError;
 use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
-use crate::records::COMPARED_MODELS;
+use crate::records::{COMPARED_MODELS, Doubt, MeasuredReading};
 use crate::run_config::{ConfigProblem, ModelKind, Precision};
 use crate::runs::RunError;
 use crate::system::{TargetError, WriteError, WriteErrorKind};
-use crate::text::format::{capitalised, count, file_size};
+use crate::text::format::{capitalised, count, file_size, grouped, percent};
 
 impl From<&Problem> for Message {
     fn from(problem: &Problem) -> Self {
@@ -324,6 +324,7 @@ fn of_import(error: &ImportError) -> Message {
             format!("{} does not contain weights that Inkling can read: {}", path.display(), sentence(reason)),
             "Choose a safetensors file, or a file written by torch.save(model.state_dict(), …).",
         ),
+        ImportError::Undecided { path, trials } => undecided(path, trials),
         ImportError::Mismatch { path, mismatch } => {
             let file = path.display();
             if let Some(name) = &mismatch.not_finite {
@@ -340,6 +341,30 @@ fn of_import(error: &ImportError) -> Message {
             )
         }
     }
+}
+
+/// What was measured of weights that were not imported.
+fn undecided(path: &Path, trials: &Trials) -> Message {
+    let Trials { model, doubt, images, readings, supported } = trials;
+    let why = match doubt {
+        Doubt::NotSupported => format!("they were probably trained with settings that Inkling's {} does not have", model.label()),
+        Doubt::Close => "more than one way to read them is as accurate".to_owned(),
+        Doubt::LowAccuracy => "they recognise too few digits to tell how the network was built".to_owned(),
+    };
+    let measured = |it: &MeasuredReading| format!("{} with {}", percent(it.accuracy, 1), it.reading.sentence());
+    let readings = readings.iter().map(measured).collect::<Vec<_>>().join("; ");
+    Message::new(
+        format!(
+            "{} was not imported: its weights fit {}, but {why}. Accuracy on {} built-in digits: {readings}.",
+            path.display(),
+            model.label(),
+            grouped(*images)
+        ),
+        format!(
+            "To import it as {}, use --accept. If you know what it was trained with, name it with --activation, --mean and --std.",
+            supported.reading.sentence()
+        ),
+    )
 }
 
 /// The differences by kind: wrong shapes, missing and unexpected weights.

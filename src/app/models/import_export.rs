@@ -7,11 +7,13 @@ use crate::app::action::Screen;
 use crate::app::desktop::Purpose;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
+use crate::import::{ImportError, Trials};
 use crate::problem::Problem;
 use crate::protocol::{ExportReport, Job};
-use crate::records::{ExportSpec, ImportSpec, ModelRef, Replace};
+use crate::records::{ExportSpec, ImportSpec, MeasuredReading, ModelRef, Replace};
 use crate::run_config::ExportFormat;
 use crate::system::TargetError;
+use crate::text::format::percent;
 
 /// An export that is being chosen, or written.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +37,31 @@ pub struct InTheWay {
     pub to: PathBuf,
     /// All files that exist.
     pub paths: Vec<PathBuf>,
+}
+
+/// A file of weights that trials did not decide on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportQuestion {
+    /// What was asked for.
+    pub spec: ImportSpec,
+    /// What was measured.
+    pub trials: Trials,
+    /// That, in words.
+    pub what: String,
+}
+
+impl ImportQuestion {
+    /// What can be chosen, in words and as an import, the best first: each of the readings that Inkling can build.
+    pub fn choices(&self) -> Vec<(String, ImportSpec)> {
+        let others = self.trials.readings.iter().filter(|measured| measured.reading != self.trials.supported.reading);
+        let choice = |measured: &MeasuredReading| {
+            let (activation, normalization) = measured.reading.settings()?;
+            let label = format!("{} ({})", measured.reading.sentence(), percent(measured.accuracy, 1));
+            let spec = ImportSpec { activation: Some(activation), normalization: Some(normalization), accept: true, ..self.spec.clone() };
+            Some((label, spec))
+        };
+        std::iter::once(&self.trials.supported).chain(others).filter_map(choice).collect()
+    }
 }
 
 impl App {
@@ -128,6 +155,20 @@ impl App {
         if !self.is_too_busy() {
             self.show(Screen::Models);
             self.submit(Job::Import(ImportSpec::of(path)));
+        }
+    }
+
+    /// Asks how weights are meant that could not be decided on; false if that is not the problem.
+    pub(in crate::app) fn import_undecided(&mut self, job: &Job, problem: &Problem) -> bool {
+        let (Job::Import(spec), Problem::Import(ImportError::Undecided { trials, .. })) = (job, problem) else { return false };
+        self.import_question = Some(ImportQuestion { spec: spec.clone(), trials: (**trials).clone(), what: Message::from(problem).what });
+        true
+    }
+
+    pub(in crate::app) fn import_as(&mut self, spec: ImportSpec) {
+        self.import_question = None;
+        if !self.is_too_busy() {
+            self.submit(Job::Import(spec));
         }
     }
 

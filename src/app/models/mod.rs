@@ -10,6 +10,6 @@ mod thumbnails;
 
 pub use changes::{Change, Changes};
 pub use comparison::ComparisonView;
-pub use import_export::{Dropped, ExportView, InTheWay};
+pub use import_export::{Dropped, ExportView, ImportQuestion, InTheWay};
 pub use results::ResultsView;
 pub use thumbnails::Thumbnail;

@@ -10,7 +10,7 @@ use crate::app::run::{Phase, RunView};
 use crate::problem::Problem;
 use crate::protocol::{Command, Job};
 use crate::records::JobId;
-use crate::run_config::RunConfig;
+use crate::run_config::{Chosen, ConfigProblem, RunConfig};
 
 impl App {
     /// Starts a run with the current configuration.
@@ -23,6 +23,20 @@ impl App {
         self.queue.splice(0..0, runs);
         let id = JobId(self.next_id());
         self.start_run(RunView::new(id, first), None);
+    }
+
+    /// Starts a run again that was refused because its batches are larger than its data, with settings that fit, and says so; false if that is
+    /// not the problem.
+    pub(in crate::app) fn fit_to_small_data(&mut self, job: &Job, problem: &Problem) -> bool {
+        let Job::Train { config, from: None } = job else { return false };
+        let Problem::Config(ConfigProblem::BatchLargerThanSet { images, .. }) = problem else { return false };
+        let Some(fitted) = Some(*images).filter(|images| *images > 0).and_then(|images| config.fit_to(images, Chosen::default())) else {
+            return false;
+        };
+        self.show_notice(Severity::Info, Message::fitted_to_small_data(config, &fitted, *images));
+        let id = JobId(self.next_id());
+        self.start_run(RunView::new(id, fitted), None);
+        true
     }
 
     /// The runs that the current configuration asks for; at least one.

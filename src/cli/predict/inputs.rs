@@ -8,7 +8,7 @@ use crate::ink::InkError;
 use crate::system::files::open_regular;
 
 const IMAGES: [&str; 3] = [".png", ".jpg", ".jpeg"];
-const INK: [&str; 6] = [".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"];
+const INK: [&str; 7] = [".ink", ".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"];
 
 /// The file itself, or the images and ink files in a folder and the folders in it, sorted by path. Hidden files and folders are skipped.
 /// Symbolic links are followed, but into no folder a second time, so that none leads in circles. A folder within that cannot be read is

@@ -75,7 +75,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let first = arguments.reproduce.as_deref().map(crate::runs::load).transpose()?;
     let (config, from) = match &arguments.resume {
         None if let Some(first) = &first => (of_this_machine(reproduced_config(first), &arguments.settings), None),
-        None => (RunConfig { repeats: arguments.repeat.unwrap_or(1), ..arguments.settings.config()? }, None),
+        None => (RunConfig { repeats: arguments.repeat.unwrap_or(1), ..arguments.settings.fitted_config()? }, None),
         Some(folder) => {
             let (asked, from) = interrupted(folder.as_deref())?;
             (of_this_machine(asked, &arguments.settings), from)

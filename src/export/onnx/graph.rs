@@ -18,7 +18,9 @@ pub struct Graph<'a> {
     /// The weights and constants so far.
     pub weights: Weights<'a>,
     /// The name of the value that the next layer takes.
-    value: String,
+    pub(super) value: String,
+    /// The operator set that the file is written for.
+    pub(super) opset: u32,
     /// True between `Tokens` and `GlobalAveragePool`, where values have the shape `[batch, tokens, features]`.
     is_sequence: bool,
     /// The name of the last layer that has one.
@@ -26,9 +28,9 @@ pub struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// An empty graph with the input `value`.
-    pub fn new(value: &str, weights: Weights<'a>) -> Self {
-        Self { nodes: Vec::new(), weights, value: value.to_owned(), is_sequence: false, last: String::new() }
+    /// An empty graph with the input `value`, of operators that `opset` has.
+    pub fn new(value: &str, weights: Weights<'a>, opset: u32) -> Self {
+        Self { nodes: Vec::new(), weights, value: value.to_owned(), opset, is_sequence: false, last: String::new() }
     }
 
     /// Adds the operators of these layers.
@@ -52,14 +54,10 @@ impl<'a> Graph<'a> {
                 self.activate(name, *activation);
             }
             Layer::GlobalAveragePool if self.is_sequence => {
-                let axes = self.weights.integers("token_axis", &[1]);
-                self.op("ReduceMean", "pool", &[axes], vec![int("keepdims", 0)]);
+                self.mean("pool", &[1], false);
                 self.is_sequence = false;
             }
-            Layer::GlobalAveragePool => {
-                self.op("GlobalAveragePool", "pool", &[], Vec::new());
-                self.op("Flatten", "flatten", &[], vec![int("axis", 1)]);
-            }
+            Layer::GlobalAveragePool => self.mean("pool", &[2, 3], false),
             Layer::Residual { body, shortcut, activation } => self.residual(body, shortcut, *activation)?,
             Layer::Tokens => {
                 // 0 keeps a dimension: [batch, channels, height, width] becomes [batch, channels, height * width].
@@ -73,9 +71,7 @@ impl<'a> Graph<'a> {
                 self.op("Add", &format!("{name}.add"), &[positions], Vec::new());
             }
             Layer::LayerNorm { name, .. } => {
-                let [weight, bias] = [format!("{name}.weight"), format!("{name}.bias")];
-                let inputs = [self.weights.parameter(&weight)?, self.weights.parameter(&bias)?];
-                self.op("LayerNormalization", name, &inputs, vec![int("axis", -1), float("epsilon", EPSILON)]);
+                self.layer_norm(name)?;
                 self.last.clone_from(name);
             }
             Layer::Attention { features, heads } => self.attention(*features, *heads),
@@ -171,8 +167,7 @@ impl<'a> Graph<'a> {
         match activation {
             Activation::Relu => self.op("Relu", &named, &[], Vec::new()),
             Activation::LeakyRelu => self.op("LeakyRelu", &named, &[], vec![float("alpha", LEAK)]),
-            // Without an attribute ONNX uses the exact form, with the error function.
-            Activation::Gelu => self.op("Gelu", &named, &[], Vec::new()),
+            Activation::Gelu => self.gelu(&named),
             Activation::Silu => {
                 let x = self.value.clone();
                 self.op("Sigmoid", &format!("{name}.sigmoid"), &[], Vec::new());
@@ -208,7 +203,8 @@ pub fn int(name: &str, value: i64) -> AttributeProto {
     AttributeProto { name: name.to_owned(), i: Some(value), r#type: attribute_type::INT, ..AttributeProto::default() }
 }
 
-fn ints(name: &str, values: &[i64]) -> AttributeProto {
+/// An attribute that is a list of integers.
+pub fn ints(name: &str, values: &[i64]) -> AttributeProto {
     AttributeProto { name: name.to_owned(), ints: values.to_vec(), r#type: attribute_type::INTS, ..AttributeProto::default() }
 }
 

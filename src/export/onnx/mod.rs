@@ -1,6 +1,7 @@
 //! ONNX files: the complete model as standard operators with a dynamic batch size, optionally including everything from raw pixels to
 //! probabilities.
 
+mod decomposed;
 mod graph;
 pub mod proto;
 mod weights;
@@ -27,7 +28,7 @@ pub const fn io_names(preprocessing: bool) -> [&'static str; 2] {
 pub fn write(model: &ExportedModel, spec: &ExportSpec, quantize: bool) -> Result<(Vec<u8>, Vec<TensorInfo>), ExportError> {
     let net = &model.file.net;
     let [input, output] = io_names(spec.preprocessing);
-    let mut graph = Graph::new(input, Weights::new(net, spec.weights, quantize));
+    let mut graph = Graph::new(input, Weights::new(net, spec.weights, quantize), spec.opset);
     if spec.preprocessing {
         normalise(&mut graph, net);
     }
@@ -85,7 +86,9 @@ fn normalise(graph: &mut Graph<'_>, net: &Net) {
 /// The IR version released with an operator set (onnx's table of versions).
 const fn ir_version(opset: u32) -> i64 {
     match opset {
-        ..=20 => 9,
+        ..=14 => 7,
+        15..=18 => 8,
+        19 | 20 => 9,
         21 | 22 => 10,
         23 => 11,
         24 => 12,

@@ -87,6 +87,11 @@ impl<'a> Weights<'a> {
         name.to_owned()
     }
 
+    /// The same for a scalar that several operators take: it is added once.
+    pub fn shared_scalar(&mut self, name: &str, value: f32) -> String {
+        if self.initializers.iter().any(|tensor| tensor.name == name) { name.to_owned() } else { self.scalar(name, value) }
+    }
+
     fn constant(&mut self, name: &str, dims: &[usize], data_type: i32, raw_data: Vec<u8>) {
         let dims = dims.iter().map(|&length| length as i64).collect();
         self.initializers.push(TensorProto { dims, data_type, name: name.to_owned(), raw_data });

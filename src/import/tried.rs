@@ -1,0 +1,150 @@
+//! How the readings of weights do on labelled digits, and what that says.
+
+use super::readings::readings;
+use super::variant::Variants;
+use super::{ImportError, net_of};
+use crate::data::Split;
+use crate::infer::measure;
+use crate::nn::Net;
+use crate::progress::Progress;
+use crate::records::{Calibration, Doubt, ImportSpec, MeasuredReading, Reading};
+use crate::run_config::ModelKind;
+
+/// How many digits each round has, how many of the best readings go on to the next, and how many of those that Inkling can build.
+const ROUNDS: [(usize, usize, usize); 3] = [(60, 16, 6), (250, 5, 3), (usize::MAX, usize::MAX, usize::MAX)];
+/// A less accurate reading is not taken unless somebody accepts it.
+const ENOUGH: f64 = 0.95;
+/// A less usual reading is taken only if it is this much more accurate; two readings that differ less are close.
+const CLEAR_GAIN: f64 = 0.005;
+/// Readings that give the same answer this often are the same for whoever uses the model, as `ReLU` and leaky `ReLU` are.
+const SAME: f64 = 0.98;
+/// A difference of so many standard deviations is none of chance (`McNemar`'s test).
+const DEVIATIONS: f64 = 2.5;
+/// Readings that are listed where there is doubt.
+const LISTED: usize = 4;
+
+/// A reading, and its answers.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// The reading.
+    pub reading: Reading,
+    /// The digit that each image was taken for.
+    answers: Vec<u8>,
+    /// Whether that is right.
+    correct: Vec<bool>,
+}
+
+impl Tried {
+    /// A reading that gave these answers for images with these labels.
+    pub fn new(reading: Reading, answers: Vec<u8>, labels: &[u8]) -> Self {
+        let correct = answers.iter().zip(labels).map(|(answer, label)| answer == label).collect();
+        Self { reading, answers, correct }
+    }
+
+    /// The share of right answers.
+    pub fn accuracy(&self) -> f64 {
+        self.correct.iter().filter(|&&correct| correct).count() as f64 / self.correct.len().max(1) as f64
+    }
+
+    fn measured(&self) -> MeasuredReading {
+        MeasuredReading { reading: self.reading, accuracy: self.accuracy() }
+    }
+
+    fn is_own(&self) -> bool {
+        self.reading.settings().is_some()
+    }
+
+    /// True where both give the same answers but for a few.
+    fn is_like(&self, other: &Self) -> bool {
+        let same = self.answers.iter().zip(&other.answers).filter(|(a, b)| a == b).count();
+        same as f64 >= SAME * self.answers.len() as f64
+    }
+
+    /// True if it gets more digits right, and not by chance.
+    fn is_better_than(&self, other: &Self) -> bool {
+        let only = |this: &Self, that: &Self| this.correct.iter().zip(&that.correct).filter(|(a, b)| **a && !**b).count() as f64;
+        let [gained, lost] = [only(self, other), only(other, self)];
+        self.accuracy() > other.accuracy() + CLEAR_GAIN && gained - lost > DEVIATIONS * (gained + lost).sqrt()
+    }
+}
+
+/// Tries all readings on a few digits, the better ones on more, and the best on all; they come back in the order of how usual they are.
+pub fn try_readings(
+    model: ModelKind,
+    values: &[Vec<f32>],
+    spec: &ImportSpec,
+    digits: &Split,
+    progress: &mut impl Progress,
+) -> Result<Vec<Tried>, ImportError> {
+    let variants = Variants::new(model, values)?;
+    let mut left = readings(variants.as_ref(), spec.activation, spec.normalization);
+    let mut tried = Vec::new();
+    for (round, (count, survivors, own)) in ROUNDS.into_iter().enumerate() {
+        let digits = digits.first(count);
+        tried.clear();
+        for (index, reading) in left.iter().enumerate() {
+            let start = (round as f32 + index as f32 / left.len() as f32) / ROUNDS.len() as f32;
+            progress.report(start)?;
+            let answers = match (&variants, reading.settings()) {
+                (Some(variants), None) => variants.answers(reading, &digits.images, || Ok::<(), ImportError>(progress.report(start)?))?,
+                (_, Some((activation, normalization))) => {
+                    let net: Net = net_of(model, activation, normalization, values)?;
+                    measure(&net, Calibration::NONE.temperature, &digits, &mut |_: f32| progress.report(start))?.answers
+                }
+                (None, None) => continue,
+            };
+            tried.push(Tried::new(*reading, answers, &digits.labels));
+        }
+        left = best(&tried, survivors, own);
+    }
+    Ok(tried)
+}
+
+/// The best readings, among them at least so many that Inkling can build, in the order they are in.
+fn best(tried: &[Tried], survivors: usize, own: usize) -> Vec<Reading> {
+    let mut ranked: Vec<&Tried> = tried.iter().collect();
+    ranked.sort_by(|a, b| b.accuracy().total_cmp(&a.accuracy()));
+    let of_all = ranked.iter().take(survivors);
+    let of_own = ranked.iter().filter(|tried| tried.is_own()).take(own);
+    let kept: Vec<Reading> = of_all.chain(of_own).map(|tried| tried.reading).collect();
+    tried.iter().map(|tried| tried.reading).filter(|reading| kept.contains(reading)).collect()
+}
+
+/// The reading to take: of those that Inkling can build the best one, or a more usual one that is as good and gives the same answers.
+pub fn choose(tried: &[Tried]) -> Option<&Tried> {
+    // The first of equal ones is the most usual.
+    let best = tried.iter().filter(|tried| tried.is_own()).rev().max_by(|a, b| a.accuracy().total_cmp(&b.accuracy()))?;
+    tried.iter().find(|tried| tried.is_own() && tried.accuracy() >= best.accuracy() - CLEAR_GAIN && tried.is_like(best))
+}
+
+/// Why `chosen` may be wrong; `given` if nothing of it was guessed but how the network pools and pads.
+pub fn doubt(tried: &[Tried], chosen: &Tried, given: bool) -> Option<Doubt> {
+    if tried.iter().any(|other| !other.is_own() && other.is_better_than(chosen)) {
+        return Some(Doubt::NotSupported);
+    }
+    if given {
+        return None;
+    }
+    if chosen.accuracy() < ENOUGH {
+        return Some(Doubt::LowAccuracy);
+    }
+    let is_close = |other: &Tried| other.accuracy() >= chosen.accuracy() - CLEAR_GAIN && !other.is_like(chosen);
+    tried.iter().any(is_close).then_some(Doubt::Close)
+}
+
+/// The readings that matter to whoever has to decide, the best first: of those that give the same answers only one, and `chosen` in any case.
+pub fn listed(tried: &[Tried], chosen: &Tried) -> Vec<MeasuredReading> {
+    let mut ranked: Vec<&Tried> = tried.iter().collect();
+    ranked.sort_by(|a, b| b.accuracy().total_cmp(&a.accuracy()));
+    let mut distinct: Vec<&Tried> = Vec::new();
+    for tried in ranked {
+        // Of `chosen` and what is like it, `chosen` is the one that is listed.
+        let tried = if tried.is_like(chosen) && tried.is_own() { chosen } else { tried };
+        if !distinct.iter().any(|other| other.reading == tried.reading || (other.is_like(tried) && !tried.is_own())) {
+            distinct.push(tried);
+        }
+    }
+    let at = distinct.iter().position(|tried| tried.reading == chosen.reading);
+    let rest = at.filter(|&at| at >= LISTED).map(|_| chosen.measured());
+    distinct.iter().take(LISTED).map(|tried| tried.measured()).chain(rest).collect()
+}

@@ -1,0 +1,98 @@
+//! Weights whose network cannot be told, or not built: nothing is imported without a word. The two files were trained by `PyTorch` on 30,000
+//! built-in digits, a few epochs: a `LeNet` with average pooling, tanh and MNIST's normalisation, and one with maximum pooling, sigmoid and
+//! pixels from 0 to 1.
+
+use std::path::PathBuf;
+
+use inkling::app::messages::Message;
+use inkling::import::{ImportError, Trials};
+use inkling::infer::starter_file;
+use inkling::nn::Net;
+use inkling::problem::Problem;
+use inkling::records::{Doubt, ImportFinding, ImportSpec, Normalization, TriedActivation};
+use inkling::run_config::{Activation, ModelKind};
+
+use super::{accepted, import, write};
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(name)
+}
+
+fn undecided(spec: &ImportSpec) -> Trials {
+    match import(spec).unwrap_err() {
+        ImportError::Undecided { trials, path } => {
+            assert_eq!(path, spec.path);
+            *trials
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn average_pooling_is_not_taken_for_maximum_pooling() {
+    let path = file("lenet-average-pooling.safetensors");
+    // Whatever else is named: the pooling is what is wrong.
+    let named =
+        ImportSpec { activation: Some(Activation::Tanh), normalization: Some(Normalization::MNIST), ..ImportSpec::of(path.clone()) };
+    for spec in [ImportSpec::of(path.clone()), named] {
+        let trials = undecided(&spec);
+        assert_eq!((trials.model, trials.doubt, trials.images), (ModelKind::LeNet, Doubt::NotSupported, 1000));
+        let best = trials.readings[0];
+        // A hard tanh is hardly different.
+        let near = [TriedActivation::Own(Activation::Tanh), TriedActivation::HardTanh];
+        assert!(best.reading.average_pooling && near.contains(&best.reading.activation), "{best:?}");
+        assert_eq!(best.reading.normalization, Normalization::MNIST);
+        assert!(best.accuracy > 0.85 && trials.supported.accuracy < best.accuracy - 0.05, "{trials:?}");
+        assert!(trials.supported.reading.settings().is_some() && trials.readings.contains(&trials.supported), "{trials:?}");
+    }
+    let message = Message::from(&Problem::from(import(&ImportSpec::of(path.clone())).unwrap_err()));
+    for words in ["LeNet-5", "average pooling", "1,000 built-in digits", "Tanh"] {
+        assert!(message.what.contains(words), "{}", message.what);
+    }
+    assert!(message.remedy.contains("--accept"), "{}", message.remedy);
+    // Whoever accepts it gets the best that there is, and is told how good that is.
+    let imported = import(&accepted(path)).unwrap();
+    let ImportFinding::Recognised { accuracy, sure, .. } = imported.finding else { panic!("described") };
+    assert!(!sure && accuracy < 0.85, "{accuracy}");
+}
+
+#[test]
+fn a_sigmoid_is_not_taken_for_another_activation() {
+    let trials = undecided(&ImportSpec::of(file("lenet-sigmoid.safetensors")));
+    assert_eq!((trials.model, trials.doubt), (ModelKind::LeNet, Doubt::NotSupported));
+    let best = trials.readings[0].reading;
+    assert_eq!((best.activation, best.normalization.std), (TriedActivation::Sigmoid, 1.0), "{best:?}");
+    assert!(!best.average_pooling);
+}
+
+#[test]
+fn a_network_that_reads_too_little_is_asked_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fresh.safetensors");
+    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 5).unwrap());
+    let trials = undecided(&ImportSpec::of(path.clone()));
+    assert_eq!((trials.model, trials.doubt), (ModelKind::Mlp, Doubt::LowAccuracy));
+    // Where nothing is left open, nothing is asked.
+    let named = ImportSpec { activation: Some(Activation::Relu), normalization: Some(Normalization::MNIST), ..ImportSpec::of(path) };
+    assert!(matches!(import(&named).unwrap().finding, ImportFinding::Recognised { sure: true, .. }));
+}
+
+#[test]
+fn pixels_from_0_to_255_are_recognised() {
+    // The starter model with MNIST's normalisation moved into its first layer, which then takes pixels as they are.
+    let net = starter_file().unwrap().net;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("whole.safetensors");
+    let mut weights = net.weights().unwrap();
+    let Normalization { mean, std } = Normalization::MNIST;
+    let (kernels, rest) = weights.split_at_mut(1);
+    for (kernel, bias) in kernels[0].chunks_mut(25).zip(rest[0].iter_mut()) {
+        *bias -= mean / std * kernel.iter().sum::<f32>();
+        kernel.iter_mut().for_each(|weight| *weight /= 255.0 * std);
+    }
+    net.set_weights(&weights).unwrap();
+    write(&path, &net);
+    let imported = import(&ImportSpec::of(path)).unwrap();
+    assert!((imported.file.card.normalization.std - 1.0 / 255.0).abs() < 1e-6, "{:?}", imported.file.card.normalization);
+    assert!(matches!(imported.finding, ImportFinding::Recognised { sure: true, accuracy, .. } if accuracy > 0.95));
+}
