@@ -94,6 +94,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let host = arguments.machines.only_host();
     if host.is_none() && !arguments.machines.is_here() {
+        if arguments.resume.is_some() || first.is_some() || arguments.tensorboard.is_some() {
+            let one = "--resume, --reproduce and --tensorboard are for one run on one machine. Name one SSH host: --hosts HOST";
+            return Err(Failure::Usage(one.to_owned()));
+        }
         return elsewhere::run(&arguments, &config);
     }
     let device = match host {
