@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, Field};
+use inkling::app::{Action, App, Field, Settings};
 use inkling::problem::Problem;
 use inkling::protocol::{Event, Job, JobEvent};
 use inkling::records::{Annotation, ModelRef, Replace, RunSummary};
@@ -13,7 +13,8 @@ use inkling::runs::RunEntry;
 use inkling::system::TargetError;
 
 use super::stage::{Panel, Stage, serve, stage_with};
-use crate::fake_engine::{Answers, summary};
+use super::window::{open, until};
+use crate::fake_engine::{Answers, app_with, summary};
 use crate::jobs::submitted;
 
 fn run() -> RunEntry {
@@ -130,29 +131,20 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
 
 #[test]
 fn weights_that_can_be_read_in_two_ways_are_asked_about() {
-    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
-    harness.state_mut().app.runs = Some(Vec::new());
-    harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/average.pt")]));
-    serve(&mut harness);
-    harness.run();
-    // What was measured is said, and nothing is imported before somebody decides.
-    assert!(harness.query_by_label_contains("93.5 % with Tanh, average pooling").is_some());
-    assert!(harness.state().app.notices.iter().all(|notice| !notice.message.what.contains("Imported")));
-    // Only what Inkling can build can be chosen.
-    let question = harness.state().app.import_question.clone().unwrap();
-    assert_eq!(question.choices().len(), 1);
-    harness.get_by_label("Tanh, pixels normalised with mean 0.1307 and standard deviation 0.3081 (90.3 %)").click();
-    harness.run();
-    assert!(harness.state().app.import_question.is_none());
-    serve(&mut harness);
-    assert!(harness.state().app.notices.iter().any(|notice| notice.message.what.contains("Imported")));
-
-    harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/average.pt")]));
-    serve(&mut harness);
-    harness.run();
-    harness.get_by_label("Cancel").click();
-    harness.run();
-    assert!(harness.state().app.import_question.is_none() && harness.state().app.jobs.import().is_none());
+    let (mut app, mut engine) = app_with(Settings { wizard_done: true, ..Settings::default() }, Answers::default());
+    app.apply(Action::Drop(vec![PathBuf::from("/tmp/average.pt")]));
+    engine.serve();
+    app.poll();
+    let imported = |app: &App| app.notices.iter().any(|notice| notice.message.what.contains("Imported"));
+    // Only what Inkling can build can be chosen, and nothing is imported before somebody decides.
+    assert_eq!(app.import_question.as_ref().unwrap().choices().len(), 1);
+    assert!(!imported(&app));
+    let mut window = open(app, [1280.0, 800.0]);
+    assert!(window.query_by_label_contains("93.5 % with Tanh, average pooling").is_some());
+    window.get_by_label("Tanh, pixels normalised with mean 0.1307 and standard deviation 0.3081 (90.3 %)").click();
+    until(&mut window, "the choice is made", |app| app.import_question.is_none());
+    engine.serve();
+    until(&mut window, "it is imported", imported);
 }
 
 #[test]
@@ -199,7 +191,7 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
     let app = &mut harness.state_mut().app;
     let usual = app.config.clone();
     assert_eq!(usual.learning_rate, 0.006, "a rate of which a tenth is no round number");
-    let afresh = |app: &mut inkling::app::App| {
+    let afresh = |app: &mut App| {
         let config = RunConfig { initial_weights: None, ..app.config.clone() };
         app.apply(Action::Configure(Box::new(config)));
     };
