@@ -26,8 +26,8 @@ pub struct Machines {
     /// Where to train: on this machine, on others by SSH, or in a Slurm job array [default: local; with --hosts ssh]
     #[arg(long, value_name = "NAME", ignore_case = true)]
     executor: Option<ExecutorKind>,
-    /// SSH hosts, as in your SSH configuration, that train one run at a time each: HOST or HOST:/path/to/inkling, separated by commas
-    #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
+    /// SSH hosts, as in your SSH configuration, that train one run at a time each, separated by commas; a path to Inkling may follow a colon
+    #[arg(long, value_name = "HOST[:PATH],…", value_delimiter = ',')]
     hosts: Vec<SshHost>,
     /// Option for sbatch, such as --slurm=--partition=gpu; may be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
@@ -65,7 +65,7 @@ impl Machines {
             ExecutorKind::Local if !self.hosts.is_empty() => {
                 usage("--hosts and --executor local contradict each other. Leave one of them out.")
             }
-            ExecutorKind::Local => Ok(EngineExecutor::local(EngineHost::from_env(), settings, at_once)),
+            ExecutorKind::Local => Ok(EngineExecutor::local(&EngineHost::from_env(), settings, at_once)),
             ExecutorKind::Ssh if self.hosts.is_empty() => usage("--executor ssh needs hosts: --hosts HOST,HOST"),
             ExecutorKind::Ssh => Ok(EngineExecutor::on_hosts(work, self.hosts.iter().cloned().map(RemoteHost::Ssh), settings)),
             ExecutorKind::Slurm => {

@@ -51,7 +51,7 @@ pub struct EngineExecutor {
 
 impl EngineExecutor {
     /// For this many trials at once on this machine; engines start with the first trial.
-    pub fn local(host: EngineHost, settings: EngineSettings, at_once: u32) -> Self {
+    pub fn local(host: &EngineHost, settings: EngineSettings, at_once: u32) -> Self {
         let at_once = at_once.max(1);
         let slots = (0..at_once).map(|_| Slot::of(host.clone())).collect();
         Self::new(Work::Trials, settings, slots, Some(at_once), None)
@@ -61,7 +61,7 @@ impl EngineExecutor {
     pub fn of_host(host: EngineHost, settings: EngineSettings, at_once: u32) -> Self {
         match host {
             EngineHost::Remote(host) => Self::on_hosts(Work::Trials, [host], settings),
-            host => Self::local(host, settings, at_once),
+            host => Self::local(&host, settings, at_once),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::system::process::{quoted_for_sh, run_within};
 /// How often the queue is looked at.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a command of Slurm may take: its controller answers late when it is busy.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_mins(1);
 
 /// A job array that was submitted; cancelled when dropped.
 #[derive(Debug)]

@@ -180,9 +180,8 @@ fn answers(home: &Path, commands: &[Command]) -> Vec<Result<bool, String>> {
     recv_handshake(&mut from).unwrap().unwrap();
     let mut answers = Vec::new();
     while answers.len() < commands.len() {
-        match read::<Event>(&mut from).unwrap().unwrap() {
-            Event::Bundle { folder, .. } => answers.push(folder.map(|folder| folder.is_some())),
-            _ => {}
+        if let Event::Bundle { folder, .. } = read::<Event>(&mut from).unwrap().unwrap() {
+            answers.push(folder.map(|folder| folder.is_some()));
         }
     }
     drop(to);

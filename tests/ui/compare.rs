@@ -191,8 +191,8 @@ fn eight_models_fit_into_windows_of_every_size() {
     for size in [[700.0, 3000.0], [900.0, 3000.0], [1280.0, 3000.0]] {
         let mut harness = comparing(size, 10);
         for epochs in [1, 2, 4, 5, 6, 7, 8] {
-            let title = title(&harness, epochs);
-            tick(&mut harness, &title);
+            // In narrow windows some of the boxes are scrolled out of sight.
+            harness.state_mut().app.apply(Action::ChooseCompared { folder: format!("runs/{epochs}").into(), chosen: true });
         }
         harness.state_mut().app.apply(Action::ChooseComparisonData(DataSpec::builtin()));
         harness.run();

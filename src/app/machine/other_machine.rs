@@ -151,12 +151,9 @@ impl App {
 
     fn connect_to_host(&mut self) {
         let Some(dialog) = &mut self.machine_dialog else { return };
-        let host = match dialog.text.parse::<SshHost>() {
-            Ok(host) => host,
-            Err(_) => {
-                dialog.state = ReachState::Failed(Message::not_a_host(&dialog.text));
-                return;
-            }
+        let Ok(host) = dialog.text.parse::<SshHost>() else {
+            dialog.state = ReachState::Failed(Message::not_a_host(&dialog.text));
+            return;
         };
         dialog.state = ReachState::Connecting(host.clone());
         let reach = Arc::clone(&self.deps.reach_host);

@@ -102,7 +102,7 @@ fn forward<T: Send + 'static>(
 ) -> std::io::Result<()> {
     let pass = move || {
         // Without an inbox nobody is interested any more.
-        from.into_iter().map(input).chain([last]).try_for_each(|input| inbox.send(input)).unwrap_or_default();
+        from.into_iter().map(input).chain([last]).all(|input| inbox.send(input).is_ok());
     };
     Builder::new().name("inkling-remote-inbox".to_owned()).spawn(pass).map(drop)
 }
@@ -182,9 +182,14 @@ impl Caller {
 
     fn submit(&mut self, id: JobId, job: Job) {
         match job {
-            Job::Evaluate(_) | Job::FineTune(_) | Job::CompareModels(_) | Job::Export { .. } | Job::Import(_) => self.submit_here(id, job),
+            Job::Evaluate(_)
+            | Job::FineTune(_)
+            | Job::CompareModels(_)
+            | Job::Export { .. }
+            | Job::Import(_)
             // What is said of this machine is measured on it.
-            Job::Benchmark(_) | Job::TimeSteps(_) => self.submit_here(id, job),
+            | Job::Benchmark(_)
+            | Job::TimeSteps(_) => self.submit_here(id, job),
             job => {
                 let submitted = self.with_files(id, job);
                 if let Err(problem) = submitted {

@@ -66,10 +66,11 @@ pub struct Unsaved {
 impl RemoteRun {
     /// Whether it can be saved there; to be asked before hours are spent on training.
     pub fn check(target: &RunsTarget) -> Result<(), Problem> {
-        Ok(match target {
+        match target {
             RunsTarget::Store(root) => Store::new(root).check()?,
             RunsTarget::Folder { folder, replace } => check_target(folder, *replace)?,
-        })
+        }
+        Ok(())
     }
 
     /// Saves what came of it.

@@ -34,7 +34,7 @@ impl Caller {
         let mut data = None;
         let job = match job {
             Job::Train { config, from } => {
-                let (config, from, sent) = self.prepare_run(id, config, from)?;
+                let (config, from, sent) = self.prepare_run(id, config, from.as_deref())?;
                 data = sent;
                 Job::Train { config, from }
             }
@@ -67,12 +67,12 @@ impl Caller {
         &mut self,
         id: JobId,
         config: RunConfig,
-        from: Option<PathBuf>,
+        from: Option<&Path>,
     ) -> Result<(RunConfig, Option<PathBuf>, Option<PathBuf>), Problem> {
         if self.run.is_some() || self.unsaved.is_some() {
             return Err(Problem::Busy);
         }
-        let resumed = from.as_deref().map(Checkpoints::resume).transpose()?;
+        let resumed = from.map(Checkpoints::resume).transpose()?;
         let before = resumed.as_ref().and_then(|(_, checkpoint)| checkpoint.card.origin.as_ref()).map(|origin| &origin.places);
         let places = places(&self.settings, before);
         let target = target(&self.settings, &places);
