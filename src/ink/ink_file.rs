@@ -3,8 +3,8 @@
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 
 use super::InkError;
 use super::strokes::{Ink, Stroke};
@@ -97,7 +97,12 @@ impl InkFile {
         let label = record.label.map(Label::character).transpose().map_err(|reason| self.malformed(begin, reason))?;
         let writer = record.writer.and_then(Writer::name);
         let alone = self.entries == 1 && !self.is_named_lines() && !self.skip_blank()?;
-        Ok(Some(InkEntry { ink: Ink { strokes: record.strokes, pen: record.pen }, label, writer, line: (!alone).then_some(begin) }))
+        Ok(Some(InkEntry {
+            ink: Ink { strokes: record.strokes, pen: record.pen.map(|pen| pen as f32) },
+            label,
+            writer,
+            line: (!alone).then_some(begin),
+        }))
     }
 
     fn is_named_lines(&self) -> bool {
@@ -197,10 +202,25 @@ impl InkFile {
 /// A drawing as stored in a file.
 #[derive(Deserialize)]
 struct Record {
+    #[serde(deserialize_with = "strokes")]
     strokes: Vec<Stroke>,
-    pen: Option<f32>,
+    pen: Option<f64>,
     label: Option<Label>,
     writer: Option<Writer>,
+}
+
+/// A point as stored: a coordinate beyond f32 becomes infinite, which costs its point and not the file.
+struct Point([f32; 2]);
+
+impl<'de> Deserialize<'de> for Point {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        <[f64; 2]>::deserialize(from).map(|point| Self(point.map(|number| number as f32)))
+    }
+}
+
+fn strokes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Stroke>, D::Error> {
+    let strokes = Vec::<Vec<Point>>::deserialize(from)?;
+    Ok(strokes.into_iter().map(|stroke| stroke.into_iter().map(|Point(point)| point).collect()).collect())
 }
 
 /// Who drew it. In files of other programs the name may stand for something else: what is no text is skipped like all they have besides.

@@ -118,7 +118,7 @@ fn of_loss(loss: &EngineExit) -> Message {
         EngineExit::Disconnected { machine, reason } => Message::new(
             format!("The connection to {machine} failed: {}", sentence(reason)),
             format!(
-                "Check that `ssh {machine} inkling --version` prints {} without asking for anything. An interrupted run can be resumed, there or here.",
+                "Check that `ssh {machine} inkling --version` prints {} without asking for anything.",
                 concat!("“inkling ", env!("CARGO_PKG_VERSION"), "”")
             ),
         ),

@@ -2,10 +2,9 @@
 //! files are sent back.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::bundle::{BundleHash, MAX_BYTES, PART_BYTES};
 use crate::engine::handle::{EngineSettings, RunsTarget};
@@ -16,6 +15,9 @@ use crate::system::paths::Paths;
 
 /// Bundles that were not used for so long are deleted: they are sent again when they are needed.
 const KEPT_FOR: Duration = Duration::from_hours(30 * 24);
+
+/// What the name of the file whose time is that of a bundle's last use adds to the bundle's.
+const USED: &str = ".used";
 
 /// What was sent, and what is to be sent back.
 #[derive(Debug)]
@@ -77,10 +79,16 @@ impl BundleStore {
 
     /// The folder of a bundle that is here.
     fn find(&self, bundle: &BundleId) -> Option<PathBuf> {
-        let folder = is_name(&bundle.0).then(|| self.kept.join(&bundle.0)).filter(|folder| folder.is_dir())?;
-        // The time of its last use; where it cannot be noted, it is sent again some day.
-        let _ = File::open(&folder).and_then(|folder| folder.set_modified(SystemTime::now()));
+        let folder = is_digest(&bundle.0).then(|| self.kept.join(&bundle.0)).filter(|folder| folder.is_dir())?;
+        self.note_use(bundle);
         Some(folder)
+    }
+
+    /// Notes the time; where that fails, the bundle is sent again some day.
+    fn note_use(&self, bundle: &BundleId) {
+        if let Err(error) = write_whole(&self.kept.join(format!("{}{USED}", bundle.0)), b"") {
+            tracing::info!(%error, "the use of a bundle cannot be noted");
+        }
     }
 
     fn keep(&self, bundle: &BundleId, purpose: BundleUse, files: &BTreeMap<String, Vec<u8>>) -> io::Result<PathBuf> {
@@ -112,12 +120,13 @@ impl BundleStore {
 
     fn delete_unused(&self) {
         let Ok(entries) = std::fs::read_dir(&self.kept) else { return };
-        for entry in entries.filter_map(Result::ok) {
-            let used = entry.metadata().and_then(|metadata| metadata.modified());
-            let unused = used.is_ok_and(|used| used.elapsed().is_ok_and(|since| since > KEPT_FOR));
-            if unused && entry.file_name().to_str().is_some_and(is_digest) {
+        for entry in entries.filter_map(Result::ok).filter(|entry| entry.file_name().to_str().is_some_and(is_digest)) {
+            let mut note = entry.path().into_os_string();
+            note.push(USED);
+            let used = std::fs::metadata(&note).or_else(|_| entry.metadata()).and_then(|metadata| metadata.modified());
+            if used.is_ok_and(|used| used.elapsed().is_ok_and(|since| since > KEPT_FOR)) {
                 // What remains goes at the next start.
-                let _ = std::fs::remove_dir_all(entry.path());
+                let _ = std::fs::remove_dir_all(entry.path()).and_then(|()| std::fs::remove_file(&note));
             }
         }
     }

@@ -57,7 +57,7 @@ pub fn choice<T: Copy + PartialEq>(
 pub fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     const HERE: &str = "This machine";
     let used = app.other_machine().map(|machine| machine.host.to_string());
-    let shown = used.clone().unwrap_or_else(|| HERE.to_owned());
+    let shown = app.other_machine().map_or(HERE, |machine| machine.host.name()).to_owned();
     let why_not = app.why_not_move();
     let response = row(ui, "Machine", |ui| {
         let width = ui.available_width();
