@@ -140,7 +140,7 @@ def runs(inkling, one, two):
 
 def repeats(inkling, hosts):
     train = ["train", "--preset", "quick", "--epochs", "2", "--repeat", "3"]
-    mean = lambda text: [line for line in text.splitlines() if "95 %" in line]
+    mean = lambda text: [line for line in text.splitlines() if "interval of the mean" in line]
     here = mean(inkling.run(*train))
     check(here and mean(inkling.run(*train, "--hosts", hosts)) == here, "repeated runs on two hosts have the same mean and interval as here")
     process = inkling.start(*train, "--hosts", hosts)
