@@ -168,7 +168,7 @@ fn add_frames(add: &impl Fn(&str, &str, &[u8])) {
     let mut handshake = Vec::new();
     send_handshake(&mut handshake).expect("a pipe in memory");
     add("frames", "handshake", &handshake);
-    let submit = |job: Job| Command::Submit { id: JobId(1), job: Box::new(job) };
+    let submit = |job: Job| Command::Submit { id: JobId(1), job: Box::new(job), data: None };
     let commands = [
         submit(Job::Train { config: RunConfig::default(), from: Some("checkpoints/one".into()) }),
         submit(Job::Import(ImportSpec::of("a.pt".into()))),
