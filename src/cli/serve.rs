@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::failure::Failure;
-use crate::engine::{CallerIs, Interrupter, ServeError, serve};
+use crate::engine::{CallerLocation, Interrupter, ServeError, serve};
 use crate::system::signals::{Signal, listen};
 
 /// The options of `inkling engine`.
@@ -23,7 +23,7 @@ pub struct Arguments {
 
 /// Serves until the client disconnects.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let caller = if arguments.remote { CallerIs::Elsewhere } else { CallerIs::Here };
+    let caller = if arguments.remote { CallerLocation::OtherMachine } else { CallerLocation::ThisMachine };
     let (interrupter, ended) = (Interrupter::default(), Arc::new(AtomicU8::new(0)));
     listen_to_signals(&interrupter, &ended);
     let output = reserve_standard_output().map_err(ServeError::Pipe);

@@ -23,6 +23,6 @@ pub use event_sink::EventSink;
 pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget, this_machine};
 pub use host::EngineHost;
 pub use remote::{RemoteHost, SlurmTask, SshHost, hardware_on, self_test_on};
-pub use server::{CallerIs, Interrupter, ServeError, serve};
+pub use server::{CallerLocation, Interrupter, ServeError, serve};
 pub use supervisor::{Activity, WorkerContext, supervise};
 pub use wire::{Handshake, read, recv_handshake, send_handshake, write};

@@ -49,18 +49,18 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Where the caller is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallerIs {
+pub enum CallerLocation {
     /// On this machine: both see the same files.
-    Here,
+    ThisMachine,
     /// On another: files are sent both ways.
-    Elsewhere,
+    OtherMachine,
 }
 
 /// Serves until the caller shuts the engine down, or is gone: then a run in progress is interrupted and can be resumed.
 pub fn serve(
     input: impl Read + Send + 'static,
     mut output: impl Write + Send + 'static,
-    caller: CallerIs,
+    caller: CallerLocation,
     interrupter: &Interrupter,
 ) -> Result<(), ServeError> {
     let (theirs, mut input) = handshake(input)?;
@@ -71,7 +71,7 @@ pub fn serve(
     }
     let mut settings: EngineSettings = wire::read(&mut input)?.ok_or(ServeError::NoCaller)?;
     let mut bundles = None;
-    if caller == CallerIs::Elsewhere {
+    if caller == CallerLocation::OtherMachine {
         let paths = Paths::find();
         let store = BundleStore::open(&paths)?;
         settings = store.settings(settings, &paths);
@@ -86,7 +86,7 @@ pub fn serve(
     let (answering, answers) = (Arc::clone(&bundles), Arc::clone(&output));
     let heard = Arc::new(AtomicBool::new(true));
     let noticed = Arc::clone(&heard);
-    if caller == CallerIs::Elsewhere {
+    if caller == CallerLocation::OtherMachine {
         watch(heard, commands.clone())?;
     }
     std::thread::Builder::new().name("inkling-caller".to_owned()).spawn(move || {
@@ -148,8 +148,8 @@ fn watch(heard: Arc<AtomicBool>, commands: Sender<Command>) -> io::Result<()> {
 }
 
 /// The event, after the files that go with it to a caller on another machine.
-fn with_files(event: Event, caller: CallerIs) -> Vec<Event> {
-    let files = if caller == CallerIs::Elsewhere { files_of(&event) } else { Ok(Vec::new()) };
+fn with_files(event: Event, caller: CallerLocation) -> Vec<Event> {
+    let files = if caller == CallerLocation::OtherMachine { files_of(&event) } else { Ok(Vec::new()) };
     // The caller misses the files, and says so.
     let files = files.inspect_err(|error| tracing::error!(%error, "files cannot be sent")).unwrap_or_default();
     files.into_iter().chain([event]).collect()

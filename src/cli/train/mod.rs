@@ -1,6 +1,6 @@
 //! `inkling train`: turns options into a configuration, runs it on the engine, and reports the result.
 
-mod elsewhere;
+mod other_machines;
 mod repeats;
 mod report;
 mod reproduction;
@@ -98,7 +98,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             let one = "--resume, --reproduce and --tensorboard are for one run on one machine. Name one SSH host: --hosts HOST";
             return Err(Failure::Usage(one.to_owned()));
         }
-        return elsewhere::run(&arguments, &config);
+        return other_machines::run(&arguments, &config);
     }
     let device = match host {
         None => devices::resolve(config.device, config.precision)?,

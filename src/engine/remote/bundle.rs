@@ -16,7 +16,7 @@ use crate::system::files::read_limited;
 use crate::train::Checkpoint;
 
 /// A file is sent in pieces of this size, so that other commands and events get through between them.
-pub const PART_BYTES: usize = 1 << 20;
+const PART_BYTES: usize = 1 << 20;
 /// A bundle in which more is claimed to be is not accepted: four IDX files of a million images.
 pub const MAX_BYTES: u64 = 2 << 30;
 
@@ -70,21 +70,20 @@ impl Bundle {
 
     /// The commands that send it.
     pub fn commands(&self, id: &BundleId, purpose: BundleUse) -> Vec<Command> {
-        let part = |name: &String, bytes: &[u8]| Command::SendFile {
-            bundle: id.clone(),
-            part: FilePart { name: name.clone(), bytes: bytes.to_vec() },
-        };
-        let parts = |(name, bytes): &(String, Vec<u8>)| {
-            // An empty file is a file too.
-            let pieces = bytes.chunks(PART_BYTES).chain(bytes.is_empty().then_some(&[][..]));
-            pieces.map(|piece| part(name, piece)).collect::<Vec<_>>()
-        };
-        self.files.iter().flat_map(parts).chain([Command::KeepBundle { bundle: id.clone(), purpose }]).collect()
+        let send = |part| Command::SendFile { bundle: id.clone(), part };
+        let parts = self.files.iter().flat_map(|(name, bytes)| file_parts(name, bytes));
+        parts.map(send).chain([Command::KeepBundle { bundle: id.clone(), purpose }]).collect()
     }
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> DataError {
     DataError::Unreadable { path: path.to_owned(), reason: error.to_string() }
+}
+
+/// The pieces of a file, in order; one for an empty file, which is a file too.
+pub fn file_parts<'b>(name: &'b str, bytes: &'b [u8]) -> impl Iterator<Item = FilePart> + use<'b> {
+    let pieces = bytes.chunks(PART_BYTES).chain(bytes.is_empty().then_some(&[][..]));
+    pieces.map(|piece| FilePart { name: name.to_owned(), bytes: piece.to_vec() })
 }
 
 /// The digest of files that come one after the other, sorted by name.

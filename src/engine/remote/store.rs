@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::bundle::{BundleHash, MAX_BYTES, PART_BYTES};
+use super::bundle::{BundleHash, MAX_BYTES, file_parts};
 use crate::engine::handle::{EngineSettings, RunsTarget};
 use crate::protocol::{Command, Event, JobEvent, JobResult};
-use crate::records::{BundleId, BundleUse, FilePart};
+use crate::records::{BundleId, BundleUse};
 use crate::system::files::{TemporaryFolder, read_limited, write_whole};
 use crate::system::paths::Paths;
 
@@ -160,9 +160,7 @@ pub fn files_of(event: &Event) -> io::Result<Vec<Event>> {
             continue;
         }
         let bytes = read_limited(&entry.path(), MAX_BYTES)?;
-        let pieces = bytes.chunks(PART_BYTES).chain(bytes.is_empty().then_some(&[][..]));
-        let part = |bytes: &[u8]| Event::File { folder: folder.to_owned(), part: FilePart { name: name.clone(), bytes: bytes.to_vec() } };
-        events.extend(pieces.map(part));
+        events.extend(file_parts(&name, &bytes).map(|part| Event::File { folder: folder.to_owned(), part }));
     }
     Ok(events)
 }
