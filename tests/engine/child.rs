@@ -29,7 +29,7 @@ fn start(folder: &Path) -> EngineHandle {
     EngineHandle::child(program(), settings(folder, this_machine()), PATIENT, || {})
 }
 
-fn config(folder: &Path, epochs: u32) -> RunConfig {
+pub(super) fn config(folder: &Path, epochs: u32) -> RunConfig {
     let set = folder.join("set");
     if !set.exists() {
         write_idx_set(&set, 600, 50);
@@ -39,7 +39,7 @@ fn config(folder: &Path, epochs: u32) -> RunConfig {
 }
 
 /// The first event that `pick` takes.
-fn until<T>(handle: &EngineHandle, mut pick: impl FnMut(Event) -> Option<T>) -> T {
+pub(super) fn until<T>(handle: &EngineHandle, mut pick: impl FnMut(Event) -> Option<T>) -> T {
     loop {
         if let Some(picked) = pick(handle.recv().expect("the line closed")) {
             return picked;

@@ -8,12 +8,12 @@ use inkling::ink::{Ink, Steps};
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, JobEvent};
 use inkling::records::{BundleId, BundleUse, FilePart, ModelRef, RunSummary};
-use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
+use inkling::run_config::{DataSource, DataSpec, RunConfig};
 use inkling::runs::Checkpoints;
 
+use super::child::{config, until};
 use super::settings;
 use crate::jobs::{finished, train};
-use crate::support::write_idx_set;
 
 /// The program as another machine has it, whose folders are in `home`.
 fn there(home: &Path) -> Program {
@@ -24,23 +24,6 @@ fn there(home: &Path) -> Program {
 
 fn connect(home: &Path, here: &Path) -> EngineHandle {
     EngineHandle::remote(there(home), "gpu-box", settings(here, this_machine()), || {})
-}
-
-fn config(here: &Path, epochs: u32) -> RunConfig {
-    let set = here.join("set");
-    if !set.exists() {
-        write_idx_set(&set, 600, 50);
-    }
-    let data = DataSpec::single(DataSource::Path(set));
-    RunConfig { data, model: ModelKind::Mlp, epochs, batch_size: 50, threads: Some(1), learning_rate: 1e-3, ..RunConfig::default() }
-}
-
-fn until<T>(handle: &EngineHandle, mut pick: impl FnMut(Event) -> Option<T>) -> T {
-    loop {
-        if let Some(picked) = pick(handle.recv().expect("the line closed")) {
-            return picked;
-        }
-    }
 }
 
 /// The run of this configuration on this machine.
