@@ -8,7 +8,7 @@ use crate::hardware::lines;
 
 /// The dialog's width, in points.
 const WIDTH: f32 = 520.0;
-/// Room for what came of it, so that the buttons stay where they are.
+/// Space for the result, so that the buttons do not move.
 const ROOM: f32 = 190.0;
 
 /// Shows it while it is open: Enter connects, or uses the machine that was reached; Escape closes it.

@@ -34,7 +34,7 @@ pub struct OtherMachine {
 pub struct OtherMachineDialog {
     /// What is typed.
     pub text: String,
-    /// What came of it.
+    /// The result so far.
     pub state: ReachState,
 }
 
@@ -163,7 +163,7 @@ impl App {
         });
     }
 
-    /// Takes in what came of it, unless another host was typed meanwhile.
+    /// Shows the result, unless another host was typed in the meantime.
     pub(in crate::app) fn host_reached(&mut self, host: &SshHost, reached: Result<Box<OtherMachine>, Problem>) {
         let Some(dialog) = &mut self.machine_dialog else { return };
         if dialog.state != ReachState::Connecting(host.clone()) {

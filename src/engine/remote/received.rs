@@ -73,7 +73,7 @@ impl RemoteRun {
         Ok(())
     }
 
-    /// Saves what came of it.
+    /// Saves its model, summary and steps.
     fn save(&self, files: &BTreeMap<String, Vec<u8>>) -> Result<RunSummary, Problem> {
         let folder = tempfile::tempdir().map_err(|error| WriteError::new(&std::env::temp_dir(), &error))?;
         for name in ["run.json", "model.safetensors", "steps.csv"] {
