@@ -32,18 +32,18 @@ class Inkling:
         self.variables = {**os.environ, "INKLING_HOME": str(home), "INKLING_DATA_DIR": data}
 
     def start(self, options):
-        """A run that has begun, with its settings and number of training images."""
+        """A run that has begun, with its settings and plan."""
         out = tempfile.mkdtemp(dir=self.home)
         command = [self.program, "train", "--json", "--force", "--out", out, *map(str, options)]
         process = subprocess.Popen(command, env=self.variables, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         started = next(event for event in map(json.loads, process.stdout) if event["event"] == "started")
-        return process, started["config"], started["plan"]["train_images"]
+        return process, started["config"], started["plan"]
 
     def settings(self, options):
-        process, config, images = self.start(options)
+        process, config, plan = self.start(options)
         process.kill()
         process.communicate()
-        return config, images
+        return config, plan
 
     def seconds(self, options):
         began = time.monotonic()
@@ -78,10 +78,11 @@ def main():
         settings = {preset: inkling.settings(chosen) for preset, chosen in options.items()}
         rates, load = inkling.rates([config for config, _ in settings.values()])
         print(f"other programs used {load:.0%} of the machine while the presets were timed")
-        for (preset, (config, images)), rate in zip(settings.items(), rates):
+        for (preset, (config, plan)), rate in zip(settings.items(), rates):
             epochs = min(longest, config["epochs"])
             seconds = inkling.seconds([*options[preset], "--epochs", epochs])
-            estimate = images * epochs / rate
+            # As in src/app/setup/estimates.rs.
+            estimate = (plan["train_images"] * epochs + (plan["validation_images"] * epochs + plan["test_images"]) / 3) / rate
             print(f"{preset}: {epochs} epochs, estimated {estimate:.1f} s, took {seconds:.1f} s: {seconds / estimate - 1:+.0%}", flush=True)
 
 

@@ -4,11 +4,16 @@
 use crate::app::App;
 use crate::app::settings::PresetRate;
 use crate::bench::side_of;
+use crate::data::validation_size;
 use crate::protocol::Job;
 use crate::records::RunSummary;
 use crate::records::benchmark::{BUSY, Side, Subject};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
 use crate::text::format::duration;
+
+/// The time that it takes to recognise an image, as a share of the time that it takes to learn from one: the backward pass costs about as much
+/// as two forward passes.
+const EVALUATION: f64 = 1.0 / 3.0;
 
 impl App {
     /// The estimated training time of these settings on the chosen data, once there is something to estimate it from: "40 s".
@@ -25,10 +30,14 @@ impl App {
         self.total_time(config, rate)
     }
 
-    /// The training time at this throughput in images per second: "40 s"; `None` while the number of images is unknown.
+    /// How long these settings take when so many images are learned from per second, with validation after each epoch and the test at the end:
+    /// "40 s"; `None` while the number of images is unknown.
     pub fn total_time(&self, config: &RunConfig, rate: f64) -> Option<String> {
-        let images = self.training_images()? as f64 * f64::from(config.epochs);
-        Some(duration(images / rate))
+        let (all, test) = self.images()?;
+        let epochs = f64::from(config.epochs);
+        let learned = self.training_images()? as f64 * epochs;
+        let evaluated = validation_size(all) as f64 * epochs + test as f64;
+        Some(duration((learned + evaluated * EVALUATION) / rate))
     }
 
     /// The throughput of the newest run with the same work for each image, on the same device; in images per second.
