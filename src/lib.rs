@@ -34,6 +34,7 @@
 //! | [`data`] | data sets: IDX, folders, CSV, ink files, built-in digits; augmentation, which backends carry out |
 //! | [`device`] | opening devices, and the libraries that takes |
 //! | [`math`] | seeded randomness, quantiles, statistics of a measurement, rows of numbers as bytes |
+//! | [`profiler`] | where time goes on a thread, while somebody asks |
 //! | [`records`] | records that many rooms share: runs, models, benchmarks, exports, imports |
 //! | [`ink`] | strokes, ink and image files, and the 28x28 image that models take as input |
 //! | [`system`] | files whole or not at all, folders, child processes, one window at a time |
@@ -82,6 +83,7 @@ pub mod math;
 pub mod nn;
 pub mod optim;
 pub mod problem;
+pub mod profiler;
 pub mod progress;
 pub mod protocol;
 pub mod records;

@@ -10,9 +10,9 @@ use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, BundleId, BundleUse, ComparisonSpec, DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport,
-    EvaluationSpec, ExportSpec, FileInfo, FilePart, FineTuned, HeldOutImage, ImportFinding, ImportSpec, Intervention, JobId,
-    LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction, QuantizedAccuracy, RateFinding, Replace, RunPlan, RunPosition,
-    RunSummary, StepPoint, Telemetry, TimeToAccuracy,
+    EvaluationSpec, ExportSpec, FileInfo, FilePart, FineTuned, HeldOutImage, ImportFinding, ImportSpec, InitializationReport, Intervention,
+    JobId, LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction, Profile, QuantizedAccuracy, RateFinding, Replace, RunPlan,
+    RunPosition, RunSummary, StepPoint, Telemetry, TimeToAccuracy,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
@@ -141,6 +141,8 @@ pub enum Job {
     CompareModels(ComparisonSpec),
     /// Time a few training steps of each of these configurations, for an estimate of how long it takes.
     TimeSteps(Vec<RunConfig>),
+    /// Record where the time of training steps with this configuration goes.
+    Profile(RunConfig),
     /// Search for a good learning rate for runs of this configuration, by short training with rates that grow. The steps are reported as
     /// [`Event::Steps`].
     FindLearningRate(RunConfig),
@@ -235,6 +237,13 @@ pub enum Event {
         run: JobId,
         /// What.
         intervention: Intervention,
+    },
+    /// Training: what the weights were initialised from, where those are statistics of the training images. Sent before the first step.
+    Initialized {
+        /// The run.
+        run: JobId,
+        /// What was found.
+        report: InitializationReport,
     },
     /// Training: validation images that the run classifies again and again while it trains. Sent once, before its first step.
     HeldOut {
@@ -372,6 +381,13 @@ pub enum JobResult {
     TimeSteps {
         /// In training images per second, in the order of the configurations; `None` where it could not be measured.
         images_per_second: Vec<Option<f64>>,
+        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        background_load: f32,
+    },
+    /// Where the time went.
+    Profile {
+        /// Step by step and layer by layer.
+        profile: Profile,
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
         background_load: f32,
     },

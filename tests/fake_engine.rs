@@ -782,6 +782,7 @@ pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> R
         images_per_second: 4000.0,
         test: (!stopped).then(evaluation),
         machine: "A processor, 2 cores".to_owned(),
+        initialization: None,
         imported: None,
         number: None,
         epochs,

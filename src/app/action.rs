@@ -256,6 +256,10 @@ pub enum Action {
     Compare(ComparisonKind),
     /// Search for a learning rate with the current settings.
     FindLearningRate,
+    /// Record where the time of a training step with the current settings goes, in a dialog.
+    Profile,
+    /// Close that dialog; a recording in progress is cancelled.
+    CloseProfile,
     /// Use this learning rate for the next run, and close the dialog of the search.
     UseLearningRate(f64),
     /// Close that dialog; a search that is in progress is cancelled.

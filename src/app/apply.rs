@@ -198,6 +198,8 @@ impl App {
             Action::CheckDevice(device) => self.check_device(device),
             Action::Benchmark(extent) => self.benchmark(extent),
             Action::Compare(what) => self.compare(what),
+            Action::Profile => self.profile_steps(),
+            Action::CloseProfile => self.close_profile(),
             Action::FindLearningRate => self.find_learning_rate(),
             Action::UseLearningRate(rate) => self.use_learning_rate(rate),
             Action::CloseRateSearch => self.close_rate_search(),

@@ -81,6 +81,11 @@ impl App {
             }
             Event::Checkpoint { run, folder, position, kept } => self.on_checkpoint(run, LastCheckpoint { folder, position }, kept),
             Event::NotSaved { run, problem } => self.run_not_saved(run, &problem),
+            Event::Initialized { run, report } => {
+                if let Some(run) = self.active_run(run) {
+                    run.initialization = Some(report);
+                }
+            }
             Event::HeldOut { run, images } => {
                 if self.active_run(run).is_some() {
                     self.learning = Some(Learning::new(run, images));

@@ -7,7 +7,7 @@ use super::messages::Message;
 use super::models::ResultsView;
 use super::notice::Severity;
 use super::run::Phase;
-use super::setup::{BatchSizeSearchState, RateSearchState};
+use super::setup::{BatchSizeSearchState, ProfileState, RateSearchState};
 use super::state::App;
 use crate::problem::Problem;
 use crate::protocol::{Command, Job, JobEvent, JobProgress, JobResult};
@@ -53,6 +53,11 @@ impl Jobs {
     /// The search for a learning rate in progress.
     pub fn rate_search(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::FindLearningRate(_)))
+    }
+
+    /// The profile in progress.
+    pub fn profile(&self) -> Option<&RunningJob> {
+        self.newest(|job| matches!(job, Job::Profile(_)))
     }
 
     /// The search for a batch size in progress.
@@ -138,6 +143,7 @@ impl App {
         self.jobs.0.clear();
         self.benchmark.comparing = None;
         self.rate_search = None;
+        self.profile = None;
         self.batch_size_search = None;
         self.export = None;
         self.forget_requests();
@@ -176,6 +182,7 @@ impl App {
                     || self.import_undecided(&ended.job, &problem)
                     || self.fit_to_small_data(&ended.job, &problem)
                     || self.rate_search_failed(id, &problem)
+                    || self.profile_failed(id, &problem)
                     || self.batch_size_search_failed(id, &problem);
                 if !matches!(ended.job, Job::TimeSteps(_)) && !shown {
                     self.show_problem(&problem);
@@ -224,6 +231,9 @@ impl App {
                     self.presets_timed(configs, images_per_second, background_load);
                 }
             }
+            JobResult::Profile { profile, background_load } => {
+                self.profile_ended(id, ProfileState::Done { profile: Box::new(profile), background_load });
+            }
             JobResult::FindLearningRate(finding) => self.rate_search_ended(id, RateSearchState::Done(finding)),
             JobResult::FindBatchSize(finding) => self.batch_size_search_ended(id, BatchSizeSearchState::Done(finding)),
             JobResult::FineTune(tuned) => {
@@ -254,6 +264,7 @@ impl App {
             }
             Job::Compare { .. } => self.benchmark.comparing = None,
             Job::FindLearningRate(_) => self.rate_search_ended(ended.id, RateSearchState::Cancelled),
+            Job::Profile(_) => self.profile_ended(ended.id, ProfileState::Cancelled),
             Job::FindBatchSize(_) if phase == Phase::Discarded => {
                 self.batch_size_search_ended(ended.id, BatchSizeSearchState::Cancelled);
             }
@@ -267,7 +278,10 @@ impl App {
 /// The device a job needs the engine to reach, if it depends on one.
 fn device_of(job: &Job) -> Option<DeviceChoice> {
     match job {
-        Job::Train { config, .. } | Job::FindLearningRate(config) | Job::FindBatchSize(BatchSizeSpec { config, .. }) => Some(config.device),
+        Job::Train { config, .. }
+        | Job::Profile(config)
+        | Job::FindLearningRate(config)
+        | Job::FindBatchSize(BatchSizeSpec { config, .. }) => Some(config.device),
         Job::Compare { sides, .. } => sides.iter().map(|side| side.device).find(|device| *device == DeviceChoice::Cuda),
         Job::TimeSteps(configs) => configs.iter().map(|config| config.device).find(|device| *device == DeviceChoice::Cuda),
         _ => None,

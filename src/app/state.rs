@@ -20,7 +20,7 @@ use super::my_digits::MyDigitsView;
 use super::notice::{Notice, Offer, Severity};
 use super::run::RunView;
 use super::settings::Settings;
-use super::setup::{BatchSizeSearchView, Form, RateSearchView, Samples};
+use super::setup::{BatchSizeSearchView, Form, ProfileView, RateSearchView, Samples};
 use super::sweep::{ExecutorFactory, Sweeps};
 use crate::data::{DataError, Found};
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
@@ -117,6 +117,8 @@ pub struct App {
     pub benchmark: BenchmarkView,
     /// The search for a learning rate, while its dialog is open.
     pub rate_search: Option<RateSearchView>,
+    /// Where the time of a training step goes, while its dialog is open.
+    pub profile: Option<ProfileView>,
     /// The search for a batch size, while its dialog is open.
     pub batch_size_search: Option<BatchSizeSearchView>,
     /// Sweeps.
@@ -204,6 +206,7 @@ impl App {
             import_question: None,
             benchmark: BenchmarkView::default(),
             rate_search: None,
+            profile: None,
             batch_size_search: None,
             sweeps: Sweeps::default(),
             reproducing: None,

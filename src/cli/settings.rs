@@ -10,7 +10,8 @@ use crate::app::messages::Message;
 use crate::data::small_training_set;
 use crate::nn::ModelFile;
 use crate::run_config::{
-    Activation, Augmentation, Chosen, DataSpec, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind,
+    Activation, Augmentation, Chosen, DataSpec, DeviceChoice, Initialization, ModelKind, OptimizerKind, Precision, Preset, RunConfig,
+    ScheduleKind,
 };
 use crate::system::paths::Paths;
 
@@ -35,6 +36,9 @@ pub struct Settings {
     /// Activation function between layers
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Activation>(Activation::ALL.iter().map(|c| c.name())))]
     pub activation: Option<Activation>,
+    /// How the weights are initialised
+    #[arg(long, value_name = "NAME", ignore_case = true, conflicts_with = "from", value_parser = choice::<Initialization>(Initialization::ALL.iter().map(|c| c.name())))]
+    pub init: Option<Initialization>,
     /// Passes over the training set
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub epochs: Option<u32>,
@@ -118,6 +122,7 @@ impl Settings {
             data: self.data.clone(),
             model: self.model.unwrap_or(preset.model),
             activation: self.activation.unwrap_or(preset.activation),
+            initialization: self.init.unwrap_or(preset.initialization),
             epochs: self.epochs.unwrap_or(preset.epochs),
             batch_size: self.batch_size.unwrap_or(preset.batch_size),
             precision: self.precision.unwrap_or(preset.precision),

@@ -138,6 +138,7 @@ fn summary(card: &ModelCard, path: &Path) -> RunSummary {
         epochs: Vec::new(),
         train_seconds: 0.0,
         images_per_second: 0.0,
+        initialization: None,
         test: None,
         machine: String::new(),
         imported: Some(path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())),

@@ -7,10 +7,13 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use candle_core::{Result, Tensor, TensorId};
 
 use super::{Backend, Parameter};
+use crate::profiler;
+use crate::records::SpanKind;
 
 /// Whether ops are recorded for a backward pass, as with `torch.set_grad_enabled`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +68,8 @@ struct Node {
     inputs: Vec<(TensorId, bool)>,
     output: TensorId,
     backward: Backward,
+    /// The layer it belongs to, where that is recorded.
+    layer: Option<Arc<str>>,
 }
 
 #[derive(Default)]
@@ -91,7 +96,7 @@ pub(super) fn record(inputs: &[&Tensor], has_parameters: bool, output: Output) -
             let inputs: Vec<_> = inputs.iter().map(|input| (input.id(), tape.outputs.contains(&input.id()))).collect();
             if has_parameters || inputs.iter().any(|(_, needed)| *needed) {
                 tape.outputs.insert(tensor.id());
-                tape.nodes.push(Node { inputs, output: tensor.id(), backward });
+                tape.nodes.push(Node { inputs, output: tensor.id(), backward, layer: profiler::current_name() });
             }
         });
     }
@@ -120,10 +125,13 @@ pub fn backward(output: &Tensor, gradient: Tensor, backend: &dyn Backend) -> Res
     let mut of_parameters: Vec<(Parameter, Tensor)> = Vec::new();
     let Tape { mut nodes, .. } = TAPE.take();
     // Each node is dropped, with what it saved, as soon as its gradients are computed.
-    while let Some(Node { inputs, output, backward }) = nodes.pop() {
+    while let Some(Node { inputs, output, backward, layer }) = nodes.pop() {
         let Some(gradient) = gradients.remove(&output) else { continue };
         let needed: Vec<bool> = inputs.iter().map(|(_, needed)| *needed).collect();
-        let computed = backward(&gradient, &needed)?;
+        let computed = match layer {
+            None => backward(&gradient, &needed)?,
+            Some(layer) => profiled(layer, &gradient, || backward(&gradient, &needed))?,
+        };
         of_parameters.extend(computed.parameters);
         for ((input, needed), gradient) in inputs.into_iter().zip(computed.inputs) {
             let Some(gradient) = gradient.filter(|_| needed) else { continue };
@@ -151,4 +159,18 @@ pub fn backward(output: &Tensor, gradient: Tensor, backend: &dyn Backend) -> Res
         parameter.set_grad(Some(sum));
     }
     Ok(())
+}
+
+/// Records the backward pass of a layer. Waits for the device, so that the time is that of this layer.
+fn profiled(layer: Arc<str>, gradient: &Tensor, backward: impl FnOnce() -> Result<Gradients>) -> Result<Gradients> {
+    let whole = || {
+        let computed = backward()?;
+        gradient.device().synchronize()?;
+        Ok(computed)
+    };
+    let bytes = |computed: &Result<Gradients>| {
+        let of_inputs = computed.as_ref().map_or(0, |computed| computed.inputs.iter().flatten().map(Tensor::elem_count).sum());
+        ((gradient.elem_count() + of_inputs) * size_of::<f32>()) as u64
+    };
+    profiler::span(SpanKind::Backward, || layer, whole, bytes)
 }

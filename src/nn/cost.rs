@@ -21,6 +21,11 @@ pub fn flops(model: ModelKind) -> Flops {
     cost(model).total
 }
 
+/// The operations of every layer that has any, per image, by its name.
+pub fn layer_flops(model: ModelKind) -> Vec<(String, Flops)> {
+    cost(model).layers
+}
+
 /// Values in the outputs of all layers for one image; all are held until the backward pass.
 pub fn activations(model: ModelKind) -> u64 {
     cost(model).activations as u64
@@ -38,7 +43,8 @@ pub fn gpu_values_in_recognition(model: ModelKind) -> u64 {
 }
 
 fn cost(model: ModelKind) -> CostModel {
-    let mut cost = CostModel { total: Flops::default(), activations: 0, saved: 0, workspace: 0, side: SIDE, width: 1, tokens: 1 };
+    let mut cost =
+        CostModel { total: Flops::default(), layers: Vec::new(), activations: 0, saved: 0, workspace: 0, side: SIDE, width: 1, tokens: 1 };
     // All activations cost the same.
     cost.add_layers(&layers(model, Activation::default()));
     cost
@@ -47,6 +53,8 @@ fn cost(model: ModelKind) -> CostModel {
 /// The cost so far, and the shape that the next layer takes.
 struct CostModel {
     total: Flops,
+    /// Of each layer, by its name.
+    layers: Vec<(String, Flops)>,
     activations: usize,
     /// Values that layers save for the backward pass besides their outputs.
     saved: usize,
@@ -64,16 +72,20 @@ impl CostModel {
     fn add_layers(&mut self, layers: &[Layer]) {
         for layer in layers {
             let multiplications = self.add_layer(layer);
-            self.add_flops(multiplications);
+            self.add_flops(layer.name(), multiplications);
             self.activations += self.width * if self.tokens > 1 { self.tokens } else { self.side * self.side };
         }
     }
 
-    fn add_flops(&mut self, multiplications: usize) {
+    fn add_flops(&mut self, name: &str, multiplications: usize) {
         let forward = 2 * multiplications as u64;
         let passes = if self.total.forward == 0 { 2 } else { 3 };
-        self.total.forward += forward;
-        self.total.training += passes * forward;
+        let flops = Flops { forward, training: passes * forward };
+        self.total.forward += flops.forward;
+        self.total.training += flops.training;
+        if forward > 0 {
+            self.layers.push((name.to_owned(), flops));
+        }
     }
 
     /// Moves on by one layer; returns its number of multiplications.

@@ -6,6 +6,8 @@ use super::autograd;
 use super::net::Mode;
 use super::ops::{self, BatchNorm, Context, Window};
 use super::{Backend, GradMode, Layer, Parameter};
+use crate::profiler;
+use crate::records::SpanKind;
 use crate::run_config::Activation;
 
 /// A forward pass in progress. Layers take their parameters in the order in which `Layer::parameters` lists them.
@@ -34,6 +36,22 @@ impl<'a> Forward<'a> {
     }
 
     fn layer(&mut self, layer: &Layer, x: Tensor) -> Result<Tensor> {
+        // Evaluation in between is not part of a step.
+        if self.context.grad == GradMode::Disabled || !profiler::is_recording() {
+            return self.compute(layer, x);
+        }
+        let parameters: usize = layer.parameters().iter().map(|spec| spec.shape.iter().product::<usize>()).sum();
+        let values = parameters + x.elem_count();
+        if let Layer::Residual { body, shortcut, activation } = layer {
+            // The layers in it have spans of their own.
+            let (residual, context) = (self.run(body, x.clone())?, self.context);
+            let shortcut = self.run(shortcut, x)?;
+            return profiled(layer.name(), 2 * shortcut.elem_count(), || ops::add(&residual, &shortcut, *activation, context));
+        }
+        profiled(layer.name(), values, || self.compute(layer, x))
+    }
+
+    fn compute(&mut self, layer: &Layer, x: Tensor) -> Result<Tensor> {
         let context = self.context;
         match *layer {
             Layer::ConvPool { padding, bias, activation, .. } => {
@@ -104,4 +122,15 @@ impl<'a> Forward<'a> {
 /// `ReLU` is fused with a convolution with pooling and with a linear layer; other activations follow them.
 fn is_relu(activation: Option<Activation>) -> bool {
     activation == Some(Activation::Relu)
+}
+
+/// Records the computation of a layer's output from so many values. Waits for the device, so that the time is that of this layer.
+fn profiled(name: &str, values: usize, compute: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
+    let whole = || {
+        let output = compute()?;
+        output.device().synchronize()?;
+        Ok(output)
+    };
+    let bytes = |output: &Result<Tensor>| ((values + output.as_ref().map_or(0, Tensor::elem_count)) * size_of::<f32>()) as u64;
+    profiler::span(SpanKind::Forward, || name.into(), whole, bytes)
 }

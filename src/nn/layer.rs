@@ -129,6 +129,24 @@ pub(super) enum Init {
 }
 
 impl Layer {
+    /// What it is called: the name of its parameters, or of what it does where it has none.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::ConvPool { name, .. }
+            | Self::Conv { name, .. }
+            | Self::BatchNorm { name, .. }
+            | Self::Positions { name, .. }
+            | Self::LayerNorm { name, .. }
+            | Self::Linear { name, .. } => name,
+            Self::GlobalAveragePool => "global average pooling",
+            Self::Residual { .. } => "residual sum",
+            Self::Tokens => "tokens",
+            Self::Attention { .. } => "attention",
+            Self::Flatten => "flatten",
+            Self::Dropout(_) => "dropout",
+        }
+    }
+
     /// Its parameters, in the order in which they are used and stored.
     pub fn parameters(&self) -> Vec<ParameterSpec> {
         match self {

@@ -13,7 +13,8 @@ use super::ops;
 use super::{DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, layers, parameter_specs};
 use crate::ink::{PIXELS, SIDE};
 use crate::math::random::Random;
-use crate::records::Normalization;
+use crate::profiler;
+use crate::records::{Normalization, SpanKind};
 use crate::run_config::{Activation, ModelKind, Precision};
 
 /// What a forward pass is for, as `torch.nn.Module.train()` and `.eval()`.
@@ -178,7 +179,8 @@ impl Net {
     /// The loss of the logits of a training pass, and the count of correct predictions: see [`ops::cross_entropy`].
     pub fn loss(&self, logits: &Tensor, labels: &Tensor, batch: usize, smoothing: f32) -> Result<Tensor> {
         let context = ops::Context { grad: GradMode::Enabled, precision: Precision::F32, backend: self.context.backend };
-        ops::cross_entropy(logits, labels, batch, smoothing, context)
+        let bytes = |_: &Result<Tensor>| (logits.elem_count() * size_of::<f32>()) as u64;
+        profiler::span(SpanKind::Loss, || "loss".into(), || ops::cross_entropy(logits, labels, batch, smoothing, context), bytes)
     }
 
     /// Adds to the gradients of the parameters those of `scale` times `loss`, which was computed from the logits of the last training pass.
@@ -202,8 +204,13 @@ impl Net {
         &self.context
     }
 
+    /// Its layers, in order.
+    pub(super) fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
     /// The normalised images, `[batch, height, width, 1]`.
-    fn input(&self, images: Images<'_>) -> Result<Tensor> {
+    pub(super) fn input(&self, images: Images<'_>) -> Result<Tensor> {
         let Normalization { mean, std } = self.normalization;
         match images {
             Images::Bytes(pixels) => self.normalize(pixels),

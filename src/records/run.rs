@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Evaluation;
+use super::{Evaluation, InitializationReport};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::text::format::grouped;
 
@@ -223,6 +223,9 @@ pub struct RunSummary {
     /// The machine it was computed on, in words; empty in runs of older versions.
     #[serde(default)]
     pub machine: String,
+    /// What its weights were initialised from, where those are statistics of the training images.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initialization: Option<InitializationReport>,
     /// The file it came from, where it was not trained here.
     #[serde(default)]
     pub imported: Option<String>,

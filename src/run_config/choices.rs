@@ -118,6 +118,20 @@ choices! {
 }
 
 choices! {
+    /// What weights are before the first step; `nn::initialization` computes those that depend on the training images.
+    #[derive(Default)]
+    Initialization, "initialization" {
+        /// Random with a deviation that follows from each layer's size: He et al. 2015, or as in `PyTorch`.
+        #[default]
+        Random = "random", "Random";
+        /// Orthonormal, scaled so that every layer's output has unit variance on training images (Mishkin & Matas 2016).
+        Lsuv = "lsuv", "LSUV (unit variance)";
+        /// The same, with principal components of the training images as the first filters.
+        Pca = "pca", "PCA (principal components)";
+    }
+}
+
+choices! {
     /// How weights follow gradients; `optim` builds them.
     OptimizerKind, "optimizer" {
         /// Adam with decoupled weight decay (Loshchilov & Hutter 2019).

@@ -1,6 +1,6 @@
 //! The settings of a run as people read them, and those in which several runs differ.
 
-use super::{OptimizerKind, RunConfig};
+use super::{Initialization, OptimizerKind, RunConfig};
 use crate::text::format::{count, plain};
 use crate::text::visible;
 
@@ -16,6 +16,7 @@ impl RunConfig {
         let smoothing = (self.label_smoothing > 0.0).then(|| plain(self.label_smoothing));
         vec![
             ("Initial weights", self.initial_weights.as_ref().map(|weights| visible::path(weights))),
+            ("Initialisation", (self.initialization != Initialization::Random).then(|| self.initialization.label().to_owned())),
             ("Epochs", Some(self.epochs.to_string())),
             ("Batch size", Some(self.batch_size.to_string())),
             ("Augmentation", Some(self.augmentation.label().to_owned())),

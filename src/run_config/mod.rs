@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, InferenceChoice, ModelKind, OptimizerKind, Precision, Preset,
-    ScheduleKind, SetFormat, UnknownChoice, WeightFormat,
+    Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, InferenceChoice, Initialization, ModelKind, OptimizerKind,
+    Precision, Preset, ScheduleKind, SetFormat, UnknownChoice, WeightFormat,
 };
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 pub use described::{Setting, differing_settings};
@@ -50,6 +50,9 @@ pub struct RunConfig {
     /// The model file whose weights it starts from; without one it starts from chance. Network and activation are then those of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_weights: Option<PathBuf>,
+    /// How the weights are initialised where none are given.
+    #[serde(default, skip_serializing_if = "is_random")]
+    pub initialization: Initialization,
     /// Passes over the training images.
     pub epochs: u32,
     /// Images per optimiser step.
@@ -103,6 +106,11 @@ const fn is_one(number: &u32) -> bool {
     *number == 1
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_random(initialization: &Initialization) -> bool {
+    *initialization == Initialization::Random
+}
+
 impl Default for RunConfig {
     fn default() -> Self {
         Self::preset(Preset::Balanced)
@@ -119,6 +127,7 @@ impl RunConfig {
             model: ModelKind::Speedrun,
             activation: Activation::Relu,
             initial_weights: None,
+            initialization: Initialization::Random,
             epochs: 1,
             batch_size: 128,
             precision: Precision::F32,

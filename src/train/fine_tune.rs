@@ -74,6 +74,6 @@ impl FineTuning {
     /// Where it starts: from this network, and with all of its images to learn from.
     pub fn start(&self, net: Net) -> Start {
         let train = (0..self.data.train.len() as u32).collect();
-        Start { net, split: ValidationSplit { train, validation: self.validation.clone() }, schedule: None }
+        Start { net, initialization: None, split: ValidationSplit { train, validation: self.validation.clone() }, schedule: None }
     }
 }

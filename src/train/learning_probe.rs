@@ -99,12 +99,5 @@ fn first_layer(net: &Net) -> Result<Option<WeightImages>> {
         _ => return Ok(None),
     };
     let values = weights.narrow(0, 0, units.min(UNITS))?.flatten_all()?.to_vec1::<f32>()?;
-    let images = values.chunks_exact(height * width).map(grey_values).collect();
-    Ok(Some(WeightImages { width: width as u16, height: height as u16, images }))
-}
-
-/// A unit's weights from 1 to 255, with zero at 128.
-fn grey_values(weights: &[f32]) -> Vec<u8> {
-    let largest = weights.iter().fold(f32::MIN_POSITIVE, |largest, weight| largest.max(weight.abs()));
-    weights.iter().map(|weight| (128.0 + 127.0 * weight / largest).round() as u8).collect()
+    Ok(Some(WeightImages::of(width, height, &values)))
 }

@@ -13,6 +13,8 @@ use crate::data::gather_batch;
 use crate::ink::PIXELS;
 use crate::math::random::Random;
 use crate::nn::ComputeError;
+use crate::profiler::{self, Recording};
+use crate::records::SpanKind;
 use crate::run_config::RunConfig;
 
 /// The batches of a run, in order.
@@ -39,9 +41,13 @@ impl Loader {
             batch_size: config.batch_size as usize,
             augmenter: Augmenter::new(config.augmentation),
         };
+        let recording = Recording::current();
         Builder::new()
             .name("loader".to_owned())
-            .spawn_scoped(scope, move || worker.run(&filled, &empty))
+            .spawn_scoped(scope, move || {
+                recording.iter().for_each(|recording| recording.record_this_thread(1));
+                worker.run(&filled, &empty);
+            })
             .map_err(|error| ComputeError::no_thread(&error))?;
         Ok(Self { ready, used, current: Split::default() })
     }
@@ -113,17 +119,28 @@ impl Worker<'_> {
         while self.shuffle.done < self.epochs {
             let (epoch, order) = self.shuffle.next_epoch();
             for indices in order.chunks(self.batch_size) {
-                let mut batch = empty.try_recv().unwrap_or_default();
-                gather_batch(self.images, indices, &mut batch);
-                if let Some(augmenter) = &mut self.augmenter {
-                    for (pixels, &index) in batch.images.chunks_exact_mut(PIXELS).zip(indices) {
-                        augmenter.apply(pixels, &mut self.shuffle.augmentation_rng(epoch, index));
-                    }
-                }
+                let batch = empty.try_recv().unwrap_or_default();
+                let batch = profiler::span(
+                    SpanKind::Loading,
+                    || "".into(),
+                    || self.fill(batch, epoch, indices),
+                    |batch| 2 * batch.images.len() as u64,
+                );
                 if filled.send(batch).is_err() {
                     return;
                 }
             }
         }
+    }
+
+    /// A batch of these images, augmented as in this epoch.
+    fn fill(&mut self, mut batch: Split, epoch: u32, indices: &[u32]) -> Split {
+        gather_batch(self.images, indices, &mut batch);
+        if let Some(augmenter) = &mut self.augmenter {
+            for (pixels, &index) in batch.images.chunks_exact_mut(PIXELS).zip(indices) {
+                augmenter.apply(pixels, &mut self.shuffle.augmentation_rng(epoch, index));
+            }
+        }
+        batch
     }
 }

@@ -6,7 +6,7 @@ use super::checkpoint::Checkpoint;
 use crate::data::Split;
 use crate::nn::Net;
 use crate::progress::Cancelled;
-use crate::records::{Calibration, EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
+use crate::records::{Calibration, EpochRecord, InitializationReport, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
 
 /// The time between two checkpoints within an epoch.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
@@ -41,6 +41,9 @@ pub trait Observer: Send {
         _position: RunPosition,
     ) {
     }
+
+    /// The network starts from weights that follow from the training images. Follows `prepare`, of a resumed run as well.
+    fn initialized(&mut self, _report: &InitializationReport) {}
 
     /// Called between micro-batches of at most 128 images, in training as well as in validation. It may block: that is how a run is
     /// paused, and how drawings are recognised meanwhile. This time does not count as part of the run.

@@ -1,27 +1,35 @@
 //! What a run will compute, and whether it can be computed at all.
 
+use std::path::Path;
+
 use super::TrainError;
+use crate::data::Split;
 use crate::hardware;
-use crate::nn::{ModelFile, Net, parameter_count};
-use crate::records::RunPlan;
+use crate::nn::{ModelFile, Net, initialize, parameter_count};
+use crate::records::{InitializationReport, RunPlan};
 use crate::run_config::{ConfigProblem, RunConfig};
 
 /// Whether `train` accepts this configuration, to be checked before its data is loaded.
 pub fn check(config: &RunConfig) -> Result<(), TrainError> {
     config.problems().into_iter().next().map_or(Ok(()), Err)?;
-    if config.initial_weights.is_some() { first_net(config).map(drop) } else { Ok(()) }
+    config.initial_weights.as_ref().map_or(Ok(()), |path| trained_net(config, path).map(drop))
 }
 
-/// The network before its first step: randomly initialised, or with the weights of an earlier model.
-pub fn first_net(config: &RunConfig) -> Result<Net, TrainError> {
-    let Some(path) = &config.initial_weights else {
-        return Ok(Net::new(config.model, config.activation, config.seed)?);
-    };
+/// The network before its first step: initialised, perhaps from the training images at these indices, or with the weights of an earlier model.
+pub fn first_net(config: &RunConfig, images: &Split, indices: &[u32]) -> Result<(Net, Option<InitializationReport>), TrainError> {
+    match &config.initial_weights {
+        Some(path) => Ok((trained_net(config, path)?, None)),
+        None => Ok(initialize(config.model, config.activation, config.initialization, (images, indices), config.seed)?),
+    }
+}
+
+/// An earlier model, which must be the same network.
+fn trained_net(config: &RunConfig, path: &Path) -> Result<Net, TrainError> {
     let ModelFile { net, card } = ModelFile::load(path)?;
     let [found, asked] = [(card.model, card.config.activation), (config.model, config.activation)];
     if found != asked {
         let [found, asked] = [found, asked].map(|(model, activation)| format!("{} with {}", model.label(), activation.label()));
-        return Err(ConfigProblem::InitialWeights { path: path.clone(), found, asked }.into());
+        return Err(ConfigProblem::InitialWeights { path: path.to_owned(), found, asked }.into());
     }
     Ok(net)
 }

@@ -25,8 +25,9 @@ use crate::data::{DataSet, Split, ValidationSplit};
 use crate::infer::measure;
 use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
+use crate::profiler;
 use crate::progress::Cancelled;
-use crate::records::{Calibration, EpochRecord, Intervention, Telemetry};
+use crate::records::{Calibration, EpochRecord, InitializationReport, Intervention, SpanKind, Telemetry};
 use crate::run_config::RunConfig;
 
 /// Trains as configured on this device, from the start or from a checkpoint, as if the run had not been interrupted.
@@ -59,6 +60,8 @@ pub fn validate(
 pub struct Start {
     /// The network before the first step.
     pub net: Net,
+    /// What it was initialised from, where that are statistics of the training images.
+    pub initialization: Option<InitializationReport>,
     /// The images for validation, and which of the training images to train on.
     pub split: ValidationSplit,
     /// The learning rates of its steps, where they are not those that the settings say.
@@ -68,7 +71,9 @@ pub struct Start {
 impl Start {
     /// Of a run with these settings on these training images.
     pub fn new(config: &RunConfig, train_split: &Split) -> Result<Self, TrainError> {
-        Ok(Self { net: first_net(config)?, split: ValidationSplit::new(train_split, config.seed), schedule: None })
+        let split = ValidationSplit::new(train_split, config.seed);
+        let (net, initialization) = first_net(config, train_split, &split.train)?;
+        Ok(Self { net, initialization, split, schedule: None })
     }
 }
 
@@ -113,7 +118,7 @@ fn run<'scope, 'env>(
     config: &RunConfig,
     train_split: &'env Split,
     test: Option<&Split>,
-    Start { net, split, schedule }: Start,
+    Start { net, initialization, split, schedule }: Start,
     context: &DeviceContext,
     from: Option<Checkpoint>,
     scope: &'scope Scope<'scope, 'env>,
@@ -132,6 +137,9 @@ fn run<'scope, 'env>(
         stepper.load_state(state, plan.steps_per_epoch)?;
     }
     observer.prepare(&plan, &net, &validation, &progress.epochs, progress.curve.points(), progress.position(&plan));
+    if let Some(report) = &initialization {
+        observer.initialized(report);
+    }
 
     let mut clock = RunClock::start(&plan, config.epochs, &progress);
     let shuffle = Shuffle::new(indices, config.seed, progress.epochs.len() as u32).skip(progress.current.images as usize);
@@ -146,7 +154,7 @@ fn run<'scope, 'env>(
         for images in step_sizes(config, plan.train_images).skip(progress.current.steps as usize) {
             let mut metrics = MetricAccumulator::new(context.backend.kind());
             while metrics.images < images {
-                let batch = batches.next_batch()?;
+                let batch = profiler::span(SpanKind::Data, || "".into(), || batches.next_batch(), |_| 0)?;
                 let mut start = 0;
                 while start < batch.len() {
                     let micro_batch = batch.narrow(start, micro_batcher.size)?;
@@ -170,7 +178,8 @@ fn run<'scope, 'env>(
                 }
             }
             let lr = schedule.lr(progress.step);
-            let steps = stepper.step(progress.step + 1, lr, metrics)?;
+            let step = progress.step + 1;
+            let steps = profiler::span(SpanKind::Optimizer, || "".into(), || stepper.step(step, lr, metrics), |_| 0)?;
             progress.add_step(images);
             let telemetry = clock.step(progress.step, epoch, images);
             let telemetry = Telemetry { loss_scale: stepper.loss_scale(), skipped_steps: stepper.skipped(), ..telemetry };
@@ -260,5 +269,7 @@ fn run<'scope, 'env>(
     }
     drop((batches, stepper));
     context.release_memory()?;
-    Ok(TrainOutcome::Trained(Box::new(TrainedModel::new(config, plan, progress, &best, net, calibration, test))))
+    let mut trained = TrainedModel::new(config, plan, progress, &best, net, calibration, test);
+    trained.summary.initialization = initialization;
+    Ok(TrainOutcome::Trained(Box::new(trained)))
 }

@@ -63,6 +63,7 @@ impl TrainedModel {
             epochs,
             test,
             machine: machine(),
+            initialization: None,
             imported: None,
             number: None,
         };

@@ -20,6 +20,28 @@ fn train(home: &Path, more: &[&str]) -> std::process::Output {
 }
 
 #[test]
+fn a_run_can_start_from_statistics_of_its_images() {
+    let home = home();
+    let output = train(home.path(), &["1", "--model", "speedrun", "--init", "pca", "--json", "--out", "run"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let events = objects(&output);
+    let initialized = events.iter().find(|event| event["event"] == "initialized").expect("it is reported");
+    assert_eq!((initialized["method"].as_str(), initialized["components"]["side"].as_u64()), (Some("pca"), Some(5)));
+    let layers = initialized["layers"].as_array().unwrap();
+    assert_eq!(layers.iter().map(|layer| layer["layer"].as_str().unwrap()).collect::<Vec<_>>(), ["conv1", "conv2", "fc1", "fc2"]);
+    assert!(layers.iter().all(|layer| (layer["after"].as_f64().unwrap() - 1.0).abs() < 0.01), "{layers:?}");
+    assert!(stderr(&output).contains("Variance of each layer's output on 256 images"), "{}", stderr(&output));
+    let summary: serde_json::Value = serde_json::from_slice(&fs::read(home.path().join("run/run.json")).unwrap()).unwrap();
+    assert_eq!(summary["config"]["initialization"], "pca");
+    assert_eq!(summary["initialization"]["layers"], initialized["layers"], "the run remembers it");
+
+    let other = train(home.path(), &["1", "--init", "magic"]);
+    assert_eq!(other.status.code(), Some(2));
+    let both = train(home.path(), &["1", "--init", "lsuv", "--from", "run/model.safetensors"]);
+    assert_eq!(both.status.code(), Some(2), "weights come from one place");
+}
+
+#[test]
 fn a_run_for_scripts_ends_with_the_promised_object() {
     let home = home();
     let output = train(home.path(), &["3", "--json"]);

@@ -10,6 +10,7 @@ mod digests;
 mod features;
 mod files;
 mod gradients;
+mod initialization;
 mod loss;
 mod models;
 mod norms;

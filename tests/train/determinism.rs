@@ -4,7 +4,7 @@
 use inkling::data::DataSet;
 use inkling::math::random::Random;
 use inkling::records::{Calibration, EpochRecord, Intervention, StepPoint};
-use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
+use inkling::run_config::{Augmentation, Initialization, ModelKind, OptimizerKind, Precision, RunConfig, ScheduleKind};
 use inkling::train::TrainedModel;
 
 use super::watcher::{Watcher, config};
@@ -48,6 +48,7 @@ fn case(number: u64) -> (RunConfig, DataSet) {
         early_stopping: pick(random, &[None, Some(1)]),
         weight_decay: pick(random, &[0.0, 0.01]),
         seed: random.next_u64() >> 1,
+        initialization: pick(random, Initialization::ALL),
         ..config(model)
     };
     (of, square_set(70 + random.below(90), 20))

@@ -5,6 +5,9 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Settings};
 use inkling::nn::parameter_count;
+use inkling::protocol::Event;
+use inkling::records::{Components, InitializationReport, LayerVariance, Normalization, WeightImages};
+use inkling::run_config::{Initialization, RunConfig};
 use inkling::text::format::grouped;
 use inkling::ui::Inkling;
 
@@ -169,5 +172,59 @@ fn before_the_first_run_its_data_network_and_plan_are_shown() {
         let parameters = grouped(parameter_count(window.state().app().config.model));
         window.get_by_label(&format!("{parameters} parameters in all."));
         window.get_by_label_contains("images a step");
+    }
+}
+
+#[test]
+fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
+    let (mut window, mut engine) = usual();
+    window.get_by_label("More settings").click();
+    window.run_steps(30);
+    window.get_by_label("Initialisation").click();
+    window.run_steps(3);
+    window.get_by_label("PCA (principal components)").click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().config.initialization, Initialization::Pca);
+    window.get_by_label_contains("Before the first step, statistics of the training images: principal components");
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(4);
+    window.run_steps(4);
+    assert!(window.query_by_label("At the start").is_none(), "not known yet");
+    let run = window.state().app().run.as_ref().unwrap().id;
+    engine.send(Event::Initialized { run, report: initialization() });
+    window.run_steps(3);
+    window.get_by_label("At the start").click();
+    window.run_steps(3);
+    window.get_by_label("Principal components");
+    assert_eq!(
+        value(&window, "Variance explained by each component"),
+        "Principal components of 4,096 patches of 3 x 3 pixels: 3 of 9 explain 75.0 % of the variance."
+    );
+    window.get_by_label("conv1");
+    window.get_by_label("0.250");
+    window.get_by_label("Before the first step: PCA on 256 training images, in 0.12 s.");
+    // It stays with the run, and goes with it.
+    engine.finish();
+    window.run_steps(4);
+    window.get_by_label("Principal components");
+    window.state_mut().apply(Action::Configure(Box::new(RunConfig::default())));
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    window.run_steps(4);
+    assert!(window.query_by_label("At the start").is_none() && window.query_by_label("Principal components").is_none());
+}
+
+fn initialization() -> InitializationReport {
+    let explained = vec![0.4, 0.2, 0.15, 0.1, 0.05, 0.04, 0.03, 0.02, 0.01];
+    let images = WeightImages::of(3, 3, &[0.1, -0.2, 0.3, 0.4, -0.5, 0.6, 0.7, -0.8, 0.9].repeat(9));
+    InitializationReport {
+        method: Initialization::Pca,
+        seconds: 0.12,
+        images: 256,
+        normalization: Normalization::MNIST,
+        extremes: [0, 255],
+        layers: vec![LayerVariance { layer: "conv1".to_owned(), before: 0.25, after: 1.0 }],
+        components: Some(Components { samples: 4096, side: 3, explained, images }),
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::app::messages::Message;
 use crate::app::run::History;
-use crate::records::{Intervention, JobId, RunPlan, RunPosition, RunSummary, Telemetry};
+use crate::records::{InitializationReport, Intervention, JobId, RunPlan, RunPosition, RunSummary, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::{FinishedRun, InterruptedRun};
 
@@ -42,6 +42,8 @@ pub struct RunView {
     pub phase: Phase,
     /// Its plan, once the engine has made it.
     pub plan: Option<RunPlan>,
+    /// What its weights were initialised from, where those are statistics of the training images.
+    pub initialization: Option<InitializationReport>,
     /// Its curves.
     pub history: History,
     /// Its latest progress.
@@ -77,6 +79,7 @@ impl RunView {
             config,
             phase: Phase::Preparing(0.0),
             plan: None,
+            initialization: None,
             history: History::default(),
             now: Telemetry::default(),
             interventions: Vec::new(),
@@ -110,6 +113,7 @@ impl RunView {
         let last = *summary.epochs.last()?;
         Some(Self {
             plan: Some(summary.plan.clone()),
+            initialization: summary.initialization.clone(),
             history: History { steps, epochs: summary.epochs.clone(), telemetry: Vec::new() },
             now: Telemetry { step: last.step, epoch: last.epoch, ..Telemetry::default() },
             phase: Phase::Finished(Box::new(summary.clone())),

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::data::validation_size;
 use crate::nn::{Layer, layers};
-use crate::run_config::{Activation, ModelKind};
+use crate::run_config::{Activation, Initialization, ModelKind, RunConfig};
 use crate::text::format::grouped;
 
 /// One or several equal layers.
@@ -102,6 +102,7 @@ impl App {
         }
         let config = &self.config;
         let mut lines = Vec::new();
+        lines.extend(initialization_outline(config));
         let epochs = if config.epochs == 1 { "1 epoch".to_owned() } else { format!("{} epochs", grouped(u64::from(config.epochs))) };
         if let Some((train, test)) = self.images() {
             let held_out = validation_size(train);
@@ -131,4 +132,15 @@ impl App {
         });
         lines
     }
+}
+
+/// The phase before the first step, where there is one.
+fn initialization_outline(config: &RunConfig) -> Option<String> {
+    let first = match config.initialization {
+        _ if config.initial_weights.is_some() => return None,
+        Initialization::Random => return None,
+        Initialization::Lsuv => "weights that give every layer's output unit variance",
+        Initialization::Pca => "principal components of the data as the first filters, and unit variance after every layer",
+    };
+    Some(format!("Before the first step, statistics of the training images: {first}."))
 }

@@ -30,7 +30,11 @@ impl App {
             Some("A sweep is in progress already")
         } else if self.is_training() {
             Some("Unavailable during training: both would want every core. Wait for the run to end, or stop it")
-        } else if self.jobs.benchmark().is_some() || self.jobs.rate_search().is_some() || self.jobs.batch_size_search().is_some() {
+        } else if self.jobs.benchmark().is_some()
+            || self.jobs.rate_search().is_some()
+            || self.jobs.profile().is_some()
+            || self.jobs.batch_size_search().is_some()
+        {
             Some("Unavailable while something is measured")
         } else if self.jobs.fine_tuning().is_some() {
             Some("Unavailable while a model is fine-tuned")

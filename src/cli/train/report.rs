@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::format::{clock, quoted};
 use crate::cli::output::Output;
 use crate::problem::Problem;
-use crate::records::{EpochRecord, Intervention, RunPlan, RunSummary, StepPoint};
+use crate::records::{EpochRecord, InitializationReport, Intervention, RunPlan, RunSummary, StepPoint};
 use crate::run_config::RunConfig;
 use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
@@ -24,6 +24,20 @@ pub struct Started<'a> {
 impl<'a> Started<'a> {
     pub const fn new(config: &'a RunConfig, plan: &'a RunPlan) -> Self {
         Self { event: "started", config, plan }
+    }
+}
+
+/// JSON before the first step: what the weights were initialised from, where those are statistics of the training images.
+#[derive(Debug, Serialize)]
+pub struct Initialized<'a> {
+    event: &'static str,
+    #[serde(flatten)]
+    report: &'a InitializationReport,
+}
+
+impl<'a> Initialized<'a> {
+    pub const fn new(report: &'a InitializationReport) -> Self {
+        Self { event: "initialized", report }
     }
 }
 

@@ -65,6 +65,10 @@ pub fn train(
                 }
                 plan = Some(started);
             }
+            Update::Event(Event::Initialized { report, .. }) => {
+                output.json(&report::Initialized::new(&report))?;
+                report.sentences().iter().for_each(|sentence| progress.note(sentence));
+            }
             Update::Event(Event::Steps { steps, now, .. }) => {
                 for point in &steps {
                     output.json(&report::Step::new(point))?;

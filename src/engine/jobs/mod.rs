@@ -9,6 +9,7 @@ mod find_batch_size;
 mod find_learning_rate;
 mod fine_tune;
 mod import;
+mod profile;
 mod saved_model;
 mod time_steps;
 mod train;
@@ -56,6 +57,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
         Job::Compare { config, sides } => compare::run(workspace, context, config, sides),
         Job::CompareModels(spec) => compare_models::run(workspace, context, spec),
         Job::TimeSteps(configs) => time_steps::run(workspace, context, configs),
+        Job::Profile(config) => profile::run(workspace, context, config),
         Job::FindBatchSize(spec) => find_batch_size::run(workspace, context, spec),
         Job::FindLearningRate(config) => find_learning_rate::run(workspace, context, config),
         Job::FineTune(model) => fine_tune::run(workspace, context, model),

@@ -51,6 +51,8 @@ impl Caller {
                 data = self.send_data(id, &config.data, &self.settings.data_folders.clone())?;
                 Job::FindLearningRate(self.with_initial_weights(id, config)?)
             }
+            // It uses the built-in digits, whatever the run learns from.
+            Job::Profile(config) => Job::Profile(self.with_initial_weights(id, config)?),
             Job::FindBatchSize(mut spec) => {
                 data = self.send_data(id, &spec.config.data, &self.settings.data_folders.clone())?;
                 spec.config = self.with_initial_weights(id, spec.config)?;

@@ -29,20 +29,27 @@ impl std::fmt::Debug for LayerSheet {
 
 /// Draws the images in a square of this `side`.
 pub fn show(ui: &mut Ui, learning: &Learning, sheet: &mut Option<LayerSheet>, side: f32) {
-    let palette = style::palette(ui);
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), side), Sense::hover());
     response.widget_info(|| WidgetInfo {
         current_text_value: Some(learning.layer_sentence().unwrap_or_else(|| "not shown yet".to_owned())),
         ..WidgetInfo::labeled(Role::Image, true, NAME)
     });
     let Some((step, layer)) = &learning.first_layer else { return };
-    let content = (learning.run, *step, palette);
+    paint(ui, Rect::from_min_size(area.min, Vec2::splat(side)), layer, (learning.run, *step), sheet);
+}
+
+/// Paints images of weights into this area, as large as fit there; the run and the steps behind them tell them from others.
+pub fn paint(ui: &Ui, area: Rect, layer: &WeightImages, (run, step): (JobId, u64), sheet: &mut Option<LayerSheet>) {
+    let palette = style::palette(ui);
+    let content = (run, step, palette);
     if sheet.as_ref().is_none_or(|sheet| sheet.content != content) {
         *sheet = texture(ui.ctx(), layer, palette).map(|texture| LayerSheet { content, texture, images: layer.images.len() });
     }
     let Some(LayerSheet { texture, images, .. }) = sheet else { return };
-    let columns = (1..=*images).find(|columns| columns * columns >= *images).unwrap_or(1);
-    let size = ((side + SPACE) / columns as f32 - SPACE).min(64.0).floor();
+    let size_of = |columns: usize| ((area.width() + SPACE) / columns as f32 - SPACE).min(64.0).floor();
+    let fits = |&columns: &usize| images.div_ceil(columns) as f32 * (size_of(columns) + SPACE) - SPACE <= area.height();
+    let columns = (1..=*images).find(fits).unwrap_or(*images);
+    let size = size_of(columns);
     for index in 0..*images {
         let place = vec2((index % columns) as f32, (index / columns) as f32) * (size + SPACE);
         let rect = Rect::from_min_size(area.min + place, Vec2::splat(size));

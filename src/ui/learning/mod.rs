@@ -3,6 +3,7 @@
 mod filters;
 mod grid;
 pub mod preview;
+mod start;
 
 use eframe::egui::{Label, RichText, Ui, vec2};
 
@@ -21,6 +22,7 @@ pub struct LearningPanel {
     /// The images of a run, in a texture.
     images: Option<(JobId, ImageSheet)>,
     layer: Option<LayerSheet>,
+    components: Option<LayerSheet>,
 }
 
 /// What the panel shows.
@@ -29,6 +31,7 @@ enum Shown {
     #[default]
     Images,
     Filters,
+    Start,
 }
 
 /// Space for the accuracy of a digit beside its row of images, in points.
@@ -45,11 +48,20 @@ pub fn height(ui: &Ui, width: f32) -> f32 {
 /// Draws the panel.
 pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
     let learning = app.learning();
+    let initialized = app.run.as_ref().and_then(|run| run.initialization.as_ref().map(|report| (run.id, report)));
+    if initialized.is_none() && view.shown == Shown::Start {
+        view.shown = Shown::Images;
+    }
     ui.horizontal(|ui| {
+        let start = "What the weights were before the first step, and why";
+        let start = initialized.map(|_| (Shown::Start, "At the start", start));
         for (shown, name, about) in [
             (Shown::Images, "Images", "Held-out images: the network does not train on them. A frame marks those it recognises correctly"),
             (Shown::Filters, "Filters", "The weights of the first layer: blue is positive, orange is negative"),
-        ] {
+        ]
+        .into_iter()
+        .chain(start)
+        {
             if ui.add(style::toggle(ui, name, view.shown == shown)).on_hover_text(about).clicked() {
                 view.shown = shown;
             }
@@ -61,6 +73,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
     let width = ui.available_width();
     let side = square(width);
     let words = match (learning, view.shown) {
+        (_, Shown::Start) => {
+            let Some((run, report)) = initialized else { return };
+            start::show(ui, report, run, &mut view.components, side);
+            report.summary()
+        }
         (None, _) => {
             ui.allocate_space(vec2(width, side));
             "During a run, 100 images that it does not train on are shown here, and which of them the network recognises.".to_owned()

@@ -1,7 +1,7 @@
 //! One-sentence descriptions of presets, networks and other choices.
 
 use crate::app::expected_accuracy;
-use crate::run_config::{Augmentation, DataSpec, ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
+use crate::run_config::{Augmentation, DataSpec, Initialization, ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
 use crate::text::format::count;
 
 /// What a preset is for, with its network and epochs, and the accuracy to expect on this data where it was measured.
@@ -51,6 +51,18 @@ pub const fn augmentation(augmentation: Augmentation) -> &'static str {
         Augmentation::Strong => {
             "Strong distortions, plus thicker and thinner strokes. Needs more epochs, and recognises unusual handwriting better."
         }
+    }
+}
+
+/// What weights are before the first step.
+pub const fn initialization(initialization: Initialization) -> &'static str {
+    match initialization {
+        Initialization::Random => "Random numbers whose size follows from the number of inputs (He et al. 2015).",
+        Initialization::Lsuv => {
+            "Layer-sequential unit variance: orthonormal weights, scaled so that each layer's output has a variance of 1 on training images \
+             (Mishkin & Matas 2016)."
+        }
+        Initialization::Pca => "LSUV, with the principal components of the training images as the first filters.",
     }
 }
 

@@ -4,7 +4,7 @@ use eframe::egui::{Align, CollapsingHeader, CollapsingResponse, Ui};
 
 use super::{descriptions, fields};
 use crate::app::{Action, App, Field, device_name};
-use crate::run_config::{Activation, DeviceChoice, OptimizerKind, RunConfig, ScheduleKind};
+use crate::run_config::{Activation, DeviceChoice, Initialization, OptimizerKind, RunConfig, ScheduleKind};
 use crate::ui::style;
 
 /// The fields in here.
@@ -53,6 +53,11 @@ fn scroll_to_opened<T>(ui: &Ui, shown: &CollapsingResponse<T>) {
 fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {
     let about = "The non-linearity between layers; without it, a deep network could represent no more than a single layer.";
     fields::choice(ui, "Activation", about, &mut config.activation, Activation::ALL, Activation::label, |_| None);
+    if config.initial_weights.is_none() {
+        let about = format!("What the weights are before the first step. {}", descriptions::initialization(app.config.initialization));
+        let choices = Initialization::ALL;
+        fields::choice(ui, "Initialisation", &about, &mut config.initialization, choices, Initialization::label, |_| None);
+    }
     let about = format!("How weights are updated from gradients. {}", descriptions::optimizer(app.config.optimizer));
     fields::choice(ui, "Optimiser", &about, &mut config.optimizer, OptimizerKind::ALL, OptimizerKind::label, |_| None);
     let about = "Size of the weight updates, at its maximum over the schedule. Too large and training diverges; too small and it is slow.";

@@ -7,7 +7,9 @@ use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::protocol::{Command, Event, JobEvent, JobProgress};
-use crate::records::{Calibration, EpochRecord, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, StepPoint, Telemetry};
+use crate::records::{
+    Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, StepPoint, Telemetry,
+};
 use crate::run_config::RunConfig;
 use crate::runs::CheckpointWriter;
 use crate::train::{Checkpoint, EndRequest, LearningProbe, Observer, RunOrigin};
@@ -148,6 +150,10 @@ impl Observer for ObservedRun<'_, '_, '_> {
             self.send(Event::HeldOut { run: self.context.id, images: probe.images() });
             self.probe = Some(probe);
         }
+    }
+
+    fn initialized(&mut self, report: &InitializationReport) {
+        self.send(Event::Initialized { run: self.context.id, report: report.clone() });
     }
 
     fn between(&mut self, net: &Net) -> Result<(), EndRequest> {

@@ -1,0 +1,73 @@
+//! Where the time of a training step goes, as the window shows it.
+
+use crate::app::messages::Message;
+use crate::app::{App, Field};
+use crate::problem::Problem;
+use crate::protocol::Job;
+use crate::records::{JobId, Profile};
+
+/// A profile, while its dialog is open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileView {
+    /// Its job.
+    pub id: JobId,
+    /// The network that is trained.
+    pub title: String,
+    /// How far it is.
+    pub state: ProfileState,
+}
+
+/// How far a profile is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProfileState {
+    /// Steps are recorded.
+    Running,
+    /// It has ended.
+    Done {
+        /// What was recorded.
+        profile: Box<Profile>,
+        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        background_load: f32,
+    },
+    /// It was cancelled.
+    Cancelled,
+    /// It failed, for this reason.
+    Failed(Message),
+}
+
+impl App {
+    /// Why nothing can be recorded now.
+    pub fn why_not_profile(&self) -> Option<&'static str> {
+        self.why_not_train_briefly(Field::Data)
+    }
+
+    /// Records some steps with the current settings.
+    pub(in crate::app) fn profile_steps(&mut self) {
+        if self.why_not_profile().is_some() {
+            return;
+        }
+        let config = self.with_device(&self.config);
+        let id = JobId(self.next_id());
+        self.profile = Some(ProfileView { id, title: config.model.label().to_owned(), state: ProfileState::Running });
+        self.submit_as(id, Job::Profile(config));
+    }
+
+    /// Closes the dialog. A recording in progress is cancelled.
+    pub(in crate::app) fn close_profile(&mut self) {
+        if let Some(view) = self.profile.take() {
+            self.cancel_job(view.id);
+        }
+    }
+
+    pub(in crate::app) fn profile_ended(&mut self, id: JobId, state: ProfileState) {
+        if let Some(view) = self.profile.as_mut().filter(|view| view.id == id) {
+            view.state = state;
+        }
+    }
+
+    /// Notes that the profile with this job has failed; false where its dialog is not open.
+    pub(in crate::app) fn profile_failed(&mut self, id: JobId, problem: &Problem) -> bool {
+        self.profile_ended(id, ProfileState::Failed(Message::from(problem)));
+        self.profile.as_ref().is_some_and(|view| view.id == id)
+    }
+}

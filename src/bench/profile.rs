@@ -1,0 +1,172 @@
+//! Where the time of a training step goes: the real training loop, recorded layer by layer.
+
+use std::time::{Duration, Instant};
+
+use super::BenchError;
+use super::budget::{BenchBudget, Listener};
+use super::comparisons::{Open, side_of};
+use super::{digits, products};
+use crate::data::Split;
+use crate::math::quantiles::median;
+use crate::nn::backend::cpu::LargeProduct;
+use crate::nn::{BackendKind, Net, layer_flops};
+use crate::profiler::{self, Recording};
+use crate::records::benchmark::{Extent, Side, Subject};
+use crate::records::{Calibration, EpochRecord, Profile, ProfileRow, RunPlan, RunPosition, Span, SpanKind, StepPoint, Telemetry};
+use crate::run_config::{ModelKind, Precision, RunConfig};
+use crate::train::{self, EndRequest, Observer};
+
+/// How long is recorded, and what is enough sooner.
+const SECONDS: f64 = 3.0;
+const ENOUGH: usize = 200;
+/// Steps that are recorded however long they take.
+const AT_LEAST: usize = 3;
+/// Steps before that do not count: memory is allocated, threads wake up.
+const WARM_UP: usize = 3;
+/// Large products whose median is the machine's rate.
+const PRODUCTS: usize = 7;
+
+/// Records some steps of these settings on their device, with the built-in digits; and the share of the CPU that other programs used meanwhile,
+/// 0 to 1. Nothing is kept of what is learned.
+pub fn profile(config: &RunConfig, open: Open<'_>, listener: &mut dyn Listener) -> Result<(Profile, f32), BenchError> {
+    let mut budget = BenchBudget::start(Extent::Full, SECONDS, listener);
+    let data = digits(&mut budget)?;
+    let side = side_of(config);
+    let context = open(side.device)?;
+    budget.start_part(Subject::Steps(config.model), SECONDS)?;
+    let config = RunConfig {
+        epochs: 1000,
+        // So that no network diverges, whatever its schedule is.
+        learning_rate: 1e-5,
+        accumulation: 1,
+        early_stopping: None,
+        repeats: 1,
+        ..config.clone()
+    };
+    let mut recorder = Recorder {
+        budget: &mut budget,
+        recording: Recording::default(),
+        end: None,
+        steps: 0,
+        epochs: Vec::new(),
+        product: (context.backend.kind() == BackendKind::Cpu).then(|| LargeProduct::new(products::USUAL_SIZE, Precision::F32)),
+        machine_rate: None,
+        stopped: None,
+    };
+    let validated = train::validate(&config, &data.train, &context, &mut recorder);
+    let Recorder { recording, epochs, machine_rate, stopped, .. } = recorder;
+    if let Some(error) = stopped {
+        return Err(error);
+    }
+    validated?;
+    Ok((summarize(recording.take(), &epochs, side, config.model, machine_rate), budget.background_load()))
+}
+
+/// The run that is recorded.
+struct Recorder<'a, 'b> {
+    budget: &'a mut BenchBudget<'b>,
+    recording: Recording,
+    /// When it has lasted long enough; known after the warm-up.
+    end: Option<Instant>,
+    /// Steps so far, with those of the warm-up.
+    steps: usize,
+    /// When epochs ended, in microseconds: the step after that began with a validation.
+    epochs: Vec<f64>,
+    product: Option<LargeProduct>,
+    machine_rate: Option<f64>,
+    stopped: Option<BenchError>,
+}
+
+impl Observer for Recorder<'_, '_> {
+    fn prepare(&mut self, _: &RunPlan, _: &Net, _: &Split, _: &[EpochRecord], _: &[StepPoint], _: RunPosition) {
+        // On the threads of the run.
+        if let Some(product) = &mut self.product {
+            let mut timed = || {
+                let start = Instant::now();
+                product.run();
+                start.elapsed().as_secs_f64()
+            };
+            timed();
+            let seconds: Vec<f64> = (0..PRODUCTS).map(|_| timed()).collect();
+            self.machine_rate = Some(LargeProduct::flops(products::USUAL_SIZE) as f64 / median(&seconds));
+        }
+        self.recording.record_this_thread(0);
+    }
+
+    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+        if let Err(error) = self.budget.report() {
+            self.stopped = Some(error);
+        }
+        let recorded = self.steps.saturating_sub(WARM_UP);
+        let is_long_enough = recorded >= AT_LEAST && self.end.is_some_and(|end| Instant::now() >= end);
+        if self.stopped.is_some() || is_long_enough || recorded > ENOUGH {
+            profiler::stop();
+            return Err(EndRequest::Interrupt);
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, _point: StepPoint, _now: Telemetry) {
+        self.steps += 1;
+        if self.steps == WARM_UP {
+            self.recording.take();
+            self.end = Some(Instant::now() + Duration::from_secs_f64(SECONDS));
+        }
+    }
+
+    fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _calibration: Calibration) {
+        self.epochs.push(self.recording.now());
+    }
+
+    fn checkpoint_interval(&self) -> Duration {
+        Duration::MAX
+    }
+}
+
+/// What these spans say of the steps between two updates of the weights, but for those with the end of an epoch in between.
+fn summarize(mut spans: Vec<Span>, epochs: &[f64], side: Side, model: ModelKind, machine_rate: Option<f64>) -> Profile {
+    spans.sort_by(|a, b| a.start.total_cmp(&b.start));
+    let updates: Vec<f64> = spans.iter().filter(|span| span.kind == SpanKind::Optimizer).map(Span::end).collect();
+    let whole = |pair: &[f64]| match *pair {
+        [start, end] if !epochs.iter().any(|epoch| (start..end).contains(epoch)) => Some([start, end]),
+        _ => None,
+    };
+    let steps: Vec<[f64; 2]> = updates.windows(2).filter_map(whole).collect();
+    spans.retain(|span| steps.iter().any(|[start, end]| span.start >= *start && span.end() <= *end));
+    let count = steps.len().max(1) as f64;
+    let mut rows: Vec<ProfileRow> = Vec::new();
+    for span in &spans {
+        let found = rows.iter().position(|row| (row.kind, &row.name) == (span.kind, &span.name));
+        let index = found.unwrap_or(rows.len());
+        if found.is_none() {
+            rows.push(ProfileRow { kind: span.kind, name: span.name.clone(), seconds: 0.0, bytes: 0, flops: 0 });
+        }
+        if let Some(row) = rows.get_mut(index) {
+            row.seconds += span.length / 1e6 / count;
+            row.bytes += span.bytes;
+        }
+    }
+    let flops = layer_flops(model);
+    for row in &mut rows {
+        row.bytes = (row.bytes as f64 / count) as u64;
+        let of_layer = flops.iter().filter(|(name, _)| *name == row.name);
+        row.flops = of_layer
+            .map(|(_, flops)| match row.kind {
+                SpanKind::Forward => flops.forward,
+                SpanKind::Backward => flops.training - flops.forward,
+                _ => 0,
+            })
+            .sum::<u64>()
+            * u64::from(side.batch_size);
+    }
+    rows.sort_by_key(|row| row.kind);
+    Profile {
+        side,
+        steps: steps.len() as u32,
+        step_seconds: steps.iter().map(|[start, end]| end - start).sum::<f64>() / 1e6 / count,
+        rows,
+        machine_rate,
+        spans,
+        steps_at: steps,
+    }
+}

@@ -1,0 +1,117 @@
+//! Principal components of what the first layer sees: patches as large as its kernel, or whole images.
+
+use candle_core::Result;
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
+
+use crate::data::Split;
+use crate::ink::SIDE;
+use crate::math::random::Random;
+use crate::nn::{Net, Parameter, Role};
+use crate::records::{Components, WeightImages};
+
+/// Images that are analysed.
+const IMAGES: usize = 2048;
+/// Patches of each image.
+const PATCHES: usize = 8;
+/// Components that explain less than this share of what the first one does are noise, or pixels that never change.
+const LEAST: f32 = 1e-3;
+/// Components that are reported as images.
+const SHOWN: usize = 32;
+
+/// The eigenvectors of the covariance of normalised pixels.
+pub struct PrincipalComponents {
+    samples: usize,
+    side: usize,
+    mean: DVector<f32>,
+    /// Variances, from the greatest on.
+    eigenvalues: Vec<f32>,
+    /// As columns, in the order of their variances.
+    eigenvectors: DMatrix<f32>,
+}
+
+impl PrincipalComponents {
+    /// Of what the first layer of the network sees of the images at these indices; `None` where it has several input channels.
+    pub fn of_input(net: &Net, images: &Split, indices: &[u32], random: &mut Random) -> Option<Self> {
+        let (weight, _) = first_layer(net)?;
+        let (side, patches) = match *weight.dims() {
+            [_, 1, side, _] => (side, PATCHES),
+            [_, inputs] if inputs == SIDE * SIDE => (SIDE, 1),
+            _ => return None,
+        };
+        let normalization = net.normalization();
+        let chosen = &indices[..indices.len().min(IMAGES)];
+        let samples = chosen.len() * patches;
+        let mut values = Vec::with_capacity(samples * side * side);
+        for &index in chosen {
+            let image = images.image(index as usize);
+            for _ in 0..patches {
+                let [row, column] = [random.below(SIDE - side + 1), random.below(SIDE - side + 1)];
+                let pixels = (row..row + side).flat_map(|row| &image[row * SIDE + column..row * SIDE + column + side]);
+                values.extend(pixels.map(|&pixel| (f32::from(pixel) / 255.0 - normalization.mean) / normalization.std));
+            }
+        }
+        Some(Self::of(DMatrix::from_vec(side * side, samples, values), side))
+    }
+
+    /// Of samples, each of them a column.
+    fn of(mut samples: DMatrix<f32>, side: usize) -> Self {
+        let mean = samples.column_mean();
+        samples.column_iter_mut().for_each(|mut sample| sample -= &mean);
+        let covariance = &samples * samples.transpose() / samples.ncols().max(2).saturating_sub(1) as f32;
+        let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new(covariance);
+        let mut order: Vec<usize> = (0..eigenvalues.len()).collect();
+        order.sort_by(|&a, &b| eigenvalues[b].total_cmp(&eigenvalues[a]));
+        Self {
+            samples: samples.ncols(),
+            side,
+            mean,
+            eigenvalues: order.iter().map(|&index| eigenvalues[index].max(0.0)).collect(),
+            eigenvectors: eigenvectors.select_columns(&order),
+        }
+    }
+
+    /// Makes the first filters of the components, each once as it is and once negated, because an activation such as `ReLU` passes only one
+    /// side of it. Every output has a mean of zero and the same variance over the samples (PCA whitening). Filters for which there are no
+    /// components left stay as they are.
+    pub fn set_first_filters(&self, net: &Net) -> Result<()> {
+        let Some((weight, bias)) = first_layer(net) else { return Ok(()) };
+        let filters = self.filters();
+        let size = self.side * self.side;
+        weight.update_values(|values| {
+            values.chunks_exact_mut(size).zip(&filters).for_each(|(values, filter)| values.copy_from_slice(filter.as_slice()));
+        })?;
+        let Some(bias) = bias else { return Ok(()) };
+        bias.update_values(|values| {
+            values.iter_mut().zip(&filters).for_each(|(value, filter)| *value = -filter.dot(&self.mean));
+        })
+    }
+
+    fn filters(&self) -> Vec<DVector<f32>> {
+        let greatest = self.eigenvalues.first().copied().unwrap_or_default();
+        let components = self.eigenvectors.column_iter().zip(&self.eigenvalues);
+        let matter = components.take_while(|(_, eigenvalue)| **eigenvalue > greatest * LEAST);
+        matter.flat_map(|(vector, eigenvalue)| [1.0, -1.0].map(|sign| vector * (sign / eigenvalue.sqrt()))).collect()
+    }
+
+    /// What people are shown of them.
+    pub fn report(&self) -> Components {
+        let total = self.eigenvalues.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+        Components {
+            samples: self.samples as u32,
+            side: self.side as u32,
+            explained: self.eigenvalues.iter().map(|eigenvalue| eigenvalue / total).collect(),
+            images: WeightImages::of(
+                self.side,
+                self.side,
+                self.eigenvectors.columns(0, self.eigenvalues.len().min(SHOWN)).clone_owned().as_slice(),
+            ),
+        }
+    }
+}
+
+/// The weight of the first layer that has one, and its bias.
+fn first_layer(net: &Net) -> Option<(&Parameter, Option<&Parameter>)> {
+    let mut parameters = net.parameters().iter();
+    let weight = parameters.find(|parameter| parameter.role() == Role::Weight)?;
+    Some((weight, parameters.next().filter(|parameter| parameter.role() == Role::Bias && parameter.dims().len() == 1)))
+}

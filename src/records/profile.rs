@@ -1,0 +1,146 @@
+//! Where the time of a training step goes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::benchmark::Side;
+use crate::text::format::{duration, grouped, percent};
+
+/// What is done in a span of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpanKind {
+    /// Waiting for the next batch.
+    Data,
+    /// Preparing batches, on a thread of its own.
+    Loading,
+    /// Computing a layer's output.
+    Forward,
+    /// Computing the loss.
+    Loss,
+    /// Computing the gradients of a layer.
+    Backward,
+    /// Updating the weights.
+    Optimizer,
+}
+
+impl SpanKind {
+    /// All that happen on the thread that trains, in the order of a step.
+    pub const OF_STEP: [Self; 5] = [Self::Data, Self::Forward, Self::Loss, Self::Backward, Self::Optimizer];
+
+    /// What people call it.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Data => "Waiting for data",
+            Self::Loading => "Preparing batches",
+            Self::Forward => "Forward pass",
+            Self::Loss => "Loss",
+            Self::Backward => "Backward pass",
+            Self::Optimizer => "Optimiser",
+        }
+    }
+}
+
+impl fmt::Display for SpanKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.label())
+    }
+}
+
+/// A span of time on one thread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// What was done.
+    pub kind: SpanKind,
+    /// With which layer: `conv1`; empty where it is about none.
+    pub name: String,
+    /// The thread: 0 trains, 1 prepares batches.
+    pub thread: u32,
+    /// When it began, in microseconds since the profile did.
+    pub start: f64,
+    /// How long it took, in microseconds.
+    pub length: f64,
+    /// Bytes of the inputs, outputs and weights that it read and wrote at least; 0 where they were not counted.
+    pub bytes: u64,
+}
+
+impl Span {
+    /// When it ended, in microseconds.
+    pub fn end(&self) -> f64 {
+        self.start + self.length
+    }
+}
+
+/// All spans of one kind with one layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProfileRow {
+    /// What was done.
+    pub kind: SpanKind,
+    /// With which layer; empty where it is about none.
+    pub name: String,
+    /// Seconds in a step, on average.
+    pub seconds: f64,
+    /// Bytes read and written in a step at least; 0 where they were not counted.
+    pub bytes: u64,
+    /// Nominal floating-point operations in a step; 0 where none are counted.
+    pub flops: u64,
+}
+
+/// Where the time of some training steps went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// On what they were computed.
+    pub side: Side,
+    /// Steps that were recorded.
+    pub steps: u32,
+    /// Seconds of a step, on average.
+    pub step_seconds: f64,
+    /// Where it went, in the order in which it was first met.
+    pub rows: Vec<ProfileRow>,
+    /// Floating-point operations per second of large matrix products on this machine, where that was measured.
+    pub machine_rate: Option<f64>,
+    /// Everything that was recorded.
+    pub spans: Vec<Span>,
+    /// When each of these steps began and ended, in microseconds since the profile did.
+    pub steps_at: Vec<[f64; 2]>,
+}
+
+impl Profile {
+    /// Seconds of a step in spans of this kind.
+    pub fn seconds_of(&self, kind: SpanKind) -> f64 {
+        self.rows.iter().filter(|row| row.kind == kind).map(|row| row.seconds).sum()
+    }
+
+    /// Seconds of a step that no span covers: between layers, and in telling the window how the run is doing.
+    pub fn other_seconds(&self) -> f64 {
+        let covered: f64 = SpanKind::OF_STEP.iter().map(|&kind| self.seconds_of(kind)).sum();
+        (self.step_seconds - covered).max(0.0)
+    }
+
+    /// Training images per second.
+    pub fn images_per_second(&self) -> f64 {
+        f64::from(self.side.batch_size) / self.step_seconds.max(f64::MIN_POSITIVE)
+    }
+
+    /// The share of the machine's matrix-product rate that a row reaches.
+    pub fn efficiency(&self, row: &ProfileRow) -> Option<f64> {
+        let rate = self.machine_rate?;
+        (row.flops > 0 && row.seconds > 0.0).then(|| row.flops as f64 / row.seconds / rate)
+    }
+
+    /// In a sentence: "A step of 128 images takes 13.2 ms (9,700 images/s): forward pass 31 %, backward pass 60 %, …"
+    pub fn summary(&self) -> String {
+        let share = |seconds: f64| percent(seconds / self.step_seconds.max(f64::MIN_POSITIVE), 0);
+        let mut parts: Vec<(&str, f64)> = SpanKind::OF_STEP.iter().map(|kind| (kind.label(), self.seconds_of(*kind))).collect();
+        parts.push(("Other", self.other_seconds()));
+        let parts: Vec<String> = parts.into_iter().map(|(label, seconds)| format!("{} {}", label.to_lowercase(), share(seconds))).collect();
+        format!(
+            "A step of {} takes {} ({} images/s): {}.",
+            crate::text::format::count(self.side.batch_size.into(), "image"),
+            duration(self.step_seconds),
+            grouped(self.images_per_second().round() as u64),
+            parts.join(", ")
+        )
+    }
+}
