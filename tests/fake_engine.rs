@@ -24,8 +24,8 @@ use inkling::records::benchmark::{BATCH_SIZES, Extent, Machine, Report, Row, Sav
 use inkling::records::{
     BatchSizeFinding, BatchSizeSpec, BeforeAfter, CLASSES, ComparedModel, ComparisonSpec, DigitDetection, DigitPrediction, DrawingAnswer,
     EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId,
-    LabelRejection, LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, RELIABILITY_BINS, RateFinding, Reached,
-    ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, StepPoint, Telemetry, TensorFormat, TensorInfo,
+    LabelRejection, LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, Profile, RELIABILITY_BINS, RateFinding,
+    Reached, ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, StepPoint, Telemetry, TensorFormat, TensorInfo,
     TimeToAccuracy, WeightImages, WriterScore,
 };
 use inkling::run_config::{ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
@@ -382,6 +382,12 @@ impl FakeEngine {
         self.send(done(id, JobResult::FindLearningRate(finding)));
     }
 
+    /// Recording comes to its end, with this profile.
+    pub fn finish_profile(&mut self, profile: Profile) {
+        let id = self.searching.take().expect("a recording");
+        self.send(done(id, JobResult::Profile { profile, background_load: 0.0 }));
+    }
+
     /// The search for a batch size comes to its end: the two largest did not reach the accuracy.
     pub fn finish_batch_size_search(&mut self, config: &RunConfig) {
         let id = self.searching.take().expect("a search");
@@ -500,6 +506,10 @@ impl FakeEngine {
             Job::CompareModels(spec) => {
                 self.send(progress(id.0, 0.5));
                 self.send(done(id, JobResult::CompareModels(model_comparison(&spec))));
+            }
+            Job::Profile(_) => {
+                self.send(progress(id.0, 0.5));
+                self.searching = Some(id);
             }
             Job::FindLearningRate(_) => {
                 self.send(progress(id.0, 0.5));

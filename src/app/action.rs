@@ -298,8 +298,10 @@ pub enum Action {
     SaveCurves,
     /// Save the drawing as an ink file chosen in a dialog.
     SaveDrawing,
-    /// Write this figure to a file chosen in a dialog.
-    SaveFigure {
+    /// Write this to a file chosen in a dialog.
+    SaveFile {
+        /// The dialog's title.
+        title: &'static str,
         /// The suggested file name.
         name: String,
         /// The file's bytes.

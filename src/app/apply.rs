@@ -227,7 +227,7 @@ impl App {
                     self.ask_for_new_file("Save the drawing", "drawing.ink.json", Purpose::Save(text.into_bytes()));
                 }
             }
-            Action::SaveFigure { name, bytes } => self.ask_for_new_file("Save the figure", &name, Purpose::Save(bytes)),
+            Action::SaveFile { title, name, bytes } => self.ask_for_new_file(title, &name, Purpose::Save(bytes)),
             Action::OpenFolder(folder) => {
                 let desktop = Arc::clone(&self.deps.desktop);
                 self.background.run(move || desktop.show_folder(&folder).err().map(BackgroundResult::Failed));

@@ -15,6 +15,7 @@ mod rounds;
 mod step_timer;
 mod steps;
 mod store;
+mod trace;
 mod updates;
 mod words;
 
@@ -25,7 +26,8 @@ pub use plain_candle::PlainCandle;
 pub use profile::profile;
 pub use steps::time_steps;
 pub use store::{latest, save};
-pub use words::{busy, disturbance, heading, sections, subject, text};
+pub use trace::chrome_trace;
+pub use words::{busy, disturbance, heading, profile_sections, sections, subject, text};
 
 use self::budget::BenchBudget;
 use crate::data::{DataSet, builtin};

@@ -22,6 +22,7 @@ mod licences;
 mod machines;
 mod output;
 mod predict;
+mod profile;
 mod progress;
 mod serve;
 mod settings;
@@ -58,6 +59,8 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Find a good learning rate in a few seconds of training
     FindLr(find_lr::Arguments),
+    /// Show where the time of a training step goes, layer by layer
+    Profile(profile::Arguments),
     /// Compare how long training takes to reach an accuracy with each batch size
     FindBatchSize(find_batch_size::Arguments),
     /// Evaluate a model on a data set
@@ -111,6 +114,7 @@ pub fn main() -> ExitCode {
         Some(Command::Train(arguments)) => train::run(arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::FindLr(arguments)) => find_lr::run(arguments),
+        Some(Command::Profile(arguments)) => profile::run(&arguments),
         Some(Command::FindBatchSize(arguments)) => find_batch_size::run(arguments),
         Some(Command::Eval(arguments)) => eval::run(arguments),
         Some(Command::Compare(arguments)) => compare::run(arguments),

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::benchmark::Side;
-use crate::text::format::{duration, grouped, percent};
+use crate::text::format::{count, grouped, milliseconds, percent};
 
 /// What is done in a span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -118,6 +118,18 @@ impl Profile {
         (self.step_seconds - covered).max(0.0)
     }
 
+    /// The first and the last of the spans of the training thread that follow each other and are of the same kind.
+    pub fn passes(&self) -> Vec<[&Span; 2]> {
+        let mut passes: Vec<[&Span; 2]> = Vec::new();
+        for span in self.spans.iter().filter(|span| span.thread == 0) {
+            match passes.last_mut().filter(|[first, _]| first.kind == span.kind) {
+                Some([_, last]) => *last = span,
+                None => passes.push([span, span]),
+            }
+        }
+        passes
+    }
+
     /// Training images per second.
     pub fn images_per_second(&self) -> f64 {
         f64::from(self.side.batch_size) / self.step_seconds.max(f64::MIN_POSITIVE)
@@ -137,8 +149,8 @@ impl Profile {
         let parts: Vec<String> = parts.into_iter().map(|(label, seconds)| format!("{} {}", label.to_lowercase(), share(seconds))).collect();
         format!(
             "A step of {} takes {} ({} images/s): {}.",
-            crate::text::format::count(self.side.batch_size.into(), "image"),
-            duration(self.step_seconds),
+            count(self.side.batch_size.into(), "image"),
+            milliseconds((self.step_seconds * 1e6) as f32),
             grouped(self.images_per_second().round() as u64),
             parts.join(", ")
         )

@@ -146,6 +146,7 @@ impl Inkling {
             shortcuts::overview(ui, &mut self.views.shortcuts);
             about::show(ui, &self.app, &mut self.views.about);
             run_panel::rate_search::show(ui, &self.app, &mut self.actions);
+            run_panel::profile::show(ui, &self.app, &mut self.actions);
             run_panel::batch_size_search::show(ui, &self.app, &mut self.actions);
             other_machine::show(ui, &self.app, &mut self.actions);
         }

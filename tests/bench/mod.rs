@@ -1,6 +1,7 @@
 //! The benchmark: what it measures, its words, and where it is saved.
 
 mod plain_candle;
+mod profile;
 
 use inkling::bench::{
     BenchError, Listener, Progress, batch_sizes, compare, devices, disturbance, fastest, heading, latest, measure, rates, save, sections,

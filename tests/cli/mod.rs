@@ -12,6 +12,7 @@ mod import_export;
 mod interrupt;
 mod log;
 mod predict;
+mod profile;
 mod resume;
 mod sweep;
 mod targets;

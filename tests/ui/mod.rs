@@ -13,6 +13,7 @@ mod monitor;
 mod my_digits;
 mod other_machine;
 mod plots;
+mod profile;
 mod rate_search;
 mod repeats;
 mod results;

@@ -2,8 +2,11 @@
 
 mod peak_rates;
 mod pipeline;
+mod profile;
 mod recognition;
 mod training;
+
+pub use profile::profile_sections;
 
 use crate::records::benchmark::{Extent, Machine, Report, Row, Subject};
 use crate::text::format::{duration, grouped, local_time, significant};

@@ -32,6 +32,8 @@ use super::style;
 use crate::app::{Action, App, Field, Phase, RunView};
 use crate::text::format::grouped;
 
+/// The title of the dialog that asks where a figure is to be saved.
+const SAVE_FIGURE: &str = "Save the figure";
 /// How to find one's way in the plots.
 const NAVIGATION: &str = "Scroll to zoom, drag to pan, Shift and drag to zoom to a box, double-click to fit.";
 
@@ -90,7 +92,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| charts(ui, app, view, run));
     if let Some(bytes) = view.painting.as_ref().and_then(|painting| painting.try_recv().ok()) {
         view.painting = None;
-        actions.push(Action::SaveFigure { name: figure_name(run, "png"), bytes });
+        actions.push(Action::SaveFile { title: SAVE_FIGURE, name: figure_name(run, "png"), bytes });
     }
 }
 
@@ -117,7 +119,7 @@ fn save_figure(ui: &Ui, app: &App, view: &mut PlotsView, run: &RunView, format: 
         style::on_white(),
     );
     if format == FigureFormat::Svg {
-        actions.push(Action::SaveFigure { name: figure_name(run, "svg"), bytes: figure::svg(&drawing).into_bytes() });
+        actions.push(Action::SaveFile { title: SAVE_FIGURE, name: figure_name(run, "svg"), bytes: figure::svg(&drawing).into_bytes() });
         return;
     }
     let (sender, painting) = channel();

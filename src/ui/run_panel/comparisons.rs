@@ -63,6 +63,12 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ask(if sizes.is_some() { "Compare again" } else { "Compare batch sizes" }, about, ComparisonKind::BatchSizes);
         let about = "Times a few training steps on each device and in each precision available there. Takes a few seconds each";
         ask("Compare devices", about, ComparisonKind::Devices);
+        let about = "Records a few seconds of training with the current settings, and shows how long each layer takes";
+        let why_not = app.why_not_profile();
+        let response = ui.add_enabled(why_not.is_none(), style::small_button("Profile a step…"));
+        if response.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
+            actions.push(Action::Profile);
+        }
     });
     if let Some(text) = app.first_guess() {
         ui.label(style::hint(text));

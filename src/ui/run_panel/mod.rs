@@ -7,6 +7,7 @@ pub(super) mod descriptions;
 mod fields;
 mod more_settings;
 mod presets;
+pub(super) mod profile;
 mod queue;
 pub(super) mod rate_search;
 pub(super) mod resume_offer;

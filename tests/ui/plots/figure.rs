@@ -60,7 +60,7 @@ fn the_figure_names_the_run_and_its_curves() {
     harness.run();
     harness.get_by_label("Figure (SVG)").click();
     harness.run();
-    let Some(Action::SaveFigure { name, bytes }) = harness.state().done.last() else { panic!("nothing was saved") };
+    let Some(Action::SaveFile { name, bytes, .. }) = harness.state().done.last() else { panic!("nothing was saved") };
     assert!(name.ends_with("-curves.svg"), "{name}");
     let svg = String::from_utf8(bytes.clone()).unwrap();
     let config = &harness.state().app.run.as_ref().unwrap().config;
@@ -80,7 +80,7 @@ fn a_png_is_painted_aside_and_then_saved() {
     harness.run();
     harness.get_by_label("Figure (PNG)").click();
     harness.run();
-    let is_saved = |action: &Action| matches!(action, Action::SaveFigure { bytes, .. } if bytes.starts_with(b"\x89PNG"));
+    let is_saved = |action: &Action| matches!(action, Action::SaveFile { bytes, .. } if bytes.starts_with(b"\x89PNG"));
     while !harness.state().done.iter().any(is_saved) {
         std::thread::yield_now();
         harness.step();

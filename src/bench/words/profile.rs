@@ -1,0 +1,74 @@
+//! A profile as tables.
+
+use crate::records::{Profile, ProfileRow, SpanKind};
+use crate::text::format::{file_size, milliseconds, percent};
+use crate::text::table::{Cell, Line, Section};
+
+/// The passes of a step, and its layers.
+pub fn profile_sections(profile: &Profile) -> Vec<Section> {
+    vec![passes(profile), layers(profile)]
+}
+
+fn passes(profile: &Profile) -> Section {
+    let mut parts: Vec<(&str, f64)> = SpanKind::OF_STEP.iter().map(|kind| (kind.label(), profile.seconds_of(*kind))).collect();
+    parts.push(("Other", profile.other_seconds()));
+    let longest = parts.iter().map(|(_, seconds)| *seconds).fold(0.0, f64::max);
+    let line = |(label, seconds): &(&str, f64)| Line {
+        cells: vec![
+            (*label).into(),
+            Cell::with_bar(time(*seconds), *seconds, longest),
+            percent(seconds / profile.step_seconds.max(f64::MIN_POSITIVE), 1).into(),
+        ],
+        detail: String::new(),
+        unreliable: false,
+    };
+    let loading = profile.seconds_of(SpanKind::Loading);
+    Section {
+        title: "A training step",
+        about: format!(
+            "means of {} steps of {} images; meanwhile, another thread prepares batches, which takes {} each",
+            profile.steps,
+            profile.side.batch_size,
+            time(loading)
+        ),
+        columns: vec!["Part".to_owned(), "Time".to_owned(), "Share".to_owned()],
+        lines: parts.iter().map(line).collect(),
+        bars: "time",
+    }
+}
+
+fn layers(profile: &Profile) -> Section {
+    let rows: Vec<&ProfileRow> = profile.rows.iter().filter(|row| !row.name.is_empty() && row.kind != SpanKind::Loading).collect();
+    let longest = rows.iter().map(|row| row.seconds).fold(0.0, f64::max);
+    let line = |row: &&ProfileRow| {
+        let efficiency = profile.efficiency(row).map_or_else(String::new, |share| percent(share, 0));
+        let gigabytes = row.bytes as f64 / row.seconds.max(f64::MIN_POSITIVE) / 1e9;
+        let moved = if row.bytes == 0 { String::new() } else { format!("{} ({gigabytes:.1} GB/s)", file_size(row.bytes)) };
+        let pass = if row.kind == SpanKind::Backward { "backward" } else { "forward" };
+        Line {
+            cells: vec![
+                format!("{}, {pass}", row.name).into(),
+                Cell::with_bar(time(row.seconds), row.seconds, longest),
+                efficiency.into(),
+                moved.into(),
+            ],
+            detail: String::new(),
+            unreliable: false,
+        }
+    };
+    let rate = profile.machine_rate.map_or_else(
+        || "the rate of this device's large matrix products was not measured".to_owned(),
+        |rate| format!("the machine's rate is that of large f32 matrix products, {:.0} GFLOP/s", rate / 1e9),
+    );
+    Section {
+        title: "Layers",
+        about: format!("{rate}; data moved is what inputs, outputs and weights hold at least"),
+        columns: vec!["Layer".to_owned(), "Time".to_owned(), "Of the machine's rate".to_owned(), "Data moved".to_owned()],
+        lines: rows.iter().map(line).collect(),
+        bars: "time",
+    }
+}
+
+fn time(seconds: f64) -> String {
+    milliseconds((seconds * 1e6) as f32)
+}

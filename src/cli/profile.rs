@@ -1,0 +1,116 @@
+//! `inkling profile`: where the time of a training step goes, as tables, JSON, or a trace for Perfetto.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::devices;
+use super::engine::{Engine, Update};
+use super::failure::Failure;
+use super::interrupt;
+use super::output::Output;
+use super::progress::Progress;
+use super::settings::Settings;
+use crate::bench::{busy, chrome_trace, profile_sections};
+use crate::problem::Problem;
+use crate::protocol::{Job, JobResult};
+use crate::records::benchmark::BUSY;
+use crate::records::{Profile, ProfileRow};
+use crate::run_config::RunConfig;
+use crate::system::files::write_whole;
+use crate::system::targets::check_file;
+use crate::text::{table, visible};
+
+/// The options of `inkling profile`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    settings: Settings,
+    /// Write every step as a trace that Perfetto and Chrome open
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Replace the trace file if it exists
+    #[arg(long, requires = "trace")]
+    force: bool,
+    /// Print one JSON object to standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// JSON: means per step.
+#[derive(Serialize)]
+struct Profiled<'a> {
+    event: &'static str,
+    device: &'static str,
+    precision: &'static str,
+    threads: u32,
+    batch_size: u32,
+    steps: u32,
+    step_seconds: f64,
+    images_per_second: f64,
+    /// What no row covers.
+    other_seconds: f64,
+    /// In floating-point operations per second, of large matrix products; null where it was not measured.
+    machine_rate: Option<f64>,
+    rows: &'a [ProfileRow],
+    background_load: f32,
+    config: &'a RunConfig,
+}
+
+/// Records some steps and prints where their time went.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let config = arguments.settings.config()?;
+    let problems = config.problems();
+    if !problems.is_empty() {
+        return Err(Failure::of_config(&problems));
+    }
+    if let Some(trace) = &arguments.trace {
+        check_file(trace, arguments.force, &[])?;
+    }
+    let config = RunConfig { device: devices::resolve(config.device, config.precision)?, ..config };
+    let engine = Engine::start_for(config.device, arguments.settings.data_dir.clone(), None, None)?;
+    interrupt::install_handler();
+    let progress = Progress::new();
+    progress.note(&format!("Recording training steps of {}. Nothing is saved of what they learn.", config.model.label()));
+    let result = engine.run(Job::Profile(config.clone()), |update| {
+        if let Update::Progress(now) = update {
+            progress.show(now.fraction, "Recording");
+        }
+        Ok(())
+    })?;
+    drop(progress);
+    let Some(JobResult::Profile { profile, background_load }) = result else { return Err(Problem::EngineGone.into()) };
+    let mut output = Output::new(arguments.json);
+    print(&profile, background_load, &config, &mut output)?;
+    if let Some(trace) = &arguments.trace {
+        write_whole(trace, chrome_trace(&profile).as_bytes())?;
+        output.text(&format!("Trace saved as {}. Open it at ui.perfetto.dev or chrome://tracing.", visible::path(trace)))?;
+    }
+    Ok(())
+}
+
+fn print(profile: &Profile, background_load: f32, config: &RunConfig, output: &mut Output) -> Result<(), Failure> {
+    output.json(&Profiled {
+        event: "profiled",
+        device: profile.side.device.name(),
+        precision: profile.side.precision.name(),
+        threads: profile.side.threads,
+        batch_size: profile.side.batch_size,
+        steps: profile.steps,
+        step_seconds: profile.step_seconds,
+        images_per_second: profile.images_per_second(),
+        other_seconds: profile.other_seconds(),
+        machine_rate: profile.machine_rate,
+        rows: &profile.rows,
+        background_load,
+        config,
+    })?;
+    if !output.is_json() {
+        output.text(&profile.summary())?;
+        output.text(&table::text(&profile_sections(profile)))?;
+    }
+    if background_load > BUSY {
+        output.text(&busy(background_load))?;
+    }
+    Ok(())
+}

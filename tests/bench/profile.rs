@@ -1,0 +1,97 @@
+//! Where the time of a training step goes.
+
+use inkling::bench::{BenchError, chrome_trace, profile, profile_sections};
+use inkling::nn::{DeviceContext, flops, parameter_specs};
+use inkling::profiler;
+use inkling::progress::Cancelled;
+use inkling::records::{Profile, SpanKind};
+use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig};
+
+use super::Until;
+
+fn recorded(config: &RunConfig) -> Profile {
+    let (profile, load) = profile(config, &|_| Ok(DeviceContext::CPU), &mut Until { figures: 1, ..Until::default() }).unwrap();
+    assert!((0.0..=1.0).contains(&load));
+    profile
+}
+
+fn config(model: ModelKind) -> RunConfig {
+    RunConfig { model, batch_size: 32, threads: Some(2), ..RunConfig::default() }
+}
+
+#[test]
+fn every_layer_is_met_in_both_passes_and_the_parts_add_up_to_the_step() {
+    for model in [ModelKind::Speedrun, ModelKind::ResNet8, ModelKind::Attention] {
+        let found = recorded(&config(model));
+        assert!(found.steps >= 3, "{model}: {}", found.steps);
+        let sum: f64 = SpanKind::OF_STEP.iter().map(|&kind| found.seconds_of(kind)).sum::<f64>() + found.other_seconds();
+        assert!((sum / found.step_seconds - 1.0).abs() < 1e-6, "{model}: {sum} of {}", found.step_seconds);
+        for kind in [SpanKind::Forward, SpanKind::Backward] {
+            for spec in parameter_specs(model) {
+                let layer = spec.name.rsplit_once('.').map_or(spec.name.as_str(), |(layer, _)| layer);
+                let row = found.rows.iter().find(|row| row.kind == kind && row.name == layer);
+                assert!(row.is_some_and(|row| row.seconds > 0.0 && row.bytes > 0), "{model}: {kind} of {layer}");
+            }
+        }
+        let counted: u64 = found.rows.iter().map(|row| row.flops).sum();
+        assert_eq!(counted, 32 * flops(model).training, "{model}");
+        assert!(found.rows.iter().any(|row| row.kind == SpanKind::Loading), "{model}");
+        assert!(found.machine_rate.unwrap() > 1e8);
+    }
+}
+
+#[test]
+fn spans_of_the_training_thread_follow_each_other_within_their_steps() {
+    let found = recorded(&RunConfig { augmentation: Augmentation::Gentle, optimizer: OptimizerKind::Sgd, ..config(ModelKind::Tiny) });
+    let training: Vec<_> = found.spans.iter().filter(|span| span.thread == 0).collect();
+    for pair in training.windows(2) {
+        assert!(pair[0].end() <= pair[1].start, "{pair:?}");
+    }
+    for [start, end] in &found.steps_at {
+        let of_step: Vec<_> = training.iter().filter(|span| (*start..*end).contains(&span.start)).collect();
+        assert_eq!(of_step.first().unwrap().kind, SpanKind::Data);
+        assert_eq!(of_step.last().unwrap().kind, SpanKind::Optimizer);
+        assert_eq!(of_step.iter().filter(|span| span.kind == SpanKind::Loss).count(), 1);
+    }
+    assert!(!profiler::is_recording(), "it is over");
+    let sections = profile_sections(&found);
+    assert_eq!(sections[0].lines.len(), SpanKind::OF_STEP.len() + 1);
+    assert!(found.summary().starts_with("A step of 32 images takes "), "{}", found.summary());
+}
+
+/// Events are complete, have the types that the format asks for, and lie within those that enclose them.
+#[test]
+fn the_trace_is_in_chromes_format() {
+    let found = recorded(&config(ModelKind::LeNet));
+    let trace: serde_json::Value = serde_json::from_str(&chrome_trace(&found)).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let complete: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
+    assert!(events.iter().all(|event| event["ph"] == "X" || (event["ph"] == "M" && event["name"] == "thread_name")));
+    let span = |event: &serde_json::Value| {
+        let start = event["ts"].as_f64().unwrap();
+        [start, start + event["dur"].as_f64().unwrap()]
+    };
+    for event in &complete {
+        assert!(event["name"].is_string() && event["cat"].is_string() && event["pid"].is_u64() && event["tid"].is_u64(), "{event}");
+        assert!(event["dur"].as_f64().unwrap() >= 0.0);
+    }
+    let enclosed = |inner: &str, outer: &str| {
+        for event in complete.iter().filter(|event| event["cat"] == inner) {
+            let [start, end] = span(event);
+            let around = complete.iter().filter(|event| event["cat"] == outer).map(|event| span(event));
+            assert!(around.into_iter().any(|[from, to]| from <= start + 1e-6 && end <= to + 1e-6), "{event} is in no {outer}");
+        }
+    };
+    enclosed("pass", "step");
+    enclosed("forward", "pass");
+    enclosed("backward", "pass");
+    assert_eq!(complete.iter().filter(|event| event["cat"] == "step").count(), found.steps as usize);
+    assert!(complete.iter().any(|event| event["tid"] == 1 && event["cat"] == "loading"));
+}
+
+#[test]
+fn it_can_be_cancelled() {
+    let cancelled = profile(&config(ModelKind::Tiny), &|_| Ok(DeviceContext::CPU), &mut Until::default());
+    assert_eq!(cancelled.err(), Some(BenchError::Cancelled(Cancelled)));
+    assert!(!profiler::is_recording());
+}
