@@ -93,6 +93,9 @@ pub struct Settings {
     /// Worker threads [default: one per core]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub threads: Option<u32>,
+    /// Keep only some activations for the backward pass and compute the others again: less memory, more time
+    #[arg(long)]
+    pub checkpoint_activations: bool,
     /// Memory limit in MB; batches are split into micro-batches to stay below it
     #[arg(long, value_name = "MB")]
     pub memory_limit: Option<u32>,
@@ -142,6 +145,7 @@ impl Settings {
             seed: self.seed.unwrap_or(preset.seed),
             threads: self.threads.or(preset.threads),
             memory_limit: self.memory_limit,
+            activation_checkpointing: self.checkpoint_activations,
             ..preset
         };
         config.preset = config.matching_preset();

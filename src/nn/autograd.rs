@@ -103,6 +103,36 @@ pub(super) fn record(inputs: &[&Tensor], has_parameters: bool, output: Output) -
     tensor
 }
 
+/// What `first` computes from `x`, recorded as one op that keeps only `x` (activation checkpointing, Chen et al. 2016): the backward pass has
+/// `again` compute it once more from `x`, and goes through the ops recorded then. Both compute the same with the same parameters.
+pub(super) fn checkpoint(
+    x: &Tensor,
+    first: impl FnOnce(&Tensor) -> Result<Tensor>,
+    again: impl FnOnce(&Tensor) -> Result<Tensor> + 'static,
+    backend: &'static dyn Backend,
+) -> Result<Tensor> {
+    let recorded = TAPE.with_borrow(|tape| tape.nodes.len());
+    let output = first(x)?;
+    TAPE.with_borrow_mut(|tape| {
+        for node in tape.nodes.drain(recorded..) {
+            tape.outputs.remove(&node.output);
+        }
+    });
+    let input = x.clone();
+    let backward = move |gradient: &Tensor, needed: &[bool]| {
+        // The pass that calls this has taken the tape.
+        if needed.contains(&true) {
+            TAPE.with_borrow_mut(|tape| tape.outputs.insert(input.id()));
+        }
+        let output = again(&input)?;
+        let Tape { nodes, .. } = TAPE.take();
+        let (mut left, parameters) = propagate(nodes, &output, gradient.clone(), backend)?;
+        let inputs = vec![left.remove(&input.id())];
+        if left.is_empty() { Ok(Gradients { inputs, parameters }) } else { candle_core::bail!("{ASTRAY}") }
+    };
+    Ok(record(&[x], true, Output::new(output, GradMode::Enabled, backward)))
+}
+
 /// The values of a parameter as the input of an op, so that `backward` computes its gradient too.
 pub fn variable(parameter: &Parameter) -> Tensor {
     let values = parameter.tensor();
@@ -121,9 +151,37 @@ pub fn clear() {
 /// Adds to `.grad` of every parameter behind `output` the gradient of `sum(output · gradient)`, through the ops recorded on this thread
 /// since the last `clear`, as `torch.Tensor.backward(gradient)`. `backend` is the one that computed them. The tape is empty afterwards.
 pub fn backward(output: &Tensor, gradient: Tensor, backend: &dyn Backend) -> Result<()> {
+    let Tape { nodes, .. } = TAPE.take();
+    let (left, of_parameters) = propagate(nodes, output, gradient, backend)?;
+    if !left.is_empty() {
+        candle_core::bail!("{ASTRAY}");
+    }
+    // All or none: where memory runs out in between, the same micro-batch is computed again.
+    let mut sums: Vec<(Parameter, Tensor)> = Vec::new();
+    for (parameter, gradient) in of_parameters {
+        if let Some((_, sum)) = sums.iter_mut().find(|(known, _)| known.is(&parameter)) {
+            *sum = (&*sum + gradient)?;
+        } else {
+            let sum = parameter.grad().map_or_else(|| Ok(gradient.clone()), |earlier| earlier + &gradient)?;
+            sums.push((parameter, sum));
+        }
+    }
+    for (parameter, sum) in sums {
+        parameter.set_grad(Some(sum));
+    }
+    Ok(())
+}
+
+/// Why a gradient cannot go further.
+const ASTRAY: &str = "a gradient reached a tensor that no recorded op computed";
+
+/// Gradients of tensors that no op computed, and those of parameters.
+type Propagated = (HashMap<TensorId, Tensor>, Vec<(Parameter, Tensor)>);
+
+/// Passes the gradient of `output` back through these ops.
+fn propagate(mut nodes: Vec<Node>, output: &Tensor, gradient: Tensor, backend: &dyn Backend) -> Result<Propagated> {
     let mut gradients = HashMap::from([(output.id(), gradient)]);
     let mut of_parameters: Vec<(Parameter, Tensor)> = Vec::new();
-    let Tape { mut nodes, .. } = TAPE.take();
     // Each node is dropped, with what it saved, as soon as its gradients are computed.
     while let Some(Node { inputs, output, backward, layer }) = nodes.pop() {
         let Some(gradient) = gradients.remove(&output) else { continue };
@@ -142,23 +200,7 @@ pub fn backward(output: &Tensor, gradient: Tensor, backend: &dyn Backend) -> Res
             gradients.insert(input, sum);
         }
     }
-    if !gradients.is_empty() {
-        candle_core::bail!("a gradient reached a tensor that no recorded op computed");
-    }
-    // All or none: where memory runs out in between, the same micro-batch is computed again.
-    let mut sums: Vec<(Parameter, Tensor)> = Vec::new();
-    for (parameter, gradient) in of_parameters {
-        if let Some((_, sum)) = sums.iter_mut().find(|(known, _)| known.is(&parameter)) {
-            *sum = (&*sum + gradient)?;
-        } else {
-            let sum = parameter.grad().map_or_else(|| Ok(gradient.clone()), |earlier| earlier + &gradient)?;
-            sums.push((parameter, sum));
-        }
-    }
-    for (parameter, sum) in sums {
-        parameter.set_grad(Some(sum));
-    }
-    Ok(())
+    Ok((gradients, of_parameters))
 }
 
 /// Records the backward pass of a layer. Waits for the device, so that the time is that of this layer.

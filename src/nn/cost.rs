@@ -31,6 +31,31 @@ pub fn activations(model: ModelKind) -> u64 {
     cost(model).activations as u64
 }
 
+/// How many layers of a model make a segment of activation checkpointing: with as many, the fewest values are held.
+pub fn checkpointed_layers(model: ModelKind) -> usize {
+    let layers = layers(model, Activation::default()).len();
+    (1..=layers).min_by_key(|&size| checkpointed_values(model, size)).unwrap_or(1)
+}
+
+/// Values that are held for one image with activation checkpointing.
+pub fn checkpointed_activations(model: ModelKind) -> u64 {
+    checkpointed_values(model, checkpointed_layers(model))
+}
+
+/// The inputs of all segments of so many layers, and all activations of the largest.
+fn checkpointed_values(model: ModelKind, size: usize) -> u64 {
+    let mut cost = CostModel::new();
+    let mut kept = 0;
+    let mut largest = 0;
+    for segment in layers(model, Activation::default()).chunks(size) {
+        let before = cost.activations;
+        kept += cost.output();
+        cost.add_layers(segment);
+        largest = largest.max(cost.activations - before);
+    }
+    (kept + largest) as u64
+}
+
 /// Peak number of values that an NVIDIA GPU holds per image in training: those held for the backward pass, and the workspace of a layer.
 pub fn gpu_values_in_training(model: ModelKind) -> u64 {
     let CostModel { activations, saved, workspace, .. } = cost(model);
@@ -43,8 +68,7 @@ pub fn gpu_values_in_recognition(model: ModelKind) -> u64 {
 }
 
 fn cost(model: ModelKind) -> CostModel {
-    let mut cost =
-        CostModel { total: Flops::default(), layers: Vec::new(), activations: 0, saved: 0, workspace: 0, side: SIDE, width: 1, tokens: 1 };
+    let mut cost = CostModel::new();
     // All activations cost the same.
     cost.add_layers(&layers(model, Activation::default()));
     cost
@@ -69,11 +93,22 @@ struct CostModel {
 }
 
 impl CostModel {
+    /// Before the first layer, which takes an image.
+    const fn new() -> Self {
+        let total = Flops { forward: 0, training: 0 };
+        Self { total, layers: Vec::new(), activations: 0, saved: 0, workspace: 0, side: SIDE, width: 1, tokens: 1 }
+    }
+
+    /// Values in the newest layer's output.
+    const fn output(&self) -> usize {
+        self.width * if self.tokens > 1 { self.tokens } else { self.side * self.side }
+    }
+
     fn add_layers(&mut self, layers: &[Layer]) {
         for layer in layers {
             let multiplications = self.add_layer(layer);
             self.add_flops(layer.name(), multiplications);
-            self.activations += self.width * if self.tokens > 1 { self.tokens } else { self.side * self.side };
+            self.activations += self.output();
         }
     }
 

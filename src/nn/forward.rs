@@ -5,7 +5,8 @@ use candle_core::{Result, Tensor};
 use super::autograd;
 use super::net::Mode;
 use super::ops::{self, BatchNorm, Context, Window};
-use super::{Backend, GradMode, Layer, Parameter};
+use super::{Backend, GradMode, Layer, Parameter, Role};
+use crate::math::random::Random;
 use crate::profiler;
 use crate::records::SpanKind;
 use crate::run_config::Activation;
@@ -33,6 +34,39 @@ impl<'a> Forward<'a> {
     /// The output of these layers, one after the other.
     pub fn run(&mut self, layers: &[Layer], x: Tensor) -> Result<Tensor> {
         layers.iter().try_fold(x, |x, layer| self.layer(layer, x))
+    }
+
+    /// The same for training, but of every `size` layers only what goes into them is kept for the backward pass, which computes the rest again.
+    pub fn run_checkpointed(&mut self, layers: &[Layer], size: usize, x: Tensor) -> Result<Tensor> {
+        let mut segments = layers.chunks(size.max(1)).peekable();
+        let mut x = x;
+        while let Some(segment) = segments.next() {
+            // The backward pass begins with the last one, so nothing is gained by dropping what it saved.
+            x = if segments.peek().is_some() { self.checkpoint(segment, x)? } else { self.run(segment, x)? };
+        }
+        Ok(x)
+    }
+
+    fn checkpoint(&mut self, layers: &[Layer], x: Tensor) -> Result<Tensor> {
+        let (random, precision) = match &self.mode {
+            Mode::Train { dropout, precision } => (Random::clone(dropout), *precision),
+            Mode::Eval => return self.run(layers, x),
+        };
+        let count = layers.iter().map(|layer| layer.parameters().len()).sum();
+        let parameters: Vec<Parameter> = self.parameters.as_slice().iter().take(count).cloned().collect();
+        let (context, segment) = (self.context, layers.to_vec());
+        let again = move |x: &Tensor| {
+            // A second look at the same batch must not count twice in the running statistics.
+            let buffers = parameters.iter().filter(|parameter| parameter.role() == Role::Buffer);
+            let before = buffers.clone().map(|buffer| buffer.tensor().copy()).collect::<Result<Vec<_>>>()?;
+            let mut dropout = random;
+            let mode = Mode::Train { dropout: &mut dropout, precision };
+            let output = Forward { parameters: parameters.iter(), mode, context }.run(&segment, x.clone())?;
+            buffers.zip(before).try_for_each(|(buffer, before)| buffer.set(&before))?;
+            Ok(output)
+        };
+        let backend = context.backend;
+        autograd::checkpoint(&x, |x| self.run(layers, x.clone()), again, backend)
     }
 
     fn layer(&mut self, layer: &Layer, x: Tensor) -> Result<Tensor> {

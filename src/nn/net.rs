@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::autograd;
 use super::backend::cpu;
+use super::cost::checkpointed_layers;
 use super::forward::Forward;
 use super::layer::Init;
 use super::ops;
@@ -40,6 +41,8 @@ pub struct Net {
     parameters: Vec<Parameter>,
     /// Tells digits from other drawings, once it has been trained for these weights.
     digit_detector: Option<DigitDetector>,
+    /// Whether a training pass keeps only some activations.
+    activation_checkpointing: bool,
     context: DeviceContext,
 }
 
@@ -108,6 +111,7 @@ impl Net {
             normalization,
             parameters,
             digit_detector: None,
+            activation_checkpointing: false,
             context: DeviceContext::CPU,
         }
     }
@@ -139,6 +143,13 @@ impl Net {
         Self { digit_detector, ..self }
     }
 
+    /// The same, whose training passes keep only the inputs of some layers where this is true, and compute the others again in the backward pass:
+    /// less memory, more time, the same gradients (Chen et al. 2016).
+    #[must_use]
+    pub fn with_activation_checkpointing(self, activation_checkpointing: bool) -> Self {
+        Self { activation_checkpointing, ..self }
+    }
+
     /// Its weights, in the order of its layers.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
@@ -164,7 +175,14 @@ impl Net {
 
     /// The logits `[batch, 10]` of images.
     pub fn forward<'a>(&self, images: impl Into<Images<'a>>, mode: Mode<'_>) -> Result<Tensor> {
-        Forward::new(&self.parameters, mode, self.context.backend).run(&self.layers, self.input(images.into())?)
+        let training = matches!(mode, Mode::Train { .. });
+        let mut forward = Forward::new(&self.parameters, mode, self.context.backend);
+        let input = self.input(images.into())?;
+        if training && self.activation_checkpointing {
+            forward.run_checkpointed(&self.layers, checkpointed_layers(self.model), input)
+        } else {
+            forward.run(&self.layers, input)
+        }
     }
 
     /// What the last layer makes logits of, `[batch, features]`, and the logits `[batch, 10]`.

@@ -72,6 +72,9 @@ pub struct RunConfig {
     pub momentum: f64,
     /// Whether SGD's momentum is Nesterov's.
     pub nesterov: bool,
+    /// Whether only some activations are kept for the backward pass, which computes the others again: less memory for more time.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub activation_checkpointing: bool,
     /// How the learning rate moves.
     pub schedule: ScheduleKind,
     /// The probability that the loss spreads evenly over all digits instead of giving it to the label.
@@ -107,6 +110,11 @@ const fn is_one(number: &u32) -> bool {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(setting: &bool) -> bool {
+    !*setting
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_random(initialization: &Initialization) -> bool {
     *initialization == Initialization::Random
 }
@@ -137,6 +145,7 @@ impl RunConfig {
             weight_decay: 0.0,
             momentum: 0.9,
             nesterov: true,
+            activation_checkpointing: false,
             schedule: ScheduleKind::OneCycle,
             label_smoothing: 0.0,
             clip_norm: None,

@@ -5,7 +5,7 @@ use crate::data::augment::AugmentParams;
 use crate::data::validation_size;
 use crate::infer::GPU_BATCH;
 use crate::ink::PIXELS;
-use crate::nn::{BackendKind, activations, gpu_values_in_recognition, gpu_values_in_training, parameter_count};
+use crate::nn::{BackendKind, activations, checkpointed_activations, gpu_values_in_recognition, gpu_values_in_training, parameter_count};
 use crate::optim::OptimizerConfig;
 use crate::records::CLASSES;
 use crate::run_config::{Augmentation, RunConfig};
@@ -64,6 +64,7 @@ fn with_micro_batch(config: &RunConfig, train_images: u64, test_images: u64, mic
     let state = state(config);
     let copies = state + 1 + state + 2 * (state + 1);
     // The output of each layer; gradients are freed as soon as they are passed on.
-    let activations = micro_batch as u64 * activations(config.model);
+    let of_image = if config.activation_checkpointing { checkpointed_activations(config.model) } else { activations(config.model) };
+    let activations = micro_batch as u64 * of_image;
     PROGRAM + images * image + NUMBER * (copies * parameter_count(config.model) + activations)
 }

@@ -126,7 +126,7 @@ fn run<'scope, 'env>(
 ) -> Result<TrainOutcome, TrainError> {
     let ValidationSplit { train: indices, validation } = split;
     let plan = plan(config, indices.len(), validation.len(), test.map_or(0, Split::len), threads(config))?;
-    let net = net.into_device(context)?;
+    let net = net.into_device(context)?.with_activation_checkpointing(config.activation_checkpointing);
     let schedule = schedule.unwrap_or_else(|| Schedule::new(config.schedule, config.learning_rate, plan.total_steps));
     let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
     let mut progress = RunProgress::start(config);

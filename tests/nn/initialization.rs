@@ -4,6 +4,7 @@ use inkling::data::Split;
 use inkling::data::builtin;
 use inkling::ink::PIXELS;
 use inkling::nn::{Mode, Net, initialize};
+use inkling::progress::Unwatched;
 use inkling::records::{InitializationReport, Normalization};
 use inkling::run_config::{Activation, Initialization, ModelKind};
 
@@ -11,7 +12,7 @@ use inkling::run_config::{Activation, Initialization, ModelKind};
 const TOLERANCE: f32 = 0.01;
 
 fn images() -> (Split, Vec<u32>) {
-    let digits = builtin::generate(1, 600, 0, &mut ()).unwrap().train;
+    let digits = builtin::generate(1, 600, 0, &mut Unwatched).unwrap().train;
     let indices = (0..digits.len() as u32).rev().collect();
     (digits, indices)
 }

@@ -3,6 +3,7 @@
 mod activations;
 mod attention;
 mod candle_nn;
+mod checkpointing;
 mod convolution;
 mod convolution2d;
 mod cost;

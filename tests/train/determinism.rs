@@ -49,6 +49,7 @@ fn case(number: u64) -> (RunConfig, DataSet) {
         weight_decay: pick(random, &[0.0, 0.01]),
         seed: random.next_u64() >> 1,
         initialization: pick(random, Initialization::ALL),
+        activation_checkpointing: pick(random, &[false, true]),
         ..config(model)
     };
     (of, square_set(70 + random.below(90), 20))

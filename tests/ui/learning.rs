@@ -208,7 +208,7 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
     engine.finish();
     window.run_steps(4);
     window.get_by_label("Principal components");
-    window.state_mut().apply(Action::Configure(Box::new(RunConfig::default())));
+    window.state_mut().apply(Action::Configure(Box::default()));
     window.state_mut().apply(Action::Start);
     engine.serve();
     window.run_steps(4);

@@ -110,6 +110,10 @@ fn execution(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<A
     let about = "Trains this many runs, each with the next seed, one after another. Models then shows their mean accuracy with its 95 % interval: \
                  how much of a difference is due to chance.";
     fields::number(ui, app, Field::Repeats, "Number of runs", about, actions);
+    fields::check(ui, "Activation checkpointing", &mut config.activation_checkpointing).on_hover_text(
+        "Keeps only some of the layers' outputs for the backward pass, which computes the others again: less memory for the same gradients, \
+         but each step takes longer (Chen et al. 2016).",
+    );
     let about = "Most memory Inkling may use while training, in MB. If a batch needs more, it is split into micro-batches, \
                  which gives the same gradients. Leave empty for no limit.";
     fields::open_number(ui, app, Field::MemoryLimit, "Memory limit (MB)", "none", about, actions);
