@@ -16,6 +16,7 @@ mod device;
 mod ema;
 mod langevin;
 mod lazy_scalar;
+mod lion;
 mod loss_scale;
 mod optimizer;
 mod row;

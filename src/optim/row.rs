@@ -88,4 +88,8 @@ impl Element for Row<'_> {
     fn recip(self) -> Self {
         self.map(Tensor::recip)
     }
+
+    fn sign(self) -> Self {
+        self.map(Tensor::sign)
+    }
 }

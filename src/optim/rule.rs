@@ -5,6 +5,7 @@ use std::ops::{Add, Div, Mul, Sub};
 use super::adam::Adam;
 use super::config::OptimizerConfig;
 use super::langevin::{Psgld, Sgld};
+use super::lion::Lion;
 use super::sgd::Sgd;
 use crate::run_config::OptimizerKind;
 
@@ -23,6 +24,9 @@ pub(super) trait Element:
 
     /// 1/x.
     fn recip(self) -> Self;
+
+    /// 1 above zero, -1 below, 0 elsewhere.
+    fn sign(self) -> Self;
 }
 
 impl Element for f32 {
@@ -34,6 +38,11 @@ impl Element for f32 {
     #[inline(always)]
     fn recip(self) -> Self {
         Self::recip(self)
+    }
+
+    #[inline(always)]
+    fn sign(self) -> Self {
+        f32::from(self > 0.0) - f32::from(self < 0.0)
     }
 }
 
@@ -69,6 +78,7 @@ pub(super) fn dispatch<V: Visitor>(config: &OptimizerConfig, step: Step, visitor
         OptimizerKind::AdamW => visitor.visit(&Adam::new(true, step)),
         OptimizerKind::Sgd => visitor.visit(&Sgd::new(config, step)),
         OptimizerKind::Adam => visitor.visit(&Adam::new(false, step)),
+        OptimizerKind::Lion => visitor.visit(&Lion::new(step)),
         OptimizerKind::Sgld => visitor.visit(&Sgld::new(config, step)),
         OptimizerKind::Psgld => visitor.visit(&Psgld::new(config, step)),
     }

@@ -140,6 +140,8 @@ choices! {
         Sgd = "sgd", "SGD with momentum";
         /// Adam (Kingma & Ba 2015); weight decay is part of the gradient.
         Adam = "adam", "Adam";
+        /// Evolved sign momentum (Chen et al. 2023): half of Adam's state.
+        Lion = "lion", "Lion";
         /// Stochastic gradient Langevin dynamics (Welling & Teh 2011): samples weights instead of settling.
         Sgld = "sgld", "SGLD (Langevin)";
         /// SGLD preconditioned by the gradients' running squares (Li et al. 2016).

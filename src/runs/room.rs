@@ -27,7 +27,7 @@ pub fn check_room(config: &RunConfig, runs: &Path, checkpoints: &Path) -> Result
 /// What a run takes at its end: its model, its last checkpoint, and the one before, which goes only when that is written.
 fn bytes_needed(config: &RunConfig) -> u64 {
     let optimizer = match config.optimizer {
-        OptimizerKind::Sgd => 1,
+        OptimizerKind::Sgd | OptimizerKind::Lion => 1,
         _ => 2,
     };
     // The weights, the optimiser's state, perhaps the average; once as they are, and once as a rollback needs them.

@@ -105,6 +105,20 @@ fn sgd_follows_its_formula_with_either_momentum_and_spares_biases() {
 }
 
 #[test]
+fn lion_follows_its_formula_and_spares_biases() {
+    expect(config(OptimizerKind::Lion), |index, decay| {
+        let (mut w, mut m) = (START[index], 0.0);
+        for step in 0..3 {
+            let g = gradient(step, index);
+            let direction: f64 = 0.9 * m + 0.1 * g;
+            w = w - LR * decay * w - LR * if direction == 0.0 { 0.0 } else { direction.signum() };
+            m = 0.99 * m + 0.01 * g;
+        }
+        w
+    });
+}
+
+#[test]
 fn sgld_without_noise_is_gradient_descent_with_a_prior() {
     expect(config(OptimizerKind::Sgld), |index, decay| (0..3).fold(START[index], |w, step| w - LR * (gradient(step, index) + decay * w)));
 }

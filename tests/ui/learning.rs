@@ -7,7 +7,7 @@ use inkling::app::{Action, Settings};
 use inkling::nn::parameter_count;
 use inkling::protocol::Event;
 use inkling::records::{Components, InitializationReport, LayerVariance, Normalization, WeightImages};
-use inkling::run_config::{Initialization, RunConfig};
+use inkling::run_config::Initialization;
 use inkling::text::format::grouped;
 use inkling::ui::Inkling;
 

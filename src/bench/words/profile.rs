@@ -33,7 +33,7 @@ fn passes(profile: &Profile) -> Section {
         ),
         columns: vec!["Part".to_owned(), "Time".to_owned(), "Share".to_owned()],
         lines: parts.iter().map(line).collect(),
-        bars: "time",
+        bars: "Bars: share of the longest time",
     }
 }
 
@@ -65,7 +65,7 @@ fn layers(profile: &Profile) -> Section {
         about: format!("{rate}; data moved is what inputs, outputs and weights hold at least"),
         columns: vec!["Layer".to_owned(), "Time".to_owned(), "Of the machine's rate".to_owned(), "Data moved".to_owned()],
         lines: rows.iter().map(line).collect(),
-        bars: "time",
+        bars: "Bars: share of the longest time",
     }
 }
 

@@ -72,6 +72,10 @@ pub const fn optimizer(optimizer: OptimizerKind) -> &'static str {
         OptimizerKind::AdamW => "Adam with decoupled weight decay (Loshchilov & Hutter 2019). A good default.",
         OptimizerKind::Sgd => "Stochastic gradient descent with momentum. Needs a well-chosen, larger learning rate, such as 0.05.",
         OptimizerKind::Adam => "Adapts the step size of each weight to its past gradients (Kingma & Ba 2015).",
+        OptimizerKind::Lion => {
+            "Moves every weight by the learning rate, in the direction of the momentum's sign (Chen et al. 2023). Half of Adam's memory; needs \
+             about a fifth of Adam's learning rate."
+        }
         OptimizerKind::Sgld => {
             "Stochastic gradient Langevin dynamics: adds noise to each step, so that the weights sample from the posterior (Welling & Teh 2011)."
         }

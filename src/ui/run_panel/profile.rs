@@ -119,12 +119,12 @@ fn bars(profile: &Profile) -> Option<([f64; 2], Vec<Bar>)> {
     let mut bars = vec![bar(format!("step of {} images", profile.side.batch_size), 0, None, step[0], step[1])];
     let passes = profile.passes().into_iter().filter(|[first, _]| inside(first));
     bars.extend(passes.map(|[first, last]| bar(first.kind.label().to_owned(), 1, Some(first.kind), first.start, last.end())));
-    for span in profile.spans.iter().filter(inside) {
-        match (span.thread, span.name.is_empty()) {
-            (0, false) => bars.push(bar(span.name.clone(), 2, Some(span.kind), span.start, span.end())),
-            (0, true) => {}
-            _ => bars.push(bar(span.kind.label().to_owned(), 3, Some(span.kind), span.start, span.end())),
-        }
+    for span in profile.spans.iter().filter(inside).filter(|span| span.thread == 0 && !span.name.is_empty()) {
+        bars.push(bar(span.name.clone(), 2, Some(span.kind), span.start, span.end()));
+    }
+    // The other thread does not keep step with this one.
+    for span in profile.spans.iter().filter(|span| span.thread != 0 && span.start < step[1] && span.end() > step[0]) {
+        bars.push(bar(span.kind.label().to_owned(), 3, Some(span.kind), span.start, span.end()));
     }
     Some((step, bars))
 }
