@@ -54,7 +54,7 @@ fn every_optimizer_learns() {
         let learning_rate = match optimizer {
             OptimizerKind::AdamW | OptimizerKind::Adam => 2e-3,
             OptimizerKind::Sgd | OptimizerKind::Sgld => 0.02,
-            OptimizerKind::Psgld => 2e-4,
+            OptimizerKind::Lion | OptimizerKind::Psgld => 2e-4,
         };
         let (trained, _) = run(&RunConfig { optimizer, learning_rate, epochs: 4, ..config(ModelKind::Mlp) });
         let accuracy = trained.summary.test.unwrap().accuracy;
