@@ -1,6 +1,6 @@
 //! The held-out images, the first layer, and the panel they are in.
 
-use eframe::egui::{Key, Modifiers};
+use eframe::egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Settings};
@@ -178,11 +178,11 @@ fn before_the_first_run_its_data_network_and_plan_are_shown() {
 #[test]
 fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
     let (mut window, mut engine) = usual();
-    window.get_by_label("More settings").click();
+    window.get_by_label("More settings").click_accesskit();
     window.run_steps(30);
-    window.get_by_label("Initialisation").click();
+    window.get_by_role_and_label(Role::ComboBox, "Initialisation").click_accesskit();
     window.run_steps(3);
-    window.get_by_label("PCA (principal components)").click();
+    window.get_by_label("PCA (principal components)").click_accesskit();
     window.run_steps(3);
     assert_eq!(window.state().app().config.initialization, Initialization::Pca);
     window.get_by_label_contains("Before the first step, statistics of the training images: principal components");
