@@ -103,6 +103,17 @@ fn add_images(add: &impl Fn(&str, &str, &[u8])) {
         image.write_to(&mut jpeg, ImageFormat::Jpeg).expect("a JPEG");
         add("image", &format!("{name}.jpg"), jpeg.get_ref());
     }
+    let formats = [ImageFormat::Bmp, ImageFormat::Gif, ImageFormat::Pnm, ImageFormat::Tiff, ImageFormat::WebP];
+    for (format, (name, image)) in
+        formats.iter().flat_map(|format| [("grey", image.clone()), ("rgb", image.to_rgb8().into())].map(|of| (format, of)))
+    {
+        let mut bytes = Cursor::new(Vec::new());
+        let image: DynamicImage = image;
+        // GIF has no grey.
+        if image.write_to(&mut bytes, *format).is_ok() {
+            add("image", &format!("{name}.{}", format.extensions_str()[0]), bytes.get_ref());
+        }
+    }
 }
 
 fn add_weights(add: &impl Fn(&str, &str, &[u8])) {

@@ -1,4 +1,4 @@
-//! A PNG or JPEG image.
+//! An image in any of the formats that are read; which, its first bytes say.
 #![no_main]
 
 use std::io::Cursor;

@@ -11,14 +11,15 @@ use super::models::ResultsView;
 use super::notice::Severity;
 use super::run::Phase;
 use super::state::App;
+use crate::ink::IMAGE_ENDINGS;
 use crate::problem::Problem;
 use crate::protocol::{Command, Job};
 use crate::records::{EvaluationSpec, ModelInfo, ModelRef, RunSummary};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, EvaluationSplit};
 use crate::runs::Store;
 
-/// How files end that can be opened in Draw.
-const OPENED: [&str; 8] = ["png", "jpg", "jpeg", "json", "jsonl", "ndjson", "gz", "ink"];
+/// How ink files end that can be opened in Draw, besides images.
+const INK_ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "gz", "ink"];
 
 impl App {
     /// Carries an action out.
@@ -153,7 +154,10 @@ impl App {
             Action::RestoreSteps => self.restore_steps(),
             Action::CopyImage => self.copy_image(),
             Action::SaveImage => self.save_image(),
-            Action::OpenInDraw => self.ask_for_file("Open an image or a drawing", "Images and drawings", &OPENED, Purpose::OpenInDraw),
+            Action::OpenInDraw => {
+                let endings = [&IMAGE_ENDINGS[..], &INK_ENDINGS].concat();
+                self.ask_for_file("Open an image or a drawing", "Images and drawings", &endings, Purpose::OpenInDraw);
+            }
             Action::PasteImage { size, pixels } => self.paste_image(size, pixels),
             Action::UseModel(model) => self.use_model(model),
             Action::DrawWith(model) => {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::class_folder_set::as_data_error;
 use super::data_file::{malformed, too_large};
 use super::evaluation_set::Writers;
+use super::labelled_images::as_data_error;
 use super::{DataError, NotDigits, Split};
 use crate::ink::{self, InkEntry, read_ink_file};
 use crate::progress::Progress;

@@ -15,6 +15,7 @@ mod fingerprint;
 mod idx;
 mod idx_set;
 mod ink_set;
+mod labelled_images;
 mod load;
 pub mod my_digits;
 mod rehearsal;

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
-use super::class_folder_set::as_data_error;
 use super::data_file::{malformed, too_large, unreadable};
+use super::labelled_images::as_data_error;
 use super::{DataError, KeepError, Split};
 use crate::ink::{self, Ink, InkFile, read_ink_file};
 use crate::system::WriteError;

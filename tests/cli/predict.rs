@@ -64,6 +64,24 @@ fn several_digits_are_read_as_a_number() {
 }
 
 #[test]
+fn all_formats_of_images_are_read_and_found_in_folders() {
+    let home = tempfile::tempdir().unwrap();
+    let names = ["a.bmp", "b.gif", "c.jpg", "d.pgm", "e.png", "f.tif", "g.TIFF", "h.webp"];
+    let picture = GrayImage::from_fn(60, 80, |x, y| Luma([if (27..33).contains(&x) && (15..65).contains(&y) { 20 } else { 250 }]));
+    fs::create_dir(home.path().join("images")).unwrap();
+    for name in names {
+        let path = home.path().join("images").join(name);
+        let picture = image::DynamicImage::from(picture.clone());
+        // GIF and WebP have no grey of their own.
+        if name.ends_with("gif") || name.ends_with("webp") { picture.to_rgb8().save(path) } else { picture.save(path) }.unwrap();
+    }
+    let output = run(home.path(), &["predict", "--json", "images"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(objects(&output).len(), names.len());
+    assert!(objects(&output).iter().all(|object| object["digit"] == 1), "{}", stdout(&output));
+}
+
+#[test]
 fn people_get_a_line_an_input() {
     let home = tempfile::tempdir().unwrap();
     write_one(&home.path().join("one.png"));

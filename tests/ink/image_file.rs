@@ -1,11 +1,14 @@
 //! Pictures from files: whatever the polarity, size, light and transparency, what ink would give.
 
 use std::io::Cursor;
+use std::path::Path;
 
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgba, RgbaImage};
 use inkling::data::builtin;
-use inkling::ink::{Image, Ink, InkError, PIXELS, SIDE, rasterize, read_image_file};
+use inkling::ink::{Image, Ink, InkError, PIXELS, SIDE, rasterize, read_image, read_image_file};
 use inkling::math::random::Random;
+
+use crate::meter::peak_of;
 
 fn read(name: &str, bytes: &[u8]) -> Result<Image, InkError> {
     let folder = tempfile::tempdir().unwrap();
@@ -221,6 +224,53 @@ fn odd_shapes_and_textures_are_blank_or_centred() {
     }
 }
 
+const OTHER_FORMATS: [ImageFormat; 5] = [ImageFormat::Bmp, ImageFormat::Gif, ImageFormat::Pnm, ImageFormat::Tiff, ImageFormat::WebP];
+
+#[test]
+fn every_format_gives_what_png_gives() {
+    let picture = DynamicImage::from(sheet(&five(), 200, 160, 0.7, [0.5, 0.5], dark_on_light));
+    let expected = read_png(picture.clone());
+    for format in OTHER_FORMATS {
+        // GIF and WebP have no grey of their own.
+        let read = read("a.png", &encoded(picture.to_rgb8(), format)).unwrap();
+        assert_alike_images(&expected, &read);
+    }
+    for format in [ImageFormat::Bmp, ImageFormat::Pnm, ImageFormat::Tiff] {
+        assert_eq!(read("a", &encoded(picture.to_luma8(), format)), Ok(expected.clone()), "{format:?}");
+    }
+    // As text, and black and white: dark is 1.
+    let text = "P1\n# by hand\n28 28\n".to_owned() + &(0..28).map(|_| "0".repeat(13) + "11" + &"0".repeat(13) + "\n").collect::<String>();
+    assert!(!read("a.pbm", text.as_bytes()).unwrap().is_blank());
+}
+
+/// A GIF's 256 colours, and rounding, may change a pixel a little.
+#[track_caller]
+fn assert_alike_images(one: &Image, other: &Image) {
+    let difference = one.pixels().iter().zip(other.pixels()).map(|(a, b)| a.abs_diff(*b)).max();
+    assert!(difference < Some(24), "{difference:?}\n{}\n{}", drawn(one), drawn(other));
+}
+
+#[test]
+fn damaged_images_are_refused_or_read_whatever_is_wrong_with_them() {
+    let picture = sheet(&five(), 40, 40, 0.7, [0.5, 0.5], dark_on_light);
+    let mut random = Random::stream(1, "damage", 0);
+    for format in OTHER_FORMATS.into_iter().chain([ImageFormat::Png, ImageFormat::Jpeg]) {
+        let valid = encoded(DynamicImage::from(picture.clone()).to_rgb8(), format);
+        for _ in 0..200 {
+            let mut bytes = valid.clone();
+            for _ in 0..=random.below(3) {
+                // Headers are where most can go wrong.
+                let among = if random.below(2) == 0 { bytes.len().min(64) } else { bytes.len() };
+                bytes[random.below(among)] = random.below(256) as u8;
+            }
+            bytes.truncate(bytes.len() - random.below(bytes.len().min(8)));
+            let (result, peak) = peak_of(|| read_image(Cursor::new(&bytes[..]), bytes.len() as u64, Path::new("a")));
+            let _ = result;
+            assert!(peak < 200 << 20, "{format:?} took {peak}");
+        }
+    }
+}
+
 #[test]
 fn files_that_are_no_pictures_are_told() {
     let png = encoded(sheet(&five(), 60, 60, 0.7, [0.5, 0.5], dark_on_light), ImageFormat::Png);
@@ -233,6 +283,8 @@ fn files_that_are_no_pictures_are_told() {
         (&png[..png.len() / 2], "cut short"),
         (&giant, "giant"),
         (b"GIF89a\x01\x00\x01\x00", "GIF"),
+        (b"P5 0 0 255 ", "no pixels"),
+        (b"GIF89a\0\0\0\0\0\0\0,\0\0\0\0\0\0\0\0\0\x08\x01\0\0;", "no pixels"),
     ] {
         let error = read("a.png", bytes).unwrap_err();
         assert!(

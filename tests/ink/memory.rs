@@ -53,6 +53,98 @@ fn an_image_of_few_bytes_that_claims_millions_of_pixels_is_refused_before_it_is_
     assert!(peak < MB, "{peak}");
 }
 
+/// A chunk of a WebP file.
+fn riff(kind: [u8; 4], content: &[u8]) -> Vec<u8> {
+    [&kind[..], &(content.len() as u32).to_le_bytes(), content, &vec![0; content.len() % 2]].concat()
+}
+
+fn webp(chunks: &[Vec<u8>]) -> Vec<u8> {
+    riff(*b"RIFF", &[b"WEBP", &chunks.concat()[..]].concat())
+}
+
+/// A TIFF of one strip with these tags, each with a number.
+fn tiff(tags: &[(u16, u32)]) -> Vec<u8> {
+    let entry =
+        |(tag, value): &(u16, u32)| [&tag.to_le_bytes()[..], &4_u16.to_le_bytes(), &1_u32.to_le_bytes(), &value.to_le_bytes()].concat();
+    let entries: Vec<u8> = tags.iter().flat_map(entry).collect();
+    [b"II*\0\x08\0\0\0", &(tags.len() as u16).to_le_bytes()[..], &entries, &[0; 4]].concat()
+}
+
+#[test]
+fn other_formats_that_claim_millions_of_pixels_are_refused_before_they_are_decoded() {
+    let side = 20_000_u32;
+    let bmp = [
+        &b"BM"[..],
+        &[0; 8],
+        &54_u32.to_le_bytes(),
+        &40_u32.to_le_bytes(),
+        &side.to_le_bytes(),
+        &side.to_le_bytes(),
+        &[1, 0, 24, 0],
+        &[0; 24],
+    ];
+    let small = (side as u16).to_le_bytes();
+    let gif = [&b"GIF89a"[..], &small, &small, &[0; 3], b",\0\0\0\0", &small, &small, &[0, 8, 1, 0, 0]];
+    let lossy = [&[0x10, 0, 0, 0x9D, 0x01, 0x2A][..], &16_000_u16.to_le_bytes(), &16_000_u16.to_le_bytes(), &[0; 20]].concat();
+    let lossless = [&[0x2F][..], &(0x3E7F_u32 | 0x3E7F << 14).to_le_bytes(), &[0; 20]].concat();
+    let photometric = tiff(&[(256, side), (257, side), (258, 8), (259, 1), (262, 1), (273, 8), (277, 1), (278, side), (279, side * side)]);
+    let files = [
+        bmp.concat(),
+        gif.concat(),
+        webp(&[riff(*b"VP8 ", &lossy)]),
+        webp(&[riff(*b"VP8L", &lossless)]),
+        photometric,
+        b"P5 20000 20000 255 ".to_vec(),
+    ];
+    for (index, file) in files.iter().enumerate() {
+        let (image, peak) = read(file);
+        assert!(matches!(&image, Err(InkError::TooLarge { .. })), "{index}: {image:?}");
+        assert!(peak < MB, "{index}: {peak}");
+    }
+}
+
+#[test]
+fn parts_of_a_file_that_are_larger_than_the_whole_are_refused() {
+    let about = |flags: u8| riff(*b"VP8X", &[flags, 0, 0, 0, 3, 0, 0, 3, 0, 0]);
+    let lossy = riff(*b"VP8 ", &[&[0x10, 0, 0, 0x9D, 0x01, 0x2A, 0xFF, 0x3F, 0xFF, 0x3F][..], &[0; 20]].concat());
+    let frame = riff(*b"ANMF", &[&[0; 6][..], &[3, 0, 0, 3, 0, 0], &[0; 4], &lossy].concat());
+    let mut exif = webp(&[about(8), lossy.clone(), riff(*b"EXIF", b"")]);
+    let end = exif.len();
+    exif[end - 4..].copy_from_slice(&0xF000_0000_u32.to_le_bytes());
+    let jpeg = tiff(&[(256, 4), (257, 4), (258, 8), (259, 7), (262, 1), (273, 8), (277, 1), (278, 4), (279, 16)]);
+    let files = [webp(&[about(0), lossy]), webp(&[about(2), riff(*b"ANIM", &[0; 6]), frame]), exif, jpeg];
+    for (index, file) in files.iter().enumerate() {
+        let (image, peak) = read(file);
+        assert!(matches!(&image, Err(InkError::Malformed { .. })), "{index}: {image:?}");
+        assert!(peak < MB, "{index}: {peak}");
+    }
+}
+
+#[test]
+fn the_codes_of_lossless_images_count_as_memory() {
+    let header = (3_u32 | 3 << 14).to_le_bytes();
+    // What is left of a chunk behind it hides nothing.
+    for behind in [&b""[..], b"EXIF"] {
+        let lossless = riff(*b"VP8L", &[&[0x2F][..], &header, &vec![0; 2 * MB]].concat());
+        let (image, peak) = read(&webp(&[lossless, behind.to_vec()]));
+        assert!(matches!(&image, Err(InkError::TooLarge { .. })), "{image:?}");
+        assert!(peak < MB, "{peak}");
+    }
+}
+
+#[test]
+fn other_formats_take_no_more_than_they_are_allowed() {
+    let picture = image::DynamicImage::new_rgba8(2000, 2000);
+    for format in [image::ImageFormat::Bmp, image::ImageFormat::Gif, image::ImageFormat::Tiff, image::ImageFormat::WebP] {
+        let mut bytes = Cursor::new(Vec::new());
+        picture.write_to(&mut bytes, format).unwrap();
+        let (image, peak) = read(bytes.get_ref());
+        assert_eq!(image, Ok(Image::BLANK), "{format:?}");
+        // The pixels, what is beside them while they are decoded, and what they are reduced to.
+        assert!(peak < 80 * MB, "{format:?}: {peak}");
+    }
+}
+
 #[test]
 fn an_image_takes_no_more_than_its_file_can_hold() {
     // 64 MB are decoded, and 16 MB are a copy with two bytes a pixel.

@@ -9,7 +9,7 @@ use crate::data::{DataError, DataPart};
 use crate::export::ExportError;
 use crate::import::{ImportError, Mismatch, Trials};
 use crate::infer::ComparisonError;
-use crate::ink::InkError;
+use crate::ink::{IMAGE_FORMATS, InkError};
 use crate::nn::ComputeError;
 use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
@@ -274,7 +274,7 @@ fn of_ink(error: &InkError) -> Message {
         ),
         InkError::Malformed { path, reason } => Message::new(
             format!("{} is not an image or an ink file that Inkling can read: {}", path.display(), sentence(reason)),
-            "Use a PNG or JPEG image, or ink as JSON: {\"strokes\": [[[x, y], …], …]}.",
+            format!("Use an image ({IMAGE_FORMATS}), or ink as JSON: {{\"strokes\": [[[x, y], …], …]}}."),
         ),
         InkError::TooLarge { path, reason } => Message::new(
             format!("{} is too large: {}", path.display(), sentence(reason)),

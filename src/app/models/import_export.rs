@@ -8,6 +8,7 @@ use crate::app::desktop::Purpose;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::import::{ImportError, Trials};
+use crate::ink::is_named_like_an_image;
 use crate::problem::Problem;
 use crate::protocol::{ExportReport, Job};
 use crate::records::{ExportSpec, ImportSpec, MeasuredReading, ModelRef, Replace};
@@ -218,7 +219,7 @@ impl Dropped {
             Self::Data
         } else if is(&[".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz", ".ink"]) {
             Self::Ink
-        } else if is(&[".png", ".jpg", ".jpeg"]) {
+        } else if is_named_like_an_image(path) {
             Self::Image
         } else {
             Self::Weights

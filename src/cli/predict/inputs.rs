@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::ink::InkError;
+use crate::ink::{IMAGE_FORMATS, InkError, is_named_like_an_image};
 use crate::system::files::open_regular;
 
-const IMAGES: [&str; 3] = [".png", ".jpg", ".jpeg"];
 const INK: [&str; 7] = [".ink", ".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"];
 
 /// The file itself, or the images and ink files in a folder and the folders in it, sorted by path. Hidden files and folders are skipped.
@@ -30,7 +29,7 @@ pub fn files_of(input: &Path, unreadable: &mut impl FnMut(InkError)) -> Result<V
                 for path in paths {
                     if path.is_dir() {
                         folders.push(path);
-                    } else if path.is_file() && (is_named(&path, &IMAGES) || is_named(&path, &INK)) {
+                    } else if path.is_file() && (is_named_like_an_image(&path) || is_named(&path, &INK)) {
                         files.push(path);
                     }
                 }
@@ -38,7 +37,8 @@ pub fn files_of(input: &Path, unreadable: &mut impl FnMut(InkError)) -> Result<V
         }
     }
     if files.is_empty() {
-        let reason = "neither the folder nor any folder in it contains images (PNG, JPEG) or ink files (JSON, JSON Lines)".to_owned();
+        let reason =
+            format!("neither the folder nor any folder in it contains images ({IMAGE_FORMATS}) or ink files (JSON, JSON Lines)");
         return Err(InkError::Malformed { path: input.to_owned(), reason });
     }
     files.sort();
@@ -61,7 +61,7 @@ fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 
 /// Whether a file is an ink file, by its name or its first bytes; anything else is taken for an image.
 pub fn is_ink(file: &Path) -> bool {
-    is_named(file, &INK) || (!is_named(file, &IMAGES) && starts_like_ink(file))
+    is_named(file, &INK) || (!is_named_like_an_image(file) && starts_like_ink(file))
 }
 
 fn is_named(path: &Path, endings: &[&str]) -> bool {

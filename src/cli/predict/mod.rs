@@ -25,7 +25,8 @@ pub struct Arguments {
     /// Model file [default: the built-in starter model]
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// PNG or JPEG images, ink files (JSON or JSON Lines, optionally gzipped) of one or several digits, or folders of these
+    /// Images (PNG, JPEG, BMP, GIF, WebP, TIFF, PBM, PGM, PPM) and ink files (JSON or JSON Lines, optionally gzipped) of one or several
+    /// digits, or folders of these
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// Print one JSON object per line to standard output

@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use image::ColorType;
+use image::{ColorType, ImageFormat};
 
 /// The most memory that all images take together while they are decoded, in bytes: a JPEG of 70 million pixels.
 pub const TOTAL: u64 = 768 << 20;
@@ -16,12 +16,24 @@ static FREE: Mutex<u64> = Mutex::new(TOTAL);
 static RETURNED: Condvar = Condvar::new();
 
 /// The most memory that decoding takes, in bytes: the image itself and, when it is in memory, a copy of it that is turned or converted.
-pub fn needed(width: u32, height: u32, color: ColorType, is_jpeg: bool) -> u64 {
+pub fn needed(width: u32, height: u32, color: ColorType, format: ImageFormat) -> u64 {
     let pixels = u64::from(width) * u64::from(height);
     let pixel = u64::from(color.bytes_per_pixel());
-    // A progressive JPEG is kept as 16-bit coefficients, of four components at most, until it is complete.
-    let beside = if is_jpeg { 8 } else { pixel.max(2) };
+    let beside = match format {
+        // If progressive, it is kept as 16-bit coefficients, of four components at most, until it is complete.
+        ImageFormat::Jpeg => 8,
+        // Planes of brightness, colour and alpha, a frame of them, and the canvas that the frame is put on.
+        ImageFormat::WebP => 11,
+        // All of it, with four inks where there will be three colours, and a piece of it as large again.
+        ImageFormat::Tiff => tiff_buffer(pixel) * 2,
+        _ => pixel.max(2),
+    };
     pixels.saturating_mul(pixel + beside)
+}
+
+/// Bytes for each pixel of a TIFF file, which has `pixel` bytes once it is decoded, while it is.
+pub const fn tiff_buffer(pixel: u64) -> u64 {
+    pixel + pixel / 3
 }
 
 /// The most memory that a file of this size may take, in bytes.

@@ -1,11 +1,14 @@
 //! Decodes image files within limits of size and memory.
 
 use std::io::{BufRead, Seek};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
-use super::budget::{Share, allowed, needed};
+use super::budget::{Share, allowed, needed, tiff_buffer};
+use super::format::{IMAGE_FORMATS, is_read};
+use super::precheck::precheck;
 use crate::ink::InkError;
 use crate::ink::gray_image::GrayImage;
 
@@ -26,26 +29,41 @@ pub(super) fn read<T>(file: impl BufRead + Seek, size: u64, path: &Path, reduced
     if size > MAX_FILE_BYTES {
         return Err(too_large(format!("it has {size} bytes, but the limit for an image is {MAX_FILE_BYTES}")));
     }
-    let mut reader = ImageReader::new(file).with_guessed_format().map_err(unreadable)?;
-    let format = reader.format().ok_or_else(|| malformed("it is neither PNG nor JPEG".to_owned()))?;
+    let reader = ImageReader::new(file).with_guessed_format().map_err(unreadable)?;
+    let format = reader.format().filter(|format| is_read(*format)).ok_or_else(|| malformed(format!("it is not {IMAGE_FORMATS}")))?;
+    let mut file = reader.into_inner();
+    let besides = precheck(&mut file, format, size, MAX_METADATA_BYTES).map_err(unreadable)?.map_err(malformed)?;
+    let mut reader = ImageReader::with_format(file, format);
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_SIDE);
     limits.max_image_height = Some(MAX_SIDE);
     limits.max_alloc = Some(MAX_METADATA_BYTES);
-    reader.limits(limits);
+    reader.limits(limits.clone());
     let refused = |error: image::ImageError| malformed(error.to_string());
     let mut decoder = reader.into_decoder().map_err(refused)?;
     // The decoder's own limits leave out the image itself.
     let (width, height) = decoder.dimensions();
-    let bytes = needed(width, height, decoder.color_type(), format == ImageFormat::Jpeg);
+    if width == 0 || height == 0 {
+        return Err(malformed("it has no pixels".to_owned()));
+    }
+    let color = decoder.color_type();
+    let bytes = needed(width, height, color, format).saturating_add(besides);
     if bytes > allowed(size) {
         return Err(too_large(format!("{size} bytes hold {width}x{height} pixels, which take {bytes} bytes of memory to decode")));
+    }
+    if format == ImageFormat::Tiff {
+        // All but this decoder's.
+        let image = u64::from(width) * u64::from(height) * tiff_buffer(u64::from(color.bytes_per_pixel()));
+        limits.max_alloc = Some(image.saturating_add(MAX_METADATA_BYTES));
+        decoder.set_limits(limits).map_err(refused)?;
     }
     // Held until the image is reduced.
     let _share = Share::take(bytes);
     // Cameras store the orientation they were held in.
     let orientation = decoder.orientation().map_err(refused)?;
-    let mut image = DynamicImage::from_decoder(decoder).map_err(refused)?;
+    // Damaged files have made decoders panic.
+    let decoded = catch_unwind(AssertUnwindSafe(|| DynamicImage::from_decoder(decoder)));
+    let mut image = decoded.map_err(|_| malformed("it is damaged".to_owned()))?.map_err(refused)?;
     image.apply_orientation(orientation);
     Ok(reduced(&image))
 }

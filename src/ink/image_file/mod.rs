@@ -1,9 +1,11 @@
 //! Reads image files: a photograph, scan or screenshot of one digit becomes the same 28x28 image as ink would.
-//! [`decode`] reads the file within the memory that [`budget`] allows, [`foreground`] separates ink from paper, [`reframe`] brings the ink into MNIST's frame.
+//! [`decode`] reads the file, in one of the formats of [`format`], within the memory that [`budget`] allows, [`foreground`] separates ink from paper, [`reframe`] brings the ink into MNIST's frame.
 
 mod budget;
 mod decode;
 mod foreground;
+mod format;
+mod precheck;
 pub(super) mod reframe;
 mod source;
 
@@ -18,9 +20,10 @@ use super::segment::Writing;
 use super::steps::{Observer, STAGE_SIDE, StageImage, StageKind, Steps};
 use crate::system::files::open_regular;
 
+pub use format::{IMAGE_ENDINGS, IMAGE_FORMATS, is_named_like_an_image};
 pub use source::{PreparedImage, SourceImage};
 
-/// The image in a PNG or JPEG file, brought into MNIST's frame as ink is: dark on light or light on dark, with or
+/// The image in a file, brought into MNIST's frame as ink is: dark on light or light on dark, with or
 /// without transparency, of any size, unevenly lit. A file that follows MNIST's conventions already is taken as it is. A
 /// file without anything on it gives [`Image::BLANK`].
 pub fn read_image_file(path: &Path) -> Result<Image, InkError> {
@@ -36,9 +39,14 @@ pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<I
     }))
 }
 
-/// What is written in a PNG or JPEG file, divided into pieces each of which belongs to one digit; read as [`read_image_file`] does it.
+/// What is written in an image file, divided into pieces each of which belongs to one digit; read as [`read_image_file`] does it.
 pub fn read_writing_file(path: &Path) -> Result<Writing, InkError> {
     let (file, size) = open(path)?;
+    read_writing(file, size, path)
+}
+
+/// The same for a file of `size` bytes that is open already; errors name `path`.
+pub fn read_writing(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Writing, InkError> {
     Ok(writing_of(&decode::read(file, size, path, decode::reduce)?, &Steps::ALL, &mut ()))
 }
 

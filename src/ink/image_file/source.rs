@@ -30,7 +30,7 @@ pub struct PreparedImage {
 }
 
 impl SourceImage {
-    /// Reads a PNG or JPEG file, within the same limits as [`super::read_image_file`].
+    /// Reads an image file, within the same limits as [`super::read_image_file`].
     pub fn open(path: &Path) -> Result<Self, InkError> {
         let (file, size) = open(path)?;
         decode::read(file, size, path, Self::of)
@@ -41,7 +41,7 @@ impl SourceImage {
     pub fn from_premultiplied([width, height]: [usize; 2], mut pixels: Vec<u8>, name: &Path) -> Result<Self, InkError> {
         let path = || name.to_owned();
         let side = |side: usize| u32::try_from(side).ok().filter(|side| (1..=decode::MAX_SIDE).contains(side));
-        let bytes = |width, height| needed(width, height, image::ColorType::Rgba8, false);
+        let bytes = |width, height| needed(width, height, image::ColorType::Rgba8, image::ImageFormat::Png);
         let (Some(width), Some(height)) = (side(width), side(height)) else {
             return Err(InkError::TooLarge { path: path(), reason: format!("it has {width}x{height} pixels") });
         };

@@ -91,7 +91,7 @@ impl Writing {
     }
 
     /// An image that is in MNIST's frame already.
-    pub(super) fn framed(image: Image) -> Self {
+    pub fn framed(image: Image) -> Self {
         let bounds = Bounds { low: [0.0; 2], high: [super::SIDE as f32; 2] };
         Self::new(vec![Piece { bounds, ..Piece::default() }], Content::Framed(Box::new(image)), Steps::ALL)
     }
