@@ -42,14 +42,14 @@ pub fn checkpointed_activations(model: ModelKind) -> u64 {
     checkpointed_values(model, checkpointed_layers(model))
 }
 
-/// The inputs of all segments of so many layers, and all activations of the largest.
+/// The inputs of all segments of so many layers but the first, which is the image, and all activations of the largest.
 fn checkpointed_values(model: ModelKind, size: usize) -> u64 {
     let mut cost = CostModel::new();
     let mut kept = 0;
     let mut largest = 0;
     for segment in layers(model, Activation::default()).chunks(size) {
         let before = cost.activations;
-        kept += cost.output();
+        kept += if before == 0 { 0 } else { cost.output() };
         cost.add_layers(segment);
         largest = largest.max(cost.activations - before);
     }

@@ -37,8 +37,7 @@ pub fn files_of(input: &Path, unreadable: &mut impl FnMut(InkError)) -> Result<V
         }
     }
     if files.is_empty() {
-        let reason =
-            format!("neither the folder nor any folder in it contains images ({IMAGE_FORMATS}) or ink files (JSON, JSON Lines)");
+        let reason = format!("neither the folder nor any folder in it contains images ({IMAGE_FORMATS}) or ink files (JSON, JSON Lines)");
         return Err(InkError::Malformed { path: input.to_owned(), reason });
     }
     files.sort();

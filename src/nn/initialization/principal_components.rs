@@ -14,19 +14,20 @@ const IMAGES: usize = 2048;
 /// Patches of each image.
 const PATCHES: usize = 8;
 /// Components that explain less than this share of what the first one does are noise, or pixels that never change.
-const LEAST: f32 = 1e-3;
+const LEAST: f64 = 1e-3;
 /// Components that are reported as images.
 const SHOWN: usize = 32;
 
-/// The eigenvectors of the covariance of normalised pixels.
+/// The eigenvectors of the covariance of normalised pixels, in f64: the variance of a pixel that never changes is a rounding error whose square would
+/// be too small for f32.
 pub struct PrincipalComponents {
     samples: usize,
     side: usize,
-    mean: DVector<f32>,
+    mean: DVector<f64>,
     /// Variances, from the greatest on.
-    eigenvalues: Vec<f32>,
+    eigenvalues: Vec<f64>,
     /// As columns, in the order of their variances.
-    eigenvectors: DMatrix<f32>,
+    eigenvectors: DMatrix<f64>,
 }
 
 impl PrincipalComponents {
@@ -47,17 +48,17 @@ impl PrincipalComponents {
             for _ in 0..patches {
                 let [row, column] = [random.below(SIDE - side + 1), random.below(SIDE - side + 1)];
                 let pixels = (row..row + side).flat_map(|row| &image[row * SIDE + column..row * SIDE + column + side]);
-                values.extend(pixels.map(|&pixel| (f32::from(pixel) / 255.0 - normalization.mean) / normalization.std));
+                values.extend(pixels.map(|&pixel| f64::from((f32::from(pixel) / 255.0 - normalization.mean) / normalization.std)));
             }
         }
         Some(Self::of(DMatrix::from_vec(side * side, samples, values), side))
     }
 
     /// Of samples, each of them a column.
-    fn of(mut samples: DMatrix<f32>, side: usize) -> Self {
+    fn of(mut samples: DMatrix<f64>, side: usize) -> Self {
         let mean = samples.column_mean();
         samples.column_iter_mut().for_each(|mut sample| sample -= &mean);
-        let covariance = &samples * samples.transpose() / samples.ncols().max(2).saturating_sub(1) as f32;
+        let covariance = &samples * samples.transpose() / samples.ncols().max(2).saturating_sub(1) as f64;
         let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new(covariance);
         let mut order: Vec<usize> = (0..eigenvalues.len()).collect();
         order.sort_by(|&a, &b| eigenvalues[b].total_cmp(&eigenvalues[a]));
@@ -78,15 +79,17 @@ impl PrincipalComponents {
         let filters = self.filters();
         let size = self.side * self.side;
         weight.update_values(|values| {
-            values.chunks_exact_mut(size).zip(&filters).for_each(|(values, filter)| values.copy_from_slice(filter.as_slice()));
+            for (values, filter) in values.chunks_exact_mut(size).zip(&filters) {
+                values.iter_mut().zip(filter).for_each(|(value, weight)| *value = *weight as f32);
+            }
         })?;
         let Some(bias) = bias else { return Ok(()) };
         bias.update_values(|values| {
-            values.iter_mut().zip(&filters).for_each(|(value, filter)| *value = -filter.dot(&self.mean));
+            values.iter_mut().zip(&filters).for_each(|(value, filter)| *value = -filter.dot(&self.mean) as f32);
         })
     }
 
-    fn filters(&self) -> Vec<DVector<f32>> {
+    fn filters(&self) -> Vec<DVector<f64>> {
         let greatest = self.eigenvalues.first().copied().unwrap_or_default();
         let components = self.eigenvectors.column_iter().zip(&self.eigenvalues);
         let matter = components.take_while(|(_, eigenvalue)| **eigenvalue > greatest * LEAST);
@@ -95,16 +98,14 @@ impl PrincipalComponents {
 
     /// What people are shown of them.
     pub fn report(&self) -> Components {
-        let total = self.eigenvalues.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+        let total = self.eigenvalues.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let shown = self.eigenvectors.columns(0, self.eigenvalues.len().min(SHOWN));
+        let weights: Vec<f32> = shown.iter().map(|weight| *weight as f32).collect();
         Components {
             samples: self.samples as u32,
             side: self.side as u32,
-            explained: self.eigenvalues.iter().map(|eigenvalue| eigenvalue / total).collect(),
-            images: WeightImages::of(
-                self.side,
-                self.side,
-                self.eigenvectors.columns(0, self.eigenvalues.len().min(SHOWN)).clone_owned().as_slice(),
-            ),
+            explained: self.eigenvalues.iter().map(|eigenvalue| (eigenvalue / total) as f32).collect(),
+            images: WeightImages::of(self.side, self.side, &weights),
         }
     }
 }
