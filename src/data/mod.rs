@@ -23,6 +23,7 @@ mod named_image_set;
 mod npy;
 mod npz_set;
 mod path_table;
+mod pixel_rows;
 mod rehearsal;
 mod samples;
 mod set_export;
@@ -41,10 +42,12 @@ pub use ink_set::read_not_digits;
 pub use load::{check, check_digits, find, load};
 pub use my_digits::MyDigits;
 pub use npz_set::NpzSet;
+pub use pixel_rows::PixelRows;
 pub use rehearsal::Rehearsal;
 pub use samples::samples;
 pub use set_export::{export_drawings, export_set};
 pub use small::small_training_set;
+pub use tables::is_named_like_a_table;
 pub use validation::{ValidationSplit, validation_size};
 
 /// A named data set that was found.
