@@ -53,8 +53,9 @@ impl PathTable {
         let missing: Vec<&str> = files.iter().map(|(file, _)| &**file).filter(|file| !folder.join(file).exists()).collect();
         if !missing.is_empty() {
             let named = missing.iter().take(NAMED).map(|file| format!("\"{file}\"")).collect::<Vec<_>>().join(", ");
+            let are = if missing.len() == 1 { "is" } else { "are" };
             let more = if missing.len() > NAMED { format!(" and {} more", missing.len() - NAMED) } else { String::new() };
-            return Err(malformed(path, format!("{} of its {} images are missing: {named}{more}", missing.len(), files.len())));
+            return Err(malformed(path, format!("{} of its {} images {are} missing: {named}{more}", missing.len(), files.len())));
         }
         labelled_images::read(files.len(), |index| (folder.join(&*files[index].0), files[index].1), progress)
     }
