@@ -88,6 +88,20 @@ fn add_data(add: &impl Fn(&str, &str, &[u8]), data: &DataSet) {
     let ink = "{\"strokes\": [[[12.5, 30.0], [14.0, 42.5]], [[10, 36], [20, 36]]], \"pen\": 2.0, \"label\": \"4\"}\n\n{\"label\": 3, \"strokes\": []}\n";
     add("ink", "two", ink.as_bytes());
     add("ink", "two.gz", &gzipped(ink.as_bytes()));
+    let npy = |shape: &str, numbers: &[u8]| {
+        let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({shape}), }}\n");
+        [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), numbers].concat()
+    };
+    for (name, method) in [("stored", zip::CompressionMethod::Stored), ("deflated", zip::CompressionMethod::Deflated)] {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for (file, array) in
+            [("x_train.npy", npy("2, 28, 28", &data.train.images[..2 * PIXELS])), ("y_train.npy", npy("2,", &data.train.labels[..2]))]
+        {
+            zip.start_file(file, SimpleFileOptions::default().compression_method(method)).expect("a file in an archive in memory");
+            zip.write_all(&array).expect("a file in an archive in memory");
+        }
+        add("npz", name, zip.finish().expect("an archive in memory").get_ref());
+    }
 }
 
 fn add_images(add: &impl Fn(&str, &str, &[u8])) {

@@ -67,7 +67,7 @@ enum Command {
     Eval(eval::Arguments),
     /// Compare models on the same test images: settings, accuracies and whether one is better
     Compare(compare::Arguments),
-    /// Recognise digits in images and ink files
+    /// Recognise digits in images, ink files and tables
     Predict(predict::Arguments),
     /// Export a model as weights, ONNX, source code, a report, or all of these
     Export(export::Arguments),

@@ -27,7 +27,7 @@ pub fn read(path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError
 pub fn read_table(file: InputFile, path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
     // The size of a compressed file's content is not known; as most pixels are 0, it is about ten times the file's.
     let size = file.size().saturating_mul(if file.is_gzipped() { 10 } else { 1 });
-    let mut reader = reader(file);
+    let mut reader = reader(file, b',');
     let mut split = Split::default();
     let mut record = ByteRecord::new();
     loop {
@@ -58,12 +58,13 @@ pub fn read_table(file: InputFile, path: &Path, progress: &mut dyn Progress) -> 
 /// True for pixels without labels, as in the test file of Kaggle's competition.
 pub fn is_unlabelled(path: &Path) -> Result<bool, DataError> {
     let mut record = ByteRecord::new();
-    reader(open(path)?).read_byte_record(&mut record).map_err(|error| wrong_csv(path, error))?;
+    reader(open(path)?, b',').read_byte_record(&mut record).map_err(|error| wrong_csv(path, error))?;
     Ok(record.len() == PIXELS)
 }
 
-fn reader(file: InputFile) -> csv::Reader<RowLimit> {
-    ReaderBuilder::new().has_headers(false).flexible(true).from_reader(RowLimit { inner: file, since_newline: 0 })
+/// The rows of a table, none of which is too long.
+pub fn reader(file: InputFile, delimiter: u8) -> csv::Reader<RowLimit> {
+    ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(RowLimit { inner: file, since_newline: 0 })
 }
 
 /// Some programs write a UTF-8 byte order mark before the first word.
@@ -77,21 +78,29 @@ fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> R
     if record.len() != PIXELS + 1 {
         return Err(malformed(path, format!("line {line} has {} values; a label and {PIXELS} pixels make {}", record.len(), PIXELS + 1)));
     }
-    let number = |index: usize| -> Option<u8> { std::str::from_utf8(record.get(index)?).ok()?.trim().parse().ok() };
-    let Some(label @ 0..=9) = number(0) else {
+    let Some(label @ 0..=9) = number(record, 0) else {
         let found = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
         return Err(malformed(path, format!("line {line}: \"{found}\" is not a digit")));
     };
     split.labels.push(label);
-    for index in 1..=PIXELS {
-        let pixel =
-            number(index).ok_or_else(|| malformed(path, format!("line {line}: pixel {} is not a number from 0 to 255", index - 1)))?;
-        split.images.push(pixel);
+    for pixel in pixels_of(path, line, record, 1) {
+        split.images.push(pixel?);
     }
     Ok(())
 }
 
-fn wrong_csv(path: &Path, error: csv::Error) -> DataError {
+/// The pixels of a row, from the column `first` on.
+pub fn pixels_of(path: &Path, line: u64, record: &ByteRecord, first: usize) -> impl Iterator<Item = Result<u8, DataError>> {
+    let wrong = move |pixel: usize| malformed(path, format!("line {line}: pixel {pixel} is not a number from 0 to 255"));
+    (0..PIXELS).map(move |pixel| number(record, first + pixel).ok_or_else(|| wrong(pixel)))
+}
+
+fn number(record: &ByteRecord, index: usize) -> Option<u8> {
+    std::str::from_utf8(record.get(index)?).ok()?.trim().parse().ok()
+}
+
+/// A table that could not be read.
+pub fn wrong_csv(path: &Path, error: csv::Error) -> DataError {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => unreadable(path, &error),
         other => malformed(path, format!("{other:?}")),
@@ -99,7 +108,7 @@ fn wrong_csv(path: &Path, error: csv::Error) -> DataError {
 }
 
 /// Fails when a row is too long, so that a file without line breaks cannot fill the memory.
-struct RowLimit {
+pub struct RowLimit {
     inner: InputFile,
     since_newline: usize,
 }

@@ -1,19 +1,23 @@
-//! Which IDX files make a set: their names, the folders they are searched for in, and that images and labels belong together.
+//! Which IDX files make a set: their names, and the folders they are searched for in.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::data_file::{malformed, open, unreadable};
+use super::data_file::{open, unreadable};
 use super::idx::{self, Kind};
-use super::{DataError, DataSet, Split};
-use crate::ink::{PIXELS, SIDE};
+use super::idx_pair::Pair;
+use super::{DataError, DataSet};
 use crate::progress::Progress;
 use crate::run_config::NamedSet;
+use crate::system::files::folder_of;
 
 /// EMNIST's prefix to MNIST's file names.
 const EMNIST: &str = "emnist-digits-";
+
+/// What the names of files for test have in them.
+const TEST: [&str; 3] = ["test", "t10k", "valid"];
 
 /// A set's files in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,13 +28,6 @@ pub struct IdxSet {
     test: Option<Pair>,
     /// True when rows and columns are exchanged, as EMNIST publishes its images (Cohen et al. 2017).
     transposed: bool,
-}
-
-/// The two files of a split.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Pair {
-    images: PathBuf,
-    labels: PathBuf,
 }
 
 impl IdxSet {
@@ -48,6 +45,51 @@ impl IdxSet {
             }
         }
         Ok(None)
+    }
+
+    /// A file of images, with the labels beside it; `None` where its name or content is something else.
+    pub fn of_images(images: &Path) -> Result<Option<Self>, DataError> {
+        let set = |train: Pair| Self { folder: folder_of(images).to_owned(), transposed: is_emnists(&train), train, test: None };
+        Ok(Pair::of_images(images)?.map(set))
+    }
+
+    /// The set in a folder whose files have names of their own: one pair, or one for training and one for test, which their names say; `None` where there
+    /// is no pair.
+    pub fn of_any_names(folder: &Path) -> Result<Option<Self>, DataError> {
+        let mut pairs = Vec::new();
+        for entry in folder.read_dir().map_err(|error| unreadable(folder, &error))? {
+            let path = entry.map_err(|error| unreadable(folder, &error))?.path();
+            let is_hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
+            if !is_hidden && path.is_file() {
+                pairs.extend(Pair::of_images(&path)?);
+            }
+        }
+        pairs.sort_by(|a, b| a.images.cmp(&b.images));
+        let is_named = |pair: &Pair, words: &[&str]| {
+            let name = pair.images.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            words.iter().any(|word| name.contains(word))
+        };
+        let (train, test) = match pairs.as_slice() {
+            [] => return Ok(None),
+            [only] => (only, None),
+            [a, b] if is_named(a, &TEST) != is_named(b, &TEST) => {
+                if is_named(a, &TEST) {
+                    (b, Some(a))
+                } else {
+                    (a, Some(b))
+                }
+            }
+            [first, ..] => {
+                let reason = format!(
+                    "it has {} pairs of IDX files, and their names do not say which is for training and which for test; choose one of the files of images, such as {}",
+                    pairs.len(),
+                    first.images.file_name().unwrap_or_default().display()
+                );
+                return Err(DataError::NoData { path: folder.to_owned(), reason });
+            }
+        };
+        let transposed = is_emnists(train);
+        Ok(Some(Self { folder: folder.to_owned(), train: train.clone(), test: test.cloned(), transposed }))
     }
 
     /// The set of this name in one of the data folders, the first that has it.
@@ -91,48 +133,9 @@ impl IdxSet {
     }
 }
 
-impl Pair {
-    /// `NAME-images` and `NAME-labels`.
-    fn find(folder: &Path, name: &str) -> Result<Option<Self>, DataError> {
-        let missing = |what: &str| Err(DataError::Missing { path: folder.join(format!("{name}-{what}-ubyte")) });
-        match (find_file(folder, name, "images", 3), find_file(folder, name, "labels", 1)) {
-            (Some(images), Some(labels)) => Ok(Some(Self { images, labels })),
-            (Some(_), None) => missing("labels-idx1"),
-            (None, Some(_)) => missing("images-idx3"),
-            (None, None) => Ok(None),
-        }
-    }
-
-    fn read(&self, transposed: bool, progress: &mut dyn Progress) -> Result<Split, DataError> {
-        let labels = idx::read(&self.labels, Kind::Labels, &mut |_: f32| progress.report(0.0))?;
-        // Whether the large file belongs to the small one is checked before it is read.
-        let count = idx::count(&self.images, Kind::Images)?;
-        if count != labels.len() as u64 {
-            let reason = format!("it holds {count} images, but {} holds {} labels", self.labels.display(), labels.len());
-            return Err(malformed(&self.images, reason));
-        }
-        let mut images = idx::read(&self.images, Kind::Images, progress)?;
-        if transposed {
-            images.chunks_exact_mut(PIXELS).for_each(transpose);
-        }
-        Ok(Split { images, labels })
-    }
-}
-
-fn transpose(image: &mut [u8]) {
-    for row in 0..SIDE {
-        for column in row + 1..SIDE {
-            image.swap(row * SIDE + column, column * SIDE + row);
-        }
-    }
-}
-
-fn find_file(folder: &Path, which: &str, what: &str, dimensions: u8) -> Option<PathBuf> {
-    // Both spellings are in use, and some tools decompress files without renaming them.
-    ["-", "."]
-        .into_iter()
-        .flat_map(|dot| ["", ".gz"].map(|end| folder.join(format!("{which}-{what}{dot}idx{dimensions}-ubyte{end}"))))
-        .find(|path| path.is_file())
+/// EMNIST publishes all its sets that way, whatever they are called.
+fn is_emnists(pair: &Pair) -> bool {
+    pair.images.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().starts_with("emnist"))
 }
 
 /// Where a set may be in a data folder: under its name, where torchvision puts it, or in the folder itself. The sets' files

@@ -1,12 +1,16 @@
 //! From the name of a data set to its images: where to look, which format it is in, and what a mix consists of.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::data_file::{open, unreadable};
 use super::evaluation_set::Writers;
 use super::idx_set::IdxSet;
-use super::{DataError, DataSet, Found, MyDigits, Split, builtin, class_folder_set, csv_table, gather_batch, ink_set};
+use super::named_image_set::NamedImages;
+use super::npz_set::NpzSet;
+use super::tables::{self, Tables, is_named_like_a_table};
+use super::{DataError, DataSet, Found, MyDigits, Split, builtin, class_folder_set, gather_batch, ink_set};
 use crate::math::random::Random;
 use crate::progress::Progress;
 use crate::run_config::{DataSource, DataSpec, NamedSet};
@@ -110,11 +114,10 @@ pub fn check(path: &Path) -> Result<(), DataError> {
 enum Layout {
     Idx(IdxSet),
     ClassFolders,
-    Tables {
-        train: PathBuf,
-        test: Option<PathBuf>,
-    },
-    /// One file with images and labels.
+    NamedImages(NamedImages),
+    Npz(Box<NpzSet<BufReader<File>>>),
+    Tables(Tables),
+    /// One file with images and labels, or with the names of image files and labels.
     Table,
     Ink,
 }
@@ -132,13 +135,17 @@ impl Layout {
         if class_folder_set::is_one(path) {
             return Ok(Self::ClassFolders);
         }
-        let table_file = |name: &str| {
-            [format!("{name}.csv"), format!("{name}.csv.gz")].map(|name| path.join(name)).into_iter().find(|path| path.is_file())
-        };
-        if let Some(train) = table_file("train").or_else(|| table_file("mnist_train")) {
-            return Ok(Self::Tables { train, test: table_file("test").or_else(|| table_file("mnist_test")) });
+        if let Some(tables) = Tables::open(path) {
+            return Ok(Self::Tables(tables));
         }
-        let reason = "it has neither the four IDX files (train-images-idx3-ubyte …) nor folders 0 to 9 with images nor train.csv";
+        if let Some(files) = IdxSet::of_any_names(path)? {
+            return Ok(Self::Idx(files));
+        }
+        if let Some(images) = NamedImages::open(path)? {
+            return Ok(Self::NamedImages(images));
+        }
+        let reason =
+            "it has neither the four IDX files (train-images-idx3-ubyte …) nor folders 0 to 9 with images nor train.csv nor images";
         Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() })
     }
 
@@ -147,9 +154,19 @@ impl Layout {
         open(path)?.take(4).read_to_end(&mut start).map_err(|error| unreadable(path, &error))?;
         let no_data = |reason: &str| Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() });
         match start.as_slice() {
-            [0, 0, 8, 1 | 3] => no_data("it is one of the four IDX files of a data set; choose the folder they are in"),
-            [b'P', b'K', 3, 4] => no_data("it is a zip archive; unpack it and choose the folder"),
-            _ if named_like_a_table(path) => Ok(Self::Table),
+            [0, 0, 8, 3] => match IdxSet::of_images(path)? {
+                Some(files) => Ok(Self::Idx(files)),
+                None => no_data("it is a file of images whose name does not tell that of its labels; choose the folder they are in"),
+            },
+            [0, 0, 8, 1] => no_data("it holds labels; choose the file of images that they belong to, or the folder of both"),
+            [b'P', b'K', 3, 4] => match NpzSet::open(path) {
+                Ok(Some(arrays)) => Ok(Self::Npz(Box::new(arrays))),
+                Err(error) if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) => Err(error),
+                Ok(None) | Err(_) => {
+                    no_data("it is a zip archive without the arrays x_train and y_train of NumPy; unpack it and choose the folder")
+                }
+            },
+            _ if is_named_like_a_table(path) => Ok(Self::Table),
             _ => Ok(Self::Ink),
         }
     }
@@ -160,26 +177,15 @@ fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<Loaded, DataErr
     match Layout::of(path)? {
         Layout::Idx(files) => files.read(progress).map(Loaded::from),
         Layout::ClassFolders => class_folder_set::read(path, progress).map(Loaded::from),
-        Layout::Table => csv_table::read(path, progress).map(alone),
+        Layout::Npz(mut arrays) => arrays.read(progress).map(Loaded::from),
+        Layout::NamedImages(images) => images.read(progress).map(Loaded::from),
+        Layout::Tables(tables) => tables.read(progress).map(Loaded::from),
+        Layout::Table => tables::read(path, progress).map(alone),
         Layout::Ink => {
             let (train, writers) = ink_set::read(path, progress)?;
             Ok(Loaded { writers, ..alone(train) })
         }
-        Layout::Tables { train, test } => {
-            let test = match test {
-                // Kaggle's own test.csv has no labels: then part of the training images is the test split.
-                Some(test) if !csv_table::is_unlabelled(&test)? => test,
-                _ => return csv_table::read(&train, progress).map(alone),
-            };
-            let train = csv_table::read(&train, &mut |done: f32| progress.report(done * 6.0 / 7.0))?;
-            Ok(Loaded::from(DataSet { train, test: csv_table::read(&test, &mut |done: f32| progress.report((6.0 + done) / 7.0))? }))
-        }
     }
-}
-
-fn named_like_a_table(path: &Path) -> bool {
-    let name = path.to_string_lossy().to_lowercase();
-    [".csv", ".csv.gz", ".tsv"].iter().any(|end| name.ends_with(end))
 }
 
 /// Moves one training image in seven to the test split where there is none; always the same ones.

@@ -13,15 +13,22 @@ mod error;
 mod evaluation_set;
 mod fingerprint;
 mod idx;
+mod idx_pair;
 mod idx_set;
 mod ink_set;
 mod labelled_images;
 mod load;
 pub mod my_digits;
+mod named_image_set;
+mod npy;
+mod npz_set;
+mod path_table;
+mod pixel_rows;
 mod rehearsal;
 mod samples;
 mod set_export;
 mod small;
+mod tables;
 mod validation;
 
 pub use contact_sheet::contact_sheet;
@@ -34,10 +41,13 @@ pub use idx::{Kind as IdxKind, read_idx};
 pub use ink_set::read_not_digits;
 pub use load::{check, check_digits, find, load};
 pub use my_digits::MyDigits;
+pub use npz_set::NpzSet;
+pub use pixel_rows::PixelRows;
 pub use rehearsal::Rehearsal;
 pub use samples::samples;
 pub use set_export::{export_drawings, export_set};
 pub use small::small_training_set;
+pub use tables::is_named_like_a_table;
 pub use validation::{ValidationSplit, validation_size};
 
 /// A named data set that was found.

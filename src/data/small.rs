@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::idx_set::IdxSet;
+use super::path_table::PathTable;
+use super::tables::is_named_like_a_table;
 use super::{load, validation_size};
 use crate::progress::Unwatched;
 use crate::run_config::{DataSource, DataSpec};
@@ -29,9 +31,15 @@ fn may_be_small(source: &DataSource, folders: &[PathBuf]) -> bool {
         DataSource::Named(set) => counts(IdxSet::find(*set, folders).ok().flatten()).is_some_and(|images| images <= FEW_IMAGES),
         DataSource::Path(path) => match counts(IdxSet::open(path).ok().flatten()) {
             Some(images) => images <= FEW_IMAGES,
-            None => has_few_bytes(path),
+            None => has_few_bytes(path) && names_few_images(path),
         },
     }
+}
+
+/// False for a table of many images, which may be larger than it is.
+fn names_few_images(path: &Path) -> bool {
+    let table = if is_named_like_a_table(path) { PathTable::open(path).ok().flatten() } else { None };
+    table.is_none_or(|table| table.count(path).is_ok_and(|images| images as u64 <= FEW_IMAGES))
 }
 
 /// True if everything in there, on a few levels, is at most [`FEW_BYTES`] in at most twice [`FEW_IMAGES`] files.

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::InferError;
-use super::measure::{Measurement, measure};
+use super::measure::{Measurement, digits, measure};
 use super::outputs::Outputs;
 use super::scores::Scores;
 use crate::data::Split;
@@ -97,6 +97,11 @@ impl Classifier {
         let measured = measure(&self.net, self.calibration.temperature, split, progress)?;
         measured.check_finite()?;
         Ok(measured)
+    }
+
+    /// The digit that each of these images is taken for, 784 bytes each. `progress` gets the share done after each batch; an error from it cancels.
+    pub fn digits(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<u8>, InferError> {
+        digits(&self.net, images, progress)
     }
 
     /// Measures the model on a split. `progress` gets the share done after each batch; an error from it cancels.

@@ -70,6 +70,16 @@ pub fn measure(net: &Net, temperature: f32, split: &Split, progress: &mut dyn Pr
     Ok(accumulator.finish(split, outputs))
 }
 
+/// The digit that each of these images, 784 bytes each, is taken for. `progress` as in [`measure`].
+pub fn digits(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<u8>, InferError> {
+    let outputs = outputs(net, images, progress)?;
+    if !outputs.are_finite() {
+        return Err(ComputeError::NotFinite.into());
+    }
+    // Which is most probable does not depend on the temperature.
+    Ok(Scores::of_rows(&outputs.logits, 1.0).map(|scores| scores.digit as u8).collect())
+}
+
 /// The digit score of each of these images, 784 bytes each. `progress` as in [`measure`].
 pub fn digit_scores(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32>, InferError> {
     Ok(outputs(net, images, progress)?.digit_scores)

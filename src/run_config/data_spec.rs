@@ -59,7 +59,7 @@ pub enum DataSource {
     Named(NamedSet),
     /// The drawings that the person keeps.
     Mine,
-    /// A folder of IDX files, a folder of class folders, a CSV file or an ink file.
+    /// A folder of IDX files, of class folders or of images, a CSV file or an ink file.
     Path(PathBuf),
     /// What an imported model was trained on, where nobody said. It cannot be read.
     Unknown,

@@ -54,8 +54,8 @@ impl InputFile {
     }
 }
 
-/// 64 MB, and a hundred bytes for each byte on disk.
-const fn budget(size: u64) -> u64 {
+/// The most that a file of this size may unpack to, in bytes: 64 MB, and a hundred for each of its own.
+pub const fn budget(size: u64) -> u64 {
     size.saturating_mul(RATIO).saturating_add(FLOOR)
 }
 

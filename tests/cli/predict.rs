@@ -197,3 +197,97 @@ fn a_full_disk_under_standard_output_is_said() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("standard output"), "{}", stderr(&output));
 }
+
+/// A table of so many rows, each with the plain stroke of a one, and what stands before the pixels.
+fn table(header: &str, before: &str, rows: usize) -> String {
+    let pixels: Vec<&str> =
+        (0..28 * 28).map(|at| if (13..15).contains(&(at % 28)) && (4..24).contains(&(at / 28)) { "255" } else { "0" }).collect();
+    header.to_owned() + &format!("{before}{}\n", pixels.join(",")).repeat(rows)
+}
+
+fn header(first: &str) -> String {
+    first.to_owned() + &(0..28 * 28).map(|pixel| format!("pixel{pixel}")).collect::<Vec<_>>().join(",") + "\n"
+}
+
+#[test]
+fn rows_of_a_table_are_recognised_with_and_without_labels() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("test.csv"), table(&header(""), "", 2)).unwrap();
+    fs::write(home.path().join("train.csv"), table(&header("label,"), "7,", 1)).unwrap();
+    fs::write(home.path().join("bare"), table("", "", 1)).unwrap();
+    let output = run(home.path(), &["predict", "--json", "test.csv", "train.csv", "bare"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(paths(&output), ["test.csv:2", "test.csv:3", "train.csv:2", "bare:1"]);
+    assert!(objects(&output).iter().all(|object| object["digit"] == 1), "{}", stdout(&output));
+
+    fs::write(home.path().join("odd.csv"), "1,2,3\n").unwrap();
+    let output = run(home.path(), &["predict", "--json", "odd.csv"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("line 1 has 3 values"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_digits_of_a_table_are_written_as_kaggle_takes_them() {
+    let home = tempfile::tempdir().unwrap();
+    let at = |name: &str| home.path().join(name);
+    fs::write(at("test.csv"), table(&header(""), "", 3)).unwrap();
+    let output = run(home.path(), &["predict", "test.csv", "--out", "submission.csv"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(at("submission.csv")).unwrap(), "ImageId,Label\n1,1\n2,1\n3,1\n");
+    assert!(stdout(&output).contains("3 images in test.csv"), "{}", stdout(&output));
+
+    // What is there stays, unless --force is given, and so does the table itself.
+    let again = run(home.path(), &["predict", "test.csv", "--out", "submission.csv"]);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(stderr(&again).contains("submission.csv"), "{}", stderr(&again));
+    let output = run(home.path(), &["predict", "test.csv", "--out", "submission.csv", "--force", "--json"]);
+    assert_eq!(keys(&stdout(&output)), ["path", "images"]);
+    assert_eq!(run(home.path(), &["predict", "test.csv", "--out", "test.csv", "--force"]).status.code(), Some(1));
+
+    // Nothing is written for a table that is damaged, for what is no table, and for several inputs.
+    fs::write(at("cut.csv"), table(&header(""), "", 2) + "0,0\n").unwrap();
+    fs::write(at("empty.csv"), header("")).unwrap();
+    fs::write(at("ink.json"), ONE).unwrap();
+    for (inputs, status) in [(&["cut.csv"][..], 1), (&["empty.csv"], 1), (&["ink.json"], 1), (&["test.csv", "test.csv"], 2)] {
+        let output = run(home.path(), &[&["predict", "--out", "new.csv"], inputs].concat());
+        assert_eq!(output.status.code(), Some(status), "{inputs:?}: {}", stderr(&output));
+        assert!(!at("new.csv").exists(), "{inputs:?}");
+    }
+}
+
+/// Recognises what comes in on standard input.
+fn run_with_input(home: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = inkling(home).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn standard_input_is_an_image_ink_or_a_table_by_its_content() {
+    let home = tempfile::tempdir().unwrap();
+    write_one(&home.path().join("one.png"));
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(format!("{ONE}\n{ONE}\n").as_bytes()).unwrap();
+    let mut packed_table = GzEncoder::new(Vec::new(), Compression::fast());
+    packed_table.write_all(table(&header(""), "", 1).as_bytes()).unwrap();
+    for (input, expected) in [
+        (fs::read(home.path().join("one.png")).unwrap(), &["-"][..]),
+        (ONE.as_bytes().to_vec(), &["-"]),
+        (packed.finish().unwrap(), &["-:1", "-:2"]),
+        (packed_table.finish().unwrap(), &["-:2"]),
+        (table("", "1,", 2).into_bytes(), &["-:1", "-:2"]),
+    ] {
+        let output = run_with_input(home.path(), &["predict", "--json", "-"], &input);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(paths(&output), expected);
+        assert!(objects(&output).iter().all(|object| object["digit"] == 1), "{}", stdout(&output));
+    }
+    let output = run_with_input(home.path(), &["predict", "-", "--out", "digits.csv"], table("", "", 1).as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(home.path().join("digits.csv")).unwrap(), "ImageId,Label\n1,1\n");
+    for (input, words) in [(&b""[..], "it is empty"), (b"hello", "standard input")] {
+        let output = run_with_input(home.path(), &["predict", "-"], input);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}

@@ -142,9 +142,10 @@ fn hidden_files_beside_images_are_no_images() {
 fn files_that_hold_no_labelled_images_say_what_to_name_instead() {
     let root = TempDir::new().unwrap();
     write_idx_set(root.path(), 20, 10);
-    let archive = root.path().join("digits.zip");
+    let (archive, alone) = (root.path().join("digits.zip"), root.path().join("alone"));
     fs::write(&archive, b"PK\x03\x04 and so on").unwrap();
-    for (path, word) in [(root.path().join(FILES[0]), "choose the folder"), (archive, "unpack it")] {
+    fs::copy(root.path().join(FILES[0]), &alone).unwrap();
+    for (path, word) in [(root.path().join(FILES[1]), "choose the file of images"), (archive, "unpack it"), (alone, "choose the folder")] {
         let DataError::NoData { path: named, reason } = read_path(&path).unwrap_err() else { panic!() };
         assert_eq!(named, path);
         assert!(reason.contains(word), "{reason}");

@@ -1,11 +1,14 @@
 //! The data room.
 
+mod arrays;
 mod augment;
 mod builtin;
 mod files;
 mod fingerprint;
 mod folders;
 mod hostile;
+mod labels;
 mod memory;
 mod my_digits;
+mod pairs;
 mod validation;

@@ -215,7 +215,7 @@ impl Dropped {
     pub fn of(path: &Path) -> Self {
         let name = path.to_string_lossy().to_ascii_lowercase();
         let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-        if path.is_dir() || is(&[".csv", ".csv.gz", ".tsv"]) {
+        if path.is_dir() || is(&[".csv", ".csv.gz", ".tsv", ".npz", "-ubyte", "-ubyte.gz"]) {
             Self::Data
         } else if is(&[".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz", ".ink"]) {
             Self::Ink

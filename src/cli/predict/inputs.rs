@@ -1,11 +1,9 @@
-//! The inputs of `inkling predict`: which files of a folder count, and which of them are ink files.
+//! The inputs of `inkling predict`: which files of a folder count.
 
 use std::collections::BTreeSet;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::ink::{IMAGE_FORMATS, InkError, is_named_like_an_image};
-use crate::system::files::open_regular;
 
 const INK: [&str; 7] = [".ink", ".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"];
 
@@ -29,7 +27,7 @@ pub fn files_of(input: &Path, unreadable: &mut impl FnMut(InkError)) -> Result<V
                 for path in paths {
                     if path.is_dir() {
                         folders.push(path);
-                    } else if path.is_file() && (is_named_like_an_image(&path) || is_named(&path, &INK)) {
+                    } else if path.is_file() && (is_named_like_an_image(&path) || is_named_like_ink(&path)) {
                         files.push(path);
                     }
                 }
@@ -58,19 +56,8 @@ fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Whether a file is an ink file, by its name or its first bytes; anything else is taken for an image.
-pub fn is_ink(file: &Path) -> bool {
-    is_named(file, &INK) || (!is_named_like_an_image(file) && starts_like_ink(file))
-}
-
-fn is_named(path: &Path, endings: &[&str]) -> bool {
+/// Whether a file is an ink file, by its name.
+pub fn is_named_like_ink(path: &Path) -> bool {
     let name = path.to_string_lossy().to_ascii_lowercase();
-    endings.iter().any(|ending| name.ends_with(ending))
-}
-
-/// Whether a file starts like JSON or gzip, as no image does. A file that cannot be opened is reported later, when it is read.
-fn starts_like_ink(file: &Path) -> bool {
-    let mut start = Vec::new();
-    let _ = open_regular(file).and_then(|opened| opened.take(64).read_to_end(&mut start));
-    start.starts_with(&[0x1F, 0x8B]) || start.trim_ascii_start().starts_with(b"{")
+    INK.iter().any(|ending| name.ends_with(ending))
 }

@@ -1,18 +1,21 @@
-//! `inkling predict`: recognises the digits in images and ink files, and reads numbers of several.
+//! `inkling predict`: recognises the digits in images, ink files and tables of pixels, and reads numbers of several.
 
 mod inputs;
 mod reading;
+mod source;
+mod submission;
 
 use std::path::{Path, PathBuf};
 
-use self::inputs::{files_of, is_ink};
+use self::inputs::files_of;
 use self::reading::{JsonLine, Reading};
+use self::source::{Content, STANDARD_INPUT, Source};
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
 use crate::app::messages::Message;
 use crate::infer::Classifier;
-use crate::ink::{Writing, read_ink_file, read_writing_file};
+use crate::ink::{InkError, Writing};
 use crate::problem::Problem;
 use crate::text::visible;
 
@@ -26,9 +29,15 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
     /// Images (PNG, JPEG, BMP, GIF, WebP, TIFF, PBM, PGM, PPM) and ink files (JSON or JSON Lines, optionally gzipped) of one or several
-    /// digits, or folders of these
+    /// digits, folders of these, tables (CSV, optionally gzipped) with 784 pixels a row, or - for standard input
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
+    /// Write the digits of a table of pixels to this file, as ImageId,Label for Kaggle's Digit Recognizer
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace FILE if it exists
+    #[arg(long, requires = "out")]
+    force: bool,
     /// Print one JSON object per line to standard output
     #[arg(long)]
     json: bool,
@@ -37,6 +46,12 @@ pub struct Arguments {
 /// Classifies every input; reports those that cannot be read and continues with the rest.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let classifier = arguments.model.as_deref().map_or_else(Classifier::starter, Classifier::open)?;
+    if let Some(out) = &arguments.out {
+        let [input] = arguments.inputs.as_slice() else {
+            return Err(Failure::Usage("--out takes the digits of a single table. Name one input.".to_owned()));
+        };
+        return submission::write(&classifier, source_of(input)?, out, arguments.force, arguments.json);
+    }
     let mut output = Output::new(arguments.json);
     let progress = Progress::new();
     let mut failed = false;
@@ -45,54 +60,72 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         progress.note(&Message::from(problem).to_string());
     };
     for input in &arguments.inputs {
-        let files = match files_of(input, &mut |error| report(&error.into())) {
-            Ok(files) => files,
+        let sources = if is_standard_input(input) {
+            source_of(input).map(|source| vec![source])
+        } else {
+            files_of(input, &mut |error| report(&error.into())).map(|files| files.into_iter().map(Source::File).collect())
+        };
+        let sources: Vec<Source> = match sources {
+            Ok(sources) => sources,
             Err(error) => {
                 report(&error.into());
                 continue;
             }
         };
-        for (index, file) in files.iter().enumerate() {
+        let count = sources.len();
+        for (index, source) in sources.into_iter().enumerate() {
             if output.closed() {
                 break;
             }
             // A folder of few files is done before a bar could be read.
-            if files.len() > FEW_FILES {
-                progress.show(index as f32 / files.len() as f32, &format!("file {} of {}", index + 1, files.len()));
+            if count > FEW_FILES {
+                progress.show(index as f32 / count as f32, &format!("file {} of {count}", index + 1));
             }
-            classify_file(&classifier, file, &mut |path, digits| progress.suspend(|| print(path, digits, &mut output)), &mut report)?;
+            classify_source(&classifier, source, &mut |path, digits| progress.suspend(|| print(path, digits, &mut output)), &mut report)?;
         }
     }
     drop(progress);
     if failed { Err(Failure::Reported) } else { Ok(()) }
 }
 
-/// Classifies the writing in one file and prints it, unless nobody wants to see more.
-fn classify_file(
+fn is_standard_input(input: &Path) -> bool {
+    input.as_os_str() == STANDARD_INPUT
+}
+
+fn source_of(input: &Path) -> Result<Source, InkError> {
+    if is_standard_input(input) { Source::standard() } else { Ok(Source::File(input.to_owned())) }
+}
+
+/// Pieces of writing, each with its line where it has one.
+type Pieces = Box<dyn Iterator<Item = Result<(Option<u64>, Writing), Problem>>>;
+
+/// Classifies the writing in one source and prints it, unless nobody wants to see more.
+fn classify_source(
     classifier: &Classifier,
-    file: &Path,
+    source: Source,
     print: &mut impl FnMut(&str, &Reading) -> Result<bool, Failure>,
     report: &mut impl FnMut(&Problem),
 ) -> Result<(), Failure> {
-    let name = file.display().to_string();
-    if !is_ink(file) {
-        match read_writing_file(file).map_err(Problem::from).and_then(|writing| Reading::of(classifier, &writing)) {
-            Ok(reading) => drop(print(&name, &reading)?),
-            Err(problem) => report(&problem),
-        }
-        return Ok(());
-    }
-    let entries = match read_ink_file(file) {
-        Ok(entries) => entries,
-        Err(error) => {
-            report(&error.into());
+    let name = source.name();
+    let content = match source.open() {
+        Ok(content) => content,
+        Err(problem) => {
+            report(&problem);
             return Ok(());
         }
     };
-    for entry in entries {
-        let line = entry.as_ref().ok().and_then(|entry| entry.line);
-        match entry.map_err(Problem::from).and_then(|entry| Reading::of(classifier, &Writing::of_ink(&entry.ink))) {
-            Ok(reading) => {
+    let pieces: Pieces = match content {
+        Content::Image(writing) => Box::new(std::iter::once(Ok((None, *writing)))),
+        Content::Ink(entries) => {
+            Box::new(entries.map(|entry| entry.map(|entry| (entry.line, Writing::of_ink(&entry.ink))).map_err(Problem::from)))
+        }
+        Content::Table(rows) => {
+            Box::new(rows.map(|row| row.map(|(line, image)| (Some(line), Writing::framed(image))).map_err(Problem::from)))
+        }
+    };
+    for piece in pieces {
+        match piece.and_then(|(line, writing)| Ok((line, Reading::of(classifier, &writing)?))) {
+            Ok((line, reading)) => {
                 if !print(&line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")), &reading)? {
                     break;
                 }

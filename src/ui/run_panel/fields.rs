@@ -264,7 +264,7 @@ fn data_entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.separator();
     if ui
         .button("Choose a folder…")
-        .on_hover_text("Four IDX files, image folders with one subfolder per digit, a CSV file or ink files")
+        .on_hover_text("Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files or ink files")
         .clicked()
     {
         actions.push(Action::ChooseDataFolder);

@@ -1,0 +1,147 @@
+//! What is recognised: a file or standard input, and which kind of thing it is.
+
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use super::inputs::is_named_like_ink;
+use crate::data::{DataError, PixelRows, is_named_like_a_table};
+use crate::ink::{InkError, InkFile, Writing, is_named_like_an_image, read_ink_file, read_writing, read_writing_file};
+use crate::problem::Problem;
+use crate::system::input_file::InputFile;
+
+/// The argument that stands for standard input.
+pub const STANDARD_INPUT: &str = "-";
+/// The most bytes that are read from it: as many as an image may have.
+const LONGEST: u64 = 256 << 20;
+/// Bytes that tell the kind.
+const START: u64 = 64;
+
+/// A file or what came in on standard input.
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// All bytes of standard input.
+    Standard(Vec<u8>),
+}
+
+/// What a source holds.
+pub enum Content {
+    /// An image.
+    Image(Box<Writing>),
+    /// Drawings.
+    Ink(Box<InkFile>),
+    /// Images as rows of numbers.
+    Table(Box<PixelRows>),
+}
+
+/// The kinds of content.
+#[derive(Clone, Copy)]
+enum Kind {
+    Image,
+    Ink,
+    Table,
+}
+
+impl Source {
+    /// Reads standard input to its end.
+    pub fn standard() -> Result<Self, InkError> {
+        let path = || PathBuf::from("standard input");
+        let mut bytes = Vec::new();
+        let read = io::stdin().lock().take(LONGEST + 1).read_to_end(&mut bytes);
+        read.map_err(|error| InkError::Unreadable { path: path(), reason: error.to_string() })?;
+        if bytes.is_empty() {
+            return Err(InkError::Malformed { path: path(), reason: "it is empty".to_owned() });
+        }
+        if bytes.len() as u64 > LONGEST {
+            return Err(InkError::TooLarge { path: path(), reason: format!("it has more than {LONGEST} bytes") });
+        }
+        Ok(Self::Standard(bytes))
+    }
+
+    /// What it is called in results.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Standard(_) => STANDARD_INPUT.to_owned(),
+        }
+    }
+
+    /// What it is called in messages.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            Self::Standard(_) => Path::new("standard input"),
+        }
+    }
+
+    /// Opens it as what it is by its name or else its first bytes.
+    pub fn open(self) -> Result<Content, Problem> {
+        let path = self.path().to_owned();
+        let content = match (self.kind(), self) {
+            (Kind::Image, Self::File(path)) => Content::Image(Box::new(read_writing_file(&path)?)),
+            (Kind::Image, Self::Standard(bytes)) => {
+                let size = bytes.len() as u64;
+                Content::Image(Box::new(read_writing(Cursor::new(bytes), size, &path)?))
+            }
+            (Kind::Ink, Self::File(path)) => Content::Ink(Box::new(read_ink_file(&path)?)),
+            (Kind::Ink, source) => Content::Ink(Box::new(InkFile::new(source.input_file()?, &path))),
+            (Kind::Table, source) => Content::Table(Box::new(PixelRows::new(source.input_file()?, &path))),
+        };
+        Ok(content)
+    }
+
+    /// The rows of a table; an error where it is none.
+    pub fn rows(self) -> Result<PixelRows, Problem> {
+        let path = self.path().to_owned();
+        match self.open()? {
+            Content::Table(rows) => Ok(*rows),
+            Content::Image(_) | Content::Ink(_) => {
+                Err(DataError::Malformed { path, reason: "it is no table of pixels (CSV)".to_owned() }.into())
+            }
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::File(path) if is_named_like_ink(path) => Kind::Ink,
+            Self::File(path) if is_named_like_an_image(path) => Kind::Image,
+            Self::File(path) if is_named_like_a_table(path) => Kind::Table,
+            // What cannot be opened is reported later, when it is read.
+            Self::File(path) => InputFile::open(path).map_or(Kind::Image, kind_of_content),
+            Self::Standard(bytes) => {
+                // gzip packs hardly anything into its header, and the start of what follows needs no more.
+                let start = bytes.get(..1 << 16).unwrap_or(bytes).to_vec();
+                let size = start.len() as u64;
+                InputFile::new(Cursor::new(start), size).map_or(Kind::Image, kind_of_content)
+            }
+        }
+    }
+
+    fn input_file(self) -> Result<InputFile, DataError> {
+        let path = self.path().to_owned();
+        let opened = match self {
+            Self::File(path) => InputFile::open(&path),
+            Self::Standard(bytes) => {
+                let size = bytes.len() as u64;
+                InputFile::new(Cursor::new(bytes), size)
+            }
+        };
+        opened.map_err(|error| DataError::Unreadable { path, reason: error.to_string() })
+    }
+}
+
+/// JSON starts with a brace, a table with a number or the name of a column. Only these are gzipped.
+fn kind_of_content(file: InputFile) -> Kind {
+    let is_gzipped = file.is_gzipped();
+    let mut start = Vec::new();
+    let _ = file.take(START).read_to_end(&mut start);
+    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&start).trim_ascii_start();
+    let text = text.strip_prefix(b"\"").unwrap_or(text);
+    let is_table = text.starts_with(b"label") || text.starts_with(b"pixel") || text.first().is_some_and(u8::is_ascii_digit);
+    match text.first() {
+        Some(b'{') => Kind::Ink,
+        _ if is_table => Kind::Table,
+        _ if is_gzipped => Kind::Ink,
+        _ => Kind::Image,
+    }
+}
