@@ -4,6 +4,7 @@
 mod arguments;
 mod bench;
 mod compare;
+mod completions;
 #[cfg(windows)]
 mod console;
 mod data;
@@ -80,6 +81,8 @@ enum Command {
     Hardware(hardware::Arguments),
     /// Benchmark this machine: matrix products, training, data pipeline, recognition
     Bench(bench::Arguments),
+    /// Print a script that lets a shell complete commands and options
+    Completions(completions::Arguments),
     /// Show the licences of all software built into Inkling
     Licences,
     /// Run the engine on standard input and output, for the window or another machine
@@ -124,6 +127,7 @@ pub fn main() -> ExitCode {
         Some(Command::Data(command)) => data::run(command),
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
+        Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Licences) => licences::run(),
         Some(Command::Engine(arguments)) => serve::run(&arguments),
     };

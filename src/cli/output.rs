@@ -51,6 +51,11 @@ impl Output {
         self.line(&visible::lines(text))
     }
 
+    /// Prints a script of ours exactly as it is.
+    pub fn script(&mut self, script: &str) -> Result<(), Failure> {
+        self.line(script)
+    }
+
     fn line(&mut self, line: &str) -> Result<(), Failure> {
         if self.closed {
             return Ok(());

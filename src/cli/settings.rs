@@ -1,6 +1,6 @@
 //! The options that say what a run computes, for every subcommand that trains.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::arguments::{choice, preset};
 use super::engine::data_folders;
@@ -13,17 +13,25 @@ use crate::run_config::{
     Activation, Augmentation, Chosen, DataSpec, DeviceChoice, Initialization, ModelKind, OptimizerKind, Precision, Preset, RunConfig,
     ScheduleKind,
 };
+use crate::system::files::read_limited;
 use crate::system::paths::Paths;
+use crate::text::visible;
+
+/// The largest file of settings that is read: a run's summary holds the images that were misclassified.
+const LARGEST: u64 = 64 << 20;
 
 /// The settings of a run.
 #[derive(Debug, clap::Args)]
 pub struct Settings {
-    /// Training data: builtin, mine, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
-    #[arg(long, value_name = "DATA", default_value = "builtin")]
-    pub data: DataSpec,
+    /// Training data: builtin, mine, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with + [default: builtin]
+    #[arg(long, value_name = "DATA")]
+    pub data: Option<DataSpec>,
     /// Folder to search for data sets before the usual ones [with --resume: as before]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    /// Take the settings from FILE, a run's run.json, instead of a preset; all other options override them
+    #[arg(id = "config_file", long = "config", value_name = "FILE", conflicts_with = "preset")]
+    pub file: Option<PathBuf>,
     /// Base settings; all other options override them
     #[arg(long, value_name = "NAME", default_value = "balanced", ignore_case = true, value_parser = preset())]
     pub preset: Preset,
@@ -115,14 +123,17 @@ impl Settings {
 
     /// The settings of the run, not checked yet.
     pub fn config(&self) -> Result<RunConfig, Failure> {
-        let mut preset = RunConfig::preset(self.preset);
+        let mut preset = match &self.file {
+            Some(path) => config_in(path)?,
+            None => RunConfig::preset(self.preset),
+        };
         if let Some(path) = &self.from {
             let card = ModelFile::load(path)?.card;
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
             preset = RunConfig { model: card.model, activation: card.config.activation, ..preset.further(path) };
         }
         let mut config = RunConfig {
-            data: self.data.clone(),
+            data: self.data.clone().unwrap_or(preset.data),
             model: self.model.unwrap_or(preset.model),
             activation: self.activation.unwrap_or(preset.activation),
             initialization: self.init.unwrap_or(preset.initialization),
@@ -144,11 +155,27 @@ impl Settings {
             augmentation: self.augmentation.unwrap_or(preset.augmentation),
             seed: self.seed.unwrap_or(preset.seed),
             threads: self.threads.or(preset.threads),
-            memory_limit: self.memory_limit,
-            activation_checkpointing: self.checkpoint_activations,
+            memory_limit: self.memory_limit.or(preset.memory_limit),
+            activation_checkpointing: self.checkpoint_activations || preset.activation_checkpointing,
             ..preset
         };
         config.preset = config.matching_preset();
         Ok(config)
     }
+}
+
+/// The settings in a run's `run.json`, or in a file of settings alone; of a repetition, those of a single run.
+fn config_in(path: &Path) -> Result<RunConfig, Failure> {
+    let failed = |reason: String| Failure::Usage(format!("The settings in {} cannot be read: {reason}", visible::path(path)));
+    let bytes = read_limited(path, LARGEST).map_err(|error| failed(format!("{error}.")))?;
+    let mut found: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| failed(format!("{error}.")))?;
+    if let Some(config) = found.get_mut("config") {
+        found = config.take();
+    }
+    // What a file leaves out is plain, so that any object would do.
+    if found.get("model").is_none() || found.get("epochs").is_none() {
+        return Err(failed("there are none in it. Name the run.json of a run.".to_owned()));
+    }
+    let config: RunConfig = serde_json::from_value(found).map_err(|error| failed(format!("{error}.")))?;
+    Ok(RunConfig { repeats: 1, repetition: None, ..config })
 }

@@ -42,6 +42,29 @@ fn a_run_can_start_from_statistics_of_its_images() {
 }
 
 #[test]
+fn settings_can_come_from_a_run() {
+    let home = home();
+    let first = train(home.path(), &["1", "--model", "lenet", "--lr", "0.004", "--activation", "gelu", "--seed", "7", "--out", "first"]);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    let again = run(home.path(), &["train", "--config", "first/run.json", "--seed", "8", "--out", "second", "--json"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let config = &objects(&again)[0]["config"];
+    let chosen = ["model", "learning_rate", "activation", "epochs", "data"].map(|name| config[name].to_string());
+    assert_eq!(chosen, ["\"lenet\"", "0.004", "\"gelu\"", "1", "\"set\""], "{config}");
+    assert_eq!(config["seed"], 8);
+    // Settings alone are enough, and a preset is another way to say the same.
+    fs::write(home.path().join("settings.json"), config.to_string()).unwrap();
+    let alone = run(home.path(), &["train", "--config", "settings.json", "--out", "third"]);
+    assert_eq!(alone.status.code(), Some(0), "{}", stderr(&alone));
+    fs::write(home.path().join("other.json"), r#"{"name": "something else"}"#).unwrap();
+    let wrong = ["missing.json", "other.json", "first/model.safetensors"].map(|file| vec!["--config", file]);
+    for wrong in wrong.into_iter().chain([vec!["--config", "first/run.json", "--preset", "quick"]]) {
+        let output = run(home.path(), &[&["train"][..], &wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn a_run_for_scripts_ends_with_the_promised_object() {
     let home = home();
     let output = train(home.path(), &["3", "--json"]);

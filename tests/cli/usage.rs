@@ -117,3 +117,17 @@ fn help_and_manual_name_every_command_and_every_exit_status() {
         assert!(help.contains(status) && manual.contains(status), "{status}");
     }
 }
+
+#[test]
+fn every_shell_can_complete_commands_and_options() {
+    let home = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = run(home.path(), &["completions", shell]);
+        assert_eq!(output.status.code(), Some(0), "{shell}: {}", stderr(&output));
+        let script = stdout(&output);
+        for word in ["train", "find-batch-size", "checkpoint-activations", "convnet-bn"] {
+            assert!(script.contains(word), "{shell} does not know {word}");
+        }
+    }
+    assert_eq!(run(home.path(), &["completions", "command.com"]).status.code(), Some(2));
+}

@@ -37,8 +37,9 @@ pub struct Arguments {
     settings: Settings,
     /// Resume an interrupted run: the latest, or the one whose checkpoint is in DIR
     #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "data", "preset", "model", "from", "activation", "epochs", "batch_size", "precision", "optimizer", "lr", "schedule", "weight_decay",
-        "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging", "early_stopping", "augmentation", "seed",
+        "data", "config_file", "preset", "model", "from", "activation", "init", "epochs", "batch_size", "precision", "optimizer", "lr", "schedule",
+        "weight_decay", "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging", "early_stopping",
+        "augmentation", "seed", "checkpoint_activations",
     ])]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
     resume: Option<Option<PathBuf>>,
@@ -53,9 +54,9 @@ pub struct Arguments {
     weights: Option<WeightFormat>,
     /// Train the run in DIR again, and say whether its weights come out the same
     #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "resume", "repeat", "data", "preset", "model", "from", "activation", "epochs", "batch_size", "precision", "optimizer", "lr", "schedule",
-        "weight_decay", "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging", "early_stopping",
-        "augmentation", "seed",
+        "resume", "repeat", "data", "config_file", "preset", "model", "from", "activation", "init", "epochs", "batch_size", "precision", "optimizer",
+        "lr", "schedule", "weight_decay", "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging",
+        "early_stopping", "augmentation", "seed", "checkpoint_activations",
     ])]
     reproduce: Option<PathBuf>,
     /// Train N runs, each with the next seed, and report their mean accuracy with its 95 % interval
