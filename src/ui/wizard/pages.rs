@@ -105,7 +105,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.add(style::secondary_button("Choose a folder…")).clicked() {
         actions.push(Action::ChooseDataFolder);
     }
-    ui.label(style::hint("Supported: the four IDX files of MNIST, image folders with one subfolder per digit, CSV files and ink files."));
+    ui.label(style::hint("Supported: IDX files like MNIST's, folders of images, CSV tables, NumPy archives (.npz) and ink files."));
 }
 
 fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
