@@ -66,7 +66,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
                 view.shown = shown;
             }
         }
-        if let Some(learning) = learning {
+        // Three buttons leave no room beside them.
+        if let (Some(learning), None) = (learning, initialized) {
             ui.add(Label::new(RichText::new(learning.total()).small()).truncate());
         }
     });
@@ -85,7 +86,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
         (Some(learning), Shown::Images) => {
             grid::show(ui, learning, view, side);
             let selected = view.selected.map(|index| learning.sentence(index)).filter(|sentence| !sentence.is_empty());
-            selected.unwrap_or_else(|| "Held-out images. Select one to see what the network makes of it.".to_owned())
+            let total = initialized.map_or_else(|| "Held-out images".to_owned(), |_| learning.total());
+            selected.unwrap_or_else(|| format!("{total}. Select one to see what the network makes of it."))
         }
         (Some(learning), Shown::Filters) => {
             filters::show(ui, learning, &mut view.layer, side);
