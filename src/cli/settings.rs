@@ -114,7 +114,9 @@ impl Settings {
     pub fn fitted_config(&self) -> Result<RunConfig, Failure> {
         let config = self.config()?;
         let folders = data_folders(self.data_dir.clone(), &Paths::find())?;
-        let chosen = Chosen { batch_size: self.batch_size.is_some(), epochs: self.epochs.is_some() };
+        // What a file of settings says was chosen, too.
+        let from_file = self.file.is_some();
+        let chosen = Chosen { batch_size: self.batch_size.is_some() || from_file, epochs: self.epochs.is_some() || from_file };
         let Some(images) = small_training_set(&config.data, &folders) else { return Ok(config) };
         let Some(fitted) = config.fit_to(images, chosen) else { return Ok(config) };
         note(&Message::fitted_to_small_data(&config, &fitted, images).to_string());

@@ -125,7 +125,7 @@ fn every_shell_can_complete_commands_and_options() {
         let output = run(home.path(), &["completions", shell]);
         assert_eq!(output.status.code(), Some(0), "{shell}: {}", stderr(&output));
         let script = stdout(&output);
-        for word in ["train", "find-batch-size", "checkpoint-activations", "convnet-bn"] {
+        for word in ["train", "find-batch-size", "checkpoint-activations"] {
             assert!(script.contains(word), "{shell} does not know {word}");
         }
     }
