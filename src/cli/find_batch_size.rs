@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::devices;
 use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::interrupt;
@@ -59,12 +58,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         let [low, high] = [TARGET_ACCURACIES.start(), TARGET_ACCURACIES.end()].map(|end| plain(end * 100.0));
         return Err(Failure::Usage(format!("--accuracy must be from {low} to {high} percent.")));
     }
-    let config = arguments.settings.config()?;
-    let problems = config.problems();
-    if !problems.is_empty() {
-        return Err(Failure::of_config(&problems));
-    }
-    let config = RunConfig { device: devices::resolve(config.device, config.precision)?, ..config };
+    let config = arguments.settings.checked_config()?;
     let engine = Engine::start_for(config.device, arguments.settings.data_dir, None, None)?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::devices;
 use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::format::quoted;
@@ -58,12 +57,7 @@ struct Finished<'a> {
 
 /// Searches and prints the result.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let config = arguments.settings.config()?;
-    let problems = config.problems();
-    if !problems.is_empty() {
-        return Err(Failure::of_config(&problems));
-    }
-    let config = RunConfig { device: devices::resolve(config.device, config.precision)?, ..config };
+    let config = arguments.settings.checked_config()?;
     let engine = Engine::start_for(config.device, arguments.settings.data_dir, None, None)?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);

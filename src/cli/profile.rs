@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::devices;
 use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::interrupt;
@@ -59,15 +58,10 @@ struct Profiled<'a> {
 
 /// Records some steps and prints where their time went.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let config = arguments.settings.config()?;
-    let problems = config.problems();
-    if !problems.is_empty() {
-        return Err(Failure::of_config(&problems));
-    }
+    let config = arguments.settings.checked_config()?;
     if let Some(trace) = &arguments.trace {
         check_file(trace, arguments.force, &[])?;
     }
-    let config = RunConfig { device: devices::resolve(config.device, config.precision)?, ..config };
     let engine = Engine::start_for(config.device, arguments.settings.data_dir.clone(), None, None)?;
     interrupt::install_handler();
     let progress = Progress::new();

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::arguments::{choice, preset};
+use super::devices;
 use super::engine::data_folders;
 use super::failure::Failure;
 use super::output::note;
@@ -121,6 +122,16 @@ impl Settings {
         let Some(fitted) = config.fit_to(images, chosen) else { return Ok(config) };
         note(&Message::fitted_to_small_data(&config, &fitted, images).to_string());
         Ok(fitted)
+    }
+
+    /// The settings of the run, checked, with the device that they will be computed on.
+    pub fn checked_config(&self) -> Result<RunConfig, Failure> {
+        let config = self.config()?;
+        let problems = config.problems();
+        if !problems.is_empty() {
+            return Err(Failure::of_config(&problems));
+        }
+        Ok(RunConfig { device: devices::resolve(config.device, config.precision)?, ..config })
     }
 
     /// The settings of the run, not checked yet.

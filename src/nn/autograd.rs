@@ -103,16 +103,16 @@ pub(super) fn record(inputs: &[&Tensor], has_parameters: bool, output: Output) -
     tensor
 }
 
-/// What `first` computes from `x`, recorded as one op that keeps only `x` (activation checkpointing, Chen et al. 2016): the backward pass has
-/// `again` compute it once more from `x`, and goes through the ops recorded then. Both compute the same with the same parameters.
+/// What `forward` computes from `x`, recorded as one op that saves only `x` (activation checkpointing, Chen et al. 2016): the backward pass calls
+/// `recompute` on `x` and goes back through the ops recorded then. Both must compute the same.
 pub(super) fn checkpoint(
     x: &Tensor,
-    first: impl FnOnce(&Tensor) -> Result<Tensor>,
-    again: impl FnOnce(&Tensor) -> Result<Tensor> + 'static,
+    forward: impl FnOnce(&Tensor) -> Result<Tensor>,
+    recompute: impl FnOnce(&Tensor) -> Result<Tensor> + 'static,
     backend: &'static dyn Backend,
 ) -> Result<Tensor> {
     let recorded = TAPE.with_borrow(|tape| tape.nodes.len());
-    let output = first(x)?;
+    let output = forward(x)?;
     TAPE.with_borrow_mut(|tape| {
         for node in tape.nodes.drain(recorded..) {
             tape.outputs.remove(&node.output);
@@ -124,11 +124,11 @@ pub(super) fn checkpoint(
         if needed.contains(&true) {
             TAPE.with_borrow_mut(|tape| tape.outputs.insert(input.id()));
         }
-        let output = again(&input)?;
+        let output = recompute(&input)?;
         let Tape { nodes, .. } = TAPE.take();
         let (mut left, parameters) = propagate(nodes, &output, gradient.clone(), backend)?;
         let inputs = vec![left.remove(&input.id())];
-        if left.is_empty() { Ok(Gradients { inputs, parameters }) } else { candle_core::bail!("{ASTRAY}") }
+        if left.is_empty() { Ok(Gradients { inputs, parameters }) } else { candle_core::bail!("{UNKNOWN_TENSOR}") }
     };
     Ok(record(&[x], true, Output::new(output, GradMode::Enabled, backward)))
 }
@@ -154,7 +154,7 @@ pub fn backward(output: &Tensor, gradient: Tensor, backend: &dyn Backend) -> Res
     let Tape { nodes, .. } = TAPE.take();
     let (left, of_parameters) = propagate(nodes, output, gradient, backend)?;
     if !left.is_empty() {
-        candle_core::bail!("{ASTRAY}");
+        candle_core::bail!("{UNKNOWN_TENSOR}");
     }
     // All or none: where memory runs out in between, the same micro-batch is computed again.
     let mut sums: Vec<(Parameter, Tensor)> = Vec::new();
@@ -172,8 +172,8 @@ pub fn backward(output: &Tensor, gradient: Tensor, backend: &dyn Backend) -> Res
     Ok(())
 }
 
-/// Why a gradient cannot go further.
-const ASTRAY: &str = "a gradient reached a tensor that no recorded op computed";
+/// The error where a gradient has nowhere to go.
+const UNKNOWN_TENSOR: &str = "a gradient reached a tensor that no recorded op computed";
 
 /// Gradients of tensors that no op computed, and those of parameters.
 type Propagated = (HashMap<TensorId, Tensor>, Vec<(Parameter, Tensor)>);

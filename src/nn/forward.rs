@@ -55,7 +55,7 @@ impl<'a> Forward<'a> {
         let count = layers.iter().map(|layer| layer.parameters().len()).sum();
         let parameters: Vec<Parameter> = self.parameters.as_slice().iter().take(count).cloned().collect();
         let (context, segment) = (self.context, layers.to_vec());
-        let again = move |x: &Tensor| {
+        let recompute = move |x: &Tensor| {
             // A second look at the same batch must not count twice in the running statistics.
             let buffers = parameters.iter().filter(|parameter| parameter.role() == Role::Buffer);
             let before = buffers.clone().map(|buffer| buffer.tensor().copy()).collect::<Result<Vec<_>>>()?;
@@ -66,7 +66,7 @@ impl<'a> Forward<'a> {
             Ok(output)
         };
         let backend = context.backend;
-        autograd::checkpoint(&x, |x| self.run(layers, x.clone()), again, backend)
+        autograd::checkpoint(&x, |x| self.run(layers, x.clone()), recompute, backend)
     }
 
     fn layer(&mut self, layer: &Layer, x: Tensor) -> Result<Tensor> {

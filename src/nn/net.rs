@@ -41,8 +41,8 @@ pub struct Net {
     parameters: Vec<Parameter>,
     /// Tells digits from other drawings, once it has been trained for these weights.
     digit_detector: Option<DigitDetector>,
-    /// Whether a training pass keeps only some activations.
-    activation_checkpointing: bool,
+    /// How many layers make a segment of activation checkpointing, where a training pass keeps only the segments' inputs.
+    checkpointed_layers: Option<usize>,
     context: DeviceContext,
 }
 
@@ -111,7 +111,7 @@ impl Net {
             normalization,
             parameters,
             digit_detector: None,
-            activation_checkpointing: false,
+            checkpointed_layers: None,
             context: DeviceContext::CPU,
         }
     }
@@ -147,7 +147,8 @@ impl Net {
     /// less memory, more time, the same gradients (Chen et al. 2016).
     #[must_use]
     pub fn with_activation_checkpointing(self, activation_checkpointing: bool) -> Self {
-        Self { activation_checkpointing, ..self }
+        let checkpointed_layers = activation_checkpointing.then(|| checkpointed_layers(self.model));
+        Self { checkpointed_layers, ..self }
     }
 
     /// Its weights, in the order of its layers.
@@ -178,10 +179,9 @@ impl Net {
         let training = matches!(mode, Mode::Train { .. });
         let mut forward = Forward::new(&self.parameters, mode, self.context.backend);
         let input = self.input(images.into())?;
-        if training && self.activation_checkpointing {
-            forward.run_checkpointed(&self.layers, checkpointed_layers(self.model), input)
-        } else {
-            forward.run(&self.layers, input)
+        match self.checkpointed_layers {
+            Some(layers) if training => forward.run_checkpointed(&self.layers, layers, input),
+            _ => forward.run(&self.layers, input),
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) trait Element:
     /// 1/x.
     fn recip(self) -> Self;
 
-    /// 1 above zero, -1 below, 0 elsewhere.
+    /// 1 above zero, -1 below, 0 at zero.
     fn sign(self) -> Self;
 }
 

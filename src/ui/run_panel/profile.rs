@@ -1,7 +1,7 @@
 //! The dialog that shows where the time of a training step goes: the step as a flame graph, and tables of its passes and layers.
 
 use eframe::egui::{
-    Align2, Color32, CornerRadius, Id, Label, Modal, Rect, RichText, Role, ScrollArea, Sense, TextStyle, Ui, WidgetInfo, vec2,
+    Align2, Color32, CornerRadius, Id, Label, Modal, Rect, RichText, Role, ScrollArea, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 
 use crate::app::{Action, App, ProfileState, ProfileView};
@@ -90,7 +90,7 @@ fn flame_graph(ui: &mut Ui, profile: &Profile) {
     let mut hovered = None;
     for bar in &bars {
         let top = area.top() + bar.row as f32 * ROW;
-        let rect = Rect::from_min_max(eframe::egui::pos2(at(bar.from), top), eframe::egui::pos2(at(bar.to), top + ROW - 2.0));
+        let rect = Rect::from_min_max(pos2(at(bar.from), top), pos2(at(bar.to), top + ROW - 2.0));
         let fill = color(bar.kind, palette);
         ui.painter().rect_filled(rect, CornerRadius::same(2), fill);
         let text = ui.painter().layout_no_wrap(bar.name.clone(), font.clone(), palette.ink);
