@@ -2,8 +2,8 @@
 //! window never waits.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::desktop::{PathQuestion, Purpose};
 use super::drawing::{ImageReading, ShownStages};
@@ -169,18 +169,32 @@ pub enum BackgroundResult {
     Failed(Problem),
 }
 
+/// A folder that tasks list and change. Tasks on one folder run one at a time: otherwise what was listed before a change could arrive after
+/// it, and a listing that holds a lock could make the change fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// The finished runs.
+    Runs,
+    /// The checkpoints of interrupted runs.
+    Checkpoints,
+    /// The sweeps.
+    Sweeps,
+}
+
 /// Starts tasks and collects their results.
 pub struct BackgroundTasks {
     sender: Sender<BackgroundResult>,
     results: Receiver<BackgroundResult>,
     wake: Wake,
+    /// One for each [`Listed`].
+    locks: [Arc<Mutex<()>>; 3],
 }
 
 impl BackgroundTasks {
     /// `wake` is called after each result.
     pub fn new(wake: Wake) -> Self {
         let (sender, results) = channel();
-        Self { sender, results, wake }
+        Self { sender, results, wake, locks: std::array::from_fn(|_| Arc::default()) }
     }
 
     /// Runs a task; `None` brings nothing (a cancelled dialog).
@@ -199,6 +213,15 @@ impl BackgroundTasks {
         if let Err(error) = spawned {
             tracing::error!(%error, "no thread for a background job");
         }
+    }
+
+    /// Runs a task that lists or changes such a folder, once no other does.
+    pub fn run_on(&self, listed: Listed, job: impl FnOnce() -> BackgroundResult + Send + 'static) {
+        let lock = Arc::clone(&self.locks[listed as usize]);
+        self.run_with_updates(move |report| {
+            let _only = lock.lock().unwrap_or_else(PoisonError::into_inner);
+            report(job());
+        });
     }
 
     /// Brings results from elsewhere.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::background::BackgroundResult;
+use super::background::{BackgroundResult, Listed};
 use super::messages::Message;
 use super::notice::Severity;
 use super::settings::Settings;
@@ -165,7 +165,11 @@ impl App {
         self.restart_engine();
         // What is said depends on the checkpoints that are there.
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        self.background.run(move || Some(BackgroundResult::EngineExited { exit, was_training, interrupted: checkpoints.list() }));
+        self.background.run_on(Listed::Checkpoints, move || BackgroundResult::EngineExited {
+            exit,
+            was_training,
+            interrupted: checkpoints.list(),
+        });
     }
 
     /// The engine restarted itself after a panic.

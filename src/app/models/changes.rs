@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::background::BackgroundResult;
+use crate::app::background::{BackgroundResult, Listed};
 use crate::app::messages::Message;
 use crate::app::models::ResultsView;
 use crate::app::notice::{Offer, Severity};
@@ -118,9 +118,9 @@ impl App {
         let Some(change) = self.changes.waiting.pop_front() else { return };
         self.changes.in_progress = true;
         let store = Store::new(&self.deps.paths.runs);
-        self.background.run(move || {
+        self.background.run_on(Listed::Runs, move || {
             let outcome = change.make(&store);
-            Some(BackgroundResult::Changed { change, outcome })
+            BackgroundResult::Changed { change, outcome }
         });
     }
 
