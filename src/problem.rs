@@ -9,7 +9,7 @@ use crate::bench::BenchError;
 use crate::data::{DataError, DataPart, KeepError, SetExportError};
 use crate::export::ExportError;
 use crate::import::ImportError;
-use crate::infer::{ComparisonError, InferError};
+use crate::infer::{ComparisonError, EnsembleProblem, InferError};
 use crate::ink::InkError;
 use crate::nn::{ComputeError, ModelError};
 use crate::progress::Cancelled;
@@ -47,6 +47,12 @@ pub enum Problem {
     /// Models cannot be compared.
     #[error(transparent)]
     Comparison(#[from] ComparisonError),
+    /// Models cannot classify together.
+    #[error(transparent)]
+    Ensemble(#[from] EnsembleProblem),
+    /// What takes the weights of one model was asked of an ensemble.
+    #[error("an ensemble has no weights of its own")]
+    NotOneModel,
     /// A model could not be exported.
     #[error(transparent)]
     Export(ExportError),
@@ -227,6 +233,8 @@ impl From<InferError> for Problem {
         match error {
             InferError::Config(error) => error.into(),
             InferError::Data(error) => error.into(),
+            InferError::Model(error) => error.into(),
+            InferError::Ensemble(problem) => problem.into(),
             InferError::Compute(error) => error.into(),
             InferError::Cancelled(cancelled) => cancelled.into(),
         }

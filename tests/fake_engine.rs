@@ -675,6 +675,7 @@ pub fn prediction(ink: &Ink) -> Prediction {
     let mut probabilities = [0.005; CLASSES];
     probabilities[usize::from(digit)] = 0.955;
     Prediction {
+        uncertainty: None,
         image: Image::BLANK,
         probabilities,
         digit,
@@ -780,6 +781,7 @@ pub fn plan(config: &RunConfig) -> RunPlan {
 /// What such a run comes to.
 pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> RunSummary {
     RunSummary {
+        posterior_samples: 0,
         config: config.clone(),
         plan: plan(config),
         folder: PathBuf::from("runs/one"),

@@ -135,7 +135,7 @@ impl App {
     pub(super) fn restart_engine(&mut self) {
         let was_behind = self.is_behind();
         self.reconnect();
-        if let Some(file @ ModelRef::File(_)) = self.model_in_use.as_ref().map(|model| model.reference.clone()) {
+        if let Some(file @ (ModelRef::File(_) | ModelRef::Ensemble(_))) = self.model_in_use.as_ref().map(|model| model.reference.clone()) {
             self.send(Command::UseModel(file));
         }
         if was_behind {

@@ -1,8 +1,60 @@
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use super::failure::Failure;
+use crate::problem::Problem;
+use crate::records::{Ensemble, ModelRef};
 use crate::run_config::{Preset, UnknownChoice};
+use crate::runs;
+use crate::text::visible;
+
+/// A model, or several together.
+#[derive(Debug, clap::Args)]
+pub struct Models {
+    /// Model file; the probabilities of several are averaged [default: the built-in starter model]
+    #[arg(long = "model", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Keep dropout on, and average so many predictions of each model (Monte Carlo dropout)
+    #[arg(long, value_name = "COUNT", requires = "files")]
+    pub dropout_passes: Option<u32>,
+    /// Average over the samples from the posterior of the weights that the run of the model kept (SGLD, pSGLD)
+    #[arg(long, requires = "files")]
+    pub posterior_samples: bool,
+}
+
+impl Models {
+    /// What they name; the starter model where there is none.
+    pub fn reference(&self) -> Result<ModelRef, Failure> {
+        Ok(match (self.files.as_slice(), self.dropout_passes) {
+            ([], _) => ModelRef::Starter,
+            ([model], None) if !self.posterior_samples => ModelRef::File(model.clone()),
+            (models, dropout_passes) => {
+                let models = if self.posterior_samples { posterior_of(models)? } else { models.to_owned() };
+                ModelRef::Ensemble(Ensemble { models, dropout_passes })
+            }
+        })
+    }
+}
+
+/// The samples of the runs of these models.
+fn posterior_of(models: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut samples = Vec::new();
+    for model in models {
+        let folder = model.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let run = runs::load(folder).map_err(Problem::from)?;
+        let paths = run.posterior_sample_paths();
+        if paths.is_empty() {
+            let model = visible::one_line(&model.display().to_string());
+            return Err(Failure::Usage(format!(
+                "The run of {model} kept no samples from the posterior. Train with --optimizer sgld or psgld, without weight averaging."
+            )));
+        }
+        samples.extend(paths);
+    }
+    Ok(samples)
+}
 
 /// Parses one of `names`; the help lists them, and clap suggests the closest for a misspelt one.
 pub fn choice<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::arguments::choice;
+use super::arguments::{Models, choice};
 use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::output::Output;
@@ -13,10 +13,10 @@ use crate::math::statistics::{ClassScore, calibration_error, class_scores};
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
 use crate::records::{
-    CLASSES, DigitDetection, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection, ModelRef, NotDigitsSpec, WriterScore,
+    CLASSES, DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection, ModelRef, NotDigitsSpec, WriterScore,
 };
 use crate::run_config::{DataSpec, EvaluationSplit};
-use crate::text::format::{grouped, percent};
+use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
 
 /// Writers in the text for people.
@@ -25,9 +25,8 @@ const LISTED_WRITERS: usize = 10;
 /// The options of `inkling eval`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Model file to evaluate
-    #[arg(long, value_name = "FILE")]
-    model: PathBuf,
+    #[command(flatten)]
+    models: Models,
     /// Data set to use: builtin, mnist, fashion-mnist, kmnist, emnist-digits or a path
     #[arg(long, value_name = "DATA")]
     data: DataSpec,
@@ -94,9 +93,10 @@ struct OfLabel {
 
 /// Evaluates the model and prints the result.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let model = arguments.models.reference()?;
     let engine = Engine::start(arguments.data_dir, None, None)?;
     let not_digits = arguments.not_digits.map(|path| NotDigitsSpec { path, labels: arguments.not_digits_labels });
-    let spec = EvaluationSpec { model: ModelRef::File(arguments.model), data: arguments.data, split: arguments.split, not_digits };
+    let spec = EvaluationSpec { model, data: arguments.data, split: arguments.split, not_digits };
     let progress = Progress::new();
     let measured = engine.run(Job::Evaluate(spec), |update| {
         if let Update::Progress(now) = update {
@@ -159,9 +159,15 @@ fn text(report: &EvaluationReport) -> String {
 fn headline(report: &EvaluationReport) -> String {
     let EvaluationReport { model, data, split, evaluation, .. } = report;
     let calibration = calibration_error(evaluation).map_or_else(String::new, |error| format!(", calibration error {}", percent(error, 2)));
+    let network = match &model.reference {
+        ModelRef::Ensemble(Ensemble { models, dropout_passes }) => {
+            let passes = dropout_passes.map_or_else(String::new, |passes| format!(", {passes} passes with dropout each"));
+            format!("Mean of {}{passes}", count(models.len() as u64, "model"))
+        }
+        _ => model.kind.label().to_owned(),
+    };
     format!(
-        "{} ({} parameters, trained on {}): accuracy {} on {} images of {} ({}), mean loss {:.4}{calibration}.",
-        model.kind.label(),
+        "{network} ({} parameters, trained on {}): accuracy {} on {} images of {} ({}), mean loss {:.4}{calibration}.",
         grouped(model.parameters),
         model.data.label(),
         percent(evaluation.accuracy, 2),

@@ -125,18 +125,13 @@ impl Recognizer {
 
     /// Loads a model and uses it; one that cannot be loaded leaves the present one in use.
     pub fn use_model(&mut self, model: &ModelRef, events: &EventSink) {
-        let loaded = match model {
-            ModelRef::Training(run) => match &self.training {
-                Some((training, classifier)) if training == run => {
-                    (self.following, self.chosen) = (true, true);
-                    return events.send(Event::ModelInUse(classifier.info().clone()));
-                }
-                _ => Err(Problem::NoSuchRun),
-            },
-            ModelRef::Starter => Classifier::starter().map_err(Problem::from),
-            ModelRef::File(path) => Classifier::open(path).map_err(Problem::from),
-        };
-        match loaded {
+        if let (ModelRef::Training(run), Some((training, classifier))) = (model, &self.training)
+            && run == training
+        {
+            (self.following, self.chosen) = (true, true);
+            return events.send(Event::ModelInUse(classifier.info().clone()));
+        }
+        match Classifier::load(model).map_err(Problem::from).and_then(|loaded| loaded.ok_or(Problem::NoSuchRun)) {
             Ok(classifier) => {
                 events.send(Event::ModelInUse(classifier.info().clone()));
                 self.classifier = Some(classifier);

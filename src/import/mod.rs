@@ -108,6 +108,7 @@ fn described(spec: &ImportSpec, bytes: &[u8], source: &SafetensorsFile<'_>, prog
             finished_at: visible::label(&run.finished_at),
             imported: from_card.imported.clone(),
             number: None,
+            posterior_samples: 0,
             ..run
         },
     );
@@ -143,6 +144,7 @@ fn summary(card: &ModelCard, path: &Path) -> RunSummary {
         machine: String::new(),
         imported: Some(path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())),
         number: None,
+        posterior_samples: 0,
     }
 }
 

@@ -1,8 +1,11 @@
+//! A model that is ready to classify: a network, or several whose probabilities are averaged.
+
 use std::path::Path;
 use std::time::Instant;
 
-use super::InferError;
-use super::measure::{Measurement, digits, measure};
+use super::error::{EnsembleProblem, InferError};
+use super::measure::{Measurement, outputs};
+use super::member::{self, Member};
 use super::outputs::Outputs;
 use super::scores::Scores;
 use crate::data::Split;
@@ -11,7 +14,7 @@ use crate::nn::ComputeError;
 use crate::nn::DeviceContext;
 use crate::nn::{ModelError, ModelFile, Net, parameter_count};
 use crate::progress::Progress;
-use crate::records::{Calibration, Evaluation, ModelInfo, ModelRef, Prediction};
+use crate::records::{Calibration, Ensemble, Evaluation, ModelInfo, ModelRef, Prediction, Uncertainty};
 use crate::run_config::DeviceChoice;
 
 /// The small model that comes with Inkling.
@@ -32,19 +35,21 @@ pub trait Classify: Send {
     }
 }
 
-/// A model that is ready to classify. Made from a network that is being trained, it always uses the newest weights.
+/// A model that is ready to classify, or several together. Made from a network that is being trained, it always uses the newest weights.
 #[derive(Clone, Debug)]
 pub struct Classifier {
-    net: Net,
+    members: Vec<Member>,
+    dropout_passes: Option<u32>,
+    /// For what the members give together.
+    calibration: Calibration,
     device: DeviceChoice,
     info: ModelInfo,
-    calibration: Calibration,
 }
 
 impl Classifier {
     /// Classifies with this network, which is on `device`, and with what was fitted for it ([`Calibration::NONE`] where nothing was yet).
-    pub const fn new(net: Net, device: DeviceChoice, info: ModelInfo, calibration: Calibration) -> Self {
-        Self { net, device, info, calibration }
+    pub fn new(net: Net, device: DeviceChoice, info: ModelInfo, calibration: Calibration) -> Self {
+        Self { members: vec![Member { net, calibration }], dropout_passes: None, calibration, device, info }
     }
 
     /// A stored model, on the CPU.
@@ -58,12 +63,50 @@ impl Classifier {
             epochs: card.epochs,
             validation_accuracy: card.validation_accuracy,
         };
-        Self { net, device: DeviceChoice::Cpu, info, calibration: card.calibration }
+        Self::new(net, DeviceChoice::Cpu, info, card.calibration)
     }
 
     /// Loads the model in this file.
     pub fn open(path: &Path) -> Result<Self, ModelError> {
         Ok(Self::of_file(ModelFile::load(path)?, ModelRef::File(path.to_owned())))
+    }
+
+    /// Loads the models of an ensemble. What is known of them is what is known of the first, with the parameters of all.
+    pub fn open_ensemble(ensemble: &Ensemble) -> Result<Self, InferError> {
+        let Ensemble { models, dropout_passes } = ensemble;
+        if !Ensemble::MODELS.contains(&models.len()) {
+            return Err(EnsembleProblem::Models { given: models.len() }.into());
+        }
+        if let Some(given) = *dropout_passes
+            && !Ensemble::DROPOUT_PASSES.contains(&given)
+        {
+            return Err(EnsembleProblem::DropoutPasses { given }.into());
+        }
+        let opened = models.iter().map(|path| Self::open(path)).collect::<Result<Vec<_>, _>>()?;
+        let parameters = opened.iter().map(|model| model.info.parameters).sum();
+        let Some(first) = opened.first().map(|model| model.info.clone()) else { return Err(EnsembleProblem::Models { given: 0 }.into()) };
+        let members: Vec<Member> = opened.into_iter().flat_map(|model| model.members).collect();
+        let without = members.iter().zip(models).find(|(member, _)| dropout_passes.is_some() && !member.net.has_dropout());
+        if let Some((member, path)) = without {
+            return Err(EnsembleProblem::NoDropout { path: path.clone(), model: member.net.model() }.into());
+        }
+        Ok(Self {
+            calibration: member::calibration(&members),
+            members,
+            dropout_passes: *dropout_passes,
+            device: DeviceChoice::Cpu,
+            info: ModelInfo { reference: ModelRef::Ensemble(ensemble.clone()), parameters, validation_accuracy: None, ..first },
+        })
+    }
+
+    /// Loads a model or the models of an ensemble; that of a training run has no file.
+    pub fn load(model: &ModelRef) -> Result<Option<Self>, InferError> {
+        Ok(match model {
+            ModelRef::Starter => Some(Self::starter()?),
+            ModelRef::File(path) => Some(Self::open(path)?),
+            ModelRef::Ensemble(ensemble) => Some(Self::open_ensemble(ensemble)?),
+            ModelRef::Training(_) => None,
+        })
     }
 
     /// The small model that comes with Inkling: LeNet-5 in f16, trained by Inkling on its built-in digits
@@ -74,17 +117,13 @@ impl Classifier {
 
     /// A copy of the model on another device, which `place` is.
     pub fn to_device(&self, device: DeviceChoice, context: &DeviceContext) -> Result<Self, InferError> {
-        Ok(Self { net: self.net.to_device(context)?, device, ..self.clone() })
+        let members = self.members.iter().map(|member| member.to_device(context)).collect::<Result<_, _>>()?;
+        Ok(Self { members, device, ..self.clone() })
     }
 
     /// What is known of the model.
     pub const fn info(&self) -> &ModelInfo {
         &self.info
-    }
-
-    /// The network.
-    pub const fn net(&self) -> &Net {
-        &self.net
     }
 
     /// Whether an image with these pixels and this digit score counts as a digit; a blank one never does.
@@ -94,27 +133,55 @@ impl Classifier {
 
     /// The same as [`Classifier::evaluate`], with what was found for each image.
     pub fn measure(&self, split: &Split, progress: &mut dyn Progress) -> Result<Measurement, InferError> {
-        let measured = measure(&self.net, self.calibration.temperature, split, progress)?;
+        let outputs = self.all_outputs(&split.images, progress)?;
+        let measured = Measurement::of(outputs, self.temperature(), split);
         measured.check_finite()?;
         Ok(measured)
     }
 
     /// The digit that each of these images is taken for, 784 bytes each. `progress` gets the share done after each batch; an error from it cancels.
     pub fn digits(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<u8>, InferError> {
-        digits(&self.net, images, progress)
+        let outputs = self.all_outputs(images, progress)?;
+        if !outputs.are_finite() {
+            return Err(ComputeError::NotFinite.into());
+        }
+        // Which is most probable does not depend on the temperature.
+        Ok(Scores::of_rows(&outputs.logits, 1.0).map(|scores| scores.digit as u8).collect())
+    }
+
+    /// The digit score of each of these images. `progress` as in [`Classifier::digits`].
+    pub fn digit_scores(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32>, InferError> {
+        Ok(self.all_outputs(images, progress)?.digit_scores)
     }
 
     /// Measures the model on a split. `progress` gets the share done after each batch; an error from it cancels.
     pub fn evaluate(&self, split: &Split, progress: &mut dyn Progress) -> Result<Evaluation, InferError> {
         Ok(self.measure(split, progress)?.evaluation)
     }
+
+    fn all_outputs(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Outputs, InferError> {
+        let Some(first) = self.members.first() else { return Ok(Outputs::default()) };
+        outputs(first.net.context(), images, progress, |batch| Ok(self.outputs(batch)?.0))
+    }
+
+    /// The outputs for images of 784 pixels, for probabilities at [`Classifier::temperature`]; of an ensemble for each image how unsure it is.
+    fn outputs(&self, pixels: &[u8]) -> candle_core::Result<(Outputs, Vec<Uncertainty>)> {
+        match (self.members.as_slice(), self.dropout_passes) {
+            ([only], None) => Ok((Outputs::of(&only.net, pixels)?, Vec::new())),
+            (members, passes) => member::outputs(members, passes, pixels),
+        }
+    }
+
+    const fn temperature(&self) -> f32 {
+        self.calibration.temperature
+    }
 }
 
 impl Classify for Classifier {
     fn classify(&self, image: Image) -> Result<Prediction, InferError> {
         let start = Instant::now();
-        let outputs = Outputs::of(&self.net, image.pixels())?;
-        let scores = Scores::of_rows(&outputs.logits, self.calibration.temperature).next();
+        let (outputs, uncertainty) = self.outputs(image.pixels())?;
+        let scores = Scores::of_rows(&outputs.logits, self.temperature()).next();
         let (Some(Scores { probabilities, digit, .. }), Some(&digit_score)) = (scores, outputs.digit_scores.first()) else {
             return Err(ComputeError::failed(&format!("{} gave no logits", self.info.kind)).into());
         };
@@ -129,6 +196,7 @@ impl Classify for Classifier {
             confidence: probabilities[digit],
             digit_score,
             is_digit,
+            uncertainty: uncertainty.first().copied(),
             micros: start.elapsed().as_micros() as u32,
             device: self.device,
             model: self.info.clone(),

@@ -6,7 +6,7 @@ use super::outputs::Outputs;
 use super::scores::Scores;
 use crate::data::Split;
 use crate::ink::{Image, PIXELS};
-use crate::nn::{BackendKind, ComputeError, Net};
+use crate::nn::{BackendKind, ComputeError, DeviceContext, Net};
 use crate::progress::Progress;
 use crate::records::{CLASSES, Calibration, Evaluation, Mistake, RELIABILITY_BINS, ReliabilityBin};
 
@@ -30,6 +30,15 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// That of a split for which a network gave these outputs, with probabilities at this temperature.
+    pub(super) fn of(outputs: Outputs, temperature: f32, split: &Split) -> Self {
+        let mut accumulator = Accumulator::default();
+        for (scores, &label) in Scores::of_rows(&outputs.logits, temperature).zip(&split.labels) {
+            accumulator.add(&scores, label);
+        }
+        accumulator.finish(split, outputs)
+    }
+
     /// An error if the network gave probabilities that are none, for any image.
     pub fn check_finite(&self) -> Result<(), ComputeError> {
         if self.outputs.are_finite() { Ok(()) } else { Err(ComputeError::NotFinite) }
@@ -62,40 +71,27 @@ impl Measurement {
 /// Classifies every image of `split` with probabilities at this temperature. `progress` gets the share done after each batch; an error from it
 /// cancels.
 pub fn measure(net: &Net, temperature: f32, split: &Split, progress: &mut dyn Progress) -> Result<Measurement, InferError> {
-    let outputs = outputs(net, &split.images, progress)?;
-    let mut accumulator = Accumulator::default();
-    for (scores, &label) in Scores::of_rows(&outputs.logits, temperature).zip(&split.labels) {
-        accumulator.add(&scores, label);
-    }
-    Ok(accumulator.finish(split, outputs))
+    let outputs = outputs(net.context(), &split.images, progress, |batch| Outputs::of(net, batch))?;
+    Ok(Measurement::of(outputs, temperature, split))
 }
 
-/// The digit that each of these images, 784 bytes each, is taken for. `progress` as in [`measure`].
-pub fn digits(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<u8>, InferError> {
-    let outputs = outputs(net, images, progress)?;
-    if !outputs.are_finite() {
-        return Err(ComputeError::NotFinite.into());
-    }
-    // Which is most probable does not depend on the temperature.
-    Ok(Scores::of_rows(&outputs.logits, 1.0).map(|scores| scores.digit as u8).collect())
-}
-
-/// The digit score of each of these images, 784 bytes each. `progress` as in [`measure`].
-pub fn digit_scores(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32>, InferError> {
-    Ok(outputs(net, images, progress)?.digit_scores)
-}
-
-fn outputs(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Outputs, InferError> {
+/// The outputs for images, 784 bytes each, which `compute` gives for as many at a time as the device takes. `progress` as in [`measure`].
+pub(super) fn outputs(
+    context: &DeviceContext,
+    images: &[u8],
+    progress: &mut dyn Progress,
+    compute: impl Fn(&[u8]) -> Result<Outputs, candle_core::Error>,
+) -> Result<Outputs, InferError> {
     let count = images.len() / PIXELS;
     let mut all = Outputs::default();
-    let mut batch = match net.context().backend.kind() {
+    let mut batch = match context.backend.kind() {
         BackendKind::Cpu => CPU_BATCH,
         BackendKind::Cuda | BackendKind::Reference => GPU_BATCH,
     };
     let mut done = 0;
     while done < count {
         let end = count.min(done + batch);
-        match Outputs::of(net, &images[done * PIXELS..end * PIXELS]) {
+        match compute(&images[done * PIXELS..end * PIXELS]) {
             Ok(outputs) => {
                 all.logits.extend(outputs.logits);
                 all.digit_scores.extend(outputs.digit_scores);
@@ -104,7 +100,7 @@ fn outputs(net: &Net, images: &[u8], progress: &mut dyn Progress) -> Result<Outp
             Err(error) => match ComputeError::from(error) {
                 ComputeError::OutOfMemory { .. } if end - done > 1 => {
                     batch = (end - done).div_ceil(2);
-                    net.context().release_memory()?;
+                    context.release_memory()?;
                     continue;
                 }
                 error => return Err(error.into()),

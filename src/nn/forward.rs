@@ -26,9 +26,17 @@ impl<'a> Forward<'a> {
                 autograd::clear();
                 Context { grad: GradMode::Enabled, precision, backend }
             }
-            Mode::Eval => Context { backend, ..Context::EVAL },
+            Mode::Eval | Mode::EvalWithDropout(_) => Context { backend, ..Context::EVAL },
         };
         Self { parameters: parameters.iter(), mode, context }
+    }
+
+    /// A pass that goes on from here in another mode of inference.
+    pub fn with_mode<'b>(&self, mode: Mode<'b>) -> Forward<'b>
+    where
+        'a: 'b,
+    {
+        Forward { parameters: self.parameters.clone(), mode, context: self.context }
     }
 
     /// The output of these layers, one after the other.
@@ -50,7 +58,7 @@ impl<'a> Forward<'a> {
     fn checkpoint(&mut self, layers: &[Layer], x: Tensor) -> Result<Tensor> {
         let (random, precision) = match &self.mode {
             Mode::Train { dropout, precision } => (Random::clone(dropout), *precision),
-            Mode::Eval => return self.run(layers, x),
+            Mode::Eval | Mode::EvalWithDropout(_) => return self.run(layers, x),
         };
         let count = layers.iter().map(|layer| layer.parameters().len()).sum();
         let parameters: Vec<Parameter> = self.parameters.as_slice().iter().take(count).cloned().collect();
@@ -127,7 +135,7 @@ impl<'a> Forward<'a> {
                 self.activate(sums, activation)
             }
             Layer::Dropout(probability) => match &mut self.mode {
-                Mode::Train { dropout, .. } => ops::dropout(&x, probability, dropout, context),
+                Mode::Train { dropout, .. } | Mode::EvalWithDropout(dropout) => ops::dropout(&x, probability, dropout, context),
                 Mode::Eval => Ok(x),
             },
         }

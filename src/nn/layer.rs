@@ -129,6 +129,11 @@ pub(super) enum Init {
 }
 
 impl Layer {
+    /// True for dropout.
+    pub const fn is_dropout(&self) -> bool {
+        matches!(self, Self::Dropout(_))
+    }
+
     /// What it is called: the name of its parameters, or of what it does where it has none.
     pub fn name(&self) -> &str {
         match self {

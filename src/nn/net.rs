@@ -30,6 +30,8 @@ pub enum Mode<'a> {
     },
     /// Inference: nothing is recorded, and nothing is dropped.
     Eval,
+    /// Inference with dropout: one of the passes of Monte Carlo dropout (Gal & Ghahramani 2016).
+    EvalWithDropout(&'a mut Random),
 }
 
 /// A network. Clones share their weights: a clone sees every later update.
@@ -192,6 +194,20 @@ impl Net {
         let features = forward.run(body, self.input(images.into())?)?;
         let logits = forward.run(last, features.clone())?;
         Ok((features, logits))
+    }
+
+    /// The logits `[batch, 10]` of so many passes with dropout, which differ in the features that are dropped. What comes before the first
+    /// dropout layer is the same in all of them, and is computed once.
+    pub fn forward_with_dropout<'a>(&self, images: impl Into<Images<'a>>, passes: u32, random: &mut Random) -> Result<Vec<Tensor>> {
+        let (body, rest) = self.layers.split_at(self.layers.iter().position(Layer::is_dropout).unwrap_or(self.layers.len()));
+        let mut forward = Forward::new(&self.parameters, Mode::Eval, self.context.backend);
+        let features = forward.run(body, self.input(images.into())?)?;
+        (0..passes).map(|_| forward.with_mode(Mode::EvalWithDropout(random)).run(rest, features.clone())).collect()
+    }
+
+    /// Whether there is a dropout layer in it.
+    pub fn has_dropout(&self) -> bool {
+        self.layers.iter().any(Layer::is_dropout)
     }
 
     /// The loss of the logits of a training pass, and the count of correct predictions: see [`ops::cross_entropy`].

@@ -7,6 +7,7 @@ pub mod benchmark;
 mod bundle;
 mod calibration;
 mod comparison;
+mod ensemble;
 mod evaluation;
 mod export;
 mod fine_tune;
@@ -27,6 +28,7 @@ pub use batch_size_search::{
 pub use bundle::{BundleId, BundleUse, FilePart};
 pub use calibration::{Calibration, RELIABILITY_BINS, ReliabilityBin};
 pub use comparison::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, PairedCounts};
+pub use ensemble::{Ensemble, Uncertainty};
 pub use evaluation::{DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, NotDigitsSpec, WriterScore};
 pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo, USUAL_OPSET};
 pub use fine_tune::{BeforeAfter, FineTuned};
@@ -37,5 +39,8 @@ pub use model::{CLASSES, DigitPrediction, DrawingAnswer, Evaluation, Mistake, Mo
 pub use profile::{Profile, ProfileRow, Span, SpanKind};
 pub use rate_search::{RateFinding, RatePoint, RateSearch, RateSuggestion, SEARCH_RATES, SEARCH_STEPS, SearchEnd, search_config};
 pub use reading::{Doubt, MeasuredReading, Reading, TriedActivation};
-pub use run::{Divergence, EpochRecord, Intervention, JobId, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};
+pub use run::{
+    Divergence, EpochRecord, Intervention, JobId, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
+    posterior_sample_name,
+};
 pub use step_curve::StepCurve;

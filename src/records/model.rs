@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{JobId, RELIABILITY_BINS, ReliabilityBin};
+use super::{Ensemble, JobId, RELIABILITY_BINS, ReliabilityBin, Uncertainty};
 use crate::ink::Image;
 use crate::run_config::{DataSpec, DeviceChoice, ModelKind};
 
@@ -18,6 +18,8 @@ pub enum ModelRef {
     Starter,
     /// A model file written by a run.
     File(PathBuf),
+    /// Several model files together, or one with dropout.
+    Ensemble(Ensemble),
     /// The newest weights of the run that is in progress or was the last.
     Training(JobId),
 }
@@ -104,6 +106,9 @@ pub struct Prediction {
     pub digit_score: f32,
     /// False when the drawing does not look like any digit the model knows.
     pub is_digit: bool,
+    /// How unsure the members of an ensemble are, and why; `None` for a single network.
+    #[serde(default)]
+    pub uncertainty: Option<Uncertainty>,
     /// From ink to probabilities, in microseconds.
     pub micros: u32,
     /// The device that classified it (never `Auto`).

@@ -233,6 +233,22 @@ pub struct RunSummary {
     /// that are not among the others.
     #[serde(default)]
     pub number: Option<u32>,
+    /// Samples from the posterior of its weights, each in a model file beside the model; see [`RunSummary::posterior_sample_paths`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub posterior_samples: u32,
+}
+
+/// The most samples from the posterior that a run keeps: those after its last epochs.
+pub const MAX_POSTERIOR_SAMPLES: usize = 10;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// What the file with a sample from the posterior is called; they are counted from 1.
+pub fn posterior_sample_name(number: u32) -> String {
+    format!("sample-{number:02}.safetensors")
 }
 
 impl RunSummary {
@@ -244,6 +260,12 @@ impl RunSummary {
             test.mistakes.clear();
         }
         summary
+    }
+
+    /// The model files of its samples from the posterior, the oldest first.
+    pub fn posterior_sample_paths(&self) -> Vec<PathBuf> {
+        let count = self.posterior_samples.min(MAX_POSTERIOR_SAMPLES as u32);
+        (1..=count).map(|number| self.folder.join(posterior_sample_name(number))).collect()
     }
 
     /// The record of the epoch whose weights are kept.

@@ -126,6 +126,12 @@ impl Default for RunConfig {
 }
 
 impl RunConfig {
+    /// Whether the weights after each of the last epochs are samples from their posterior: with Langevin dynamics, where no average of the
+    /// weights takes their place.
+    pub const fn samples_posterior(&self) -> bool {
+        matches!(self.optimizer, OptimizerKind::Sgld | OptimizerKind::Psgld) && self.weight_averaging.is_none()
+    }
+
     /// One epoch on the built-in data with nothing special about it.
     fn plain() -> Self {
         Self {

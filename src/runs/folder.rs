@@ -1,5 +1,6 @@
 //! The folder of one finished run: writing it whole, and reading it back.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs::DirEntry;
 use std::io;
@@ -9,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::annotation_file::ANNOTATION;
 use super::{CheckpointWriter, RunError, step_table};
-use crate::nn::ModelFile;
-use crate::records::{RunSummary, StepPoint};
+use crate::nn::{ComputeError, ModelFile};
+use crate::records::{MAX_POSTERIOR_SAMPLES, RunSummary, StepPoint, posterior_sample_name};
 use crate::run_config::WeightFormat;
 use crate::system::WriteError;
 use crate::system::files::{TemporaryFolder, read_limited, write_whole};
@@ -48,26 +49,54 @@ pub fn save_to(
     weights: WeightFormat,
     checkpoints: Option<&CheckpointWriter>,
 ) -> Result<RunSummary, RunError> {
-    keep_in(target, replace, &outcome.model_file(), &outcome.summary, outcome.curve.points(), weights, checkpoints)
+    keep_in(target, replace, &RunContents::of(outcome)?, weights, checkpoints)
+}
+
+/// What a run leaves.
+#[derive(Clone, Debug)]
+pub struct RunContents<'r> {
+    /// Its model.
+    pub model: ModelFile,
+    /// As many samples from the posterior of its weights as its summary says.
+    pub posterior: Vec<ModelFile>,
+    /// Its summary.
+    pub summary: Cow<'r, RunSummary>,
+    /// Its steps.
+    pub steps: Cow<'r, [StepPoint]>,
+}
+
+impl<'r> RunContents<'r> {
+    /// Of a run that was trained here.
+    pub fn of(outcome: &'r TrainedModel) -> Result<Self, RunError> {
+        Ok(Self {
+            model: outcome.model_file(),
+            posterior: outcome.posterior_files().map_err(ComputeError::from)?,
+            summary: Cow::Borrowed(&outcome.summary),
+            steps: Cow::Borrowed(outcome.curve.points()),
+        })
+    }
+
+    /// Of a model without anything else, with a summary made up of what is known of it.
+    pub const fn of_model(model: ModelFile, summary: RunSummary) -> Self {
+        Self { model, posterior: Vec::new(), summary: Cow::Owned(summary), steps: Cow::Borrowed(&[]) }
+    }
 }
 
 /// The same with a model that was not trained here.
 pub fn keep_in(
     target: &Path,
     replace: bool,
-    model: &ModelFile,
-    summary: &RunSummary,
-    steps: &[StepPoint],
+    contents: &RunContents<'_>,
     weights: WeightFormat,
     checkpoints: Option<&CheckpointWriter>,
 ) -> Result<RunSummary, RunError> {
     check_target(target, replace)?;
     let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
     let parent = target.parent().unwrap_or(&target);
-    let mut complete = write_beside(parent, model, summary, steps, weights, checkpoints)?;
+    let mut complete = write_beside(parent, contents, weights, checkpoints)?;
     checkpoints.iter().for_each(|checkpoints| checkpoints.note_target(&target));
     complete.replace(&target).map_err(|error| unwritable(&target, &error))?;
-    Ok(located(summary.clone(), &target))
+    Ok(located(contents.summary.clone().into_owned(), &target))
 }
 
 /// Whether [`save_to`] can write there; to be asked before hours are spent on training.
@@ -94,7 +123,9 @@ pub fn holds_only_ours(folder: &Path) -> io::Result<bool> {
 }
 
 fn is_ours(entry: &DirEntry) -> bool {
-    [MODEL, SUMMARY, HISTORY, STEPS, ANNOTATION].iter().any(|name| entry.file_name() == *name)
+    let name = entry.file_name();
+    let is_sample = || (1..=MAX_POSTERIOR_SAMPLES as u32).any(|number| name == *posterior_sample_name(number));
+    [MODEL, SUMMARY, HISTORY, STEPS, ANNOTATION].iter().any(|ours| name == *ours) || is_sample()
 }
 
 fn check_writable_above(target: &Path) -> Result<(), RunError> {
@@ -139,9 +170,7 @@ fn located(summary: RunSummary, folder: &Path) -> RunSummary {
 /// Writes all of a run's files to a new, hidden folder in `parent`.
 pub fn write_beside(
     parent: &Path,
-    model: &ModelFile,
-    summary: &RunSummary,
-    steps: &[StepPoint],
+    contents: &RunContents<'_>,
     weights: WeightFormat,
     checkpoints: Option<&CheckpointWriter>,
 ) -> Result<TemporaryFolder, RunError> {
@@ -150,11 +179,16 @@ pub fn write_beside(
     let write = |name: &str, bytes: &[u8]| {
         write_whole(&folder.path().join(name), bytes).map_err(|error| WriteError { path: parent.to_owned(), ..error })
     };
+    let RunContents { model, posterior, summary, steps } = contents;
     write(MODEL, &model.to_bytes(weights)?)?;
+    for (number, sample) in (1..).zip(posterior) {
+        write(&posterior_sample_name(number), &sample.to_bytes(weights)?)?;
+    }
     write(HISTORY, history(summary).as_bytes())?;
     write(STEPS, step_table::text(steps).as_bytes())?;
     // The folder's path is not saved: the folder may be moved.
-    let summary = RunSummary { folder: PathBuf::new(), model_path: PathBuf::new(), ..summary.clone() };
+    let (folder_path, model_path, posterior_samples) = (PathBuf::new(), PathBuf::new(), posterior.len() as u32);
+    let summary = RunSummary { folder: folder_path, model_path, posterior_samples, ..summary.clone().into_owned() };
     let saved = Saved { summary: &summary, checkpoint: checkpoints.and_then(CheckpointWriter::name) };
     let json = serde_json::to_vec(&saved).map_err(|error| unwritable(&folder.path().join(SUMMARY), &error.into()))?;
     write(SUMMARY, &json)?;

@@ -2,6 +2,7 @@
 //!
 //! A run's folder contains `model.safetensors`, `run.json` (the run's summary), `history.csv` (a line per epoch) and `steps.csv` (a line per
 //! step, or per several of a long run). It is written under another name and renamed when complete, so a folder that exists is whole.
+//! Runs with Langevin dynamics leave samples from the posterior of their weights as well, in `sample-01.safetensors` and so on.
 //! `annotation.json`, with the run's name, note, tags and star, is added where a person gives it one.
 //! Checkpoints, from which an interrupted run can be resumed, are in a folder of their own.
 
@@ -26,7 +27,7 @@ pub use checkpoint_writer::{CheckpointThread, CheckpointWriter};
 pub use checkpoints::{Checkpoints, InterruptedRun};
 pub use error::RunError;
 pub use finished_run::{FinishedRun, load_steps};
-pub use folder::{check_target, keep_in, load, save_to};
+pub use folder::{RunContents, check_target, keep_in, load, save_to};
 pub use repeats::{Repeats, missing_repetitions};
 pub use reproduction::{Reproduction, reproduced_config};
 pub use room::check_room;

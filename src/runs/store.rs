@@ -1,13 +1,13 @@
 //! The folder in which all finished runs of this installation are saved.
 
+use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::folder::{check_writable, holds_only_ours, load, unwritable, write_beside};
+use super::folder::{RunContents, check_writable, holds_only_ours, load, unwritable, write_beside};
 use super::titles::{next_number, set_titles};
 use super::{CheckpointWriter, RunError, annotation_file};
-use crate::nn::ModelFile;
-use crate::records::{Annotation, RunSummary, StepPoint};
+use crate::records::{Annotation, RunSummary};
 use crate::run_config::{DataSource, DataSpec, WeightFormat};
 use crate::system::files::create_folder;
 use crate::train::TrainedModel;
@@ -55,20 +55,19 @@ impl Store {
         weights: WeightFormat,
         checkpoints: Option<&CheckpointWriter>,
     ) -> Result<RunSummary, RunError> {
-        self.keep(&outcome.model_file(), &outcome.summary, outcome.curve.points(), weights, checkpoints)
+        self.keep(&RunContents::of(outcome)?, weights, checkpoints)
     }
 
     /// The same with a model that was not trained here.
     pub fn keep(
         &self,
-        model: &ModelFile,
-        summary: &RunSummary,
-        steps: &[StepPoint],
+        contents: &RunContents<'_>,
         weights: WeightFormat,
         checkpoints: Option<&CheckpointWriter>,
     ) -> Result<RunSummary, RunError> {
-        let summary = RunSummary { number: Some(self.next_number(summary)), ..summary.clone() };
-        let mut complete = write_beside(&self.root, model, &summary, steps, weights, checkpoints)?;
+        let summary = RunSummary { number: Some(self.next_number(&contents.summary)), ..contents.summary.clone().into_owned() };
+        let contents = RunContents { summary: Cow::Borrowed(&summary), ..contents.clone() };
+        let mut complete = write_beside(&self.root, &contents, weights, checkpoints)?;
         let name = folder_name(&summary);
         let mut count = 1;
         loop {

@@ -3,7 +3,7 @@
 use super::SelfTestError;
 use super::report::{Check, Subject};
 use crate::data::{DataSet, builtin};
-use crate::infer::{Agreement, COMPARED_IMAGES, Classifier, Scores, TOLERANCE};
+use crate::infer::{Agreement, COMPARED_IMAGES, Scores, TOLERANCE, starter_file};
 use crate::ink::PIXELS;
 use crate::nn::{DeviceContext, Mode, Net};
 use crate::progress::Unwatched;
@@ -47,11 +47,11 @@ pub fn classifies(context: &DeviceContext) -> Check {
 
 fn agreement(context: &DeviceContext) -> Result<Agreement, SelfTestError> {
     let images = digits(0, COMPARED_IMAGES)?.test.images;
-    let classifier = Classifier::starter()?;
-    let on_device = probabilities(&classifier.net().to_device(context)?, &images)?;
+    let net = starter_file()?.net;
+    let on_device = probabilities(&net.to_device(context)?, &images)?;
     let mut on_cpu = Vec::new();
     for image in images.chunks_exact(PIXELS) {
-        on_cpu.extend(probabilities(classifier.net(), image)?);
+        on_cpu.extend(probabilities(&net, image)?);
     }
     Ok(Agreement::between(&on_cpu, &on_device))
 }

@@ -10,7 +10,7 @@ use crate::records::{Calibration, EpochRecord};
 
 /// The state after an epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BestEpoch {
+pub struct EpochWeights {
     /// Its metrics.
     pub record: EpochRecord,
     /// Weights and buffers of the network.
@@ -24,19 +24,19 @@ pub struct BestEpoch {
 /// The weights of the last epoch, or with early stopping of the best one.
 pub struct BestCheckpoint {
     patience: Option<u32>,
-    best: Option<Arc<BestEpoch>>,
+    best: Option<Arc<EpochWeights>>,
 }
 
 impl BestCheckpoint {
     /// With `patience`, waits so many epochs for a better one than `best`.
-    pub const fn new(patience: Option<u32>, best: Option<Arc<BestEpoch>>) -> Self {
+    pub const fn new(patience: Option<u32>, best: Option<Arc<EpochWeights>>) -> Self {
         Self { patience, best }
     }
 
     /// Takes the weights of an epoch if they are to be kept.
     pub fn offer(&mut self, record: &EpochRecord, net: &Net, calibration: Calibration) -> candle_core::Result<()> {
         if self.patience.is_none() || self.best.as_ref().is_none_or(|best| is_better(record, &best.record)) {
-            self.best = Some(Arc::new(BestEpoch { record: *record, weights: net.weights()?, calibration }));
+            self.best = Some(Arc::new(EpochWeights { record: *record, weights: net.weights()?, calibration }));
         }
         Ok(())
     }
@@ -48,7 +48,7 @@ impl BestCheckpoint {
     }
 
     /// The epoch that is kept; `None` before the first is completed.
-    pub fn best(&self) -> Option<Arc<BestEpoch>> {
+    pub fn best(&self) -> Option<Arc<EpochWeights>> {
         self.best.clone()
     }
 }

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::TrainError;
-use super::best_checkpoint::BestEpoch;
+use super::best_checkpoint::EpochWeights;
 use super::origin::RunOrigin;
 use super::progress::PartialEpoch;
 use super::state::{StepperState, TrainState, have_lens_of};
 use crate::math::random::Random;
 use crate::nn::Net;
 use crate::optim::OptimizerConfig;
-use crate::records::{EpochRecord, RunPlan, RunPosition, StepCurve};
+use crate::records::{EpochRecord, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, StepCurve};
 use crate::run_config::RunConfig;
 
 /// What a checkpoint belongs to.
@@ -47,7 +47,10 @@ pub struct Checkpoint {
     pub(super) current: PartialEpoch,
     pub(super) dropout: Random,
     pub(super) stepper: StepperState,
-    pub(super) best: Option<Arc<BestEpoch>>,
+    pub(super) best: Option<Arc<EpochWeights>>,
+    /// Empty in checkpoints of older versions.
+    #[serde(default)]
+    pub(super) posterior: Vec<Arc<EpochWeights>>,
 }
 
 impl CheckpointCard {
@@ -60,7 +63,7 @@ impl CheckpointCard {
 impl Checkpoint {
     /// Whether this run can be resumed from here. It may use another device, or another number of threads.
     pub(super) fn check(&self, config: &RunConfig, plan: &RunPlan, net: &Net) -> Result<(), TrainError> {
-        let Self { card, current, stepper, best, .. } = self;
+        let Self { card, current, stepper, best, posterior, .. } = self;
         let refuse = |reason: &str| Err(TrainError::NotResumable { reason: reason.to_owned() });
         let resumed = RunConfig {
             device: config.device,
@@ -85,6 +88,8 @@ impl Checkpoint {
             && card.steps <= plan.steps_per_epoch
             && fits(&stepper.state)
             && fits(&stepper.snapshot)
+            && posterior.len() <= MAX_POSTERIOR_SAMPLES
+            && posterior.iter().all(|sample| have_lens_of(&sample.weights, net))
             && best_fits == (position.epochs > 0).then_some(true);
         if intact { Ok(()) } else { refuse("its checkpoint is damaged") }
     }

@@ -1,14 +1,16 @@
 //! How far a run is: what the training loop itself keeps from step to step.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::best_checkpoint::BestCheckpoint;
+use super::best_checkpoint::{BestCheckpoint, EpochWeights};
 use super::checkpoint::{Checkpoint, CheckpointCard};
 use super::metrics::Metrics;
 use super::state::StepperState;
 use crate::math::random::Random;
 use crate::nn::Net;
-use crate::records::{Calibration, EpochRecord, RunPlan, RunPosition, StepCurve};
+use crate::records::{Calibration, EpochRecord, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, StepCurve};
 use crate::run_config::RunConfig;
 
 /// How far a run is.
@@ -25,6 +27,8 @@ pub struct RunProgress {
     pub dropout: Random,
     /// The epoch whose weights will be kept.
     pub best: BestCheckpoint,
+    /// With Langevin dynamics the weights after the last epochs: samples from their posterior, the oldest first.
+    pub posterior: Vec<Arc<EpochWeights>>,
 }
 
 /// The part of an epoch that is done.
@@ -50,14 +54,15 @@ impl RunProgress {
             current: PartialEpoch::default(),
             dropout: Random::stream(config.seed, "dropout", 0),
             best: BestCheckpoint::new(config.early_stopping, None),
+            posterior: Vec::new(),
         }
     }
 
     /// Where a checkpoint was taken, and what its stepper needs.
     pub fn resume(config: &RunConfig, checkpoint: Checkpoint) -> (Self, StepperState) {
-        let Checkpoint { card, current, dropout, stepper, best } = checkpoint;
+        let Checkpoint { card, current, dropout, stepper, best, posterior } = checkpoint;
         let best = BestCheckpoint::new(config.early_stopping, best);
-        (Self { step: stepper.state.step, curve: card.curve, epochs: card.epochs, current, dropout, best }, stepper)
+        (Self { step: stepper.state.step, curve: card.curve, epochs: card.epochs, current, dropout, best, posterior }, stepper)
     }
 
     /// What an interrupted run can be resumed from.
@@ -72,7 +77,14 @@ impl RunProgress {
             origin: None,
             made_at: jiff::Timestamp::now().to_string(),
         };
-        Checkpoint { card, current: self.current, dropout: self.dropout.clone(), stepper, best: self.best.best() }
+        Checkpoint {
+            card,
+            current: self.current,
+            dropout: self.dropout.clone(),
+            stepper,
+            best: self.best.best(),
+            posterior: self.posterior.clone(),
+        }
     }
 
     /// The epoch in progress, from 1.
@@ -98,8 +110,20 @@ impl RunProgress {
     }
 
     /// Completes the epoch in progress, whose weights the network has.
-    pub fn complete_epoch(&mut self, record: EpochRecord, net: &Net, calibration: Calibration) -> candle_core::Result<()> {
+    pub fn complete_epoch(
+        &mut self,
+        config: &RunConfig,
+        record: EpochRecord,
+        net: &Net,
+        calibration: Calibration,
+    ) -> candle_core::Result<()> {
         self.best.offer(&record, net, calibration)?;
+        if config.samples_posterior() && record.epoch > config.epochs / 2 {
+            if self.posterior.len() >= MAX_POSTERIOR_SAMPLES {
+                self.posterior.remove(0);
+            }
+            self.posterior.push(Arc::new(EpochWeights { record, weights: net.weights()?, calibration }));
+        }
         self.epochs.push(record);
         self.current = PartialEpoch::default();
         Ok(())

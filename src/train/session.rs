@@ -222,7 +222,7 @@ fn run<'scope, 'env>(
             seconds: progress.current.seconds as f32,
         };
         let calibration = measured.calibration(&validation.labels);
-        progress.complete_epoch(record, &net, calibration)?;
+        progress.complete_epoch(config, record, &net, calibration)?;
         clock.pause(|| observer.epoch(&record, &net, calibration));
         stepper.swap_ema()?;
         if let Some(best_epoch) = progress.stopped_early(config) {

@@ -1,12 +1,13 @@
 //! What comes of a run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::best_checkpoint::BestEpoch;
+use super::best_checkpoint::EpochWeights;
 use super::progress::RunProgress;
 use crate::hardware::machine;
-use crate::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
-use crate::records::{Calibration, Evaluation, RunPlan, RunSummary, StepCurve};
+use crate::nn::{DeviceContext, FORMAT_VERSION, ModelCard, ModelFile, Net};
+use crate::records::{Calibration, EpochRecord, Evaluation, RunPlan, RunSummary, StepCurve};
 use crate::run_config::RunConfig;
 
 /// What came of a run.
@@ -33,6 +34,8 @@ pub struct TrainedModel {
     pub net: Net,
     /// What was fitted for these weights on the validation split.
     pub calibration: Calibration,
+    /// Samples from the posterior of the weights, where the optimiser draws them.
+    pub posterior: Vec<Arc<EpochWeights>>,
 }
 
 impl TrainedModel {
@@ -41,13 +44,13 @@ impl TrainedModel {
         config: &RunConfig,
         plan: RunPlan,
         progress: RunProgress,
-        best: &BestEpoch,
+        best: &EpochWeights,
         net: Net,
         calibration: Calibration,
         test: Option<Evaluation>,
     ) -> Self {
         let stopped_early = progress.stopped_early(config).is_some();
-        let RunProgress { epochs, curve, .. } = progress;
+        let RunProgress { epochs, curve, posterior, .. } = progress;
         let train_seconds: f64 = epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum();
         let summary = RunSummary {
             config: config.clone(),
@@ -66,25 +69,39 @@ impl TrainedModel {
             initialization: None,
             imported: None,
             number: None,
+            posterior_samples: posterior.len() as u32,
         };
-        Self { summary, curve, net, calibration }
+        Self { summary, curve, net, calibration, posterior }
     }
 
     /// The model as it is saved.
     pub fn model_file(&self) -> ModelFile {
-        let RunSummary { config, .. } = &self.summary;
-        let kept = self.summary.kept();
-        let card = ModelCard {
+        ModelFile { net: self.net.clone(), card: self.card(self.summary.kept(), self.calibration) }
+    }
+
+    /// The samples of the posterior as they are saved, the oldest first: models without a detector of their own, on the CPU.
+    pub fn posterior_files(&self) -> candle_core::Result<Vec<ModelFile>> {
+        let file = |sample: &Arc<EpochWeights>| {
+            let net = self.net.to_device(&DeviceContext::CPU)?.with_digit_detector(None);
+            net.set_weights(&sample.weights)?;
+            Ok(ModelFile { net, card: self.card(Some(&sample.record), sample.calibration) })
+        };
+        self.posterior.iter().map(file).collect()
+    }
+
+    /// The card of the weights of this epoch.
+    fn card(&self, epoch: Option<&EpochRecord>, calibration: Calibration) -> ModelCard {
+        let config = &self.summary.config;
+        ModelCard {
             version: FORMAT_VERSION,
             model: self.net.model(),
             labels: ModelCard::digit_labels(),
             normalization: self.net.normalization(),
-            calibration: self.calibration,
+            calibration,
             data: config.data.clone(),
-            epochs: kept.map_or(0, |record| record.epoch),
-            validation_accuracy: kept.map(|record| record.validation_accuracy),
+            epochs: epoch.map_or(0, |record| record.epoch),
+            validation_accuracy: epoch.map(|record| record.validation_accuracy),
             config: config.clone(),
-        };
-        ModelFile { net: self.net.clone(), card }
+        }
     }
 }

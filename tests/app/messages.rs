@@ -7,7 +7,7 @@ use inkling::app::messages::Message;
 use inkling::data::{DataError, DataPart};
 use inkling::export::ExportError;
 use inkling::import::{ImportError, Mismatch, Trials};
-use inkling::infer::{ComparisonError, InferError};
+use inkling::infer::{ComparisonError, EnsembleProblem, InferError};
 use inkling::ink::InkError;
 use inkling::nn::{ComputeError, ModelError};
 use inkling::problem::{EngineExit, Problem};
@@ -175,6 +175,13 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (EngineExit::Disconnected { machine: "gpu-box".to_owned(), reason: reason() }, vec!["gpu-box", "Permission denied"]),
         (EngineExit::Garbled { reason: reason() }, vec!["Permission denied"]),
     ];
+    let ensembles = [
+        (EnsembleProblem::Models { given: 65 }, vec!["65 models", "1 to 64"]),
+        (EnsembleProblem::DropoutPasses { given: 1 }, vec!["1 passes", "2 to 1,000"]),
+        (EnsembleProblem::NoDropout { path: path(), model: ModelKind::Mlp }, vec!["some folder/file.bin", "dropout"]),
+    ];
+    all.extend(ensembles.map(|(problem, words)| (problem.into(), words)));
+    all.push((Problem::NotOneModel, vec!["ensemble"]));
     all.push((Problem::NotSent { reason: reason() }, vec!["Permission denied"]));
     all.extend(exits.map(|(exit, words)| (exit.into(), words)));
     all
@@ -203,7 +210,7 @@ fn all_are_there<'e, E: 'e>((kinds, kind): (&[&str], fn(&E) -> &'static str), er
 fn every_problem_is_really_every_one() {
     let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
     all_are_there(
-        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Comparison, Export, Import, Write, Target, Show, NotSent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
+        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Comparison, Ensemble, NotOneModel, Export, Import, Write, Target, Show, NotSent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
             Interrupted, Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
         all.iter(),
     );
@@ -227,6 +234,7 @@ fn every_problem_is_really_every_one() {
     all_are_there(kinds!(ExportError: Target, Lacks, Failed, Write), inner!(Export));
     all_are_there(kinds!(ImportError: Unreadable, Malformed, Mismatch, Undecided, Model, Infer, Compute, Data, Cancelled), inner!(Import));
     all_are_there(kinds!(ComparisonError: Count, Repeated, DifferentData), inner!(Comparison));
+    all_are_there(kinds!(EnsembleProblem: Models, DropoutPasses, NoDropout), inner!(Ensemble));
     all_are_there(kinds!(TargetError: Exist, Source, Clash, Write), inner!(Target));
     all_are_there(kinds!(EngineExit: NotStarted, Ended, Hung, Version, Disconnected, Garbled), inner!(EngineExited));
 }

@@ -16,6 +16,7 @@ fn prediction(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
         probabilities[digit] = probability;
     }
     Prediction {
+        uncertainty: None,
         image: Image::BLANK,
         probabilities,
         digit: likely[0].0 as u8,

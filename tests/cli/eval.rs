@@ -102,3 +102,44 @@ fn digits_are_told_from_other_drawings() {
     let text = stdout(&run(home, &["eval", "--model", "m.safetensors", "--data", "pens.jsonl", "--not-digits", "letters.jsonl"]));
     assert!(text.contains("Digits distinguished from 3 other drawings: AUROC") && text.contains("A  "), "{text}");
 }
+
+#[test]
+fn several_models_are_measured_together() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    write_model(home);
+    let lines: String = (0..20).map(|index| drawing(&(index % 10).to_string(), None)).collect();
+    fs::write(home.join("pens.jsonl"), &lines).unwrap();
+    let alone = eval(home, &["pens.jsonl"]);
+    let twice = eval(home, &["pens.jsonl", "--model", "m.safetensors"]);
+    assert_eq!(alone["accuracy"], twice["accuracy"]);
+    assert!((alone["loss"].as_f64().unwrap() - twice["loss"].as_f64().unwrap()).abs() < 1e-5);
+    let text = run(home, &["eval", "--model", "m.safetensors", "--model", "m.safetensors", "--data", "pens.jsonl"]);
+    assert!(stdout(&text).starts_with("Mean of 2 models ("), "{}", stdout(&text));
+    let without = run(home, &["eval", "--model", "m.safetensors", "--dropout-passes", "10", "--data", "pens.jsonl"]);
+    assert_eq!(without.status.code(), Some(1));
+    assert!(stderr(&without).contains("no dropout layer"), "{}", stderr(&without));
+    let unsampled = run(home, &["eval", "--model", "m.safetensors", "--posterior-samples", "--data", "pens.jsonl"]);
+    assert_ne!(unsampled.status.code(), Some(0));
+}
+
+#[test]
+fn the_samples_that_a_run_drew_are_measured_together() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    write_idx_set(home, 60, 20);
+    let trained = run(
+        home,
+        &["train", "--data", ".", "--model", "mlp", "--optimizer", "psgld", "--lr", "1e-4", "--epochs", "4", "--out", "run", "--json"],
+    );
+    assert_eq!(trained.status.code(), Some(0), "{}", stderr(&trained));
+    assert!(home.join("run/sample-02.safetensors").is_file() && !home.join("run/sample-03.safetensors").exists());
+    let output = run(home, &["eval", "--model", "run/model.safetensors", "--posterior-samples", "--data", "."]);
+    assert!(stdout(&output).starts_with("Mean of 2 models ("), "{}{}", stdout(&output), stderr(&output));
+    fs::write(home.join("seven.json"), drawing("7", None)).unwrap();
+    let read = run(home, &["predict", "--model", "run/model.safetensors", "--posterior-samples", "--json", "seven.json"]);
+    let line = objects(&read).pop().unwrap();
+    assert_eq!(line["uncertainty"]["members"], 2);
+    let words = run(home, &["predict", "--model", "run/model.safetensors", "--posterior-samples", "seven.json"]);
+    assert!(stdout(&words).contains("from the weights"), "{}", stdout(&words));
+}

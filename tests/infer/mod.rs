@@ -3,6 +3,7 @@
 mod calibration;
 mod compare_devices;
 mod digit_detector;
+mod ensemble;
 mod number;
 mod starter;
 

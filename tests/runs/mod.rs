@@ -10,8 +10,10 @@ mod steps;
 use std::path::Path;
 
 use inkling::infer::Classifier;
+use inkling::progress::Unwatched;
+use inkling::records::Ensemble;
 use inkling::run_config::WeightFormat::F32;
-use inkling::run_config::{DataSource, DataSpec, ModelKind, RunConfig};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, OptimizerKind, RunConfig};
 use inkling::runs::{RunError, Store, check_target, save_to};
 use inkling::train::TrainedModel;
 
@@ -51,6 +53,28 @@ fn a_run_is_saved_listed_and_read_with() {
     assert_eq!(lines.len(), 3);
     assert!(lines[0].starts_with("epoch,step,train_loss"));
     assert_eq!(lines[2].split(',').next_back().unwrap().parse::<f32>().unwrap(), outcome.summary.epochs[1].seconds);
+}
+
+#[test]
+fn samples_from_the_posterior_are_models_of_their_own() {
+    let root = tempfile::tempdir().unwrap();
+    let of = RunConfig { epochs: 25, optimizer: OptimizerKind::Sgld, ..config(ModelKind::Mlp) };
+    let trained = train(&of, &square_set(60, 20), &mut Watcher::default()).unwrap().unwrap();
+    let target = root.path().join("run");
+    let saved = save_to(&target, false, &trained, F32, None).unwrap();
+    assert_eq!(saved.posterior_samples, 10, "of the last 13 epochs");
+    let paths = saved.posterior_sample_paths();
+    assert!(paths.len() == 10 && paths.iter().all(|path| path.is_file()));
+    let last = Classifier::open(&paths[9]).unwrap();
+    assert_eq!((last.info().epochs, Classifier::open(&paths[0]).unwrap().info().epochs), (25, 16));
+    let test = &square_set(60, 20).test;
+    let [sample, model] =
+        [&last, &Classifier::open(&saved.model_path).unwrap()].map(|one| one.measure(test, &mut Unwatched).unwrap().answers);
+    assert_eq!(sample, model, "the last sample has the weights of the last epoch");
+    assert!(Ensemble::of(paths).is_posterior());
+    assert_eq!(save_to(&target, true, &trained, F32, None).unwrap().posterior_samples, 10, "they are the run's own files");
+    let averaged = RunConfig { weight_averaging: Some(0.9), ..of };
+    assert!(train(&averaged, &square_set(60, 20), &mut Watcher::default()).unwrap().unwrap().posterior.is_empty());
 }
 
 #[test]

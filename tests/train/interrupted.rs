@@ -3,7 +3,7 @@
 use inkling::records::{RunPosition, StepCurve};
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
 use inkling::train::TrainError;
-use inkling::train::{Checkpoint, CheckpointCard};
+use inkling::train::{Checkpoint, CheckpointCard, TrainedModel};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{resume, square_set, train};
@@ -21,7 +21,7 @@ fn what_follows_a_checkpoint_is_the_same_bit_for_bit() {
         },
         RunConfig { precision: Precision::F16, epochs: 3, ..config(ModelKind::Tiny) },
         RunConfig { optimizer: OptimizerKind::Sgd, learning_rate: 0.05, epochs: 3, early_stopping: Some(1), ..config(ModelKind::Mlp) },
-        RunConfig { optimizer: OptimizerKind::Psgld, epochs: 3, ..config(ModelKind::Mlp) },
+        RunConfig { optimizer: OptimizerKind::Psgld, epochs: 4, ..config(ModelKind::Mlp) },
     ];
     for of in runs {
         let mut whole = Watcher::default();
@@ -43,6 +43,9 @@ fn what_follows_a_checkpoint_is_the_same_bit_for_bit() {
             assert_eq!(resumed.summary.kept_epoch, trained.summary.kept_epoch);
             assert_eq!(resumed.summary.stopped_early, trained.summary.stopped_early);
             assert_eq!(resumed.summary.test, trained.summary.test);
+            let weights = |trained: &TrainedModel| trained.posterior.iter().map(|sample| sample.weights.clone()).collect::<Vec<_>>();
+            assert!(weights(&resumed) == weights(&trained), "the samples from the posterior as well");
+            assert_eq!(trained.posterior.len(), if of.optimizer == OptimizerKind::Psgld { 2 } else { 0 });
         }
     }
 }

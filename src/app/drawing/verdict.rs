@@ -1,8 +1,8 @@
 //! A prediction as text.
 
 use crate::app::run::RunView;
-use crate::records::{DigitPrediction, ModelInfo, ModelRef, Prediction};
-use crate::text::format::{capitalised, grouped, percent};
+use crate::records::{DigitPrediction, Ensemble, ModelInfo, ModelRef, Prediction, Uncertainty};
+use crate::text::format::{capitalised, count, grouped, percent};
 
 /// From this probability on, a single digit is named without reservation.
 const SURE: f32 = 0.9;
@@ -92,6 +92,7 @@ pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
         }
         (ModelRef::Training(_), _) => format!("using the last run: {} on {}", reader.kind.label(), reader.data.label()),
         (ModelRef::Starter, _) => "using the starter model".to_owned(),
+        (ModelRef::Ensemble(ensemble), _) => format!("using {}", ensemble_words(ensemble)),
         (ModelRef::File(_), _) => format!("using {}, trained on {}", reader.kind.label(), reader.data.label()),
     }
 }
@@ -105,9 +106,42 @@ pub fn model_facts(reader: &ModelInfo, name: &str, run: Option<&RunView>) -> Str
         return format!("Weights of step {}", grouped(run.now.step));
     }
     let (network, data) = (reader.kind.label(), reader.data.label());
+    if let ModelRef::Ensemble(ensemble) = &reader.reference {
+        return capitalised(&ensemble_words(ensemble));
+    }
     let network = (!name.contains(network) || !name.contains(&data)).then(|| format!("{network}, trained on {data}"));
     let accuracy = reader.validation_accuracy.map(|accuracy| format!("validation accuracy {}", percent(f64::from(accuracy), 1)));
     capitalised(&network.into_iter().chain(accuracy).collect::<Vec<_>>().join(", "))
+}
+
+/// "the mean of 5 models", "the mean of 50 passes with dropout".
+fn ensemble_words(ensemble: &Ensemble) -> String {
+    let models = ensemble.models.len() as u64;
+    match ensemble.dropout_passes {
+        None => format!("the mean of {}", count(models, if ensemble.is_posterior() { "posterior sample" } else { "model" })),
+        Some(passes) if models == 1 => format!("the mean of {passes} passes with dropout"),
+        Some(passes) => format!("the mean of {}, {passes} passes with dropout each", count(models, "model")),
+    }
+}
+
+/// How unsure an ensemble is, and why: "Uncertainty 0.84 bits: 0.71 from the drawing, 0.13 from the weights".
+pub fn uncertainty_sentence(uncertainty: &Uncertainty) -> String {
+    let Uncertainty { entropy, mutual_information, .. } = uncertainty;
+    format!(
+        "Uncertainty {entropy:.2} bits: {:.2} from the drawing, {mutual_information:.2} from the weights",
+        uncertainty.expected_entropy()
+    )
+}
+
+/// What that means.
+pub fn uncertainty_explanation(uncertainty: &Uncertainty) -> String {
+    format!(
+        "The entropy of the mean probabilities: 0 bits if one digit is certain, 3.32 if all are equally likely. The part from the drawing is \
+         the mean entropy of the {} predictions: each of them finds the drawing ambiguous. The part from the weights is how much they disagree \
+         (mutual information), as they do about drawings unlike those they were trained on. The line on each bar is one standard deviation of \
+         the predictions to either side.",
+        grouped(u64::from(uncertainty.members))
+    )
 }
 
 /// A probability in whole percent, never rounded to certainty: 0.9997 is "over 99 %", 0.002 is "under 1 %".

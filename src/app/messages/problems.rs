@@ -8,12 +8,12 @@ use super::notices::diverged;
 use crate::data::{DataError, DataPart};
 use crate::export::ExportError;
 use crate::import::{ImportError, Mismatch, Trials};
-use crate::infer::ComparisonError;
+use crate::infer::{ComparisonError, EnsembleProblem};
 use crate::ink::{IMAGE_FORMATS, InkError};
 use crate::nn::ComputeError;
 use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
-use crate::records::{COMPARED_MODELS, Doubt, MeasuredReading};
+use crate::records::{COMPARED_MODELS, Doubt, Ensemble, MeasuredReading};
 use crate::run_config::{ConfigProblem, ModelKind, Precision};
 use crate::runs::RunError;
 use crate::system::{TargetError, WriteError, WriteErrorKind};
@@ -29,6 +29,8 @@ impl From<&Problem> for Message {
             Problem::Model(error) => of_model(error),
             Problem::Run(error) => of_run(error),
             Problem::Comparison(error) => of_comparison(error),
+            Problem::Ensemble(problem) => of_ensemble(problem),
+            Problem::NotOneModel => Self::new("An ensemble cannot be exported or fine-tuned.", "Choose one of its models."),
             Problem::Export(error) => of_export(error),
             Problem::Import(error) => of_import(error),
             Problem::Write(error) => of_write(error),
@@ -87,6 +89,26 @@ fn of_comparison(error: &ComparisonError) -> Message {
         ComparisonError::DifferentData { sets } => Message::new(
             format!("The models were trained on different data: {}.", sets.join(", ")),
             "Choose the data set whose test images all of them are to classify.",
+        ),
+    }
+}
+
+fn of_ensemble(problem: &EnsembleProblem) -> Message {
+    match problem {
+        EnsembleProblem::Models { given } => {
+            let (least, most) = (Ensemble::MODELS.start(), Ensemble::MODELS.end());
+            Message::new(
+                format!("{} cannot classify together.", capitalised(&count(*given as u64, "model"))),
+                format!("Choose {least} to {most} models."),
+            )
+        }
+        EnsembleProblem::DropoutPasses { given } => {
+            let (least, most) = (Ensemble::DROPOUT_PASSES.start(), grouped(u64::from(*Ensemble::DROPOUT_PASSES.end())));
+            Message::new(format!("Dropout cannot take {} passes.", grouped(u64::from(*given))), format!("Choose {least} to {most} passes."))
+        }
+        EnsembleProblem::NoDropout { path, model } => Message::new(
+            format!("{} is {}, which has no dropout layer.", path.display(), model.label()),
+            "Leave dropout off, or use a ConvNet.",
         ),
     }
 }

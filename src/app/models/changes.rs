@@ -146,7 +146,11 @@ impl App {
 
     /// The model in this folder is gone: the starter model takes its place, and its results are not shown any more.
     fn withdraw(&mut self, folder: &Path) {
-        let is_gone = |model: &ModelRef| matches!(model, ModelRef::File(file) if file.parent() == Some(folder));
+        let is_gone = |model: &ModelRef| match model {
+            ModelRef::File(file) => file.parent() == Some(folder),
+            ModelRef::Ensemble(ensemble) => ensemble.models.iter().any(|file| file.parent() == Some(folder)),
+            ModelRef::Starter | ModelRef::Training(_) => false,
+        };
         let in_use = self.model_in_use.as_ref().map(|model| model.reference.clone()).filter(is_gone);
         let results = self.results.take_if(|results| is_gone(&results.model.reference));
         if in_use.is_some() {

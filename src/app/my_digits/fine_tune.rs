@@ -23,7 +23,7 @@ impl App {
             Some("Keep some drawings first")
         } else if self.is_training() {
             Some("Unavailable while training is in progress")
-        } else if self.model_in_use.as_ref().is_none_or(|model| matches!(model.reference, ModelRef::Training(_))) {
+        } else if self.model_in_use.as_ref().is_none_or(|model| matches!(model.reference, ModelRef::Training(_) | ModelRef::Ensemble(_))) {
             Some("Choose a saved model in Draw first")
         } else {
             None

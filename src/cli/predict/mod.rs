@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use self::inputs::files_of;
 use self::reading::{JsonLine, Reading};
 use self::source::{Content, STANDARD_INPUT, Source};
+use super::arguments::Models;
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
@@ -25,9 +26,8 @@ const FEW_FILES: usize = 200;
 /// The options of `inkling predict`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Model file [default: the built-in starter model]
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
+    #[command(flatten)]
+    models: Models,
     /// Images (PNG, JPEG, BMP, GIF, WebP, TIFF, PBM, PGM, PPM) and ink files (JSON or JSON Lines, optionally gzipped) of one or several
     /// digits, folders of these, tables (CSV, optionally gzipped) with 784 pixels a row, or - for standard input
     #[arg(required = true, value_name = "INPUT")]
@@ -45,7 +45,7 @@ pub struct Arguments {
 
 /// Classifies every input; reports those that cannot be read and continues with the rest.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let classifier = arguments.model.as_deref().map_or_else(Classifier::starter, Classifier::open)?;
+    let classifier = Classifier::load(&arguments.models.reference()?).map_err(Problem::from)?.ok_or(Problem::NoSuchRun)?;
     if let Some(out) = &arguments.out {
         let [input] = arguments.inputs.as_slice() else {
             return Err(Failure::Usage("--out takes the digits of a single table. Name one input.".to_owned()));

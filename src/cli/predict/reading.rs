@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::app::verdict::{NumberVerdict, Verdict};
+use crate::app::verdict::{NumberVerdict, Verdict, uncertainty_sentence};
 use crate::infer::{Classifier, Classify, read_number};
 use crate::ink::{Image, Writing};
 use crate::problem::Problem;
-use crate::records::{CLASSES, DigitPrediction, Prediction};
+use crate::records::{CLASSES, DigitPrediction, Prediction, Uncertainty};
 
 /// What was read in one input.
 pub enum Reading {
@@ -29,7 +29,11 @@ impl Reading {
     pub fn sentence(&self) -> String {
         let alone = |prediction: &Prediction| {
             let Verdict { sentence, detail, .. } = Verdict::of(prediction);
-            if detail.is_empty() { sentence } else { format!("{sentence}. {detail}") }
+            let sentence = if detail.is_empty() { sentence } else { format!("{sentence}. {detail}") };
+            match &prediction.uncertainty {
+                Some(uncertainty) => format!("{}. {}", sentence.trim_end_matches('.'), uncertainty_sentence(uncertainty)),
+                None => sentence,
+            }
         };
         match self {
             Self::Blank(prediction) => alone(prediction),
@@ -70,6 +74,18 @@ pub struct JsonLine<'a> {
     digit_score: Option<f32>,
     text: String,
     digits: Vec<JsonDigit>,
+    /// In bits, of an ensemble.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncertainty: Option<JsonUncertainty>,
+}
+
+/// How unsure an ensemble is.
+#[derive(Serialize)]
+struct JsonUncertainty {
+    members: u32,
+    entropy: f32,
+    mutual_information: f32,
+    deviations: [f32; CLASSES],
 }
 
 /// One of the digits, from left to right.
@@ -103,6 +119,10 @@ impl<'a> JsonLine<'a> {
             digit_score: one.map(|one| one.digit_score),
             text: NumberVerdict::of(reading.digits()).text,
             digits: reading.digits().iter().map(digit).collect(),
+            uncertainty: one.and_then(|one| one.uncertainty).map(|uncertainty| {
+                let Uncertainty { members, entropy, mutual_information, deviations } = uncertainty;
+                JsonUncertainty { members, entropy, mutual_information, deviations }
+            }),
         }
     }
 }

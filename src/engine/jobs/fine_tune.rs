@@ -28,6 +28,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     let (ModelFile { net, card }, file) = match model {
         ModelRef::Starter => (starter_file()?, None),
         ModelRef::File(path) => (ModelFile::load(path)?, Some(path.clone())),
+        ModelRef::Ensemble(_) => return Err(Problem::NotOneModel.into()),
         ModelRef::Training(_) => return Err(Problem::NoSuchRun.into()),
     };
     let settings = workspace.settings;

@@ -29,6 +29,7 @@ impl SavedModel {
                 let run = run.filter(|run| run.config == file.card.config && run.model_path.file_name() == path.file_name());
                 (file, run)
             }
+            ModelRef::Ensemble(_) => return Err(Problem::NotOneModel),
             ModelRef::Training(_) => return Err(Problem::NoSuchRun),
         };
         Ok(Self { file, run })

@@ -17,7 +17,7 @@ use crate::engine::event_sink::EventSink;
 use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, no_thread};
 use crate::problem::{EngineExit, Problem};
 use crate::protocol::{Command, Event, Job, JobEvent};
-use crate::records::{JobId, ModelRef};
+use crate::records::{Ensemble, JobId, ModelRef};
 
 /// How long to wait before it is tried again to save a run that could not be.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -164,6 +164,13 @@ impl Caller {
                 Ok(there) => self.tell(Command::UseModel(ModelRef::File(there))),
                 Err(problem) => self.events.send(Event::Failed(problem)),
             },
+            Command::UseModel(ModelRef::Ensemble(ensemble)) => {
+                let there = ensemble.models.iter().map(|path| self.send_model(None, path)).collect();
+                match there {
+                    Ok(models) => self.tell(Command::UseModel(ModelRef::Ensemble(Ensemble { models, ..ensemble }))),
+                    Err(problem) => self.events.send(Event::Failed(problem)),
+                }
+            }
             // Which devices there are here means nothing there.
             Command::ChooseInferenceDevice { choice, .. } => self.tell(Command::ChooseInferenceDevice { choice, usable: Vec::new() }),
             Command::Save { folder, .. } if self.unsaved.is_some() => self.save_again(folder),
@@ -261,10 +268,15 @@ impl Caller {
 
     /// Names the file of a model as it is called here.
     fn locate(&self, reference: &mut ModelRef) {
-        if let ModelRef::File(path) = reference
-            && let Some(here) = self.models.get(path)
-        {
-            here.clone_into(path);
+        let paths = match reference {
+            ModelRef::File(path) => std::slice::from_mut(path),
+            ModelRef::Ensemble(ensemble) => ensemble.models.as_mut_slice(),
+            ModelRef::Starter | ModelRef::Training(_) => return,
+        };
+        for path in paths {
+            if let Some(here) = self.models.get(path) {
+                here.clone_into(path);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What comes back from another machine: checkpoints, which are kept here as if the run trained here, and finished runs, which are saved
 //! among the others.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -10,9 +11,9 @@ use crate::engine::handle::RunsTarget;
 use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::protocol::{Event, JobEvent, JobResult};
-use crate::records::{FilePart, JobId, RunSummary};
+use crate::records::{FilePart, JobId, MAX_POSTERIOR_SAMPLES, RunSummary, posterior_sample_name};
 use crate::run_config::RunConfig;
-use crate::runs::{CHECKPOINT, CheckpointFolder, Store, check_target, keep_in, load, load_steps, read_checkpoint};
+use crate::runs::{CHECKPOINT, CheckpointFolder, RunContents, Store, check_target, keep_in, load, load_steps, read_checkpoint};
 use crate::system::WriteError;
 use crate::system::files::write_whole;
 use crate::train::RunPlaces;
@@ -76,19 +77,22 @@ impl RemoteRun {
     /// Saves its model, summary and steps.
     fn save(&self, files: &BTreeMap<String, Vec<u8>>) -> Result<RunSummary, Problem> {
         let folder = tempfile::tempdir().map_err(|error| WriteError::new(&std::env::temp_dir(), &error))?;
-        for name in ["run.json", "model.safetensors", "steps.csv"] {
-            if let Some(bytes) = files.get(name) {
-                let path = folder.path().join(name);
+        let samples = (1..=MAX_POSTERIOR_SAMPLES as u32).map(posterior_sample_name);
+        for name in ["run.json", "model.safetensors", "steps.csv"].map(str::to_owned).into_iter().chain(samples) {
+            if let Some(bytes) = files.get(&name) {
+                let path = folder.path().join(&name);
                 write_whole(&path, bytes)?;
             }
         }
         let summary = load(folder.path())?;
         let model = ModelFile::load(&summary.model_path)?;
+        let posterior = summary.posterior_sample_paths().iter().map(|path| ModelFile::load(path)).collect::<Result<_, _>>()?;
         let config = RunConfig { data: self.config.data.clone(), initial_weights: self.config.initial_weights.clone(), ..summary.config };
-        let (summary, steps) = (RunSummary { config, ..summary }, load_steps(folder.path()));
+        let steps = Cow::Owned(load_steps(folder.path()));
+        let contents = RunContents { model, posterior, summary: Cow::Owned(RunSummary { config, ..summary }), steps };
         Ok(match &self.target {
-            RunsTarget::Store(root) => Store::new(root).keep(&model, &summary, &steps, self.places.weights, None)?,
-            RunsTarget::Folder { folder, replace } => keep_in(folder, *replace, &model, &summary, &steps, self.places.weights, None)?,
+            RunsTarget::Store(root) => Store::new(root).keep(&contents, self.places.weights, None)?,
+            RunsTarget::Folder { folder, replace } => keep_in(folder, *replace, &contents, self.places.weights, None)?,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The ten probability bars: horizontal in the large view, vertical in the compact one.
 
-use eframe::egui::{self, Align2, Color32, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::{self, Align2, Color32, Rangef, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use crate::records::{CLASSES, Prediction};
 use crate::ui::style;
@@ -42,6 +42,15 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
         let track = Rect::from_min_max(rect.min + vec2(font.size * 1.4 + 14.0, 0.0), rect.max - vec2(percent_width, 0.0));
         let track = track.shrink2(vec2(0.0, (track.height() * 0.18).floor()));
         style::bar(painter, track, bar.share(), bar.fill(palette), palette);
+        if let Some(deviation) = bar.visible_deviation() {
+            let ends =
+                [bar.probability - deviation, bar.probability + deviation].map(|end| track.left() + track.width() * end.clamp(0.0, 1.0));
+            let line = Stroke::new(2.0, ui.visuals().strong_text_color());
+            painter.hline(Rangef::new(ends[0], ends[1]), middle, line);
+            for end in ends {
+                painter.vline(end, Rangef::new(middle - track.height() * 0.22, middle + track.height() * 0.22), line);
+            }
+        }
         painter.text(pos2(rect.right(), middle), Align2::RIGHT_CENTER, bar.percent, font.clone(), text);
     }
 }
@@ -79,6 +88,8 @@ struct Bar {
     probability: f32,
     percent: String,
     winner: bool,
+    /// The standard deviation of an ensemble's predictions.
+    deviation: Option<f32>,
 }
 
 fn bars(reading: Option<&Prediction>) -> Vec<Bar> {
@@ -90,6 +101,9 @@ fn bars(reading: Option<&Prediction>) -> Vec<Bar> {
                 probability,
                 percent: reading.map(|_| short_percent(probability)).unwrap_or_default(),
                 winner: reading.is_some_and(|reading| reading.is_digit && reading.digit == digit),
+                deviation: reading
+                    .and_then(|reading| reading.uncertainty)
+                    .and_then(|uncertainty| uncertainty.deviations.get(usize::from(digit)).copied()),
             }
         })
         .collect()
@@ -99,6 +113,11 @@ impl Bar {
     /// The bar's length: none for what is as good as impossible.
     fn share(&self) -> f32 {
         if self.probability > 0.001 { self.probability } else { 0.0 }
+    }
+
+    /// The deviation where it can be seen.
+    fn visible_deviation(&self) -> Option<f32> {
+        self.deviation.filter(|&deviation| deviation >= 0.005)
     }
 
     const fn fill(&self, palette: style::Palette) -> Color32 {
@@ -111,7 +130,10 @@ impl Bar {
 
     fn describe(&self, response: &egui::Response) {
         response.widget_info(|| WidgetInfo {
-            current_text_value: Some(self.percent.clone()),
+            current_text_value: Some(match self.visible_deviation() {
+                Some(deviation) => format!("{} ± {}", self.percent, short_percent(deviation)),
+                None => self.percent.clone(),
+            }),
             value: Some(f64::from(self.probability)),
             ..WidgetInfo::labeled(Role::Meter, true, format!("Probability of {}", self.digit))
         });

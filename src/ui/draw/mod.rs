@@ -23,6 +23,7 @@ use super::image_sheet::ImageSheet;
 use super::style;
 use crate::app::{Action, App};
 use crate::ink::Image;
+use crate::records::ModelRef;
 use crate::text::format::capitalised;
 
 /// From this height on, in points, the time that recognition took stands beside the image that the model sees.
@@ -142,6 +143,9 @@ fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, a
     }
     if app.settings.steps_shown {
         return steps::show(ui, app, view, actions);
+    }
+    if app.model_in_use.as_ref().is_some_and(|model| matches!(model.reference, ModelRef::Ensemble(_))) {
+        verdict::uncertainty(ui, reading);
     }
     // Two points to a pixel of the image in the lowest window.
     let input = ((height - 525.0) * 0.3 + 84.0).clamp(56.0, 392.0);

@@ -6,7 +6,7 @@ use eframe::egui::{
 };
 
 use super::DrawView;
-use crate::app::verdict::{Verdict, model_facts};
+use crate::app::verdict::{Verdict, model_facts, uncertainty_explanation, uncertainty_sentence};
 use crate::app::{Action, App, Screen};
 use crate::ink::Image;
 use crate::records::Prediction;
@@ -112,6 +112,19 @@ pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .map_or_else(String::new, |reader| model_facts(reader, &app.model_name(&reader.reference), app.run.as_ref()));
     // Its line stays when there is nothing to say, so that nothing moves.
     ui.add(Label::new(RichText::new(if facts.is_empty() { " " } else { &facts }).weak()).truncate());
+}
+
+/// How unsure an ensemble is; its line stays while nothing is drawn, so that nothing moves.
+pub fn uncertainty(ui: &mut Ui, reading: Option<&Prediction>) {
+    match reading.and_then(|reading| reading.uncertainty) {
+        Some(uncertainty) => {
+            let line = ui.add(Label::new(uncertainty_sentence(&uncertainty)).truncate());
+            line.on_hover_text(uncertainty_explanation(&uncertainty));
+        }
+        None => {
+            ui.label(" ");
+        }
+    }
 }
 
 /// How long recognition took.

@@ -3,9 +3,10 @@
 use eframe::egui::{Align, Button, ComboBox, Label, Layout, ProgressBar, RichText, ScrollArea, Ui, vec2};
 
 use super::compare_plot::{self, Choice};
+use super::details::ensemble_words;
 use crate::app::{Action, App};
 use crate::infer::comparison_words::{digits_table, images_of, letter, results_table, sentences, settings_table};
-use crate::records::{COMPARED_MODELS, RunSummary};
+use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
 use crate::ui::hardware::table;
@@ -71,6 +72,11 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
     }
     measure(ui, app, actions);
     choose_baseline(ui, app, &runs, actions);
+    let ensemble = Ensemble::of(runs.iter().map(|(_, summary)| summary.model_path.clone()).collect());
+    let (label, about) = ensemble_words(&ensemble);
+    if ui.button(label).on_hover_text(about).clicked() {
+        actions.push(Action::DrawWith(ModelRef::Ensemble(ensemble)));
+    }
     let configs: Vec<&RunConfig> = runs.iter().map(|(_, summary)| &summary.config).collect();
     let mut tables = vec![settings_table(&configs)];
     if let Some(found) = app.comparison_found() {

@@ -9,7 +9,7 @@ use crate::app::messages::Message;
 use crate::app::{Action, App, Screen};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
-use crate::records::{ModelRef, RunSummary};
+use crate::records::{Ensemble, ModelRef, RunSummary};
 use crate::run_config::DataSource;
 use crate::runs::RunEntry;
 use crate::text::format::{count, duration, file_size, grouped, percent};
@@ -63,6 +63,24 @@ fn use_button(ui: &mut Ui, app: &App, model: ModelRef, actions: &mut Vec<Action>
         }
     } else if ui.add(style::primary_button(ui, USE)).clicked() {
         actions.push(Action::DrawWith(model));
+    }
+}
+
+/// What the button that draws with this ensemble says, and what it is for.
+pub fn ensemble_words(ensemble: &Ensemble) -> (String, &'static str) {
+    match ensemble.dropout_passes {
+        None if ensemble.is_posterior() => (
+            format!("Use {} posterior samples", ensemble.models.len()),
+            "Average the probabilities of the samples of the weights that Langevin dynamics drew. Draw shows how much they disagree, and so how unsure the model is",
+        ),
+        None => (
+            format!("Use all {} together", ensemble.models.len()),
+            "Average the probabilities of these models. Draw shows how much they disagree, and so how unsure they are",
+        ),
+        Some(_) => (
+            "Use with dropout".to_owned(),
+            "Keep dropout on, and average 50 predictions (Monte Carlo dropout). Draw shows how much they disagree, and so how unsure the model is",
+        ),
     }
 }
 
@@ -139,6 +157,12 @@ fn column(ui: &mut Ui, width: f32, fill: impl FnOnce(&mut Ui)) {
 fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         use_button(ui, app, ModelRef::File(summary.model_path.clone()), actions);
+        for ensemble in app.ensembles_of(summary) {
+            let (label, about) = ensemble_words(&ensemble);
+            if ui.button(label).on_hover_text(about).clicked() {
+                actions.push(Action::DrawWith(ModelRef::Ensemble(ensemble)));
+            }
+        }
         if !summary.epochs.is_empty() {
             let curves = ui.add_enabled(!app.is_training(), Button::new("Curves"));
             let about = "Loss and accuracy during training, on the Train screen";
