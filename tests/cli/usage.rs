@@ -29,7 +29,7 @@ fn bad_usage_ends_with_status_2_and_says_why() {
         (&["train", "--device", "tpu"], "auto"),
         (&["train", "--data", "mnist++builtin"], "mnist++builtin"),
         (&["train", "--device", "cuda"], "cuda"),
-        (&["eval"], "--model"),
+        (&["eval"], "--data"),
         (&["predict"], "INPUT"),
         (&["export", "--model", "a", "--format", "onnx"], "--out"),
         (&["export", "--model", "a", "--format", "tflite", "--out", "b"], "onnx"),
