@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::action::{Action, Screen, WizardStep};
-use super::background::{BackgroundResult, Listed};
+use super::background::{BackgroundResult, SharedFolder};
 use super::desktop::Purpose;
 use super::messages::Message;
 use super::models::ResultsView;
@@ -300,7 +300,7 @@ impl App {
 
     pub(super) fn list_finished(&self) {
         let store = Store::new(&self.deps.paths.runs);
-        self.background.run_on(Listed::Runs, move || BackgroundResult::Runs(store.list()));
+        self.background.run_on(SharedFolder::Runs, move || BackgroundResult::Runs(store.list()));
     }
 
     /// What came of the run in this folder, where it is among those that are listed.

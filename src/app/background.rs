@@ -172,7 +172,7 @@ pub enum BackgroundResult {
 /// A folder that tasks list and change. Tasks on one folder run one at a time: otherwise what was listed before a change could arrive after
 /// it, and a listing that holds a lock could make the change fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum SharedFolder {
     /// The finished runs.
     Runs,
     /// The checkpoints of interrupted runs.
@@ -186,7 +186,7 @@ pub struct BackgroundTasks {
     sender: Sender<BackgroundResult>,
     results: Receiver<BackgroundResult>,
     wake: Wake,
-    /// One for each [`Listed`].
+    /// One for each [`SharedFolder`].
     locks: [Arc<Mutex<()>>; 3],
 }
 
@@ -215,9 +215,9 @@ impl BackgroundTasks {
         }
     }
 
-    /// Runs a task that lists or changes such a folder, once no other does.
-    pub fn run_on(&self, listed: Listed, job: impl FnOnce() -> BackgroundResult + Send + 'static) {
-        let lock = Arc::clone(&self.locks[listed as usize]);
+    /// Runs a task that lists or changes this folder, once no other does.
+    pub fn run_on(&self, folder: SharedFolder, job: impl FnOnce() -> BackgroundResult + Send + 'static) {
+        let lock = Arc::clone(&self.locks[folder as usize]);
         self.run_with_updates(move |report| {
             let _only = lock.lock().unwrap_or_else(PoisonError::into_inner);
             report(job());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::background::{BackgroundResult, Listed};
+use super::background::{BackgroundResult, SharedFolder};
 use super::messages::Message;
 use super::notice::Severity;
 use super::settings::Settings;
@@ -135,8 +135,8 @@ impl App {
     pub(super) fn restart_engine(&mut self) {
         let was_behind = self.is_behind();
         self.reconnect();
-        if let Some(file @ (ModelRef::File(_) | ModelRef::Ensemble(_))) = self.model_in_use.as_ref().map(|model| model.reference.clone()) {
-            self.send(Command::UseModel(file));
+        if let Some(model @ (ModelRef::File(_) | ModelRef::Ensemble(_))) = self.model_in_use.as_ref().map(|model| model.reference.clone()) {
+            self.send(Command::UseModel(model));
         }
         if was_behind {
             self.recognize_again();
@@ -165,7 +165,7 @@ impl App {
         self.restart_engine();
         // What is said depends on the checkpoints that are there.
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        self.background.run_on(Listed::Checkpoints, move || BackgroundResult::EngineExited {
+        self.background.run_on(SharedFolder::Checkpoints, move || BackgroundResult::EngineExited {
             exit,
             was_training,
             interrupted: checkpoints.list(),

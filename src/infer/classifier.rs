@@ -22,6 +22,28 @@ pub fn starter_file() -> Result<ModelFile, ModelError> {
     ModelFile::from_bytes(include_bytes!("../../assets/starter.safetensors"), Path::new("the starter model"))
 }
 
+/// Reads the file of a model, or those of an ensemble; `None` for a training run, which has no file.
+pub fn model_files(model: &ModelRef) -> Result<Option<Vec<ModelFile>>, InferError> {
+    Ok(match model {
+        ModelRef::Starter => Some(vec![starter_file()?]),
+        ModelRef::File(path) => Some(vec![ModelFile::load(path)?]),
+        ModelRef::Ensemble(ensemble) => Some(ensemble_files(ensemble)?),
+        ModelRef::Training(_) => None,
+    })
+}
+
+fn ensemble_files(Ensemble { models, dropout_passes }: &Ensemble) -> Result<Vec<ModelFile>, InferError> {
+    if !Ensemble::MODELS.contains(&models.len()) {
+        return Err(EnsembleProblem::Models { given: models.len() }.into());
+    }
+    if let Some(given) = *dropout_passes
+        && !Ensemble::DROPOUT_PASSES.contains(&given)
+    {
+        return Err(EnsembleProblem::DropoutPasses { given }.into());
+    }
+    Ok(models.iter().map(|path| ModelFile::load(path)).collect::<Result<_, _>>()?)
+}
+
 /// Recognises digits with one model, on whichever device the model is.
 pub trait Classify: Send {
     /// Classifies an image as models see it: 28x28 and normalised.
@@ -71,42 +93,41 @@ impl Classifier {
         Ok(Self::of_file(ModelFile::load(path)?, ModelRef::File(path.to_owned())))
     }
 
-    /// Loads the models of an ensemble. What is known of them is what is known of the first, with the parameters of all.
+    /// Loads the models of an ensemble.
     pub fn open_ensemble(ensemble: &Ensemble) -> Result<Self, InferError> {
+        Self::of_ensemble(ensemble_files(ensemble)?, ensemble)
+    }
+
+    /// The stored models of an ensemble, on the CPU. What is known of them is what is known of the first, with the parameters of all.
+    fn of_ensemble(files: Vec<ModelFile>, ensemble: &Ensemble) -> Result<Self, InferError> {
         let Ensemble { models, dropout_passes } = ensemble;
-        if !Ensemble::MODELS.contains(&models.len()) {
-            return Err(EnsembleProblem::Models { given: models.len() }.into());
+        let without = files.iter().zip(models).find(|(file, _)| dropout_passes.is_some() && !file.net.has_dropout());
+        if let Some((file, path)) = without {
+            return Err(EnsembleProblem::NoDropout { path: path.clone(), model: file.net.model() }.into());
         }
-        if let Some(given) = *dropout_passes
-            && !Ensemble::DROPOUT_PASSES.contains(&given)
-        {
-            return Err(EnsembleProblem::DropoutPasses { given }.into());
+        let reference = ModelRef::Ensemble(ensemble.clone());
+        let mut all = files.into_iter().map(|file| Self::of_file(file, reference.clone()));
+        let mut classifier = all.next().ok_or(EnsembleProblem::Models { given: 0 })?;
+        for other in all {
+            classifier.info.parameters += other.info.parameters;
+            classifier.members.extend(other.members);
         }
-        let opened = models.iter().map(|path| Self::open(path)).collect::<Result<Vec<_>, _>>()?;
-        let parameters = opened.iter().map(|model| model.info.parameters).sum();
-        let Some(first) = opened.first().map(|model| model.info.clone()) else { return Err(EnsembleProblem::Models { given: 0 }.into()) };
-        let members: Vec<Member> = opened.into_iter().flat_map(|model| model.members).collect();
-        let without = members.iter().zip(models).find(|(member, _)| dropout_passes.is_some() && !member.net.has_dropout());
-        if let Some((member, path)) = without {
-            return Err(EnsembleProblem::NoDropout { path: path.clone(), model: member.net.model() }.into());
+        classifier.info.validation_accuracy = None;
+        Ok(Self { calibration: member::calibration(&classifier.members), dropout_passes: *dropout_passes, ..classifier })
+    }
+
+    /// The stored models that [`model_files`] gives for this reference.
+    pub fn of_files(mut files: Vec<ModelFile>, reference: &ModelRef) -> Result<Self, InferError> {
+        if let ModelRef::Ensemble(ensemble) = reference {
+            return Self::of_ensemble(files, ensemble);
         }
-        Ok(Self {
-            calibration: member::calibration(&members),
-            members,
-            dropout_passes: *dropout_passes,
-            device: DeviceChoice::Cpu,
-            info: ModelInfo { reference: ModelRef::Ensemble(ensemble.clone()), parameters, validation_accuracy: None, ..first },
-        })
+        let file = files.pop().ok_or(EnsembleProblem::Models { given: 0 })?;
+        Ok(Self::of_file(file, reference.clone()))
     }
 
     /// Loads a model or the models of an ensemble; that of a training run has no file.
     pub fn load(model: &ModelRef) -> Result<Option<Self>, InferError> {
-        Ok(match model {
-            ModelRef::Starter => Some(Self::starter()?),
-            ModelRef::File(path) => Some(Self::open(path)?),
-            ModelRef::Ensemble(ensemble) => Some(Self::open_ensemble(ensemble)?),
-            ModelRef::Training(_) => None,
-        })
+        model_files(model)?.map(|files| Self::of_files(files, model)).transpose()
     }
 
     /// The small model that comes with Inkling: LeNet-5 in f16, trained by Inkling on its built-in digits

@@ -31,7 +31,7 @@ impl<'a> Forward<'a> {
         Self { parameters: parameters.iter(), mode, context }
     }
 
-    /// A pass that goes on from here in another mode of inference.
+    /// The rest of the pass, in another mode of inference.
     pub fn with_mode<'b>(&self, mode: Mode<'b>) -> Forward<'b>
     where
         'a: 'b,

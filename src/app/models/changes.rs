@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::background::{BackgroundResult, Listed};
+use crate::app::background::{BackgroundResult, SharedFolder};
 use crate::app::messages::Message;
 use crate::app::models::ResultsView;
 use crate::app::notice::{Offer, Severity};
@@ -118,7 +118,7 @@ impl App {
         let Some(change) = self.changes.waiting.pop_front() else { return };
         self.changes.in_progress = true;
         let store = Store::new(&self.deps.paths.runs);
-        self.background.run_on(Listed::Runs, move || {
+        self.background.run_on(SharedFolder::Runs, move || {
             let outcome = change.make(&store);
             BackgroundResult::Changed { change, outcome }
         });

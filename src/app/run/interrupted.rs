@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::app::App;
-use crate::app::background::{BackgroundResult, Listed};
+use crate::app::background::{BackgroundResult, SharedFolder};
 use crate::app::run::{LastCheckpoint, Phase, RunView};
 use crate::records::JobId;
 use crate::run_config::{DeviceChoice, RunConfig};
@@ -17,7 +17,7 @@ impl App {
 
     pub(in crate::app) fn list_interrupted(&self) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        self.background.run_on(Listed::Checkpoints, move || BackgroundResult::Interrupted(checkpoints.list()));
+        self.background.run_on(SharedFolder::Checkpoints, move || BackgroundResult::Interrupted(checkpoints.list()));
     }
 
     /// The checkpoints on disk count, not those that were reported: an engine may die between writing one and saying so.
@@ -37,7 +37,7 @@ impl App {
         }
         // One of an earlier session goes with its checkpoint.
         self.run.take_if(|run| run.phase == Phase::Interrupted && run.checkpoint.is_none());
-        self.background.run_on(Listed::Checkpoints, move || match checkpoints.delete(&folder) {
+        self.background.run_on(SharedFolder::Checkpoints, move || match checkpoints.delete(&folder) {
             Ok(()) => BackgroundResult::Interrupted(checkpoints.list()),
             Err(error) => BackgroundResult::Failed(error.into()),
         });

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::app::action::Screen;
-use crate::app::background::{BackgroundResult, Listed};
+use crate::app::background::{BackgroundResult, SharedFolder};
 use crate::app::run::RunView;
 use crate::records::{JobId, ModelRef};
 use crate::runs::{Checkpoints, FinishedRun, InterruptedRun};
@@ -14,7 +14,7 @@ impl App {
     pub(in crate::app) fn look_for_last_session(&self) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
         let folder = self.settings.last_model.as_deref().and_then(Path::parent).map(PathBuf::from);
-        self.background.run_on(Listed::Checkpoints, move || {
+        self.background.run_on(SharedFolder::Checkpoints, move || {
             let finished = folder.and_then(|folder| {
                 FinishedRun::load(&folder).inspect_err(|error| tracing::info!(%error, "the last model is not used")).ok()
             });

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::thread::{LoadedSweep, SweepNews};
 use crate::app::action::Action;
-use crate::app::background::{BackgroundResult, Listed};
+use crate::app::background::{BackgroundResult, SharedFolder};
 use crate::app::messages::Message;
 use crate::app::notice::{Offer, Severity};
 use crate::app::{App, SweepAction};
@@ -15,7 +15,7 @@ impl App {
         let store = self.sweep_store();
         // The one in progress holds its lock.
         if !self.is_sweeping() {
-            self.background.run_on(Listed::Sweeps, move || BackgroundResult::Sweeps(store.list()));
+            self.background.run_on(SharedFolder::Sweeps, move || BackgroundResult::Sweeps(store.list()));
         }
     }
 
@@ -27,7 +27,7 @@ impl App {
         if self.is_sweeping() {
             return;
         }
-        self.background.run_on(Listed::Sweeps, move || {
+        self.background.run_on(SharedFolder::Sweeps, move || {
             BackgroundResult::Sweep(match Sweep::open(&folder) {
                 Ok(sweep) => SweepNews::Opened(Box::new(LoadedSweep::from(&sweep))),
                 Err(error) => SweepNews::Failed(error),
@@ -41,7 +41,7 @@ impl App {
         }
         self.sweeps.shown.take_if(|view| view.folder.as_ref() == Some(&folder));
         let store = self.sweep_store();
-        self.background.run_on(Listed::Sweeps, move || {
+        self.background.run_on(SharedFolder::Sweeps, move || {
             let outcome = store.delete(&folder);
             BackgroundResult::SweepDeleted(folder, outcome)
         });
@@ -63,7 +63,7 @@ impl App {
         let undo = Action::Sweep(SweepAction::Restore(folder.clone()));
         self.notices.retain(|notice| notice.offer.as_ref().is_none_or(|offer| offer.action != undo));
         let store = self.sweep_store();
-        self.background.run_on(Listed::Sweeps, move || match store.restore(&folder) {
+        self.background.run_on(SharedFolder::Sweeps, move || match store.restore(&folder) {
             Ok(()) => BackgroundResult::Sweeps(store.list()),
             // The sweeps are listed again after any failure.
             Err(error) => BackgroundResult::Sweep(SweepNews::Failed(error)),

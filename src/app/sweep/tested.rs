@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::app::action::Screen;
-use crate::app::background::{BackgroundResult, Listed};
+use crate::app::background::{BackgroundResult, SharedFolder};
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::app::run::RunView;
@@ -67,7 +67,7 @@ impl App {
             return;
         }
         let tested = Tested { run: summary.folder.clone(), test_accuracy: summary.test.as_ref().map(|test| test.accuracy) };
-        self.background.run_on(Listed::Sweeps, move || {
+        self.background.run_on(SharedFolder::Sweeps, move || {
             let noted = Sweep::open(&folder).and_then(|mut sweep| sweep.note_tested(trial, tested.clone()));
             BackgroundResult::SweepTested(folder, noted.map(|()| (trial, tested)))
         });

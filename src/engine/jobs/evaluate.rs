@@ -1,26 +1,24 @@
 //! Measures a model on a data set, and how well it distinguishes digits from other drawings.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use super::{JobContext, JobError, Workspace};
 use crate::data::{DataError, EvaluationSet, NotDigits, Writers, load_for_evaluation, read_not_digits};
-use crate::infer::{Classifier, Measurement, starter_file};
+use crate::infer::{Classifier, Measurement, model_files};
 use crate::ink::PIXELS;
 use crate::math::statistics::auroc;
 use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::protocol::JobResult;
-use crate::records::{
-    DigitDetection, Ensemble, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, ModelRef, NotDigitsSpec, WriterScore,
-};
+use crate::records::{DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, NotDigitsSpec, WriterScore};
 use crate::run_config::{DataSpec, EvaluationSplit, RunConfig};
 
 pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &EvaluationSpec) -> Result<JobResult, JobError> {
     let EvaluationSpec { model, data, split, not_digits } = spec;
-    let trained = trained(model, data)?;
-    let classifier = Classifier::load(model)?.ok_or(Problem::NoSuchRun)?;
+    let files = model_files(model)?.ok_or(Problem::NoSuchRun)?;
+    let trained = trained(&files, data);
+    let classifier = Classifier::of_files(files, model)?;
     let set = load_set(workspace, data, *split, &trained, &mut context.part(0.0, 0.5))?;
     let measured = classifier.measure(&set.images, &mut context.part(0.5, if not_digits.is_some() { 0.8 } else { 1.0 }))?;
     let detection = match not_digits {
@@ -42,19 +40,11 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     }))
 }
 
-/// The settings of a model's run; of an ensemble those of the first model that was trained on some of these data, if there is one.
-fn trained(model: &ModelRef, data: &DataSpec) -> Result<RunConfig, Problem> {
-    let config = |path: &PathBuf| ModelFile::load(path).map(|file| file.card.config);
-    match model {
-        ModelRef::Starter => Ok(starter_file()?.card.config),
-        ModelRef::File(path) => Ok(config(path)?),
-        ModelRef::Ensemble(Ensemble { models, .. }) => {
-            let configs = models.iter().map(config).collect::<Result<Vec<_>, _>>()?;
-            let shares_data = |config: &&RunConfig| config.data.sources().iter().any(|source| data.sources().contains(source));
-            Ok(configs.iter().find(shares_data).or(configs.first()).cloned().unwrap_or_default())
-        }
-        ModelRef::Training(_) => Err(Problem::NoSuchRun),
-    }
+/// The settings of the run of these models; of several those of the first that was trained on some of these data, if there is one.
+fn trained(models: &[ModelFile], data: &DataSpec) -> RunConfig {
+    let configs = || models.iter().map(|file| &file.card.config);
+    let shares_data = |config: &&RunConfig| config.data.sources().iter().any(|source| data.sources().contains(source));
+    configs().find(shares_data).or(configs().next()).cloned().unwrap_or_default()
 }
 
 /// The images of a data set that a model is measured on, which was trained as `trained` says.

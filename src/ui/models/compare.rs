@@ -3,7 +3,7 @@
 use eframe::egui::{Align, Button, ComboBox, Label, Layout, ProgressBar, RichText, ScrollArea, Ui, vec2};
 
 use super::compare_plot::{self, Choice};
-use super::details::ensemble_words;
+use super::details::ensemble_button;
 use crate::app::{Action, App};
 use crate::infer::comparison_words::{digits_table, images_of, letter, results_table, sentences, settings_table};
 use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};
@@ -73,7 +73,7 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
     measure(ui, app, actions);
     choose_baseline(ui, app, &runs, actions);
     let ensemble = Ensemble::of(runs.iter().map(|(_, summary)| summary.model_path.clone()).collect());
-    let (label, about) = ensemble_words(&ensemble);
+    let (label, about) = ensemble_button(&ensemble);
     if ui.button(label).on_hover_text(about).clicked() {
         actions.push(Action::DrawWith(ModelRef::Ensemble(ensemble)));
     }

@@ -67,7 +67,7 @@ fn use_button(ui: &mut Ui, app: &App, model: ModelRef, actions: &mut Vec<Action>
 }
 
 /// What the button that draws with this ensemble says, and what it is for.
-pub fn ensemble_words(ensemble: &Ensemble) -> (String, &'static str) {
+pub fn ensemble_button(ensemble: &Ensemble) -> (String, &'static str) {
     match ensemble.dropout_passes {
         None if ensemble.is_posterior() => (
             format!("Use {} posterior samples", ensemble.models.len()),
@@ -158,7 +158,7 @@ fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
     ui.horizontal_wrapped(|ui| {
         use_button(ui, app, ModelRef::File(summary.model_path.clone()), actions);
         for ensemble in app.ensembles_of(summary) {
-            let (label, about) = ensemble_words(&ensemble);
+            let (label, about) = ensemble_button(&ensemble);
             if ui.button(label).on_hover_text(about).clicked() {
                 actions.push(Action::DrawWith(ModelRef::Ensemble(ensemble)));
             }
