@@ -142,7 +142,8 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
 
 #[test]
 fn a_paused_run_holds_still_reads_drawings_and_goes_on() {
-    let bench = bench(40, 30);
+    // Paused in its first epoch: a checkpoint of an epoch before would be reported from its own thread, at any time.
+    let bench = bench(400, 30);
     let run = bench.start(1);
     bench.until(|event| matches!(event, Event::Steps { .. }).then_some(()));
     bench.handle.send(Command::Pause(run));
