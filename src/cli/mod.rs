@@ -27,6 +27,7 @@ mod predict;
 mod profile;
 mod progress;
 mod reference;
+mod schema;
 mod serve;
 mod settings;
 mod startup;
@@ -83,6 +84,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Print a script that lets a shell complete commands and options
     Completions(completions::Arguments),
+    /// Print the JSON Schema of what a command prints with --json
+    Schema(schema::Arguments),
     /// Print the manual page of a command, or write all pages to a folder
     Man(man::Arguments),
     /// Show the licences of all software built into Inkling
@@ -130,6 +133,7 @@ pub fn main() -> ExitCode {
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
+        Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Man(arguments)) => man::run(&arguments),
         Some(Command::Licences) => licences::run(),
         Some(Command::Engine(arguments)) => serve::run(&arguments),
