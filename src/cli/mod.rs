@@ -21,10 +21,13 @@ mod import;
 mod interrupt;
 mod licences;
 mod machines;
+mod man;
 mod output;
 mod predict;
 mod profile;
 mod progress;
+mod reference;
+mod schema;
 mod serve;
 mod settings;
 mod startup;
@@ -44,9 +47,7 @@ use crate::text::visible;
 #[derive(Parser)]
 #[command(name = "inkling", version, about, disable_help_subcommand = true)]
 #[command(override_usage = "inkling [FILE]...\n       inkling <COMMAND> [OPTIONS]")]
-#[command(
-    after_help = "Without a command, the window opens, with the model and ink files that are given.\n\nExit status: 0 success, 1 failure, 2 invalid usage, 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP."
-)]
+#[command(after_help = reference::after_help())]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -83,6 +84,10 @@ enum Command {
     Bench(bench::Arguments),
     /// Print a script that lets a shell complete commands and options
     Completions(completions::Arguments),
+    /// Print the JSON Schema of what a command prints with --json
+    Schema(schema::Arguments),
+    /// Print the manual page of a command, or write all pages to a folder
+    Man(man::Arguments),
     /// Show the licences of all software built into Inkling
     Licences,
     /// Run the engine on standard input and output, for the window or another machine
@@ -128,6 +133,8 @@ pub fn main() -> ExitCode {
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
+        Some(Command::Schema(arguments)) => schema::run(&arguments),
+        Some(Command::Man(arguments)) => man::run(&arguments),
         Some(Command::Licences) => licences::run(),
         Some(Command::Engine(arguments)) => serve::run(&arguments),
     };

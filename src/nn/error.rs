@@ -13,6 +13,12 @@ pub enum ModelError {
         /// The system's words.
         reason: String,
     },
+    /// The file has weights that another program saved, which have to be imported first.
+    #[error("{path} was not saved by Inkling and must be imported first")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is no model of Inkling's, or is damaged.
     #[error("{path} is not an Inkling model: {reason}")]
     Malformed {

@@ -1,6 +1,7 @@
 //! Model files: safetensors with `PyTorch`'s names and layouts, and a model card (JSON) in the metadata.
 
 use std::collections::HashMap;
+use std::io::Cursor;
 use std::path::Path;
 
 use candle_core::{DType, Device, Tensor};
@@ -24,6 +25,8 @@ pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Longer model cards are refused: ours have about a thousand characters, and a few paths.
 const MAX_CARD_BYTES: usize = 64 << 10;
+/// What zip archives begin with.
+const ZIP: &[u8] = b"PK\x03\x04";
 /// The key of the model card in the metadata.
 pub const CARD_KEY: &str = "inkling";
 
@@ -105,8 +108,24 @@ impl ModelFile {
 
     /// Reads a model from the bytes of its file; errors name `path`.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, ModelError> {
-        parse(bytes).map_err(|reason| ModelError::Malformed { path: path.to_owned(), reason })
+        let path = || path.to_owned();
+        parse(bytes).map_err(|reason| {
+            if is_foreign(bytes) { ModelError::Foreign { path: path() } } else { ModelError::Malformed { path: path(), reason } }
+        })
     }
+}
+
+/// Whether this is a file of weights that another program saved: safetensors without a model card, or what `torch.save` writes, which
+/// is an archive, and was a pickle before `PyTorch` 1.6.
+fn is_foreign(bytes: &[u8]) -> bool {
+    if let [0x80, 2..=5, ..] = bytes {
+        return true;
+    }
+    if bytes.starts_with(ZIP) {
+        let archive = zip::ZipArchive::new(Cursor::new(bytes));
+        return archive.is_ok_and(|archive| archive.file_names().flatten().any(|name| name.ends_with("data.pkl")));
+    }
+    SafetensorsFile::read(bytes).is_ok_and(|file| file.text(CARD_KEY).is_none())
 }
 
 /// Puts the names in the header of a safetensors file in order: the library leaves them in that of a hash map, different every time.

@@ -71,7 +71,7 @@ impl Store {
         let name = folder_name(&summary);
         let mut count = 1;
         loop {
-            let folder = self.root.join(if count == 1 { name.clone() } else { format!("{name} {count}") });
+            let folder = self.root.join(if count == 1 { name.clone() } else { format!("{name}_{count}") });
             checkpoints.iter().for_each(|checkpoints| checkpoints.note_target(&folder));
             match complete.move_to(&folder) {
                 Ok(()) => return load(&folder),
@@ -172,11 +172,12 @@ impl Store {
     }
 }
 
-/// Such as `2026-11-21 14-03-11 convnet builtin`, in local time: sorts by age, and every file system takes it.
+/// Such as `2026-11-21_14-03-11_convnet_builtin`, in local time: sorts by age, every file system takes it, and no shell needs quotes around
+/// it. Earlier versions put spaces there, and such folders are read as well: what is in a run stands in its files.
 fn folder_name(summary: &RunSummary) -> String {
     let finished = summary.finished_at.parse::<jiff::Timestamp>().unwrap_or_else(|_| jiff::Timestamp::now());
-    let time = finished.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H-%M-%S").to_string();
-    format!("{time} {} {}", summary.config.model, data_name(&summary.config.data))
+    let time = finished.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d_%H-%M-%S").to_string();
+    format!("{time}_{}_{}", summary.config.model, data_name(&summary.config.data))
 }
 
 /// The data's name, short and made of harmless characters.

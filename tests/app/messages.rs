@@ -108,6 +108,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     all.extend(ink.map(|error| (error.into(), both())));
     let model = [ModelError::Unreadable { path: path(), reason: reason() }, ModelError::Malformed { path: path(), reason: reason() }];
     all.extend(model.map(|error| (error.into(), both())));
+    all.push((ModelError::Foreign { path: path() }.into(), vec!["some folder/file.bin", "inkling import FILE"]));
     let run = [RunError::Unreadable { folder: path(), reason: reason() }, RunError::Malformed { folder: path(), reason: reason() }];
     all.extend(run.map(|error| (error.into(), both())));
     let taken = [RunError::Occupied { folder: path() }, RunError::InUse { folder: path() }];
@@ -228,7 +229,7 @@ fn every_problem_is_really_every_one() {
         inner!(Data),
     );
     all_are_there(kinds!(InkError: Unreadable, Malformed, TooLarge), inner!(Ink));
-    all_are_there(kinds!(ModelError: Unreadable, Malformed), inner!(Model));
+    all_are_there(kinds!(ModelError: Unreadable, Foreign, Malformed), inner!(Model));
     all_are_there(kinds!(ComputeError: Failed, NoThread, NotFinite, OutOfMemory), inner!(Compute));
     all_are_there(kinds!(RunError: Unreadable, Malformed, InUse, NoRoom, Occupied, Write, Compute), inner!(Run));
     all_are_there(kinds!(ExportError: Target, Lacks, Failed, Write), inner!(Export));

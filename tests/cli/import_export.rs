@@ -78,3 +78,27 @@ fn another_network_than_that_of_the_weights_is_bad_usage() {
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("LeNet-5") && stderr(&output).contains("MLP"), "{}", stderr(&output));
 }
+
+#[test]
+fn weights_of_other_programs_are_to_be_imported_first() {
+    let home = tempfile::tempdir().unwrap();
+    let model = starter(home.path());
+    assert_eq!(run(home.path(), &["export", "--model", model, "--format", "pytorch", "--out", "weights.pt"]).status.code(), Some(0));
+    let view = safetensors::tensor::TensorView::new(safetensors::Dtype::F32, vec![1], &[0; 4]).unwrap();
+    fs::write(home.path().join("weights.safetensors"), safetensors::serialize([("fc.bias", view)], None).unwrap()).unwrap();
+    fs::write(home.path().join("one.json"), r#"{"strokes": [[[50, 10], [50, 90]]]}"#).unwrap();
+    for file in ["weights.pt", "weights.safetensors"] {
+        for arguments in [
+            &["eval", "--data", "builtin", "--model", file][..],
+            &["predict", "one.json", "--model", file],
+            &["export", "--format", "card", "--out", "card.md", "--model", file],
+            &["compare", model, file, "--data", "builtin"],
+            &["train", "--from", file],
+        ] {
+            let output = run(home.path(), arguments);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stderr(&output));
+            let said = stderr(&output);
+            assert!(said.contains(file) && said.contains("Import them first, with “inkling import FILE”"), "{arguments:?}: {said}");
+        }
+    }
+}

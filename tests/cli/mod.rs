@@ -14,6 +14,7 @@ mod log;
 mod predict;
 mod profile;
 mod resume;
+mod schema;
 mod sweep;
 mod targets;
 mod tensorboard;
@@ -36,9 +37,11 @@ fn inkling(home: &Path) -> Command {
     command
 }
 
-/// Runs the program to its end.
+/// Runs the program to its end. What it prints for scripts is what its schema says.
 fn run(home: &Path, arguments: &[&str]) -> Output {
-    inkling(home).args(arguments).output().unwrap()
+    let output = inkling(home).args(arguments).output().unwrap();
+    schema::check_output(arguments, &String::from_utf8_lossy(&output.stdout));
+    output
 }
 
 fn stdout(output: &Output) -> String {

@@ -1,5 +1,8 @@
 //! What cannot be is refused at once, with exit status 2 and a sentence; help and version are no failures.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use super::{run, stderr, stdout};
 
 #[test]
@@ -95,27 +98,80 @@ fn an_unreachable_display_gets_the_same_sentence() {
     assert!(stderr(&output).contains("inkling train"), "{}", stderr(&output));
 }
 
+/// The names under "Commands:".
+fn commands(help: &str) -> Vec<&str> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    lines.filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?.split_whitespace().next()).collect()
+}
+
+/// A manual page without fonts and escapes.
+fn plain(page: &str) -> String {
+    [r"\fB", r"\fI", r"\fR", r"\"].into_iter().fold(page.to_owned(), |page, code| page.replace(code, ""))
+}
+
+/// The variables of this kind that the sources read.
+fn variables() -> BTreeSet<String> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut found = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for path in folder.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                // `env!` is of the build.
+                let literals = text.split("\"INKLING_").skip(1).filter(|rest| !rest.starts_with("RUSTC"));
+                found.extend(literals.filter_map(|rest| Some(format!("INKLING_{}", rest.split_once('"')?.0))));
+            }
+        }
+    }
+    found
+}
+
 #[test]
-fn help_and_manual_name_every_command_and_every_exit_status() {
+fn help_and_manual_name_every_command_every_variable_and_every_exit_status() {
     let home = tempfile::tempdir().unwrap();
     let help = stdout(&run(home.path(), &["--help"]));
-    let manual = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/linux.d/inkling.1")).unwrap();
-    let commands: Vec<&str> = help
-        .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?.split_whitespace().next())
-        .collect();
+    let manual = plain(&stdout(&run(home.path(), &["man"])));
+    let commands = commands(&help);
     assert!(["import", "export", "train"].iter().all(|command| commands.contains(command)), "{help}");
-    // The engine is for the window alone.
-    for command in commands.into_iter().filter(|command| *command != "engine") {
-        let named = |line: &str| [format!(".BR {command} ,"), format!(".B {command}")].contains(&line.trim().to_owned());
-        assert!(manual.lines().any(named), "{command} is not in the manual");
+    for command in &commands {
+        assert!(manual.contains(&format!("inkling-{command}(1)")), "{command} is not in the manual: {manual}");
     }
-    for status in ["1 failure", "2 invalid usage", "130 after", "143 after", "129 after"] {
-        assert!(help.contains(status) && manual.contains(status), "{status}");
+    for status in ["0 success", "1 failure", "2 invalid usage", "130 after", "143 after", "129 after"] {
+        let (number, meaning) = status.split_once(' ').unwrap();
+        assert!(help.contains(status) && manual.contains(&format!("{number}\n{meaning}")), "{status}: {manual}");
     }
+    let variables = variables();
+    assert!(variables.contains("INKLING_HOME") && variables.len() >= 4, "{variables:?}");
+    for variable in variables.iter().map(String::as_str).chain(["RUST_LOG"]) {
+        assert!(help.contains(variable) && manual.contains(variable), "{variable}");
+    }
+    assert!(help.lines().all(|line| line.chars().count() <= 100), "lines that are wrapped lose their indentation: {help}");
+    for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "SUBCOMMANDS", "\"EXIT STATUS\"", "ENVIRONMENT", "FILES"] {
+        assert!(manual.contains(&format!(".SH {section}\n")), "{section}: {manual}");
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let home = tempfile::tempdir().unwrap();
+    let output = run(home.path(), &["man", "--out", "pages"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = |name: &str| plain(&std::fs::read_to_string(home.path().join(format!("pages/inkling{name}.1"))).unwrap());
+    let help = stdout(&run(home.path(), &["--help"]));
+    for command in commands(&help) {
+        let text = page(&format!("-{command}"));
+        assert!(text.contains(&format!("inkling {command}")) && text.contains("EXIT STATUS"), "{command}: {text}");
+    }
+    let title = format!(".TH INKLING-TRAIN 1 \" \" \"Inkling {}\" \"User Commands\"", env!("CARGO_PKG_VERSION"));
+    assert!(page("-train").contains(&title), "{}", page("-train"));
+    assert!(page("-train").contains("--checkpoint-activations") && page("-data-list").contains("--json"));
+    assert_eq!(page("").trim_end(), plain(&stdout(&run(home.path(), &["man"]))).trim_end());
+    assert_eq!(page("-data-list").trim_end(), plain(&stdout(&run(home.path(), &["man", "data", "list"]))).trim_end());
+    let unknown = run(home.path(), &["man", "fly"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("There is no command “fly”"), "{}", stderr(&unknown));
 }
 
 #[test]

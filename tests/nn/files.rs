@@ -123,8 +123,25 @@ fn every_claim_is_checked() {
     assert!(reason(&changed(|_, tensors| tensors[0].0 = "other".to_owned())).contains("conv1.weight is missing"));
     assert!(reason(&changed(|_, tensors| tensors[0].1 = vec![6, 1, 25])).contains("shape"));
     assert!(reason(&changed(|_, tensors| tensors[3].2[0] = f32::NAN)).contains("finite"));
+}
+
+#[test]
+fn weights_of_other_programs_are_told_from_damaged_models() {
+    let is_foreign = |bytes: &[u8]| match ModelFile::from_bytes(bytes, Path::new("weights.pt")) {
+        Err(ModelError::Foreign { path }) => path == Path::new("weights.pt"),
+        _ => false,
+    };
     let plain = safetensors::serialize(Vec::<(String, TensorView<'_>)>::new(), None).unwrap();
-    assert!(reason(&plain).contains("no Inkling metadata"));
+    let archive = |name: &str| {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.finish().unwrap().into_inner()
+    };
+    assert!(is_foreign(&plain) && is_foreign(&archive("model/data.pkl")) && is_foreign(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."));
+    let whole = changed(|_, _| ());
+    for other in [&archive("model.onnx")[..], b"PK\x03\x04", b"", b"dear reader", &whole, &whole[..whole.len() - 1]] {
+        assert!(!is_foreign(other));
+    }
 }
 
 #[test]

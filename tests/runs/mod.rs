@@ -88,10 +88,24 @@ fn folder_names_are_unique_and_harmless() {
     let second = store.save(&outcome, F32, None).unwrap().folder;
     assert_ne!(first, second);
     let name = first.file_name().unwrap().to_str().unwrap();
-    assert!(name.starts_with("2026-11-2") && name.contains(" lenet my"), "{name}");
-    assert!(!name.contains([':', '"', '?', '*', '/', '\\', '<', '>', '|']), "{name}");
-    assert!(!name.ends_with(['.', ' ']), "{name}");
+    assert!(name.starts_with("2026-11-2") && name.contains("_lenet_my"), "{name}");
+    assert!(!name.contains([' ', ':', '"', '?', '*', '/', '\\', '<', '>', '|']) && !name.ends_with('.'), "{name}");
+    assert_eq!(second.file_name().unwrap().to_str().unwrap(), format!("{name}_2"));
     assert_eq!(store.list().len(), 2);
+}
+
+#[test]
+fn folders_named_by_earlier_versions_are_runs_all_the_same() {
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::new(root.path());
+    let saved = store.save(&outcome(), F32, None).unwrap();
+    let former = root.path().join("2026-11-21 14-03-11 lenet builtin");
+    std::fs::rename(&saved.folder, &former).unwrap();
+    let listed = store.list();
+    assert_eq!((listed.len(), &listed[0].folder), (1, &former));
+    let found = listed[0].summary.as_deref().unwrap();
+    assert_eq!(found.model_path, former.join("model.safetensors"));
+    assert!(Classifier::open(&found.model_path).is_ok());
 }
 
 #[test]

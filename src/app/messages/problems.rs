@@ -311,6 +311,10 @@ fn of_model(error: &ModelError) -> Message {
             format!("The model {} could not be read: {}", path.display(), sentence(reason)),
             "Check that the file exists and that you have permission to read it.",
         ),
+        ModelError::Foreign { path } => Message::new(
+            format!("{} contains weights that were not saved by Inkling.", path.display()),
+            "Import them first, with “inkling import FILE” or under Models in the window, and then use the model of the new run.",
+        ),
         ModelError::Malformed { path, reason } => Message::new(
             format!("{} is not an Inkling model, or is damaged: {}", path.display(), sentence(reason)),
             "Choose the file model.safetensors in a run's folder, or train a new model.",
