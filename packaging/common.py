@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import tarfile
+import time
 import tomllib
 import zipfile
 from pathlib import Path
@@ -34,6 +35,11 @@ def commit_time():
         return int(given)
     told = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
     return int(told.stdout) if told.returncode == 0 and told.stdout.strip() else 1_577_836_800
+
+
+def day():
+    """The day of the current commit."""
+    return time.strftime("%Y-%m-%d", time.gmtime(commit_time()))
 
 
 def repository():
@@ -111,7 +117,6 @@ def tar_gz(folder, target):
 
 def zip_of(folder, target):
     """The folder as a zip, dated as the commit; executables stay executable."""
-    import time
     date = time.gmtime(max(commit_time(), 315_532_800))[:6]
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for path, name in files_below(folder):
