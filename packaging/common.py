@@ -4,10 +4,13 @@ byte for byte the same for the same commit."""
 import gzip
 import io
 import os
+import re
 import string
 import struct
 import subprocess
+import sys
 import tarfile
+import time
 import tomllib
 import zipfile
 from pathlib import Path
@@ -32,6 +35,20 @@ def commit_time():
         return int(given)
     told = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
     return int(told.stdout) if told.returncode == 0 and told.stdout.strip() else 1_577_836_800
+
+
+def day():
+    """The day of the current commit."""
+    return time.strftime("%Y-%m-%d", time.gmtime(commit_time()))
+
+
+def repository():
+    """The address of the public repository on GitHub, from `INKLING_REPOSITORY` (OWNER/NAME), which the release workflow sets; otherwise None.
+    Nothing else here knows an address, so that packages never lead to one that is not theirs."""
+    given = os.environ.get("INKLING_REPOSITORY")
+    if given and not re.fullmatch(r"[\w.-]+/[\w.-]+", given):
+        sys.exit(f"INKLING_REPOSITORY is “{given}”: it has to be the owner and the name of a repository on GitHub, as in owner/name.")
+    return f"https://github.com/{given}" if given else None
 
 
 def fill(template, **more):
@@ -100,7 +117,6 @@ def tar_gz(folder, target):
 
 def zip_of(folder, target):
     """The folder as a zip, dated as the commit; executables stay executable."""
-    import time
     date = time.gmtime(max(commit_time(), 315_532_800))[:6]
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for path, name in files_below(folder):
