@@ -1,5 +1,7 @@
 //! `inkling data`: lists data sets, shows sample images of one, or writes it in another format.
 
+mod check;
+
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
@@ -35,6 +37,8 @@ pub enum Command {
     List(List),
     /// Write a sheet of sample images, one row per digit
     Show(Show),
+    /// Count the images of each digit, and look for blank, inverted, duplicate and wrongly labelled images
+    Check(check::Check),
     /// Write a data set in another format
     Export(Export),
 }
@@ -119,11 +123,12 @@ struct Sheet {
     test_images: usize,
 }
 
-/// Runs `inkling data list` or `inkling data show`.
+/// Runs one of them.
 pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::List(list) => run_list(list),
         Command::Show(show) => run_show(show),
+        Command::Check(check) => check::run(check),
         Command::Export(export) => run_export(export),
     }
 }

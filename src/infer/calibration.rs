@@ -1,10 +1,13 @@
 //! Temperature scaling (Guo, Pleiss, Sun, Weinberger 2017, "On Calibration of Modern Neural Networks"): one number that logits are divided by,
 //! so that the probabilities of a network are as often right as they say. The order of the digits, and so the accuracy, stays the same.
 
+use super::scores::Scores;
 use crate::records::{CLASSES, Calibration};
 
 /// Steps of the search: each at least halves the interval where the minimum is.
 const STEPS: usize = 60;
+/// The precision of the logarithm of a shared temperature.
+const SHARED_TOLERANCE: f64 = 1e-3;
 
 /// The temperature at which these `[n, 10]` logits have the smallest negative log-likelihood of their labels; 1 without images, or where a
 /// logit is not finite.
@@ -44,6 +47,53 @@ pub fn fit_temperature(logits: &[f32], labels: &[u8]) -> f32 {
         }
     }
     ((1.0 / inverse) as f32).clamp(*Calibration::TEMPERATURES.start(), *Calibration::TEMPERATURES.end())
+}
+
+/// The temperature at which the mean probabilities of several networks have the smallest negative log-likelihood of these labels; each gives
+/// `[n, 10]` logits. 1 without images, or where a logit is not finite.
+///
+/// Where each network has a temperature of its own, their mean is right more often than it says: networks that disagree make it less sure. So
+/// the probabilities are pooled first and calibrated then (Rahaman & Thiery 2021, "Uncertainty Quantification and Deep Ensembles").
+pub fn fit_shared_temperature(networks: &[&[f32]], labels: &[u8]) -> f32 {
+    let fits = |logits: &&[f32]| logits.len() == labels.len() * CLASSES && logits.iter().all(|logit| logit.is_finite());
+    if labels.is_empty() || networks.is_empty() || !networks.iter().all(fits) {
+        return Calibration::NONE.temperature;
+    }
+    let sure = (labels.len() + 1) as f64 / (labels.len() + 2) as f64;
+    let loss = |log_temperature: f64| {
+        let temperature = log_temperature.exp() as f32;
+        let mut pooled = vec![[0.0_f64; CLASSES]; labels.len()];
+        for logits in networks {
+            for (sum, scores) in pooled.iter_mut().zip(Scores::of_rows(logits, temperature)) {
+                sum.iter_mut().zip(scores.probabilities).for_each(|(sum, probability)| *sum += f64::from(probability));
+            }
+        }
+        let of_image = |(sum, &label): (&[f64; CLASSES], &u8)| {
+            let log = sum.map(|sum| (sum / networks.len() as f64).max(f64::from(f32::MIN_POSITIVE)).ln());
+            let of_label = log.get(usize::from(label)).copied().unwrap_or_default();
+            let others = (log.iter().sum::<f64>() - of_label) / (CLASSES - 1) as f64;
+            -sure * of_label - (1.0 - sure) * others
+        };
+        pooled.iter().zip(labels).map(of_image).sum::<f64>()
+    };
+    let [mut low, mut high] = [Calibration::TEMPERATURES.start(), Calibration::TEMPERATURES.end()].map(|end| f64::from(*end).ln());
+    // Golden-section search.
+    let ratio = (5.0_f64.sqrt() - 1.0) / 2.0;
+    let inner = |low: f64, high: f64| [high - ratio * (high - low), low + ratio * (high - low)];
+    let [mut left, mut right] = inner(low, high);
+    let [mut left_loss, mut right_loss] = [left, right].map(loss);
+    while high - low > SHARED_TOLERANCE {
+        if left_loss < right_loss {
+            (high, right, right_loss) = (right, left, left_loss);
+            left = inner(low, high)[0];
+            left_loss = loss(left);
+        } else {
+            (low, left, left_loss) = (left, right, right_loss);
+            right = inner(low, high)[1];
+            right_loss = loss(right);
+        }
+    }
+    f64::midpoint(low, high).exp() as f32
 }
 
 /// Mean and variance of a row's logits under `softmax(inverse * row)`, averaged over the rows.

@@ -44,6 +44,11 @@ impl Measurement {
         if self.outputs.are_finite() { Ok(()) } else { Err(ComputeError::NotFinite) }
     }
 
+    /// The logits of each image, `[n, 10]`.
+    pub fn logits(&self) -> &[f32] {
+        &self.outputs.logits
+    }
+
     /// The digit score of each image, in the order of the split.
     pub fn digit_scores(&self) -> &[f32] {
         &self.outputs.digit_scores

@@ -15,7 +15,7 @@ mod number;
 mod outputs;
 mod scores;
 
-pub use calibration::fit_temperature;
+pub use calibration::{fit_shared_temperature, fit_temperature};
 pub use classifier::{Classifier, Classify, model_files, starter_file};
 pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_devices};
 pub use compare_models::compare_models;

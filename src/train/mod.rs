@@ -19,6 +19,7 @@ mod observer;
 mod origin;
 mod pending;
 mod plan;
+mod posterior;
 mod progress;
 mod rate_search;
 mod reporting;

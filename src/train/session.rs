@@ -16,6 +16,7 @@ use super::metrics::MetricAccumulator;
 use super::micro_batches::MicroBatcher;
 use super::observer::{EndRequest, Observer};
 use super::plan::{check, first_net, plan, step_sizes, threads};
+use super::posterior::calibrated_together;
 use super::progress::RunProgress;
 use super::reporting::{hand_over_checkpoint, interruptibly, report};
 use super::run_clock::RunClock;
@@ -243,14 +244,20 @@ fn run<'scope, 'env>(
         context.release_memory()?;
         return Ok(TrainOutcome::Validated);
     };
-    net.set_weights(&best.weights)?;
-    // A run that is stopped gets a digit detector as well: it takes a second or two.
+    // A run that is stopped gets both as well: that takes a second or two.
     let mut between = |_: f32| {
         if end.is_none() {
             end = clock.pause(|| observer.between(&net)).err();
         }
         if end == Some(EndRequest::Interrupt) { Err(Cancelled) } else { Ok(()) }
     };
+    if !progress.posterior.is_empty() {
+        let Some(samples) = calibrated_together(std::mem::take(&mut progress.posterior), &net, &validation, &mut between) else {
+            return Ok(TrainOutcome::Interrupted);
+        };
+        progress.posterior = samples;
+    }
+    net.set_weights(&best.weights)?;
     let Some((net, calibration)) = with_digit_detector(&net, best.calibration, config, train_split, &validation, &mut between) else {
         return Ok(TrainOutcome::Interrupted);
     };

@@ -121,3 +121,26 @@ fn the_machine_is_described() {
     assert!(machine["memory_total"].as_u64().unwrap() > 0, "{machine}");
     assert!(stdout(&run(home.path(), &["hardware"])).contains("CPU"));
 }
+
+#[test]
+fn a_data_set_is_checked_before_training() {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("set"), 40, 20);
+    let sound = run(home.path(), &["data", "check", "set"]);
+    assert_eq!(sound.status.code(), Some(0), "{}", stderr(&sound));
+    assert!(stdout(&sound).contains("Nothing odd was found."), "{}", stdout(&sound));
+    // The test images are the training images.
+    for kind in ["images-idx3", "labels-idx1"] {
+        let name = |part: &str| home.path().join(format!("set/{part}-{kind}-ubyte"));
+        std::fs::copy(name("train"), name("t10k")).unwrap();
+    }
+    let found = objects(&run(home.path(), &["data", "check", "set", "--json"]));
+    assert_eq!(found[0]["train_images"], serde_json::json!(vec![4; 10]));
+    let issue = &found[0]["issues"][0];
+    assert_eq!((&issue["issue"], &issue["part"], &issue["images"]), (&"in_training_too".into(), &"test".into(), &40.into()));
+    assert_eq!(issue["examples"][3], serde_json::json!({"index": 3, "label": 3}));
+    let people = stdout(&run(home.path(), &["data", "check", "set"]));
+    assert!(people.contains("40 test images are in the training images too.") && people.contains("0 (0), 1 (1)"), "{people}");
+    let missing = run(home.path(), &["data", "check", "nowhere"]);
+    assert!(missing.status.code() == Some(1) && stderr(&missing).contains("nowhere"), "{}", stderr(&missing));
+}

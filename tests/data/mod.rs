@@ -7,6 +7,7 @@ mod files;
 mod fingerprint;
 mod folders;
 mod hostile;
+mod issues;
 mod labels;
 mod memory;
 mod my_digits;

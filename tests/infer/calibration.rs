@@ -1,6 +1,6 @@
 //! Calibration: the temperature that is fitted, and what it changes.
 
-use inkling::infer::{Classifier, Classify, fit_temperature};
+use inkling::infer::{Classifier, Classify, fit_shared_temperature, fit_temperature};
 use inkling::math::random::Random;
 use inkling::math::statistics::calibration_error;
 use inkling::nn::Net;
@@ -49,6 +49,32 @@ fn the_temperature_that_labels_were_drawn_at_is_found() {
         let [colder, fitted, warmer] = [found / 1.01, found, found * 1.01].map(|temperature| loss(&logits, &labels, temperature));
         assert!(fitted < colder && fitted < warmer, "{colder} {fitted} {warmer}");
     }
+}
+
+/// The loss of the mean probabilities of several networks.
+fn pooled_loss(networks: &[Vec<f32>], labels: &[u8], temperature: f64) -> f64 {
+    let of_image = |(image, &label): (usize, &u8)| {
+        let of_network = |logits: &Vec<f32>| softmax(&logits[image * CLASSES..(image + 1) * CLASSES], temperature)[usize::from(label)];
+        -(networks.iter().map(of_network).sum::<f64>() / networks.len() as f64).ln()
+    };
+    labels.iter().enumerate().map(of_image).sum::<f64>() / labels.len() as f64
+}
+
+#[test]
+fn networks_that_are_used_together_are_calibrated_together() {
+    let (logits, labels) = drawn(20_000, 0.7);
+    let alone = fit_shared_temperature(&[&logits], &labels);
+    assert!((alone / fit_temperature(&logits, &labels) - 1.0).abs() < 0.01, "one network is calibrated as by itself");
+    // Each sees the logits with noise of its own: alone less often right, together nearly as often.
+    let mut random = Random::new(11);
+    let noisy: Vec<Vec<f32>> =
+        (0..5).map(|_| logits.iter().map(|logit| logit + random.below(4000) as f32 / 1000.0 - 2.0).collect()).collect();
+    let shared = f64::from(fit_shared_temperature(&noisy.iter().map(Vec::as_slice).collect::<Vec<_>>(), &labels));
+    let own = f64::from(fit_temperature(&noisy[0], &labels));
+    assert!(shared < 0.9 * own, "their mean is surer at a lower temperature: {shared} and {own}");
+    let [colder, fitted, warmer] = [shared / 1.02, shared, shared * 1.02].map(|temperature| pooled_loss(&noisy, &labels, temperature));
+    assert!(fitted < colder && fitted < warmer, "{colder} {fitted} {warmer}");
+    assert_eq!(fit_shared_temperature(&[&logits, &logits[1..]], &labels), 1.0, "logits of other images");
 }
 
 #[test]

@@ -46,6 +46,10 @@ fn what_follows_a_checkpoint_is_the_same_bit_for_bit() {
             let weights = |trained: &TrainedModel| trained.posterior.iter().map(|sample| sample.weights.clone()).collect::<Vec<_>>();
             assert!(weights(&resumed) == weights(&trained), "the samples from the posterior as well");
             assert_eq!(trained.posterior.len(), if of.optimizer == OptimizerKind::Psgld { 2 } else { 0 });
+            let temperatures =
+                |trained: &TrainedModel| trained.posterior.iter().map(|sample| sample.calibration.temperature).collect::<Vec<_>>();
+            assert_eq!(temperatures(&resumed), temperatures(&trained));
+            assert!(temperatures(&trained).windows(2).all(|pair| pair[0] == pair[1]), "they are calibrated together");
         }
     }
 }

@@ -7,7 +7,7 @@ use inkling::app::{Action, CANVAS, Checked, Screen, Tool};
 use inkling::hardware::{Hardware, Metal};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::protocol::{Command, Event};
-use inkling::records::Intervention;
+use inkling::records::{Ensemble, Intervention, ModelRef, Prediction, Uncertainty};
 use inkling::run_config::{DeviceChoice, InferenceChoice};
 use inkling::ui::Inkling;
 
@@ -225,6 +225,33 @@ fn what_is_no_digit_is_called_so() {
     }
     harness.run();
     assert_eq!(value(&harness, "Verdict"), "not a digit");
+}
+
+#[test]
+fn an_ensemble_says_how_unsure_it_is_and_why() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    assert!(harness.query_by_label_contains("Uncertainty").is_none(), "a single network does not know");
+    let models = vec!["a.safetensors".into(), "b.safetensors".into()];
+    harness.state_mut().app.apply(Action::UseModel(ModelRef::Ensemble(Ensemble::of(models))));
+    serve(&mut harness);
+    let points = across(&harness, 3);
+    stroke(&mut harness, &points, true);
+    let mut sure_of_1 = [0.0; 10];
+    sure_of_1[1] = 1.0;
+    let mut sure_of_7 = [0.0; 10];
+    sure_of_7[7] = 1.0;
+    for command in harness.state_mut().engine.listen() {
+        if let Command::Classify { request, ink, .. } = command {
+            let (uncertainty, probabilities) = Uncertainty::of(&[sure_of_1, sure_of_7]);
+            let divided = Prediction { uncertainty: Some(uncertainty), probabilities, confidence: 0.5, ..prediction(&ink) };
+            harness.state_mut().engine.send(Event::Classified { request, prediction: Ok(Box::new(divided)) });
+        }
+    }
+    harness.run();
+    harness.get_by_label("Uncertainty 1.00 bits: 0.00 from the drawing, 1.00 from the weights").hover();
+    harness.run();
+    assert!(harness.query_by_label_contains("The part from the weights is how much they disagree").is_some());
+    assert_eq!(value(&harness, "Probability of 7"), "50 % ± 50 %");
 }
 
 #[test]

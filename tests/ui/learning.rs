@@ -7,7 +7,7 @@ use inkling::app::{Action, Settings};
 use inkling::nn::parameter_count;
 use inkling::protocol::Event;
 use inkling::records::{Components, InitializationReport, LayerVariance, Normalization, WeightImages};
-use inkling::run_config::Initialization;
+use inkling::run_config::{Initialization, RunConfig};
 use inkling::text::format::grouped;
 use inkling::ui::Inkling;
 
@@ -173,6 +173,29 @@ fn before_the_first_run_its_data_network_and_plan_are_shown() {
         window.get_by_label(&format!("{parameters} parameters in all."));
         window.get_by_label_contains("images a step");
     }
+}
+
+#[test]
+fn what_may_be_wrong_with_the_data_is_seen_before_training() {
+    let folder = tempfile::tempdir().unwrap();
+    crate::support::write_idx_set(folder.path(), 40, 20);
+    for kind in ["images-idx3", "labels-idx1"] {
+        let name = |part: &str| folder.path().join(format!("{part}-{kind}-ubyte"));
+        std::fs::copy(name("train"), name("t10k")).unwrap();
+    }
+    let (mut window, mut engine) = sized([1280.0, 800.0]);
+    let data = folder.path().display().to_string().parse().unwrap();
+    window.state_mut().apply(Action::Configure(Box::new(RunConfig { data, ..RunConfig::default() })));
+    super::window::until(&mut window, "samples", |app| app.samples().is_some_and(|samples| samples.overview.is_some()));
+    window.get_by_label("40 training images, 4 of each class.");
+    window.get_by_label_contains("40 test images are in the training images too.");
+    window.get_by_role_and_label(Role::Image, "Test image 3 (from 0), labelled 3");
+    // Beside a run there is no room for the images.
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    window.run_steps(4);
+    assert!(window.query_by_label("40 training images, 4 of each class.").is_none());
+    window.get_by_label_contains("40 test images are in the training images too.");
 }
 
 #[test]

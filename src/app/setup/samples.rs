@@ -2,9 +2,9 @@
 
 use crate::app::background::BackgroundResult;
 use crate::app::{App, Screen};
-use crate::data;
+use crate::data::{self, Issue, Overview, Preview};
 use crate::ink::Image;
-use crate::run_config::DataSpec;
+use crate::run_config::{DataSource, DataSpec};
 
 /// Images of each digit.
 const PER_DIGIT: usize = 4;
@@ -16,6 +16,8 @@ pub struct Samples {
     pub data: DataSpec,
     /// Its images, digit by digit; empty while they are loaded, and where they cannot be.
     pub images: Vec<Image>,
+    /// What it holds and what may be wrong with it, where that is not known anyway.
+    pub overview: Option<Overview>,
 }
 
 impl App {
@@ -24,20 +26,28 @@ impl App {
         self.samples.as_ref().filter(|samples| samples.data == self.config.data && !samples.images.is_empty())
     }
 
-    /// Loads samples of the chosen data set where they will be seen: on Train, before the first run.
+    /// What may be wrong with the data set that is chosen, as far as that is known.
+    pub fn data_issues(&self) -> Vec<String> {
+        let Some(overview) = self.samples().and_then(|samples| samples.overview.as_ref()) else { return Vec::new() };
+        overview.imbalance_sentence().into_iter().chain(overview.issues.iter().map(Issue::sentence)).collect()
+    }
+
+    /// Loads samples of the chosen data set where they will be seen: on Train, before the first run. People's own data is looked at before
+    /// every run.
     pub(in crate::app) fn update_samples(&mut self) {
-        let seen = self.screen == Screen::Train && self.run.is_none() && self.wizard.is_none() && self.discovery_started;
+        let own = self.config.data.sources().iter().any(|source| matches!(source, DataSource::Path(_)));
+        let seen = self.screen == Screen::Train && (self.run.is_none() || own) && self.wizard.is_none() && self.discovery_started;
         let loaded = self.samples.as_ref().is_some_and(|samples| samples.data == self.config.data);
         if !seen || loaded {
             return;
         }
         let (data, folders) = (self.config.data.clone(), self.engine.data_folders.clone());
-        self.samples = Some(Samples { data: data.clone(), images: Vec::new() });
+        self.samples = Some(Samples { data: data.clone(), images: Vec::new(), overview: None });
         self.background.run(move || {
-            let split = data::samples(&data, &folders, PER_DIGIT);
-            let split = split.inspect_err(|error| tracing::info!(%error, "no samples of the data set")).ok()?;
-            let images = (0..split.len()).filter_map(|index| Image::try_from(split.image(index)).ok()).collect();
-            Some(BackgroundResult::Samples(Samples { data, images }))
+            let preview = data::preview(&data, &folders, PER_DIGIT);
+            let Preview { samples, overview } = preview.inspect_err(|error| tracing::info!(%error, "no samples of the data set")).ok()?;
+            let images = (0..samples.len()).filter_map(|index| Image::try_from(samples.image(index)).ok()).collect();
+            Some(BackgroundResult::Samples(Samples { data, images, overview }))
         });
     }
 

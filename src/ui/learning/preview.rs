@@ -5,14 +5,17 @@ use eframe::egui::{
     self, Align, Label, Layout, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, vec2,
 };
 
-use crate::app::{App, Block, blocks};
+use crate::app::{App, Block, Samples, blocks};
+use crate::data::{Issue, Part};
 use crate::run_config::DataSpec;
 use crate::text::format::grouped;
-use crate::ui::image_sheet::ImageSheet;
+use crate::ui::image_sheet::{ImageSheet, framed};
 use crate::ui::style;
 
 /// Samples in a row: one for each digit.
 const COLUMNS: usize = 10;
+/// The side of an image with an issue, in points.
+const EXAMPLE: f32 = 36.0;
 /// The width of a card of the network and of the arrow between two, in points.
 const CARD: f32 = 138.0;
 const ARROW: f32 = 22.0;
@@ -20,7 +23,32 @@ const ARROW: f32 = 22.0;
 /// View state: the samples in a texture.
 #[derive(Debug, Default)]
 pub struct Preview {
-    samples: Option<(DataSpec, ImageSheet, usize)>,
+    samples: Option<Sheets>,
+}
+
+/// The images that are shown of a data set.
+#[derive(Debug)]
+struct Sheets {
+    data: DataSpec,
+    samples: ImageSheet,
+    count: usize,
+    /// For each issue, the images that have it.
+    issues: Vec<ImageSheet>,
+}
+
+impl Sheets {
+    fn new(ui: &Ui, shown: &Samples) -> Self {
+        let issues = shown.overview.iter().flat_map(|overview| &overview.issues).enumerate();
+        let of_issue = |(index, issue): (usize, &Issue)| {
+            ImageSheet::new(ui.ctx(), &format!("issue {index}"), issue.examples.iter().map(|example| &example.image))
+        };
+        Self {
+            data: shown.data.clone(),
+            samples: ImageSheet::new(ui.ctx(), "samples", shown.images.iter()),
+            count: shown.images.len(),
+            issues: issues.map(of_issue).collect(),
+        }
+    }
 }
 
 /// Draws it.
@@ -51,11 +79,10 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     let (area, response) = ui.allocate_exact_size(vec2(width, rows as f32 * (size + 4.0)), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Samples of {}", app.config.data.label())));
     let Some(samples) = app.samples() else { return };
-    if view.samples.as_ref().is_none_or(|(data, ..)| *data != samples.data) {
-        let sheet = ImageSheet::new(ui.ctx(), "samples", samples.images.iter());
-        view.samples = Some((samples.data.clone(), sheet, samples.images.len()));
+    if view.samples.as_ref().is_none_or(|sheets| sheets.data != samples.data) {
+        view.samples = Some(Sheets::new(ui, samples));
     }
-    let Some((_, sheet, count)) = &view.samples else { return };
+    let Some(Sheets { samples: sheet, count, issues, .. }) = &view.samples else { return };
     let palette = style::palette(ui);
     // Digit by digit, as many of each: a column for each digit.
     let of_each = count.div_ceil(COLUMNS).max(1);
@@ -66,6 +93,30 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
         sheet.paint(ui.painter(), index, rect, palette);
         ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), StrokeKind::Outside);
     }
+    let Some(overview) = &samples.overview else { return };
+    for part in [Part::Training, Part::Test] {
+        ui.add(Label::new(style::hint(format!("{}.", overview.summary(part)))).wrap());
+    }
+    if let Some(sentence) = overview.imbalance_sentence() {
+        style::caution(ui, &sentence);
+    }
+    for (issue, sheet) in overview.issues.iter().zip(issues) {
+        style::caution(ui, &issue.sentence());
+        examples(ui, issue, sheet);
+    }
+}
+
+/// The first images with an issue; where they are and how they are labelled is said on hover.
+fn examples(ui: &mut Ui, issue: &Issue, sheet: &ImageSheet) {
+    ui.horizontal_wrapped(|ui| {
+        for (index, example) in issue.examples.iter().enumerate() {
+            let (rect, response) = ui.allocate_exact_size(egui::Vec2::splat(EXAMPLE), Sense::hover());
+            framed(ui, sheet, index, rect.round_to_pixels(ui.pixels_per_point()));
+            let text = issue.place_of(example);
+            response.widget_info(|| WidgetInfo::labeled(Role::Image, true, text.clone()));
+            response.on_hover_text(text);
+        }
+    });
 }
 
 /// The layers one after the other, each a card.

@@ -231,6 +231,16 @@ pub fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let response = style::explain_list(response, &label, &description);
     ui.label(style::hint(description));
     below(ui, app, Field::Data, &response);
+    // Before the first run, they are shown with the images beside the panel.
+    if app.run.is_some()
+        && let [first, others @ ..] = app.data_issues().as_slice()
+    {
+        let more = if others.is_empty() { String::new() } else { format!(" {} more.", others.len()) };
+        let line = style::caution(ui, &format!("{first}{more}"));
+        if !others.is_empty() {
+            line.on_hover_text(others.join("\n"));
+        }
+    }
 }
 
 fn data_entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

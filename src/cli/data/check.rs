@@ -1,0 +1,105 @@
+//! `inkling data check`: what a data set holds, and what may be wrong with it.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::cli::engine::data_folders;
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::progress::Progress;
+use crate::data::{Issue, IssueKind, Overview, Part, load};
+use crate::problem::Problem;
+use crate::records::CLASSES;
+use crate::run_config::DataSpec;
+use crate::system::paths::Paths;
+
+/// The options of `inkling data check`.
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
+    #[arg(value_name = "NAME")]
+    data: DataSpec,
+    /// Folder to search for data sets before the usual ones
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Print one JSON object to standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was found, as JSON.
+#[derive(Serialize)]
+struct Found {
+    data: String,
+    train_images: Vec<u64>,
+    test_images: Vec<u64>,
+    issues: Vec<FoundIssue>,
+}
+
+#[derive(Serialize)]
+struct FoundIssue {
+    issue: IssueKind,
+    part: Part,
+    images: u64,
+    examples: Vec<Place>,
+}
+
+/// An image with an issue.
+#[derive(Serialize)]
+struct Place {
+    index: u32,
+    label: u8,
+}
+
+/// Runs it.
+pub fn run(check: Check) -> Result<(), Failure> {
+    let folders = data_folders(check.data_dir, &Paths::find())?;
+    let progress = Progress::new();
+    let set = load(&check.data, &folders, &mut |fraction: f32| {
+        progress.show(fraction, "Loading data");
+        Ok(())
+    })
+    .map_err(Problem::from)?;
+    drop(progress);
+    let overview = Overview::of(&set, CLASSES);
+    let mut output = Output::new(check.json);
+    output.json(&found(&check.data, &overview))?;
+    if output.is_json() {
+        return Ok(());
+    }
+    output.text(&check.data.label())?;
+    output.text(&format!("digit {}", (0..CLASSES).map(|digit| format!("{digit:>7}")).collect::<String>()))?;
+    for (name, counts) in [("train", &overview.train), ("test ", &overview.test)] {
+        output.text(&format!("{name} {}", counts.iter().map(|count| format!("{count:>7}")).collect::<String>()))?;
+    }
+    let imbalance = overview.imbalance_sentence();
+    if overview.issues.is_empty() && imbalance.is_none() {
+        return output.text("Nothing odd was found.");
+    }
+    if let Some(sentence) = imbalance {
+        output.text(&sentence)?;
+    }
+    for issue in &overview.issues {
+        output.text(&issue.sentence())?;
+        let places: Vec<_> = issue.examples.iter().map(|example| format!("{} ({})", example.index, example.label)).collect();
+        let more = if issue.images > issue.examples.len() as u64 { ", …" } else { "" };
+        output.text(&format!("  index from 0 (label): {}{more}", places.join(", ")))?;
+    }
+    Ok(())
+}
+
+fn found(data: &DataSpec, overview: &Overview) -> Found {
+    let issue = |issue: &Issue| FoundIssue {
+        issue: issue.kind,
+        part: issue.part,
+        images: issue.images,
+        examples: issue.examples.iter().map(|example| Place { index: example.index, label: example.label }).collect(),
+    };
+    Found {
+        data: data.to_string(),
+        train_images: overview.train.clone(),
+        test_images: overview.test.clone(),
+        issues: overview.issues.iter().map(issue).collect(),
+    }
+}
