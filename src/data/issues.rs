@@ -148,9 +148,9 @@ impl Overview {
         let total: u64 = counts.iter().sum();
         let images = count(total, &format!("{} image", part.adjective()));
         match (counts.iter().min(), counts.iter().max()) {
-            (Some(fewest), Some(most)) if fewest == most => format!("{images}, {} of each class", grouped(*most)),
-            (Some(fewest), Some(most)) if total > 0 => format!("{images}, {} to {} of each class", grouped(*fewest), grouped(*most)),
-            _ => format!("No {} images", part.adjective()),
+            _ if total == 0 => format!("No {} images", part.adjective()),
+            (Some(fewest), Some(most)) if fewest < most => format!("{images}, {} to {} of each class", grouped(*fewest), grouped(*most)),
+            _ => format!("{images}, {} of each class", grouped(total / counts.len() as u64)),
         }
     }
 }

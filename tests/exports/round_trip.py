@@ -1,29 +1,40 @@
 """Every network Inkling can build, exported in every format, computed by the tools it was exported for, and brought back:
 
-    python round_trip.py INKLING RUST_PROJECT NETRON_FOLDER WORK OLD_PYTHON
+    python round_trip.py INKLING RUST_PROJECT NETRON_FOLDER WORK OLD_PYTHON WEB_FOLDER [NETWORK…]
 
 What Inkling itself reads in 1,000 pictures (`inkling predict --json`) is what all others have to read, within 1e-5 of each probability:
-onnxruntime (a new one, and by OLD_PYTHON the oldest that can be installed), PyTorch with the generated model.py, predict.py, tract, and the generated candle program. .ci/exports installs what it takes.
+onnxruntime (a new one, by OLD_PYTHON the oldest that can be installed, and in node with the modules in WEB_FOLDER), OpenVINO, OpenCV, onnx2torch, tract,
+candle-onnx, PyTorch with the generated model.py, predict.py, and the generated candle program. The differences become a table, WORK/table.md; that in
+docs/export-compatibility.md has to claim the same. .ci/exports installs what it takes.
 """
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 import sys
 import time
+import tomllib
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
+# Packages that are imported later take this folder from the path of modules.
+from onnx_readers import through_onnx2torch, through_onnxruntime_web, through_opencv, through_openvino
+
+import coremltools
+import cv2
 import numpy as np
 import onnx
 import onnxruntime
+import openvino
 import safetensors
 import safetensors.torch
 import torch
 import tract
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-INKLING, RUST, NETRON, WORK, OLD_PYTHON = sys.argv[1], *map(Path, sys.argv[2:6])
+INKLING, RUST, NETRON, WORK, OLD_PYTHON, WEB = sys.argv[1], *map(Path, sys.argv[2:7])
 TOLERANCE = 1e-5
 PICTURES = 1000
 # Where it is enough that it works at all.
@@ -110,12 +121,14 @@ def read(model, count=PICTURES):
     return np.array([row["probabilities"] for row in rows], np.float64)
 
 
-def near(what, got, wanted):
+def near(what, got, wanted, network):
     worst = np.abs(np.asarray(got, np.float64) - wanted).max()
-    assert worst <= TOLERANCE, f"{what} is {worst:.2e} away from Inkling"
-    worst_seen[what] = max(worst_seen.get(what, 0), worst)
+    assert worst <= TOLERANCE, f"{what} is {worst:.2e} away from Inkling for {network}"
+    of_network = worst_seen.setdefault(what, {})
+    of_network[network] = max(of_network.get(network, 0), worst)
 
 
+# By program and network.
 worst_seen = {}
 
 
@@ -177,19 +190,23 @@ def check(name, activation):
                               home / "whole.zip", "--json"))
     folder = unpack(home / "whole.zip")
     assert {file["name"] for file in told["files"]} == {path.name for path in folder.iterdir()}
-    near("onnxruntime", through_onnxruntime(folder / "model.onnx"), wanted)
-    near("tract", through_tract(folder / "model.onnx"), wanted)
+    near("onnxruntime", through_onnxruntime(folder / "model.onnx"), wanted, name)
+    near("tract", through_tract(folder / "model.onnx"), wanted, name)
+    near("OpenVINO", through_openvino(folder / "model.onnx", pictures), wanted, name)
+    near("OpenCV", through_opencv(folder / "model.onnx", pictures), wanted, name)
+    near("onnx2torch", through_onnx2torch(folder / "model.onnx", pictures[:MANY]), wanted[:MANY], name)
+    near("onnxruntime-web", through_onnxruntime_web(folder / "model.onnx", pictures[:MANY], WEB), wanted[:MANY], name)
     opsets = onnx.load(folder / "model.onnx")
     assert (opsets.opset_import[0].version, opsets.ir_version) == (17, 8), opsets.opset_import
-    near("the oldest onnxruntime", through_old_onnxruntime(folder / "model.onnx"), wanted)
+    near("the oldest onnxruntime", through_old_onnxruntime(folder / "model.onnx"), wanted, name)
     newest = home / "newest.onnx"
     inkling("export", "--model", model, "--format", "onnx", "--opset", 26, "--out", newest)
-    near("onnxruntime, opset 26", through_onnxruntime(newest), wanted)
-    near("onnxruntime, one picture at a time", through_onnxruntime(folder / "model.onnx", batch=1, pictures=pictures[:FEW]), wanted[:FEW])
+    near("onnxruntime, opset 26", through_onnxruntime(newest), wanted, name)
+    near("onnxruntime, one picture at a time", through_onnxruntime(folder / "model.onnx", batch=1, pictures=pictures[:FEW]), wanted[:FEW], name)
     module = module_of(folder)
     net = module.load()
     with torch.no_grad():
-        near("PyTorch", net(module.preprocess(pictures)).softmax(1).numpy(), wanted)
+        near("PyTorch", net(module.preprocess(pictures)).softmax(1).numpy(), wanted, name)
     stored = safetensors.torch.load_file(folder / "model.safetensors")
     # What distinguishes digits from other drawings is Inkling's own.
     state = {key: value for key, value in stored.items() if not key.startswith("digit_detector.")}
@@ -197,19 +214,24 @@ def check(name, activation):
     dict_of_pt = torch.load(folder / "model.pt", weights_only=True)
     assert list(state) and all(torch.equal(state[key], dict_of_pt[key]) for key in dict_of_pt) and len(state) == len(dict_of_pt)
     net.load_state_dict(state)
+    # Core ML computes on macOS alone; here it is enough that every layer can be converted.
+    traced = torch.jit.trace(net.eval(), torch.zeros(1, 1, 28, 28))
+    converted = coremltools.convert(traced, inputs=[coremltools.TensorType(shape=(1, 1, 28, 28))], convert_to="mlprogram")
+    assert [len(output.type.multiArrayType.shape) for output in converted.get_spec().description.output] == [2], "logits"
+    worst_seen.setdefault("coremltools", {})[name] = None
     with safetensors.safe_open(folder / "model.safetensors", "pt") as file:
         assert file.metadata()["format"] == "pt" and "preprocessing" in file.metadata() and "config" in file.metadata()
     few = sorted((WORK / "pictures").iterdir())[:FEW]
     rows = objects(run(sys.executable, folder / "predict.py", *few))
-    near("predict.py", [row["probabilities"] for row in rows], wanted[:FEW])
+    near("predict.py", [row["probabilities"] for row in rows], wanted[:FEW], name)
     assert all(row["digit"] == np.argmax(row["probabilities"]) for row in rows), "the digit is a number"
     taken = [Path(row["path"]) for row in objects(inkling("predict", "--json", "--model", model, *photographs)) if row["probabilities"]]
     assert len(taken) > 0.8 * len(photographs), "photographs of one digit are taken for several"
     same = objects(inkling("predict", "--json", "--model", model, *taken))
     rows = objects(run(sys.executable, folder / "predict.py", *taken))
-    near("predict.py, photographs", [row["probabilities"] for row in rows], [row["probabilities"] for row in same])
+    near("predict.py, photographs", [row["probabilities"] for row in rows], [row["probabilities"] for row in same], name)
     rows = objects(run(sys.executable, folder / "model.py", *few))
-    near("model.py", [row["probabilities"] for row in rows], wanted[:FEW])
+    near("model.py", [row["probabilities"] for row in rows], wanted[:FEW], name)
 
     # 8-bit weights: really smaller, and as accurate as was said.
     quantized = told["quantized"]
@@ -224,10 +246,10 @@ def check(name, activation):
     inkling("export", "--model", model, "--format", "zip", "--weights", "f16", "--preprocessing", "off", "--opset", 20, "--out", home / "half.zip")
     half = unpack(home / "half.zip")
     halved = read(half / "model.safetensors", FEW)
-    near("onnxruntime, f16, logits, opset 20", through_onnxruntime(half / "model.onnx", preprocessing=False, pictures=pictures[:FEW]), halved)
+    near("onnxruntime, f16, logits, opset 20", through_onnxruntime(half / "model.onnx", preprocessing=False, pictures=pictures[:FEW]), halved, name)
     module = module_of(half)
     with torch.no_grad():
-        near("PyTorch, f16", module.load()(module.preprocess(pictures[:FEW])).softmax(1).numpy(), halved)
+        near("PyTorch, f16", module.load()(module.preprocess(pictures[:FEW])).softmax(1).numpy(), halved, name)
     assert (half / "model.pt").stat().st_size < 0.6 * (folder / "model.pt").stat().st_size + 20_000
 
     # What went out comes back: as Inkling wrote it, and as PyTorch would have.
@@ -235,14 +257,14 @@ def check(name, activation):
         arguments = [] if file.endswith("safetensors") else ["--activation", activation, "--mean", 0.1307, "--std", 0.3081]
         [back] = objects(inkling("import", folder / file, "--out", home / f"back-{file}", "--json", *arguments))
         assert (back["model"], back["activation"]) == (name, activation), back
-        near(f"import of {file}", read(back["model_path"], FEW), wanted[:FEW])
+        near(f"import of {file}", read(back["model_path"], FEW), wanted[:FEW], name)
     torch.save({"state_dict": {f"module.{key}": value for key, value in net.state_dict().items()}, "epoch": 3}, home / "wrapped.pt")
     [back] = objects(inkling("import", home / "wrapped.pt", "--out", home / "back-wrapped", "--activation", activation, "--json",
                              "--mean", 0.1307, "--std", 0.3081))
     # Weights alone have no temperature: it is fitted anew, which scales all logarithms of the probabilities by the same factor.
     logits = [np.log(rows) - np.log(rows).mean(1, keepdims=True) for rows in (read(back["model_path"], FEW), wanted[:FEW])]
     scaled = logits[0] * (logits[0] * logits[1]).sum() / (logits[0] ** 2).sum()
-    near("import of what torch.save wrote", np.exp(scaled) / np.exp(scaled).sum(1, keepdims=True), wanted[:FEW])
+    near("import of what torch.save wrote", np.exp(scaled) / np.exp(scaled).sum(1, keepdims=True), wanted[:FEW], name)
 
     # Netron names the layers.
     shown = objects(run("node", Path(__file__).with_name("netron.mjs"), folder / "model.onnx", folder / "model-int8.onnx",
@@ -254,6 +276,7 @@ def check(name, activation):
         assert view["inputs"] == [{"name": "image", "type": "uint8[batch,28,28]"}] and view["metadata"]["labels"], view
     for view, names in zip(shown[2:], (state, stored)):
         assert {weight["name"] for weight in view["weights"]} == set(names)
+    worst_seen.setdefault("Netron", {})[name] = None
     shutil.copy(folder / "main.rs", RUST / "src/bin" / f"{name}.rs")
     print(f"{name} with {activation}: {time.perf_counter() - began:.1f} s, {right:.1%} right", flush=True)
     return name, folder, half, wanted, halved
@@ -274,17 +297,73 @@ def through_old_onnxruntime(path):
     return np.load(got)
 
 
+def through_candle_onnx(program, path):
+    given, got = WORK / "given", WORK / "got"
+    given.write_bytes(pictures[:FEW].tobytes())
+    run(program, path, given, got)
+    return np.frombuffer(got.read_bytes(), np.float32).reshape(-1, 10)
+
+
 def check_candle(checked):
-    """The program that Inkling wrote for candle."""
+    """The program that Inkling wrote for candle, and candle's own reader of ONNX files."""
     subprocess.run(["cargo", "build", "--locked", "--quiet", "--manifest-path", RUST / "Cargo.toml", "--target-dir", RUST / "target"], check=True)
     built = RUST / "target/debug"
     names = sorted((WORK / "pictures").iterdir())
     for name, folder, half, wanted, halved in checked:
+        near("candle-onnx", through_candle_onnx(built / "candle_onnx", folder / "model.onnx"), wanted[:FEW], name)
         # It reads them one by one, and is built in a hurry here.
         rows = objects(run(built / name, *names[:MANY], cwd=folder))
-        near("candle", [row["probabilities"] for row in rows], wanted[:MANY])
+        near("candle", [row["probabilities"] for row in rows], wanted[:MANY], name)
         few = objects(run(built / name, *names[:FEW], cwd=half))
-        near("candle, f16", [row["probabilities"] for row in few], halved)
+        near("candle, f16", [row["probabilities"] for row in few], halved, name)
+
+
+def version_of(module):
+    return module.__version__.split("+")[0].split("-")[0]
+
+
+def table():
+    """A row for each program, a column for each network: the largest difference of a probability."""
+    old = run(OLD_PYTHON, "-c", "import onnxruntime; print(onnxruntime.__version__)").strip()
+    web = json.loads((WEB / "node_modules/onnxruntime-web/package.json").read_text())["version"]
+    crates = {package["name"]: package["version"] for package in tomllib.loads((RUST / "Cargo.lock").read_text())["package"]}
+    rows = [
+        ("onnxruntime", version_of(onnxruntime), "`model.onnx`", "onnxruntime"),
+        ("onnxruntime, the oldest that installs", old, "`model.onnx`", "the oldest onnxruntime"),
+        ("onnxruntime-web", web, "`model.onnx`", "onnxruntime-web"),
+        ("OpenVINO", version_of(openvino), "`model.onnx`", "OpenVINO"),
+        ("OpenCV", version_of(cv2), "`model.onnx`", "OpenCV"),
+        ("onnx2torch", version("onnx2torch"), "`model.onnx`", "onnx2torch"),
+        ("tract", version("tract"), "`model.onnx`", "tract"),
+        ("candle-onnx", crates["candle-onnx"], "`model.onnx`", "candle-onnx"),
+        ("PyTorch", version_of(torch), "`model.py` with `model.pt`", "PyTorch"),
+        ("candle", crates["candle-core"], "`main.rs` with `model.safetensors`", "candle"),
+        ("coremltools", version_of(coremltools), "`model.py`, converted", "coremltools"),
+        ("Netron", version("netron"), "all of them, shown", "Netron"),
+    ]
+    networks = [name for name, _ in NETWORKS]
+    lines = ["| program | version | reads | " + " | ".join(networks) + " |", "|---" * (3 + len(networks)) + "|"]
+    for program, its_version, reads, what in rows:
+        cells = [cell(worst_seen.get(what, {}), name) for name in networks]
+        lines.append(f"| {program} | {its_version} | {reads} | " + " | ".join(cells) + " |")
+    text = "\n".join(lines) + "\n"
+    (WORK / "table.md").write_text(text)
+    print(text)
+    return text
+
+
+def cell(of_program, network):
+    if network not in of_program:
+        return "no"
+    worst = of_program[network]
+    return "yes" if worst is None else f"{worst:.0e}"
+
+
+def compare_tables(made, page):
+    """Figures differ between processors; programs, versions, networks and what works are the same."""
+    claims = lambda text: [re.sub(r"\d+e[+-]\d+", "N", line) for line in text.splitlines() if line.startswith("|")]
+    missing = [line for line in claims(made) if line not in claims(page)]
+    assert not missing, "docs/export-compatibility.md does not say: " + "\n".join(missing)
 
 
 shutil.rmtree(WORK, ignore_errors=True)
@@ -296,8 +375,10 @@ for index, picture in enumerate(pictures):
 photographs = [WORK / "photographs" / f"{index:02}.png" for index in range(12)]
 for path in photographs:
     photograph(path)
-chosen = sys.argv[6:]
+chosen = sys.argv[7:]
 checked = [check(name, activation) for name, activation in NETWORKS if not chosen or name in chosen]
 check_candle(checked)
 for what, worst in worst_seen.items():
-    print(f"{what}: at most {worst:.1e} away")
+    print(f"{what}: at most {max((value for value in worst.values() if value is not None), default=0):.1e} away")
+if not chosen:
+    compare_tables(table(), (Path(__file__).parents[2] / "docs/export-compatibility.md").read_text())

@@ -124,13 +124,10 @@ fn ensemble_words(ensemble: &Ensemble) -> String {
     }
 }
 
-/// How unsure an ensemble is, and why: "Uncertainty 0.84 bits: 0.71 from the drawing, 0.13 from the weights".
+/// How unsure an ensemble is, and why: "Uncertainty 0.84 bits: drawing 0.71, weights 0.13".
 pub fn uncertainty_sentence(uncertainty: &Uncertainty) -> String {
     let Uncertainty { entropy, mutual_information, .. } = uncertainty;
-    format!(
-        "Uncertainty {entropy:.2} bits: {:.2} from the drawing, {mutual_information:.2} from the weights",
-        uncertainty.expected_entropy()
-    )
+    format!("Uncertainty {entropy:.2} bits: drawing {:.2}, weights {mutual_information:.2}", uncertainty.expected_entropy())
 }
 
 /// What that means.

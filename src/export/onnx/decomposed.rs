@@ -9,7 +9,7 @@ const EPSILON: f32 = 1e-5;
 /// From here on `ReduceMean` takes its axes as an input.
 const AXES_AS_INPUT: u32 = 18;
 /// The first operator set with `Gelu`.
-const GELU: u32 = 20;
+pub(super) const GELU: u32 = 20;
 
 impl Graph<'_> {
     /// The mean over these axes, which stay with a length of 1 if `keep` says so.
@@ -44,19 +44,36 @@ impl Graph<'_> {
         Ok(())
     }
 
-    /// The exact form, with the error function: `x · (1 + erf(x / √2)) / 2`.
+    /// The exact form, with the error function: `h + h · erf(x / √2)` with `h = x / 2`. As `x · (1 + erf(x / √2)) / 2`, `OpenVINO` takes it for
+    /// one operator, which it moves before max pooling; and `OpenCV` crashes on it behind a normalisation.
     pub(super) fn gelu(&mut self, name: &str) {
-        if self.opset >= GELU {
-            self.op("Gelu", name, &[], Vec::new());
-            return;
-        }
-        let constants = [("gelu.sqrt_2", std::f32::consts::SQRT_2), ("gelu.one", 1.0), ("gelu.half", 0.5)];
-        let [sqrt_2, one, half] = constants.map(|(constant, value)| self.weights.shared_scalar(constant, value));
+        let sqrt_2 = self.weights.shared_scalar("gelu.sqrt_2", std::f32::consts::SQRT_2);
         let input = self.value.clone();
         self.op("Div", &format!("{name}.divide"), &[sqrt_2], Vec::new());
         self.op("Erf", &format!("{name}.erf"), &[], Vec::new());
-        self.op("Add", &format!("{name}.add_one"), &[one], Vec::new());
-        self.op("Mul", &format!("{name}.multiply"), &[input], Vec::new());
-        self.op("Mul", name, &[half], Vec::new());
+        let erf = std::mem::replace(&mut self.value, input);
+        self.halve(name);
+        self.add_product(name, erf);
+    }
+
+    /// `h + h · tanh(h)` with `h = x / 2`, which is `x · sigmoid(x)`; see [`Self::gelu`].
+    pub(super) fn silu(&mut self, name: &str) {
+        self.halve(name);
+        let half = self.value.clone();
+        self.op("Tanh", &format!("{name}.tanh"), &[], Vec::new());
+        let tanh = std::mem::replace(&mut self.value, half);
+        self.add_product(name, tanh);
+    }
+
+    fn halve(&mut self, name: &str) {
+        let half = self.weights.shared_scalar("half", 0.5);
+        self.op("Mul", &format!("{name}.half"), &[half], Vec::new());
+    }
+
+    /// The current value plus its product with this one.
+    fn add_product(&mut self, name: &str, factor: String) {
+        let value = self.value.clone();
+        self.op("Mul", &format!("{name}.multiply"), &[factor], Vec::new());
+        self.op("Add", name, &[value], Vec::new());
     }
 }

@@ -1,5 +1,6 @@
 //! Turns a network's layers into ONNX operators, each named after its layer.
 
+use super::decomposed::GELU;
 use super::proto::{AttributeProto, NodeProto, attribute_type};
 use super::weights::Weights;
 use crate::export::ExportError;
@@ -43,7 +44,7 @@ impl<'a> Graph<'a> {
             Layer::ConvPool { name, kernel, padding, bias, activation, .. } => {
                 self.convolution(name, Window { size: *kernel, stride: 1, padding: *padding }, *bias)?;
                 self.op("MaxPool", &format!("{name}.pool"), &[], vec![ints("kernel_shape", &[2, 2]), ints("strides", &[2, 2])]);
-                self.activate(name, *activation);
+                self.activate_pooled(name, *activation);
             }
             Layer::Conv { name, kernel, bias, .. } => self.convolution(name, *kernel, *bias)?,
             Layer::BatchNorm { name, activation, .. } => {
@@ -161,12 +162,23 @@ impl<'a> Graph<'a> {
         self.op("Reshape", &format!("{name}.join"), &[joined], Vec::new());
     }
 
+    /// An activation behind max pooling. `OpenVINO` (2026.4) moves GELU and `SiLU` before it, which changes the result: unlike the others they fall
+    /// before they rise. It does not know them in several operators.
+    fn activate_pooled(&mut self, name: &str, activation: Option<Activation>) {
+        match activation {
+            Some(activation @ Activation::Gelu) => self.gelu(&format!("{name}.{activation}")),
+            Some(activation @ Activation::Silu) => self.silu(&format!("{name}.{activation}")),
+            _ => self.activate(name, activation),
+        }
+    }
+
     fn activate(&mut self, name: &str, activation: Option<Activation>) {
         let Some(activation) = activation else { return };
         let named = format!("{name}.{activation}");
         match activation {
             Activation::Relu => self.op("Relu", &named, &[], Vec::new()),
             Activation::LeakyRelu => self.op("LeakyRelu", &named, &[], vec![float("alpha", LEAK)]),
+            Activation::Gelu if self.opset >= GELU => self.op("Gelu", &named, &[], Vec::new()),
             Activation::Gelu => self.gelu(&named),
             Activation::Silu => {
                 let x = self.value.clone();

@@ -16,7 +16,7 @@ mod steps;
 pub mod tools;
 mod verdict;
 
-use eframe::egui::{Align, Context, Label, Layout, Rect, RichText, Ui, vec2};
+use eframe::egui::{self, Align, Context, Label, Layout, Rect, RichText, Ui, vec2};
 
 use self::arrangement::Arrangement;
 use super::image_sheet::ImageSheet;
@@ -127,6 +127,9 @@ fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, a
     device::show(ui, app, actions);
     let largest = (ui.available_width() * 0.3).max(*style::VERDICT_LARGE.start());
     let size = (height * 0.155).min(largest).clamp(*style::VERDICT_LARGE.start(), *style::VERDICT_LARGE.end());
+    let is_ensemble = app.model_in_use.as_ref().is_some_and(|model| matches!(model.reference, ModelRef::Ensemble(_)));
+    // The verdict leaves room for the line on the uncertainty, which the lowest window would not have otherwise.
+    let size = if is_ensemble { size - ui.text_style_height(&egui::TextStyle::Body) } else { size };
     match &app.my_digits.collection {
         Some(collection) => keep::prompt(ui, collection, reading, size),
         None if app.image_shown().is_some() && app.number.digits().is_empty() => {
@@ -144,7 +147,7 @@ fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, a
     if app.settings.steps_shown {
         return steps::show(ui, app, view, actions);
     }
-    if app.model_in_use.as_ref().is_some_and(|model| matches!(model.reference, ModelRef::Ensemble(_))) {
+    if is_ensemble {
         verdict::uncertainty(ui, reading);
     }
     // Two points to a pixel of the image in the lowest window.
