@@ -98,7 +98,7 @@ fn raw_pictures_go_in_and_probabilities_come_out() {
     assert!(props("preprocessing").unwrap().contains("0.1307") && props("data").unwrap() == "builtin");
 }
 
-/// OpenVINO 2026.4 moves the operators `Gelu` and `x · sigmoid(x)`, and what it recognises as these, before max pooling.
+/// `OpenVINO` 2026.4 moves the operators `Gelu` and `x · sigmoid(x)`, and what it recognises as these, before max pooling.
 #[test]
 fn behind_max_pooling_activations_that_are_not_monotonic_are_no_single_operator() {
     for opset in OPSETS {
