@@ -78,19 +78,17 @@ impl Issue {
     /// What was found and what it means for training, in a sentence or two.
     pub fn sentence(&self) -> String {
         let part = self.part.adjective();
-        let (images, is, has, occurs) = match self.images {
-            1 => (format!("1 {part} image"), "is", "has", "occurs"),
-            many => (format!("{} {part} images", grouped(many)), "are", "have", "occur"),
+        let (images, is, has, copy) = match self.images {
+            1 => (format!("1 {part} image"), "is", "has", "a copy of an earlier one"),
+            many => (format!("{} {part} images", grouped(many)), "are", "have", "copies of earlier ones"),
         };
         match self.kind {
             IssueKind::Blank => format!("{images} {is} blank. Nothing can be learned from that."),
             IssueKind::LightBackground => {
                 format!("{images} {has} a light background. Light digits on dark are expected, as in MNIST: invert them.")
             }
-            IssueKind::Duplicate => format!("{images} {occurs} earlier in the same part. Copies count more than others in training."),
-            IssueKind::ConflictingLabel => {
-                format!("{images} {occurs} earlier with another label. At least one of the two labels is wrong.")
-            }
+            IssueKind::Duplicate => format!("{images} {is} {copy}. What is there several times counts more than the rest."),
+            IssueKind::ConflictingLabel => format!("{images} {is} {copy} with another label. One of the two labels is wrong."),
             IssueKind::InTrainingToo => {
                 format!("{images} {is} in the training images too. The test accuracy will be higher than on new images.")
             }

@@ -141,5 +141,5 @@ fn the_samples_that_a_run_drew_are_measured_together() {
     let line = objects(&read).pop().unwrap();
     assert_eq!(line["uncertainty"]["members"], 2);
     let words = run(home, &["predict", "--model", "run/model.safetensors", "--posterior-samples", "seven.json"]);
-    assert!(stdout(&words).contains("from the weights"), "{}", stdout(&words));
+    assert!(stdout(&words).contains(", weights "), "{}", stdout(&words));
 }

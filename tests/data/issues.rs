@@ -69,7 +69,7 @@ fn each_issue_is_found_with_the_images_that_have_it() {
     assert_eq!(found.collect::<Vec<_>>(), expected);
     let sentences: Vec<_> = overview.issues.iter().map(inkling::data::Issue::sentence).collect();
     assert_eq!(sentences[0], "2 training images are blank. Nothing can be learned from that.");
-    assert_eq!(sentences[2], "1 training image occurs earlier with another label. At least one of the two labels is wrong.");
+    assert_eq!(sentences[2], "1 training image is a copy of an earlier one with another label. One of the two labels is wrong.");
     assert_eq!(sentences[5], "1 test image is in the training images too. The test accuracy will be higher than on new images.");
     let blank = &overview.issues[0];
     assert_eq!(blank.place_of(&blank.examples[1]), "Training image 24 (from 0), labelled 4");

@@ -235,7 +235,11 @@ pub fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.run.is_some()
         && let [first, others @ ..] = app.data_issues().as_slice()
     {
-        let more = if others.is_empty() { String::new() } else { format!(" {} more.", others.len()) };
+        let more = match others.len() {
+            0 => String::new(),
+            1 => " 1 more problem was found.".to_owned(),
+            many => format!(" {many} more problems were found."),
+        };
         let line = style::caution(ui, &format!("{first}{more}"));
         if !others.is_empty() {
             line.on_hover_text(others.join("\n"));
