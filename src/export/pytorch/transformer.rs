@@ -67,10 +67,9 @@ class SelfAttention(nn.Module):
         self.proj = nn.Linear({features}, {features})
 
     def forward(self, x):
-        n, tokens, features = x.shape
-        q, k, v = self.qkv(x).reshape(n, tokens, 3, {heads}, features // {heads}).permute(2, 0, 3, 1, 4)
+        q, k, v = self.qkv(x).unflatten(2, (3, {heads}, -1)).permute(2, 0, 3, 1, 4)
         x = F.scaled_dot_product_attention(q, k, v)
-        return self.proj(x.transpose(1, 2).reshape(n, tokens, features))
+        return self.proj(x.transpose(1, 2).flatten(2))
 
 
 class Mlp(nn.Module):
