@@ -46,16 +46,27 @@ impl Member {
     }
 }
 
+/// Which members score how much a drawing looks like a digit: those with a digit detector, or all where none has one. The score of the others is
+/// on another scale, and distinguishes less.
+fn scoring(members: &[Member]) -> impl Fn(&&Member) -> bool + use<> {
+    let some_detect = members.iter().any(|member| member.net.digit_detector().is_some());
+    move |member| !some_detect || member.net.digit_detector().is_some()
+}
+
 /// What members give together, as the outputs of a single network at temperature 1: their mean digit scores, and as logits the logarithms
 /// of their mean probabilities. For each image how unsure they are as well.
 pub(super) fn outputs(members: &[Member], dropout_passes: Option<u32>, pixels: &[u8]) -> Result<(Outputs, Vec<Uncertainty>)> {
     let mut predictions = Vec::new();
     let mut digit_scores = Vec::new();
+    let scores = scoring(members);
+    let scorers = members.iter().filter(&scores).count() as f32;
     for member in members {
         let predicted = member.predict(pixels, dropout_passes)?;
         predictions.extend(predicted.passes);
         digit_scores.resize(predicted.digit_scores.len(), 0.0);
-        digit_scores.iter_mut().zip(predicted.digit_scores).for_each(|(sum, score)| *sum += score / members.len() as f32);
+        if scores(&member) {
+            digit_scores.iter_mut().zip(predicted.digit_scores).for_each(|(sum, score)| *sum += score / scorers);
+        }
     }
     let (mut logits, mut uncertainties) = (Vec::new(), Vec::new());
     for image in 0..digit_scores.len() {
@@ -70,6 +81,7 @@ pub(super) fn outputs(members: &[Member], dropout_passes: Option<u32>, pixels: &
 /// What is fitted for members together: their probabilities are calibrated already, and their threshold is the mean of theirs, as their digit
 /// score is.
 pub(super) fn calibration(members: &[Member]) -> Calibration {
-    let mean = members.iter().map(|member| member.calibration.digit_threshold).sum::<f32>() / members.len().max(1) as f32;
+    let thresholds: Vec<_> = members.iter().filter(scoring(members)).map(|member| member.calibration.digit_threshold).collect();
+    let mean = thresholds.iter().sum::<f32>() / thresholds.len().max(1) as f32;
     Calibration { temperature: Calibration::NONE.temperature, digit_threshold: mean }
 }

@@ -79,10 +79,16 @@ impl TrainedModel {
         ModelFile { net: self.net.clone(), card: self.card(self.summary.kept(), self.calibration) }
     }
 
-    /// The samples of the posterior as they are saved, the oldest first: models without a detector of their own, on the CPU.
+    /// The samples of the posterior as they are saved, the oldest first, on the CPU. The one with the model's own weights has its digit
+    /// detector, which was fitted for these.
     pub fn posterior_files(&self) -> candle_core::Result<Vec<ModelFile>> {
         let file = |sample: &Arc<EpochWeights>| {
-            let net = self.net.to_device(&DeviceContext::CPU)?.with_digit_detector(None);
+            let net = self.net.to_device(&DeviceContext::CPU)?;
+            if Some(sample.record.epoch) == self.summary.kept_epoch {
+                let calibration = Calibration { temperature: sample.calibration.temperature, ..self.calibration };
+                return Ok(ModelFile { net, card: self.card(Some(&sample.record), calibration) });
+            }
+            let net = net.with_digit_detector(None);
             net.set_weights(&sample.weights)?;
             Ok(ModelFile { net, card: self.card(Some(&sample.record), sample.calibration) })
         };

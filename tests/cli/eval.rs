@@ -140,6 +140,9 @@ fn the_samples_that_a_run_drew_are_measured_together() {
     let read = run(home, &["predict", "--model", "run/model.safetensors", "--posterior-samples", "--json", "seven.json"]);
     let line = objects(&read).pop().unwrap();
     assert_eq!(line["uncertainty"]["members"], 2);
+    let alone = objects(&run(home, &["predict", "--model", "run/model.safetensors", "--json", "seven.json"])).pop().unwrap();
+    let scores = [&line, &alone].map(|line| line["digit_score"].as_f64().unwrap());
+    assert!((scores[0] - scores[1]).abs() < 1e-4, "only the last sample has a digit detector, the model's: {scores:?}");
     let words = run(home, &["predict", "--model", "run/model.safetensors", "--posterior-samples", "seven.json"]);
     assert!(stdout(&words).contains(", weights "), "{}", stdout(&words));
 }
