@@ -248,7 +248,7 @@ fn an_ensemble_says_how_unsure_it_is_and_why() {
         }
     }
     harness.run();
-    harness.get_by_label("Uncertainty 1.00 bits: drawing 0.00, weights 1.00").hover();
+    harness.get_by_label("Uncertainty in bits: drawing 0.00, weights 1.00").hover();
     harness.run();
     assert!(harness.query_by_label_contains("The part from the weights is how much they disagree").is_some());
     assert_eq!(value(&harness, "Probability of 7"), "50 % ± 50 %");

@@ -124,19 +124,19 @@ fn ensemble_words(ensemble: &Ensemble) -> String {
     }
 }
 
-/// How unsure an ensemble is, and why: "Uncertainty 0.84 bits: drawing 0.71, weights 0.13".
+/// How unsure an ensemble is, and why: "Uncertainty in bits: drawing 0.71, weights 0.13".
 pub fn uncertainty_sentence(uncertainty: &Uncertainty) -> String {
-    let Uncertainty { entropy, mutual_information, .. } = uncertainty;
-    format!("Uncertainty {entropy:.2} bits: drawing {:.2}, weights {mutual_information:.2}", uncertainty.expected_entropy())
+    format!("Uncertainty in bits: drawing {:.2}, weights {:.2}", uncertainty.expected_entropy(), uncertainty.mutual_information)
 }
 
 /// What that means.
 pub fn uncertainty_explanation(uncertainty: &Uncertainty) -> String {
     format!(
-        "The entropy of the mean probabilities: 0 bits if one digit is certain, 3.32 if all are equally likely. The part from the drawing is \
-         the mean entropy of the {} predictions: each of them finds the drawing ambiguous. The part from the weights is how much they disagree \
-         (mutual information), as they do about drawings unlike those they were trained on. The line on each bar is one standard deviation of \
-         the predictions to either side.",
+        "Together, {:.2} bits: the entropy of the mean probabilities, 0 if one digit is certain and 3.32 if all are equally likely. The part \
+         from the drawing is the mean entropy of the {} predictions: each of them finds the drawing ambiguous. The part from the weights is how \
+         much they disagree (mutual information), as they do about drawings unlike those they were trained on. The line on each bar is one \
+         standard deviation of the predictions to either side.",
+        uncertainty.entropy,
         grouped(u64::from(uncertainty.members))
     )
 }
