@@ -1,0 +1,33 @@
+//! `inkling data`: what data sets there are, what is in them, and writing them in another format.
+
+mod check;
+mod export;
+mod list;
+mod show;
+
+use clap::Subcommand;
+
+use super::failure::Failure;
+
+/// The commands of `inkling data`.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the known data sets and where they were found
+    List(list::List),
+    /// Write a sheet of sample images, one row per digit
+    Show(show::Show),
+    /// Count the images of each digit, and look for blank, inverted, duplicate and wrongly labelled images
+    Check(check::Check),
+    /// Write a data set in another format
+    Export(export::Export),
+}
+
+/// Runs one of them.
+pub fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::List(list) => list::run(list),
+        Command::Show(show) => show::run(show),
+        Command::Check(check) => check::run(check),
+        Command::Export(export) => export::run(export),
+    }
+}
