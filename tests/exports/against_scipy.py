@@ -1,6 +1,6 @@
 """Figures of `inkling compare` and `inkling train --repeat` as SciPy has them, from the same counts and accuracies:
 
-    python statistics.py INKLING WORK
+    python against_scipy.py INKLING WORK
 
 .ci/exports installs what it takes.
 """
@@ -11,10 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-# This file has the name of a module that SciPy needs.
-sys.path.pop(0)
-import numpy  # noqa: E402
-from scipy.stats import binomtest, sem, t  # noqa: E402
+import numpy
+from scipy.stats import binomtest, sem, t
 
 INKLING, WORK = sys.argv[1], Path(sys.argv[2])
 # Three models that differ little, one that differs much.
