@@ -241,7 +241,7 @@ fn all_are_there<'e, E: 'e>((kinds, kind): (&[&str], fn(&E) -> &'static str), er
 fn every_problem_is_really_every_one() {
     let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
     all_are_there(
-        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Comparison, Ensemble, NotOneModel, Export, Import, Write, Target, Show, NotSent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
+        kinds!(Problem: Config, Data, Download, Ink, Model, Compute, Run, Comparison, Ensemble, NotOneModel, Export, Import, Write, Target, Show, NotSent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
             Interrupted, Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
         all.iter(),
     );
