@@ -32,6 +32,7 @@
 //! | [`optim`] | each optimiser's formula and state, schedules, loss scaling, weight averaging |
 //! | [`nn`] | one tape (`autograd`), ops that check shapes once and dispatch once (`ops`), the devices' backends (`backend/cpu`, `cuda`, `reference`), networks, model files |
 //! | [`data`] | data sets: IDX, folders, CSV, ink files, built-in digits; augmentation, which backends carry out |
+//! | [`download`] | data sets from their public mirrors; nothing else here uses a network by itself |
 //! | [`device`] | opening devices, and the libraries that takes |
 //! | [`math`] | seeded randomness, quantiles, statistics of a measurement, rows of numbers as bytes |
 //! | [`profiler`] | where time goes on a thread, while somebody asks |
@@ -73,6 +74,7 @@ pub mod bench;
 pub mod cli;
 pub mod data;
 pub mod device;
+pub mod download;
 pub mod engine;
 pub mod export;
 pub mod hardware;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::BenchError;
 use crate::data::{DataError, DataPart, KeepError, SetExportError};
+use crate::download::DownloadError;
 use crate::export::ExportError;
 use crate::import::ImportError;
 use crate::infer::{ComparisonError, EnsembleProblem, InferError};
@@ -59,6 +60,9 @@ pub enum Problem {
     /// A file could not be imported.
     #[error(transparent)]
     Import(ImportError),
+    /// A data set could not be downloaded.
+    #[error(transparent)]
+    Download(DownloadError),
     /// A file or folder could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -206,6 +210,16 @@ impl From<DataError> for Problem {
         match error {
             DataError::Cancelled(cancelled) => cancelled.into(),
             error => Self::Data(error),
+        }
+    }
+}
+
+impl From<DownloadError> for Problem {
+    fn from(error: DownloadError) -> Self {
+        match error {
+            DownloadError::Cancelled(cancelled) => cancelled.into(),
+            DownloadError::Write(error) => error.into(),
+            error => Self::Download(error),
         }
     }
 }

@@ -5,6 +5,7 @@ mod app;
 mod bench;
 mod cli;
 mod data;
+mod download;
 mod engine;
 mod export;
 mod fake_device;

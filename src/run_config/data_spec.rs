@@ -4,6 +4,7 @@
 //! from another machine can name any path, one on a network too.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use super::choices::UnknownChoice;
 use crate::text::visible;
 
 /// The data sets Inkling knows by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the sets' own")]
 pub enum NamedSet {
     Mnist,
@@ -42,6 +43,18 @@ impl NamedSet {
             Self::Kmnist => "Kuzushiji-MNIST",
             Self::EmnistDigits => "EMNIST digits",
         }
+    }
+}
+
+impl FromStr for NamedSet {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        Self::ALL.into_iter().find(|set| set.name() == text).ok_or_else(|| UnknownChoice {
+            what: "data set".to_owned(),
+            given: text.to_owned(),
+            known: Self::ALL.map(Self::name).join(", "),
+        })
     }
 }
 
@@ -223,7 +236,7 @@ impl TryFrom<Stored> for DataSpec {
     }
 }
 
-impl std::str::FromStr for DataSpec {
+impl FromStr for DataSpec {
     type Err = UnknownChoice;
 
     /// What a person has typed: split at `+`, but a `+` inside a path that exists as a whole belongs to the path.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use inkling::app::messages::Message;
 use inkling::data::{DataError, DataPart};
+use inkling::download::DownloadError;
 use inkling::export::ExportError;
 use inkling::import::{ImportError, Mismatch, Trials};
 use inkling::infer::{ComparisonError, EnsembleProblem, InferError};
@@ -22,6 +23,34 @@ pub fn trials() -> Trials {
     let supported = MeasuredReading { reading: Reading::own(Activation::Tanh, Normalization::MNIST), accuracy: 0.903 };
     let best = MeasuredReading { reading: Reading { average_pooling: true, ..supported.reading }, accuracy: 0.935 };
     Trials { model: ModelKind::LeNet, doubt: Doubt::NotSupported, images: 1000, readings: vec![best, supported], supported }
+}
+
+fn downloads() -> Vec<(Problem, Vec<&'static str>)> {
+    let address = || "https://example.org/file.gz".to_owned();
+    let reason = || "Permission denied (os error 13)".to_owned();
+    let set = inkling::run_config::NamedSet::EmnistDigits;
+    let errors = vec![
+        (
+            DownloadError::NoConnection { address: address(), reason: reason() },
+            vec!["https://example.org/file.gz", "Permission denied", "HTTPS_PROXY"],
+        ),
+        (DownloadError::Status { address: address(), status: 404 }, vec!["https://example.org/file.gz", "does not exist", "--mirror"]),
+        (DownloadError::Status { address: address(), status: 503 }, vec!["https://example.org/file.gz", "503", "--mirror"]),
+        (DownloadError::Redirects { address: address() }, vec!["https://example.org/file.gz", "--mirror"]),
+        (DownloadError::WebPage { address: address() }, vec!["https://example.org/file.gz", "login"]),
+        (
+            DownloadError::Broken { address: address(), reason: reason() },
+            vec!["https://example.org/file.gz", "Permission denied", "Try again"],
+        ),
+        (DownloadError::TooLarge { address: address(), largest: 57_762 }, vec!["https://example.org/file.gz", "58 kB"]),
+        (DownloadError::NotPublishedFile { address: address() }, vec!["https://example.org/file.gz", "deleted"]),
+        (DownloadError::Occupied { path: PathBuf::from("some folder/file.bin") }, vec!["some folder/file.bin", "rename"]),
+        (DownloadError::InProgress { set }, vec!["EMNIST digits"]),
+        (DownloadError::NotPublished { set }, vec!["EMNIST digits", "by hand"]),
+        (DownloadError::NoMirror, vec!["--mirror"]),
+        (DownloadError::Address { address: "example".to_owned() }, vec!["example", "https://"]),
+    ];
+    errors.into_iter().map(|(error, words)| (Problem::Download(error), words)).collect()
 }
 
 /// Every problem there is, with words its sentence must hold.
@@ -120,6 +149,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     let write = || WriteError::new(&path(), &io::Error::other(reason()));
     let compute = || ComputeError::Failed { message: reason() };
     // These come to people as problems of their own; a message for each there is all the same.
+    all.extend(downloads());
     all.push((Problem::Run(RunError::Write(write())), both()));
     all.push((Problem::Run(RunError::Compute(compute())), vec!["Permission denied"]));
     let export = [
@@ -211,7 +241,7 @@ fn all_are_there<'e, E: 'e>((kinds, kind): (&[&str], fn(&E) -> &'static str), er
 fn every_problem_is_really_every_one() {
     let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
     all_are_there(
-        kinds!(Problem: Config, Data, Ink, Model, Compute, Run, Comparison, Ensemble, NotOneModel, Export, Import, Write, Target, Show, NotSent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
+        kinds!(Problem: Config, Data, Download, Ink, Model, Compute, Run, Comparison, Ensemble, NotOneModel, Export, Import, Write, Target, Show, NotSent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
             Interrupted, Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
         all.iter(),
     );

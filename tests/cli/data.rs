@@ -144,3 +144,22 @@ fn a_data_set_is_checked_before_training() {
     let missing = run(home.path(), &["data", "check", "nowhere"]);
     assert!(missing.status.code() == Some(1) && stderr(&missing).contains("nowhere"), "{}", stderr(&missing));
 }
+
+#[test]
+fn a_data_set_is_fetched_from_a_mirror_that_is_there() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("sets")).unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mirror = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let offline = run(home.path(), &["data", "fetch", "mnist", "--mirror", &mirror, "--data-dir", "sets", "--json"]);
+    assert_eq!((offline.status.code(), stdout(&offline)), (Some(1), String::new()));
+    let said = stderr(&offline);
+    assert!(said.contains("There is no connection to") && said.contains("By hand: download train-labels-idx1-ubyte.gz"), "{said}");
+    assert!(said.contains("sets/mnist") || said.contains("sets\\mnist"), "{said}");
+    let archive = run(home.path(), &["data", "fetch", "emnist-digits", "--data-dir", "sets"]);
+    assert!(archive.status.code() == Some(1) && stderr(&archive).contains("one large archive"), "{}", stderr(&archive));
+    let wrong = run(home.path(), &["data", "fetch", "mnist", "--mirror", "nowhere", "--data-dir", "sets"]);
+    assert!(stderr(&wrong).contains("“nowhere” is not the address of a mirror."), "{}", stderr(&wrong));
+    assert_eq!(run(home.path(), &["data", "fetch", "cifar"]).status.code(), Some(2));
+}

@@ -1,5 +1,6 @@
 //! The messages for people: what happened and what to do.
 
+mod downloads;
 mod notices;
 mod problems;
 mod sweeps;

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::Message;
+use super::downloads::of_download;
 use super::notices::diverged;
 use crate::data::{DataError, DataPart};
 use crate::export::ExportError;
@@ -33,6 +34,7 @@ impl From<&Problem> for Message {
             Problem::NotOneModel => Self::new("An ensemble cannot be exported or fine-tuned.", "Choose one of its models."),
             Problem::Export(error) => of_export(error),
             Problem::Import(error) => of_import(error),
+            Problem::Download(error) => of_download(error),
             Problem::Write(error) => of_write(error),
             Problem::Target(error) => of_target(error),
             Problem::Show { path, reason } => {
@@ -148,7 +150,7 @@ fn of_loss(loss: &EngineExit) -> Message {
     }
 }
 
-fn of_write(WriteError { path, kind, reason }: &WriteError) -> Message {
+pub(super) fn of_write(WriteError { path, kind, reason }: &WriteError) -> Message {
     let remedy = match kind {
         WriteErrorKind::NoSpace => "Free some space on that disk, or choose a folder on another one.",
         WriteErrorKind::NotPermitted => "Choose a folder that you may write to, or change its permissions.",

@@ -82,7 +82,7 @@ pub fn run(list: List) -> Result<(), Failure> {
     }
     if !all && !output.is_json() {
         output
-            .text(&format!("\nTo add a data set, put its four IDX files into a folder of that name in one of these folders: {searched}"))?;
+            .text(&format!("\nTo add a data set, download it with `inkling data fetch NAME`, or put its four IDX files into a folder of that name in one of these folders: {searched}"))?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod export;
+mod fetch;
 mod list;
 mod show;
 
@@ -14,6 +15,8 @@ use super::failure::Failure;
 pub enum Command {
     /// List the known data sets and where they were found
     List(list::List),
+    /// Download a data set
+    Fetch(fetch::Fetch),
     /// Write a sheet of sample images, one row per digit
     Show(show::Show),
     /// Count the images of each digit, and look for blank, inverted, duplicate and wrongly labelled images
@@ -26,6 +29,7 @@ pub enum Command {
 pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::List(list) => list::run(list),
+        Command::Fetch(fetch) => fetch::run(&fetch),
         Command::Show(show) => show::run(show),
         Command::Check(check) => check::run(check),
         Command::Export(export) => export::run(export),

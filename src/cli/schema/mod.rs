@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The commands that have `--json`, and the schema of a line of it.
-const COMMANDS: [(&str, &str); 16] = [
+const COMMANDS: [(&str, &str); 17] = [
     ("train", include_str!("train.json")),
     ("sweep", include_str!("sweep.json")),
     ("find-lr", include_str!("find-lr.json")),
@@ -28,6 +28,7 @@ const COMMANDS: [(&str, &str); 16] = [
     ("import", include_str!("import.json")),
     ("data list", include_str!("data-list.json")),
     ("data show", include_str!("data-show.json")),
+    ("data fetch", include_str!("data-fetch.json")),
     ("data check", include_str!("data-check.json")),
     ("data export", include_str!("data-export.json")),
     ("hardware", include_str!("hardware.json")),

@@ -1,0 +1,115 @@
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::progress::Cancelled;
+use crate::run_config::NamedSet;
+use crate::system::WriteError;
+
+/// Why a data set could not be downloaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum DownloadError {
+    /// No connection: the machine is offline, the name is not known, or nobody answers there.
+    #[error("no connection to {address}: {reason}")]
+    NoConnection {
+        /// The file's address.
+        address: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// The server does not have the file, or does not give it.
+    #[error("{address} answers with status {status}")]
+    Status {
+        /// The file's address.
+        address: String,
+        /// The status of HTTP.
+        status: u16,
+    },
+    /// The address leads to another one, and so on without an end.
+    #[error("{address} redirects without an end")]
+    Redirects {
+        /// The file's address.
+        address: String,
+    },
+    /// A page for people came instead of the file, as from networks that want a login first.
+    #[error("{address} is a web page")]
+    WebPage {
+        /// The file's address.
+        address: String,
+    },
+    /// The connection broke again and again, or nothing came any more.
+    #[error("the connection to {address} broke: {reason}")]
+    Broken {
+        /// The file's address.
+        address: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// More came than the file has.
+    #[error("{address} is larger than {largest} bytes")]
+    TooLarge {
+        /// The file's address.
+        address: String,
+        /// The most that is accepted, in bytes.
+        largest: u64,
+    },
+    /// What came is not the file that was published.
+    #[error("{address} is not the published file")]
+    NotPublishedFile {
+        /// The file's address.
+        address: String,
+    },
+    /// There is a folder of the set's name with something else in it.
+    #[error("{path} is there already")]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another Inkling is downloading the set.
+    #[error("{set:?} is being downloaded")]
+    InProgress {
+        /// The set.
+        set: NamedSet,
+    },
+    /// The set is not published as single files.
+    #[error("{set:?} cannot be downloaded")]
+    NotPublished {
+        /// The set.
+        set: NamedSet,
+    },
+    /// There is nowhere to download from.
+    #[error("there is no mirror")]
+    NoMirror,
+    /// This is no address.
+    #[error("{address} is no address")]
+    Address {
+        /// What was given.
+        address: String,
+    },
+    /// A file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Whoever waited for it cancelled it; it can be resumed.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
+
+impl DownloadError {
+    /// Whether the network or the server is to blame, so that the files might be downloaded in another way.
+    pub const fn is_of_the_network(&self) -> bool {
+        !matches!(
+            self,
+            Self::Write(_)
+                | Self::Cancelled(_)
+                | Self::Occupied { .. }
+                | Self::InProgress { .. }
+                | Self::NotPublished { .. }
+                | Self::Address { .. }
+        )
+    }
+
+    /// Whether another mirror would not help.
+    pub(super) const fn is_final(&self) -> bool {
+        matches!(self, Self::Write(_) | Self::Cancelled(_))
+    }
+}

@@ -1,0 +1,110 @@
+//! Data sets from their public mirrors, over HTTPS. Nothing else in Inkling uses a network by itself (`engine/remote` starts `ssh`), and
+//! nothing is downloaded unless a person asks for it.
+//!
+//! A set is whole or not there: its files are collected in a folder beside the one that they will have, which is what an interrupted download is
+//! resumed from. This room does not know what is in the files beyond their digests.
+
+mod client;
+mod digest;
+mod error;
+mod sources;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use self::client::Client;
+pub use self::error::DownloadError;
+pub use self::sources::{Mirror, mirrors, published_size};
+use self::sources::{SourceFile, files};
+use crate::progress::Progress;
+use crate::run_config::NamedSet;
+use crate::system::WriteError;
+use crate::system::files::{create_folder, open_lock, sync_folder};
+use crate::text::visible;
+
+/// How patient a download is.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// How long a server may take to answer, and the slowest that the rest of a file may come, on top of that.
+    pub wait: Duration,
+    /// How often a connection may break without anything having come.
+    pub attempts: u32,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { wait: Duration::from_secs(30), attempts: 5 }
+    }
+}
+
+/// Downloads the files of a set into a folder of its name below `folder`, and returns that one. `progress` gets the share of the bytes; an error
+/// from it ends the download, which is resumed by the next one. Without `mirror`, the public ones are tried in turn.
+pub fn download(
+    set: NamedSet,
+    mirror: Option<&Mirror>,
+    folder: &Path,
+    patience: Patience,
+    progress: &mut impl Progress,
+) -> Result<PathBuf, DownloadError> {
+    let Some(files) = files(set) else { return Err(DownloadError::NotPublished { set }) };
+    let target = folder.join(set.name());
+    let partial = folder.join(format!("{}.partial", set.name()));
+    if target.exists() {
+        let complete = files.iter().all(|file| digest::is_published(&target.join(file.name), file));
+        return if complete { Ok(target) } else { Err(DownloadError::Occupied { path: target }) };
+    }
+    create_folder(&partial).map_err(|error| WriteError::new(&partial, &error))?;
+    let lock_path = partial.join("lock");
+    let lock = open_lock(&lock_path).map_err(|error| WriteError::new(&lock_path, &error))?;
+    if lock.try_lock().is_err() {
+        return Err(DownloadError::InProgress { set });
+    }
+    let usual = mirrors(set);
+    let mirrors = mirror.map_or(usual.as_slice(), std::slice::from_ref);
+    let client = Client::new(mirrors.iter().all(Mirror::is_encrypted), patience);
+    let total = published_size(set) as f32;
+    let mut before = 0.0;
+    for file in files {
+        let end = before + file.size as f32 / total;
+        fetch(&client, mirrors, file, &partial, &mut progress.part(before, end))?;
+        before = end;
+    }
+    // Windows moves no folder in which a file is open.
+    drop(lock);
+    std::fs::remove_file(&lock_path).map_err(|error| WriteError::new(&lock_path, &error))?;
+    std::fs::rename(&partial, &target).map_err(|error| WriteError::new(&target, &error))?;
+    sync_folder(folder);
+    Ok(target)
+}
+
+/// Downloads one file from the first mirror that has it as it was published, unless it is there already.
+fn fetch(client: &Client, mirrors: &[Mirror], file: &SourceFile, folder: &Path, progress: &mut impl Progress) -> Result<(), DownloadError> {
+    let (whole, part) = (folder.join(file.name), folder.join(format!("{}.part", file.name)));
+    if digest::is_published(&whole, file) {
+        return Ok(progress.report(1.0)?);
+    }
+    let mut failure = None;
+    for mirror in mirrors {
+        let address = mirror.address_of(file.name);
+        let fetched = client.fetch(&address, file, &part, progress).and_then(|()| {
+            if digest::is_published(&part, file) {
+                return std::fs::rename(&part, &whole).map_err(|error| WriteError::new(&whole, &error).into());
+            }
+            // The next download begins anew.
+            std::fs::remove_file(&part).map_err(|error| WriteError::new(&part, &error))?;
+            Err(DownloadError::NotPublishedFile { address })
+        });
+        match fetched {
+            Err(error) if !error.is_final() => failure = Some(error),
+            done => return done,
+        }
+    }
+    Err(failure.unwrap_or(DownloadError::NoMirror))
+}
+
+/// How to get the set without Inkling: which files, from where, and where they belong; `None` where that is not known.
+pub fn by_hand(set: NamedSet, folder: &Path) -> Option<String> {
+    let names: Vec<_> = files(set)?.iter().map(|file| file.name).collect();
+    let mirror = mirrors(set).into_iter().next()?;
+    Some(format!("By hand: download {} from {mirror} into {}", names.join(", "), visible::path(&folder.join(set.name()))))
+}

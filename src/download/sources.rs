@@ -1,0 +1,138 @@
+//! Where data sets are published, and how their files are recognised.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::DownloadError;
+use crate::run_config::NamedSet;
+
+/// A file of a set.
+pub(super) struct SourceFile {
+    /// What it is called, at every mirror.
+    pub name: &'static str,
+    /// Its size as it was published, in bytes.
+    pub size: u64,
+    /// What it is recognised by.
+    pub digest: Digest,
+}
+
+/// A SHA-256, in hexadecimal digits.
+pub(super) enum Digest {
+    /// Of the file: it was never compressed anew.
+    File(&'static str),
+    /// Of what is in it, which has so many bytes: mirrors have it compressed in different ways.
+    Content(&'static str, u64),
+}
+
+impl SourceFile {
+    /// The most bytes that are accepted.
+    pub fn largest(&self) -> u64 {
+        match self.digest {
+            Digest::File(_) => self.size,
+            // Compressed in another way, it may be a little larger.
+            Digest::Content(..) => 2 * self.size,
+        }
+    }
+}
+
+const IMAGES: u64 = 16 + 784 * 60_000;
+const TEST_IMAGES: u64 = 16 + 784 * 10_000;
+
+/// The digests are those of the content, as in `data/idx_set.rs`.
+const MNIST: [SourceFile; 4] = [
+    file("train-labels-idx1-ubyte.gz", 28_881, Digest::Content("65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5", 60_008)),
+    file("t10k-labels-idx1-ubyte.gz", 4_542, Digest::Content("ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2", 10_008)),
+    file(
+        "t10k-images-idx3-ubyte.gz",
+        1_648_877,
+        Digest::Content("0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7", TEST_IMAGES),
+    ),
+    file(
+        "train-images-idx3-ubyte.gz",
+        9_912_422,
+        Digest::Content("ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db", IMAGES),
+    ),
+];
+
+/// The digests are those in the checksums of TensorFlow Datasets and of torchvision's bindings.
+const FASHION_MNIST: [SourceFile; 4] = [
+    file("train-labels-idx1-ubyte.gz", 29_515, Digest::File("a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845")),
+    file("t10k-labels-idx1-ubyte.gz", 5_148, Digest::File("67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5")),
+    file("t10k-images-idx3-ubyte.gz", 4_422_102, Digest::File("346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073")),
+    file("train-images-idx3-ubyte.gz", 26_421_880, Digest::File("3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84")),
+];
+
+/// From the same sources.
+const KMNIST: [SourceFile; 4] = [
+    file("train-labels-idx1-ubyte.gz", 29_497, Digest::File("e38f9ebcd0f3ebcdec7fc8eabdcdaef93bb0df8ea12bee65224341c8183d8e17")),
+    file("t10k-labels-idx1-ubyte.gz", 5_120, Digest::File("20bb9a0ef54c7db3efc55a92eef5582c109615df22683c380526788f98e42a1c")),
+    file("t10k-images-idx3-ubyte.gz", 3_041_136, Digest::File("edd7a857845ad6bb1d0ba43fe7e794d164fe2dce499a1694695a792adfac43c5")),
+    file("train-images-idx3-ubyte.gz", 18_165_135, Digest::File("51467d22d8cc72929e2a028a0428f2086b092bb31cfb79c69cc0a90ce135fde4")),
+];
+
+const fn file(name: &'static str, size: u64, digest: Digest) -> SourceFile {
+    SourceFile { name, size, digest }
+}
+
+/// The files of a set, the small ones first; `None` where they are published in a form that Inkling does not read.
+pub(super) const fn files(set: NamedSet) -> Option<&'static [SourceFile]> {
+    match set {
+        NamedSet::Mnist => Some(&MNIST),
+        NamedSet::FashionMnist => Some(&FASHION_MNIST),
+        NamedSet::Kmnist => Some(&KMNIST),
+        // One archive of 560 MB with all of EMNIST's sets.
+        NamedSet::EmnistDigits => None,
+    }
+}
+
+/// Bytes that are downloaded for a set; 0 for one that cannot be.
+pub fn published_size(set: NamedSet) -> u64 {
+    files(set).unwrap_or_default().iter().map(|file| file.size).sum()
+}
+
+/// The public mirrors of a set, in the order in which they are tried.
+pub fn mirrors(set: NamedSet) -> Vec<Mirror> {
+    let addresses: &[&str] = match set {
+        NamedSet::Mnist => &["https://storage.googleapis.com/cvdf-datasets/mnist/", "https://ossci-datasets.s3.amazonaws.com/mnist/"],
+        NamedSet::FashionMnist => &["https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/"],
+        NamedSet::Kmnist => &["https://codh.rois.ac.jp/kmnist/dataset/kmnist/"],
+        NamedSet::EmnistDigits => &[],
+    };
+    addresses.iter().map(|&address| Mirror(address.to_owned())).collect()
+}
+
+/// Where the files of a set are, each under its own name: an address that ends in `/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mirror(String);
+
+impl Mirror {
+    /// The address of a file.
+    pub fn address_of(&self, name: &str) -> String {
+        format!("{}{name}", self.0)
+    }
+
+    /// Whether what comes from there can be neither read nor changed on its way.
+    pub fn is_encrypted(&self) -> bool {
+        self.0.starts_with("https://")
+    }
+}
+
+impl fmt::Display for Mirror {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Mirror {
+    type Err = DownloadError;
+
+    /// An address over HTTPS, or over HTTP as within a school: files are recognised by their digests in any case.
+    fn from_str(text: &str) -> Result<Self, DownloadError> {
+        let wrong = || DownloadError::Address { address: text.to_owned() };
+        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or_else(wrong)?;
+        if host.is_empty() || host.starts_with('/') || text.contains(char::is_whitespace) {
+            return Err(wrong());
+        }
+        Ok(Self(if text.ends_with('/') { text.to_owned() } else { format!("{text}/") }))
+    }
+}
