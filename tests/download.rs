@@ -1,6 +1,6 @@
 //! Data sets come from a mirror whole, or not at all, whatever the server does.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -19,16 +19,19 @@ struct Request {
     from: Option<u64>,
 }
 
+/// The name of each file that was asked for, and the byte from which on.
+type Requests = Vec<(String, Option<u64>)>;
+
 /// A server on this machine, which answers as the closure says until the test ends.
 struct Server {
     mirror: Mirror,
-    heard: Arc<Mutex<Vec<(String, Option<u64>)>>>,
+    heard: Arc<Mutex<Requests>>,
 }
 
 impl Server {
     fn new(answer: impl Fn(&Request, &mut TcpStream, usize) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mirror = format!("http://{}/set/", listener.local_addr().unwrap()).parse().unwrap();
+        let mirror = format!("http://{}/sets", listener.local_addr().unwrap()).parse().unwrap();
         let heard = Arc::new(Mutex::new(Vec::new()));
         let (answer, of_server) = (Arc::new(answer), Arc::clone(&heard));
         thread::spawn(move || {
@@ -48,7 +51,7 @@ impl Server {
         Self { mirror, heard }
     }
 
-    fn heard(&self) -> Vec<(String, Option<u64>)> {
+    fn heard(&self) -> Requests {
         self.heard.lock().unwrap().clone()
     }
 
@@ -201,20 +204,23 @@ fn more_than_the_file_has_is_not_accepted() {
 
 #[test]
 fn answers_that_are_no_file_are_named() {
-    let answers: [(&str, fn(&DownloadError) -> bool); 5] = [
-        ("404 Not Found", |error| matches!(error, DownloadError::Status { status: 404, .. })),
-        ("500 Internal Server Error", |error| matches!(error, DownloadError::Status { status: 500, .. })),
-        ("200 OK\r\nContent-Type: text/html; charset=utf-8", |error| matches!(error, DownloadError::WebPage { .. })),
-        ("302 Found\r\nLocation: /set/round-and-round", |error| matches!(error, DownloadError::Redirects { .. })),
-        ("this is no HTTP", |error| matches!(error, DownloadError::Broken { .. })),
-    ];
-    for (head, expected) in answers {
+    let error_of = |head: &'static str| {
         let home = tempfile::tempdir().unwrap();
         let server = Server::new(move |_, stream, _| send(stream, head, b"<html>"));
         let error = server.fetch(home.path()).unwrap_err();
-        assert!(expected(&error), "{head}: {error:?}");
-        assert!(is_not_there(home.path()));
-    }
+        assert!(is_not_there(home.path()), "{head}");
+        error
+    };
+    let missing = error_of("404 Not Found");
+    assert!(matches!(missing, DownloadError::Status { status: 404, .. }), "{missing:?}");
+    let broken = error_of("500 Internal Server Error");
+    assert!(matches!(broken, DownloadError::Status { status: 500, .. }), "{broken:?}");
+    let page = error_of("200 OK\r\nContent-Type: text/html; charset=utf-8");
+    assert!(matches!(page, DownloadError::WebPage { .. }), "{page:?}");
+    let redirects = error_of("302 Found\r\nLocation: /set/round-and-round");
+    assert!(matches!(redirects, DownloadError::Redirects { .. }), "{redirects:?}");
+    let garbled = error_of("this is no HTTP");
+    assert!(matches!(garbled, DownloadError::Broken { .. }), "{garbled:?}");
 }
 
 #[test]
@@ -225,7 +231,7 @@ fn a_server_that_says_nothing_any_more_is_given_up() {
             if says_first {
                 let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 28881\r\n\r\n");
             }
-            thread::sleep(Duration::from_secs(60));
+            thread::sleep(Duration::from_mins(1));
         });
         let began = Instant::now();
         let error = server.fetch(home.path()).unwrap_err();
@@ -264,7 +270,9 @@ fn a_folder_with_something_else_is_left_alone_and_no_two_download_at_once() {
 #[test]
 fn mirrors_are_addresses() {
     for (text, address) in [("http://school/mnist", "http://school/mnist/"), ("https://example.org/a/", "https://example.org/a/")] {
-        assert_eq!(text.parse::<Mirror>().unwrap().to_string(), address);
+        let mirror = text.parse::<Mirror>().unwrap();
+        assert_eq!(mirror.to_string(), address);
+        assert_eq!(mirror.folder_of(NamedSet::Kmnist).address_of("a.gz"), format!("{address}kmnist/a.gz"));
     }
     for text in ["ftp://example.org/", "example.org", "https://", "http:///mnist", "https://exa mple.org"] {
         assert!(matches!(text.parse::<Mirror>(), Err(DownloadError::Address { .. })), "{text}");

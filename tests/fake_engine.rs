@@ -7,11 +7,14 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use inkling::app::messages::Message;
 use inkling::app::{Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad, Settings, Wake};
 use inkling::bench::side_of;
+use inkling::download::DownloadError;
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide, SshHost};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
 use inkling::import::ImportError;
@@ -19,6 +22,7 @@ use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize_steps};
 use inkling::optim::Schedule;
 use inkling::problem::{EngineExit, Problem};
+use inkling::progress::Cancelled;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
@@ -33,6 +37,7 @@ use inkling::system::paths::Paths;
 
 use crate::fake_executor::FakeExecutor;
 use crate::jobs::{cancelled, done, failed, progress};
+use crate::support::write_idx_set;
 
 /// Steps of an epoch.
 pub const STEPS_PER_EPOCH: u64 = 10;
@@ -61,8 +66,21 @@ pub struct FakeEngine {
     pub trial_epochs: Arc<AtomicI64>,
     /// The live readings of the machine.
     pub live: Arc<Mutex<Live>>,
+    /// What the server of data sets does, in turn; a download waits for it.
+    pub server: Sender<Download>,
     /// The folder everything is kept in; goes with this.
     pub home: tempfile::TempDir,
+}
+
+/// What a server of data sets does.
+#[derive(Debug)]
+pub enum Download {
+    /// Sends data, until this share is there.
+    Sends(f32),
+    /// Has sent everything.
+    Completes,
+    /// Is not there.
+    IsAway,
 }
 
 /// What is under way.
@@ -88,6 +106,32 @@ impl Live {
     fn read(&mut self, watched: &Watched) -> LoadSample {
         self.asked.push(watched.clone());
         if self.script.len() > 1 { self.script.pop_front() } else { self.script.front().cloned() }.unwrap_or_default()
+    }
+}
+
+/// Downloads a small MNIST from a server that does what a test says.
+fn answer_of_server(
+    server: &Mutex<Receiver<Download>>,
+    folder: &Path,
+    progress: &mut dyn FnMut(f32) -> Result<(), Cancelled>,
+) -> Result<PathBuf, DownloadError> {
+    let server = server.lock().unwrap();
+    let mut fraction = 0.0;
+    loop {
+        progress(fraction)?;
+        match server.recv_timeout(Duration::from_millis(1)) {
+            Ok(Download::Sends(share)) => fraction = share,
+            Ok(Download::Completes) => {
+                let path = folder.join("mnist");
+                write_idx_set(&path, 60, 10);
+                return Ok(path);
+            }
+            Ok(Download::IsAway) => {
+                let (address, reason) = ("https://example.org/mnist/".to_owned(), "no route to host".to_owned());
+                return Err(DownloadError::NoConnection { address, reason });
+            }
+            Err(_) => {}
+        }
     }
 }
 
@@ -222,6 +266,8 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         cuda: at("cuda"),
         data: vec![at("data")],
     };
+    let (send, server) = channel();
+    let server = Mutex::new(server);
     let desktop = Arc::<FakeDesktop>::default();
     let lines = Rc::new(RefCell::new(Vec::new()));
     let asked_for = Rc::clone(&lines);
@@ -245,6 +291,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         probe: Arc::new(probed),
         sample_load,
         self_test: Arc::new(|device, _folder| Ok(checked(device))),
+        download: Arc::new(move |_, folder, progress| answer_of_server(&server, folder, progress)),
         reach_host: Arc::new(|host| {
             let hardware = |host: &SshHost| match host.name() {
                 "gpu-box" => Ok(Hardware { system: "Linux".to_owned(), gpus: vec![gpu()], ..Hardware::default() }),
@@ -269,6 +316,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         trial_epochs,
         live: Arc::default(),
         settings_of,
+        server: send,
         home,
     };
     engine.serve();

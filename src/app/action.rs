@@ -12,7 +12,7 @@ use crate::data::my_digits::KeptDrawing;
 use crate::ink::Step;
 use crate::records::benchmark::Extent;
 use crate::records::{Annotation, ExportSpec, ImportSpec, JobId, ModelRef, TimeToAccuracy};
-use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, Preset, RunConfig, SetFormat};
+use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, NamedSet, Preset, RunConfig, SetFormat};
 
 /// The screens behind the tabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,6 +71,10 @@ pub enum Action {
     CloseWizard,
     /// Change the configuration of the next run.
     Configure(Box<RunConfig>),
+    /// Download this data set.
+    Download(NamedSet),
+    /// Cancel that, or put away what is said about its failure.
+    CancelDownload,
     /// Type into the field of a number.
     Type(Field, String),
     /// Apply a preset.

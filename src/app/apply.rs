@@ -45,6 +45,8 @@ impl App {
                 self.time_presets();
             }
             Action::Configure(config) => self.configure(*config),
+            Action::Download(set) => self.start_download(set),
+            Action::CancelDownload => self.cancel_download(),
             Action::Type(field, text) => {
                 self.chosen = true;
                 self.type_text(field, text);

@@ -14,6 +14,7 @@ use super::setup::Samples;
 use super::sweep::SweepNews;
 use crate::data::DataError;
 use crate::data::my_digits::KeptDrawing;
+use crate::download::DownloadError;
 use crate::engine::SshHost;
 use crate::hardware::{Hardware, LoadSample};
 use crate::ink::{Ink, SourceImage, Stage};
@@ -40,6 +41,10 @@ pub enum BackgroundResult {
     },
     /// The data sets found by name.
     Data(Vec<crate::data::Found>),
+    /// So much of a data set has been downloaded, from 0 to 1.
+    DownloadProgress(f32),
+    /// A data set was downloaded, and these are found now; or why it was not.
+    Downloaded(Result<Vec<crate::data::Found>, DownloadError>),
     /// A folder or file was looked at that is to be trained on.
     DataChecked {
         /// Where.

@@ -174,6 +174,8 @@ impl App {
                 self.found = Some(found);
                 self.follow_recommendation();
             }
+            BackgroundResult::DownloadProgress(fraction) => self.download_progressed(fraction),
+            BackgroundResult::Downloaded(outcome) => self.downloaded(outcome),
             BackgroundResult::DataChecked { path, problem } => self.data_checked(path, problem),
             BackgroundResult::MyDigits { step, loaded } => self.on_my_digits(step, loaded),
             BackgroundResult::InkImported(drawings) => self.add_imported(drawings),

@@ -40,8 +40,8 @@ pub use notice::{Notice, Offer, Severity};
 pub use run::{Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, PresetRate, Settings, Theme, WindowGeometry, ZOOM};
 pub use setup::{
-    BatchSizeSearchState, BatchSizeSearchView, Block, Field, ProfileState, ProfileView, RateSearchState, RateSearchView, Samples,
-    ValidationError, blocks, expected_accuracy,
+    BatchSizeSearchState, BatchSizeSearchView, Block, DownloadState, DownloadView, Field, ProfileState, ProfileView, RateSearchState,
+    RateSearchView, Samples, ValidationError, blocks, expected_accuracy,
 };
 pub use state::{App, AppDeps};
 pub use sweep::{

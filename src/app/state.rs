@@ -20,9 +20,10 @@ use super::my_digits::MyDigitsView;
 use super::notice::{Notice, Offer, Severity};
 use super::run::RunView;
 use super::settings::Settings;
-use super::setup::{BatchSizeSearchView, Form, ProfileView, RateSearchView, Samples};
+use super::setup::{BatchSizeSearchView, DownloadView, Form, ProfileView, RateSearchView, Samples};
 use super::sweep::{ExecutorFactory, Sweeps};
 use crate::data::{DataError, Found};
+use crate::download::Downloader;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
 use crate::records::{JobId, ModelInfo, Prediction, RunSummary};
@@ -54,6 +55,8 @@ pub struct AppDeps {
     pub self_test: SelfTest,
     /// Looks up another machine, and runs its self-tests.
     pub reach_host: ReachHost,
+    /// Downloads a data set; blocks until it is done.
+    pub download: Downloader,
     /// File dialogs.
     pub dialogs: Box<dyn Dialogs>,
     /// Keeping the machine awake, and notifications.
@@ -75,6 +78,8 @@ pub struct App {
     pub hardware: Option<Hardware>,
     /// Data sets found by name, once the search has finished.
     pub found: Option<Vec<Found>>,
+    /// The data set that is being downloaded, or could not be.
+    pub download: Option<DownloadView>,
     /// The configuration of the next run.
     pub config: RunConfig,
     /// The current or last run.
@@ -183,6 +188,7 @@ impl App {
             settings,
             hardware: None,
             found: None,
+            download: None,
             run: None,
             learning: None,
             drawing,

@@ -17,9 +17,10 @@ pub const EXIT_STATUSES: [(&str, &str); 6] = [
 
 /// The environment variables that Inkling reads and what each does. Lines of the help are not indented where they are wrapped, so these
 /// are short.
-pub const ENVIRONMENT: [(&str, &str); 7] = [
+pub const ENVIRONMENT: [(&str, &str); 8] = [
     ("INKLING_HOME", "folder for settings, runs and data sets, instead of the usual ones"),
     ("INKLING_DATA_DIR", "folder to search first for data sets"),
+    ("INKLING_DATA_MIRROR", "address to download data sets from, with a folder for each"),
     (CUDA_FOLDER, "folder to search first for the CUDA libraries"),
     ("CUDA_HOME, CUDA_PATH", "CUDA toolkits to search for them as well"),
     ("VIRTUAL_ENV, CONDA_PREFIX", "Python environments to search for them as well"),

@@ -10,13 +10,14 @@ mod error;
 mod sources;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use self::client::Client;
 pub use self::error::DownloadError;
 pub use self::sources::{Mirror, mirrors, published_size};
 use self::sources::{SourceFile, files};
-use crate::progress::Progress;
+use crate::progress::{Cancelled, Progress};
 use crate::run_config::NamedSet;
 use crate::system::WriteError;
 use crate::system::files::{create_folder, open_lock, sync_folder};
@@ -37,8 +38,21 @@ impl Default for Patience {
     }
 }
 
+/// Downloads a set into a folder of its name below the given one, as [`download`] does from the usual mirrors.
+pub type Downloader =
+    Arc<dyn Fn(NamedSet, &Path, &mut dyn FnMut(f32) -> Result<(), Cancelled>) -> Result<PathBuf, DownloadError> + Send + Sync>;
+
+/// Downloads from where the environment says, or from the public mirrors.
+pub fn usual_downloader() -> Downloader {
+    Arc::new(|set, folder, mut progress| {
+        let mirror = Mirror::from_env()?;
+        download(set, mirror.as_ref(), folder, Patience::default(), &mut progress)
+    })
+}
+
 /// Downloads the files of a set into a folder of its name below `folder`, and returns that one. `progress` gets the share of the bytes; an error
-/// from it ends the download, which is resumed by the next one. Without `mirror`, the public ones are tried in turn.
+/// from it ends the download, which is resumed by the next one. `mirror` has a folder for each set; without it, the public ones are tried in
+/// turn.
 pub fn download(
     set: NamedSet,
     mirror: Option<&Mirror>,
@@ -60,7 +74,8 @@ pub fn download(
         return Err(DownloadError::InProgress { set });
     }
     let usual = mirrors(set);
-    let mirrors = mirror.map_or(usual.as_slice(), std::slice::from_ref);
+    let other = mirror.map(|mirror| mirror.folder_of(set));
+    let mirrors = other.as_ref().map_or(usual.as_slice(), std::slice::from_ref);
     let client = Client::new(mirrors.iter().all(Mirror::is_encrypted), patience);
     let total = published_size(set) as f32;
     let mut before = 0.0;

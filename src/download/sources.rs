@@ -101,11 +101,28 @@ pub fn mirrors(set: NamedSet) -> Vec<Mirror> {
     addresses.iter().map(|&address| Mirror(address.to_owned())).collect()
 }
 
-/// Where the files of a set are, each under its own name: an address that ends in `/`.
+/// The environment variable that names a mirror, as in a school without a way to the public ones.
+const MIRROR_VARIABLE: &str = "INKLING_DATA_MIRROR";
+
+/// A folder of a server, with files or with a folder for each data set: an address that ends in `/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mirror(String);
 
 impl Mirror {
+    /// The one that the environment names.
+    pub fn from_env() -> Result<Option<Self>, DownloadError> {
+        match std::env::var(MIRROR_VARIABLE) {
+            Ok(address) if !address.is_empty() => address.parse().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Its folder of a set, which has the set's name.
+    #[must_use]
+    pub fn folder_of(&self, set: NamedSet) -> Self {
+        Self(format!("{}{}/", self.0, set.name()))
+    }
+
     /// The address of a file.
     pub fn address_of(&self, name: &str) -> String {
         format!("{}{name}", self.0)

@@ -4,6 +4,7 @@
 mod about;
 mod desktop;
 mod dialogs;
+mod download;
 pub mod draw;
 mod drop_zone;
 mod grid_keys;

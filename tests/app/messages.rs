@@ -34,9 +34,9 @@ fn downloads() -> Vec<(Problem, Vec<&'static str>)> {
             DownloadError::NoConnection { address: address(), reason: reason() },
             vec!["https://example.org/file.gz", "Permission denied", "HTTPS_PROXY"],
         ),
-        (DownloadError::Status { address: address(), status: 404 }, vec!["https://example.org/file.gz", "does not exist", "--mirror"]),
-        (DownloadError::Status { address: address(), status: 503 }, vec!["https://example.org/file.gz", "503", "--mirror"]),
-        (DownloadError::Redirects { address: address() }, vec!["https://example.org/file.gz", "--mirror"]),
+        (DownloadError::Status { address: address(), status: 404 }, vec!["https://example.org/file.gz", "does not exist", "INKLING_DATA_MIRROR"]),
+        (DownloadError::Status { address: address(), status: 503 }, vec!["https://example.org/file.gz", "503", "INKLING_DATA_MIRROR"]),
+        (DownloadError::Redirects { address: address() }, vec!["https://example.org/file.gz", "INKLING_DATA_MIRROR"]),
         (DownloadError::WebPage { address: address() }, vec!["https://example.org/file.gz", "login"]),
         (
             DownloadError::Broken { address: address(), reason: reason() },
@@ -47,7 +47,7 @@ fn downloads() -> Vec<(Problem, Vec<&'static str>)> {
         (DownloadError::Occupied { path: PathBuf::from("some folder/file.bin") }, vec!["some folder/file.bin", "rename"]),
         (DownloadError::InProgress { set }, vec!["EMNIST digits"]),
         (DownloadError::NotPublished { set }, vec!["EMNIST digits", "by hand"]),
-        (DownloadError::NoMirror, vec!["--mirror"]),
+        (DownloadError::NoMirror, vec!["INKLING_DATA_MIRROR"]),
         (DownloadError::Address { address: "example".to_owned() }, vec!["example", "https://"]),
     ];
     errors.into_iter().map(|(error, words)| (Problem::Download(error), words)).collect()

@@ -1,6 +1,6 @@
 //! Listing data sets, looking at one, and what the machine has.
 
-use super::{objects, run, stderr, stdout};
+use super::{inkling, objects, run, stderr, stdout};
 use crate::support::write_idx_set;
 
 #[test]
@@ -162,4 +162,9 @@ fn a_data_set_is_fetched_from_a_mirror_that_is_there() {
     let wrong = run(home.path(), &["data", "fetch", "mnist", "--mirror", "nowhere", "--data-dir", "sets"]);
     assert!(stderr(&wrong).contains("“nowhere” is not the address of a mirror."), "{}", stderr(&wrong));
     assert_eq!(run(home.path(), &["data", "fetch", "cifar"]).status.code(), Some(2));
+    let mut command = inkling(home.path());
+    let from_environment =
+        command.args(["data", "fetch", "mnist", "--data-dir", "sets"]).env("INKLING_DATA_MIRROR", &mirror).output().unwrap();
+    let said = stderr(&from_environment);
+    assert!(said.contains(&format!("There is no connection to {mirror}mnist/train-labels")), "{said}");
 }

@@ -4,6 +4,7 @@ mod batch_size_search;
 mod closing;
 mod compare;
 mod desktop_integration;
+mod download;
 mod draw;
 mod hardware;
 mod import_export;

@@ -5,7 +5,7 @@ use super::problems::{of_write, sentence};
 use crate::download::DownloadError;
 use crate::text::format::file_size;
 
-const TRY_AGAIN: &str = "Try again later; what has come is kept. Or use another mirror (on the command line: --mirror).";
+const TRY_AGAIN: &str = "Try again later; what has come is kept. Or use another mirror (set INKLING_DATA_MIRROR to its address).";
 
 pub(super) fn of_download(error: &DownloadError) -> Message {
     match error {
@@ -15,14 +15,14 @@ pub(super) fn of_download(error: &DownloadError) -> Message {
         ),
         DownloadError::Status { address, status: 404 | 410 } => Message::new(
             format!("{address} does not exist."),
-            "Use another mirror (on the command line: --mirror), or download the files by hand.",
+            "Use another mirror (set INKLING_DATA_MIRROR to its address), or download the files by hand.",
         ),
         DownloadError::Status { address, status } => {
             Message::new(format!("The server does not send {address} (status {status})."), TRY_AGAIN)
         }
         DownloadError::Redirects { address } => Message::new(
             format!("{address} leads from one address to the next without an end."),
-            "Use another mirror (on the command line: --mirror), or download the files by hand.",
+            "Use another mirror (set INKLING_DATA_MIRROR to its address), or download the files by hand.",
         ),
         DownloadError::WebPage { address } => Message::new(
             format!("A web page came instead of {address}."),
@@ -33,11 +33,11 @@ pub(super) fn of_download(error: &DownloadError) -> Message {
         }
         DownloadError::TooLarge { address, largest } => Message::new(
             format!("{address} is larger than the published file, of which at most {} are accepted.", file_size(*largest)),
-            "Use another mirror (on the command line: --mirror).",
+            "Use another mirror (set INKLING_DATA_MIRROR to its address).",
         ),
         DownloadError::NotPublishedFile { address } => Message::new(
             format!("What came from {address} is not the published file, so it was deleted."),
-            "Try again, or use another mirror (on the command line: --mirror).",
+            "Try again, or use another mirror (set INKLING_DATA_MIRROR to its address).",
         ),
         DownloadError::Occupied { path } => Message::new(
             format!("{} is there already, and is not this data set as it was published.", path.display()),
@@ -51,10 +51,10 @@ pub(super) fn of_download(error: &DownloadError) -> Message {
             "Download the archive by hand, and put the four files of this set into a folder of its name.",
         ),
         DownloadError::NoMirror => {
-            Message::new("There is nowhere to download this data set from.", "Name a mirror (on the command line: --mirror).")
+            Message::new("There is nowhere to download this data set from.", "Set INKLING_DATA_MIRROR to the address of a mirror.")
         }
         DownloadError::Address { address } => {
-            Message::new(format!("“{address}” is not the address of a mirror."), "Write it as in https://example.org/mnist/.")
+            Message::new(format!("“{address}” is not the address of a mirror."), "Write it as in https://example.org/datasets/.")
         }
         DownloadError::Write(error) => of_write(error),
         DownloadError::Cancelled(_) => {

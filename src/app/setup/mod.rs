@@ -2,6 +2,7 @@
 
 mod batch_size_search;
 mod data_check;
+mod download;
 mod estimates;
 mod form;
 mod network;
@@ -11,6 +12,7 @@ mod recommendation;
 mod samples;
 
 pub use batch_size_search::{BatchSizeSearchState, BatchSizeSearchView};
+pub use download::{DownloadState, DownloadView};
 pub use estimates::expected_accuracy;
 pub use form::{Field, Form, ValidationError};
 pub use network::{Block, blocks};

@@ -22,7 +22,7 @@ pub struct Fetch {
     /// Data set to download
     #[arg(value_name = "NAME", ignore_case = true, value_parser = choice::<NamedSet>(NamedSet::ALL.iter().map(|set| set.name())))]
     data: NamedSet,
-    /// Address of the folder that the files are in, instead of the public mirrors
+    /// Address with a folder for each data set, such as mnist, instead of the public mirrors
     #[arg(long, value_name = "URL")]
     mirror: Option<String>,
     /// Folder to save it in, below its name [default: the first that is searched for data sets]
@@ -43,7 +43,8 @@ struct Fetched {
 /// Runs it.
 pub fn run(fetch: &Fetch) -> Result<(), Failure> {
     let set = fetch.data;
-    let mirror = fetch.mirror.as_deref().map(str::parse::<Mirror>).transpose().map_err(Problem::from)?;
+    let given = fetch.mirror.as_deref().map(str::parse::<Mirror>).transpose().map_err(Problem::from)?;
+    let mirror = given.map_or_else(Mirror::from_env, |mirror| Ok(Some(mirror))).map_err(Problem::from)?;
     let folders = data_folders(fetch.data_dir.clone(), &Paths::find())?;
     let Some(folder) = folders.first() else {
         return Err(Failure::Usage("There is no folder for data sets. Name one with --data-dir.".to_owned()));

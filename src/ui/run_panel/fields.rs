@@ -3,7 +3,7 @@
 use eframe::egui::{Align, Button, ComboBox, Id, Label, Layout, Response, TextEdit, Ui, vec2};
 
 use crate::app::{Action, App, Field, MachineAction};
-use crate::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
+use crate::run_config::RunConfig;
 use crate::text::visible;
 use crate::ui::{icons, style};
 
@@ -14,7 +14,7 @@ const LABEL_WIDTH: f32 = 112.0;
 const FIND_WIDTH: f32 = 64.0;
 
 /// A label and its control, which fills the rest of the row.
-fn row(ui: &mut Ui, label: &str, control: impl FnOnce(&mut Ui) -> Response) -> Response {
+pub(super) fn row(ui: &mut Ui, label: &str, control: impl FnOnce(&mut Ui) -> Response) -> Response {
     ui.horizontal(|ui| {
         let height = ui.spacing().interact_size.y;
         let layout = Layout::left_to_right(Align::Center);
@@ -81,19 +81,24 @@ pub fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// One entry of a drop-down list; true when it was chosen.
-fn entry(ui: &mut Ui, chosen: bool, name: &str, why_not: Option<&str>) -> bool {
+pub(super) fn entry(ui: &mut Ui, chosen: bool, name: &str, why_not: Option<&str>) -> bool {
     let clicked = ui.add_enabled(why_not.is_none(), Button::selectable(chosen, name)).clicked();
     if clicked {
         // The list closes with a click of the pointer by itself, but not with one of a screen reader.
         ui.close();
     }
     if let Some(reason) = why_not {
-        ui.horizontal(|ui| {
-            ui.add_space(ui.spacing().button_padding.x);
-            ui.add(Label::new(style::hint(reason)).wrap());
-        });
+        below_entry(ui, reason);
     }
     clicked
+}
+
+/// What is to be known about an entry of a drop-down list.
+pub(super) fn below_entry(ui: &mut Ui, about: &str) {
+    ui.horizontal(|ui| {
+        ui.add_space(ui.spacing().button_padding.x);
+        ui.add(Label::new(style::hint(about)).wrap());
+    });
 }
 
 /// A row with a field for a number.
@@ -218,92 +223,4 @@ pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
         });
     });
     ui.add(Label::new(style::hint("Training continues from these weights. They are dropped if you choose another network.")).wrap());
-}
-
-/// What to learn from.
-pub fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let label = app.config.data.label();
-    let response = row(ui, "Data set", |ui| {
-        let list = ComboBox::from_id_salt("data").width(ui.available_width()).truncate().selected_text(&label);
-        list.show_ui(ui, |ui| data_entries(ui, app, actions)).response
-    });
-    let description = data_description(app);
-    let response = style::explain_list(response, &label, &description);
-    ui.label(style::hint(description));
-    below(ui, app, Field::Data, &response);
-    // Before the first run, they are shown with the images beside the panel.
-    if app.run.is_some()
-        && let [first, others @ ..] = app.data_issues().as_slice()
-    {
-        let more = match others.len() {
-            0 => String::new(),
-            1 => " 1 more problem was found.".to_owned(),
-            many => format!(" {many} more problems were found."),
-        };
-        let line = style::caution(ui, &format!("{first}{more}"));
-        if !others.is_empty() {
-            line.on_hover_text(others.join("\n"));
-        }
-    }
-}
-
-fn data_entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let mut choose = |ui: &mut Ui, spec: DataSpec, name: &str, why_not: Option<&str>| {
-        if entry(ui, app.config.data == spec, name, why_not) {
-            let mut config = app.config.clone();
-            config.data = spec;
-            actions.push(Action::Configure(Box::new(config)));
-        }
-    };
-    choose(ui, DataSpec::builtin(), "Built-in digits", None);
-    if let Some(mixed) = app.mnist_and_builtin() {
-        let name = mixed.label();
-        choose(ui, mixed, &name, None);
-    }
-    for set in NamedSet::ALL {
-        let single = DataSpec::single;
-        match app.found.iter().flatten().find(|found| found.set == set) {
-            Some(found) => choose(ui, single(app.source_of(found)), set.label(), None),
-            None if app.found.is_none() => choose(ui, single(DataSource::Named(set)), set.label(), Some("Searching…")),
-            None => choose(ui, single(DataSource::Named(set)), set.label(), Some("Not found on this machine.")),
-        }
-    }
-    let why_not = app.my_digits.drawings().is_empty().then_some("No drawings are kept yet: see My digits.");
-    choose(ui, DataSpec::single(DataSource::Mine), "My digits", why_not);
-    for folder in &app.settings.data_folders {
-        let source = DataSource::Path(folder.clone());
-        let name = source.label();
-        choose(ui, DataSpec::single(source), &name, None);
-    }
-    ui.separator();
-    if ui
-        .button("Choose a folder…")
-        .on_hover_text("Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files or ink files")
-        .clicked()
-    {
-        actions.push(Action::ChooseDataFolder);
-    }
-}
-
-/// What the chosen data is, in a sentence.
-pub fn data_description(app: &App) -> String {
-    match app.config.data.sources() {
-        [DataSource::Builtin] => "60,000 handwritten-style digits generated by Inkling. Ready in seconds.".to_owned(),
-        [DataSource::Mine] => {
-            format!("The {} that you keep.", crate::text::format::count(app.my_digits.drawings().len() as u64, "drawing"))
-        }
-        [source] => match app.found.iter().flatten().find(|found| app.source_of(found) == *source) {
-            Some(found) => format!(
-                "{} training and {} test images, in {}.",
-                crate::text::format::grouped(found.train_images),
-                crate::text::format::grouped(found.test_images),
-                visible::path(&found.folder)
-            ),
-            None => format!("In {}.", source.name()),
-        },
-        _ if app.mnist_and_builtin().as_ref() == Some(&app.config.data) => {
-            "Best for your own drawings: MNIST and half as many built-in digits, in forms that it lacks. Tested on MNIST.".to_owned()
-        }
-        _ => "Several data sets combined; the first one's test set is used for testing.".to_owned(),
-    }
 }

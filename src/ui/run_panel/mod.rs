@@ -3,6 +3,7 @@
 pub(super) mod batch_size_search;
 mod comparisons;
 mod controls;
+mod data;
 pub(super) mod descriptions;
 mod fields;
 mod more_settings;
@@ -36,7 +37,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    fields::data(ui, app, actions);
+    data::show(ui, app, actions);
     style::section(ui, "Preset");
     presets::show(ui, app, actions);
     style::section(ui, "Settings");
