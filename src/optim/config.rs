@@ -1,6 +1,8 @@
 //! What an optimiser is built from.
 
+use super::adafactor;
 use super::rule::slots;
+use super::state::MAX_SLOTS;
 use crate::run_config::{OptimizerKind, RunConfig};
 
 /// An optimiser's hyperparameters, but for the learning rate, which a schedule sets at each step.
@@ -27,8 +29,17 @@ impl OptimizerConfig {
         Self { kind: optimizer, weight_decay: weight_decay as f32, momentum: momentum as f32, nesterov, images, seed }
     }
 
-    /// How many numbers it keeps for each weight from step to step: 2 for Adam.
-    pub fn slots(&self) -> usize {
-        slots(self)
+    /// How many numbers it keeps for each weight from step to step: 2 for Adam; 0 for Adafactor, which keeps next to none.
+    pub fn numbers_per_weight(&self) -> usize {
+        if self.kind == OptimizerKind::Adafactor { 0 } else { slots(self) }
+    }
+
+    /// How many numbers each slot has for a parameter of these dimensions.
+    pub(super) fn slot_lens(&self, dims: &[usize]) -> [usize; MAX_SLOTS] {
+        if self.kind == OptimizerKind::Adafactor {
+            return adafactor::slot_lens(dims);
+        }
+        let used = slots(self);
+        std::array::from_fn(|slot| if slot < used { dims.iter().product() } else { 0 })
     }
 }

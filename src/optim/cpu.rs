@@ -3,13 +3,14 @@
 use candle_core::Result;
 use rayon::prelude::*;
 
+use super::adafactor::{Adafactor, OnCpu};
 use super::chunks::{Chunk, count, squares, sum_of_squares};
 use super::config::OptimizerConfig;
 use super::langevin;
 use super::lazy_scalar::LazyScalar;
 use super::optimizer::{Buffers, Snapshot, Update};
-use super::rule::{Rule, Visitor, dispatch, slots};
-use super::state::{MAX_SLOTS, slot_len};
+use super::rule::{Rule, Visitor, dispatch};
+use super::state::{MAX_SLOTS, slot_lens};
 use crate::nn::Parameter;
 
 /// An optimiser's numbers in this program's memory.
@@ -21,8 +22,7 @@ pub(super) struct CpuBuffers {
 
 impl CpuBuffers {
     pub fn new(config: &OptimizerConfig, parameters: &[Parameter], ema: Option<Vec<Vec<f32>>>) -> Self {
-        let used = slots(config);
-        let zeros = |slot| parameters.iter().map(|parameter| vec![0.0; if slot < used { slot_len(parameter) } else { 0 }]).collect();
+        let zeros = |slot: usize| parameters.iter().map(|parameter| vec![0.0; slot_lens(config, parameter)[slot]]).collect();
         Self { parameters: parameters.to_vec(), slots: std::array::from_fn(zeros), ema }
     }
 }
@@ -103,6 +103,25 @@ impl Visitor for Pass<'_> {
                 }
             })?;
             chunk_index += count(parameter.len());
+        }
+        Ok(sum.sqrt())
+    }
+
+    fn visit_adafactor(self, rule: &Adafactor) -> Result<f64> {
+        let Self { buffers: CpuBuffers { parameters, slots: [first, second], ema }, config, update, grad_scale } = self;
+        let mut sum = 0.0;
+        for (index, parameter) in parameters.iter().enumerate() {
+            parameter.update(|weights, grad| {
+                if parameter.role().is_trainable() {
+                    sum += squares(grad);
+                    let (dims, slots) = (parameter.dims(), [&mut first[index][..], &mut second[index][..]]);
+                    let decay = parameter.decay(config.weight_decay);
+                    rule.update(OnCpu { dims, weights, grad, grad_scale, slots, decay });
+                }
+                if let Some(ema) = ema {
+                    average(&mut ema[index], weights, update.ema_weight.unwrap_or_default());
+                }
+            })?;
         }
         Ok(sum.sqrt())
     }

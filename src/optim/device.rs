@@ -3,8 +3,9 @@
 //! Weights, gradients, slots and average are one long row each, so that a step takes as many operations for a network of forty parameters
 //! as for one of four, and nothing is read back.
 
-use candle_core::{Result, Tensor};
+use candle_core::{DType, Result, Tensor};
 
+use super::adafactor::Adafactor;
 use super::adam;
 use super::chunks::{CHUNK, count};
 use super::config::OptimizerConfig;
@@ -13,12 +14,13 @@ use super::lazy_scalar::LazyScalar;
 use super::optimizer::{Buffers, Snapshot, Update};
 use super::row::{FirstError, Row};
 use super::rule::{Rule, Visitor, dispatch, slots};
-use super::state::slot_len;
+use super::state::slot_lens;
 use crate::nn::backend::{OptimizerStep, UpdatedParameter};
 use crate::nn::{DeviceContext, Parameter};
 
 /// An optimiser's numbers on a device.
 pub(super) struct DeviceBuffers {
+    config: OptimizerConfig,
     context: DeviceContext,
     parameters: Vec<Parameter>,
     /// The weight decay of each number that is updated.
@@ -33,9 +35,10 @@ impl DeviceBuffers {
             .flat_map(|parameter| std::iter::repeat_n(parameter.decay(config.weight_decay), parameter.len()))
             .collect();
         let decays = Tensor::new(decays, &context.device)?;
-        let slots = (0..slots(config)).map(|_| decays.zeros_like()).collect::<Result<_>>()?;
+        let len = |slot: usize| parameters.iter().map(|parameter| slot_lens(config, parameter)[slot]).sum::<usize>();
+        let slots = (0..slots(config)).map(|slot| Tensor::zeros(len(slot), DType::F32, &context.device)).collect::<Result<_>>()?;
         let ema = ema.map(|values| Tensor::new(values.concat(), &context.device)).transpose()?;
-        Ok(Self { context: context.clone(), parameters: parameters.to_vec(), decays, slots, ema })
+        Ok(Self { config: *config, context: context.clone(), parameters: parameters.to_vec(), decays, slots, ema })
     }
 
     /// The noise of a step: the same numbers as on the CPU.
@@ -109,8 +112,8 @@ impl Buffers for DeviceBuffers {
 
     fn read(&self) -> Result<Snapshot> {
         let mut snapshot = Snapshot { slots: std::array::from_fn(|_| vec![Vec::new(); self.parameters.len()]), ema: None };
-        for (to, slot) in snapshot.slots.iter_mut().zip(&self.slots) {
-            *to = split(slot, self.parameters.iter().map(slot_len))?;
+        for (number, (to, slot)) in snapshot.slots.iter_mut().zip(&self.slots).enumerate() {
+            *to = split(slot, self.parameters.iter().map(|parameter| slot_lens(&self.config, parameter)[number]))?;
         }
         snapshot.ema = self.ema.as_ref().map(|ema| split(ema, self.parameters.iter().map(Parameter::len))).transpose()?;
         Ok(snapshot)
@@ -145,6 +148,32 @@ impl Visitor for Pass<'_> {
         let noise = || Row::new(buffers.noise(config.seed, update.step.number), &error);
         let (weights, slots) = rule.update(weights, known(&grad), old, known(&buffers.decays), noise);
         Ok((weights.finish()?, slots.into_iter().map(Row::finish).collect::<Result<_>>()?))
+    }
+
+    fn visit_adafactor(self, rule: &Adafactor) -> Self::Output {
+        let Self { buffers, config, grad, .. } = self;
+        let (mut weights, mut slots) = (Vec::new(), [Vec::new(), Vec::new()]);
+        let (mut start, mut slot_starts) = (0, [0; 2]);
+        for parameter in trainable(&buffers.parameters) {
+            let (len, lens) = (parameter.len(), slot_lens(config, parameter));
+            let grad = grad.narrow(0, start, len)?.reshape(parameter.dims())?;
+            let old = [0, 1].map(|slot| buffers.slots[slot].narrow(0, slot_starts[slot], lens[slot]));
+            let [rows, columns] = old;
+            let decay = parameter.decay(config.weight_decay);
+            let (new, moved) = rule.update_tensors(&parameter.tensor(), &grad, [&rows?, &columns?], decay)?;
+            weights.push(new.flatten_all()?);
+            for ((slot, new), (to, len)) in slots.iter_mut().zip(moved).zip(slot_starts.iter_mut().zip(lens)) {
+                // Vectors have no columns.
+                slot.extend((len > 0).then_some(new));
+                *to += len;
+            }
+            start += len;
+        }
+        let joined = |(slot, old): (&Vec<Tensor>, &Tensor)| {
+            if slot.is_empty() { Ok(old.clone()) } else { Tensor::cat(slot, 0).map(|row| row.detach()) }
+        };
+        let slots = slots.iter().zip(&buffers.slots).map(joined).collect::<Result<_>>()?;
+        Ok((Tensor::cat(&weights, 0)?.detach(), slots))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
+use super::adafactor::Adafactor;
 use super::adam::Adam;
 use super::config::OptimizerConfig;
 use super::langevin::{Psgld, Sgld};
@@ -70,6 +71,9 @@ pub(super) trait Visitor {
 
     /// Does it.
     fn visit<const SLOTS: usize>(self, rule: &impl Rule<SLOTS>) -> Self::Output;
+
+    /// Does it with the one that is not written for single weights.
+    fn visit_adafactor(self, rule: &Adafactor) -> Self::Output;
 }
 
 /// Hands `visitor` the rule of this optimiser at this step.
@@ -78,13 +82,14 @@ pub(super) fn dispatch<V: Visitor>(config: &OptimizerConfig, step: Step, visitor
         OptimizerKind::AdamW => visitor.visit(&Adam::new(true, step)),
         OptimizerKind::Sgd => visitor.visit(&Sgd::new(config, step)),
         OptimizerKind::Adam => visitor.visit(&Adam::new(false, step)),
+        OptimizerKind::Adafactor => visitor.visit_adafactor(&Adafactor::new(step)),
         OptimizerKind::Lion => visitor.visit(&Lion::new(step)),
         OptimizerKind::Sgld => visitor.visit(&Sgld::new(config, step)),
         OptimizerKind::Psgld => visitor.visit(&Psgld::new(config, step)),
     }
 }
 
-/// How many numbers an optimiser keeps for each weight.
+/// How many slots an optimiser has.
 pub(super) fn slots(config: &OptimizerConfig) -> usize {
     struct Count;
 
@@ -93,6 +98,10 @@ pub(super) fn slots(config: &OptimizerConfig) -> usize {
 
         fn visit<const SLOTS: usize>(self, _: &impl Rule<SLOTS>) -> usize {
             SLOTS
+        }
+
+        fn visit_adafactor(self, _: &Adafactor) -> usize {
+            2
         }
     }
 

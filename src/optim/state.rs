@@ -7,7 +7,7 @@ use super::config::OptimizerConfig;
 use crate::math::packed;
 use crate::nn::Parameter;
 
-/// The most numbers an optimiser keeps for each weight.
+/// The most numbers an optimiser keeps for each weight, or each row and column.
 pub(super) const MAX_SLOTS: usize = 2;
 
 /// What an optimiser keeps from step to step.
@@ -23,16 +23,16 @@ pub struct OptimizerState {
 impl OptimizerState {
     /// True when it can be the state of this optimiser of these parameters.
     pub fn fits(&self, config: &OptimizerConfig, parameters: &[Parameter]) -> bool {
-        let used = config.slots();
-        self.slots.iter().enumerate().all(|(slot, numbers)| {
-            numbers.iter().map(Vec::len).eq(parameters.iter().map(|parameter| if slot < used { slot_len(parameter) } else { 0 }))
-        })
+        self.slots
+            .iter()
+            .enumerate()
+            .all(|(slot, numbers)| numbers.iter().map(Vec::len).eq(parameters.iter().map(|parameter| slot_lens(config, parameter)[slot])))
     }
 }
 
-/// How many numbers a slot has for a parameter.
-pub(super) fn slot_len(parameter: &Parameter) -> usize {
-    if parameter.role().is_trainable() { parameter.len() } else { 0 }
+/// How many numbers each slot has for a parameter.
+pub(super) fn slot_lens(config: &OptimizerConfig, parameter: &Parameter) -> [usize; MAX_SLOTS] {
+    if parameter.role().is_trainable() { config.slot_lens(parameter.dims()) } else { [0; MAX_SLOTS] }
 }
 
 /// The slots' names in files.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::RunError;
 use crate::nn::parameter_count;
-use crate::run_config::{OptimizerKind, RunConfig};
+use crate::optim::OptimizerConfig;
+use crate::run_config::RunConfig;
 use crate::system::disk;
 
 /// Descriptions, figures of up to 1,000 epochs, and misclassified images.
@@ -26,10 +27,7 @@ pub fn check_room(config: &RunConfig, runs: &Path, checkpoints: &Path) -> Result
 
 /// What a run takes at its end: its model, its last checkpoint, and the one before, which goes only when that is written.
 fn bytes_needed(config: &RunConfig) -> u64 {
-    let optimizer = match config.optimizer {
-        OptimizerKind::Sgd | OptimizerKind::Lion => 1,
-        _ => 2,
-    };
+    let optimizer = OptimizerConfig::new(config, 1).numbers_per_weight() as u64;
     // The weights, the optimiser's state, perhaps the average; once as they are, and once as a rollback needs them.
     let state = 1 + optimizer + u64::from(config.weight_averaging.is_some());
     let best = 1;

@@ -54,7 +54,7 @@ pub fn gpu_memory_needed(config: &RunConfig, train_images: u64) -> u64 {
 
 /// Numbers that a step changes for each weight: itself, what the optimiser keeps for it, and its average.
 fn state(config: &RunConfig) -> u64 {
-    1 + OptimizerConfig::new(config, 1).slots() as u64 + u64::from(config.weight_averaging.is_some())
+    1 + OptimizerConfig::new(config, 1).numbers_per_weight() as u64 + u64::from(config.weight_averaging.is_some())
 }
 
 fn with_micro_batch(config: &RunConfig, train_images: u64, test_images: u64, micro_batch: usize) -> u64 {

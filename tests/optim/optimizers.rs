@@ -119,6 +119,34 @@ fn lion_follows_its_formula_and_spares_biases() {
 }
 
 #[test]
+fn adafactor_gives_what_pytorch_gives() {
+    // torch.optim.Adafactor 2.15 in f64 with lr=0.1, weight_decay=0.5 for matrices, and these gradients.
+    let gradients = [[0.5, -2.0, 0.0, 1.0, 0.25, -0.5], [0.25, 3.0, 0.0, -1.0, 2.0, 0.125], [-1.0, 0.125, 0.0, 0.5, -0.25, 1.0]];
+    let matrix = [0.908_332_57, -1.767_976_82, 2.572_125, 0.347_542_27, -0.393_504_24, 1.113_858_8];
+    let vector = [0.962_502_55, -2.031_870_2, 3.0, 0.396_822_79, -0.595_591_89, 1.364_722_68];
+    for (shape, expected) in [(&[2, 3][..], matrix), (&[2, 1, 3, 1], matrix), (&[6], vector)] {
+        let parameter = Parameter::new("p", vec![1.0, -2.0, 3.0, 0.5, -0.25, 1.5], shape).unwrap();
+        let of = OptimizerConfig { weight_decay: DECAY as f32, ..config(OptimizerKind::Adafactor) };
+        let mut optimizer = optimizer(of, &parameter);
+        for gradient in gradients {
+            parameter.add_to_grad(|grad| grad.copy_from_slice(&gradient.map(|g: f32| 4.0 * g))).unwrap();
+            norm_of_step(&mut optimizer, LR as f32, 0.25);
+        }
+        for (value, expected) in parameter.values().unwrap().into_iter().zip(expected) {
+            assert!((f64::from(value) - expected).abs() < 2e-6, "{shape:?}: {value} and not {expected}");
+        }
+        assert!(optimizer.state().unwrap().0.fits(&of, std::slice::from_ref(&parameter)));
+    }
+}
+
+#[test]
+fn adafactor_keeps_a_number_for_each_row_and_column() {
+    let parameter = Parameter::new("p", vec![0.5; 300 * 200], &[300, 200]).unwrap();
+    let bytes = |kind| serde_json::to_vec(&optimizer(config(kind), &parameter).state().unwrap().0).unwrap().len();
+    assert!(bytes(OptimizerKind::Adafactor) * 50 < bytes(OptimizerKind::Lion));
+}
+
+#[test]
 fn sgld_without_noise_is_gradient_descent_with_a_prior() {
     expect(config(OptimizerKind::Sgld), |index, decay| (0..3).fold(START[index], |w, step| w - LR * (gradient(step, index) + decay * w)));
 }

@@ -53,7 +53,7 @@ fn every_optimizer_learns() {
     for &optimizer in OptimizerKind::ALL {
         let learning_rate = match optimizer {
             OptimizerKind::AdamW | OptimizerKind::Adam => 2e-3,
-            OptimizerKind::Sgd | OptimizerKind::Sgld => 0.02,
+            OptimizerKind::Sgd | OptimizerKind::Sgld | OptimizerKind::Adafactor => 0.02,
             OptimizerKind::Lion | OptimizerKind::Psgld => 2e-4,
         };
         let (trained, _) = run(&RunConfig { optimizer, learning_rate, epochs: 4, ..config(ModelKind::Mlp) });

@@ -66,7 +66,7 @@ pub fn optimizer_step(updated: &[UpdatedParameter], step: OptimizerStep, slots: 
         (OptimizerKind::Sgd, [velocity]) => (0, velocity, None),
         (OptimizerKind::AdamW, [exp_avg, exp_avg_sq]) => (1, exp_avg, Some(exp_avg_sq)),
         (OptimizerKind::Adam, [exp_avg, exp_avg_sq]) => (2, exp_avg, Some(exp_avg_sq)),
-        // Lion and Langevin dynamics have no kernel.
+        // Adafactor, Lion and Langevin dynamics have no kernel.
         _ => return Ok(None),
     };
     let weights: Vec<Tensor> = updated.iter().map(|updated| updated.parameter.tensor()).collect();
