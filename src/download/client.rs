@@ -128,7 +128,11 @@ impl Client {
 
 /// What an answer that is none means.
 fn failed(address: &str, error: &Error) -> Result<Attempt, DownloadError> {
-    let (address, reason) = (address.to_owned(), error.to_string());
+    let address = address.to_owned();
+    let reason = match error {
+        Error::Io(io) => io.to_string(),
+        _ => error.to_string(),
+    };
     Err(match error {
         Error::StatusCode(status) => DownloadError::Status { address, status: *status },
         Error::TooManyRedirects => DownloadError::Redirects { address },

@@ -52,9 +52,10 @@ pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
             linear("fc2", 256, CLASSES, None),
         ],
         ModelKind::Tiny => tiny::layers(activation),
-        ModelKind::ResNet8 => resnet::layers(1, activation),
-        ModelKind::ResNet14 => resnet::layers(2, activation),
-        ModelKind::ResNet20 => resnet::layers(3, activation),
+        ModelKind::ResNet8 => resnet::layers(&[1; 3], activation),
+        ModelKind::ResNet14 => resnet::layers(&[2; 3], activation),
+        ModelKind::ResNet20 => resnet::layers(&[3; 3], activation),
+        ModelKind::ResNet34 => resnet::layers(&[3, 4, 6, 3], activation),
         ModelKind::Attention => attention::layers(activation),
     }
 }

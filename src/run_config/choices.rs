@@ -94,6 +94,8 @@ choices! {
         ResNet14 = "resnet14", "ResNet-14";
         /// The same with three blocks each.
         ResNet20 = "resnet20", "ResNet-20";
+        /// Three, four, six and three blocks of 16, 32, 64 and 128 channels.
+        ResNet34 = "resnet34", "ResNet-34";
         /// A small vision transformer (Dosovitskiy et al. 2021) on a convolutional stem: 49 tokens, two blocks.
         Attention = "attention", "Attention";
     }
@@ -128,6 +130,8 @@ choices! {
         Lsuv = "lsuv", "LSUV (unit variance)";
         /// The same, with principal components of the training images as the first filters.
         Pca = "pca", "PCA (principal components)";
+        /// The same with filters that whiten each pixel by its neighbours (ZCA whitening; Bell & Sejnowski 1997).
+        Zca = "zca", "ZCA (whitening)";
     }
 }
 
@@ -140,6 +144,8 @@ choices! {
         Sgd = "sgd", "SGD with momentum";
         /// Adam (Kingma & Ba 2015); weight decay is part of the gradient.
         Adam = "adam", "Adam";
+        /// Means of rows and columns in place of Adam's squares (Shazeer & Stern 2018): next to no state.
+        Adafactor = "adafactor", "Adafactor";
         /// Evolved sign momentum (Chen et al. 2023): half of Adam's state.
         Lion = "lion", "Lion";
         /// Stochastic gradient Langevin dynamics (Welling & Teh 2011): samples weights instead of settling.

@@ -34,7 +34,10 @@ fn downloads() -> Vec<(Problem, Vec<&'static str>)> {
             DownloadError::NoConnection { address: address(), reason: reason() },
             vec!["https://example.org/file.gz", "Permission denied", "HTTPS_PROXY"],
         ),
-        (DownloadError::Status { address: address(), status: 404 }, vec!["https://example.org/file.gz", "does not exist", "INKLING_DATA_MIRROR"]),
+        (
+            DownloadError::Status { address: address(), status: 404 },
+            vec!["https://example.org/file.gz", "does not exist", "INKLING_DATA_MIRROR"],
+        ),
         (DownloadError::Status { address: address(), status: 503 }, vec!["https://example.org/file.gz", "503", "INKLING_DATA_MIRROR"]),
         (DownloadError::Redirects { address: address() }, vec!["https://example.org/file.gz", "INKLING_DATA_MIRROR"]),
         (DownloadError::WebPage { address: address() }, vec!["https://example.org/file.gz", "login"]),

@@ -42,7 +42,7 @@ FEW, MANY = 50, 200
 # Every network, and between them every activation.
 NETWORKS = [
     ("mlp", "relu"), ("lenet", "tanh"), ("convnet", "leaky-relu"), ("speedrun", "gelu"), ("convnet-bn", "silu"), ("tiny", "relu"),
-    ("resnet8", "gelu"), ("resnet14", "leaky-relu"), ("resnet20", "silu"), ("attention", "gelu"),
+    ("resnet8", "gelu"), ("resnet14", "leaky-relu"), ("resnet20", "silu"), ("resnet34", "relu"), ("attention", "gelu"),
 ]
 random = np.random.default_rng(1)
 

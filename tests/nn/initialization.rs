@@ -26,7 +26,7 @@ fn initialized(model: ModelKind, activation: Activation, method: Initialization)
 #[test]
 fn every_layer_of_every_network_has_unit_variance() {
     for &model in ModelKind::ALL {
-        for method in [Initialization::Lsuv, Initialization::Pca] {
+        for method in [Initialization::Lsuv, Initialization::Pca, Initialization::Zca] {
             let (net, report) = initialized(model, Activation::Relu, method);
             let weights = net.parameters().iter().filter(|parameter| parameter.role() == Role::Weight);
             assert_eq!(report.layers.len(), weights.count(), "{model}");
@@ -84,6 +84,24 @@ fn the_first_filters_are_principal_components_of_unit_variance_and_their_negativ
             for other in filters.iter().step_by(2).take(8).skip(index + 1) {
                 assert!(cosine(filter, other).abs() < 0.01, "{model}: components are orthogonal");
             }
+        }
+    }
+}
+
+#[test]
+fn zca_filters_whiten_each_pixel_by_its_neighbours() {
+    for (model, size, middle) in [(ModelKind::Speedrun, 25, 12), (ModelKind::Mlp, 784, 13 * 28 + 13)] {
+        let (net, report) = initialized(model, Activation::Relu, Initialization::Zca);
+        assert!(report.components.is_some(), "{model}");
+        let weights = net.parameters()[0].values().unwrap();
+        let filters: Vec<&[f32]> = weights.chunks_exact(size).collect();
+        assert!(filters[0].iter().zip(filters[1]).all(|(plus, minus)| *plus == -*minus), "{model}: a filter comes with its negative");
+        let strongest = (0..size).max_by(|&a, &b| filters[0][a].abs().total_cmp(&filters[0][b].abs())).unwrap();
+        assert_eq!(strongest, middle, "{model}: the first is about the pixel in the middle");
+        assert!(filters[0][middle] > 0.0, "{model}");
+        if model == ModelKind::Speedrun {
+            let neighbours = [middle - 5, middle - 1, middle + 1, middle + 5];
+            assert!(neighbours.iter().all(|&neighbour| filters[0][neighbour] < 0.0), "less what its neighbours tell: {:?}", filters[0]);
         }
     }
 }

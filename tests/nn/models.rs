@@ -28,11 +28,14 @@ fn parameters_are_counted_as_published() {
     let norms = |channels: usize| 2 * channels;
     let block = |inputs: usize, outputs: usize| 9 * inputs * outputs + 9 * outputs * outputs + 2 * norms(outputs);
     let stage = |inputs: usize, outputs: usize, blocks: usize| block(inputs, outputs) + (blocks - 1) * block(outputs, outputs);
+    let projections = 16 * 32 + norms(32) + 32 * 64 + norms(64);
     for (model, blocks) in [(ModelKind::ResNet8, 1), (ModelKind::ResNet14, 2), (ModelKind::ResNet20, 3)] {
-        let projections = 16 * 32 + norms(32) + 32 * 64 + norms(64);
         let stages = stage(16, 16, blocks) + stage(16, 32, blocks) + stage(32, 64, blocks);
         assert_eq!(parameter_count(model), (9 * 16 + norms(16) + stages + projections + 650) as u64);
     }
+    let stages = stage(16, 16, 3) + stage(16, 32, 4) + stage(32, 64, 6) + stage(64, 128, 3);
+    let projections = projections + 64 * 128 + norms(128);
+    assert_eq!(parameter_count(ModelKind::ResNet34), (9 * 16 + norms(16) + stages + projections + 1_290) as u64);
     assert_eq!(parameter_count(ModelKind::Tiny), 200 + 1_152 + 2_880 + 4_320 + 2 * (8 + 16 + 20 + 24) + 250);
     for &model in ModelKind::ALL {
         let net = Net::new(model, Activation::Relu, 1).unwrap();

@@ -140,6 +140,7 @@ fn initialization_outline(config: &RunConfig) -> Option<String> {
         _ if config.initial_weights.is_some() => return None,
         Initialization::Random => return None,
         Initialization::Lsuv => "weights that give every layer's output unit variance",
+        Initialization::Zca => "first filters that whiten the data, and unit variance after every layer",
         Initialization::Pca => "principal components of the data as the first filters, and unit variance after every layer",
     };
     Some(format!("Before the first step, statistics of the training images: {first}."))

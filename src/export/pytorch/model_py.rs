@@ -16,7 +16,9 @@ pub fn model_py(model: &ExportedModel, weights: &str, stem: &str) -> String {
     let layers = layers(card.model, card.config.activation);
     let class = class_name(card.model);
     let module = match card.model {
-        ModelKind::ResNet8 | ModelKind::ResNet14 | ModelKind::ResNet20 => residual::module(&class, &layers, card.config.activation),
+        ModelKind::ResNet8 | ModelKind::ResNet14 | ModelKind::ResNet20 | ModelKind::ResNet34 => {
+            residual::module(&class, &layers, card.config.activation)
+        }
         ModelKind::Attention => transformer::module(&class, &layers, card.config.activation),
         ModelKind::Mlp | ModelKind::LeNet | ModelKind::ConvNet | ModelKind::Speedrun | ModelKind::ConvNetBn | ModelKind::Tiny => {
             sequential_module(&class, &layers)

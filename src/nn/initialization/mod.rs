@@ -15,7 +15,7 @@ use crate::data::{Split, gather_batch};
 use crate::math::random::Random;
 use crate::records::InitializationReport;
 use crate::run_config::{Activation, Initialization, ModelKind};
-use principal_components::PrincipalComponents;
+use principal_components::{PrincipalComponents, Whitening};
 use statistics::PixelStatistics;
 
 /// Images that go through the network: enough to know a variance to a few percent, and little work for a large network.
@@ -44,12 +44,13 @@ pub fn initialize(
 
     orthonormal::set_weights(&net, &mut Random::stream(seed, "orthonormal initialization", 0))?;
     let components = match method {
-        Initialization::Pca => {
+        Initialization::Pca | Initialization::Zca => {
             let mut random = Random::stream(seed, "principal components", 0);
             let components = PrincipalComponents::of_input(&net, images, indices, &mut random);
-            components.map(|components| components.set_first_filters(&net).map(|()| components.report())).transpose()?
+            let whitening = if method == Initialization::Zca { Whitening::Zca } else { Whitening::Pca };
+            components.map(|components| components.set_first_filters(&net, whitening).map(|()| components.report())).transpose()?
         }
-        _ => None,
+        Initialization::Random | Initialization::Lsuv => None,
     };
     lsuv::scale_to_unit_variance(&net, &batch.images)?;
     let after = lsuv::variances(&net, &batch.images)?;

@@ -18,6 +18,16 @@ const LEAST: f64 = 1e-3;
 /// Components that are reported as images.
 const SHOWN: usize = 32;
 
+/// Filters whose outputs are uncorrelated, with a variance of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whitening {
+    /// The principal components, divided by their deviations.
+    Pca,
+    /// The same, turned back into pixels: each filter is a pixel less what its neighbours tell of it (zero-phase component analysis; Bell &
+    /// Sejnowski 1997, "The independent components of natural scenes are edge filters"). The pixels in the middle come first.
+    Zca,
+}
+
 /// The eigenvectors of the covariance of normalised pixels, in f64: the variance of a pixel that never changes is a rounding error whose square would
 /// be too small for f32.
 pub struct PrincipalComponents {
@@ -71,13 +81,13 @@ impl PrincipalComponents {
         }
     }
 
-    /// Makes the first filters of the components, each once as it is and once negated, because an activation such as `ReLU` passes only one
-    /// side of it. Every output has a mean of zero and the same variance over the samples (PCA whitening). Filters for which there are no
-    /// components left stay as they are.
-    pub fn set_first_filters(&self, net: &Net) -> Result<()> {
+    /// Makes whitening filters the first ones, each once as it is and once negated, because an activation such as `ReLU` passes only one side of
+    /// it. Every output has a mean of zero and the same variance over the samples. Filters for which nothing is left stay as they are.
+    pub fn set_first_filters(&self, net: &Net, whitening: Whitening) -> Result<()> {
         let Some((weight, bias)) = first_layer(net) else { return Ok(()) };
-        let filters = self.filters();
         let size = self.side * self.side;
+        let filters = self.filters(whitening, weight.len().div_ceil(2 * size));
+        let filters: Vec<DVector<f64>> = filters.into_iter().flat_map(|filter| [filter.clone(), -filter]).collect();
         weight.update_values(|values| {
             for (values, filter) in values.chunks_exact_mut(size).zip(&filters) {
                 values.iter_mut().zip(filter).for_each(|(value, weight)| *value = *weight as f32);
@@ -89,11 +99,38 @@ impl PrincipalComponents {
         })
     }
 
-    fn filters(&self) -> Vec<DVector<f64>> {
+    /// At most so many filters.
+    fn filters(&self, whitening: Whitening, most: usize) -> Vec<DVector<f64>> {
         let greatest = self.eigenvalues.first().copied().unwrap_or_default();
         let components = self.eigenvectors.column_iter().zip(&self.eigenvalues);
-        let matter = components.take_while(|(_, eigenvalue)| **eigenvalue > greatest * LEAST);
-        matter.flat_map(|(vector, eigenvalue)| [1.0, -1.0].map(|sign| vector * (sign / eigenvalue.sqrt()))).collect()
+        let components: Vec<_> = components.take_while(|(_, eigenvalue)| **eigenvalue > greatest * LEAST).collect();
+        let whitened = components.iter().map(|(vector, eigenvalue)| vector / eigenvalue.sqrt());
+        match whitening {
+            Whitening::Pca => whitened.take(most).collect(),
+            Whitening::Zca => {
+                let whitened: Vec<DVector<f64>> = whitened.collect();
+                let filter = |pixel: usize| {
+                    let turned_back = components.iter().zip(&whitened).map(|((vector, _), whitened)| whitened * vector[pixel]);
+                    let filter = turned_back.fold(DVector::zeros(self.side * self.side), |sum, part| sum + part);
+                    // Where components are left out, the variance is less than one.
+                    let variance: f64 = components.iter().map(|(vector, _)| vector[pixel].powi(2)).sum();
+                    (variance > LEAST).then(|| filter / variance.sqrt())
+                };
+                self.pixels_from_middle().into_iter().filter_map(filter).take(most).collect()
+            }
+        }
+    }
+
+    /// The pixels, those in the middle first.
+    fn pixels_from_middle(&self) -> Vec<usize> {
+        let middle = self.side as i64 - 1;
+        let distance = |&pixel: &usize| {
+            let [row, column] = [pixel / self.side, pixel % self.side].map(|at| 2 * at as i64 - middle);
+            row * row + column * column
+        };
+        let mut pixels: Vec<usize> = (0..self.side * self.side).collect();
+        pixels.sort_by_key(distance);
+        pixels
     }
 
     /// What people are shown of them.

@@ -1,18 +1,19 @@
-//! Residual networks for small images (He et al. 2016, section 4.2), with torchvision's names.
+//! Residual networks for small images (He et al. 2016, section 4.2), with torchvision's names. ResNet-34 has the blocks of the one for large
+//! images (table 1) in the same form: its first convolution is small and without pooling, and it has a quarter of the channels.
 
 use super::{batch_norm, conv, linear};
 use crate::nn::Layer;
 use crate::records::CLASSES;
 use crate::run_config::Activation;
 
-/// Channels of the three stages, each of half the height and width of the one before: 28, 14, 7.
-const WIDTHS: [usize; 3] = [16, 32, 64];
+/// Channels of the stages, each of half the height and width of the one before: 28, 14, 7, 4.
+const WIDTHS: [usize; 4] = [16, 32, 64, 128];
 
-/// The net with so many blocks a stage, `6 blocks + 2` layers deep.
-pub fn layers(blocks: usize, activation: Activation) -> Vec<Layer> {
+/// The net with so many blocks in each stage; it is two layers deep for each block, and two more.
+pub fn layers(blocks: &[usize], activation: Activation) -> Vec<Layer> {
     let mut layers = vec![conv("conv1", 1, WIDTHS[0], 3, 1), batch_norm("bn1", WIDTHS[0], Some(activation))];
     let mut inputs = WIDTHS[0];
-    for (stage, outputs) in (1..).zip(WIDTHS) {
+    for (stage, (outputs, &blocks)) in (1..).zip(WIDTHS.into_iter().zip(blocks)) {
         for index in 0..blocks {
             let stride = if stage > 1 && index == 0 { 2 } else { 1 };
             layers.push(block(&format!("layer{stage}.{index}"), inputs, outputs, stride, activation));

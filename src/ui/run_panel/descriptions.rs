@@ -35,7 +35,8 @@ pub const fn model(model: ModelKind) -> &'static str {
             "The smallest residual network (He et al. 2016): seven convolutions, with a skip connection around each pair."
         }
         ModelKind::ResNet14 => "A residual network of 13 convolutions. Accurate, but slow on a CPU.",
-        ModelKind::ResNet20 => "A residual network of 19 convolutions (He et al. 2016). Accurate, but the slowest.",
+        ModelKind::ResNet20 => "A residual network of 19 convolutions (He et al. 2016). Accurate, but slow.",
+        ModelKind::ResNet34 => "A residual network of 33 convolutions with 1.3 million parameters. For fast machines: the slowest by far.",
         ModelKind::Attention => {
             "A small vision transformer (Dosovitskiy et al. 2021): self-attention over 49 patches of the image. Works best with GELU."
         }
@@ -63,6 +64,9 @@ pub const fn initialization(initialization: Initialization) -> &'static str {
              (Mishkin & Matas 2016)."
         }
         Initialization::Pca => "LSUV, with the principal components of the training images as the first filters.",
+        Initialization::Zca => {
+            "LSUV, with first filters that whiten each pixel of the training images by its neighbours (ZCA whitening, Bell & Sejnowski 1997)."
+        }
     }
 }
 
@@ -75,6 +79,10 @@ pub const fn optimizer(optimizer: OptimizerKind) -> &'static str {
         OptimizerKind::Lion => {
             "Moves every weight by the learning rate, in the direction of the momentum's sign (Chen et al. 2023). Half of Adam's memory; needs \
              about a fifth of Adam's learning rate."
+        }
+        OptimizerKind::Adafactor => {
+            "Scales steps by the gradients' squares, of which it keeps only the means of rows and columns, and by the weights' size (Shazeer & Stern \
+             2018). Next to no memory; needs a learning rate of about 0.01 to 0.05."
         }
         OptimizerKind::Sgld => {
             "Stochastic gradient Langevin dynamics: adds noise to each step, so that the weights sample from the posterior (Welling & Teh 2011)."

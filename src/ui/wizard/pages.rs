@@ -231,8 +231,8 @@ fn option(ui: &mut Ui, chosen: bool, possible: bool, title: &str, figure: &str, 
     let frame = if chosen { frame.stroke(Stroke::new(2.0, palette.accent)) } else { frame };
     let clicked = Frame::show(frame, ui, |ui| {
         ui.set_min_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = 2.0;
         let clicked = ui.add_enabled_ui(possible, |ui| {
-            ui.spacing_mut().item_spacing.y = 2.0;
             let radio = ui
                 .horizontal(|ui| {
                     let radio = ui.radio(chosen, RichText::new(title).strong().size(16.0));
@@ -242,17 +242,19 @@ fn option(ui: &mut Ui, chosen: bool, possible: bool, title: &str, figure: &str, 
                 .inner;
             // As everywhere, an arrow key that moves to a radio button chooses it.
             super::note_focus(&radio);
-            let clicked = radio.clicked() || (!chosen && radio.has_focus() && came_by_arrow(ui));
-            // Text alone is not as high as a control.
-            ui.spacing_mut().interact_size.y = 0.0;
-            ui.horizontal(|ui| {
-                // Aligned with the title, which follows the radio button.
-                ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing - ui.spacing().item_spacing.x);
-                ui.add(Label::new(RichText::new(body).weak()).wrap());
-            });
-            clicked
+            radio.clicked() || (!chosen && radio.has_focus() && came_by_arrow(ui))
         });
-        below(ui);
+        // Text alone is not as high as a control.
+        let height = std::mem::take(&mut ui.spacing_mut().interact_size.y);
+        ui.horizontal_top(|ui| {
+            // Aligned with the title, which follows the radio button.
+            ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing - ui.spacing().item_spacing.x);
+            ui.vertical(|ui| {
+                ui.add(Label::new(RichText::new(body).weak()).wrap());
+                ui.spacing_mut().interact_size.y = height;
+                below(ui);
+            });
+        });
         clicked.inner
     });
     clicked.inner || (possible && clicked.response.interact(Sense::CLICK).clicked())
