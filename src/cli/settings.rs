@@ -1,6 +1,8 @@
 //! The options that say what a run computes, for every subcommand that trains.
 
+use std::num::ParseIntError;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use super::arguments::{choice, preset};
 use super::devices;
@@ -51,9 +53,9 @@ pub struct Settings {
     /// Passes over the training set
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub epochs: Option<u32>,
-    /// Images per batch
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub batch_size: Option<u32>,
+    /// Images per batch; auto: those of the preset at first, and more from epoch to epoch as the gradient noise scale allows
+    #[arg(long, value_name = "N|auto", allow_negative_numbers = true)]
+    pub batch_size: Option<BatchSize>,
     /// Number format of matrix products
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Precision>(Precision::ALL.iter().map(|c| c.name())))]
     pub precision: Option<Precision>,
@@ -110,6 +112,23 @@ pub struct Settings {
     pub memory_limit: Option<u32>,
 }
 
+/// What `--batch-size` is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchSize {
+    /// So many images throughout.
+    Images(u32),
+    /// As many as the preset has at first, and more from epoch to epoch.
+    Growing,
+}
+
+impl FromStr for BatchSize {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.eq_ignore_ascii_case("auto") { Ok(Self::Growing) } else { text.parse().map(Self::Images) }
+    }
+}
+
 impl Settings {
     /// The settings of the run, fitted to its data where that is little; what was changed is said. Not checked yet.
     pub fn fitted_config(&self) -> Result<RunConfig, Failure> {
@@ -117,7 +136,10 @@ impl Settings {
         let folders = data_folders(self.data_dir.clone(), &Paths::find())?;
         // What a file of settings says was chosen, too.
         let from_file = self.file.is_some();
-        let chosen = Chosen { batch_size: self.batch_size.is_some() || from_file, epochs: self.epochs.is_some() || from_file };
+        let chosen = Chosen {
+            batch_size: matches!(self.batch_size, Some(BatchSize::Images(_))) || from_file,
+            epochs: self.epochs.is_some() || from_file,
+        };
         let Some(images) = small_training_set(&config.data, &folders) else { return Ok(config) };
         let Some(fitted) = config.fit_to(images, chosen) else { return Ok(config) };
         note(&Message::fitted_to_small_data(&config, &fitted, images).to_string());
@@ -151,7 +173,15 @@ impl Settings {
             activation: self.activation.unwrap_or(preset.activation),
             initialization: self.init.unwrap_or(preset.initialization),
             epochs: self.epochs.unwrap_or(preset.epochs),
-            batch_size: self.batch_size.unwrap_or(preset.batch_size),
+            batch_size: match self.batch_size {
+                Some(BatchSize::Images(images)) => images,
+                Some(BatchSize::Growing) | None => preset.batch_size,
+            },
+            growing_batches: match self.batch_size {
+                Some(BatchSize::Images(_)) => false,
+                Some(BatchSize::Growing) => true,
+                None => preset.growing_batches,
+            },
             precision: self.precision.unwrap_or(preset.precision),
             device: self.device.unwrap_or(preset.device),
             optimizer: self.optimizer.unwrap_or(preset.optimizer),

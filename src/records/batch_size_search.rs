@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::benchmark::BATCH_SIZES;
-use crate::run_config::{OptimizerKind, RunConfig, ScheduleKind};
+use crate::run_config::{RunConfig, ScheduleKind};
 use crate::text::format::rounded;
 
 /// The accuracies that can be asked for, 0 to 1.
@@ -62,13 +62,12 @@ pub struct BatchSizeFinding {
 }
 
 /// The settings for each batch size, the one that was set first; those with more than `train_images` are left out. The learning rate grows with
-/// the batch size: for SGD in proportion (Goyal et al. 2017, <https://arxiv.org/abs/1706.02677>), for adaptive optimisers with its square root
-/// (Malladi et al. 2022, <https://arxiv.org/abs/2205.10287>). It stays constant while training, so that no schedule decides the result.
+/// the batch size ([`crate::run_config::OptimizerKind::rate_factor`]). It stays constant while training, so that no schedule decides the result.
 pub fn batch_size_configs(config: &RunConfig, train_images: usize) -> Vec<RunConfig> {
     let others = BATCH_SIZES.into_iter().filter(|&size| size != config.batch_size);
     let scaled = |batch_size: u32| {
         let ratio = f64::from(batch_size) / f64::from(config.batch_size.max(1));
-        let factor = if config.optimizer == OptimizerKind::Sgd { ratio } else { ratio.sqrt() };
+        let factor = config.optimizer.rate_factor(ratio);
         let learning_rate = rounded(config.learning_rate * factor, 3);
         RunConfig {
             batch_size,

@@ -153,6 +153,15 @@ pub enum Intervention {
         /// The model's loss on the validation split, in nats.
         validation_loss: f32,
     },
+    /// The gradient has become smaller than its noise: from here on, batches are larger.
+    LargerBatches {
+        /// The first epoch with them.
+        epoch: u32,
+        /// Their images.
+        batch_size: u32,
+        /// The gradient noise scale in images.
+        noise_scale: f32,
+    },
     /// Validation did not improve for as many epochs as configured: training stopped.
     StoppedEarly {
         /// The last epoch trained.

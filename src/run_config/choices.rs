@@ -155,6 +155,14 @@ choices! {
     }
 }
 
+impl OptimizerKind {
+    /// What the learning rate is multiplied by where batches are so many times as large: for SGD the same (Goyal et al. 2017,
+    /// <https://arxiv.org/abs/1706.02677>), for adaptive optimisers its square root (Malladi et al. 2022, <https://arxiv.org/abs/2205.10287>).
+    pub fn rate_factor(self, batch_ratio: f64) -> f64 {
+        if self == Self::Sgd { batch_ratio } else { batch_ratio.sqrt() }
+    }
+}
+
 choices! {
     /// How the learning rate moves over a run; `optim::schedule` computes it.
     ScheduleKind, "schedule" {

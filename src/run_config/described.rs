@@ -18,7 +18,7 @@ impl RunConfig {
             ("Initial weights", self.initial_weights.as_ref().map(|weights| visible::path(weights))),
             ("Initialisation", (self.initialization != Initialization::Random).then(|| self.initialization.label().to_owned())),
             ("Epochs", Some(self.epochs.to_string())),
-            ("Batch size", Some(self.batch_size.to_string())),
+            ("Batch size", Some(if self.growing_batches { format!("{}, growing", self.batch_size) } else { self.batch_size.to_string() })),
             ("Augmentation", Some(self.augmentation.label().to_owned())),
             ("Activation", Some(self.activation.label().to_owned())),
             ("Optimiser", Some(self.optimizer_with_momentum())),

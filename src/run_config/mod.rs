@@ -57,6 +57,9 @@ pub struct RunConfig {
     pub epochs: u32,
     /// Images per optimiser step.
     pub batch_size: u32,
+    /// Whether batches grow from epoch to epoch as far as the gradient noise scale allows; `batch_size` is that of the first.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub growing_batches: bool,
     /// Number format of the products.
     pub precision: Precision,
     /// Where to train.
@@ -152,6 +155,7 @@ impl RunConfig {
             momentum: 0.9,
             nesterov: true,
             activation_checkpointing: false,
+            growing_batches: false,
             schedule: ScheduleKind::OneCycle,
             label_smoothing: 0.0,
             clip_norm: None,

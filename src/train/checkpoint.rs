@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::TrainError;
+use super::batch_growth::MAX_GROWTH;
 use super::best_checkpoint::EpochWeights;
 use super::origin::RunOrigin;
 use super::progress::PartialEpoch;
@@ -45,12 +46,19 @@ pub struct Checkpoint {
     /// What it belongs to.
     pub card: CheckpointCard,
     pub(super) current: PartialEpoch,
+    /// 1 in checkpoints of older versions.
+    #[serde(default = "one")]
+    pub(super) batch_factor: u32,
     pub(super) dropout: Random,
     pub(super) stepper: StepperState,
     pub(super) best: Option<Arc<EpochWeights>>,
     /// Empty in checkpoints of older versions.
     #[serde(default)]
     pub(super) posterior: Vec<Arc<EpochWeights>>,
+}
+
+const fn one() -> u32 {
+    1
 }
 
 impl CheckpointCard {
@@ -63,7 +71,7 @@ impl CheckpointCard {
 impl Checkpoint {
     /// Whether this run can be resumed from here. It may use another device, or another number of threads.
     pub(super) fn check(&self, config: &RunConfig, plan: &RunPlan, net: &Net) -> Result<(), TrainError> {
-        let Self { card, current, stepper, best, posterior, .. } = self;
+        let Self { card, current, batch_factor, stepper, best, posterior, .. } = self;
         let refuse = |reason: &str| Err(TrainError::NotResumable { reason: reason.to_owned() });
         let resumed = RunConfig {
             device: config.device,
@@ -86,6 +94,8 @@ impl Checkpoint {
             && stepper.state.step <= plan.total_steps
             && current.steps == card.steps
             && card.steps <= plan.steps_per_epoch
+            && (*batch_factor == 1 || config.growing_batches && batch_factor.is_power_of_two() && *batch_factor <= MAX_GROWTH)
+            && (card.steps == plan.steps_per_epoch || card.steps % u64::from(*batch_factor) == 0)
             && fits(&stepper.state)
             && fits(&stepper.snapshot)
             && posterior.len() <= MAX_POSTERIOR_SAMPLES

@@ -7,9 +7,11 @@ use candle_core::Tensor;
 use super::TrainError;
 use crate::data::augment::Augmenter;
 use crate::data::{Split, gather_batch};
+use crate::infer::InferError;
 use crate::ink::PIXELS;
 use crate::math::random::Random;
 use crate::nn::{Mode, Net};
+use crate::progress::Progress;
 use crate::run_config::RunConfig;
 
 /// Images of a small batch, and how many of these make up the large one.
@@ -38,18 +40,26 @@ impl GradientNoise {
         (self.squared_norm > 0.0 && self.variance > 0.0).then(|| self.variance / self.squared_norm)
     }
 
-    /// Measures the gradients of random training images at the network's weights, augmented and at the precision of the run. The network is
-    /// left as it is.
-    pub fn measure(&mut self, net: &Net, images: &Split, config: &RunConfig, random: &mut Random) -> Result<(), TrainError> {
+    /// Measures the gradients of random ones of the images at these indices at the network's weights, augmented and at the precision of the
+    /// run. The network is left as it is. Where that is cancelled, nothing is added.
+    pub fn measure(
+        &mut self,
+        net: &Net,
+        (images, indices): (&Split, &[u32]),
+        config: &RunConfig,
+        random: &mut Random,
+        progress: &mut impl Progress,
+    ) -> Result<(), TrainError> {
         // Training changes running statistics and gradients.
         let net = net.to_device(net.context())?;
         let trainable = net.trainable();
         let mut augmenter = Augmenter::new(config.augmentation);
         let mut sums: Vec<Vec<f64>> = trainable.iter().map(|parameter| vec![0.0; parameter.len()]).collect();
         let (mut batch, mut small_norm) = (Split::default(), 0.0);
-        for _ in 0..BATCHES {
-            let indices: Vec<u32> = (0..SMALL).map(|_| random.below(images.len()) as u32).collect();
-            gather_batch(images, &indices, &mut batch);
+        for number in 0..BATCHES {
+            progress.report(number as f32 / BATCHES as f32).map_err(InferError::from)?;
+            let chosen: Vec<u32> = (0..SMALL).map(|_| indices[random.below(indices.len())]).collect();
+            gather_batch(images, &chosen, &mut batch);
             if let Some(augmenter) = &mut augmenter {
                 batch.images.chunks_exact_mut(PIXELS).for_each(|pixels| augmenter.apply(pixels, random));
             }

@@ -37,6 +37,13 @@ impl<'a> MicroBatcher<'a> {
         Ok(Self { context, size })
     }
 
+    /// True when there is memory for a run with these settings without smaller micro-batches.
+    pub fn fits(&self, config: &RunConfig, plan: &RunPlan) -> bool {
+        let images = plan.train_images + plan.validation_images;
+        let within_limit = micro_batch_within_limit(config, self.context.backend.kind(), images, plan.test_images);
+        within_limit.is_some_and(|size| size >= self.size)
+    }
+
     /// What was computed for a micro-batch of so many images; `None` where memory ran out: it is to be computed again in smaller ones.
     pub fn retry_on_oom(
         &mut self,

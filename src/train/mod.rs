@@ -2,6 +2,7 @@
 //!
 //! This room does not know windows, commands, or where runs are stored.
 
+mod batch_growth;
 mod batches;
 mod best_checkpoint;
 mod checkpoint;

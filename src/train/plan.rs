@@ -60,6 +60,11 @@ pub fn step_sizes(config: &RunConfig, train_images: u64) -> impl Iterator<Item =
     (0..train_images.div_ceil(whole)).map(move |step| (train_images - step * whole).min(whole) as usize)
 }
 
+/// How many steps over batches that have not grown a step over so many images stands for.
+pub fn steps_of(config: &RunConfig, images: usize) -> u64 {
+    (images as u64).div_ceil(u64::from(config.batch_size) * u64::from(config.accumulation))
+}
+
 /// The threads a run computes with.
 pub fn threads(config: &RunConfig) -> usize {
     config.threads.unwrap_or_else(hardware::usable_cores) as usize

@@ -21,6 +21,8 @@ pub struct RunProgress {
     pub curve: StepCurve,
     /// Completed epochs.
     pub epochs: Vec<EpochRecord>,
+    /// How much larger batches are than those of the first epoch.
+    pub batch_factor: u32,
     /// The epoch that follows them, as far as it is done.
     pub current: PartialEpoch,
     /// Where dropout's randomness comes from.
@@ -34,7 +36,7 @@ pub struct RunProgress {
 /// The part of an epoch that is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PartialEpoch {
-    /// Optimiser steps.
+    /// Optimiser steps over batches as large as those of the first epoch.
     pub steps: u64,
     /// Images in these steps.
     pub images: u64,
@@ -51,6 +53,7 @@ impl RunProgress {
             step: 0,
             curve: StepCurve::default(),
             epochs: Vec::new(),
+            batch_factor: 1,
             current: PartialEpoch::default(),
             dropout: Random::stream(config.seed, "dropout", 0),
             best: BestCheckpoint::new(config.early_stopping, None),
@@ -60,9 +63,12 @@ impl RunProgress {
 
     /// Where a checkpoint was taken, and what its stepper needs.
     pub fn resume(config: &RunConfig, checkpoint: Checkpoint) -> (Self, StepperState) {
-        let Checkpoint { card, current, dropout, stepper, best, posterior } = checkpoint;
+        let Checkpoint { card, current, batch_factor, dropout, stepper, best, posterior } = checkpoint;
         let best = BestCheckpoint::new(config.early_stopping, best);
-        (Self { step: stepper.state.step, curve: card.curve, epochs: card.epochs, current, dropout, best, posterior }, stepper)
+        (
+            Self { step: stepper.state.step, curve: card.curve, epochs: card.epochs, batch_factor, current, dropout, best, posterior },
+            stepper,
+        )
     }
 
     /// What an interrupted run can be resumed from.
@@ -80,6 +86,7 @@ impl RunProgress {
         Checkpoint {
             card,
             current: self.current,
+            batch_factor: self.batch_factor,
             dropout: self.dropout.clone(),
             stepper,
             best: self.best.best(),
@@ -102,10 +109,10 @@ impl RunProgress {
         self.epochs.iter().map(|record| f64::from(record.seconds)).sum::<f64>() + self.current.seconds
     }
 
-    /// Counts a step over so many images.
-    pub fn add_step(&mut self, images: usize) {
-        self.step += 1;
-        self.current.steps += 1;
+    /// Counts a step over so many images, which stands for `steps` over batches that have not grown.
+    pub fn add_step(&mut self, steps: u64, images: usize) {
+        self.step += steps;
+        self.current.steps += steps;
         self.current.images += images as u64;
     }
 

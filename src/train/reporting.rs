@@ -6,7 +6,6 @@ use super::progress::RunProgress;
 use super::run_clock::RunClock;
 use super::step_report::{CompletedStep, StepReport};
 use super::stepper::Stepper;
-use crate::infer::InferError;
 use crate::nn::Net;
 use crate::progress::Cancelled;
 use crate::records::{RunPlan, StepPoint, Telemetry};
@@ -43,22 +42,19 @@ pub fn hand_over_checkpoint(
 }
 
 /// Does this work with the network, calling the observer whenever it reports progress; `Err` in `Ok` when the observer ends the run.
-pub fn interruptibly<T>(
+pub fn interruptibly<T, E: Into<TrainError>>(
     net: &Net,
     clock: &mut RunClock,
     observer: &mut dyn Observer,
-    work: impl FnOnce(&mut dyn FnMut(f32) -> Result<(), Cancelled>) -> Result<T, InferError>,
+    work: impl FnOnce(&mut dyn FnMut(f32) -> Result<(), Cancelled>) -> Result<T, E>,
 ) -> Result<Result<T, EndRequest>, TrainError> {
-    let mut end = EndRequest::Stop;
+    let mut end = None;
     let mut between = |_: f32| {
         clock.pause(|| observer.between(net)).map_err(|request| {
-            end = request;
+            end = Some(request);
             Cancelled
         })
     };
-    match work(&mut between) {
-        Ok(done) => Ok(Ok(done)),
-        Err(InferError::Cancelled(_)) => Ok(Err(end)),
-        Err(error) => Err(error.into()),
-    }
+    let done = work(&mut between);
+    end.map_or_else(|| done.map(Ok).map_err(Into::into), |request| Ok(Err(request)))
 }

@@ -8,6 +8,7 @@
 use std::thread::Scope;
 
 use super::TrainError;
+use super::batch_growth::{grown, next_factor, noise_scale};
 use super::batches::Batches;
 use super::checkpoint::Checkpoint;
 use super::digit_detector::with_digit_detector;
@@ -15,7 +16,7 @@ use super::loader::Shuffle;
 use super::metrics::MetricAccumulator;
 use super::micro_batches::MicroBatcher;
 use super::observer::{EndRequest, Observer};
-use super::plan::{check, first_net, plan, step_sizes, threads};
+use super::plan::{check, first_net, plan, step_sizes, steps_of, threads};
 use super::posterior::calibrated_together;
 use super::progress::RunProgress;
 use super::reporting::{hand_over_checkpoint, interruptibly, report};
@@ -143,16 +144,40 @@ fn run<'scope, 'env>(
     }
 
     let mut clock = RunClock::start(&plan, config.epochs, &progress);
-    let shuffle = Shuffle::new(indices, config.seed, progress.epochs.len() as u32).skip(progress.current.images as usize);
-    let mut batches = Batches::start(scope, config, train_split, shuffle, context)?;
-    let mut micro_batcher = MicroBatcher::new(config, context, &plan, observer)?;
+    let start_batches = |progress: &RunProgress| {
+        let shuffle = Shuffle::new(indices.clone(), config.seed, progress.epochs.len() as u32).skip(progress.current.images as usize);
+        Batches::start(scope, &grown(config, progress.batch_factor), train_split, shuffle, context)
+    };
+    let mut batches = start_batches(&progress)?;
+    let mut micro_batcher = MicroBatcher::new(&grown(config, progress.batch_factor), context, &plan, observer)?;
     let mut end = None;
 
     'run: while progress.epoch() <= config.epochs && progress.stopped_early(config).is_none() {
         let epoch = progress.epoch();
         let started = clock.seconds() - progress.current.seconds;
+        if config.growing_batches && epoch > 1 && progress.current.steps == 0 {
+            let noise_scale = match interruptibly(&net, &mut clock, observer, |mut progress| {
+                noise_scale(&net, (train_split, &indices), config, epoch, &mut progress)
+            })? {
+                Ok(noise_scale) => noise_scale,
+                Err(request) => {
+                    end = Some(request);
+                    break 'run;
+                }
+            };
+            let fits = |config: &RunConfig| micro_batcher.fits(config, &plan);
+            let factor = noise_scale.map(|scale| next_factor(config, progress.batch_factor, scale, plan.train_images, fits));
+            if let (Some(noise_scale), Some(factor)) = (noise_scale, factor.filter(|&factor| factor > progress.batch_factor)) {
+                progress.batch_factor = factor;
+                batches = start_batches(&progress)?;
+                let batch_size = grown(config, factor).batch_size;
+                observer.intervened(Intervention::LargerBatches { epoch, batch_size, noise_scale: noise_scale as f32 });
+            }
+        }
+        let grown = grown(config, progress.batch_factor);
+        let rate_factor = config.optimizer.rate_factor(progress.batch_factor.into()) as f32;
 
-        for images in step_sizes(config, plan.train_images).skip(progress.current.steps as usize) {
+        for images in step_sizes(&grown, plan.train_images).skip(progress.current.steps.div_ceil(progress.batch_factor.into()) as usize) {
             let mut metrics = MetricAccumulator::new(context.backend.kind());
             while metrics.images < images {
                 let batch = profiler::span(SpanKind::Data, || "".into(), || batches.next_batch(), |_| 0)?;
@@ -178,13 +203,14 @@ fn run<'scope, 'env>(
                     }
                 }
             }
-            let lr = schedule.lr(progress.step);
-            let step = progress.step + 1;
-            let steps = profiler::span(SpanKind::Optimizer, || "".into(), || stepper.step(step, lr, metrics), |_| 0)?;
-            progress.add_step(images);
+            let lr = schedule.lr(progress.step) * rate_factor;
+            let steps = steps_of(config, images);
+            let (before, step) = (progress.step, progress.step + steps);
+            let taken = profiler::span(SpanKind::Optimizer, || "".into(), || stepper.step(before, step, lr, metrics), |_| 0)?;
+            progress.add_step(steps, images);
             let telemetry = clock.step(progress.step, epoch, images);
             let telemetry = Telemetry { loss_scale: stepper.loss_scale(), skipped_steps: stepper.skipped(), ..telemetry };
-            report(steps, telemetry, &mut progress, observer);
+            report(taken, telemetry, &mut progress, observer);
             progress.current.seconds = clock.seconds() - started;
             if end.is_some() {
                 break 'run;

@@ -69,13 +69,13 @@ impl Stepper {
         self.net.backward(loss, self.loss_scale.map_or(1.0, |scale| scale.scale()))
     }
 
-    /// Takes step number `step` with the accumulated gradients of the micro-batches in `metrics`, at `lr` times what rollbacks have made
-    /// of it.
-    pub fn step(&mut self, step: u64, lr: f32, metrics: MetricAccumulator) -> Result<StepReport, TrainError> {
+    /// Takes the step from number `before` to number `step` with the accumulated gradients of the micro-batches in `metrics`, at `lr` times what
+    /// rollbacks have made of it.
+    pub fn step(&mut self, before: u64, step: u64, lr: f32, metrics: MetricAccumulator) -> Result<StepReport, TrainError> {
         let lr = lr * self.rollback.lr_factor();
         // An overflow of scaled gradients is ordinary and must not reach the weights; and a snapshot must be good.
-        if self.loss_scale.is_some() || self.rollback.is_due(step - 1) {
-            return self.checked_step(step, lr, metrics);
+        if self.loss_scale.is_some() || self.rollback.is_due(before) {
+            return self.checked_step(before, step, lr, metrics);
         }
         let norm = self.optimizer.step(lr, 1.0, self.clip_norm)?;
         self.pending.push(step, lr, metrics, norm)?;
@@ -107,7 +107,7 @@ impl Stepper {
     }
 
     /// A step that looks at its loss and gradients before it changes the weights, and takes a snapshot where one is due.
-    fn checked_step(&mut self, step: u64, learning_rate: f32, metrics: MetricAccumulator) -> Result<StepReport, TrainError> {
+    fn checked_step(&mut self, before: u64, step: u64, learning_rate: f32, metrics: MetricAccumulator) -> Result<StepReport, TrainError> {
         let earlier = self.read_pending()?;
         if earlier.intervention.is_some() {
             // These gradients were computed with weights that have been rolled back.
@@ -117,8 +117,8 @@ impl Stepper {
         let completed = CompletedStep { step, learning_rate, metrics: metrics.read()? };
         let norm = self.optimizer.gradient_norm()? * f64::from(grad_scale);
         if divergence_of_step(completed.metrics.loss, norm).is_none() {
-            if self.rollback.is_due(step - 1) && Rollback::is_good(completed.metrics.loss) {
-                self.rollback.offer(self.train_state(step - 1)?);
+            if self.rollback.is_due(before) && Rollback::is_good(completed.metrics.loss) {
+                self.rollback.offer(self.train_state(before)?);
             }
             self.optimizer.step(learning_rate, grad_scale, self.clip_norm)?;
         }

@@ -6,11 +6,11 @@ use super::error::TrainError;
 use super::gradient_noise::GradientNoise;
 use super::observer::{EndRequest, Observer};
 use super::session::validate;
-use crate::data::Split;
+use crate::data::{Split, ValidationSplit};
 use crate::infer::measure;
 use crate::math::random::Random;
 use crate::nn::{DeviceContext, Net};
-use crate::progress::{Cancelled, Progress};
+use crate::progress::{Cancelled, Progress, Unwatched};
 use crate::records::{EpochRecord, Intervention, Reached, RunPlan, RunPosition, StepPoint, Telemetry, TimeToAccuracy};
 use crate::run_config::RunConfig;
 
@@ -48,6 +48,7 @@ pub fn time_to_accuracy(
         target,
         progress,
         random: Random::stream(config.seed, "gradient noise", 0),
+        indices: ValidationSplit::new(train_split, config.seed).train,
         validation: Split::default(),
         next: FIRST,
         measurements: 0,
@@ -96,6 +97,8 @@ struct Run<'a> {
     target: Target<'a>,
     progress: &'a mut (dyn Progress + Send),
     random: Random,
+    /// The training images without those for validation.
+    indices: Vec<u32>,
     validation: Split,
     /// Images after which the accuracy is measured next.
     next: u64,
@@ -147,7 +150,7 @@ impl Run<'_> {
         } else if self.measurements.is_multiple_of(NOISE_EVERY)
             && let Some(noise) = &mut self.target.noise
         {
-            noise.measure(net, self.train_split, self.config, &mut self.random)?;
+            noise.measure(net, (self.train_split, &self.indices), self.config, &mut self.random, &mut Unwatched)?;
         }
         self.measurements += 1;
         self.before = self.now;

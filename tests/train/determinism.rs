@@ -110,20 +110,38 @@ fn in_pieces(of: &RunConfig, data: &DataSet, random: &mut Random, mut left: u64)
     }
 }
 
+/// Compares runs with these settings, and gives what they computed and in how many pieces one of them did.
+fn check(number: u64, of: &RunConfig, data: &DataSet) -> (Computed, u32) {
+    let (once, between) = whole(of, data, false);
+    assert!(once == whole(of, data, false).0, "case {number} repeated: {of:?}");
+    assert!(once == whole(of, data, true).0, "case {number} with a checkpoint after every step: {of:?}");
+    let (resumed, count) = in_pieces(of, data, &mut Random::stream(3, "interruptions", number), between);
+    assert!(once.steps == resumed.steps, "case {number} in {count} pieces: {of:?}");
+    assert_eq!(once.epochs, resumed.epochs, "case {number} in {count} pieces: {of:?}");
+    assert_eq!(once.interventions, resumed.interventions, "case {number} in {count} pieces: {of:?}");
+    assert!(once.end == resumed.end, "case {number} in {count} pieces ends differently: {of:?}");
+    (once, count)
+}
+
 #[test]
 fn a_run_repeated_watched_closely_or_interrupted_anywhere_computes_the_same() {
     let mut pieces = 0;
     for number in 0..cases() {
         let (of, data) = case(number);
-        let (once, between) = whole(&of, &data, false);
-        assert!(once == whole(&of, &data, false).0, "case {number} repeated: {of:?}");
-        assert!(once == whole(&of, &data, true).0, "case {number} with a checkpoint after every step: {of:?}");
-        let (resumed, count) = in_pieces(&of, &data, &mut Random::stream(3, "interruptions", number), between);
-        assert!(once.steps == resumed.steps, "case {number} in {count} pieces: {of:?}");
-        assert_eq!(once.epochs, resumed.epochs, "case {number} in {count} pieces: {of:?}");
-        assert_eq!(once.interventions, resumed.interventions, "case {number} in {count} pieces: {of:?}");
-        assert!(once.end == resumed.end, "case {number} in {count} pieces ends differently: {of:?}");
-        pieces += count;
+        pieces += check(number, &of, &data).1;
     }
     assert!(u64::from(pieces) > 2 * cases(), "{pieces} pieces");
+}
+
+#[test]
+fn and_so_does_one_whose_batches_grow() {
+    // Every epoch ends with a batch that is smaller, also when batches have grown.
+    let data = square_set(700, 20);
+    for number in 0..3 {
+        let of = RunConfig { growing_batches: true, batch_size: 4, epochs: 3, seed: number, ..config(ModelKind::Tiny) };
+        let (once, pieces) = check(number, &of, &data);
+        let grew = |intervention: &&Intervention| matches!(intervention, Intervention::LargerBatches { .. });
+        assert!(once.interventions.iter().any(|intervention| grew(&intervention)), "{:?}", once.interventions);
+        assert!(pieces > 1);
+    }
 }

@@ -4,6 +4,7 @@ use candle_core::Tensor;
 use inkling::data::Split;
 use inkling::math::random::Random;
 use inkling::nn::{Mode, Net};
+use inkling::progress::Unwatched;
 use inkling::run_config::{Activation, Augmentation, ModelKind, Precision, RunConfig};
 use inkling::train::GradientNoise;
 
@@ -38,9 +39,10 @@ fn it_is_the_variance_of_the_images_gradients_over_the_square_of_their_mean() {
     let net = Net::new(ModelKind::Mlp, Activation::Relu, 3).unwrap();
     let [variance, norm] = exact(&net, &images);
     let mut noise = GradientNoise::default();
+    let indices: Vec<u32> = (0..60).collect();
     let random = &mut Random::new(9);
     for _ in 0..12 {
-        noise.measure(&net, &images, &config(), random).unwrap();
+        noise.measure(&net, (&images, &indices), &config(), random, &mut Unwatched).unwrap();
     }
     let (found, wanted) = (noise.scale().unwrap(), variance / norm);
     assert!((found / wanted - 1.0).abs() < 0.15, "{found}, not {wanted}");
@@ -54,7 +56,8 @@ fn measuring_leaves_the_network_as_it_is() {
     let before = net.weights().unwrap();
     net.parameters()[0].add_to_grad(|grad| grad[0] = 7.0).unwrap();
     let config = RunConfig { model: ModelKind::ResNet8, augmentation: Augmentation::Medium, ..config() };
-    GradientNoise::default().measure(&net, &images, &config, &mut Random::new(1)).unwrap();
+    let indices: Vec<u32> = (0..60).collect();
+    GradientNoise::default().measure(&net, (&images, &indices), &config, &mut Random::new(1), &mut Unwatched).unwrap();
     assert_eq!(net.weights().unwrap(), before);
     assert_eq!(net.parameters()[0].grad().unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap()[0], 7.0);
 }

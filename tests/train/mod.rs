@@ -1,5 +1,6 @@
 //! Training: learning, reproducibility, stopping, resuming, rollback, telemetry.
 
+mod batch_growth;
 mod batches;
 mod determinism;
 mod diverging;

@@ -175,6 +175,13 @@ impl Message {
                 format!("Memory ran low at step {}, so batches are now split into micro-batches of {images} images.", grouped(step)),
                 "The effective batch size is unchanged; training is slightly slower.",
             ),
+            Intervention::LargerBatches { epoch, batch_size, noise_scale } => Self::new(
+                format!("From epoch {epoch} on, batches have {} images.", grouped(batch_size.into())),
+                format!(
+                    "The gradient noise scale is about {} images: smaller batches would be mostly noise.",
+                    grouped(noise_scale.round() as u64)
+                ),
+            ),
             Intervention::WorseThanChance { validation_loss } => Self::new(
                 format!("The model does worse than guessing: its validation loss is {validation_loss:.1}, that of guessing is 2.3."),
                 "Lower the learning rate, for example to a tenth, and train again.",

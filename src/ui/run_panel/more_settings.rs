@@ -70,6 +70,10 @@ fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Ve
         fields::check(ui, "Nesterov", &mut config.nesterov)
             .on_hover_text("Nesterov momentum: evaluates the gradient after the momentum step (Sutskever et al. 2013).");
     }
+    fields::check(ui, "Growing batches", &mut config.growing_batches).on_hover_text(
+        "From epoch to epoch, batches grow as far as the gradient noise scale allows, and the learning rate with them: fewer and larger steps, \
+         which let a GPU compute more at a time (McCandlish et al. 2018). The batch size is that of the first epoch.",
+    );
     let about = "Shrinks weights towards zero at each step, except biases and normalisation parameters. 0 turns it off.";
     fields::number(ui, app, Field::WeightDecay, "Weight decay", about, actions);
 }
