@@ -9,6 +9,7 @@ use super::evaluation_set::Writers;
 use super::idx_set::IdxSet;
 use super::named_image_set::NamedImages;
 use super::npz_set::NpzSet;
+use super::parquet_set::ParquetSet;
 use super::tables::{self, Tables, is_named_like_a_table};
 use super::{DataError, DataSet, Found, MyDigits, Split, builtin, class_folder_set, gather_batch, ink_set};
 use crate::math::random::Random;
@@ -117,6 +118,7 @@ enum Layout {
     NamedImages(NamedImages),
     Npz(Box<NpzSet<BufReader<File>>>),
     Tables(Tables),
+    Parquet(ParquetSet),
     /// One file with images and labels, or with the names of image files and labels.
     Table,
     Ink,
@@ -138,14 +140,16 @@ impl Layout {
         if let Some(tables) = Tables::open(path) {
             return Ok(Self::Tables(tables));
         }
+        if let Some(files) = ParquetSet::open(path) {
+            return Ok(Self::Parquet(files));
+        }
         if let Some(files) = IdxSet::of_any_names(path)? {
             return Ok(Self::Idx(files));
         }
         if let Some(images) = NamedImages::open(path)? {
             return Ok(Self::NamedImages(images));
         }
-        let reason =
-            "it has neither the four IDX files (train-images-idx3-ubyte …) nor folders 0 to 9 with images nor train.csv nor images";
+        let reason = "it has neither the four IDX files (train-images-idx3-ubyte …) nor folders 0 to 9 with images nor train.csv nor Parquet files nor images";
         Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() })
     }
 
@@ -166,6 +170,7 @@ impl Layout {
                     no_data("it is a zip archive without the arrays x_train and y_train of NumPy; unpack it and choose the folder")
                 }
             },
+            [b'P', b'A', b'R', b'1'] => Ok(Self::Parquet(ParquetSet::of_file(path))),
             _ if is_named_like_a_table(path) => Ok(Self::Table),
             _ => Ok(Self::Ink),
         }
@@ -179,6 +184,7 @@ fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<Loaded, DataErr
         Layout::ClassFolders => class_folder_set::read(path, progress).map(Loaded::from),
         Layout::Npz(mut arrays) => arrays.read(progress).map(Loaded::from),
         Layout::NamedImages(images) => images.read(progress).map(Loaded::from),
+        Layout::Parquet(files) => files.read(progress).map(Loaded::from),
         Layout::Tables(tables) => tables.read(progress).map(Loaded::from),
         Layout::Table => tables::read(path, progress).map(alone),
         Layout::Ink => {

@@ -23,6 +23,7 @@ pub mod my_digits;
 mod named_image_set;
 mod npy;
 mod npz_set;
+mod parquet_set;
 mod path_table;
 mod pixel_rows;
 mod preview;

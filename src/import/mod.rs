@@ -5,6 +5,7 @@ mod error;
 mod identify;
 mod pickle;
 mod readings;
+mod shards;
 mod state_dict;
 mod tensors;
 mod trial;
@@ -15,8 +16,10 @@ use std::path::{Path, PathBuf};
 
 pub use error::{ImportError, Mismatch, Trials, WrongShape};
 pub use identify::{Identified, identify};
+pub use shards::is_index;
 pub use tensors::{NamedTensor, Weights};
 
+use self::shards::Shards;
 use crate::export::RUN_KEY;
 use crate::nn::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile, parameter_count};
 use crate::progress::Progress;
@@ -41,9 +44,17 @@ pub fn import(spec: &ImportSpec, progress: &mut impl Progress) -> Result<Importe
     let unreadable = |error: std::io::Error| ImportError::Unreadable { path: spec.path.clone(), reason: error.to_string() };
     let malformed = |reason: String| ImportError::Malformed { path: spec.path.clone(), reason };
     let mismatch = |mismatch: Mismatch| ImportError::Mismatch { path: spec.path.clone(), mismatch: Box::new(mismatch) };
-    let bytes = read_limited(&spec.path, MAX_FILE_BYTES).map_err(unreadable)?;
-    progress.report(0.0)?;
-    let mut weights = Weights::open(&bytes).map_err(malformed)?;
+    let (bytes, shards);
+    let mut weights = if is_index(&spec.path) {
+        shards = Shards::read(&spec.path)?;
+        progress.report(0.0)?;
+        bytes = Vec::new();
+        Weights::open_shards(&shards).map_err(malformed)?
+    } else {
+        bytes = read_limited(&spec.path, MAX_FILE_BYTES).map_err(unreadable)?;
+        progress.report(0.0)?;
+        Weights::open(&bytes).map_err(malformed)?
+    };
     if let Weights::Safetensors(file) = &weights
         && file.text(CARD_KEY).is_some()
     {

@@ -13,7 +13,7 @@ use crate::export::CALIBRATION;
 use crate::records::Calibration;
 
 /// Keys of the weights in checkpoints that contain more than those.
-const NESTED_KEYS: [&str; 5] = ["state_dict", "model_state_dict", "model", "net", "ema"];
+const NESTED_KEYS: [&str; 9] = ["state_dict", "model_state_dict", "model", "net", "network", "module", "weights", "params", "ema"];
 /// Whatever is read of an archive may be this many times as large as the archive itself, and [`SLACK_BYTES`] more. Torch does not compress,
 /// and weights hardly can be.
 const MAX_EXPANSION: u64 = 4;

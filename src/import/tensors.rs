@@ -4,6 +4,7 @@
 use half::{bf16, f16};
 use safetensors::Dtype;
 
+use super::shards::{ShardedFile, Shards};
 use super::state_dict::StateDict;
 use crate::nn::SafetensorsFile;
 use crate::records::Calibration;
@@ -28,6 +29,8 @@ pub struct NamedTensor {
 pub enum Weights<'a> {
     /// A safetensors file.
     Safetensors(SafetensorsFile<'a>),
+    /// Several of them.
+    Sharded(ShardedFile<'a>),
     /// A `PyTorch` state dict.
     StateDict(StateDict<'a>),
 }
@@ -48,7 +51,17 @@ impl<'a> Weights<'a> {
             [_, _, _, _, _, _, _, _, b'{', ..] => return Err("it is a safetensors file with a header that is far too long".to_owned()),
             _ => return Err("it is neither a safetensors file nor a PyTorch state dict".to_owned()),
         };
-        let tensors = weights.tensors();
+        weights.checked()
+    }
+
+    /// Opens several safetensors files.
+    pub fn open_shards(shards: &'a Shards) -> Result<Self, String> {
+        Self::Sharded(shards.open()?).checked()
+    }
+
+    /// An error where they cannot be those of a supported network.
+    fn checked(self) -> Result<Self, String> {
+        let tensors = self.tensors();
         if tensors.is_empty() {
             return Err("it contains no tensors".to_owned());
         }
@@ -58,15 +71,17 @@ impl<'a> Weights<'a> {
         if tensors.iter().any(|tensor| tensor.name.len() > MAX_NAME_BYTES || tensor.shape.len() > MAX_DIMENSIONS) {
             return Err("it contains a tensor with more dimensions or a longer name than any supported network has".to_owned());
         }
-        Ok(weights)
+        Ok(self)
     }
 
     /// The tensors of floats, sorted by name. Counters and the like are not weights.
     pub fn tensors(&self) -> Vec<NamedTensor> {
         match self {
-            Self::Safetensors(file) => {
-                let of_floats = file.tensors().filter(|(_, dtype, _)| size_of_float(*dtype).is_some());
-                of_floats.map(|(name, _, shape)| NamedTensor { name: name.to_owned(), shape: shape.to_vec() }).collect()
+            Self::Safetensors(file) => file.tensors().filter_map(|(name, dtype, shape)| named(name, dtype, shape)).collect(),
+            Self::Sharded(files) => {
+                let tensor =
+                    |(name, file): (&str, &SafetensorsFile<'_>)| file.tensor(name).and_then(|(dtype, shape, _)| named(name, dtype, shape));
+                files.tensors().filter_map(tensor).collect()
             }
             Self::StateDict(dict) => dict.tensors(),
         }
@@ -75,19 +90,26 @@ impl<'a> Weights<'a> {
     /// What was fitted for these weights, where the file says so.
     pub const fn calibration(&self) -> Option<Calibration> {
         match self {
-            Self::Safetensors(_) => None,
+            Self::Safetensors(_) | Self::Sharded(_) => None,
             Self::StateDict(dict) => dict.calibration,
         }
     }
 
     /// A tensor's numbers in row-major order.
     pub fn values(&mut self, name: &str) -> Result<Vec<f32>, String> {
-        let values = match self {
-            Self::Safetensors(file) => file.tensor(name).and_then(|(dtype, _, bytes)| floats(dtype, bytes)),
+        let file = match self {
+            Self::Safetensors(file) => Some(&*file),
+            Self::Sharded(files) => files.file_of(name),
             Self::StateDict(dict) => return dict.values(name),
         };
+        let values = file.and_then(|file| file.tensor(name)).and_then(|(dtype, _, bytes)| floats(dtype, bytes));
         values.ok_or_else(|| format!("{name} cannot be read"))
     }
+}
+
+/// A tensor of floats.
+fn named(name: &str, dtype: Dtype, shape: &[usize]) -> Option<NamedTensor> {
+    size_of_float(dtype).map(|_| NamedTensor { name: name.to_owned(), shape: shape.to_vec() })
 }
 
 /// Bytes of a float; `None` for types that are not used for weights.

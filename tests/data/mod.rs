@@ -12,4 +12,5 @@ mod labels;
 mod memory;
 mod my_digits;
 mod pairs;
+mod parquet;
 mod validation;

@@ -2,6 +2,7 @@
 
 mod doubt;
 mod hostile;
+mod shards;
 
 use std::path::{Path, PathBuf};
 
@@ -31,8 +32,14 @@ fn names(kind: ModelKind) -> Vec<String> {
 
 /// Writes a network's weights as a safetensors file without any description.
 fn write(path: &Path, net: &Net) {
+    write_some(path, net, |_| true);
+}
+
+/// The same for the weights with some names only.
+fn write_some(path: &Path, net: &Net, is_written: impl Fn(&str) -> bool) {
+    let written = net.parameters().iter().filter(|parameter| is_written(parameter.name()));
     let weights: Vec<(&Parameter, Vec<u8>)> =
-        net.parameters().iter().map(|it| (it, it.values().unwrap().iter().flat_map(|value| value.to_le_bytes()).collect())).collect();
+        written.map(|it| (it, it.values().unwrap().iter().flat_map(|value| value.to_le_bytes()).collect())).collect();
     let views = weights
         .iter()
         .map(|(parameter, bytes)| (parameter.name(), TensorView::new(Dtype::F32, parameter.tensor().dims().to_vec(), bytes).unwrap()));

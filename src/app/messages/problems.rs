@@ -266,7 +266,7 @@ fn of_data(error: &DataError) -> Message {
         ),
         DataError::NoData { path, reason } => Message::new(
             format!("{} does not contain a data set in a supported format: {}", path.display(), sentence(reason)),
-            "Choose a folder with IDX files or one of its files of images, an .npz archive, a folder of images with one subfolder per digit or with the digit in each name (7_0001.png), a CSV file (label, then 784 pixels; or file and label), or an ink file with labels.",
+            "Choose a folder with IDX files or one of its files of images, an .npz archive, Parquet files, a folder of images with one subfolder per digit or with the digit in each name (7_0001.png), a CSV file (label, then 784 pixels; or file and label), or an ink file with labels.",
         ),
         DataError::NoDrawings { .. } => Message::new(
             "You have not kept any drawings yet.",

@@ -7,7 +7,7 @@ use crate::app::action::Screen;
 use crate::app::desktop::Purpose;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
-use crate::import::{ImportError, Trials};
+use crate::import::{ImportError, Trials, is_index};
 use crate::ink::is_named_like_an_image;
 use crate::problem::Problem;
 use crate::protocol::{ExportReport, Job};
@@ -215,7 +215,9 @@ impl Dropped {
     pub fn of(path: &Path) -> Self {
         let name = path.to_string_lossy().to_ascii_lowercase();
         let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-        if path.is_dir() || is(&[".csv", ".csv.gz", ".tsv", ".npz", "-ubyte", "-ubyte.gz"]) {
+        if is_index(path) {
+            Self::Weights
+        } else if path.is_dir() || is(&[".csv", ".csv.gz", ".tsv", ".npz", ".parquet", "-ubyte", "-ubyte.gz"]) {
             Self::Data
         } else if is(&[".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz", ".ink"]) {
             Self::Ink

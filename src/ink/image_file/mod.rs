@@ -34,9 +34,17 @@ pub fn read_image_file(path: &Path) -> Result<Image, InkError> {
 /// The same for a file of `size` bytes that is open already; errors name `path`.
 pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Image, InkError> {
     let grey = decode::read(file, size, path, decode::reduce)?;
-    Ok(as_mnist(&grey).unwrap_or_else(|| {
-        foreground::find_ink(&grey, &Steps::ALL, &mut ()).map_or(Image::BLANK, |ink| reframe::reframe(&ink, &Steps::ALL, &mut ()))
-    }))
+    Ok(as_mnist(&grey).unwrap_or_else(|| reframed(&grey)))
+}
+
+/// An image of a data set: one of 28x28 pixels is taken as it is, any other is read as [`read_image`] does it.
+pub fn read_set_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Image, InkError> {
+    let grey = decode::read(file, size, path, decode::reduce)?;
+    Ok(unchanged(&grey).unwrap_or_else(|| reframed(&grey)))
+}
+
+fn reframed(grey: &GrayImage) -> Image {
+    foreground::find_ink(grey, &Steps::ALL, &mut ()).map_or(Image::BLANK, |ink| reframe::reframe(&ink, &Steps::ALL, &mut ()))
 }
 
 /// What is written in an image file, divided into pieces each of which belongs to one digit; read as [`read_image_file`] does it.
@@ -69,8 +77,8 @@ fn open(path: &Path) -> Result<(BufReader<File>, u64), InkError> {
     Ok((BufReader::new(file), size))
 }
 
-/// The image itself (or its negative) when it is in MNIST's frame: 28x28, dark margin, ink 20 pixels long and centred by mass.
-fn as_mnist(grey: &GrayImage) -> Option<Image> {
+/// The image itself when it has 28x28 pixels.
+fn unchanged(grey: &GrayImage) -> Option<Image> {
     if (grey.width, grey.height) != (SIDE, SIDE) {
         return None;
     }
@@ -78,6 +86,12 @@ fn as_mnist(grey: &GrayImage) -> Option<Image> {
     for (pixel, value) in pixels.iter_mut().zip(&grey.values) {
         *pixel = (value * 255.0).round() as u8;
     }
+    Some(Image::new(pixels))
+}
+
+/// The image itself (or its negative) when it is in MNIST's frame: 28x28, dark margin, ink 20 pixels long and centred by mass.
+fn as_mnist(grey: &GrayImage) -> Option<Image> {
+    let pixels = *unchanged(grey)?.pixels();
     [pixels, pixels.map(|pixel| 255 - pixel)].into_iter().find(follows_mnist).map(Image::new)
 }
 

@@ -70,7 +70,7 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.separator();
     if ui
         .button("Choose a folder…")
-        .on_hover_text("Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files or ink files")
+        .on_hover_text("Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files, Parquet files or ink files")
         .clicked()
     {
         actions.push(Action::ChooseDataFolder);

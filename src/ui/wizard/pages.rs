@@ -105,7 +105,9 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.add(style::secondary_button("Choose a folder…")).clicked() {
         actions.push(Action::ChooseDataFolder);
     }
-    ui.label(style::hint("Supported: IDX files like MNIST's, folders of images, CSV tables, NumPy archives (.npz) and ink files."));
+    ui.label(style::hint(
+        "Supported: IDX files like MNIST's, folders of images, CSV tables, NumPy archives (.npz), Parquet files and ink files.",
+    ));
 }
 
 /// MNIST where it was not found, with its download.
