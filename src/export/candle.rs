@@ -148,6 +148,7 @@ fn write_layers(layers: &[Layer], indent: usize, text: &mut SourceWriter, import
                 text.line(indent, &format!("let x = batch_norm({channels}, 1e-5, w.pp(\"{name}\"))?.forward_t(&x, false)?;"));
                 activate(*activation, indent, text);
             }
+            Layer::Activation(activation) => activate(Some(*activation), indent, text),
             Layer::GlobalAveragePool => {
                 text.line(indent, if imports.sequence { "let x = x.mean(1)?;" } else { "let x = x.mean((2, 3))?;" });
                 imports.sequence = false;

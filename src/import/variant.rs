@@ -118,6 +118,7 @@ impl Forward<'_> {
                 let x = self.activate(x, activation.is_some())?;
                 if std::mem::take(&mut self.pool) { self.pooled(&x) } else { Ok(x) }
             }
+            Layer::Activation(_) => self.activate(x, true),
             Layer::GlobalAveragePool => x.mean((2, 3)),
             Layer::Residual { body, shortcut, activation } => {
                 let sum = (self.layers(body, x.clone())? + self.layers(shortcut, x)?)?;

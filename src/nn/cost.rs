@@ -171,7 +171,7 @@ impl CostModel {
                 self.workspace = self.workspace.max(self.tokens * (3 * features + 2 * heads * self.tokens));
                 2 * self.tokens * self.tokens * features
             }
-            Layer::BatchNorm { .. } | Layer::LayerNorm { .. } | Layer::Positions { .. } | Layer::Dropout(_) => 0,
+            Layer::Activation(_) | Layer::BatchNorm { .. } | Layer::LayerNorm { .. } | Layer::Positions { .. } | Layer::Dropout(_) => 0,
         }
     }
 

@@ -109,6 +109,7 @@ impl<'a> Forward<'a> {
                 let [weight, bias, running_mean, running_variance] = [self.next()?, self.next()?, self.next()?, self.next()?];
                 ops::batch_norm(&x, BatchNorm { weight, bias, running_mean, running_variance }, activation, context)
             }
+            Layer::Activation(activation) => ops::activate(&x, activation, context),
             Layer::GlobalAveragePool => ops::global_average_pool(&x, context),
             Layer::Residual { ref body, ref shortcut, activation } => {
                 let residual = self.run(body, x.clone())?;

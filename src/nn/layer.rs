@@ -50,6 +50,8 @@ pub enum Layer {
         /// What follows, if anything.
         activation: Option<Activation>,
     },
+    /// The activation alone.
+    Activation(Activation),
     /// The mean over all places or tokens.
     GlobalAveragePool,
     /// `activation(body(x) + shortcut(x))` (He et al. 2016); an empty shortcut is `x` itself.
@@ -143,6 +145,7 @@ impl Layer {
             | Self::Positions { name, .. }
             | Self::LayerNorm { name, .. }
             | Self::Linear { name, .. } => name,
+            Self::Activation(_) => "activation",
             Self::GlobalAveragePool => "global average pooling",
             Self::Residual { .. } => "residual sum",
             Self::Tokens => "tokens",
@@ -177,7 +180,9 @@ impl Layer {
                 vec![of("weight", 1.0), of("bias", 0.0)]
             }
             Self::Linear { name, inputs, outputs, .. } => affine(name, vec![*outputs, *inputs]),
-            Self::GlobalAveragePool | Self::Tokens | Self::Attention { .. } | Self::Flatten | Self::Dropout(_) => Vec::new(),
+            Self::Activation(_) | Self::GlobalAveragePool | Self::Tokens | Self::Attention { .. } | Self::Flatten | Self::Dropout(_) => {
+                Vec::new()
+            }
         }
     }
 }

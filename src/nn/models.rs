@@ -13,6 +13,11 @@ use crate::run_config::{Activation, ModelKind};
 pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
     let act = Some(activation);
     match model {
+        ModelKind::Linear => vec![Layer::Flatten, linear("fc1", 784, CLASSES, None)],
+        ModelKind::MlpSmall => vec![Layer::Flatten, linear("fc1", 784, 100, act), linear("fc2", 100, CLASSES, None)],
+        ModelKind::MlpLarge => {
+            vec![Layer::Flatten, linear("fc1", 784, 512, act), linear("fc2", 512, 512, act), linear("fc3", 512, CLASSES, None)]
+        }
         ModelKind::Mlp => {
             vec![Layer::Flatten, linear("fc1", 784, 256, act), linear("fc2", 256, 256, act), linear("fc3", 256, CLASSES, None)]
         }
@@ -32,6 +37,16 @@ pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
             linear("fc1", 64 * 4 * 4, 1024, act),
             Layer::Dropout(0.5),
             linear("fc2", 1024, CLASSES, None),
+        ],
+        ModelKind::PyTorchExample => vec![
+            Layer::Conv { name: "conv1".to_owned(), inputs: 1, outputs: 32, kernel: Window { size: 3, stride: 1, padding: 0 }, bias: true },
+            Layer::Activation(activation),
+            Layer::ConvPool { name: "conv2".to_owned(), inputs: 32, outputs: 64, kernel: 3, padding: 0, bias: true, activation: act },
+            Layer::Dropout(0.25),
+            Layer::Flatten,
+            linear("fc1", 64 * 12 * 12, 128, act),
+            Layer::Dropout(0.5),
+            linear("fc2", 128, CLASSES, None),
         ],
         ModelKind::Speedrun => vec![
             Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 24, kernel: 5, padding: 0, bias: true, activation: act },

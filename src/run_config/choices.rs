@@ -76,12 +76,20 @@ pub struct UnknownChoice {
 choices! {
     /// The networks Inkling can build; `nn::models` builds them.
     ModelKind, "model" {
+        /// No hidden layer: softmax regression, candle's example `linear`.
+        Linear = "linear", "Linear";
+        /// One hidden layer of 100, candle's example `mlp`.
+        MlpSmall = "mlp-small", "Small MLP";
         /// Two hidden layers of 256, no convolution.
         Mlp = "mlp", "MLP";
+        /// Two hidden layers of 512, the network of `PyTorch`'s quickstart.
+        MlpLarge = "mlp-large", "Large MLP";
         /// `LeNet-5` (`LeCun` et al. 1998) with `ReLU`.
         LeNet = "lenet", "LeNet-5";
         /// The net of candle's MNIST example: conv5x5 32, pool, conv5x5 64, pool, fc 1024, relu, dropout 0.5, fc 10.
         ConvNet = "convnet", "ConvNet";
+        /// The net of `PyTorch`'s MNIST example: conv3x3 32, relu, conv3x3 64, relu, pool, dropout 0.25, fc 128, relu, dropout 0.5, fc 10.
+        PyTorchExample = "pytorch-example", "PyTorch example";
         /// conv5x5 24, pool, relu, conv3x3 32, pool, relu, fc 256, relu, fc 10: 99 % in one epoch.
         Speedrun = "speedrun", "Speedrun";
         /// conv5x5 32, conv3x3 64, conv3x3 128, each with 2x2 pooling, batch norm and relu; fc 256, relu, fc 10.

@@ -76,12 +76,21 @@ fn every_network_is_known_by_its_names_and_behind_any_prefix() {
 
 #[test]
 fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
-    // candle's MNIST example, a PyTorch script's short names, and the places of nn.Sequential.
+    // candle's MNIST examples, PyTorch's quickstart, a PyTorch script's short names, and the places of nn.Sequential.
     let swaps = |pairs: &'static [(&str, &str)]| {
         move |name: &str| pairs.iter().fold(name.to_owned(), |name, (ours, theirs)| name.replace(ours, theirs))
     };
     let cases = [
         (ModelKind::ConvNet, tensors(ModelKind::ConvNet, swaps(&[("conv", "c")]))),
+        (ModelKind::Linear, tensors(ModelKind::Linear, swaps(&[("fc1", "linear")]))),
+        (ModelKind::MlpSmall, tensors(ModelKind::MlpSmall, swaps(&[("fc", "ln")]))),
+        (
+            ModelKind::MlpLarge,
+            tensors(
+                ModelKind::MlpLarge,
+                swaps(&[("fc1", "linear_relu_stack.0"), ("fc2", "linear_relu_stack.2"), ("fc3", "linear_relu_stack.4")]),
+            ),
+        ),
         (ModelKind::Speedrun, tensors(ModelKind::Speedrun, swaps(&[("conv", "c"), ("fc", "f")]))),
         (ModelKind::Mlp, tensors(ModelKind::Mlp, swaps(&[("fc1", "1"), ("fc2", "3"), ("fc3", "5")]))),
         (ModelKind::ConvNetBn, tensors(ModelKind::ConvNetBn, swaps(&[("conv", "net.c"), ("bn", "net.b"), ("fc", "net.f")]))),

@@ -19,6 +19,10 @@ fn flat(tensor: &Tensor) -> Vec<f32> {
 
 #[test]
 fn parameters_are_counted_as_published() {
+    assert_eq!(parameter_count(ModelKind::Linear), 7_850);
+    assert_eq!(parameter_count(ModelKind::MlpSmall), 78_500 + 1_010);
+    assert_eq!(parameter_count(ModelKind::MlpLarge), 401_920 + 262_656 + 5_130);
+    assert_eq!(parameter_count(ModelKind::PyTorchExample), 320 + 18_496 + 1_179_776 + 1_290);
     assert_eq!(parameter_count(ModelKind::LeNet), 61_706);
     assert_eq!(parameter_count(ModelKind::Mlp), 784 * 256 + 256 + 256 * 256 + 256 + 2_570);
     assert_eq!(parameter_count(ModelKind::ConvNet), 832 + 51_264 + 1_049_600 + 10_250);

@@ -83,6 +83,7 @@ fn described(layer: &Layer) -> Described {
         Layer::BatchNorm { activation, .. } => {
             Described::Part(std::iter::once("batch norm".to_owned()).chain(followed_by(activation)).collect())
         }
+        Layer::Activation(activation) => Described::Part(vec![activation.label().to_owned()]),
         Layer::GlobalAveragePool => Described::Part(vec!["mean over all places".to_owned()]),
         Layer::Dropout(share) => Described::Part(vec![format!("dropout {:.0} %", share * 100.0)]),
         Layer::Tokens | Layer::Positions { .. } | Layer::LayerNorm { .. } | Layer::Attention { .. } | Layer::Flatten => {

@@ -54,6 +54,10 @@ impl<'a> Graph<'a> {
                 self.last.clone_from(name);
                 self.activate(name, *activation);
             }
+            Layer::Activation(activation) => {
+                let name = self.last.clone();
+                self.activate(&name, Some(*activation));
+            }
             Layer::GlobalAveragePool if self.is_sequence => {
                 self.mean("pool", &[1], false);
                 self.is_sequence = false;

@@ -20,9 +20,16 @@ pub fn model_py(model: &ExportedModel, weights: &str, stem: &str) -> String {
             residual::module(&class, &layers, card.config.activation)
         }
         ModelKind::Attention => transformer::module(&class, &layers, card.config.activation),
-        ModelKind::Mlp | ModelKind::LeNet | ModelKind::ConvNet | ModelKind::Speedrun | ModelKind::ConvNetBn | ModelKind::Tiny => {
-            sequential_module(&class, &layers)
-        }
+        ModelKind::Linear
+        | ModelKind::MlpSmall
+        | ModelKind::MlpLarge
+        | ModelKind::PyTorchExample
+        | ModelKind::Mlp
+        | ModelKind::LeNet
+        | ModelKind::ConvNet
+        | ModelKind::Speedrun
+        | ModelKind::ConvNetBn
+        | ModelKind::Tiny => sequential_module(&class, &layers),
     };
     format!(
         r#""""{title}. {sentence}
@@ -99,20 +106,28 @@ fn sequential_module(class: &str, layers: &[Layer]) -> String {
     text.line(0, &format!("class {class}(nn.Module):"));
     text.line(1, "def __init__(self):");
     text.line(2, "super().__init__()");
-    for layer in layers {
-        if let Some(line) = init_line(layer) {
+    for (index, layer) in layers.iter().enumerate() {
+        if let Some(line) = init_line(layer, &dropout_name(layers, index)) {
             text.line(2, &line);
         }
     }
     text.blank();
     text.line(1, "def forward(self, x):");
-    layers.iter().for_each(|layer| text.line(2, &forward_line(layer)));
+    for (index, layer) in layers.iter().enumerate() {
+        text.line(2, &forward_line(layer, &dropout_name(layers, index)));
+    }
     text.line(2, "return x / TEMPERATURE");
     text.finish()
 }
 
-/// The line in `__init__` that creates a layer.
-fn init_line(layer: &Layer) -> Option<String> {
+/// What this layer is called if it is dropout: by its number where there are several.
+fn dropout_name(layers: &[Layer], index: usize) -> String {
+    let count = |layers: &[Layer]| layers.iter().filter(|layer| layer.is_dropout()).count();
+    if count(layers) > 1 { format!("dropout{}", count(&layers[..index]) + 1) } else { "dropout".to_owned() }
+}
+
+/// The line in `__init__` that creates a layer, with its name if it is dropout.
+fn init_line(layer: &Layer, dropout: &str) -> Option<String> {
     match layer {
         Layer::ConvPool { name, inputs, outputs, kernel, padding, bias, .. } => {
             let kernel = Window { size: *kernel, stride: 1, padding: *padding };
@@ -123,10 +138,15 @@ fn init_line(layer: &Layer) -> Option<String> {
         }
         Layer::BatchNorm { name, channels, .. } => Some(format!("self.{name} = nn.BatchNorm2d({channels})")),
         Layer::Linear { name, inputs, outputs, .. } => Some(format!("self.{name} = nn.Linear({inputs}, {outputs})")),
-        Layer::Dropout(probability) => Some(format!("self.dropout = nn.Dropout({probability})")),
+        Layer::Dropout(probability) => Some(format!("self.{dropout} = nn.Dropout({probability})")),
         Layer::LayerNorm { name, features } => Some(format!("self.{name} = nn.LayerNorm({features})")),
         Layer::Positions { name, tokens, features } => Some(format!("self.{name} = nn.Parameter(torch.zeros(1, {tokens}, {features}))")),
-        Layer::GlobalAveragePool | Layer::Residual { .. } | Layer::Tokens | Layer::Attention { .. } | Layer::Flatten => None,
+        Layer::Activation(_)
+        | Layer::GlobalAveragePool
+        | Layer::Residual { .. }
+        | Layer::Tokens
+        | Layer::Attention { .. }
+        | Layer::Flatten => None,
     }
 }
 
@@ -146,8 +166,8 @@ pub fn convolution(inputs: usize, outputs: usize, kernel: Window, bias: bool) ->
     text + ")"
 }
 
-/// The line in `forward` that applies a layer.
-fn forward_line(layer: &Layer) -> String {
+/// The line in `forward` that applies a layer, with its name if it is dropout.
+fn forward_line(layer: &Layer, dropout: &str) -> String {
     match layer {
         Layer::ConvPool { name, activation, .. } => format!("x = {}", activated(&format!("F.max_pool2d(self.{name}(x), 2)"), *activation)),
         Layer::Conv { name, .. } | Layer::LayerNorm { name, .. } => format!("x = self.{name}(x)"),
@@ -156,7 +176,8 @@ fn forward_line(layer: &Layer) -> String {
         }
         Layer::GlobalAveragePool => "x = x.mean((2, 3))".to_owned(),
         Layer::Flatten => "x = x.flatten(1)".to_owned(),
-        Layer::Dropout(_) => "x = self.dropout(x)".to_owned(),
+        Layer::Dropout(_) => format!("x = self.{dropout}(x)"),
+        Layer::Activation(activation) => format!("x = {}", activated("x", Some(*activation))),
         Layer::Tokens => "x = x.flatten(2).transpose(1, 2)".to_owned(),
         Layer::Positions { name, .. } => format!("x = x + self.{name}"),
         // Networks with these layers have their own templates.

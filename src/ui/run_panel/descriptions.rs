@@ -21,7 +21,15 @@ pub fn preset(preset: Preset, data: &DataSpec) -> String {
 /// What a network is.
 pub const fn model(model: ModelKind) -> &'static str {
     match model {
-        ModelKind::Mlp => "Multilayer perceptron: two hidden layers of 256 neurons, no convolutions. The fastest network.",
+        ModelKind::Linear => {
+            "Softmax regression: each digit's score is a weighted sum of the pixels. The simplest network, to compare others with."
+        }
+        ModelKind::MlpSmall => "Multilayer perceptron with one hidden layer of 100 neurons, as in candle's examples.",
+        ModelKind::Mlp => "Multilayer perceptron: two hidden layers of 256 neurons, no convolutions. Fast.",
+        ModelKind::MlpLarge => "Multilayer perceptron with two hidden layers of 512 neurons, as in PyTorch's quickstart.",
+        ModelKind::PyTorchExample => {
+            "The network of PyTorch's MNIST example: two convolutions (32 and 64 filters, 3 × 3) and dropout. Accurate but slow."
+        }
         ModelKind::LeNet => "LeNet-5 (LeCun et al. 1998), the classic network, once used to read cheques.",
         ModelKind::ConvNet => "Two convolutions (32 and 64 filters, 5 × 5), a dense layer of 1024 neurons and dropout. Accurate but slow.",
         ModelKind::Speedrun => "Two small convolutions and a dense layer of 256 neurons, designed to reach 99 % in one epoch.",
