@@ -25,7 +25,9 @@ fn layers_are_counted_one_by_one() {
     let (fc1, fc2, fc3) = (2 * 784 * 256, 2 * 256 * 256, 2 * 256 * 10);
     let cost = flops(ModelKind::Mlp);
     assert_eq!((cost.forward, cost.training), (fc1 + fc2 + fc3, 2 * fc1 + 3 * (fc2 + fc3)));
-    for &model in ModelKind::ALL {
+    let cost = flops(ModelKind::Linear);
+    assert_eq!((cost.forward, cost.training), (2 * 784 * 10, 2 * 2 * 784 * 10));
+    for &model in ModelKind::ALL.iter().filter(|&&model| model != ModelKind::Linear) {
         let cost = flops(model);
         assert!(cost.forward > 0 && cost.training > 2 * cost.forward && cost.training < 3 * cost.forward, "{model}: {cost:?}");
     }

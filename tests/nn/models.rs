@@ -132,7 +132,8 @@ fn running_statistics_follow_training_alone_and_no_optimiser_moves_them() {
 #[test]
 fn the_activation_decides_what_a_model_computes() {
     let picture = pixels(1, 4);
-    for &model in ModelKind::ALL {
+    // Without a hidden layer there is none.
+    for &model in ModelKind::ALL.iter().filter(|&&model| model != ModelKind::Linear) {
         let mut seen: Vec<Vec<f32>> = Vec::new();
         for &activation in Activation::ALL {
             let logits = flat(&Net::new(model, activation, 1).unwrap().forward(&picture, Mode::Eval).unwrap());

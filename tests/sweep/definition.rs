@@ -45,9 +45,11 @@ fn each_mistake_in_a_setting_has_a_sentence() {
         let error = SettingRange::parse(text).unwrap_err();
         assert!(message(&error).contains(words), "{text}: {}", message(&error));
     }
-    for (text, words) in
-        [("epochs=2.5", "2.5 is not a value of epochs"), ("model=vgg", "Choose one of mlp, lenet"), ("nesterov=maybe", "on or off")]
-    {
+    for (text, words) in [
+        ("epochs=2.5", "2.5 is not a value of epochs"),
+        ("model=vgg", "Choose one of linear, mlp-small, mlp"),
+        ("nesterov=maybe", "on or off"),
+    ] {
         let error = definition(&[]).set(SettingRange::parse(text).unwrap()).unwrap_err();
         assert!(message(&error).contains(words), "{text}: {}", message(&error));
     }
