@@ -159,8 +159,8 @@ pub enum Intervention {
         epoch: u32,
         /// Their images.
         batch_size: u32,
-        /// The gradient noise scale in images.
-        noise_scale: f32,
+        /// The gradient noise scale in images; `None` where it is larger than could be measured.
+        noise_scale: Option<f32>,
     },
     /// Validation did not improve for as many epochs as configured: training stopped.
     StoppedEarly {

@@ -6,7 +6,7 @@
 //! follows its schedule.
 
 use super::TrainError;
-use super::gradient_noise::GradientNoise;
+use super::gradient_noise::{GradientNoise, MEASURED};
 use crate::data::Split;
 use crate::math::random::Random;
 use crate::nn::Net;
@@ -23,7 +23,8 @@ pub fn grown(config: &RunConfig, factor: u32) -> RunConfig {
     RunConfig { batch_size: config.batch_size.saturating_mul(factor), ..config.clone() }
 }
 
-/// The gradient noise scale in images before this epoch; `None` where it is too uncertain. The same weights, images and seed give the same.
+/// The gradient noise scale in images before this epoch; `None` where it is larger than can be measured. The same weights, images and seed give
+/// the same.
 pub fn noise_scale(
     net: &Net,
     (images, indices): (&Split, &[u32]),
@@ -37,9 +38,10 @@ pub fn noise_scale(
     Ok(noise.scale())
 }
 
-/// The factor for the next epoch: the largest power of two with which a step's images are no more than the noise scale, an epoch has enough
-/// steps, and `fits` says that there is memory for it. Batches do not shrink again.
-pub fn next_factor(config: &RunConfig, factor: u32, noise_scale: f64, train_images: u64, fits: impl Fn(&RunConfig) -> bool) -> u32 {
+/// The factor for the next epoch: the largest power of two with which a step's images are no more than the noise scale, as far as that can be
+/// measured, an epoch has enough steps, and `fits` says that there is memory for it. Batches do not shrink again.
+pub fn next_factor(config: &RunConfig, factor: u32, noise_scale: Option<f64>, train_images: u64, fits: impl Fn(&RunConfig) -> bool) -> u32 {
+    let noise_scale = noise_scale.unwrap_or(MEASURED as f64);
     let step_images = u64::from(config.batch_size) * u64::from(config.accumulation);
     let is_sensible = |factor: u32| {
         let images = step_images * u64::from(factor);

@@ -17,6 +17,8 @@ use crate::run_config::RunConfig;
 /// Images of a small batch, and how many of these make up the large one.
 const SMALL: usize = 64;
 const BATCHES: usize = 16;
+/// Images of a measurement: a noise scale that is much larger disappears in the scatter.
+pub const MEASURED: usize = SMALL * BATCHES;
 
 /// Measurements of the two figures that the noise scale is the ratio of. Each is averaged by itself: a mean of ratios would be biased.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

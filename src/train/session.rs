@@ -166,12 +166,12 @@ fn run<'scope, 'env>(
                 }
             };
             let fits = |config: &RunConfig| micro_batcher.fits(config, &plan);
-            let factor = noise_scale.map(|scale| next_factor(config, progress.batch_factor, scale, plan.train_images, fits));
-            if let (Some(noise_scale), Some(factor)) = (noise_scale, factor.filter(|&factor| factor > progress.batch_factor)) {
+            let factor = next_factor(config, progress.batch_factor, noise_scale, plan.train_images, fits);
+            if factor > progress.batch_factor {
                 progress.batch_factor = factor;
                 batches = start_batches(&progress)?;
                 let batch_size = grown(config, factor).batch_size;
-                observer.intervened(Intervention::LargerBatches { epoch, batch_size, noise_scale: noise_scale as f32 });
+                observer.intervened(Intervention::LargerBatches { epoch, batch_size, noise_scale: noise_scale.map(|scale| scale as f32) });
             }
         }
         let grown = grown(config, progress.batch_factor);

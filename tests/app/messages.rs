@@ -319,7 +319,7 @@ fn what_a_run_does_by_itself_is_said_with_its_figures() {
         (back(1), &["One more rollback"]),
         (back(0), &["No more rollbacks are allowed"]),
         (from_the_start, &["step 3.", "the start", "1/2"]),
-        (Intervention::LargerBatches { epoch: 3, batch_size: 1024, noise_scale: 1834.6 }, &["epoch 3", "1,024 images", "1,835"]),
+        (Intervention::LargerBatches { epoch: 3, batch_size: 1024, noise_scale: Some(1834.6) }, &["epoch 3", "1,024 images", "1,835"]),
         (Intervention::WorseThanChance { validation_loss: 77.55 }, &["77.6", "2.3"]),
         (Intervention::StoppedEarly { epoch: 9, best_epoch: 6 }, &["epoch 9", "epoch 6 were saved"]),
     ] {

@@ -177,10 +177,13 @@ impl Message {
             ),
             Intervention::LargerBatches { epoch, batch_size, noise_scale } => Self::new(
                 format!("From epoch {epoch} on, batches have {} images.", grouped(batch_size.into())),
-                format!(
-                    "The gradient noise scale is about {} images: smaller batches would be mostly noise.",
-                    grouped(noise_scale.round() as u64)
-                ),
+                match noise_scale {
+                    Some(scale) => format!(
+                        "The gradient noise scale is about {} images: smaller batches would be mostly noise.",
+                        grouped(scale.round() as u64)
+                    ),
+                    None => "The gradient noise scale is too large to be measured: smaller batches would be mostly noise.".to_owned(),
+                },
             ),
             Intervention::WorseThanChance { validation_loss } => Self::new(
                 format!("The model does worse than guessing: its validation loss is {validation_loss:.1}, that of guessing is 2.3."),
