@@ -181,7 +181,8 @@ impl<'a> Group<'a> {
                 _ => return Err(malformed(self.path, format!("row {row}: the label {label} is not a digit"))),
             }
         }
-        let shorter = || malformed(self.path, "its columns are not equally long");
+        let path = self.path;
+        let shorter = || malformed(path, "its columns are not equally long");
         if self.has_files {
             let Some(ColumnReader::ByteArrayColumnReader(reader)) = self.images.first_mut() else { return Err(shorter()) };
             let files = values(reader, self.path)?;
@@ -199,7 +200,7 @@ impl<'a> Group<'a> {
             for (pixel, reader) in self.images.iter_mut().enumerate() {
                 let values = integers(reader, self.path)?;
                 if values.len() != labels.len() {
-                    return Err(malformed(self.path, "its columns are not equally long"));
+                    return Err(shorter());
                 }
                 for (row, value) in values.into_iter().enumerate() {
                     let Ok(value) = u8::try_from(value) else {

@@ -11,7 +11,7 @@ use crate::nn::{MAX_FILE_BYTES, SafetensorsFile};
 use crate::system::files::{folder_of, read_limited};
 
 /// How the name of an index ends.
-pub const INDEX_END: &str = ".safetensors.index.json";
+const INDEX_END: &str = ".safetensors.index.json";
 /// The most bytes of an index: 10,000 tensors take about one megabyte.
 const MAX_INDEX_BYTES: u64 = 4 << 20;
 /// The most files; together they may be as large as a single one may be.

@@ -7,7 +7,7 @@
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use super::chunks::CHUNK;
+use super::chunks::{CHUNK, squares, sum_of_squares};
 use super::rule::Step;
 
 /// PyTorch's constants: `ε₁` keeps quotients finite, `ε₂` is the least root mean square of weights, `d` that from which an update is scaled
@@ -66,27 +66,27 @@ impl Adafactor {
     pub fn update(&self, parameter: OnCpu<'_>) {
         let OnCpu { dims, weights, grad, grad_scale, slots: [rows, columns], decay } = parameter;
         let count = weights.len().max(1) as f64;
-        let root_mean_square = (sum(weights.par_chunks(CHUNK).map(squares)) / count).sqrt();
-        let width = matrix(dims).map_or(CHUNK, |[_, columns]| columns).max(1);
+        let root_mean_square = (squares(weights) / count).sqrt();
         grad.par_chunks_mut(CHUNK).for_each(|chunk| chunk.iter_mut().for_each(|g| *g *= grad_scale));
-        let by_row = || grad.par_chunks(width).with_min_len(CHUNK.div_ceil(width));
-        let update_squares = if matrix(dims).is_some() {
-            by_row().zip(rows.par_iter_mut()).for_each(|(grad, row)| {
-                *row += self.weight * ((squares(grad) / width as f64) as f32 - *row);
+        let update_squares = if let Some([_, width]) = matrix(dims) {
+            let width = width.max(1);
+            let at_a_time = CHUNK.div_ceil(width);
+            grad.par_chunks(width).with_min_len(at_a_time).zip(rows.par_iter_mut()).for_each(|(grad, row)| {
+                *row += self.weight * ((sum_of_squares(grad) / width as f64) as f32 - *row);
             });
             self.update_columns(grad, columns);
             let mean = rows.iter().map(|&row| f64::from(row)).sum::<f64>() / rows.len().max(1) as f64;
             let scale = (mean as f32).max(EPSILON1).recip();
             let columns = &*columns;
-            let by_row = grad.par_chunks_mut(width).with_min_len(CHUNK.div_ceil(width)).zip(&*rows);
+            let by_row = grad.par_chunks_mut(width).with_min_len(at_a_time).zip(&*rows);
             sum(by_row.map(|(grad, row)| normalize(grad, columns.iter().map(|column| row * column * scale))))
         } else {
             let by_chunk = grad.par_chunks_mut(CHUNK).zip(rows.par_chunks_mut(CHUNK));
-            sum(by_chunk.map(|(grad, squares)| {
-                for (square, g) in squares.iter_mut().zip(&*grad) {
-                    *square += self.weight * (g * g - *square);
+            sum(by_chunk.map(|(grad, means)| {
+                for (mean, g) in means.iter_mut().zip(&*grad) {
+                    *mean += self.weight * (g * g - *mean);
                 }
-                normalize(grad, squares.iter().copied())
+                normalize(grad, means.iter().copied())
             }))
         };
         let rate = (root_mean_square.max(EPSILON2) * self.relative_rate / ((update_squares / count).sqrt() / CLIP).max(1.0)) as f32;
@@ -147,11 +147,7 @@ fn normalize(grad: &mut [f32], variances: impl Iterator<Item = f32>) -> f64 {
     for (g, variance) in grad.iter_mut().zip(variances) {
         *g /= variance.max(EPSILON1 * EPSILON1).sqrt();
     }
-    squares(grad)
-}
-
-fn squares(values: &[f32]) -> f64 {
-    super::chunks::sum_of_squares(values)
+    sum_of_squares(grad)
 }
 
 /// The sum, in the order of the parts.

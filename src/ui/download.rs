@@ -39,7 +39,7 @@ fn in_progress(ui: &mut Ui, doing: &str, fraction: f32, can_cancel: bool, action
         let cancel = style::small_button("Cancel");
         let width = ui.available_width() - 72.0;
         ui.add(style::progress_bar(ui, fraction).desired_width(width).desired_height(12.0)).accessible_name("Download");
-        if ui.add_enabled(can_cancel, cancel).on_hover_text("What has come is kept: the next download goes on from there").clicked() {
+        if ui.add_enabled(can_cancel, cancel).on_hover_text("What was downloaded is kept: the next download resumes there").clicked() {
             actions.push(Action::CancelDownload);
         }
     });

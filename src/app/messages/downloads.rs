@@ -5,7 +5,7 @@ use super::problems::{of_write, sentence};
 use crate::download::DownloadError;
 use crate::text::format::file_size;
 
-const TRY_AGAIN: &str = "Try again later; what has come is kept. Or use another mirror (set INKLING_DATA_MIRROR to its address).";
+const TRY_AGAIN: &str = "Try again later; what was downloaded is kept. Or use another mirror (set INKLING_DATA_MIRROR to its address).";
 
 pub(super) fn of_download(error: &DownloadError) -> Message {
     match error {
@@ -58,7 +58,7 @@ pub(super) fn of_download(error: &DownloadError) -> Message {
         }
         DownloadError::Write(error) => of_write(error),
         DownloadError::Cancelled(_) => {
-            Message::new("The download was cancelled.", "What has come is kept: the next download goes on from there.")
+            Message::new("The download was cancelled.", "What was downloaded is kept: the next download resumes there.")
         }
     }
 }
