@@ -15,7 +15,7 @@ use crate::ink::InkError;
 use crate::nn::{ComputeError, ModelError};
 use crate::progress::Cancelled;
 use crate::records::Divergence;
-use crate::run_config::ConfigProblem;
+use crate::run_config::{Classes, ConfigProblem};
 use crate::runs::RunError;
 use crate::self_test::SelfTestError;
 use crate::system::{TargetError, WriteError};
@@ -51,6 +51,14 @@ pub enum Problem {
     /// Models cannot classify together.
     #[error(transparent)]
     Ensemble(#[from] EnsembleProblem),
+    /// A model was to classify images of something else than it knows.
+    #[error("the model knows {}, and the images are of {}", .model.plural(), .data.plural())]
+    DifferentClasses {
+        /// What the model's classes stand for.
+        model: Classes,
+        /// What those of the data set stand for.
+        data: Classes,
+    },
     /// What takes the weights of one model was asked of an ensemble.
     #[error("an ensemble has no weights of its own")]
     NotOneModel,

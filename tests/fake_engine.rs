@@ -54,6 +54,8 @@ pub struct FakeEngine {
     pub heard: Vec<Command>,
     /// What it finds about reading.
     pub reads: DeviceComparison,
+    /// What its models were trained on.
+    pub data: DataSpec,
     /// The benchmark under way.
     pub benchmark: Option<JobId>,
     /// The search for a learning rate under way.
@@ -311,6 +313,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         reads: reads(&[(DeviceChoice::Cpu, 50.0)]),
         benchmark: None,
         searching: None,
+            data: DataSpec::builtin(),
         exporting: None,
         run: None,
         trial_epochs,
@@ -497,7 +500,8 @@ impl FakeEngine {
                 self.send(Event::NumberRead { request, digits: Ok(digits.collect()) });
             }
             Command::Classify { request, ink, steps } => {
-                let prediction = Prediction { image: rasterize_steps(&ink, &steps), ..prediction(&ink) };
+                let model = ModelInfo { data: self.data.clone(), ..starter() };
+                let prediction = Prediction { image: rasterize_steps(&ink, &steps), model, ..prediction(&ink) };
                 self.send(Event::Classified { request, prediction: Ok(Box::new(prediction)) });
             }
             Command::ClassifyAll { request, drawings } => {
@@ -535,7 +539,7 @@ impl FakeEngine {
             }
             Job::Evaluate(EvaluationSpec { model, data, .. }) => {
                 self.send(progress(id.0, 0.5));
-                let model = ModelInfo { reference: model, ..starter() };
+                let model = ModelInfo { reference: model, data: self.data.clone(), ..starter() };
                 self.send(done(id, JobResult::Evaluate(evaluation_report(model, data))));
             }
             Job::FineTune(_) => {

@@ -1,7 +1,7 @@
 //! What a run is: presets, older files, and values no run can have.
 
 use inkling::run_config::{
-    Augmentation, Chosen, ConfigProblem, DataSource, DataSpec, Field, ModelKind, OptimizerKind, Preset, RunConfig, VERSION,
+    Augmentation, Chosen, Classes, ConfigProblem, DataSource, DataSpec, Field, ModelKind, OptimizerKind, Preset, RunConfig, VERSION,
 };
 
 #[test]
@@ -128,4 +128,36 @@ fn little_data_gets_smaller_batches_and_more_epochs() {
     assert_eq!(fitted(44, Chosen { batch_size: false, epochs: true }), Some((8, 12)));
     let fitted = balanced.fit_to(44, Chosen::default()).unwrap();
     assert_eq!((fitted.preset, fitted.learning_rate, fitted.problems()), (None, balanced.learning_rate, Vec::new()));
+}
+
+#[test]
+fn classes_are_those_of_the_first_source_that_says_what_they_are() {
+    for (data, classes, known) in [
+        ("builtin", Classes::Digits, true),
+        ("mnist+builtin", Classes::Digits, true),
+        ("fashion-mnist", Classes::Clothing, true),
+        ("some/folder+kmnist", Classes::Hiragana, true),
+        ("some/folder", Classes::Digits, false),
+    ] {
+        let spec: DataSpec = data.parse().unwrap();
+        assert_eq!((spec.classes(), spec.known_classes()), (classes, known.then_some(classes)), "{data}");
+    }
+    for classes in Classes::ALL {
+        let names = classes.names().map(str::to_owned).to_vec();
+        assert_eq!(Classes::of_names(&names), Some(classes));
+        assert_eq!(names.iter().collect::<std::collections::HashSet<_>>().len(), 10);
+    }
+    assert_eq!(Classes::of_names(&["0".to_owned()]), None);
+}
+
+#[test]
+fn sets_of_different_things_are_not_mixed() {
+    let config = |data: &str| RunConfig { data: data.parse().unwrap(), ..RunConfig::default() };
+    let mixed = |first: &str, other: &str| ConfigProblem::MixedClasses { first: first.to_owned(), other: other.to_owned() };
+    assert_eq!(config("mnist+fashion-mnist").problems(), [mixed("MNIST", "Fashion-MNIST")]);
+    assert_eq!(config("some/folder+kmnist+builtin").problems(), [mixed("Kuzushiji-MNIST", "Built-in digits")]);
+    assert_eq!(mixed("", "").field(), Field::Data);
+    for data in ["mnist+builtin+emnist-digits+mine", "some/folder+fashion-mnist", "kmnist"] {
+        assert_eq!(config(data).problems(), [], "{data}");
+    }
 }

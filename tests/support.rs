@@ -7,7 +7,7 @@ use inkling::ink::{PIXELS, SIDE};
 use inkling::math::random::Random;
 use inkling::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
 use inkling::records::Calibration;
-use inkling::run_config::{Activation, DataSpec, ModelKind, Preset, RunConfig};
+use inkling::run_config::{Activation, Classes, DataSpec, ModelKind, Preset, RunConfig};
 
 /// Writes the four IDX files of a set into `folder`: each class is a bright square at a place of its own, with noise.
 pub fn write_idx_set(folder: &Path, train: usize, test: usize) {
@@ -50,7 +50,7 @@ pub fn model_file(model: ModelKind, activation: Activation) -> ModelFile {
     let card = ModelCard {
         version: FORMAT_VERSION,
         model,
-        labels: ModelCard::digit_labels(),
+        labels: ModelCard::labels_of(Classes::Digits),
         normalization: net.normalization(),
         calibration: Calibration { temperature: 1.25, digit_threshold: 4.5 },
         data: DataSpec::builtin(),

@@ -87,8 +87,8 @@ impl App {
                 }
             }
             Event::HeldOut { run, images } => {
-                if self.active_run(run).is_some() {
-                    self.learning = Some(Learning::new(run, images));
+                if let Some(classes) = self.active_run(run).map(|run| run.config.data.classes()) {
+                    self.learning = Some(Learning::new(run, classes, images));
                 }
             }
             Event::Learning { run, snapshot } => {
@@ -114,7 +114,10 @@ impl App {
                 if other {
                     self.my_digits.forget_answers();
                 }
-                if other && !self.is_canvas_empty() {
+                if other && self.image_shown().is_some() && self.image_reading().is_none() {
+                    // This model is shown something else of the image.
+                    self.prepare_image();
+                } else if other && !self.is_canvas_empty() {
                     self.recognize_again();
                 }
             }

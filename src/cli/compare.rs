@@ -65,6 +65,7 @@ struct OfModel {
 #[derive(Serialize)]
 struct OfDigit {
     digit: usize,
+    label: &'static str,
     images: u64,
     accuracy: Option<f64>,
 }
@@ -119,7 +120,14 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
     let share = |correct: u64, images: u64| (images > 0).then(|| correct as f64 / images as f64);
     let digits = |model: &ComparedModel| {
         let pairs = model.correct_digits.iter().zip(&comparison.digits).enumerate();
-        pairs.map(|(digit, (&correct, &images))| OfDigit { digit, images, accuracy: share(correct, images) }).collect()
+        pairs
+            .map(|(digit, (&correct, &images))| OfDigit {
+                digit,
+                label: comparison.classes().name(digit),
+                images,
+                accuracy: share(correct, images),
+            })
+            .collect()
     };
     let model = |(model, path): (&ComparedModel, &PathBuf)| OfModel {
         path: path.clone(),

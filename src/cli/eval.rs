@@ -13,9 +13,9 @@ use crate::math::statistics::{ClassScore, calibration_error, class_scores};
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
 use crate::records::{
-    CLASSES, DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection, ModelRef, NotDigitsSpec, WriterScore,
+    DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection, ModelRef, NotDigitsSpec, WriterScore,
 };
-use crate::run_config::{DataSpec, EvaluationSplit};
+use crate::run_config::{Classes, DataSpec, EvaluationSplit};
 use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
 
@@ -64,6 +64,7 @@ struct Figures {
 #[derive(Serialize)]
 struct OfDigit {
     digit: u8,
+    label: &'static str,
     images: u64,
     accuracy: Option<f64>,
 }
@@ -113,7 +114,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 
 fn figures(report: &EvaluationReport) -> Figures {
     let EvaluationReport { evaluation, split, writers, detection, .. } = report;
-    let digit = |score: ClassScore| OfDigit { digit: score.digit, images: score.images, accuracy: score.accuracy() };
+    let classes = report.model.classes();
+    let digit = |score: ClassScore| OfDigit {
+        digit: score.digit,
+        label: classes.name(score.digit),
+        images: score.images,
+        accuracy: score.accuracy(),
+    };
     let writer =
         |score: &WriterScore| OfWriter { writer: score.writer.clone(), images: score.images, accuracy: share(score.correct, score.images) };
     let label =
@@ -144,7 +151,7 @@ fn share(part: u64, whole: u64) -> f64 {
 /// Accuracy and loss, the confusion matrix, and what else was asked for.
 fn text(report: &EvaluationReport) -> String {
     let mut lines = vec![headline(report), String::new()];
-    lines.extend(confusion(&report.evaluation));
+    lines.extend(confusion(&report.evaluation, report.model.classes()));
     if !report.writers.is_empty() {
         lines.push(String::new());
         lines.extend(writers(&report.writers));
@@ -178,14 +185,20 @@ fn headline(report: &EvaluationReport) -> String {
     )
 }
 
-fn confusion(evaluation: &Evaluation) -> Vec<String> {
-    let predictions = (0..CLASSES).map(|digit| format!("{digit:>6}")).collect::<Vec<_>>().concat();
+fn confusion(evaluation: &Evaluation, classes: Classes) -> Vec<String> {
+    // Columns are as wide as their names.
+    let widths = classes.names().map(|name| name.len().max(5) + 1);
+    let columns = |cells: &mut dyn Iterator<Item = String>| -> String {
+        cells.zip(widths).map(|(cell, width)| format!("{cell:>width$}")).collect::<Vec<_>>().concat()
+    };
+    let first = classes.names().iter().map(|name| name.len()).fold(9, usize::max);
+    let predictions = columns(&mut classes.names().into_iter().map(str::to_owned));
     let rows = class_scores(evaluation).into_iter().zip(&evaluation.confusion).map(|(score, counts)| {
-        let counts = counts.iter().map(|count| format!("{count:>6}")).collect::<Vec<_>>().concat();
+        let counts = columns(&mut counts.iter().map(u32::to_string));
         let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| percent(share, 1));
-        format!("{:>9}{counts}{share:>10}", score.digit)
+        format!("{:>first$}{counts}{share:>10}", classes.name(score.digit))
     });
-    std::iter::once(format!("true\\pred{predictions}  accuracy")).chain(rows).collect()
+    std::iter::once(format!("{:>first$}{predictions}  accuracy", "true\\pred")).chain(rows).collect()
 }
 
 fn writers(scores: &[WriterScore]) -> Vec<String> {

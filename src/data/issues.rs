@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 
 use super::{DataSet, Split};
 use crate::ink::{Image, SIDE};
+use crate::run_config::Classes;
 use crate::text::format::{count, grouped};
 
 /// Images that are kept of each issue, to show it.
@@ -134,8 +135,9 @@ impl Overview {
     }
 
     /// The same in a sentence.
-    pub fn imbalance_sentence(&self) -> Option<String> {
+    pub fn imbalance_sentence(&self, classes: Classes) -> Option<String> {
         let [(rare, few), (frequent, many)] = self.imbalance()?;
+        let [rare, frequent] = [rare, frequent].map(|class| classes.name(class));
         let (few, many) = (grouped(few), grouped(many));
         Some(format!("Few training images of {rare}: {few}, but {many} of {frequent}. A network learns little about what it rarely sees."))
     }

@@ -74,7 +74,10 @@ fn main() -> Result<()> {{
         let probabilities = ops::softmax(&(logits / TEMPERATURE)?, D::Minus1)?.squeeze(0)?.to_vec1::<f32>()?;
         let best = (0..LABELS.len()).max_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b])).unwrap_or(0);
         let confidence = probabilities[best];
-        println!(r#"{{{{"path": {{path:?}}, "digit": {{best}}, "confidence": {{confidence}}, "probabilities": {{probabilities:?}}}}}}"#);
+        let label = LABELS[best];
+        println!(
+            r#"{{{{"path": {{path:?}}, "digit": {{best}}, "label": {{label:?}}, "confidence": {{confidence}}, "probabilities": {{probabilities:?}}}}}}"#
+        );
     }}
     Ok(())
 }}

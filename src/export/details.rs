@@ -34,7 +34,10 @@ fn signature(model: &ExportedModel) -> Vec<Row> {
         ("Input", model.preprocessing().into()),
         ("Output", format!("one logit for each of {labels}; softmax of the logits divided by the temperature gives probabilities").into()),
         ("Temperature", format!("{temperature:.3}, fitted on validation images (Guo et al. 2017)").into()),
-        ("Not a digit", format!("if the {score} is below {digit_threshold:.3}").into()),
+        (
+            if model.classes().are_digits() { "Not a digit" } else { "None of the classes" },
+            format!("if the {score} is below {digit_threshold:.3}").into(),
+        ),
         ("Parameters", grouped(parameter_count(card.model)).into()),
     ]
 }

@@ -6,7 +6,7 @@ use crate::ink::SIDE;
 use crate::math::statistics::wilson_interval;
 use crate::nn::{ModelFile, parameter_count};
 use crate::records::{Evaluation, Normalization, QuantizedAccuracy, RunSummary};
-use crate::run_config::{DataSource, WeightFormat};
+use crate::run_config::{Classes, DataSource, WeightFormat};
 use crate::text::format::{grouped, percent};
 
 /// A model to export with the run that trained it, and the descriptions that all exported files share.
@@ -58,11 +58,17 @@ impl ExportedModel {
         self.file.card.labels.iter().map(|label| label.as_str().into()).collect()
     }
 
+    /// What its classes stand for.
+    pub(super) fn classes(&self) -> Classes {
+        self.file.card.data.classes()
+    }
+
     /// The model in one sentence.
     pub(super) fn description(&self) -> Untrusted {
         let card = &self.file.card;
         format!(
-            "Recognises a handwritten digit, 0 to 9, in an image of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
+            "Recognises {} in an image of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
+            card.data.classes().subject(),
             card.model.label(),
             grouped(parameter_count(card.model)),
             card.data.label()

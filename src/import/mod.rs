@@ -81,7 +81,7 @@ pub fn import(spec: &ImportSpec, progress: &mut impl Progress) -> Result<Importe
     let card = ModelCard {
         version: FORMAT_VERSION,
         model,
-        labels: ModelCard::digit_labels(),
+        labels: ModelCard::labels_of(data.classes()),
         normalization: trial.net.normalization(),
         calibration: weights
             .calibration()

@@ -9,7 +9,7 @@ use super::member::{self, Member};
 use super::outputs::Outputs;
 use super::scores::Scores;
 use crate::data::Split;
-use crate::ink::{self, Image, Ink, Steps};
+use crate::ink::{self, Framing, Image, Ink, Steps};
 use crate::nn::ComputeError;
 use crate::nn::DeviceContext;
 use crate::nn::{ModelError, ModelFile, Net, parameter_count};
@@ -105,6 +105,12 @@ impl Classifier {
         if let Some((file, path)) = without {
             return Err(EnsembleProblem::NoDropout { path: path.clone(), model: file.net.model() }.into());
         }
+        let mut classes = files.iter().map(|file| file.card.data.classes());
+        if let Some(first) = classes.next()
+            && let Some(other) = classes.find(|other| *other != first)
+        {
+            return Err(EnsembleProblem::DifferentClasses { first, other }.into());
+        }
         let reference = ModelRef::Ensemble(ensemble.clone());
         let mut all = files.into_iter().map(|file| Self::of_file(file, reference.clone()));
         let mut classifier = all.next().ok_or(EnsembleProblem::Models { given: 0 })?;
@@ -145,6 +151,11 @@ impl Classifier {
     /// What is known of the model.
     pub const fn info(&self) -> &ModelInfo {
         &self.info
+    }
+
+    /// What of an image it is shown.
+    pub fn framing(&self) -> Framing {
+        self.info.framing()
     }
 
     /// Whether an image with these pixels and this digit score counts as a digit; a blank one never does.

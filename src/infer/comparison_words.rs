@@ -58,10 +58,12 @@ pub fn digits_table(comparison: &ModelComparison, baseline: usize) -> Section {
     };
     let line = |digit: usize| {
         let cells = (0..models.len()).map(|position| cell(position, digit)).collect();
-        row(format!("{digit} ({} images)", grouped(comparison.digits[digit])), cells)
+        row(format!("{} ({} images)", comparison.classes().name(digit), grouped(comparison.digits[digit])), cells)
     };
     let about = format!("in brackets the difference from {} in percentage points", letter(baseline));
-    table("Accuracy by digit", about, "digit", models.len(), (0..CLASSES).map(line).collect())
+    let noun = comparison.classes().noun();
+    let title = if comparison.classes().are_digits() { "Accuracy by digit" } else { "Accuracy by class" };
+    table(title, about, noun, models.len(), (0..CLASSES).map(line).collect())
 }
 
 /// How each model but the baseline compares with the baseline, in their order, with its position.

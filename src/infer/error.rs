@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::DataError;
 use crate::nn::{ComputeError, ModelError};
 use crate::progress::Cancelled;
-use crate::run_config::{ConfigProblem, ModelKind};
+use crate::run_config::{Classes, ConfigProblem, ModelKind};
 
 /// Why digits could not be recognised, or a model not be measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -44,6 +44,14 @@ pub enum EnsembleProblem {
     DropoutPasses {
         /// How many were asked for.
         given: u32,
+    },
+    /// The models were trained on images of different things.
+    #[error("one model recognises {}, another {}", .first.plural(), .other.plural())]
+    DifferentClasses {
+        /// What the classes of the first stand for.
+        first: Classes,
+        /// What those of another stand for.
+        other: Classes,
     },
     /// There is no dropout layer to keep on.
     #[error("the network of {path} has no dropout")]

@@ -23,7 +23,7 @@ pub use device_comparison::{Agreement, DeviceComparison, DeviceRejection, Device
 pub use error::{ComparisonError, EnsembleProblem, InferError};
 pub use fit_digit_detector::fit_digit_detector;
 pub use measure::{GPU_BATCH, Measurement, measure};
-pub use number::{read_candidates, read_number};
+pub use number::{read_as_one, read_candidates, read_number};
 pub use scores::Scores;
 
 impl From<candle_core::Error> for InferError {

@@ -20,6 +20,16 @@ pub fn read_number(classifier: &(impl Classify + ?Sized), writing: &Writing) -> 
     read(classifier, writing.piece_count(), writing.candidates().iter().map(|candidate| (candidate, move || image(candidate))))
 }
 
+/// Classifies all that is written as one drawing; nothing where nothing is written.
+pub fn read_as_one(classifier: &(impl Classify + ?Sized), writing: &Writing) -> Result<Vec<DigitPrediction>, InferError> {
+    if writing.is_blank() {
+        return Ok(Vec::new());
+    }
+    let (pieces, bounds) = (0..writing.piece_count(), writing.bounds());
+    let prediction = classifier.classify(writing.image(pieces.clone()))?;
+    Ok(vec![DigitPrediction { bounds: bounds.rectangle(), pieces, prediction }])
+}
+
 /// [`read_number`] for writing whose candidates' images have been made before.
 pub fn read_candidates(classifier: &(impl Classify + ?Sized), candidates: &[CandidateImage]) -> Result<Vec<DigitPrediction>, InferError> {
     let pieces = candidates.iter().map(|each| each.candidate.pieces.end).max().unwrap_or_default();

@@ -17,7 +17,7 @@ mod thick_pen;
 pub use self::gray_image::GrayImage;
 pub use self::image::{Image, PIXELS, SIDE};
 pub use self::image_file::{
-    IMAGE_ENDINGS, IMAGE_FORMATS, PreparedImage, SourceImage, is_named_like_an_image, read_image, read_image_file, read_set_image,
+    Framing, IMAGE_ENDINGS, IMAGE_FORMATS, PreparedImage, SourceImage, is_named_like_an_image, read_image, read_image_file, read_set_image,
     read_writing, read_writing_file,
 };
 pub use self::ink_file::{InkEntry, InkFile, MAX_WRITER_CHARS, read_ink_file};

@@ -13,7 +13,7 @@ use super::safetensors_file::{DIGEST_KEY, SafetensorsFile};
 use super::{ComputeError, Mode, ModelError, Net, Parameter, ParameterSpec, parameter_specs};
 use crate::ink::PIXELS;
 use crate::records::{Calibration, Normalization};
-use crate::run_config::{DataSpec, ModelKind, RunConfig, WeightFormat};
+use crate::run_config::{Classes, DataSpec, ModelKind, RunConfig, WeightFormat};
 use crate::system::files::read_limited;
 
 /// The version written into model files; newer ones are refused. Version 1 knew no activation but `ReLU`, which is what its
@@ -55,9 +55,9 @@ pub struct ModelCard {
 }
 
 impl ModelCard {
-    /// What the logits of every model of ours stand for.
-    pub fn digit_labels() -> Vec<String> {
-        (0..crate::records::CLASSES).map(|digit| digit.to_string()).collect()
+    /// What the logits of a model with these classes stand for.
+    pub fn labels_of(classes: Classes) -> Vec<String> {
+        classes.names().map(str::to_owned).to_vec()
     }
 }
 
@@ -208,8 +208,11 @@ fn read_card(text: &str) -> Result<ModelCard, String> {
     if !(mean.is_finite() && std.is_finite() && std > 0.0 && card.calibration.is_valid()) {
         return Err("its normalisation, its temperature or its digit threshold is invalid".to_owned());
     }
-    if card.labels != ModelCard::digit_labels() {
-        return Err(format!("its classes are {}, not the digits 0 to 9", card.labels.join(", ")));
+    // Earlier versions called every class a digit.
+    let known = Classes::of_names(&card.labels);
+    if known.is_none_or(|classes| !classes.are_digits() && classes != card.data.classes()) {
+        let expected = card.data.classes().plural();
+        return Err(format!("its classes are {}, and not the {expected} of {}", card.labels.join(", "), card.data.label()));
     }
     Ok(card)
 }

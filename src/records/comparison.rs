@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use super::{CLASSES, ModelInfo, ModelRef};
-use crate::run_config::{DataSpec, EvaluationSplit, RunConfig};
+use crate::run_config::{Classes, DataSpec, EvaluationSplit, RunConfig};
 
 /// Models that can be compared at once.
 pub const COMPARED_MODELS: RangeInclusive<usize> = 2..=8;
@@ -52,6 +52,11 @@ pub struct ComparedModel {
 }
 
 impl ModelComparison {
+    /// What the classes of the models stand for.
+    pub fn classes(&self) -> Classes {
+        self.models.first().map(|model| model.model.classes()).unwrap_or_default()
+    }
+
     /// How the models with these positions did on the same images; `None` where there is no such model.
     pub fn pair(&self, first: usize, second: usize) -> Option<PairedCounts> {
         let model = self.models.get(first)?;

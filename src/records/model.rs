@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::{Ensemble, JobId, RELIABILITY_BINS, ReliabilityBin, Uncertainty};
-use crate::ink::Image;
-use crate::run_config::{DataSpec, DeviceChoice, ModelKind};
+use crate::ink::{Framing, Image};
+use crate::run_config::{Classes, DataSpec, DeviceChoice, ModelKind};
 
-/// Digit classes.
+/// Classes of every data set.
 pub const CLASSES: usize = 10;
 
 /// Which model is meant.
@@ -39,6 +39,21 @@ pub struct ModelInfo {
     pub epochs: u32,
     /// Its accuracy on the validation split, where known.
     pub validation_accuracy: Option<f32>,
+}
+
+impl ModelInfo {
+    /// What its classes stand for.
+    pub fn classes(&self) -> Classes {
+        self.data.classes()
+    }
+
+    /// What of an image it is shown: where it recognises what is written, only that.
+    pub fn framing(&self) -> Framing {
+        match self.classes() {
+            Classes::Digits => Framing::Ink,
+            Classes::Clothing | Classes::Hiragana => Framing::Whole,
+        }
+    }
 }
 
 /// What turns a pixel into the network's input: `(pixel / 255 - mean) / std`.
@@ -115,6 +130,13 @@ pub struct Prediction {
     pub device: DeviceChoice,
     /// The model that classified it.
     pub model: ModelInfo,
+}
+
+impl Prediction {
+    /// The name of the likeliest class.
+    pub fn name(&self) -> &'static str {
+        self.model.classes().name(self.digit)
+    }
 }
 
 /// What a model makes of one drawing among many.

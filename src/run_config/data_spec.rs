@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::choices::UnknownChoice;
+use super::{Classes, ConfigProblem};
 use crate::text::visible;
 
 /// The data sets Inkling knows by name.
@@ -42,6 +43,15 @@ impl NamedSet {
             Self::FashionMnist => "Fashion-MNIST",
             Self::Kmnist => "Kuzushiji-MNIST",
             Self::EmnistDigits => "EMNIST digits",
+        }
+    }
+
+    /// What its classes stand for.
+    pub const fn classes(self) -> Classes {
+        match self {
+            Self::Mnist | Self::EmnistDigits => Classes::Digits,
+            Self::FashionMnist => Classes::Clothing,
+            Self::Kmnist => Classes::Hiragana,
         }
     }
 }
@@ -98,6 +108,15 @@ impl DataSource {
             Self::Named(set) => set.label().to_owned(),
             Self::Mine => "My digits".to_owned(),
             Self::Path(path) => visible::label(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()),
+        }
+    }
+
+    /// What its classes stand for; `None` where the name does not say.
+    pub const fn known_classes(&self) -> Option<Classes> {
+        match self {
+            Self::Builtin | Self::Mine => Some(Classes::Digits),
+            Self::Named(set) => Some(set.classes()),
+            Self::Path(_) | Self::Unknown => None,
         }
     }
 
@@ -190,10 +209,22 @@ impl DataSpec {
         if self.is_known() { self } else { Self::builtin() }
     }
 
-    /// False where its images are known to be something else than digits.
-    pub fn is_of_digits(&self) -> bool {
-        let others = [NamedSet::FashionMnist, NamedSet::Kmnist].map(DataSource::Named);
-        !self.sources().iter().any(|source| others.contains(source))
+    /// What its classes stand for: those of the first source of which that is known, and digits where it is of none.
+    pub fn classes(&self) -> Classes {
+        self.known_classes().unwrap_or_default()
+    }
+
+    /// The same; `None` where it is not known, since all sources are folders and files.
+    pub fn known_classes(&self) -> Option<Classes> {
+        self.0.iter().find_map(DataSource::known_classes)
+    }
+
+    /// The problem with a mix of sources whose classes stand for different things.
+    pub(super) fn mixed_classes(&self) -> Option<ConfigProblem> {
+        let known = |source: &DataSource| Some((source.label(), source.known_classes()?));
+        let (first, classes) = self.0.iter().find_map(known)?;
+        let (other, _) = self.0.iter().filter_map(known).find(|(_, others)| *others != classes)?;
+        Some(ConfigProblem::MixedClasses { first, other })
     }
 
     /// The sources, first the one whose test split counts; never empty.

@@ -14,6 +14,8 @@ pub enum ConfigProblem {
     OutOfRange { field: Field, given: String },
     #[error("batch size: {given} is larger than the {images} training images")]
     BatchLargerThanSet { given: u32, images: u64 },
+    #[error("{first} and {other} cannot be mixed: their classes stand for different things")]
+    MixedClasses { first: String, other: String },
     #[error("the weights in {path} belong to {found}, not to {asked}")]
     InitialWeights { path: PathBuf, found: String, asked: String },
     #[error("a memory limit of {given} MB is too low: the run needs about {needed} MB")]
@@ -30,6 +32,7 @@ impl ConfigProblem {
         match self {
             Self::OutOfRange { field, .. } => *field,
             Self::BatchLargerThanSet { .. } => Field::BatchSize,
+            Self::MixedClasses { .. } => Field::Data,
             Self::MemoryLimitTooLow { .. } => Field::MemoryLimit,
             Self::PrecisionUnavailable { .. } => Field::Precision,
             Self::DeviceUnavailable { .. } => Field::Device,

@@ -1,6 +1,7 @@
 //! The settings of a run: plain, versioned, validated data that a person, a script or a saved file can state. Knows no other room.
 
 mod choices;
+mod classes;
 mod data_spec;
 mod described;
 mod error;
@@ -17,6 +18,7 @@ pub use choices::{
     Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, InferenceChoice, Initialization, ModelKind, OptimizerKind,
     Precision, Preset, ScheduleKind, SetFormat, UnknownChoice, WeightFormat,
 };
+pub use classes::Classes;
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 pub use described::{Setting, differing_settings};
 pub use error::ConfigProblem;
@@ -203,7 +205,7 @@ impl RunConfig {
             let (given, range) = (field.number(self)?, field.range()?);
             (!range.contains(given)).then(|| ConfigProblem::OutOfRange { field, given: given.to_string() })
         });
-        newer.into_iter().chain(out_of_range).collect()
+        newer.into_iter().chain(self.data.mixed_classes()).chain(out_of_range).collect()
     }
 
     /// The most memory it may take, in bytes.

@@ -17,7 +17,7 @@ pub fn with_digit_detector(
     validation: &Split,
     between: &mut impl Progress,
 ) -> Option<(Net, Calibration)> {
-    let fitted = fit_digit_detector(net, &train.images, config.data.is_of_digits(), config.seed, between).and_then(|detector| {
+    let fitted = fit_digit_detector(net, &train.images, config.data.classes().are_digits(), config.seed, between).and_then(|detector| {
         let net = net.clone().with_digit_detector(Some(detector));
         let calibration = measure(&net, calibration.temperature, validation, &mut Unwatched)?.calibration(&validation.labels);
         Ok((net, calibration))

@@ -101,7 +101,7 @@ impl TrainedModel {
         ModelCard {
             version: FORMAT_VERSION,
             model: self.net.model(),
-            labels: ModelCard::digit_labels(),
+            labels: ModelCard::labels_of(config.data.classes()),
             normalization: self.net.normalization(),
             calibration,
             data: config.data.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use image::{GrayImage, Luma};
 use inkling::app::{Action, App, Screen, Settings};
-use inkling::ink::{StageImage, Step, read_writing_file};
+use inkling::ink::{Framing, StageImage, Step, read_writing_file};
 use inkling::protocol::Command;
 
 use super::wait_for;
@@ -48,7 +48,7 @@ fn an_image_is_read_as_predict_reads_it() {
         until_read(&mut app, &mut engine, 2);
         assert_eq!(app.screen, Screen::Draw);
         assert_eq!(app.image_shown().unwrap().name, "eleven.png");
-        assert_eq!(candidates(&mut engine).unwrap(), read_writing_file(&file).unwrap().candidate_images());
+        assert_eq!(candidates(&mut engine).unwrap(), read_writing_file(&file, Framing::Ink).unwrap().candidate_images());
         assert!(app.notices.is_empty(), "{:?}", app.notices);
     }
 }
@@ -143,5 +143,5 @@ fn an_image_on_the_clipboard_is_read_as_well() {
     app.apply(Action::Show(Screen::Draw));
     app.apply(Action::PasteImage { size: [240, 200], pixels: Arc::new(pixels) });
     until_read(&mut app, &mut engine, 2);
-    assert_eq!(candidates(&mut engine).unwrap(), read_writing_file(&file).unwrap().candidate_images());
+    assert_eq!(candidates(&mut engine).unwrap(), read_writing_file(&file, Framing::Ink).unwrap().candidate_images());
 }

@@ -14,7 +14,7 @@ use inkling::nn::{ComputeError, ModelError};
 use inkling::problem::{EngineExit, Problem};
 use inkling::progress::Cancelled;
 use inkling::records::{Divergence, Doubt, Intervention, MeasuredReading, Normalization, Reading};
-use inkling::run_config::{Activation, ConfigProblem, DeviceChoice, Field, ModelKind, Precision};
+use inkling::run_config::{Activation, Classes, ConfigProblem, DeviceChoice, Field, ModelKind, Precision};
 use inkling::runs::RunError;
 use inkling::system::{TargetError, WriteError};
 
@@ -90,6 +90,10 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             vec!["The number of epochs is out of range (got 0)", "from 1 to 1000"],
         ),
         (ConfigProblem::OutOfRange { field: Field::BatchSize, given: "9000".to_owned() }, vec!["9000", "8192"]),
+        (
+            ConfigProblem::MixedClasses { first: "MNIST".to_owned(), other: "Fashion-MNIST".to_owned() },
+            vec!["MNIST and Fashion-MNIST", "mixed"],
+        ),
         (ConfigProblem::MemoryLimitTooLow { given: 1, needed: 187 }, vec!["1 MB", "187 MB"]),
         (ConfigProblem::BatchLargerThanSet { given: 512, images: 300 }, vec!["512", "300"]),
         (ConfigProblem::OutOfRange { field: Field::LearningRate, given: "NaN".to_owned() }, vec!["NaN"]),
@@ -211,11 +215,13 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     ];
     let ensembles = [
         (EnsembleProblem::Models { given: 65 }, vec!["65 models", "1 to 64"]),
+        (EnsembleProblem::DifferentClasses { first: Classes::Digits, other: Classes::Clothing }, vec!["digits", "articles of clothing"]),
         (EnsembleProblem::DropoutPasses { given: 1 }, vec!["1 passes", "2 to 1,000"]),
         (EnsembleProblem::NoDropout { path: path(), model: ModelKind::Mlp }, vec!["some folder/file.bin", "dropout"]),
     ];
     all.extend(ensembles.map(|(problem, words)| (problem.into(), words)));
     all.push((Problem::NotOneModel, vec!["ensemble"]));
+    all.push((Problem::DifferentClasses { model: Classes::Hiragana, data: Classes::Digits }, vec!["hiragana", "digits"]));
     all.push((Problem::NotSent { reason: reason() }, vec!["Permission denied"]));
     all.extend(exits.map(|(exit, words)| (exit.into(), words)));
     all
@@ -244,7 +250,7 @@ fn all_are_there<'e, E: 'e>((kinds, kind): (&[&str], fn(&E) -> &'static str), er
 fn every_problem_is_really_every_one() {
     let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
     all_are_there(
-        kinds!(Problem: Config, Data, Download, Ink, Model, Compute, Run, Comparison, Ensemble, NotOneModel, Export, Import, Write, Target, Show, NotSent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
+        kinds!(Problem: Config, Data, Download, Ink, Model, Compute, Run, Comparison, Ensemble, DifferentClasses, NotOneModel, Export, Import, Write, Target, Show, NotSent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
             Interrupted, Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
         all.iter(),
     );
@@ -254,7 +260,7 @@ fn every_problem_is_really_every_one() {
         };
     }
     all_are_there(
-        kinds!(ConfigProblem: NewerVersion, OutOfRange, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, PrecisionUnavailable, DeviceUnavailable),
+        kinds!(ConfigProblem: NewerVersion, OutOfRange, MixedClasses, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, PrecisionUnavailable, DeviceUnavailable),
         inner!(Config),
     );
     all_are_there(
@@ -268,7 +274,7 @@ fn every_problem_is_really_every_one() {
     all_are_there(kinds!(ExportError: Target, Lacks, Failed, Write), inner!(Export));
     all_are_there(kinds!(ImportError: Unreadable, Malformed, Mismatch, Undecided, Model, Infer, Compute, Data, Cancelled), inner!(Import));
     all_are_there(kinds!(ComparisonError: Count, Repeated, DifferentData), inner!(Comparison));
-    all_are_there(kinds!(EnsembleProblem: Models, DropoutPasses, NoDropout), inner!(Ensemble));
+    all_are_there(kinds!(EnsembleProblem: Models, DropoutPasses, DifferentClasses, NoDropout), inner!(Ensemble));
     all_are_there(kinds!(TargetError: Exist, Source, Clash, Write), inner!(Target));
     all_are_there(kinds!(EngineExit: NotStarted, Ended, Hung, Version, Disconnected, Garbled), inner!(EngineExited));
 }

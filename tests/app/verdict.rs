@@ -1,10 +1,10 @@
 //! The words for a reading.
 
-use inkling::app::verdict::{Verdict, model_facts, model_sentence, whole_percent};
+use inkling::app::verdict::{NumberVerdict, Verdict, model_facts, model_sentence, whole_percent};
 use inkling::app::{Phase, RunView};
 use inkling::ink::Image;
-use inkling::records::{JobId, ModelInfo, ModelRef, Prediction};
-use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, RunConfig};
+use inkling::records::{DigitPrediction, JobId, ModelInfo, ModelRef, Prediction};
+use inkling::run_config::{DataSource, DataSpec, DeviceChoice, ModelKind, NamedSet, RunConfig};
 
 fn info(reference: ModelRef) -> ModelInfo {
     ModelInfo { reference, kind: ModelKind::ConvNet, parameters: 10, data: DataSpec::builtin(), epochs: 2, validation_accuracy: None }
@@ -89,4 +89,29 @@ fn facts_of_a_model_say_what_its_name_does_not() {
     run.phase = Phase::Training;
     run.now.step = 1200;
     assert_eq!(model_facts(&info(ModelRef::Training(JobId(3))), "Current run", Some(&run)), "Weights of step 1,200");
+}
+
+#[test]
+fn classes_that_are_no_digits_are_called_by_their_names() {
+    let of = |likely: &[(usize, f32)], known: bool| {
+        let mut prediction = prediction(likely, known);
+        prediction.model.data = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
+        prediction
+    };
+    let said = |prediction: &Prediction| {
+        let Verdict { sentence, detail, .. } = Verdict::of(prediction);
+        (Verdict::of(prediction).title(), sentence, detail)
+    };
+    let told = |title: &str, sentence: &str, detail: &str| (title.to_owned(), sentence.to_owned(), detail.to_owned());
+    assert_eq!(said(&of(&[(9, 0.98), (5, 0.02)], true)), told("Ankle boot", "Ankle boot — 98 % sure", ""));
+    assert_eq!(
+        said(&of(&[(0, 0.55), (6, 0.4)], true)),
+        told("T-shirt or Shirt", "could be T-shirt or Shirt", "T-shirt: 55 %, Shirt: 40 %")
+    );
+    assert_eq!(said(&of(&[(8, 0.7), (1, 0.1)], true)).2, "Second guess: Trousers (10 %).");
+    assert_eq!(said(&of(&[(8, 0.7), (1, 0.1)], false)), told("–", "not an article of clothing", "The closest match is Bag."));
+    let digits: Vec<_> = [of(&[(8, 0.97)], true), of(&[(1, 0.6)], false)]
+        .map(|prediction| DigitPrediction { bounds: [0.0; 4], pieces: 0..1, prediction })
+        .to_vec();
+    assert_eq!(NumberVerdict::of(&digits).text, "Bag ?");
 }

@@ -1,6 +1,7 @@
 //! Tests of the command line: the real program, as a script or a person in a terminal meets it.
 
 mod bench;
+mod classes;
 mod compare;
 mod data;
 mod eval;

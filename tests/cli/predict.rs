@@ -30,12 +30,15 @@ fn a_prediction_has_the_promised_shape() {
     write_one(&home.path().join("one.png"));
     let output = run(home.path(), &["predict", "one.png", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(keys(&stdout(&output)), ["path", "digit", "confidence", "probabilities", "is_digit", "digit_score", "text", "digits"]);
+    assert_eq!(
+        keys(&stdout(&output)),
+        ["path", "digit", "label", "confidence", "probabilities", "is_digit", "digit_score", "text", "digits"]
+    );
     let object = &objects(&output)[0];
     let probabilities: Vec<f64> = object["probabilities"].as_array().unwrap().iter().map(|p| p.as_f64().unwrap()).collect();
     assert_eq!(probabilities.len(), 10);
     assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-4);
-    assert_eq!(object["digit"], 1, "{object}");
+    assert_eq!((&object["digit"], &object["label"]), (&1.into(), &"1".into()), "{object}");
     assert_eq!(object["confidence"].as_f64(), Some(probabilities[1]));
     assert!(object["is_digit"].is_boolean() && object["digit_score"].is_number());
     assert_eq!(object["digits"].as_array().map(Vec::len), Some(1));
@@ -54,11 +57,14 @@ fn several_digits_are_read_as_a_number() {
     assert_eq!(object["text"], "11", "{object}");
     let digits = object["digits"].as_array().unwrap();
     let keys: Vec<_> = digits[0].as_object().unwrap().keys().collect();
-    assert_eq!(keys.len(), 5, "{keys:?}");
-    assert!(["digit", "confidence", "is_digit", "digit_score"].iter().all(|key| !digits[1][key].is_null()), "{object}");
+    assert_eq!(keys.len(), 6, "{keys:?}");
+    assert!(["digit", "label", "confidence", "is_digit", "digit_score"].iter().all(|key| !digits[1][key].is_null()), "{object}");
     assert_eq!(digits[1]["box"], serde_json::json!([90.0, 12.0, 0.0, 82.0]));
     // What belongs to one digit is nobody's here.
-    assert!(["digit", "confidence", "probabilities", "is_digit", "digit_score"].iter().all(|key| object[key].is_null()), "{object}");
+    assert!(
+        ["digit", "label", "confidence", "probabilities", "is_digit", "digit_score"].iter().all(|key| object[key].is_null()),
+        "{object}"
+    );
     let said = stdout(&run(home.path(), &["predict", "number.json"]));
     assert!(said.starts_with("number.json: 11 (1 — ") && said.lines().count() == 1, "{said}");
 }

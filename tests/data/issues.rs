@@ -3,6 +3,7 @@
 use inkling::data::{DataSet, IssueKind, Overview, Part, Split, builtin};
 use inkling::ink::PIXELS;
 use inkling::progress::Unwatched;
+use inkling::run_config::Classes;
 
 /// An image of its own for each number: dark, with a light square at a place that depends on it.
 fn image(number: usize) -> Vec<u8> {
@@ -81,7 +82,7 @@ fn rare_digits_are_pointed_out() {
     train.push((image(100), 9));
     let overview = Overview::of(&DataSet { train: split(&train), test: Split::default() }, 10);
     assert_eq!(overview.imbalance(), Some([(9, 1), (0, 10)]));
-    let sentence = overview.imbalance_sentence().unwrap();
+    let sentence = overview.imbalance_sentence(Classes::Digits).unwrap();
     assert_eq!(sentence, "Few training images of 9: 1, but 10 of 0. A network learns little about what it rarely sees.");
     assert_eq!(overview.summary(Part::Training), "91 training images, 1 to 10 of each class");
     assert_eq!(overview.summary(Part::Test), "No test images");

@@ -7,7 +7,7 @@ use inkling::export::onnx::proto::ModelProto;
 use inkling::export::{ExportedModel, export};
 use inkling::nn::{ModelCard, ModelFile};
 use inkling::records::{EpochRecord, ExportSpec};
-use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind};
+use inkling::run_config::{Activation, Classes, DataSpec, ExportFormat, ModelKind};
 use inkling::text::visible::is_hidden;
 use prost::Message;
 
@@ -132,7 +132,7 @@ fn onnx_and_safetensors_say_it_in_one_line() {
 fn long_words_are_cut_off_where_people_read_them() {
     let long = "ab ".repeat(10_000);
     let mut exported = model_that_says(&long);
-    exported.file.card.labels = ModelCard::digit_labels();
+    exported.file.card.labels = ModelCard::labels_of(Classes::Digits);
     let export = export(&exported, &ExportSpec::new(ExportFormat::Zip), "a.zip").unwrap();
     for file in export.files() {
         let Ok(text) = std::str::from_utf8(&file.bytes) else { continue };

@@ -6,7 +6,7 @@ use inkling::infer::{Classifier, Classify, EnsembleProblem, InferError};
 use inkling::nn::{ModelFile, Net};
 use inkling::progress::Unwatched;
 use inkling::records::{CLASSES, Calibration, Ensemble, ModelRef, Uncertainty};
-use inkling::run_config::{Activation, ModelKind, WeightFormat};
+use inkling::run_config::{Activation, Classes, DataSource, DataSpec, ModelKind, NamedSet, WeightFormat};
 
 use super::image;
 use crate::support::model_file;
@@ -109,4 +109,17 @@ fn what_makes_no_ensemble_is_refused() {
     assert_eq!(refused(vec![model.clone()], Some(10)), EnsembleProblem::NoDropout { path: model.clone(), model: ModelKind::Mlp });
     let missing = Ensemble::of(vec![model, folder.path().join("missing.safetensors")]);
     assert!(matches!(Classifier::open_ensemble(&missing), Err(InferError::Model(_))));
+}
+
+#[test]
+fn models_of_different_things_are_no_ensemble() {
+    let folder = tempfile::tempdir().unwrap();
+    let digits = write(folder.path(), ModelKind::Mlp, 1, 1.0);
+    let mut other = ModelFile::load(&digits).unwrap();
+    other.card.data = DataSpec::single(DataSource::Named(NamedSet::Kmnist));
+    let path = folder.path().join("kana.safetensors");
+    std::fs::write(&path, other.to_bytes(WeightFormat::F32).unwrap()).unwrap();
+    let refused = Classifier::open_ensemble(&Ensemble { models: vec![digits, path], dropout_passes: None }).unwrap_err();
+    let problem = EnsembleProblem::DifferentClasses { first: Classes::Digits, other: Classes::Hiragana };
+    assert_eq!(refused, InferError::from(problem));
 }

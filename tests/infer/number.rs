@@ -3,7 +3,7 @@
 use image::{GrayImage, Luma};
 use inkling::data::builtin;
 use inkling::infer::{Classifier, read_candidates, read_number};
-use inkling::ink::{Ink, Writing, read_writing_file};
+use inkling::ink::{Framing, Ink, Writing, read_writing_file};
 use inkling::records::DigitPrediction;
 
 /// Built-in digits side by side, each 100 units high, with gaps and baselines that differ.
@@ -73,7 +73,7 @@ fn an_image_of_a_number_is_read_as_its_ink_is() {
     for seed in 0..10 {
         let ink = string(&[2, 0, 2, 6], seed);
         write_image(&ink, &path);
-        let writing = read_writing_file(&path).unwrap();
+        let writing = read_writing_file(&path, Framing::Ink).unwrap();
         let read = read_number(&starter, &writing).unwrap();
         // The window makes the images before it asks.
         let again = read_candidates(&starter, &writing.candidate_images()).unwrap();

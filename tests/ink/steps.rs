@@ -5,7 +5,7 @@ use std::path::Path;
 use image::{ImageFormat, Luma};
 use inkling::data::builtin;
 use inkling::ink::{
-    GrayImage, Image, Ink, PreparedImage, SIDE, SourceImage, Stage, StageImage, StageKind, Step, Steps, Writing, rasterize,
+    Framing, GrayImage, Image, Ink, PreparedImage, SIDE, SourceImage, Stage, StageImage, StageKind, Step, Steps, Writing, rasterize,
     rasterize_steps, read_image_file,
 };
 
@@ -159,7 +159,7 @@ fn the_last_image_of_an_image_file_s_steps_is_the_model_s_input_bit_for_bit() {
     let source = SourceImage::open(&path).unwrap();
     let read = read_image_file(&path).unwrap();
     for steps in every_choice().step_by(7) {
-        let PreparedImage { stages, writing } = source.prepare(&steps);
+        let PreparedImage { stages, writing } = source.prepare(&steps, Framing::Ink);
         let all = 0..writing.piece_count();
         let own = writing.stages(all.clone());
         assert_eq!(*last(&own), writing.image(all), "{steps:?}");
@@ -176,8 +176,8 @@ fn the_last_image_of_an_image_file_s_steps_is_the_model_s_input_bit_for_bit() {
 fn each_step_of_an_image_file_does_what_it_is_named_after() {
     let folder = tempfile::tempdir().unwrap();
     let source = SourceImage::open(&photograph(folder.path())).unwrap();
-    let all = source.prepare(&Steps::ALL);
-    let without = |step| source.prepare(&Steps::ALL.without(step));
+    let all = source.prepare(&Steps::ALL, Framing::Ink);
+    let without = |step| source.prepare(&Steps::ALL.without(step), Framing::Ink);
     // The dark side of the paper counts as ink where light is not evened out.
     assert!(inked(&stage(&without(Step::Lighting), Step::Lighting)) > 2 * inked(&stage(&all, Step::Lighting)));
     // Its grain is left where there is no threshold.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use inkling::nn::{FORMAT_VERSION, MAX_FILE_BYTES, Mode, ModelCard, ModelError, ModelFile, Net, parameter_specs};
 use inkling::records::Calibration;
-use inkling::run_config::{Activation, ModelKind, WeightFormat};
+use inkling::run_config::{Activation, Classes, DataSource, DataSpec, ModelKind, NamedSet, WeightFormat};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
@@ -159,4 +159,21 @@ fn a_file_beyond_the_bound_is_refused() {
     // Sparse: it takes no room on the disk.
     std::fs::File::create(&path).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
     assert!(matches!(ModelFile::load(&path), Err(ModelError::Unreadable { reason, .. }) if reason.contains("larger than")));
+}
+
+#[test]
+fn labels_are_those_of_the_data_or_as_in_earlier_versions_digits() {
+    let labelled = |data: &DataSpec, classes: Classes| {
+        let mut written = model(ModelKind::Linear);
+        (written.card.data, written.card.labels) = (data.clone(), ModelCard::labels_of(classes));
+        written.to_bytes(WeightFormat::F32).unwrap()
+    };
+    let fashion = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
+    for classes in [Classes::Clothing, Classes::Digits] {
+        let read = ModelFile::from_bytes(&labelled(&fashion, classes), Path::new("fashion")).unwrap();
+        assert_eq!(read.card.labels, ModelCard::labels_of(classes));
+    }
+    let said = reason(&labelled(&fashion, Classes::Hiragana));
+    assert!(said.contains("tsu") && said.contains("articles of clothing of Fashion-MNIST"), "{said}");
+    assert!(reason(&labelled(&DataSpec::builtin(), Classes::Clothing)).contains("not the digits of Built-in digits"));
 }

@@ -1,6 +1,7 @@
 //! The window's panels, through what they tell assistive technology.
 
 mod batch_size_search;
+mod classes;
 mod closing;
 mod compare;
 mod desktop_integration;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::app::action::Action;
 use crate::app::background::BackgroundResult;
 use crate::app::{App, Screen};
-use crate::ink::{CandidateImage, SourceImage, Stage, Steps, Writing};
+use crate::ink::{CandidateImage, Framing, SourceImage, Stage, Steps, Writing};
 use crate::protocol::Command;
+use crate::records::ModelInfo;
 
 /// What errors call an image from the clipboard.
 const PASTED: &str = "the image on the clipboard";
@@ -45,6 +46,8 @@ pub struct ImageReading {
     pub image: u64,
     /// The steps.
     pub steps: Steps,
+    /// What of the image models are shown.
+    pub framing: Framing,
     /// What they gave for the whole image.
     pub stages: Vec<Stage>,
     /// What is written in it.
@@ -72,8 +75,8 @@ impl App {
 
     /// What was found in the image that is shown, with the steps that are carried out.
     pub(in crate::app) fn image_reading(&self) -> Option<&Arc<ImageReading>> {
-        let (image, steps) = (self.image_shown()?.id, self.steps_in_use());
-        self.images.reading.as_ref().filter(|reading| reading.image == image && reading.steps == steps)
+        let wanted = (self.image_shown()?.id, self.steps_in_use(), self.framing());
+        self.images.reading.as_ref().filter(|reading| (reading.image, reading.steps, reading.framing) == wanted)
     }
 
     /// Opens an image file in Draw.
@@ -151,11 +154,11 @@ impl App {
         if std::mem::replace(&mut self.images.preparing, true) {
             return;
         }
-        let steps = self.steps_in_use();
+        let (steps, framing) = (self.steps_in_use(), self.framing());
         self.background.run(move || {
-            let prepared = image.source.prepare(&steps);
+            let prepared = image.source.prepare(&steps, framing);
             let candidates = prepared.writing.candidate_images();
-            let reading = ImageReading { image: image.id, steps, stages: prepared.stages, writing: prepared.writing, candidates };
+            let reading = ImageReading { image: image.id, steps, framing, stages: prepared.stages, writing: prepared.writing, candidates };
             Some(BackgroundResult::ImagePrepared(Arc::new(reading)))
         });
     }
@@ -168,6 +171,11 @@ impl App {
         } else {
             self.prepare_image();
         }
+    }
+
+    /// What of an image the model in use is shown.
+    fn framing(&self) -> Framing {
+        self.model_in_use.as_ref().map(ModelInfo::framing).unwrap_or_default()
     }
 
     /// Sends what may be a digit in the image to the engine.

@@ -2,6 +2,7 @@
 
 use crate::app::run::RunView;
 use crate::records::{DigitPrediction, Ensemble, ModelInfo, ModelRef, Prediction, Uncertainty};
+use crate::run_config::Classes;
 use crate::text::format::{capitalised, count, grouped, percent};
 
 /// From this probability on, a single digit is named without reservation.
@@ -16,6 +17,8 @@ const RIVAL: f32 = 0.2;
 pub struct Verdict {
     /// The digits in question, most likely first: one if the model is sure, two if it hesitates, none if the drawing is not a digit.
     pub digits: Vec<u8>,
+    /// What the model's classes stand for.
+    pub classes: Classes,
     /// The whole verdict: "7 — 98 % sure", "could be 4 or 9", "not a digit".
     pub sentence: String,
     /// The text beside the digit: "98 % sure".
@@ -27,39 +30,46 @@ pub struct Verdict {
 impl Verdict {
     /// The digits it names, in large type: "4 or 9"; a dash where there are none.
     pub fn title(&self) -> String {
-        let digits: Vec<String> = self.digits.iter().map(u8::to_string).collect();
+        let digits: Vec<&str> = self.digits.iter().map(|&digit| self.classes.name(digit)).collect();
         if digits.is_empty() { "–".to_owned() } else { digits.join(" or ") }
     }
 
     /// The verdict of a prediction.
     pub fn of(prediction: &Prediction) -> Self {
+        let classes = prediction.model.classes();
         let [first, second] = two_likeliest(&prediction.probabilities);
+        let [name, other] = [first.0, second.0].map(|digit| classes.name(digit));
         let sure = confidence(first.1);
         if !prediction.is_digit {
             return Self {
                 digits: Vec::new(),
-                sentence: "not a digit".to_owned(),
-                confidence: "not a digit".to_owned(),
-                detail: format!("The closest match is {}.", first.0),
+                classes,
+                sentence: classes.none_of_them().to_owned(),
+                confidence: classes.none_of_them().to_owned(),
+                detail: format!("The closest match is {name}."),
             };
         }
         if first.1 >= SURE {
-            return Self { digits: vec![first.0], sentence: format!("{} — {sure}", first.0), confidence: sure, detail: String::new() };
+            return Self {
+                digits: vec![first.0], classes, sentence: format!("{name} — {sure}"), confidence: sure, detail: String::new()
+            };
         }
         if second.1 >= RIVAL {
             return Self {
                 digits: vec![first.0, second.0],
-                sentence: format!("could be {} or {}", first.0, second.0),
+                classes,
+                sentence: format!("could be {name} or {other}"),
                 confidence: "could be either".to_owned(),
-                detail: format!("{}: {}, {}: {}", first.0, whole_percent(first.1), second.0, whole_percent(second.1)),
+                detail: format!("{name}: {}, {other}: {}", whole_percent(first.1), whole_percent(second.1)),
             };
         }
         let hedge = if first.1 >= LIKELY { "probably" } else { "perhaps" };
         Self {
             digits: vec![first.0],
-            sentence: format!("{hedge} {} — {sure}", first.0),
+            classes,
+            sentence: format!("{hedge} {name} — {sure}"),
             confidence: format!("{hedge}, {sure}"),
-            detail: format!("Second guess: {} ({}).", second.0, whole_percent(second.1)),
+            detail: format!("Second guess: {other} ({}).", whole_percent(second.1)),
         }
     }
 }
@@ -76,8 +86,10 @@ pub struct NumberVerdict {
 impl NumberVerdict {
     /// The verdict of these digits, from left to right.
     pub fn of(digits: &[DigitPrediction]) -> Self {
-        let figure = |digit: &DigitPrediction| if digit.prediction.is_digit { digit.prediction.digit.to_string() } else { "?".to_owned() };
-        let text: String = digits.iter().map(figure).collect();
+        let name = |digit: &DigitPrediction| if digit.prediction.is_digit { digit.prediction.name() } else { "?" };
+        let names: Vec<&str> = digits.iter().map(name).collect();
+        let are_digits = digits.iter().all(|digit| digit.prediction.model.classes().are_digits());
+        let text = names.join(if are_digits { "" } else { " " });
         let each: Vec<_> = digits.iter().map(|digit| Verdict::of(&digit.prediction).sentence).collect();
         let sentence = format!("{text} ({})", each.join(", "));
         Self { text, sentence }

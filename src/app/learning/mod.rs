@@ -3,6 +3,7 @@
 use super::App;
 use super::verdict::whole_percent;
 use crate::records::{CLASSES, HeldOutAnswer, HeldOutImage, JobId, LearningSnapshot, WeightImages};
+use crate::run_config::Classes;
 use crate::text::format::grouped;
 
 /// The held-out images of a run, and what its network makes of them.
@@ -10,6 +11,8 @@ use crate::text::format::grouped;
 pub struct Learning {
     /// The run.
     pub run: JobId,
+    /// What its classes stand for.
+    pub classes: Classes,
     /// Its images, the zeros first.
     pub images: Vec<HeldOutImage>,
     /// The newest answers, in the order of the images; empty before the first.
@@ -31,8 +34,8 @@ pub struct DigitCount {
 
 impl Learning {
     /// Images that are not classified yet.
-    pub(super) const fn new(run: JobId, images: Vec<HeldOutImage>) -> Self {
-        Self { run, images, answers: Vec::new(), step: 0, first_layer: None }
+    pub(super) const fn new(run: JobId, classes: Classes, images: Vec<HeldOutImage>) -> Self {
+        Self { run, classes, images, answers: Vec::new(), step: 0, first_layer: None }
     }
 
     pub(super) fn take(&mut self, snapshot: LearningSnapshot) {
@@ -71,15 +74,16 @@ impl Learning {
 
     /// What the network says of an image: "True digit 4: recognised as 9, 62 % sure. Probability of 4: 30 %."
     pub fn sentence(&self, index: usize) -> String {
-        let Some(label) = self.images.get(index).map(|image| image.label) else { return String::new() };
+        let Some(image) = self.images.get(index) else { return String::new() };
+        let (noun, label) = (self.classes.noun(), self.classes.name(image.label));
         match self.answers.get(index) {
-            None => format!("True digit {label}: not classified yet."),
-            Some(answer) if answer.digit == label => {
-                format!("True digit {label}: recognised as {label}, {} sure.", whole_percent(answer.probability))
+            None => format!("True {noun} {label}: not classified yet."),
+            Some(answer) if answer.digit == image.label => {
+                format!("True {noun} {label}: recognised as {label}, {} sure.", whole_percent(answer.probability))
             }
             Some(answer) => format!(
-                "True digit {label}: recognised as {}, {} sure. Probability of {label}: {}.",
-                answer.digit,
+                "True {noun} {label}: recognised as {}, {} sure. Probability of {label}: {}.",
+                self.classes.name(answer.digit),
                 whole_percent(answer.probability),
                 whole_percent(answer.label_probability)
             ),

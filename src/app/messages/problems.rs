@@ -31,6 +31,10 @@ impl From<&Problem> for Message {
             Problem::Run(error) => of_run(error),
             Problem::Comparison(error) => of_comparison(error),
             Problem::Ensemble(problem) => of_ensemble(problem),
+            Problem::DifferentClasses { model, data } => Self::new(
+                format!("This model recognises {}, and the images are of {}.", model.plural(), data.plural()),
+                "Choose a model that was trained on such images, or another data set.",
+            ),
             Problem::NotOneModel => Self::new("An ensemble cannot be exported or fine-tuned.", "Choose one of its models."),
             Problem::Export(error) => of_export(error),
             Problem::Import(error) => of_import(error),
@@ -108,6 +112,10 @@ fn of_ensemble(problem: &EnsembleProblem) -> Message {
             let (least, most) = (Ensemble::DROPOUT_PASSES.start(), grouped(u64::from(*Ensemble::DROPOUT_PASSES.end())));
             Message::new(format!("Dropout cannot take {} passes.", grouped(u64::from(*given))), format!("Choose {least} to {most} passes."))
         }
+        EnsembleProblem::DifferentClasses { first, other } => Message::new(
+            format!("These models do not belong together: one recognises {}, another {}.", first.plural(), other.plural()),
+            "Choose models that were trained on images of the same things.",
+        ),
         EnsembleProblem::NoDropout { path, model } => Message::new(
             format!("{} is {}, which has no dropout layer.", path.display(), model.label()),
             "Leave dropout off, or use a ConvNet.",
@@ -216,6 +224,10 @@ fn of_config(problem: &ConfigProblem) -> Message {
         ConfigProblem::BatchLargerThanSet { given, images } => Message::new(
             format!("The batch size ({given}) is larger than the training set ({images} images)."),
             format!("Choose a batch size of at most {images}, or a larger data set."),
+        ),
+        ConfigProblem::MixedClasses { first, other } => Message::new(
+            format!("{first} and {other} cannot be mixed: their ten classes stand for different things."),
+            "Choose one of them, or data sets of the same things.",
         ),
         ConfigProblem::MemoryLimitTooLow { given, needed } => Message::new(
             format!("A memory limit of {given} MB is too low: this run needs at least about {needed} MB."),

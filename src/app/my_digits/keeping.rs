@@ -3,6 +3,7 @@
 use super::{Collection, MyDigitsView};
 use crate::app::App;
 use crate::data::my_digits::{Edit, KeptDrawing};
+use crate::records::Prediction;
 
 impl MyDigitsView {
     /// Something else is drawn: what was kept before stays as it is.
@@ -12,9 +13,10 @@ impl MyDigitsView {
 }
 
 impl App {
-    /// The digit that the drawing on the canvas is kept with if it was recognised correctly: the one that the model named.
+    /// The digit that the drawing on the canvas is kept with if it was recognised correctly: the one that the model named, if it names digits.
     pub fn digit_to_keep(&self) -> Option<u8> {
-        self.prediction().filter(|prediction| prediction.is_digit && self.can_keep()).map(|prediction| prediction.digit)
+        let names_digit = |prediction: &&Prediction| prediction.is_digit && prediction.model.classes().are_digits();
+        self.prediction().filter(names_digit).filter(|_| self.can_keep()).map(|prediction| prediction.digit)
     }
 
     /// True if there is a drawing to keep on the canvas.

@@ -28,8 +28,9 @@ impl App {
 
     /// What may be wrong with the data set that is chosen, as far as that is known.
     pub fn data_issues(&self) -> Vec<String> {
-        let Some(overview) = self.samples().and_then(|samples| samples.overview.as_ref()) else { return Vec::new() };
-        overview.imbalance_sentence().into_iter().chain(overview.issues.iter().map(Issue::sentence)).collect()
+        let Some(samples) = self.samples() else { return Vec::new() };
+        let Some(overview) = &samples.overview else { return Vec::new() };
+        overview.imbalance_sentence(samples.data.classes()).into_iter().chain(overview.issues.iter().map(Issue::sentence)).collect()
     }
 
     /// Loads samples of the chosen data set where they will be seen: on Train, before the first run. People's own data is looked at before

@@ -69,11 +69,16 @@ pub fn run(check: Check) -> Result<(), Failure> {
         return Ok(());
     }
     output.text(&check.data.label())?;
-    output.text(&format!("digit {}", (0..CLASSES).map(|digit| format!("{digit:>7}")).collect::<String>()))?;
+    let classes = check.data.classes();
+    // Columns are as wide as their names.
+    let columns = |cells: &mut dyn Iterator<Item = String>| -> String {
+        cells.zip(classes.names()).map(|(cell, name)| format!("{cell:>width$}", width = name.len().max(6) + 1)).collect()
+    };
+    output.text(&format!("{} {}", classes.noun(), columns(&mut classes.names().into_iter().map(str::to_owned))))?;
     for (name, counts) in [("train", &overview.train), ("test ", &overview.test)] {
-        output.text(&format!("{name} {}", counts.iter().map(|count| format!("{count:>7}")).collect::<String>()))?;
+        output.text(&format!("{name} {}", columns(&mut counts.iter().map(u64::to_string))))?;
     }
-    let imbalance = overview.imbalance_sentence();
+    let imbalance = overview.imbalance_sentence(classes);
     if overview.issues.is_empty() && imbalance.is_none() {
         return output.text("Nothing odd was found.");
     }

@@ -17,9 +17,9 @@ pub enum Command {
     List(list::List),
     /// Download a data set
     Fetch(fetch::Fetch),
-    /// Write a sheet of sample images, one row per digit
+    /// Write a sheet of sample images, one row per class
     Show(show::Show),
-    /// Count the images of each digit, and look for blank, inverted, duplicate and wrongly labelled images
+    /// Count the images of each class, and look for blank, inverted, duplicate and wrongly labelled images
     Check(check::Check),
     /// Write a data set in another format
     Export(export::Export),

@@ -90,5 +90,10 @@ pub fn run(show: Show) -> Result<(), Failure> {
         test_images: set.test.len(),
     };
     output.json(&sheet)?;
-    output.text(&format!("Wrote {}: up to {COLUMNS} training images per digit from {}.", visible::path(&show.out), show.data.label()))
+    output.text(&format!(
+        "Wrote {}: up to {COLUMNS} training images per {} from {}.",
+        visible::path(&show.out),
+        show.data.classes().noun(),
+        show.data.label()
+    ))
 }

@@ -107,7 +107,7 @@ fn classify_source(
     report: &mut impl FnMut(&Problem),
 ) -> Result<(), Failure> {
     let name = source.name();
-    let content = match source.open() {
+    let content = match source.open(classifier.framing()) {
         Ok(content) => content,
         Err(problem) => {
             report(&problem);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::app::verdict::{NumberVerdict, Verdict, uncertainty_sentence};
-use crate::infer::{Classifier, Classify, read_number};
+use crate::infer::{Classifier, Classify, read_as_one, read_number};
 use crate::ink::{Image, Writing};
 use crate::problem::Problem;
 use crate::records::{CLASSES, DigitPrediction, Prediction, Uncertainty};
@@ -22,7 +22,8 @@ impl Reading {
         if writing.is_blank() {
             return Ok(Self::Blank(Box::new(classifier.classify(Image::BLANK)?)));
         }
-        Ok(Self::Digits(read_number(classifier, writing)?))
+        let read = if classifier.info().classes().are_digits() { read_number } else { read_as_one };
+        Ok(Self::Digits(read(classifier, writing)?))
     }
 
     /// All of it in a sentence: "7 — 98 % sure", "2026 (2 — 98 % sure, could be 0 or 6, …)".
@@ -68,6 +69,8 @@ impl Reading {
 pub struct JsonLine<'a> {
     path: &'a str,
     digit: Option<u8>,
+    /// Its name, which differs from it where classes are no digits.
+    label: Option<&'static str>,
     confidence: Option<f32>,
     probabilities: Option<[f32; CLASSES]>,
     is_digit: Option<bool>,
@@ -92,6 +95,7 @@ struct JsonUncertainty {
 #[derive(Serialize)]
 struct JsonDigit {
     digit: u8,
+    label: &'static str,
     confidence: f32,
     is_digit: bool,
     digit_score: f32,
@@ -105,6 +109,7 @@ impl<'a> JsonLine<'a> {
         let one = reading.prediction();
         let digit = |DigitPrediction { bounds, prediction, .. }: &DigitPrediction| JsonDigit {
             digit: prediction.digit,
+            label: prediction.name(),
             confidence: prediction.confidence,
             is_digit: prediction.is_digit,
             digit_score: prediction.digit_score,
@@ -113,6 +118,7 @@ impl<'a> JsonLine<'a> {
         Self {
             path,
             digit: one.map(|one| one.digit),
+            label: one.map(Prediction::name),
             confidence: one.map(|one| one.confidence),
             probabilities: one.map(|one| one.probabilities),
             is_digit: one.map(|one| one.is_digit),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::inputs::is_named_like_ink;
 use crate::data::{DataError, PixelRows, is_named_like_a_table};
-use crate::ink::{InkError, InkFile, Writing, is_named_like_an_image, read_ink_file, read_writing, read_writing_file};
+use crate::ink::{Framing, InkError, InkFile, Writing, is_named_like_an_image, read_ink_file, read_writing, read_writing_file};
 use crate::problem::Problem;
 use crate::system::input_file::InputFile;
 
@@ -74,14 +74,14 @@ impl Source {
         }
     }
 
-    /// Opens it as what it is by its name or else its first bytes.
-    pub fn open(self) -> Result<Content, Problem> {
+    /// Opens it as what it is by its name or else its first bytes; of an image, a model is shown what `framing` says.
+    pub fn open(self, framing: Framing) -> Result<Content, Problem> {
         let path = self.path().to_owned();
         let content = match (self.kind(), self) {
-            (Kind::Image, Self::File(path)) => Content::Image(Box::new(read_writing_file(&path)?)),
+            (Kind::Image, Self::File(path)) => Content::Image(Box::new(read_writing_file(&path, framing)?)),
             (Kind::Image, Self::Standard(bytes)) => {
                 let size = bytes.len() as u64;
-                Content::Image(Box::new(read_writing(Cursor::new(bytes), size, &path)?))
+                Content::Image(Box::new(read_writing(Cursor::new(bytes), size, &path, framing)?))
             }
             (Kind::Ink, Self::File(path)) => Content::Ink(Box::new(read_ink_file(&path)?)),
             (Kind::Ink, source) => Content::Ink(Box::new(InkFile::new(source.input_file()?, &path))),
@@ -93,7 +93,7 @@ impl Source {
     /// The rows of a table; an error where it is none.
     pub fn rows(self) -> Result<PixelRows, Problem> {
         let path = self.path().to_owned();
-        match self.open()? {
+        match self.open(Framing::Ink)? {
             Content::Table(rows) => Ok(*rows),
             Content::Image(_) | Content::Ink(_) => {
                 Err(DataError::Malformed { path, reason: "it is no table of pixels (CSV)".to_owned() }.into())

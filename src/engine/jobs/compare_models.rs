@@ -1,6 +1,6 @@
 //! Compares models on the same test images.
 
-use super::evaluate::load_set;
+use super::evaluate::{check_classes, load_set};
 use super::saved_model::{SavedModel, may_be_read};
 use super::{JobContext, JobError, Workspace};
 use crate::data::DataError;
@@ -24,6 +24,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
         Some(data) => data.clone(),
         None => common_data(workspace, &saved)?,
     };
+    check_classes(saved.iter().map(|model| &model.file), &data)?;
     // As if one model had learned from everything that any of them did: what one has seen is no test.
     let sources: Vec<DataSource> = saved.iter().flat_map(|model| model.file.card.data.sources()).cloned().collect();
     let trained = RunConfig { data: DataSpec::of(sources), ..RunConfig::default() };

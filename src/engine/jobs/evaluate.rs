@@ -17,6 +17,7 @@ use crate::run_config::{DataSpec, EvaluationSplit, RunConfig};
 pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &EvaluationSpec) -> Result<JobResult, JobError> {
     let EvaluationSpec { model, data, split, not_digits } = spec;
     let files = model_files(model)?.ok_or(Problem::NoSuchRun)?;
+    check_classes(&files, data)?;
     let trained = trained(&files, data);
     let classifier = Classifier::of_files(files, model)?;
     let set = load_set(workspace, data, *split, &trained, &mut context.part(0.0, 0.5))?;
@@ -38,6 +39,13 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
         writers,
         detection,
     }))
+}
+
+/// An error where one of these models knows something else than what the images of this data set are known to show.
+pub(super) fn check_classes<'a>(models: impl IntoIterator<Item = &'a ModelFile>, data: &DataSpec) -> Result<(), Problem> {
+    let Some(data) = data.known_classes() else { return Ok(()) };
+    let mut known = models.into_iter().map(|file| file.card.data.classes());
+    known.find(|model| *model != data).map_or(Ok(()), |model| Err(Problem::DifferentClasses { model, data }))
 }
 
 /// The settings of the run of these models; of several those of the first that was trained on some of these data, if there is one.

@@ -15,7 +15,7 @@ use crate::protocol::{JobProgress, JobResult};
 use crate::records::{
     Annotation, BeforeAfter, Calibration, EpochRecord, FineTuned, ModelRef, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
 };
-use crate::run_config::WeightFormat;
+use crate::run_config::{Classes, WeightFormat};
 use crate::runs::Store;
 use crate::text::format::count;
 use crate::train::{self, EndRequest, FineTuning, Observer, REHEARSED, TrainOutcome, TrainedModel};
@@ -31,6 +31,9 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
         ModelRef::Ensemble(_) => return Err(Problem::NotOneModel.into()),
         ModelRef::Training(_) => return Err(Problem::NoSuchRun.into()),
     };
+    if !card.data.classes().are_digits() {
+        return Err(Problem::DifferentClasses { model: card.data.classes(), data: Classes::Digits }.into());
+    }
     let settings = workspace.settings;
     let drawings = MyDigits::in_folders(&settings.data_folders).split()?;
     let old = Rehearsal::load(&card.data, card.config.seed, &settings.data_folders, REHEARSED, &mut context.part(0.0, PARTS[0]))?;

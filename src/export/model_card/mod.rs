@@ -8,11 +8,28 @@ use serde_json::{Value, json};
 use super::ExportedModel;
 use crate::math::statistics::{ClassScore, calibration_error, class_scores, wilson_interval};
 use crate::nn::parameter_count;
+use crate::run_config::Classes;
 
 pub use markdown::markdown;
 
-/// The limits of such a model, for its users.
-pub const LIMITS: [&str; 5] = [
+/// The limits of a model with these classes, for its users.
+pub const fn limits(classes: Classes) -> [&'static str; 5] {
+    let [of_digits, form, rest @ ..] = LIMITS;
+    let [only, form] = match classes {
+        Classes::Digits => [of_digits, form],
+        Classes::Clothing | Classes::Hiragana => OF_OTHER_CLASSES,
+    };
+    let [tested, calibrated, meant] = rest;
+    [only, form, tested, calibrated, meant]
+}
+
+/// What is said of a model of other classes than digits first.
+const OF_OTHER_CLASSES: [&str; 2] = [
+    "It recognises one thing at a time, of the ten classes named here, and nothing else. For anything else it still answers with one of them. Inkling notices most of these with a digit score, which it compares with digit_threshold; other programs have to look for it themselves.",
+    "It expects images like those of its data set: 28x28 pixels, light on a dark background, in the same frame. Accuracy is much lower on images in any other form.",
+];
+
+const LIMITS: [&str; 5] = [
     "It recognises one digit at a time, 0 to 9, and nothing else. For a letter, several digits or no digit at all it still answers with a digit. Inkling notices most of these with a digit score, which it compares with digit_threshold; other programs have to look for it themselves.",
     "It expects images like those of MNIST: light ink on a dark background, the digit 20 pixels tall and centred by mass in 28x28 pixels. Accuracy is much lower on images in any other form.",
     "The accuracy was measured on the test set named here. With other people's handwriting, pens and cameras it is usually lower.",
@@ -68,7 +85,7 @@ pub fn json(model: &ExportedModel) -> Value {
         "training": training,
         "test": test,
         "quantization": model.quantized,
-        "limits": LIMITS,
+        "limits": limits(model.classes()),
         "program": concat!("Inkling ", env!("CARGO_PKG_VERSION")),
     })
 }

@@ -83,7 +83,7 @@ if __name__ == "__main__":
         with torch.no_grad():
             probabilities = model(preprocess(image[None].copy())).softmax(1)[0].tolist()
         best = max(range(len(LABELS)), key=probabilities.__getitem__)
-        print(json.dumps({{"path": path, "digit": best, "confidence": probabilities[best], "probabilities": probabilities}}))
+        print(json.dumps({{"path": path, "digit": best, "label": LABELS[best], "confidence": probabilities[best], "probabilities": probabilities}}))
 "#,
         version = env!("CARGO_PKG_VERSION"),
         temperature = card.calibration.temperature,

@@ -8,6 +8,7 @@ mod format;
 mod precheck;
 pub(super) mod reframe;
 mod source;
+mod whole;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek};
@@ -47,20 +48,33 @@ fn reframed(grey: &GrayImage) -> Image {
     foreground::find_ink(grey, &Steps::ALL, &mut ()).map_or(Image::BLANK, |ink| reframe::reframe(&ink, &Steps::ALL, &mut ()))
 }
 
+/// What of an image a model is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Framing {
+    /// What is written in it, in MNIST's frame.
+    #[default]
+    Ink,
+    /// All of it, scaled.
+    Whole,
+}
+
 /// What is written in an image file, divided into pieces each of which belongs to one digit; read as [`read_image_file`] does it.
-pub fn read_writing_file(path: &Path) -> Result<Writing, InkError> {
+pub fn read_writing_file(path: &Path, framing: Framing) -> Result<Writing, InkError> {
     let (file, size) = open(path)?;
-    read_writing(file, size, path)
+    read_writing(file, size, path, framing)
 }
 
 /// The same for a file of `size` bytes that is open already; errors name `path`.
-pub fn read_writing(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Writing, InkError> {
-    Ok(writing_of(&decode::read(file, size, path, decode::reduce)?, &Steps::ALL, &mut ()))
+pub fn read_writing(file: impl BufRead + Seek, size: u64, path: &Path, framing: Framing) -> Result<Writing, InkError> {
+    Ok(writing_of(&decode::read(file, size, path, decode::reduce)?, &Steps::ALL, framing, &mut ()))
 }
 
-/// What is written in an image, found with these steps; `observer` is shown what each of them gives.
-fn writing_of(grey: &GrayImage, steps: &Steps, observer: &mut impl Observer) -> Writing {
+/// What a model is shown of an image, found with these steps; `observer` is shown what each of them gives.
+fn writing_of(grey: &GrayImage, steps: &Steps, framing: Framing, observer: &mut impl Observer) -> Writing {
     observer.stage(StageKind::Gray, || StageImage::Light(grey.reduced(STAGE_SIDE)));
+    if framing == Framing::Whole {
+        return Writing::whole(whole::whole(grey), [grey.width, grey.height].map(|side| side as f32 * grey.scale));
+    }
     if let Some(image) = as_mnist(grey) {
         return Writing::framed(image);
     }

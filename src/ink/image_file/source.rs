@@ -5,7 +5,7 @@ use std::path::Path;
 use image::{DynamicImage, RgbaImage};
 
 use super::budget::{Share, TOTAL, needed};
-use super::{decode, open, writing_of};
+use super::{Framing, decode, open, writing_of};
 use crate::ink::InkError;
 use crate::ink::gray_image::GrayImage;
 use crate::ink::segment::Writing;
@@ -79,9 +79,9 @@ impl SourceImage {
     }
 
     /// Finds what is written in it, as [`super::read_writing_file`] does with all steps.
-    pub fn prepare(&self, steps: &Steps) -> PreparedImage {
+    pub fn prepare(&self, steps: &Steps, framing: Framing) -> PreparedImage {
         let mut stages = Vec::new();
-        let writing = writing_of(&self.gray, steps, &mut stages);
+        let writing = writing_of(&self.gray, steps, framing, &mut stages);
         PreparedImage { stages, writing }
     }
 }

@@ -96,6 +96,12 @@ impl Writing {
         Self::new(vec![Piece { bounds, ..Piece::default() }], Content::Framed(Box::new(image)), Steps::ALL)
     }
 
+    /// An image of this width and height, all of which a model is shown as `image`.
+    pub(super) fn whole(image: Image, size: [f32; 2]) -> Self {
+        let bounds = Bounds { low: [0.0; 2], high: size };
+        Self::new(vec![Piece { bounds, ..Piece::default() }], Content::Framed(Box::new(image)), Steps::ALL)
+    }
+
     fn new(mut pieces: Vec<Piece>, content: Content, steps: Steps) -> Self {
         pieces.sort_by(|a, b| a.bounds.middle(0).total_cmp(&b.bounds.middle(0)));
         let largest = |axis: usize| pieces.iter().map(|piece| piece.bounds.size(axis)).fold(0.0, f32::max);
@@ -114,6 +120,11 @@ impl Writing {
     /// How many pieces there are.
     pub const fn piece_count(&self) -> usize {
         self.pieces.len()
+    }
+
+    /// What is around all of it, in the unit of the candidates' bounds.
+    pub fn bounds(&self) -> Bounds {
+        self.pieces.iter().fold(Bounds::default(), |bounds, piece| bounds.union(piece.bounds)).scaled(self.unit())
     }
 
     /// The unit of the pieces' bounds, in that of the candidates'.

@@ -1,6 +1,7 @@
 //! The statistics of one evaluation: the interval of its accuracy, accuracy per class, calibration, the confusion matrix in words.
 
 use crate::records::{CLASSES, Evaluation, ReliabilityBin};
+use crate::run_config::Classes;
 use crate::text::format::{capitalised, grouped, percent};
 
 /// The standard normal quantile of a two-sided 95 % interval.
@@ -112,16 +113,22 @@ pub fn auroc(positive: &[f32], negative: &[f32]) -> f64 {
 }
 
 /// A cell of the confusion matrix as a sentence: "Twelve 4s were classified as 9".
-pub fn cell_sentence(truth: usize, answer: usize, count: u32) -> String {
+pub fn cell_sentence(classes: Classes, truth: usize, answer: usize, count: u32) -> String {
     let many = match count {
         0 => "No".to_owned(),
         _ => capitalised(&count_in_words(count)),
     };
-    let (noun, verb) = if count > 1 { (format!("{truth}s"), "were") } else { (truth.to_string(), "was") };
+    let name = classes.name(truth);
+    let (noun, verb) = match (classes.are_digits(), count > 1) {
+        (true, true) => (format!("{name}s"), "were"),
+        (true, false) => (name.to_owned(), "was"),
+        (false, true) => (format!("images of the class {name}"), "were"),
+        (false, false) => (format!("image of the class {name}"), "was"),
+    };
     if truth == answer {
         format!("{many} {noun} {verb} classified correctly")
     } else {
-        format!("{many} {noun} {verb} classified as {answer}")
+        format!("{many} {noun} {verb} classified as {}", classes.name(answer))
     }
 }
 

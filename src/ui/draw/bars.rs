@@ -3,6 +3,7 @@
 use eframe::egui::{self, Align2, Color32, Rangef, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use crate::records::{CLASSES, Prediction};
+use crate::run_config::Classes;
 use crate::ui::style;
 
 /// A probability in few characters, never rounded to certainty: "98 %", ">99 %", "<1 %"; only an exact zero is "0 %".
@@ -18,14 +19,20 @@ pub fn short_percent(probability: f32) -> String {
 /// The least and greatest height of a horizontal bar with the space below it, in points.
 pub const ROW: std::ops::RangeInclusive<f32> = 18.0..=64.0;
 
-/// Ten horizontal bars, each a row of digit, bar and percentage, in this height.
-pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
+/// Letters of a name that a vertical bar has room for.
+const SHORTENED: usize = 3;
+
+/// Ten horizontal bars, each a row of the class's name, bar and percentage, in this height.
+pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: Classes, height: f32) {
     let row_height = (height / CLASSES as f32).clamp(*ROW.start(), *ROW.end()).floor();
     let mut font = egui::TextStyle::Body.resolve(ui.style());
     font.size = font.size.max(row_height * 0.38);
     ui.spacing_mut().item_spacing.y = (row_height * 0.12).clamp(3.0, 6.0);
     let palette = style::palette(ui);
-    for bar in bars(reading) {
+    let width = |name: &str| ui.painter().layout_no_wrap(name.to_owned(), font.clone(), palette.ink).size().x;
+    // A digit stands in the middle of its place, longer names begin at the left.
+    let names = if classes.are_digits() { font.size } else { classes.names().into_iter().map(width).fold(font.size, f32::max) };
+    for bar in bars(reading, classes) {
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row_height - ui.spacing().item_spacing.y), Sense::hover());
         bar.describe(&response);
         let text = bar.text_color(ui);
@@ -37,9 +44,10 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
             let triangle = vec![tip, tip + vec2(-7.0, -5.0), tip + vec2(-7.0, 5.0)];
             painter.add(Shape::convex_polygon(triangle, palette.accent, Stroke::NONE));
         }
-        painter.text(pos2(rect.left() + 14.0 + font.size * 0.5, middle), Align2::CENTER_CENTER, bar.digit, font.clone(), text);
+        let (name, anchor) = if classes.are_digits() { (names * 0.5, Align2::CENTER_CENTER) } else { (0.0, Align2::LEFT_CENTER) };
+        painter.text(pos2(rect.left() + 14.0 + name, middle), anchor, bar.name, font.clone(), text);
         let percent_width = font.size * 3.6;
-        let track = Rect::from_min_max(rect.min + vec2(font.size * 1.4 + 14.0, 0.0), rect.max - vec2(percent_width, 0.0));
+        let track = Rect::from_min_max(rect.min + vec2(names + font.size * 0.4 + 14.0, 0.0), rect.max - vec2(percent_width, 0.0));
         let track = track.shrink2(vec2(0.0, (track.height() * 0.18).floor()));
         style::bar(painter, track, bar.share(), bar.fill(palette), palette);
         if let Some(deviation) = bar.visible_deviation() {
@@ -55,18 +63,18 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
     }
 }
 
-/// Ten vertical bars with their digits below, for narrow columns.
-pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
+/// Ten vertical bars with their digits below, or the beginnings of their names, for narrow columns.
+pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, classes: Classes, height: f32) {
     let palette = style::palette(ui);
     let font = egui::TextStyle::Small.resolve(ui.style());
     let (area, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let column = area.width() / CLASSES as f32;
-    for bar in bars(reading) {
+    for bar in bars(reading, classes) {
         let left = area.left() + column * f32::from(bar.digit);
         let cell = Rect::from_min_size(pos2(left, area.top()), vec2(column, height)).shrink2(vec2(2.0, 0.0));
         let response = ui.interact(cell, ui.scope_id().with(("bar", bar.digit)), Sense::hover());
         bar.describe(&response);
-        let response = response.on_hover_text(format!("{}: {}", bar.digit, bar.percent));
+        let response = response.on_hover_text(format!("{}: {}", bar.name, bar.percent));
         let painter = ui.painter();
         let track = Rect::from_min_max(cell.min, cell.max - vec2(0.0, 16.0));
         painter.rect_filled(track, style::RADIUS_SMALL, palette.groove);
@@ -75,16 +83,18 @@ pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, height: f32) {
             painter.rect_filled(Rect::from_min_max(pos2(track.left(), top), track.max), style::RADIUS_SMALL, bar.fill(palette));
         }
         let color = bar.text_color(ui);
-        let at = painter.text(pos2(response.rect.center().x, cell.bottom()), Align2::CENTER_BOTTOM, bar.digit, font.clone(), color);
+        let name: String = bar.name.chars().take(SHORTENED).collect();
+        let at = painter.text(pos2(response.rect.center().x, cell.bottom()), Align2::CENTER_BOTTOM, name, font.clone(), color);
         if bar.winner {
             painter.hline(at.x_range().expand(2.0), cell.bottom(), Stroke::new(2.0, palette.accent));
         }
     }
 }
 
-/// A digit's bar.
+/// A class's bar.
 struct Bar {
     digit: u8,
+    name: &'static str,
     probability: f32,
     percent: String,
     winner: bool,
@@ -92,12 +102,13 @@ struct Bar {
     deviation: Option<f32>,
 }
 
-fn bars(reading: Option<&Prediction>) -> Vec<Bar> {
+fn bars(reading: Option<&Prediction>, classes: Classes) -> Vec<Bar> {
     (0..CLASSES as u8)
         .map(|digit| {
             let probability = reading.and_then(|reading| reading.probabilities.get(usize::from(digit))).copied().unwrap_or_default();
             Bar {
                 digit,
+                name: classes.name(digit),
                 probability,
                 percent: reading.map(|_| short_percent(probability)).unwrap_or_default(),
                 winner: reading.is_some_and(|reading| reading.is_digit && reading.digit == digit),
@@ -135,7 +146,7 @@ impl Bar {
                 None => self.percent.clone(),
             }),
             value: Some(f64::from(self.probability)),
-            ..WidgetInfo::labeled(Role::Meter, true, format!("Probability of {}", self.digit))
+            ..WidgetInfo::labeled(Role::Meter, true, format!("Probability of {}", self.name))
         });
     }
 }

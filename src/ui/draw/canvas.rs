@@ -10,6 +10,7 @@ use eframe::egui::{
 use super::painted_ink::{Look, PaintedInk};
 use super::pen::Pen;
 use crate::app::{Action, CANVAS, Drawing, Tool};
+use crate::run_config::Classes;
 use crate::ui::style;
 
 /// The canvas's name in the accessibility tree.
@@ -50,12 +51,25 @@ impl CanvasView {
 }
 
 /// Draws a canvas of this width, in points, with the drawing on it.
-pub fn show(ui: &mut Ui, drawing: &Drawing, tool: Tool, view: &mut CanvasView, width: f32, actions: &mut Vec<Action>) -> Response {
+pub fn show(
+    ui: &mut Ui,
+    drawing: &Drawing,
+    classes: Classes,
+    tool: Tool,
+    view: &mut CanvasView,
+    width: f32,
+    actions: &mut Vec<Action>,
+) -> Response {
     let scale = width / drawing.size()[0];
     let (rect, response) = ui.allocate_exact_size(vec2(width, drawing.size()[1] * scale), Sense::click_and_drag());
     view.place = Some(Place { frame: ui.ctx().cumulative_frame_nr(), rect, layer: ui.layer_id(), enabled: ui.is_enabled() });
     if ui.is_enabled() {
         view.pen.follow_keys(ui, &response, drawing.size(), tool, actions);
+    }
+    let palette = style::palette(ui);
+    ui.painter().rect(rect, style::RADIUS, palette.paper, Stroke::new(1.0, palette.line), StrokeKind::Inside);
+    if drawing.strokes().is_empty() {
+        hint(ui, rect, drawing.size()[0] > CANVAS, classes, palette);
     }
     paint(ui, drawing, tool, rect, &response, view);
     let strokes = drawing.strokes().len();
@@ -76,14 +90,11 @@ pub fn show(ui: &mut Ui, drawing: &Drawing, tool: Tool, view: &mut CanvasView, w
     response.on_hover_cursor(CursorIcon::Crosshair)
 }
 
+/// The ink and the pen on the paper.
 fn paint(ui: &Ui, drawing: &Drawing, tool: Tool, rect: Rect, response: &Response, view: &mut CanvasView) {
     let palette = style::palette(ui);
     let painter = ui.painter();
-    painter.rect(rect, style::RADIUS, palette.paper, Stroke::new(1.0, palette.line), StrokeKind::Inside);
     let scale = rect.width() / drawing.size()[0];
-    if drawing.strokes().is_empty() {
-        hint(ui, rect, drawing.size()[0] > CANVAS, palette);
-    }
     let clipped = painter.with_clip_rect(rect.shrink(1.0).intersect(ui.clip_rect()));
     let look = Look { origin: rect.min, scale, width: drawing.pen * scale, color: palette.ink, pixel: ui.pixels_per_point().recip() };
     clipped.extend(view.ink.meshes(drawing.strokes(), look).map(|mesh| Shape::Mesh(Arc::clone(mesh))));
@@ -119,16 +130,26 @@ fn paint(ui: &Ui, drawing: &Drawing, tool: Tool, rect: Rect, response: &Response
 }
 
 /// The prompt on an empty canvas.
-fn hint(ui: &Ui, rect: Rect, several: bool, palette: style::Palette) {
+fn hint(ui: &Ui, rect: Rect, several: bool, classes: Classes, palette: style::Palette) {
     let color = palette.ink.gamma_multiply(0.45);
     let painter = ui.painter();
     let small = rect.width() < 220.0;
     let title = if small { egui::TextStyle::Body } else { egui::TextStyle::Heading }.resolve(ui.style());
-    let prompt = if several { "Write a number here" } else { "Draw a digit here" };
+    let prompt = match several {
+        true if classes.are_digits() => "Write a number here".to_owned(),
+        true => format!("Draw {} here", classes.plural()),
+        false => format!("Draw {} here", classes.one()),
+    };
     painter.text(rect.center(), Align2::CENTER_BOTTOM, prompt, title, color);
     if !small {
         let below = pos2(rect.center().x, rect.center().y + 6.0);
-        let how = if several { "several digits side by side, with mouse, pen or finger" } else { "0 to 9, with mouse, pen or finger" };
+        let how = match several {
+            true if classes.are_digits() => "several digits side by side, with mouse, pen or finger".to_owned(),
+            true => "side by side, with mouse, pen or finger".to_owned(),
+            false if classes.are_digits() => "0 to 9, with mouse, pen or finger".to_owned(),
+            // Too long for the canvas in one line.
+            false => format!("{}\n{}", classes.names()[..5].join(", "), classes.names()[5..].join(", ")),
+        };
         painter.text(below, Align2::CENTER_TOP, how, egui::TextStyle::Body.resolve(ui.style()), color);
     }
 }

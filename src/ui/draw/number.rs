@@ -33,7 +33,7 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
         let around = Rect::from_min_size(rect.min + vec2(x, y) * scale, vec2(width, height) * scale).expand(reach + 3.0);
         let (color, title) = match Verdict::of(&digit.prediction) {
             verdict if digit.prediction.is_digit => (palette.accent, verdict.title()),
-            _ => (ui.visuals().weak_text_color(), format!("not a digit, closest {}", digit.prediction.digit)),
+            verdict => (ui.visuals().weak_text_color(), format!("{}, closest {}", verdict.sentence, digit.prediction.name())),
         };
         let line = if app.number.chosen() == Some(index) { 2.5 } else { 1.0 };
         // A ground of its own, so that it stands out from a photograph too.
@@ -79,12 +79,12 @@ pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<A
             ui.spacing_mut().item_spacing.x = gap;
             for (index, digit) in digits.iter().enumerate() {
                 let verdict = Verdict::of(&digit.prediction);
+                let spoken = format!("Digit {} of {}: {}", index + 1, digits.len(), verdict.sentence);
                 let [title, detail] = if digit.prediction.is_digit {
                     [verdict.title(), verdict.confidence]
                 } else {
-                    ["not a digit".to_owned(), format!("closest: {}", digit.prediction.digit)]
+                    [verdict.confidence, format!("closest: {}", digit.prediction.name())]
                 };
-                let spoken = format!("Digit {} of {}: {}", index + 1, digits.len(), verdict.sentence);
                 let tile = image_sheet::tile(ui, sheet, index, side, [&title, &detail], &spoken);
                 if app.number.chosen() == Some(index) {
                     let image = Rect::from_min_size(tile.rect.min, Vec2::splat(side));

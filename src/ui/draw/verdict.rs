@@ -10,7 +10,8 @@ use crate::app::verdict::{Verdict, model_facts, uncertainty_explanation, uncerta
 use crate::app::{Action, App, Screen};
 use crate::ink::Image;
 use crate::records::Prediction;
-use crate::text::format::milliseconds;
+use crate::run_config::Classes;
+use crate::text::format::{capitalised, milliseconds};
 use crate::ui::help::{self, Topic};
 use crate::ui::image_sheet::ImageSheet;
 use crate::ui::style;
@@ -18,8 +19,13 @@ use crate::ui::style;
 /// The greatest width of the list of models, in points.
 const MODEL_WIDTH: f32 = 420.0;
 
-/// The verdict in type of this `size`; screen readers announce its changes.
-pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
+/// The width of a letter of a class's name, relative to its height.
+const LETTER: f32 = 0.58;
+/// The width that is left beside a name, relative to the whole.
+const BESIDE: f32 = 0.36;
+
+/// The verdict on a drawing of one of these classes in type of this `size`, or smaller where its name is long; screen readers announce its changes.
+pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: Classes, size: f32) {
     let verdict = reading.map(Verdict::of);
     let palette = style::palette(ui);
     let frame = ui.allocate_ui_with_layout(vec2(ui.available_width(), size * 1.25), Layout::left_to_right(Align::Center), |ui| {
@@ -30,15 +36,20 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, size: f32) {
             None => {
                 let waiting = RichText::new("?").size(size).color(palette.line);
                 ui.label(waiting);
-                ui.label(RichText::new("Draw a digit to see it recognised").weak());
+                ui.label(RichText::new(format!("Draw {} to see it recognised", classes.one())).weak());
             }
             Some(verdict) if verdict.digits.is_empty() => {
                 ui.label(RichText::new(verdict.title()).size(size).color(palette.line));
-                labels(ui, size, "Not a digit", &verdict.detail);
+                labels(ui, size, &capitalised(&verdict.confidence), &verdict.detail);
             }
             Some(verdict) => {
-                let digit_size = if verdict.digits.len() > 1 { size * 0.62 } else { size };
-                ui.label(RichText::new(verdict.title()).size(digit_size).color(palette.accent).strong());
+                let title = verdict.title();
+                let fitting = if verdict.classes.are_digits() {
+                    if verdict.digits.len() > 1 { size * 0.62 } else { size }
+                } else {
+                    ui.available_width() * (1.0 - BESIDE) / (LETTER * title.chars().count() as f32)
+                };
+                ui.label(RichText::new(title).size(size.min(fitting)).color(palette.accent).strong());
                 labels(ui, size, &verdict.confidence, &verdict.detail);
             }
         }

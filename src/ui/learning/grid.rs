@@ -5,6 +5,7 @@ use eframe::egui::{Align2, Rect, Role, Sense, Stroke, StrokeKind, TextStyle, Ui,
 use super::LearningPanel;
 use crate::app::{DigitCount, Learning};
 use crate::records::CLASSES;
+use crate::run_config::Classes;
 use crate::ui::grid_keys;
 use crate::ui::image_sheet::ImageSheet;
 use crate::ui::style::{self, Palette};
@@ -45,7 +46,7 @@ pub fn show(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f3
     response.widget_info(|| WidgetInfo { current_text_value: Some(learning.total()), ..WidgetInfo::labeled(Role::Grid, true, NAME) });
     for (digit, count) in learning.by_digit().into_iter().enumerate() {
         let top = area.top() + digit as f32 * size;
-        bar(ui, digit, count, Rect::from_min_max(pos2(area.left() + side + 8.0, top), pos2(area.right(), top + size)));
+        bar(ui, learning.classes, digit, count, Rect::from_min_max(pos2(area.left() + side + 8.0, top), pos2(area.right(), top + size)));
     }
 }
 
@@ -86,15 +87,17 @@ fn paint(ui: &Ui, sheet: &ImageSheet, index: usize, rect: Rect, correct: bool, p
 }
 
 /// How many of a digit's images are classified correctly.
-fn bar(ui: &Ui, digit: usize, count: DigitCount, rect: Rect) {
+fn bar(ui: &Ui, classes: Classes, digit: usize, count: DigitCount, rect: Rect) {
     let palette = style::palette(ui);
     let response = ui.interact(rect, ui.scope_id().with(("accuracy", digit)), Sense::hover());
     let spoken = format!("{} of {} correct", count.correct, count.images);
+    let name = classes.name(digit);
+    let of = if classes.are_digits() { format!("of a {name}") } else { format!("of the class {name}") };
     response.widget_info(|| WidgetInfo {
         current_text_value: Some(spoken.clone()),
-        ..WidgetInfo::labeled(Role::Meter, true, format!("Held-out images of a {digit}"))
+        ..WidgetInfo::labeled(Role::Meter, true, format!("Held-out images {of}"))
     });
-    response.on_hover_text(format!("Images of a {digit}: {spoken}"));
+    response.on_hover_text(format!("Images {of}: {spoken}"));
     let font = TextStyle::Small.resolve(ui.style());
     let painter = ui.painter();
     painter.text(pos2(rect.right(), rect.center().y), Align2::RIGHT_CENTER, count.correct, font, ui.visuals().text_color());

@@ -97,7 +97,7 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     for part in [Part::Training, Part::Test] {
         ui.add(Label::new(style::hint(format!("{}.", overview.summary(part)))).wrap());
     }
-    if let Some(sentence) = overview.imbalance_sentence() {
+    if let Some(sentence) = overview.imbalance_sentence(samples.data.classes()) {
         style::caution(ui, &sentence);
     }
     for (issue, sheet) in overview.issues.iter().zip(issues) {

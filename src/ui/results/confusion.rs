@@ -4,6 +4,7 @@ use eframe::egui::{self, Align2, Color32, Rect, Role, Sense, Stroke, StrokeKind,
 
 use crate::math::statistics::{cell_sentence, error_count};
 use crate::records::{CLASSES, Evaluation};
+use crate::run_config::Classes;
 use crate::ui::grid_keys;
 use crate::ui::style::{self, Palette};
 
@@ -14,14 +15,15 @@ pub type Cell = (usize, usize);
 const MARGIN: f32 = 44.0;
 
 /// Draws the matrix `side` points wide and updates the chosen cell. Returns the hovered cell, else the chosen one.
-pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<Cell>, side: f32) -> Option<Cell> {
+pub fn show(ui: &mut Ui, evaluation: &Evaluation, classes: Classes, chosen: &mut Option<Cell>, side: f32) -> Option<Cell> {
     let (area, response) = ui.allocate_exact_size(vec2(side, side), Sense::focusable_noninteractive());
-    let grid = Rect::from_min_max(area.min + vec2(MARGIN, MARGIN), area.max);
+    let margin = margin(ui, classes);
+    let grid = Rect::from_min_max(area.min + vec2(margin, margin), area.max);
     let size = grid.width() / CLASSES as f32;
     let cell_rect = |(truth, answer): Cell| {
         Rect::from_min_size(grid.min + vec2(answer as f32, truth as f32) * size, egui::Vec2::splat(size)).shrink(1.0)
     };
-    titles(ui, area, grid, size);
+    titles(ui, area, grid, classes);
     let shades = Shades::of(evaluation, style::palette(ui));
     let mut hovered = None;
     for truth in 0..CLASSES {
@@ -38,7 +40,7 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<Cell>, sid
                 *chosen = if *chosen == Some(cell) { None } else { Some(cell) };
             }
             let selected = *chosen == Some(cell);
-            response.widget_info(|| WidgetInfo::selected(Role::Cell, true, selected, cell_sentence(truth, answer, count)));
+            response.widget_info(|| WidgetInfo::selected(Role::Cell, true, selected, cell_sentence(classes, truth, answer, count)));
         }
     }
     grid_keys::choose(ui, &response, chosen, |from, down, right| {
@@ -53,10 +55,14 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, chosen: &mut Option<Cell>, sid
     }
     response.widget_info(|| WidgetInfo {
         current_text_value: Some(match *chosen {
-            Some((truth, answer)) => cell_sentence(truth, answer, count(evaluation, (truth, answer))),
+            Some((truth, answer)) => cell_sentence(classes, truth, answer, count(evaluation, (truth, answer))),
             None => format!("{} of {} images misclassified", error_count(evaluation), evaluation.images),
         }),
-        ..WidgetInfo::labeled(Role::Grid, true, "True and predicted digits")
+        ..WidgetInfo::labeled(
+            Role::Grid,
+            true,
+            if classes.are_digits() { "True and predicted digits" } else { "True and predicted classes" },
+        )
     });
     hovered.or(*chosen)
 }
@@ -66,18 +72,38 @@ pub fn count(evaluation: &Evaluation, (truth, answer): Cell) -> u32 {
     evaluation.confusion.get(truth).and_then(|row| row.get(answer)).copied().unwrap_or_default()
 }
 
-fn titles(ui: &Ui, area: Rect, grid: Rect, size: f32) {
+/// Space for the names of the classes at the sides, in points.
+fn margin(ui: &Ui, classes: Classes) -> f32 {
+    if classes.are_digits() {
+        return MARGIN;
+    }
+    let font = TextStyle::Body.resolve(ui.style());
+    let width = |name: &str| ui.painter().layout_no_wrap(name.to_owned(), font.clone(), Color32::PLACEHOLDER).size().x;
+    MARGIN - 10.0 + classes.names().into_iter().map(width).fold(0.0, f32::max)
+}
+
+fn titles(ui: &Ui, area: Rect, grid: Rect, classes: Classes) {
+    let size = grid.width() / CLASSES as f32;
     let painter = ui.painter();
     let (small, body) = (TextStyle::Small.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
     let (weak, text) = (ui.visuals().weak_text_color(), ui.visuals().text_color());
-    painter.text(pos2(grid.center().x, area.top()), Align2::CENTER_TOP, "predicted digit", small.clone(), weak);
-    let upright = painter.layout_no_wrap("true digit".to_owned(), small, weak);
+    painter.text(pos2(grid.center().x, area.top()), Align2::CENTER_TOP, format!("predicted {}", classes.noun()), small.clone(), weak);
+    let upright = painter.layout_no_wrap(format!("true {}", classes.noun()), small, weak);
     let at = pos2(area.left(), grid.center().y + upright.size().x / 2.0);
     painter.add(egui::epaint::TextShape::new(at, upright, weak).with_angle(-std::f32::consts::FRAC_PI_2));
     for digit in 0..CLASSES {
         let middle = (digit as f32 + 0.5) * size;
-        painter.text(pos2(grid.left() + middle, grid.top() - 4.0), Align2::CENTER_BOTTOM, digit, body.clone(), text);
-        painter.text(pos2(grid.left() - 8.0, grid.top() + middle), Align2::RIGHT_CENTER, digit, body.clone(), text);
+        let name = classes.name(digit);
+        painter.text(pos2(grid.left() - 8.0, grid.top() + middle), Align2::RIGHT_CENTER, name, body.clone(), text);
+        let above = pos2(grid.left() + middle, grid.top() - 4.0);
+        if classes.are_digits() {
+            painter.text(above, Align2::CENTER_BOTTOM, name, body.clone(), text);
+        } else {
+            // Names are wider than columns: they are written upwards.
+            let upwards = painter.layout_no_wrap(name.to_owned(), body.clone(), text);
+            let at = above - vec2(upwards.size().y / 2.0, 2.0);
+            painter.add(egui::epaint::TextShape::new(at, upwards, text).with_angle(-std::f32::consts::FRAC_PI_2));
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::confusion::Cell;
 use crate::app::verdict::whole_percent;
 use crate::math::statistics::cell_sentence;
 use crate::records::Mistake;
+use crate::run_config::Classes;
 use crate::ui::image_sheet::{self, ImageSheet};
 use crate::ui::style;
 
@@ -44,7 +45,7 @@ impl Gallery {
     }
 
     /// Draws the images of the chosen cell, or all, and returns the one that was clicked.
-    pub fn show(&self, ui: &mut Ui, chosen: Option<Cell>, count: u32) -> Option<usize> {
+    pub fn show(&self, ui: &mut Ui, classes: Classes, chosen: Option<Cell>, count: u32) -> Option<usize> {
         let shown = self.of_cell(chosen);
         if shown.is_empty() {
             let text = match chosen {
@@ -54,7 +55,7 @@ impl Gallery {
                 Some((truth, answer)) if count > 0 => {
                     format!(
                         "{}, but none of them is among the {} most confident errors, which are the ones stored.",
-                        cell_sentence(truth, answer, count),
+                        cell_sentence(classes, truth, answer, count),
                         self.mistakes.len()
                     )
                 }
@@ -69,7 +70,7 @@ impl Gallery {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::Vec2::splat(style::GAP * 0.75);
             for (index, mistake) in shown {
-                if Self::tile(ui, sheet, index, mistake) {
+                if Self::tile(ui, sheet, index, mistake, classes) {
                     clicked = Some(index);
                 }
             }
@@ -78,10 +79,11 @@ impl Gallery {
     }
 
     /// True when it was clicked.
-    fn tile(ui: &mut Ui, sheet: &ImageSheet, index: usize, mistake: &Mistake) -> bool {
+    fn tile(ui: &mut Ui, sheet: &ImageSheet, index: usize, mistake: &Mistake, classes: Classes) -> bool {
         let confidence = whole_percent(mistake.confidence);
-        let spoken = format!("True digit {}, predicted {}, probability {confidence}", mistake.label, mistake.answer);
-        let what = format!("{} instead of {}", mistake.answer, mistake.label);
+        let [answer, label] = [mistake.answer, mistake.label].map(|class| classes.name(class));
+        let spoken = format!("True {} {label}, predicted {answer}, probability {confidence}", classes.noun());
+        let what = format!("{answer} instead of {label}");
         image_sheet::tile(ui, sheet, index, IMAGE_SIDE, [&what, &confidence], &spoken).on_hover_text("Click to enlarge").clicked()
     }
 }

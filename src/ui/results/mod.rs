@@ -15,7 +15,7 @@ use super::style;
 use crate::app::{Action, App, ResultsView};
 use crate::math::statistics::{calibration_error, cell_sentence, error_count, wilson_interval};
 use crate::records::{Evaluation, ModelRef};
-use crate::run_config::DataSpec;
+use crate::run_config::{Classes, DataSpec};
 use crate::text::format::{grouped, percent};
 
 /// View state of the Results screen.
@@ -24,6 +24,8 @@ pub struct ResultsScreen {
     /// The selected cell, which filters the misclassified images.
     cell: Option<Cell>,
     gallery: Gallery,
+    /// What the classes stand for.
+    classes: Classes,
     /// The misclassified image that is shown large.
     opened: Option<usize>,
     model: Option<ModelRef>,
@@ -50,6 +52,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
         style::empty_state(ui, "No results yet", body);
         return;
     };
+    view.classes = results.model.classes();
     if view.gallery.sync(ui.ctx(), &results.evaluation.mistakes) {
         (view.cell, view.opened) = (None, None);
     }
@@ -64,14 +67,14 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
             ui.add_space(style::GAP);
             misclassified(ui, evaluation, view);
             ui.add_space(style::GAP);
-            per_class(ui, evaluation, BARS[1]);
+            per_class(ui, evaluation, view.classes, BARS[1]);
             ui.add_space(style::GAP);
             reliability::show(ui, evaluation);
         } else {
             columns(ui, evaluation, view, bottom - ui.cursor().top());
         }
     });
-    opened::show(ui, &view.gallery, view.cell, &mut view.opened);
+    opened::show(ui, &view.gallery, view.classes, view.cell, &mut view.opened);
 }
 
 /// The matrix, and beside it, scrolled by themselves, the bars by digit and the images: first what the person is looking for.
@@ -85,7 +88,7 @@ fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, heigh
         ui.allocate_ui_with_layout(vec2(side, height), column, |ui| matrix(ui, evaluation, view, side));
         if wide {
             ui.allocate_ui_with_layout(vec2(BARS[0], height), column, |ui| {
-                per_class(ui, evaluation, (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0));
+                per_class(ui, evaluation, view.classes, (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0));
                 ui.add_space(style::GAP);
                 reliability::show(ui, evaluation);
             });
@@ -99,7 +102,7 @@ fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, heigh
                     ui.add_space(style::GAP);
                 }
                 if !wide {
-                    per_class(ui, evaluation, BARS[1]);
+                    per_class(ui, evaluation, view.classes, BARS[1]);
                 }
                 if !chosen && !wide {
                     ui.add_space(style::GAP);
@@ -126,7 +129,7 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
         let about = "Share of test images classified correctly, with its 95 % confidence interval (Wilson score)";
         style::figure(ui, "Accuracy", &percent(evaluation.accuracy, 2), &interval).on_hover_text(about);
         style::figure(ui, "Errors", &grouped(wrong), &format!("of {} images", grouped(evaluation.images)));
-        let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct digit. Confident errors cost most";
+        let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct class. Confident errors cost most";
         style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), "nats").on_hover_text(about);
         if let Some(error) = calibration_error(evaluation) {
             let about = "How far the model's confidence is from its accuracy: the mean difference over 15 bins of confidence (expected calibration error). 0 % means that answers it is 90 % sure of are right nine times in ten";
@@ -145,17 +148,18 @@ fn subject(app: &App, results: &ResultsView) -> String {
 
 fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: f32) {
     ui.label(RichText::new("Confusion matrix").strong());
-    let explained = confusion::show(ui, evaluation, &mut view.cell, side);
+    let explained = confusion::show(ui, evaluation, view.classes, &mut view.cell, side);
     let text = match explained {
-        Some((truth, answer)) => format!("{}.", cell_sentence(truth, answer, confusion::count(evaluation, (truth, answer)))),
-        None => "Rows: true digits. Columns: predicted digits. Select a cell to see its images.".to_owned(),
+        Some((truth, answer)) => format!("{}.", cell_sentence(view.classes, truth, answer, confusion::count(evaluation, (truth, answer)))),
+        None if view.classes.are_digits() => "Rows: true digits. Columns: predicted digits. Select a cell to see its images.".to_owned(),
+        None => "Rows: true classes. Columns: predicted classes. Select a cell to see its images.".to_owned(),
     };
     ui.label(RichText::new(text).weak());
 }
 
-fn per_class(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
-    ui.label(RichText::new("Accuracy by digit").strong());
-    per_digit::show(ui, evaluation, height);
+fn per_class(ui: &mut Ui, evaluation: &Evaluation, classes: Classes, height: f32) {
+    ui.label(RichText::new(format!("Accuracy by {}", classes.noun())).strong());
+    per_digit::show(ui, evaluation, classes, height);
 }
 
 fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
@@ -166,7 +170,7 @@ fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen)
                 ui.label(RichText::new("most confident errors first").weak());
             }
             Some((truth, answer)) => {
-                ui.label(RichText::new(format!("only {answer} instead of {truth}")).weak());
+                ui.label(RichText::new(format!("only {} instead of {}", view.classes.name(answer), view.classes.name(truth))).weak());
                 if ui.button("Show all").clicked() {
                     view.cell = None;
                 }
@@ -174,7 +178,7 @@ fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen)
         }
     });
     let count = view.cell.map_or(0, |cell| confusion::count(evaluation, cell));
-    if let Some(index) = view.gallery.show(ui, view.cell, count) {
+    if let Some(index) = view.gallery.show(ui, view.classes, view.cell, count) {
         view.opened = Some(index);
     }
 }

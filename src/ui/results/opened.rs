@@ -7,13 +7,14 @@ use super::confusion::Cell;
 use super::mistakes::Gallery;
 use crate::app::verdict::whole_percent;
 use crate::records::Mistake;
+use crate::run_config::Classes;
 use crate::ui::style;
 
 /// The side of the image, in points: twelve to a pixel.
 const SIDE: f32 = 336.0;
 
 /// Shows the image at `opened`, one of the chosen cell's; the arrow keys go to the others, Escape closes.
-pub fn show(ui: &Ui, gallery: &Gallery, chosen: Option<Cell>, opened: &mut Option<usize>) {
+pub fn show(ui: &Ui, gallery: &Gallery, classes: Classes, chosen: Option<Cell>, opened: &mut Option<usize>) {
     let Some(index) = *opened else { return };
     let images = gallery.of_cell(chosen);
     let Some(position) = images.iter().position(|(candidate, _)| *candidate == index) else {
@@ -30,7 +31,7 @@ pub fn show(ui: &Ui, gallery: &Gallery, chosen: Option<Cell>, opened: &mut Optio
             gallery.paint(ui, index, Rect::from_min_size(rect.min.round_to_pixels(ui.pixels_per_point()), rect.size()));
             response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Misclassified image, enlarged"));
             if let Some((_, mistake)) = images.get(position) {
-                ui.vertical(|ui| facts(ui, mistake));
+                ui.vertical(|ui| facts(ui, mistake, classes));
             }
         });
         ui.add_space(style::GAP);
@@ -57,14 +58,15 @@ enum Choice {
     Close,
 }
 
-fn facts(ui: &mut Ui, mistake: &Mistake) {
-    ui.label(RichText::new(format!("{} instead of {}", mistake.answer, mistake.label)).heading());
+fn facts(ui: &mut Ui, mistake: &Mistake, classes: Classes) {
+    let [answer, label] = [mistake.answer, mistake.label].map(|class| classes.name(class));
+    ui.label(RichText::new(format!("{answer} instead of {label}")).heading());
     ui.add_space(style::GAP / 2.0);
-    ui.label(format!("True digit: {}", mistake.label));
-    ui.label(format!("Predicted: {}", mistake.answer));
+    ui.label(format!("True {}: {label}", classes.noun()));
+    ui.label(format!("Predicted: {answer}"));
     ui.add_space(style::GAP / 2.0);
-    ui.label(format!("Probability of {}: {}", mistake.answer, whole_percent(mistake.confidence)));
-    ui.label(format!("Probability of {}: {}", mistake.label, whole_percent(mistake.label_probability)));
+    ui.label(format!("Probability of {answer}: {}", whole_percent(mistake.confidence)));
+    ui.label(format!("Probability of {label}: {}", whole_percent(mistake.label_probability)));
     ui.add_space(style::GAP / 2.0);
     ui.label(RichText::new(format!("Image {} of the test set", mistake.index)).weak());
 }

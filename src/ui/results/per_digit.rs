@@ -4,11 +4,12 @@ use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, v
 
 use crate::math::statistics::class_scores;
 use crate::records::Evaluation;
+use crate::run_config::Classes;
 use crate::text::format::{grouped, percent};
 use crate::ui::style;
 
 /// Draws ten bars. They start at a round percentage below the lowest accuracy, so that small differences are visible.
-pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
+pub fn show(ui: &mut Ui, evaluation: &Evaluation, classes: Classes, height: f32) {
     let scores = class_scores(evaluation);
     let weakest = scores.iter().filter_map(|score| score.accuracy()).fold(1.0, f64::min);
     let start = [0.98, 0.95, 0.9, 0.8, 0.5].into_iter().find(|&start| weakest > start).unwrap_or(0.0);
@@ -22,6 +23,7 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
     // As wide as the longest figures, however many images there are.
     let errors = widest(&mut scores.iter().map(|score| wrong_text(score.images - score.correct)));
     let accuracies = widest(&mut scores.iter().map(|score| accuracy_text(score.accuracy())));
+    let names = 22.0_f32.max(widest(&mut classes.names().into_iter().map(str::to_owned)) + 8.0);
     let numbers = errors + accuracies + 2.0 * style::GAP;
     for score in scores {
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row - ui.spacing().item_spacing.y), Sense::hover());
@@ -29,8 +31,10 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
         let wrong = score.images - score.correct;
         let painter = ui.painter();
         let (color, middle) = (ui.visuals().text_color(), rect.center().y);
-        painter.text(pos2(rect.left() + 8.0, middle), Align2::CENTER_CENTER, score.digit, font.clone(), color);
-        let track = Rect::from_min_max(rect.min + vec2(22.0, 0.0), rect.max - vec2(numbers, 0.0)).shrink2(vec2(0.0, rect.height() * 0.2));
+        let name = classes.name(score.digit);
+        let (at, anchor) = if classes.are_digits() { (8.0, Align2::CENTER_CENTER) } else { (0.0, Align2::LEFT_CENTER) };
+        painter.text(pos2(rect.left() + at, middle), anchor, name, font.clone(), color);
+        let track = Rect::from_min_max(rect.min + vec2(names, 0.0), rect.max - vec2(numbers, 0.0)).shrink2(vec2(0.0, rect.height() * 0.2));
         let share = score.accuracy().map_or(0.0, |accuracy| ((accuracy - start) / (1.0 - start)).clamp(0.0, 1.0) as f32);
         style::bar(painter, track, share, palette.good, palette);
         painter.text(
@@ -44,14 +48,10 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, height: f32) {
         let spoken = format!("{text}, {wrong} of {} wrong", grouped(score.images));
         response.widget_info(|| WidgetInfo {
             current_text_value: Some(spoken.clone()),
-            ..WidgetInfo::labeled(Role::Meter, true, format!("Accuracy for {}", score.digit))
+            ..WidgetInfo::labeled(Role::Meter, true, format!("Accuracy for {name}"))
         });
-        response.on_hover_text(format!(
-            "{} of {} images of a {} classified correctly",
-            grouped(score.correct),
-            grouped(score.images),
-            score.digit
-        ));
+        let of = if classes.are_digits() { format!("of a {name}") } else { format!("of the class {name}") };
+        response.on_hover_text(format!("{} of {} images {of} classified correctly", grouped(score.correct), grouped(score.images)));
     }
     ui.weak(format!("Bars start at {:.0} %.", start * 100.0));
 }
