@@ -313,7 +313,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         reads: reads(&[(DeviceChoice::Cpu, 50.0)]),
         benchmark: None,
         searching: None,
-            data: DataSpec::builtin(),
+        data: DataSpec::builtin(),
         exporting: None,
         run: None,
         trial_epochs,

@@ -111,5 +111,6 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     })?;
     output.text(&Message::imported(&summary, &finding).to_string())?;
     output.text(&format!("Model saved as {}", visible::path(&summary.model_path)))?;
-    output.text(&format!("Try it on an image of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
+    let one = summary.config.data.classes().one();
+    output.text(&format!("Try it on an image of {one}: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
 }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use image::{GrayImage, Luma};
 use inkling::app::{Action, App, Screen, Settings};
 use inkling::ink::{Framing, StageImage, Step, read_writing_file};
-use inkling::protocol::Command;
+use inkling::protocol::{Command, Event};
+use inkling::records::ModelInfo;
 
 use super::wait_for;
-use crate::fake_engine::{Answers, FakeEngine, app, app_with};
+use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};
 
 /// Two upright strokes, as wide as a thick pen.
 fn eleven(folder: &Path) -> PathBuf {
@@ -50,6 +51,21 @@ fn an_image_is_read_as_predict_reads_it() {
         assert_eq!(app.image_shown().unwrap().name, "eleven.png");
         assert_eq!(candidates(&mut engine).unwrap(), read_writing_file(&file, Framing::Ink).unwrap().candidate_images());
         assert!(app.notices.is_empty(), "{:?}", app.notices);
+    }
+}
+
+#[test]
+fn a_model_of_other_things_than_digits_is_shown_all_of_an_image() {
+    let (mut app, mut engine) = app();
+    let file = eleven(engine.home.path());
+    app.apply(Action::Open(vec![file.clone()]));
+    until_read(&mut app, &mut engine, 2);
+    // The image that is open is looked at again when another model is chosen, both ways.
+    for (data, digits, framing) in [("fashion-mnist", 1, Framing::Whole), ("mnist", 2, Framing::Ink)] {
+        let model = ModelInfo { data: data.parse().unwrap(), epochs: digits as u32 + 7, ..starter() };
+        engine.send(Event::ModelInUse(model));
+        until_read(&mut app, &mut engine, digits);
+        assert_eq!(candidates(&mut engine).unwrap(), read_writing_file(&file, framing).unwrap().candidate_images());
     }
 }
 

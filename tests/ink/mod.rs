@@ -6,3 +6,4 @@ mod memory;
 mod rasterize;
 mod segment;
 mod steps;
+mod whole;

@@ -204,7 +204,8 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
         ),
     })?;
     output.text(&format!("Model saved as {}", visible::path(&summary.model_path)))?;
-    output.text(&format!("Try it on an image of a digit: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
+    let one = summary.config.data.classes().one();
+    output.text(&format!("Try it on an image of {one}: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
 }
 
 /// Prints that the run was stopped before its first epoch was complete, and whether it can be resumed.

@@ -83,7 +83,12 @@ impl Gallery {
         let confidence = whole_percent(mistake.confidence);
         let [answer, label] = [mistake.answer, mistake.label].map(|class| classes.name(class));
         let spoken = format!("True {} {label}, predicted {answer}, probability {confidence}", classes.noun());
-        let what = format!("{answer} instead of {label}");
-        image_sheet::tile(ui, sheet, index, IMAGE_SIDE, [&what, &confidence], &spoken).on_hover_text("Click to enlarge").clicked()
+        let [first, second] = if classes.are_digits() {
+            [format!("{answer} instead of {label}"), confidence]
+        } else {
+            // There is room for a name in a line.
+            [answer.to_owned(), format!("not {label}")]
+        };
+        image_sheet::tile(ui, sheet, index, IMAGE_SIDE, [&first, &second], &spoken).on_hover_text("Click to enlarge").clicked()
     }
 }

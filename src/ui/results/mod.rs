@@ -152,7 +152,7 @@ fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: 
     let text = match explained {
         Some((truth, answer)) => format!("{}.", cell_sentence(view.classes, truth, answer, confusion::count(evaluation, (truth, answer)))),
         None if view.classes.are_digits() => "Rows: true digits. Columns: predicted digits. Select a cell to see its images.".to_owned(),
-        None => "Rows: true classes. Columns: predicted classes. Select a cell to see its images.".to_owned(),
+        None => "Rows: true class. Columns: prediction. Select a cell to see its images.".to_owned(),
     };
     ui.label(RichText::new(text).weak());
 }
