@@ -591,7 +591,14 @@ impl FakeEngine {
             Job::Import(_) => {
                 let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), true) };
                 let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];
-                let finding = ImportFinding::Recognised { renamed, accuracy: 0.97, images: 1000, sure: true, calibrated: true };
+                let finding = ImportFinding::Recognised {
+                    renamed,
+                    accuracy: 0.97,
+                    images: 1000,
+                    tried_on: DataSpec::builtin(),
+                    sure: true,
+                    calibrated: true,
+                };
                 self.send(done(id, JobResult::Import { summary, finding }));
             }
         }

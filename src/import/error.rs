@@ -7,7 +7,7 @@ use crate::infer::InferError;
 use crate::nn::{ComputeError, ModelError};
 use crate::progress::Cancelled;
 use crate::records::{Doubt, MeasuredReading};
-use crate::run_config::ModelKind;
+use crate::run_config::{DataSpec, ModelKind};
 
 /// Why a file cannot be imported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -68,8 +68,10 @@ pub struct Trials {
     pub model: ModelKind,
     /// Why nothing was imported.
     pub doubt: Doubt,
-    /// The digits that each reading was tried on.
+    /// How many images each reading was tried on.
     pub images: u64,
+    /// What they are.
+    pub tried_on: DataSpec,
     /// The readings that matter, the best first.
     pub readings: Vec<MeasuredReading>,
     /// The best of those that Inkling can build.

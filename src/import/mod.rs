@@ -18,8 +18,10 @@ pub use error::{ImportError, Mismatch, Trials, WrongShape};
 pub use identify::{Identified, identify};
 pub use shards::is_index;
 pub use tensors::{NamedTensor, Weights};
+pub use trial::{MoreImages, TrialImages};
 
 use self::shards::Shards;
+use self::trial::Trial;
 use crate::export::RUN_KEY;
 use crate::nn::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile, parameter_count};
 use crate::progress::Progress;
@@ -39,8 +41,9 @@ pub struct Imported {
     pub finding: ImportFinding,
 }
 
-/// Imports a file of weights. `progress` gets the share that is done; an error from it cancels.
-pub fn import(spec: &ImportSpec, progress: &mut impl Progress) -> Result<Imported, ImportError> {
+/// Imports a file of weights. Where trials on built-in digits leave doubt, `more_images` is asked for images that the network may have learned from.
+/// `progress` gets the share that is done; an error from it cancels.
+pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mut impl Progress) -> Result<Imported, ImportError> {
     let unreadable = |error: std::io::Error| ImportError::Unreadable { path: spec.path.clone(), reason: error.to_string() };
     let malformed = |reason: String| ImportError::Malformed { path: spec.path.clone(), reason };
     let mismatch = |mismatch: Mismatch| ImportError::Mismatch { path: spec.path.clone(), mismatch: Box::new(mismatch) };
@@ -70,7 +73,7 @@ pub fn import(spec: &ImportSpec, progress: &mut impl Progress) -> Result<Importe
         values.push(numbers);
         progress.report(0.0)?;
     }
-    let found = trial::find_settings(model, &values, spec, progress)?;
+    let found = trial::find_settings(model, &values, spec, more_images, progress)?;
     let trial = match found {
         Ok(trial) => trial,
         Err(trials) => return Err(ImportError::Undecided { path: spec.path.clone(), trials: Box::new(trials) }),
@@ -92,7 +95,8 @@ pub fn import(spec: &ImportSpec, progress: &mut impl Progress) -> Result<Importe
         config,
     };
     let calibrated = weights.calibration().is_none() && trial.calibration.has_temperature();
-    let finding = ImportFinding::Recognised { renamed, accuracy: trial.accuracy, images: trial.images, sure: trial.sure, calibrated };
+    let Trial { accuracy, images, tried_on, sure, .. } = trial;
+    let finding = ImportFinding::Recognised { renamed, accuracy, images, tried_on, sure, calibrated };
     let summary = summary(&card, &spec.path);
     Ok(Imported { file: ModelFile { net: trial.net, card }, summary, finding })
 }

@@ -2,14 +2,14 @@
 //! Inkling generates. Where that leaves doubt, nothing is imported unless somebody accepts it: weights that are misread would lose accuracy
 //! without a word.
 
-use super::tried::{choose, doubt, listed, try_readings};
+use super::tried::{Tried, choose, doubt, listed, try_readings};
 use super::{ImportError, Trials, net_of};
-use crate::data::builtin;
+use crate::data::{Split, builtin};
 use crate::infer::{fit_digit_detector, measure};
 use crate::nn::Net;
-use crate::progress::Progress;
+use crate::progress::{Progress, Unwatched};
 use crate::records::{Calibration, ImportSpec, MeasuredReading, Normalization};
-use crate::run_config::{Activation, ModelKind};
+use crate::run_config::{Activation, DataSpec, ModelKind};
 
 /// Digits classified in the last round of trials.
 const DIGITS: usize = 1_000;
@@ -17,6 +17,18 @@ const DIGITS: usize = 1_000;
 const SEED: u64 = 0x1196;
 /// A less accurate model does not recognise digits, so that the most accurate combination says nothing.
 pub const MIN_ACCURACY: f64 = 0.5;
+
+/// Images to try readings of weights on.
+#[derive(Clone, Debug)]
+pub struct TrialImages {
+    /// What they are.
+    pub data: DataSpec,
+    /// They, with their labels.
+    pub images: Split,
+}
+
+/// Loads images that a network may have learned from, if there are any.
+pub type MoreImages<'a> = dyn FnMut(&mut dyn Progress) -> Result<Option<TrialImages>, ImportError> + 'a;
 
 /// A model with an activation and a normalisation, and how well it does.
 #[derive(Clone)]
@@ -27,10 +39,12 @@ pub struct Trial {
     pub activation: Activation,
     /// What was fitted on the digits.
     pub calibration: Calibration,
-    /// Its accuracy on the digits.
+    /// Its accuracy on the images that it was tried on.
     pub accuracy: f64,
-    /// How many digits.
+    /// How many these are.
     pub images: u64,
+    /// What they are.
+    pub tried_on: DataSpec,
     /// True if the trials leave no doubt.
     pub sure: bool,
 }
@@ -43,24 +57,38 @@ pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32
     Ok(recognises.then(|| measured.calibration(&digits.labels).temperature))
 }
 
-/// Finds the activation and the normalisation, unless they are given. The inner error says what was measured where that leaves doubt, and
+/// Finds the activation and the normalisation, unless they are given. Where a network that learned from other images does not recognise enough of the
+/// built-in digits to tell, `more_images` may have such images. The inner error says what was measured where that leaves doubt, and
 /// nobody accepts it.
 pub fn find_settings(
     model: ModelKind,
     values: &[Vec<f32>],
     spec: &ImportSpec,
+    more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
 ) -> Result<Result<Trial, Trials>, ImportError> {
     let digits = builtin::generate(SEED, 0, DIGITS, &mut progress.part(0.0, 0.1))?.test;
-    let tried = try_readings(model, values, spec, &digits, &mut progress.part(0.1, 0.8))?;
+    let mut tried_on = TrialImages { data: DataSpec::builtin(), images: digits.clone() };
+    let mut tried = try_readings(model, values, spec, &digits, &mut progress.part(0.1, 0.4))?;
     let usual = (spec.activation.unwrap_or_default(), spec.normalization.unwrap_or(Normalization::MNIST));
     let given = spec.activation.is_some() && spec.normalization.is_some();
     let (mut settings, mut sure) = (usual, given);
+    let is_clear = |tried: &[Tried]| choose(tried).is_none_or(|chosen| doubt(tried, chosen, given).is_none());
+    let others = if is_clear(&tried) { None } else { more_images(&mut progress.part(0.4, 0.5))? };
+    if let Some(others) = others {
+        let again = try_readings(model, values, spec, &others.images, &mut progress.part(0.5, 0.8))?;
+        let accuracy = |tried: &[Tried]| tried.iter().map(Tried::accuracy).fold(0.0, f64::max);
+        if accuracy(&again) > accuracy(&tried) {
+            (tried, tried_on) = (again, others);
+        }
+    }
     if let Some(chosen) = choose(&tried) {
         let doubt = doubt(&tried, chosen, given);
         if let Some(doubt) = doubt.filter(|_| !spec.accept) {
             let supported = MeasuredReading { reading: chosen.reading, accuracy: chosen.accuracy() };
-            return Ok(Err(Trials { model, doubt, images: digits.len() as u64, readings: listed(&tried, chosen), supported }));
+            let TrialImages { data, images } = tried_on;
+            let readings = listed(&tried, chosen);
+            return Ok(Err(Trials { model, doubt, images: images.len() as u64, tried_on: data, readings, supported }));
         }
         sure = doubt.is_none();
         // Where digits are not recognised, the most accurate combination is one of chance.
@@ -72,9 +100,10 @@ pub fn find_settings(
     let detector = fit_digit_detector(&net, &[], true, SEED, &mut progress.part(0.85, 0.95))?;
     let net = net.with_digit_detector(Some(detector));
     let measured = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.95, 1.0))?;
-    let (accuracy, images) = (without.evaluation.accuracy, without.evaluation.images);
     // The detector changes no logits. Digits say nothing of how sure a network may be that does not recognise them.
-    let fitted = if accuracy >= MIN_ACCURACY { without.calibration(&digits.labels) } else { Calibration::NONE };
+    let fitted = if without.evaluation.accuracy >= MIN_ACCURACY { without.calibration(&digits.labels) } else { Calibration::NONE };
     let calibration = Calibration { digit_threshold: measured.digit_threshold(), ..fitted };
-    Ok(Ok(Trial { net, activation, calibration, accuracy, images, sure }))
+    let on_these = measure(&net, Calibration::NONE.temperature, &tried_on.images, &mut Unwatched)?.evaluation;
+    let (accuracy, images) = (on_these.accuracy, on_these.images);
+    Ok(Ok(Trial { net, activation, calibration, accuracy, images, tried_on: tried_on.data, sure }))
 }

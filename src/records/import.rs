@@ -44,13 +44,15 @@ pub enum ImportFinding {
     Recognised {
         /// Weights with another name in the file: theirs and ours.
         renamed: Vec<(String, String)>,
-        /// Accuracy on generated digits, with this activation and this normalisation.
+        /// Accuracy on the images that it was tried on, with this activation and this normalisation.
         accuracy: f64,
-        /// How many digits.
+        /// How many these are.
         images: u64,
+        /// What they are: built-in digits, or training images of another data set.
+        tried_on: DataSpec,
         /// False if activation and normalisation were not both given, and the trials left doubt about them.
         sure: bool,
-        /// True if a temperature was fitted on those digits: the file had none, and the network recognises them.
+        /// True if a temperature was fitted on built-in digits: the file had none, and the network recognises them.
         calibrated: bool,
     },
 }

@@ -14,7 +14,7 @@ use inkling::nn::{ComputeError, ModelError};
 use inkling::problem::{EngineExit, Problem};
 use inkling::progress::Cancelled;
 use inkling::records::{Divergence, Doubt, Intervention, MeasuredReading, Normalization, Reading};
-use inkling::run_config::{Activation, Classes, ConfigProblem, DeviceChoice, Field, ModelKind, Precision};
+use inkling::run_config::{Activation, Classes, ConfigProblem, DataSpec, DeviceChoice, Field, ModelKind, Precision};
 use inkling::runs::RunError;
 use inkling::system::{TargetError, WriteError};
 
@@ -22,7 +22,14 @@ use inkling::system::{TargetError, WriteError};
 pub fn trials() -> Trials {
     let supported = MeasuredReading { reading: Reading::own(Activation::Tanh, Normalization::MNIST), accuracy: 0.903 };
     let best = MeasuredReading { reading: Reading { average_pooling: true, ..supported.reading }, accuracy: 0.935 };
-    Trials { model: ModelKind::LeNet, doubt: Doubt::NotSupported, images: 1000, readings: vec![best, supported], supported }
+    Trials {
+        model: ModelKind::LeNet,
+        doubt: Doubt::NotSupported,
+        images: 1000,
+        tried_on: DataSpec::builtin(),
+        readings: vec![best, supported],
+        supported,
+    }
 }
 
 fn downloads() -> Vec<(Problem, Vec<&'static str>)> {

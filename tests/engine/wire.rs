@@ -126,6 +126,7 @@ fn every_event_arrives_as_it_left() {
         renamed: vec![("a".to_owned(), "b".to_owned())],
         accuracy: 0.5,
         images: 3,
+        tried_on: DataSpec::builtin(),
         sure: false,
         calibrated: true,
     };

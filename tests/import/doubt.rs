@@ -5,14 +5,18 @@
 use std::path::PathBuf;
 
 use inkling::app::messages::Message;
-use inkling::import::{ImportError, Trials};
+use inkling::data::Split;
+use inkling::import::{ImportError, TrialImages, Trials};
 use inkling::infer::starter_file;
 use inkling::nn::Net;
 use inkling::problem::Problem;
+use inkling::progress::{Progress, Unwatched};
 use inkling::records::{Doubt, ImportFinding, ImportSpec, Normalization, TriedActivation};
-use inkling::run_config::{Activation, ModelKind};
+use inkling::run_config::{Activation, Augmentation, DataSpec, ModelKind, RunConfig};
 
 use super::{accepted, import, write};
+use crate::synthetic::{square_set, train};
+use crate::train::watcher::Watcher;
 
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(name)
@@ -75,6 +79,43 @@ fn a_network_that_reads_too_little_is_asked_about() {
     // Where nothing is left open, nothing is asked.
     let named = ImportSpec { activation: Some(Activation::Relu), normalization: Some(Normalization::MNIST), ..ImportSpec::of(path) };
     assert!(matches!(import(&named).unwrap().finding, ImportFinding::Recognised { sure: true, .. }));
+}
+
+#[test]
+fn a_network_that_learned_from_other_images_is_tried_on_those() {
+    // It knows squares, and no digits.
+    let config = RunConfig { model: ModelKind::Mlp, epochs: 4, batch_size: 50, augmentation: Augmentation::Off, ..RunConfig::default() };
+    let trained = train(&config, &square_set(1000, 100), &mut Watcher::default()).unwrap().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("squares.safetensors");
+    write(&path, &trained.net);
+    let spec = ImportSpec::of(path);
+    assert_eq!(undecided(&spec).doubt, Doubt::LowAccuracy);
+
+    let data: DataSpec = "some/squares".parse().unwrap();
+    let mut asked = 0;
+    let mut squares = |_: &mut dyn Progress| {
+        asked += 1;
+        Ok(Some(TrialImages { data: data.clone(), images: square_set(0, 300).test }))
+    };
+    let imported = inkling::import::import(&spec, &mut squares, &mut Unwatched).unwrap();
+    let ImportFinding::Recognised { accuracy, images, tried_on, sure, calibrated, .. } = imported.finding else { panic!("described") };
+    assert!(accuracy > 0.95 && sure && !calibrated, "{accuracy}");
+    assert_eq!((images, tried_on, asked), (300, data.clone(), 1));
+    assert_eq!(imported.file.card.config.activation, config.activation);
+    assert_eq!(imported.file.card.normalization, trained.net.normalization());
+    // The images at hand are no help where digits are recognised better.
+    let blank = |_: &mut dyn Progress| {
+        Ok(Some(TrialImages {
+            data: data.clone(),
+            images: Split { images: vec![0; 784 * 100], labels: (0..100).map(|index| index % 10).collect() },
+        }))
+    };
+    let average = ImportSpec::of(file("lenet-average-pooling.safetensors"));
+    match inkling::import::import(&average, &mut { blank }, &mut Unwatched) {
+        Err(ImportError::Undecided { trials, .. }) => assert_eq!(trials.tried_on, DataSpec::builtin()),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn write_some(path: &Path, net: &Net, is_written: impl Fn(&str) -> bool) {
 
 /// Imports a file, with nobody waiting.
 fn import(spec: &ImportSpec) -> Result<Imported, ImportError> {
-    inkling::import::import(spec, &mut Unwatched)
+    inkling::import::import(spec, &mut |_| Ok(None), &mut Unwatched)
 }
 
 /// The file, taken as Inkling can build it whatever trials say.
@@ -208,7 +208,7 @@ fn an_import_can_be_cancelled_wherever_it_is() {
     let mut last = 0.0;
     for reports in [1, 2, 5, 12, 30] {
         let mut seen = 0;
-        let imported = inkling::import::import(&ImportSpec::of(path.clone()), &mut |fraction: f32| {
+        let imported = inkling::import::import(&ImportSpec::of(path.clone()), &mut |_| Ok(None), &mut |fraction: f32| {
             seen += 1;
             last = fraction;
             if seen == reports { Err(Cancelled) } else { Ok(()) }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Message;
+use super::problems::trial_images;
 use crate::app::device_name;
 use crate::data::my_digits::Edit;
 use crate::infer::DeviceRejection;
@@ -342,12 +343,12 @@ impl Message {
                     if *calibrated { "It had no temperature; its probabilities were calibrated on built-in digits." } else { "" },
                 )
             }
-            ImportFinding::Recognised { accuracy, images, sure, calibrated, .. } => {
+            ImportFinding::Recognised { accuracy, images, tried_on, sure, calibrated, .. } => {
                 let recognises = *accuracy >= 0.5;
-                let accuracy = format!("accuracy {} on {} built-in digits", percent(*accuracy, 1), grouped(*images));
+                let accuracy = format!("accuracy {} on {}", percent(*accuracy, 1), trial_images(*images, tried_on));
                 let what = format!("Imported {file}: {model} ({}), {accuracy}.", summary.config.activation.label());
                 let remedy = if *calibrated {
-                    "Its probabilities were calibrated on the same digits."
+                    "Its probabilities were calibrated on built-in digits."
                 } else if *sure || recognises {
                     ""
                 } else {

@@ -15,7 +15,7 @@ use crate::nn::ComputeError;
 use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
 use crate::records::{COMPARED_MODELS, Doubt, Ensemble, MeasuredReading};
-use crate::run_config::{ConfigProblem, ModelKind, Precision};
+use crate::run_config::{ConfigProblem, DataSpec, ModelKind, Precision};
 use crate::runs::RunError;
 use crate::system::{TargetError, WriteError, WriteErrorKind};
 use crate::text::format::{capitalised, count, file_size, grouped, percent};
@@ -383,25 +383,37 @@ fn of_import(error: &ImportError) -> Message {
     }
 }
 
+/// "1,000 built-in digits", "1,000 training images of MNIST".
+pub(super) fn trial_images(images: u64, data: &DataSpec) -> String {
+    let images = grouped(images);
+    if *data == DataSpec::builtin() { format!("{images} built-in digits") } else { format!("{images} training images of {}", data.label()) }
+}
+
 /// What was measured of weights that were not imported.
 fn undecided(path: &Path, trials: &Trials) -> Message {
-    let Trials { model, doubt, images, readings, supported } = trials;
+    let Trials { model, doubt, images, tried_on, readings, supported } = trials;
     let why = match doubt {
         Doubt::NotSupported => format!("they were probably trained with settings that Inkling's {} does not have", model.label()),
         Doubt::Close => "more than one way to read them is as accurate".to_owned(),
-        Doubt::LowAccuracy => "they recognise too few digits to tell how the network was built".to_owned(),
+        Doubt::LowAccuracy => "they recognise too few images to tell how the network was built".to_owned(),
     };
     let measured = |it: &MeasuredReading| format!("{} with {}", percent(it.accuracy, 1), it.reading.sentence());
     let readings = readings.iter().map(measured).collect::<Vec<_>>().join("; ");
     Message::new(
         format!(
-            "{} was not imported: its weights fit {}, but {why}. Accuracy on {} built-in digits: {readings}.",
+            "{} was not imported: its weights fit {}, but {why}. Accuracy on {}: {readings}.",
             path.display(),
             model.label(),
-            grouped(*images)
+            trial_images(*images, tried_on)
         ),
         format!(
-            "To import it as {}, use --accept. If you know what it was trained with, name it with --activation, --mean and --std.",
+            "{}To import it as {}, use --accept. If you know what it was trained with, name it with --activation, --mean and --std.",
+            // It has learned from MNIST most likely.
+            if *tried_on == DataSpec::builtin() {
+                "Download MNIST, which networks are usually trained on, and import it again: on its images more can be told. "
+            } else {
+                ""
+            },
             supported.reading.sentence()
         ),
     )
