@@ -6,7 +6,7 @@ use super::tried::{Tried, choose, doubt, listed, try_readings};
 use super::{ImportError, Trials, net_of};
 use crate::data::{Split, builtin};
 use crate::infer::{fit_digit_detector, measure};
-use crate::nn::Net;
+use crate::nn::{Net, flops};
 use crate::progress::{Progress, Unwatched};
 use crate::records::{Calibration, ImportSpec, MeasuredReading, Normalization};
 use crate::run_config::{Activation, DataSpec, ModelKind};
@@ -57,6 +57,12 @@ pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32
     Ok(recognises.then(|| measured.calibration(&digits.labels).temperature))
 }
 
+/// Images that all readings of a network's weights can be tried on within seconds.
+fn affordable_images(model: ModelKind) -> usize {
+    const OPERATIONS: u64 = 10_000_000_000;
+    ((OPERATIONS / flops(model).forward.max(1)) as usize).max(DIGITS)
+}
+
 /// Finds the activation and the normalisation, unless they are given. Where a network that learned from other images does not recognise enough of the
 /// built-in digits to tell, `more_images` may have such images. The inner error says what was measured where that leaves doubt, and
 /// nobody accepts it.
@@ -73,17 +79,18 @@ pub fn find_settings(
     let usual = (spec.activation.unwrap_or_default(), spec.normalization.unwrap_or(Normalization::MNIST));
     let given = spec.activation.is_some() && spec.normalization.is_some();
     let (mut settings, mut sure) = (usual, given);
-    let is_clear = |tried: &[Tried]| choose(tried).is_none_or(|chosen| doubt(tried, chosen, given).is_none());
+    let is_clear = |tried: &[Tried]| choose(model, tried).is_none_or(|chosen| doubt(model, tried, chosen, given).is_none());
     let others = if is_clear(&tried) { None } else { more_images(&mut progress.part(0.4, 0.5))? };
     if let Some(others) = others {
+        let others = TrialImages { images: others.images.first(affordable_images(model)), ..others };
         let again = try_readings(model, values, spec, &others.images, &mut progress.part(0.5, 0.8))?;
         let accuracy = |tried: &[Tried]| tried.iter().map(Tried::accuracy).fold(0.0, f64::max);
         if accuracy(&again) > accuracy(&tried) {
             (tried, tried_on) = (again, others);
         }
     }
-    if let Some(chosen) = choose(&tried) {
-        let doubt = doubt(&tried, chosen, given);
+    if let Some(chosen) = choose(model, &tried) {
+        let doubt = doubt(model, &tried, chosen, given);
         if let Some(doubt) = doubt.filter(|_| !spec.accept) {
             let supported = MeasuredReading { reading: chosen.reading, accuracy: chosen.accuracy() };
             let TrialImages { data, images } = tried_on;

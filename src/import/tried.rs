@@ -4,7 +4,7 @@ use super::readings::readings;
 use super::variant::Variants;
 use super::{ImportError, net_of};
 use crate::data::Split;
-use crate::infer::measure;
+use crate::infer::{Scores, fit_temperature, measure};
 use crate::nn::Net;
 use crate::progress::Progress;
 use crate::records::{Calibration, Doubt, ImportSpec, MeasuredReading, Reading};
@@ -18,10 +18,15 @@ const ENOUGH: f64 = 0.95;
 const CLEAR_GAIN: f64 = 0.005;
 /// Readings that give the same answer this often are the same for whoever uses the model, as `ReLU` and leaky `ReLU` are.
 const SAME: f64 = 0.98;
+/// A more usual reading is taken where the loss of the likeliest is no smaller share of its own: `ReLU` and `GELU` differ by less, normalisations by more.
+const AS_LIKELY: f32 = 0.9;
 /// A difference of so many standard deviations is none of chance (`McNemar`'s test).
 const DEVIATIONS: f64 = 2.5;
 /// Readings that are listed where there is doubt.
 const LISTED: usize = 4;
+
+/// The least accuracy of a network without a hidden layer: none of those recognises much more than 92 % of MNIST.
+const ENOUGH_FOR_LINEAR: f64 = 0.85;
 
 /// A reading, and its answers.
 #[derive(Clone, Debug)]
@@ -32,18 +37,39 @@ pub struct Tried {
     answers: Vec<u8>,
     /// Whether that is right.
     correct: Vec<bool>,
+    /// The cross-entropy of each image, in nats, at the temperature at which it is least on average, since networks that were trained with smoothed labels
+    /// are less sure than right. On images like those of its training the right reading has less of it than a wrong one, also where both give the
+    /// same answers.
+    losses: Vec<f32>,
 }
 
 impl Tried {
-    /// A reading that gave these answers for images with these labels.
-    pub fn new(reading: Reading, answers: Vec<u8>, labels: &[u8]) -> Self {
+    /// A reading that gave these logits, ten for each image, for images with these labels.
+    pub fn new(reading: Reading, logits: &[f32], labels: &[u8]) -> Self {
+        let temperature = fit_temperature(logits, labels);
+        let scores = || Scores::of_rows(logits, temperature);
+        let answers: Vec<u8> = scores().map(|scores| scores.digit as u8).collect();
         let correct = answers.iter().zip(labels).map(|(answer, label)| answer == label).collect();
-        Self { reading, answers, correct }
+        let loss = |(scores, &label): (Scores, &u8)| -scores.probabilities[usize::from(label)].max(f32::MIN_POSITIVE).ln();
+        Self { reading, answers, correct, losses: scores().zip(labels).map(loss).collect() }
     }
 
     /// The share of right answers.
     pub fn accuracy(&self) -> f64 {
         self.correct.iter().filter(|&&correct| correct).count() as f64 / self.correct.len().max(1) as f64
+    }
+
+    fn loss(&self) -> f32 {
+        self.losses.iter().sum::<f32>() / self.losses.len().max(1) as f32
+    }
+
+    /// True if it makes the labels likelier, and not by chance: by the mean of the differences and its standard error.
+    fn is_likelier_than(&self, other: &Self) -> bool {
+        let differences: Vec<f64> = self.losses.iter().zip(&other.losses).map(|(own, other)| f64::from(other - own)).collect();
+        let count = differences.len().max(2) as f64;
+        let mean = differences.iter().sum::<f64>() / count;
+        let variance = differences.iter().map(|difference| (difference - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        mean > DEVIATIONS * (variance / count).sqrt()
     }
 
     fn measured(&self) -> MeasuredReading {
@@ -85,50 +111,68 @@ pub fn try_readings(
         for (index, reading) in left.iter().enumerate() {
             let start = (round as f32 + index as f32 / left.len() as f32) / ROUNDS.len() as f32;
             progress.report(start)?;
-            let answers = match (&variants, reading.settings()) {
-                (Some(variants), None) => variants.answers(reading, &digits.images, || Ok::<(), ImportError>(progress.report(start)?))?,
+            let logits = match (&variants, reading.settings()) {
+                (Some(variants), None) => {
+                    variants.all_logits(reading, &digits.images, || Ok::<(), ImportError>(progress.report(start)?))?
+                }
                 (_, Some((activation, normalization))) => {
                     let net: Net = net_of(model, activation, normalization, values)?;
-                    measure(&net, Calibration::NONE.temperature, &digits, &mut |_: f32| progress.report(start))?.answers
+                    measure(&net, Calibration::NONE.temperature, &digits, &mut |_: f32| progress.report(start))?.logits().to_vec()
                 }
                 (None, None) => continue,
             };
-            tried.push(Tried::new(*reading, answers, &digits.labels));
+            tried.push(Tried::new(*reading, &logits, &digits.labels));
         }
         left = best(&tried, survivors, own);
     }
     Ok(tried)
 }
 
-/// The best readings, among them at least so many that Inkling can build, in the order they are in.
+/// The best readings, among them at least so many that Inkling can build, and the likeliest of those, in the order they are in.
 fn best(tried: &[Tried], survivors: usize, own: usize) -> Vec<Reading> {
     let mut ranked: Vec<&Tried> = tried.iter().collect();
     ranked.sort_by(|a, b| b.accuracy().total_cmp(&a.accuracy()));
     let of_all = ranked.iter().take(survivors);
     let of_own = ranked.iter().filter(|tried| tried.is_own()).take(own);
-    let kept: Vec<Reading> = of_all.chain(of_own).map(|tried| tried.reading).collect();
+    let mut likely: Vec<&Tried> = tried.iter().filter(|tried| tried.is_own()).collect();
+    likely.sort_by(|a, b| a.loss().total_cmp(&b.loss()));
+    let kept: Vec<Reading> = of_all.chain(of_own).chain(likely.iter().take(own)).map(|tried| tried.reading).collect();
     tried.iter().map(|tried| tried.reading).filter(|reading| kept.contains(reading)).collect()
 }
 
-/// The reading to take: of those that Inkling can build the best one, or a more usual one that is as good and gives the same answers.
-pub fn choose(tried: &[Tried]) -> Option<&Tried> {
-    // The first of equal ones is the most usual.
-    let best = tried.iter().filter(|tried| tried.is_own()).rev().max_by(|a, b| a.accuracy().total_cmp(&b.accuracy()))?;
-    tried.iter().find(|tried| tried.is_own() && tried.accuracy() >= best.accuracy() - CLEAR_GAIN && tried.is_like(best))
+/// The accuracy from which on a reading of this network's weights is taken without asking.
+fn enough(model: ModelKind) -> f64 {
+    if model == ModelKind::Linear { ENOUGH_FOR_LINEAR } else { ENOUGH }
 }
 
-/// Why `chosen` may be wrong; `given` if nothing of it was guessed but how the network pools and pads.
-pub fn doubt(tried: &[Tried], chosen: &Tried, given: bool) -> Option<Doubt> {
+/// The reading to take: of those that Inkling can build and that are about as accurate as the best the likeliest one, or a more usual one that is as
+/// likely and gives the same answers. Where too few images are recognised, it is the most accurate one: how likely they are says nothing then.
+pub fn choose(model: ModelKind, tried: &[Tried]) -> Option<&Tried> {
+    let own = || tried.iter().filter(|tried| tried.is_own());
+    // The first of equal ones is the most usual.
+    let best = own().rev().max_by(|a, b| a.accuracy().total_cmp(&b.accuracy()))?;
+    let near = || own().filter(|tried| tried.accuracy() >= best.accuracy() - CLEAR_GAIN);
+    if best.accuracy() < enough(model) {
+        return near().find(|tried| tried.is_like(best));
+    }
+    let likeliest = near().min_by(|a, b| a.loss().total_cmp(&b.loss()))?;
+    let is_as_likely = |tried: &Tried| likeliest.loss() > AS_LIKELY * tried.loss() || !likeliest.is_likelier_than(tried);
+    near().find(|tried| tried.is_like(likeliest) && is_as_likely(tried))
+}
+
+/// Why `chosen` may be wrong for this network; `given` if nothing of it was guessed but how the network pools and pads.
+pub fn doubt(model: ModelKind, tried: &[Tried], chosen: &Tried, given: bool) -> Option<Doubt> {
     if tried.iter().any(|other| !other.is_own() && other.is_better_than(chosen)) {
         return Some(Doubt::NotSupported);
     }
     if given {
         return None;
     }
-    if chosen.accuracy() < ENOUGH {
+    if chosen.accuracy() < enough(model) {
         return Some(Doubt::LowAccuracy);
     }
-    let is_close = |other: &Tried| other.accuracy() >= chosen.accuracy() - CLEAR_GAIN && !other.is_like(chosen);
+    let is_close =
+        |other: &Tried| other.accuracy() >= chosen.accuracy() - CLEAR_GAIN && !other.is_like(chosen) && !chosen.is_likelier_than(other);
     tried.iter().any(is_close).then_some(Doubt::Close)
 }
 

@@ -50,20 +50,19 @@ impl Variants {
         self.layers.first().is_some_and(|layer| matches!(layer, Layer::ConvPool { padding, bias: true, .. } if *padding > 0))
     }
 
-    /// The digit that each of these images is taken for, 784 bytes each; `cancelled` is asked between batches.
-    pub fn answers<E: From<candle_core::Error>>(
+    /// The logits of any number of images, 784 bytes each, ten for each; `cancelled` is asked between batches.
+    pub fn all_logits<E: From<candle_core::Error>>(
         &self,
         reading: &Reading,
         images: &[u8],
         mut cancelled: impl FnMut() -> std::result::Result<(), E>,
-    ) -> std::result::Result<Vec<u8>, E> {
-        let mut answers = Vec::new();
+    ) -> std::result::Result<Vec<f32>, E> {
+        let mut logits = Vec::new();
         for batch in images.chunks(BATCH * PIXELS) {
             cancelled()?;
-            let digits = self.logits(reading, batch)?.argmax(1).and_then(|digits| digits.to_vec1::<u32>())?;
-            answers.extend(digits.into_iter().map(|digit| digit as u8));
+            logits.extend(self.logits(reading, batch)?.flatten_all().and_then(|logits| logits.to_vec1::<f32>())?);
         }
-        Ok(answers)
+        Ok(logits)
     }
 
     /// The logits of these images.

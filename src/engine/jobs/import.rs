@@ -6,14 +6,15 @@ use super::{JobContext, JobError, Workspace};
 use crate::data::{DataError, Split, gather_batch, load};
 use crate::engine::handle::RunsTarget;
 use crate::import::{ImportError, Imported, TrialImages, import};
+use crate::math::random::Random;
 use crate::progress::Progress;
 use crate::protocol::JobResult;
 use crate::records::ImportSpec;
 use crate::run_config::{DataSource, DataSpec, NamedSet, WeightFormat};
 use crate::runs::{RunContents, Store, keep_in};
 
-/// Training images that readings of weights are tried on.
-const IMAGES: usize = 1_000;
+/// Training images that readings of weights are tried on at most.
+const IMAGES: usize = 5_000;
 
 pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &ImportSpec) -> Result<JobResult, JobError> {
     let folders = &workspace.settings.data_folders;
@@ -41,10 +42,11 @@ fn training_images(spec: &ImportSpec, folders: &[PathBuf], progress: &mut dyn Pr
     Ok(None)
 }
 
-/// Some of these images from all parts, since in a set they may be in the order of their labels.
+/// Some of these images, by chance, since sets have their images in orders of their own: every sixth of MNIST's is harder than the others.
 fn sample(images: &Split) -> Split {
-    let count = images.len().min(IMAGES);
-    let indices: Vec<u32> = (0..count).map(|index| (index * images.len() / count) as u32).collect();
+    let mut indices: Vec<u32> = (0..images.len() as u32).collect();
+    Random::stream(0, "images to try imported weights on", 0).shuffle(&mut indices);
+    indices.truncate(IMAGES);
     let mut sample = Split::default();
     gather_batch(images, &indices, &mut sample);
     sample
