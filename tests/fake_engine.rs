@@ -26,13 +26,13 @@ use inkling::progress::Cancelled;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
-    BatchSizeFinding, BatchSizeSpec, BeforeAfter, CLASSES, ComparedModel, ComparisonSpec, DigitDetection, DigitPrediction, DrawingAnswer,
+    BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel, ComparisonSpec, DigitDetection, DigitPrediction, DrawingAnswer,
     EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId,
     LabelRejection, LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, Profile, RELIABILITY_BINS, RateFinding,
     Reached, ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, StepPoint, Telemetry, TensorFormat, TensorInfo,
     TimeToAccuracy, WeightImages, WriterScore,
 };
-use inkling::run_config::{ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
+use inkling::run_config::{Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
 
 use crate::fake_executor::FakeExecutor;
@@ -500,7 +500,7 @@ impl FakeEngine {
                 self.send(Event::NumberRead { request, digits: Ok(digits.collect()) });
             }
             Command::Classify { request, ink, steps } => {
-                let model = ModelInfo { data: self.data.clone(), ..starter() };
+                let model = ModelInfo { classes: self.data.classes(), data: self.data.clone(), ..starter() };
                 let prediction = Prediction { image: rasterize_steps(&ink, &steps), model, ..prediction(&ink) };
                 self.send(Event::Classified { request, prediction: Ok(Box::new(prediction)) });
             }
@@ -539,7 +539,7 @@ impl FakeEngine {
             }
             Job::Evaluate(EvaluationSpec { model, data, .. }) => {
                 self.send(progress(id.0, 0.5));
-                let model = ModelInfo { reference: model, data: self.data.clone(), ..starter() };
+                let model = ModelInfo { reference: model, classes: self.data.classes(), data: self.data.clone(), ..starter() };
                 self.send(done(id, JobResult::Evaluate(evaluation_report(model, data))));
             }
             Job::FineTune(_) => {
@@ -653,6 +653,7 @@ pub fn starter() -> ModelInfo {
         reference: ModelRef::Starter,
         kind: ModelKind::Speedrun,
         parameters: 29_000,
+        classes: Classes::Digits,
         data: DataSpec::builtin(),
         epochs: 1,
         validation_accuracy: Some(0.97),
@@ -730,8 +731,8 @@ pub const NO_DIGIT: usize = 9;
 
 /// As many strokes, that digit, nearly sure.
 pub fn prediction(ink: &Ink) -> Prediction {
-    let digit = (ink.strokes.len() % CLASSES) as u8;
-    let mut probabilities = [0.005; CLASSES];
+    let digit = (ink.strokes.len() % 10) as u8;
+    let mut probabilities = vec![0.005; 10];
     probabilities[usize::from(digit)] = 0.955;
     Prediction {
         uncertainty: None,
@@ -777,7 +778,7 @@ pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
 
 /// Ten images of each digit, one 4 read as 9.
 pub fn evaluation() -> Evaluation {
-    let mut confusion = [[0; CLASSES]; CLASSES];
+    let mut confusion = vec![vec![0; 10]; 10];
     for (digit, row) in confusion.iter_mut().enumerate() {
         row[digit] = 10;
     }
@@ -807,7 +808,7 @@ pub fn model_comparison(spec: &ComparisonSpec) -> ModelComparison {
             config: RunConfig { epochs: position as u32 + 1, ..RunConfig::default() },
             train_seconds: (position > 0).then_some(62.0),
             correct,
-            correct_digits: [correct / 10; CLASSES],
+            correct_digits: vec![correct / 10; 10],
             // What a better model classifies correctly includes what a worse one does, but for five images.
             only_correct: (0..spec.models.len())
                 .map(|other| if other == position { 0 } else { 5 + 20 * position.saturating_sub(other) as u64 })
@@ -818,7 +819,7 @@ pub fn model_comparison(spec: &ComparisonSpec) -> ModelComparison {
         data: spec.data.clone().unwrap_or_else(DataSpec::builtin),
         split: EvaluationSplit::Test,
         images: 1000,
-        digits: [100; CLASSES],
+        digits: vec![100; 10],
         models: spec.models.iter().enumerate().map(model).collect(),
     }
 }
@@ -829,6 +830,7 @@ pub fn plan(config: &RunConfig) -> RunPlan {
         validation_images: 1_000,
         test_images: 100,
         parameters: 29_000,
+        classes: Some(config.data.classes()),
         steps_per_epoch: STEPS_PER_EPOCH,
         total_steps: STEPS_PER_EPOCH * u64::from(config.epochs),
         device: DeviceChoice::Cpu,

@@ -1,7 +1,8 @@
 //! What a run is: presets, older files, and values no run can have.
 
 use inkling::run_config::{
-    Augmentation, Chosen, Classes, ConfigProblem, DataSource, DataSpec, Field, ModelKind, OptimizerKind, Preset, RunConfig, VERSION,
+    Augmentation, Chosen, Classes, ClassesError, ConfigProblem, DataSource, DataSpec, Field, ModelKind, OptimizerKind, Preset, RunConfig,
+    VERSION,
 };
 
 #[test]
@@ -140,14 +141,35 @@ fn classes_are_those_of_the_first_source_that_says_what_they_are() {
         ("some/folder", Classes::Digits, false),
     ] {
         let spec: DataSpec = data.parse().unwrap();
-        assert_eq!((spec.classes(), spec.known_classes()), (classes, known.then_some(classes)), "{data}");
+        assert_eq!((spec.classes(), spec.known_classes()), (classes.clone(), known.then_some(classes)), "{data}");
     }
-    for classes in Classes::ALL {
-        let names = classes.names().map(str::to_owned).to_vec();
-        assert_eq!(Classes::of_names(&names), Some(classes));
-        assert_eq!(names.iter().collect::<std::collections::HashSet<_>>().len(), 10);
+}
+
+#[test]
+fn classes_are_stored_as_their_names() {
+    for (classes, count) in Classes::KNOWN.into_iter().zip([10, 10, 10, 26]) {
+        let names: Vec<String> = classes.clone().into();
+        assert_eq!((Classes::of_names(&names), names.len(), classes.len()), (Ok(classes), count, count));
     }
-    assert_eq!(Classes::of_names(&["0".to_owned()]), None);
+    let pets = Classes::of_names(&["cat", "dog"]).unwrap();
+    assert_eq!((pets.len(), pets.name(1_u8), pets.name(2_u8), pets.plural()), (2, "dog", "?", "the classes cat and dog".to_owned()));
+    assert_eq!(serde_json::to_string(&pets).unwrap(), r#"["cat","dog"]"#);
+    assert_eq!(serde_json::from_str::<Classes>(r#"["cat","dog"]"#).unwrap(), pets);
+    assert_eq!(Classes::of_names(&["a"; 1]), Err(ClassesError::Count { given: 1 }));
+    assert_eq!(Classes::of_names(&vec!["a"; 101]), Err(ClassesError::Count { given: 101 }));
+    assert_eq!(Classes::of_names(&["a", "b", "a"]), Err(ClassesError::Duplicate("a".to_owned())));
+    for name in ["", " ", "red\u{1b}[31m", "two\nlines", &"long ".repeat(9)] {
+        assert!(matches!(Classes::of_names(&["a", name]), Err(ClassesError::Name(_))), "{name:?}");
+    }
+}
+
+#[test]
+fn numbers_are_taken_for_whatever_classes_a_model_has_of_them() {
+    let signs = Classes::numbered(24).unwrap();
+    assert_eq!((Classes::numbered(3), signs.len(), signs.name(24_u8)), (Ok(Classes::Digits), 25, "24"));
+    assert!(Classes::numbered(100).is_err());
+    assert!(Classes::Letters.accept(&signs) && Classes::Letters.accept(&Classes::Digits) && Classes::Clothing.accept(&Classes::Digits));
+    assert!(!Classes::Clothing.accept(&signs) && !Classes::Digits.accept(&Classes::Clothing) && !signs.accept(&Classes::Letters));
 }
 
 #[test]

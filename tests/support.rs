@@ -46,11 +46,11 @@ pub fn mnist_folder() -> Option<PathBuf> {
 
 /// A model that has learned nothing, and says otherwise.
 pub fn model_file(model: ModelKind, activation: Activation) -> ModelFile {
-    let net = Net::new(model, activation, 3).unwrap();
+    let net = Net::new(model, activation, 10, 3).unwrap();
     let card = ModelCard {
         version: FORMAT_VERSION,
         model,
-        labels: ModelCard::labels_of(Classes::Digits),
+        labels: Classes::Digits,
         normalization: net.normalization(),
         calibration: Calibration { temperature: 1.25, digit_threshold: 4.5 },
         data: DataSpec::builtin(),

@@ -29,7 +29,7 @@ pub fn squares(count: usize, seed: u64) -> Split {
 
 /// A training and a test split of such images.
 pub fn square_set(train: usize, test: usize) -> DataSet {
-    DataSet { train: squares(train, 1), test: squares(test, 2) }
+    DataSet { train: squares(train, 1), test: squares(test, 2), ..DataSet::default() }
 }
 
 /// The model that came of a run, if it has one.

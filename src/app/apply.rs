@@ -330,6 +330,7 @@ impl App {
             reference: ModelRef::File(summary.model_path.clone()),
             kind: summary.config.model,
             parameters: summary.plan.parameters,
+            classes: summary.classes(),
             data: summary.config.data.clone(),
             epochs: summary.kept().map_or(0, |record| record.epoch),
             validation_accuracy: summary.kept().map(|record| record.validation_accuracy),

@@ -87,7 +87,9 @@ impl App {
                 }
             }
             Event::HeldOut { run, images } => {
-                if let Some(classes) = self.active_run(run).map(|run| run.config.data.classes()) {
+                if let Some(run_view) = self.active_run(run) {
+                    let classes =
+                        run_view.plan.as_ref().and_then(|plan| plan.classes.clone()).unwrap_or_else(|| run_view.config.data.classes());
                     self.learning = Some(Learning::new(run, classes, images));
                 }
             }

@@ -29,13 +29,13 @@ pub use drawing::{
     WIDE_CANVAS, about_inference_comparison, device_name, inference_row, verdict,
 };
 pub use jobs::{Jobs, RunningJob};
-pub use learning::{DigitCount, Learning};
+pub use learning::{ClassCount, Learning};
 pub use machine::{
     BenchmarkView, Checked, Checks, Comparison, ComparisonKind, MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost,
     ReachState, SampleLoad, SelfTest, about, automatic, diagnostics,
 };
 pub use models::{Change, ComparisonView, Dropped, ExportView, ImportQuestion, InTheWay, ResultsView, Thumbnail};
-pub use my_digits::{Collection, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing};
+pub use my_digits::{Collection, DIGITS, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing};
 pub use notice::{Notice, Offer, Severity};
 pub use run::{Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, PresetRate, Settings, Theme, WindowGeometry, ZOOM};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::BenchError;
 use super::budget::BenchBudget;
 use super::pools::Pool;
 use super::rounds::{Case, interleave, timed};
+use super::{BenchError, CLASSES};
 use crate::data::Split;
 use crate::infer::{Classifier, Classify, InferError, measure};
 use crate::ink::Image;
@@ -14,7 +14,7 @@ use crate::nn::{Net, parameter_count};
 use crate::progress::Unwatched;
 use crate::records::benchmark::{Row, Subject};
 use crate::records::{Calibration, ModelInfo, ModelRef};
-use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind};
+use crate::run_config::{Activation, Classes, DataSpec, DeviceChoice, ModelKind};
 
 /// Images classified, one at a time, between two reports.
 const BURST: usize = 20;
@@ -34,7 +34,7 @@ pub(super) fn inference(
     }
     let Some(all_threads) = pools.last() else { return Ok(rows) };
     for &model in models {
-        let net = Net::new(model, Activation::default(), 1)?;
+        let net = Net::new(model, Activation::default(), CLASSES, 1)?;
         let mut evaluate = || {
             let mut measured = None;
             let seconds = all_threads
@@ -54,12 +54,13 @@ fn one_by_one(budget: &mut BenchBudget<'_>, time: Duration, model: ModelKind, di
     let info = ModelInfo {
         reference: ModelRef::Starter,
         kind: model,
-        parameters: parameter_count(model),
+        parameters: parameter_count(model, CLASSES),
+        classes: Classes::Digits,
         data: DataSpec::builtin(),
         epochs: 0,
         validation_accuracy: None,
     };
-    let classifier = Classifier::new(Net::new(model, Activation::default(), 1)?, DeviceChoice::Cpu, info, Calibration::NONE);
+    let classifier = Classifier::new(Net::new(model, Activation::default(), CLASSES, 1)?, DeviceChoice::Cpu, info, Calibration::NONE);
     let images: Vec<Image> = (0..digits.len()).filter_map(|index| Image::try_from(digits.image(index)).ok()).collect();
     let mut images = images.iter().cycle();
     let mut samples = Vec::new();

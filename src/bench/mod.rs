@@ -39,6 +39,8 @@ use crate::run_config::{DeviceChoice, ModelKind, Precision};
 
 /// Training images: enough that no run reaches the end of its first epoch too soon.
 const TRAIN_IMAGES: usize = 6000;
+/// The classes of networks that are timed: those of the built-in digits.
+const CLASSES: usize = 10;
 /// Images that are recognised.
 const TEST_IMAGES: usize = 256;
 

@@ -7,10 +7,10 @@
 use candle_core::{DType, Device, Result, Tensor};
 use candle_nn::{AdamW, Conv2d, Dropout, Linear, Module, Optimizer, ParamsAdamW, VarBuilder, VarMap, conv2d, linear, loss};
 
-use super::BenchError;
 use super::budget::BenchBudget;
 use super::step_timer::Interleaved;
 use super::steps;
+use super::{BenchError, CLASSES};
 use crate::data::{DataSet, Split};
 use crate::ink::SIDE;
 use crate::math::quantiles::median;
@@ -37,7 +37,7 @@ pub(super) fn plain_candle(
     let time = budget.start_part(Subject::PlainCandle, seconds)?;
     let batch_size = steps::batch_size(MODEL);
     let side = Side { device: DeviceChoice::Cpu, precision: Precision::F32, threads, batch_size };
-    let mut plain = PlainCandle::new(&Net::new(MODEL, Activation::Relu, 1)?)?;
+    let mut plain = PlainCandle::new(&Net::new(MODEL, Activation::Relu, CLASSES, 1)?)?;
     let mut batches = (0..data.train.len() / batch_size as usize).cycle();
     let work = Box::new(move || {
         let first = batches.next().unwrap_or(0) * batch_size as usize;

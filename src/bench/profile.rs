@@ -53,7 +53,7 @@ pub fn profile(config: &RunConfig, open: Open<'_>, listener: &mut dyn Listener) 
         machine_rate: None,
         stopped: None,
     };
-    let validated = train::validate(&config, &data.train, &context, &mut recorder);
+    let validated = train::validate(&config, &data.train, &data.classes, &context, &mut recorder);
     let Recorder { recording, epochs, machine_rate, stopped, .. } = recorder;
     if let Some(error) = stopped {
         return Err(error);

@@ -1,9 +1,9 @@
 //! The speed of optimisers: updating all weights of a model by their gradients.
 
-use super::BenchError;
 use super::budget::BenchBudget;
 use super::pools::Pool;
 use super::rounds::{Case, interleave, timed};
+use super::{BenchError, CLASSES};
 use crate::math::quantiles::median;
 use crate::nn::{Net, parameter_count};
 use crate::optim::{Optimizer, OptimizerConfig};
@@ -20,7 +20,7 @@ const IMAGES: u64 = 60_000;
 pub(super) fn updates(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, BenchError> {
     let time = budget.start_part(Subject::Updates, seconds)?;
     let Some(all) = pools.last() else { return Ok(Vec::new()) };
-    let nets = OptimizerKind::ALL.iter().map(|_| Net::new(MODEL, Activation::default(), 1)).collect::<Result<Vec<_>, _>>()?;
+    let nets = OptimizerKind::ALL.iter().map(|_| Net::new(MODEL, Activation::default(), CLASSES, 1)).collect::<Result<Vec<_>, _>>()?;
     let mut cases: Vec<Case<'_>> = Vec::new();
     for (&kind, net) in OptimizerKind::ALL.iter().zip(&nets) {
         let config = RunConfig { optimizer: kind, weight_decay: 0.01, ..RunConfig::default() };
@@ -35,7 +35,7 @@ pub(super) fn updates(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]
     let taken = interleave(budget, time, &mut cases)?;
     let row = |(&optimizer, seconds): (&OptimizerKind, &Vec<f64>)| Row::Update {
         optimizer,
-        parameters: parameter_count(MODEL),
+        parameters: parameter_count(MODEL, CLASSES),
         threads: all.threads,
         microseconds: median(seconds) * 1e6,
     };

@@ -65,7 +65,7 @@ struct OfModel {
 #[derive(Serialize)]
 struct OfDigit {
     digit: usize,
-    label: &'static str,
+    label: String,
     images: u64,
     accuracy: Option<f64>,
 }
@@ -117,13 +117,14 @@ fn model_file(path: &Path) -> Result<PathBuf, Problem> {
 }
 
 fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
+    let classes = comparison.classes();
     let share = |correct: u64, images: u64| (images > 0).then(|| correct as f64 / images as f64);
     let digits = |model: &ComparedModel| {
         let pairs = model.correct_digits.iter().zip(&comparison.digits).enumerate();
         pairs
             .map(|(digit, (&correct, &images))| OfDigit {
                 digit,
-                label: comparison.classes().name(digit),
+                label: classes.name(digit).to_owned(),
                 images,
                 accuracy: share(correct, images),
             })

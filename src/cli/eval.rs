@@ -64,7 +64,7 @@ struct Figures {
 #[derive(Serialize)]
 struct OfDigit {
     digit: u8,
-    label: &'static str,
+    label: String,
     images: u64,
     accuracy: Option<f64>,
 }
@@ -114,10 +114,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 
 fn figures(report: &EvaluationReport) -> Figures {
     let EvaluationReport { evaluation, split, writers, detection, .. } = report;
-    let classes = report.model.classes();
+    let classes = &report.model.classes;
     let digit = |score: ClassScore| OfDigit {
         digit: score.digit,
-        label: classes.name(score.digit),
+        label: classes.name(score.digit).to_owned(),
         images: score.images,
         accuracy: score.accuracy(),
     };
@@ -151,7 +151,7 @@ fn share(part: u64, whole: u64) -> f64 {
 /// Accuracy and loss, the confusion matrix, and what else was asked for.
 fn text(report: &EvaluationReport) -> String {
     let mut lines = vec![headline(report), String::new()];
-    lines.extend(confusion(&report.evaluation, report.model.classes()));
+    lines.extend(confusion(&report.evaluation, &report.model.classes));
     if !report.writers.is_empty() {
         lines.push(String::new());
         lines.extend(writers(&report.writers));
@@ -185,14 +185,14 @@ fn headline(report: &EvaluationReport) -> String {
     )
 }
 
-fn confusion(evaluation: &Evaluation, classes: Classes) -> Vec<String> {
+fn confusion(evaluation: &Evaluation, classes: &Classes) -> Vec<String> {
     // Columns are as wide as their names.
-    let widths = classes.names().map(|name| name.len().max(5) + 1);
+    let length = |name: &str| name.chars().count();
     let columns = |cells: &mut dyn Iterator<Item = String>| -> String {
-        cells.zip(widths).map(|(cell, width)| format!("{cell:>width$}")).collect::<Vec<_>>().concat()
+        cells.zip(classes.names()).map(|(cell, name)| format!("{cell:>width$}", width = length(name).max(5) + 1)).collect()
     };
-    let first = classes.names().iter().map(|name| name.len()).fold(9, usize::max);
-    let predictions = columns(&mut classes.names().into_iter().map(str::to_owned));
+    let first = classes.names().map(length).fold(9, usize::max);
+    let predictions = columns(&mut classes.names().map(str::to_owned));
     let rows = class_scores(evaluation).into_iter().zip(&evaluation.confusion).map(|(score, counts)| {
         let counts = columns(&mut counts.iter().map(u32::to_string));
         let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| percent(share, 1));

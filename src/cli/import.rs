@@ -111,6 +111,6 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     })?;
     output.text(&Message::imported(&summary, &finding).to_string())?;
     output.text(&format!("Model saved as {}", visible::path(&summary.model_path)))?;
-    let one = summary.config.data.classes().one();
+    let one = summary.classes().one();
     output.text(&format!("Try it on an image of {one}: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
 }

@@ -1,48 +1,98 @@
-//! Folders of images sorted by class: `0/ … 9/`, or the same below `train/` and `test/`.
+//! Folders of images, one for each class and named after it: `0/ … 9/`, `cat/` and `dog/`, or the same below `train/` and `test/`.
 
 use std::path::{Path, PathBuf};
 
-use super::data_file::{malformed, too_large};
-use super::labelled_images::{self, MOST, images_in};
+use super::class_labels::{ClassLabels, assign};
+use super::data_file::{malformed, too_large, unreadable};
+use super::labelled_images::{self, MOST, has_images, images_in};
 use super::{DataError, DataSet, Split};
-use crate::ink::IMAGE_FORMATS;
 use crate::progress::Progress;
+use crate::run_config::CLASS_COUNTS;
+use crate::text::visible;
 
-/// True when `folder` has a class folder, or `train` with one in it.
-pub fn is_one(folder: &Path) -> bool {
-    has_classes(folder) || has_classes(&folder.join("train"))
+/// The images of a part of the set, each with the number of its label.
+type Files = Vec<(PathBuf, u8)>;
+
+/// The class folders of a data set.
+pub struct ClassFolders {
+    train: Vec<PathBuf>,
+    test: Vec<PathBuf>,
+    folder: PathBuf,
 }
 
-/// Reads the images; the test split is empty where there is no `test` folder.
-pub fn read(folder: &Path, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
-    if has_classes(folder) {
-        return Ok(DataSet { train: read_split(folder, progress)?, test: Split::default() });
-    }
-    let train = read_split(&folder.join("train"), &mut |done: f32| progress.report(done * 0.8))?;
-    let test = folder.join("test");
-    let test = if has_classes(&test) { read_split(&test, &mut |done: f32| progress.report(0.8 + done * 0.2))? } else { Split::default() };
-    Ok(DataSet { train, test })
-}
-
-fn has_classes(folder: &Path) -> bool {
-    (0..10).any(|digit| folder.join(digit.to_string()).is_dir())
-}
-
-fn read_split(folder: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
-    let mut files: Vec<(PathBuf, u8)> = Vec::new();
-    for digit in 0..10 {
-        let class = folder.join(digit.to_string());
-        if class.is_dir() {
-            files.extend(images_in(&class)?.into_iter().map(|path| (path, digit)));
+impl ClassFolders {
+    /// Those in this folder, or in `train` and `test` in it; `None` where there are fewer than two to learn from, unless they are called as digits are.
+    pub fn open(folder: &Path) -> Result<Option<Self>, DataError> {
+        let set = |train: Vec<PathBuf>, test: Vec<PathBuf>| Self { train, test, folder: folder.to_owned() };
+        let here = class_folders(folder)?;
+        if are_classes(&here) {
+            return Ok(Some(set(here, Vec::new())));
         }
-        if files.len() > MOST {
-            return Err(too_large(folder, format!("it has more than {MOST} images")));
+        let [train, test] = ["train", "test"].map(|part| {
+            let part = folder.join(part);
+            if part.is_dir() { class_folders(&part) } else { Ok(Vec::new()) }
+        });
+        let train = train?;
+        if are_classes(&train) { Ok(Some(set(train, test?))) } else { Ok(None) }
+    }
+
+    /// Reads the images; the test split is empty where there is no `test` folder.
+    pub fn read(&self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
+        let mut labels = ClassLabels::default();
+        let train = self.files(&self.train, &mut labels)?;
+        let test = self.files(&self.test, &mut labels)?;
+        if train.is_empty() {
+            return Err(malformed(&self.folder, "its class folders contain no images"));
+        }
+        let (classes, numbers) = labels.classes().map_err(|error| malformed(&self.folder, error.to_string()))?;
+        let share = train.len() as f32 / (train.len() + test.len()) as f32;
+        let read = |files: &Files, progress: &mut dyn Progress| -> Result<Split, DataError> {
+            let mut split = labelled_images::read(files.len(), |index| files[index].clone(), progress)?;
+            assign(&mut split, &numbers);
+            Ok(split)
+        };
+        let train = read(&train, &mut |done: f32| progress.report(done * share))?;
+        let test = read(&test, &mut |done: f32| progress.report(share + done * (1.0 - share)))?;
+        Ok(DataSet { train, test, classes })
+    }
+
+    fn files(&self, folders: &[PathBuf], labels: &mut ClassLabels) -> Result<Files, DataError> {
+        let mut files = Files::new();
+        for folder in folders {
+            let number = labels.number(&name(folder)).map_err(|error| malformed(&self.folder, error.to_string()))?;
+            files.extend(images_in(folder)?.into_iter().map(|path| (path, number)));
+            if files.len() > MOST {
+                return Err(too_large(&self.folder, format!("it has more than {MOST} images")));
+            }
+        }
+        // A file system lists files in any order; the same folder should give the same set.
+        files.sort_unstable();
+        Ok(files)
+    }
+}
+
+fn name(folder: &Path) -> String {
+    visible::one_line(&folder.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Whether these are the folders of classes: two with any names, or one that is called as a digit is.
+fn are_classes(folders: &[PathBuf]) -> bool {
+    let is_digit = |folder: &PathBuf| matches!(name(folder).as_bytes(), [b'0'..=b'9']);
+    folders.len() >= *CLASS_COUNTS.start() || folders.iter().any(is_digit)
+}
+
+/// The folders in a folder that have images and are not hidden, in the order of their names. Nobody has more classes than are looked at.
+fn class_folders(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
+    let mut folders = Vec::new();
+    for entry in folder.read_dir().map_err(|error| unreadable(folder, &error))? {
+        let path = entry.map_err(|error| unreadable(folder, &error))?.path();
+        if !name(&path).starts_with('.') && path.is_dir() && has_images(&path) {
+            folders.push(path);
+        }
+        if folders.len() > *CLASS_COUNTS.end() {
+            break;
         }
     }
-    if files.is_empty() {
-        return Err(malformed(folder, format!("its class folders contain no images ({IMAGE_FORMATS})")));
-    }
-    // A file system lists files in any order; the same folder should give the same set.
-    files.sort_unstable();
-    labelled_images::read(files.len(), |index| files[index].clone(), progress)
+    folders.sort_unstable();
+    Ok(folders)
 }

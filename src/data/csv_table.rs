@@ -9,6 +9,7 @@ use super::data_file::{malformed, open, too_large, unreadable};
 use super::{DataError, Split};
 use crate::ink::PIXELS;
 use crate::progress::Progress;
+use crate::run_config::LARGEST_LABEL;
 use crate::system::input_file::InputFile;
 
 /// A row of 785 numbers is at most 3,925 bytes long; quotes and spaces may triple that.
@@ -78,9 +79,9 @@ fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> R
     if record.len() != PIXELS + 1 {
         return Err(malformed(path, format!("line {line} has {} values; a label and {PIXELS} pixels make {}", record.len(), PIXELS + 1)));
     }
-    let Some(label @ 0..=9) = number(record, 0) else {
+    let Some(label @ 0..=LARGEST_LABEL) = number(record, 0) else {
         let found = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
-        return Err(malformed(path, format!("line {line}: \"{found}\" is not a digit")));
+        return Err(malformed(path, format!("line {line}: the label \"{found}\" is not a number from 0 to {LARGEST_LABEL}")));
     };
     split.labels.push(label);
     for pixel in pixels_of(path, line, record, 1) {

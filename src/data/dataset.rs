@@ -1,13 +1,14 @@
 //! Labelled images in memory: one byte per pixel, for a whole run.
 
 use crate::ink::PIXELS;
+use crate::run_config::{Classes, ClassesError};
 
 /// Labelled images.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     /// 784 pixels for each label, one image after the other.
     pub images: Vec<u8>,
-    /// The digit of each image.
+    /// The class of each image, a number from 0.
     pub labels: Vec<u8>,
 }
 
@@ -48,6 +49,21 @@ pub struct DataSet {
     pub train: Split,
     /// For measuring the model once, at the end.
     pub test: Split,
+    /// What their labels stand for.
+    pub classes: Classes,
+}
+
+impl DataSet {
+    /// Images whose labels are nothing but numbers.
+    pub fn of_numbers(train: Split, test: Split) -> Result<Self, ClassesError> {
+        let largest = train.labels.iter().chain(&test.labels).copied().max().unwrap_or_default();
+        Ok(Self { train, test, classes: Classes::numbered(largest)? })
+    }
+
+    /// Images of digits for training alone.
+    pub fn of_digits(train: Split) -> Self {
+        Self { train, test: Split::default(), classes: Classes::Digits }
+    }
 }
 
 /// Replaces the content of `into` by the images at `indices`.

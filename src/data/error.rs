@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::progress::Cancelled;
+use crate::run_config::Classes;
 use crate::system::{TargetError, WriteError};
 
 /// Why a data set could not be loaded.
@@ -61,6 +62,16 @@ pub enum DataError {
     NoDrawings {
         /// The file they are kept in.
         path: PathBuf,
+    },
+    /// A source of a mix has other classes than the rest.
+    #[error("{other} has {}, the other data {}", found.plural(), wanted.plural())]
+    DifferentClasses {
+        /// The source.
+        other: String,
+        /// What its classes stand for.
+        found: Classes,
+        /// What those of the others stand for.
+        wanted: Classes,
     },
     /// Digits of which there is no image to learn from.
     #[error("there is no drawing of {}", digits.iter().map(u8::to_string).collect::<Vec<_>>().join(", "))]

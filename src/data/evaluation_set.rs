@@ -7,7 +7,7 @@ use super::load::{Loaded, load_source, test_split};
 use super::validation::validation_indices;
 use super::{DataError, Split};
 use crate::progress::Progress;
-use crate::run_config::{DataSource, DataSpec, EvaluationSplit, RunConfig};
+use crate::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, RunConfig};
 
 /// The images of an evaluation.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub struct EvaluationSet {
     pub split: EvaluationSplit,
     /// The images.
     pub images: Split,
+    /// What their labels stand for.
+    pub classes: Classes,
     /// Who wrote them.
     pub writers: Writers,
 }
@@ -70,13 +72,20 @@ pub fn load_for_evaluation(
     progress: &mut dyn Progress,
 ) -> Result<EvaluationSet, DataError> {
     let count = spec.sources().len() as f32;
-    let mut set = EvaluationSet { split: EvaluationSplit::Test, images: Split::default(), writers: Writers::default() };
+    let mut set =
+        EvaluationSet { split: EvaluationSplit::Test, images: Split::default(), classes: spec.classes(), writers: Writers::default() };
     for (index, source) in (0_u16..).zip(spec.sources()) {
         let part = load_source(source, folders, &mut |done: f32| progress.report((f32::from(index) + done) / count))?;
         if index == 0 {
             let has_test = !part.set.test.is_empty();
             let default = if has_test || is_among(source, &trained.data) { EvaluationSplit::Test } else { EvaluationSplit::All };
             set.split = split.unwrap_or(default);
+        }
+        if index == 0 {
+            set.classes = part.set.classes.clone();
+        } else if !set.classes.accept(&part.set.classes) {
+            let (found, wanted) = (part.set.classes, set.classes);
+            return Err(DataError::DifferentClasses { other: source.label(), found, wanted });
         }
         set.add(&part);
         if set.split == EvaluationSplit::Test {
@@ -120,7 +129,8 @@ impl EvaluationSet {
     }
 
     fn only(&self, indices: &[u32]) -> Self {
-        let mut kept = Self { split: self.split, images: Split::default(), writers: Writers::default() };
+        let (images, writers) = (Split::default(), Writers::default());
+        let mut kept = Self { split: self.split, images, classes: self.classes.clone(), writers };
         kept.extend(&self.images, &self.writers, indices.iter().map(|&index| index as usize));
         kept
     }

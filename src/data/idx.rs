@@ -9,6 +9,7 @@ use super::DataError;
 use super::data_file::{malformed, open, too_large, unreadable};
 use crate::ink::{PIXELS, SIDE};
 use crate::progress::Progress;
+use crate::run_config::LARGEST_LABEL;
 use crate::system::input_file::InputFile;
 
 /// More images than any digit set has (EMNIST's largest holds 814,255); what claims more is damaged.
@@ -23,7 +24,7 @@ const DEFLATE_RATIO: u64 = 1032;
 pub enum Kind {
     /// 28x28 images.
     Images,
-    /// A digit for each image.
+    /// A label for each image.
     Labels,
 }
 
@@ -92,9 +93,9 @@ pub fn read_idx(mut file: InputFile, path: &Path, kind: Kind, progress: &mut dyn
         ));
     }
     if kind == Kind::Labels
-        && let Some((position, label)) = items.iter().enumerate().find(|(_, label)| **label > 9)
+        && let Some((position, label)) = items.iter().enumerate().find(|(_, label)| **label > LARGEST_LABEL)
     {
-        return Err(malformed(path, format!("label {label} of image {} is not a digit", position + 1)));
+        return Err(malformed(path, format!("label {label} of image {} is larger than {LARGEST_LABEL}", position + 1)));
     }
     Ok(items)
 }

@@ -5,16 +5,20 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::data_file::{open, unreadable};
+use super::data_file::{malformed, open, unreadable};
 use super::idx::{self, Kind};
 use super::idx_pair::Pair;
-use super::{DataError, DataSet};
+use super::{DataError, DataSet, Split};
 use crate::progress::Progress;
-use crate::run_config::NamedSet;
-use crate::system::files::folder_of;
+use crate::run_config::{Classes, NamedSet};
+use crate::system::files::{folder_of, read_limited};
 
-/// EMNIST's prefix to MNIST's file names.
-const EMNIST: &str = "emnist-digits-";
+/// EMNIST's prefixes to MNIST's file names, and the sets they belong to.
+const EMNIST: [(&str, NamedSet); 2] = [("emnist-digits-", NamedSet::EmnistDigits), ("emnist-letters-", NamedSet::EmnistLetters)];
+/// A file beside the others that names the classes, one on each line, in the order of their numbers.
+pub const CLASSES_FILE: &str = "classes.txt";
+/// The longest such file, in bytes.
+const LONGEST_CLASSES_FILE: u64 = 64 << 10;
 
 /// What the names of files for test have in them.
 const TEST: [&str; 3] = ["test", "t10k", "valid"];
@@ -28,19 +32,27 @@ pub struct IdxSet {
     test: Option<Pair>,
     /// True when rows and columns are exchanged, as EMNIST publishes its images (Cohen et al. 2017).
     transposed: bool,
+    /// The set that it is, where that is known.
+    set: Option<NamedSet>,
 }
 
 impl IdxSet {
     /// The set in this folder; `None` where it has none of the files, an error where it has only some.
     pub fn open(folder: &Path) -> Result<Option<Self>, DataError> {
-        for prefix in ["", EMNIST] {
+        let prefixes = std::iter::once(("", None)).chain(EMNIST.map(|(prefix, set)| (prefix, Some(set))));
+        Self::open_prefixed(folder, prefixes)
+    }
+
+    /// The same for files whose names begin with one of these prefixes, each of which may say which set they are.
+    fn open_prefixed<'a>(folder: &Path, prefixes: impl Iterator<Item = (&'a str, Option<NamedSet>)>) -> Result<Option<Self>, DataError> {
+        for (prefix, set) in prefixes {
             let pair = |name: &str| Pair::find(folder, &format!("{prefix}{name}"));
             let test = if let Some(test) = pair("t10k")? { Some(test) } else { pair("test")? };
             match (pair("train")?, test) {
                 (None, None) => {}
                 (None, Some(_)) => return Err(DataError::Missing { path: folder.join(format!("{prefix}train-images-idx3-ubyte")) }),
                 (Some(train), test) => {
-                    return Ok(Some(Self { folder: folder.to_owned(), train, test, transposed: prefix == EMNIST }));
+                    return Ok(Some(Self { folder: folder.to_owned(), train, test, transposed: set.is_some(), set }));
                 }
             }
         }
@@ -49,7 +61,10 @@ impl IdxSet {
 
     /// A file of images, with the labels beside it; `None` where its name or content is something else.
     pub fn of_images(images: &Path) -> Result<Option<Self>, DataError> {
-        let set = |train: Pair| Self { folder: folder_of(images).to_owned(), transposed: is_emnists(&train), train, test: None };
+        let set = |train: Pair| {
+            let (transposed, set) = emnists(&train);
+            Self { folder: folder_of(images).to_owned(), train, test: None, transposed, set }
+        };
         Ok(Pair::of_images(images)?.map(set))
     }
 
@@ -88,16 +103,18 @@ impl IdxSet {
                 return Err(DataError::NoData { path: folder.to_owned(), reason });
             }
         };
-        let transposed = is_emnists(train);
-        Ok(Some(Self { folder: folder.to_owned(), train: train.clone(), test: test.cloned(), transposed }))
+        let (transposed, set) = emnists(train);
+        Ok(Some(Self { folder: folder.to_owned(), train: train.clone(), test: test.cloned(), transposed, set }))
     }
 
     /// The set of this name in one of the data folders, the first that has it.
     pub fn find(set: NamedSet, folders: &[PathBuf]) -> Result<Option<Self>, DataError> {
         for folder in folders.iter().flat_map(|folder| places(set, folder)) {
-            if let Some(mut found) = Self::open(&folder)? {
-                found.transposed |= set == NamedSet::EmnistDigits;
-                return Ok(Some(found));
+            let prefixes = EMNIST.into_iter().filter(|(_, emnist)| *emnist == set).map(|(prefix, set)| (prefix, Some(set)));
+            let found = Self::open_prefixed(&folder, std::iter::once(("", Some(set))).chain(prefixes))?;
+            if let Some(found) = found {
+                let transposed = matches!(set, NamedSet::EmnistDigits | NamedSet::EmnistLetters);
+                return Ok(Some(Self { transposed, ..found }));
             }
         }
         Ok(None)
@@ -118,7 +135,40 @@ impl IdxSet {
             .test
             .as_ref()
             .map(|test| test.read(self.transposed, &mut |done: f32| progress.report(train_share + done * (1.0 - train_share))));
-        Ok(DataSet { train, test: test.transpose()?.unwrap_or_default() })
+        self.with_classes(train, test.transpose()?.unwrap_or_default())
+    }
+
+    /// The set with what its labels stand for: what its name says, or a file of names, or numbers.
+    fn with_classes(&self, mut train: Split, mut test: Split) -> Result<DataSet, DataError> {
+        let path = &self.train.labels;
+        let named = match self.set {
+            Some(set) => Some(set.classes()),
+            None => self.names()?,
+        };
+        let Some(classes) = named else {
+            return DataSet::of_numbers(train, test).map_err(|error| malformed(path, error.to_string()));
+        };
+        if self.set == Some(NamedSet::EmnistLetters) {
+            // A is 1 there. What is 0 is no letter, and is found below.
+            [&mut train, &mut test].into_iter().flat_map(|split| &mut split.labels).for_each(|label| *label = label.wrapping_sub(1));
+        }
+        let count = classes.len();
+        if let Some(label) = train.labels.iter().chain(&test.labels).find(|label| usize::from(**label) >= count) {
+            return Err(malformed(path, format!("the label {label}, counted from 0, is that of none of its {count} classes")));
+        }
+        Ok(DataSet { train, test, classes })
+    }
+
+    /// The classes that a file beside the others names, if there is one.
+    fn names(&self) -> Result<Option<Classes>, DataError> {
+        let path = self.folder.join(CLASSES_FILE);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let bytes = read_limited(&path, LONGEST_CLASSES_FILE).map_err(|error| unreadable(&path, &error))?;
+        let text = String::from_utf8(bytes).map_err(|_| malformed(&path, "it is not text in UTF-8"))?;
+        let names: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        Classes::of_names(&names).map(Some).map_err(|error| malformed(&path, error.to_string()))
     }
 
     /// True when the decompressed files are MNIST's own, by SHA-256.
@@ -133,9 +183,11 @@ impl IdxSet {
     }
 }
 
-/// EMNIST publishes all its sets that way, whatever they are called.
-fn is_emnists(pair: &Pair) -> bool {
-    pair.images.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().starts_with("emnist"))
+/// Whether the files are EMNIST's, which publishes all its sets with rows and columns exchanged, and which of its sets they are, by their names.
+fn emnists(pair: &Pair) -> (bool, Option<NamedSet>) {
+    let name = pair.images.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let set = EMNIST.into_iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, set)| set);
+    (name.starts_with("emnist"), set)
 }
 
 /// Where a set may be in a data folder: under its name, where torchvision puts it, or in the folder itself. The sets' files
@@ -145,7 +197,7 @@ fn places(set: NamedSet, folder: &Path) -> Vec<PathBuf> {
         NamedSet::Mnist => "MNIST/raw",
         NamedSet::FashionMnist => "FashionMNIST/raw",
         NamedSet::Kmnist => "KMNIST/raw",
-        NamedSet::EmnistDigits => "EMNIST/raw",
+        NamedSet::EmnistDigits | NamedSet::EmnistLetters => "EMNIST/raw",
     };
     let mut places = vec![folder.join(set.name()), folder.join(torchvision)];
     let says = folder.file_name().and_then(|name| NamedSet::ALL.into_iter().find(|set| name == set.name()));

@@ -116,7 +116,8 @@ pub struct Overview {
 
 impl Overview {
     /// Looks at every image of the set.
-    pub fn of(set: &DataSet, classes: usize) -> Self {
+    pub fn of(set: &DataSet) -> Self {
+        let classes = set.classes.len();
         let mut training = HashMap::new();
         let mut issues = of_part(&set.train, Part::Training, &mut training);
         issues.extend(of_part(&set.test, Part::Test, &mut HashMap::new()));
@@ -135,7 +136,7 @@ impl Overview {
     }
 
     /// The same in a sentence.
-    pub fn imbalance_sentence(&self, classes: Classes) -> Option<String> {
+    pub fn imbalance_sentence(&self, classes: &Classes) -> Option<String> {
         let [(rare, few), (frequent, many)] = self.imbalance()?;
         let [rare, frequent] = [rare, frequent].map(|class| classes.name(class));
         let (few, many) = (grouped(few), grouped(many));

@@ -50,6 +50,12 @@ pub fn images_in(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     Ok(images)
 }
 
+/// Whether there is at least one such image in a folder.
+pub fn has_images(folder: &Path) -> bool {
+    let mut entries = folder.read_dir().into_iter().flatten().flatten();
+    entries.any(|entry| !entry.file_name().to_string_lossy().starts_with('.') && is_named_like_an_image(&entry.path()))
+}
+
 /// The same error as one of this room.
 pub fn as_data_error(error: InkError) -> DataError {
     match error {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use super::class_folder_set::ClassFolders;
 use super::data_file::{open, unreadable};
 use super::evaluation_set::Writers;
 use super::idx_set::IdxSet;
@@ -11,10 +12,10 @@ use super::named_image_set::NamedImages;
 use super::npz_set::NpzSet;
 use super::parquet_set::ParquetSet;
 use super::tables::{self, Tables, is_named_like_a_table};
-use super::{DataError, DataSet, Found, MyDigits, Split, builtin, class_folder_set, gather_batch, ink_set};
+use super::{DataError, DataSet, Found, MyDigits, Split, builtin, gather_batch, ink_set};
 use crate::math::random::Random;
 use crate::progress::Progress;
-use crate::run_config::{DataSource, DataSpec, NamedSet};
+use crate::run_config::{Classes, DataSource, DataSpec, NamedSet};
 
 /// The built-in digits are the same on every machine.
 pub const BUILTIN_SEED: u64 = 1;
@@ -40,12 +41,23 @@ pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn Progress) -
             part
         };
     }
+    let classes = common_classes(spec, &parts)?;
     let mut parts = parts.into_iter();
     let mut set = parts.next().unwrap_or_default();
     for part in parts {
         set.train.append(&part.train);
     }
-    Ok(set)
+    Ok(DataSet { classes, ..set })
+}
+
+/// The classes of the whole, from those of each source: what the name of a source says, or what one of them says in words, or the most numbers.
+fn common_classes(spec: &DataSpec, parts: &[DataSet]) -> Result<Classes, DataError> {
+    let known = spec.known_classes().or_else(|| parts.iter().map(|part| &part.classes).find(|classes| !classes.are_numbers()).cloned());
+    let classes = known.or_else(|| parts.iter().map(|part| &part.classes).max_by_key(|classes| classes.len()).cloned()).unwrap_or_default();
+    match spec.sources().iter().zip(parts).find(|(_, part)| !classes.accept(&part.classes)) {
+        Some((source, part)) => Err(DataError::DifferentClasses { other: source.label(), found: part.classes.clone(), wanted: classes }),
+        None => Ok(classes),
+    }
 }
 
 /// An error where these training images, of `data`, are all the person's own and a digit is missing among them: a model could not learn it.
@@ -99,7 +111,7 @@ pub fn load_source(source: &DataSource, folders: &[PathBuf], progress: &mut dyn 
             let not_found = || DataError::NotFound { set: named.name().to_owned(), searched: folders.to_vec() };
             IdxSet::find(*named, folders)?.ok_or_else(not_found)?.read(progress)?.into()
         }
-        DataSource::Mine => DataSet { train: MyDigits::in_folders(folders).split()?, test: Split::default() }.into(),
+        DataSource::Mine => DataSet::of_digits(MyDigits::in_folders(folders).split()?).into(),
         DataSource::Path(path) => load_path(path, progress)?,
         DataSource::Unknown => return Err(DataError::Unknown),
     };
@@ -114,7 +126,7 @@ pub fn check(path: &Path) -> Result<(), DataError> {
 /// How a data set is laid out on disk.
 enum Layout {
     Idx(IdxSet),
-    ClassFolders,
+    ClassFolders(ClassFolders),
     NamedImages(NamedImages),
     Npz(Box<NpzSet<BufReader<File>>>),
     Tables(Tables),
@@ -134,8 +146,8 @@ impl Layout {
         if let Some(files) = IdxSet::open(path)? {
             return Ok(Self::Idx(files));
         }
-        if class_folder_set::is_one(path) {
-            return Ok(Self::ClassFolders);
+        if let Some(folders) = ClassFolders::open(path)? {
+            return Ok(Self::ClassFolders(folders));
         }
         if let Some(tables) = Tables::open(path) {
             return Ok(Self::Tables(tables));
@@ -149,7 +161,7 @@ impl Layout {
         if let Some(images) = NamedImages::open(path)? {
             return Ok(Self::NamedImages(images));
         }
-        let reason = "it has neither the four IDX files (train-images-idx3-ubyte …) nor folders 0 to 9 with images nor train.csv nor Parquet files nor images";
+        let reason = "it has neither the four IDX files (train-images-idx3-ubyte …) nor a folder with images for each class nor train.csv nor Parquet files nor images";
         Err(DataError::NoData { path: path.to_owned(), reason: reason.to_owned() })
     }
 
@@ -178,18 +190,17 @@ impl Layout {
 }
 
 fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
-    let alone = |train: Split| Loaded::from(DataSet { train, test: Split::default() });
     match Layout::of(path)? {
         Layout::Idx(files) => files.read(progress).map(Loaded::from),
-        Layout::ClassFolders => class_folder_set::read(path, progress).map(Loaded::from),
+        Layout::ClassFolders(folders) => folders.read(progress).map(Loaded::from),
         Layout::Npz(mut arrays) => arrays.read(progress).map(Loaded::from),
         Layout::NamedImages(images) => images.read(progress).map(Loaded::from),
         Layout::Parquet(files) => files.read(progress).map(Loaded::from),
         Layout::Tables(tables) => tables.read(progress).map(Loaded::from),
-        Layout::Table => tables::read(path, progress).map(alone),
+        Layout::Table => tables::read(&[path], progress).map(Loaded::from),
         Layout::Ink => {
             let (train, writers) = ink_set::read(path, progress)?;
-            Ok(Loaded { writers, ..alone(train) })
+            Ok(Loaded { writers, ..DataSet::of_digits(train).into() })
         }
     }
 }

@@ -5,6 +5,7 @@
 pub mod augment;
 pub mod builtin;
 mod class_folder_set;
+mod class_labels;
 mod contact_sheet;
 mod csv_table;
 mod data_file;

@@ -9,6 +9,7 @@ use super::data_file::malformed;
 use super::labelled_images::{self, images_in};
 use super::{DataError, DataSet, Split};
 use crate::progress::Progress;
+use crate::run_config::Classes;
 
 /// The images of a folder with their labels.
 type Files = Vec<(PathBuf, u8)>;
@@ -42,7 +43,8 @@ impl NamedImages {
             labelled_images::read(files.len(), |index| files[index].clone(), progress)
         };
         let train = read(&self.train, &mut |done: f32| progress.report(done * share))?;
-        Ok(DataSet { train, test: read(&self.test, &mut |done: f32| progress.report(share + done * (1.0 - share)))? })
+        let test = read(&self.test, &mut |done: f32| progress.report(share + done * (1.0 - share)))?;
+        Ok(DataSet { train, test, classes: Classes::Digits })
     }
 }
 

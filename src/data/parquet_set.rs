@@ -19,6 +19,7 @@ use super::labelled_images::{MOST, as_data_error};
 use super::{DataError, DataSet, Split};
 use crate::ink::{Image, InkError, PIXELS, read_set_image};
 use crate::progress::Progress;
+use crate::run_config::LARGEST_LABEL;
 use crate::system::files::open_regular;
 use crate::system::input_file::budget;
 
@@ -61,15 +62,16 @@ impl ParquetSet {
     /// Reads them.
     pub fn read(&self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
         let files = (self.train.len() + self.test.len()) as f32;
-        let mut set = DataSet::default();
+        let (mut train, mut test) = (Split::default(), Split::default());
         for (number, path) in self.train.iter().chain(&self.test).enumerate() {
-            let split = if number < self.train.len() { &mut set.train } else { &mut set.test };
+            let split = if number < self.train.len() { &mut train } else { &mut test };
             let mut progress = |done: f32| progress.report((number as f32 + done) / files);
             // What is wrong with a file is an error, but whether the library always sees it is not ours to say.
             let read = catch_unwind(AssertUnwindSafe(|| read(path, split, &mut progress)));
             read.unwrap_or_else(|_| Err(malformed(path, "it is damaged")))?;
         }
-        Ok(set)
+        let path = self.train.first().map_or(Path::new(""), PathBuf::as_path);
+        DataSet::of_numbers(train, test).map_err(|error| malformed(path, error.to_string()))
     }
 }
 
@@ -177,7 +179,7 @@ impl<'a> Group<'a> {
         let labels = integers(&mut self.label, self.path)?;
         for (row, label) in (before + 1..).zip(&labels) {
             match u8::try_from(*label) {
-                Ok(label @ 0..=9) => split.labels.push(label),
+                Ok(label @ 0..=LARGEST_LABEL) => split.labels.push(label),
                 _ => return Err(malformed(self.path, format!("row {row}: the label {label} is not a digit"))),
             }
         }

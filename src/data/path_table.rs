@@ -4,6 +4,7 @@ use std::path::{Component, Path};
 
 use csv::ByteRecord;
 
+use super::class_labels::ClassLabels;
 use super::csv_table::{reader, wrong_csv};
 use super::data_file::{malformed, open, too_large};
 use super::labelled_images::{self, MOST};
@@ -11,6 +12,7 @@ use super::{DataError, Split};
 use crate::ink::PIXELS;
 use crate::progress::Progress;
 use crate::system::files::folder_of;
+use crate::text::visible;
 
 /// What the column of files is called, in lower case.
 const FILE: [&str; 5] = ["file", "filename", "file_name", "path", "image"];
@@ -43,12 +45,12 @@ impl PathTable {
 
     /// How many images the table at `path` names.
     pub fn count(self, path: &Path) -> Result<usize, DataError> {
-        Ok(self.files(path)?.len())
+        Ok(self.files(path, &mut ClassLabels::default())?.len())
     }
 
-    /// Reads the images that the table at `path` names.
-    pub fn read(self, path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
-        let files = self.files(path)?;
+    /// Reads the images that the table at `path` names. Their labels are numbers of `labels`.
+    pub fn read(self, path: &Path, labels: &mut ClassLabels, progress: &mut dyn Progress) -> Result<Split, DataError> {
+        let files = self.files(path, labels)?;
         let folder = folder_of(path);
         let missing: Vec<&str> = files.iter().map(|(file, _)| &**file).filter(|file| !folder.join(file).exists()).collect();
         if !missing.is_empty() {
@@ -60,8 +62,8 @@ impl PathTable {
         labelled_images::read(files.len(), |index| (folder.join(&*files[index].0), files[index].1), progress)
     }
 
-    /// The files, seen from the table's folder, and their labels.
-    fn files(self, path: &Path) -> Result<Vec<(Box<str>, u8)>, DataError> {
+    /// The files, seen from the table's folder, and the numbers of their labels.
+    fn files(self, path: &Path, labels: &mut ClassLabels) -> Result<Vec<(Box<str>, u8)>, DataError> {
         let file = open(path)?;
         let budget = file.budget();
         let mut reader = reader(file, self.delimiter);
@@ -74,7 +76,7 @@ impl PathTable {
             if is_header {
                 continue;
             }
-            files.push(self.row(path, line, &record)?);
+            files.push(self.row(path, line, &record, labels)?);
             if files.len() > MOST {
                 return Err(too_large(path, format!("it has more than {MOST} rows")));
             }
@@ -86,19 +88,20 @@ impl PathTable {
         if files.is_empty() { Err(malformed(path, "it contains no rows")) } else { Ok(files) }
     }
 
-    fn row(self, path: &Path, line: u64, record: &ByteRecord) -> Result<(Box<str>, u8), DataError> {
+    fn row(self, path: &Path, line: u64, record: &ByteRecord, labels: &mut ClassLabels) -> Result<(Box<str>, u8), DataError> {
         let field = |index: usize| String::from_utf8_lossy(record.get(index).unwrap_or_default()).trim().to_owned();
         let label = field(self.label);
-        let Ok(digit @ 0..=9) = label.parse::<u8>() else {
-            return Err(malformed(path, format!("line {line}: \"{label}\" is not a digit")));
-        };
+        if label.is_empty() {
+            return Err(malformed(path, format!("line {line} has no label")));
+        }
+        let number = labels.number(&visible::one_line(&label)).map_err(|error| malformed(path, format!("line {line}: {error}")))?;
         // Tables are made on Windows, too.
         let file = field(self.file).replace('\\', "/");
         let is_below = Path::new(&file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if file.is_empty() || !is_below {
             return Err(malformed(path, format!("line {line}: \"{file}\" is not the name of a file in the table's folder or below")));
         }
-        Ok((file.into(), digit))
+        Ok((file.into(), number))
     }
 }
 

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
+use super::idx_set::CLASSES_FILE;
 use super::my_digits::KeptDrawing;
 use super::{DataSet, SetExportError, Split};
 use crate::ink::{Image, SIDE};
 use crate::progress::{Cancelled, Progress};
-use crate::run_config::SetFormat;
+use crate::run_config::{Classes, SetFormat};
 use crate::system::files::{TemporaryFolder, folder_of, write_whole, write_whole_with};
 use crate::system::targets::{check_file, check_folder};
 use crate::system::{TargetError, WriteError};
@@ -44,12 +45,15 @@ pub fn export_set(
     for (split, [name, idx_name], before) in splits.into_iter().filter(|(split, ..)| !split.is_empty()) {
         let mut done = |images: usize| progress.report((before + images) as f32 / total);
         match format {
-            SetFormat::Png if set.test.is_empty() => write_classes(split, folder.path(), &mut done)?,
-            SetFormat::Png => write_classes(split, &folder.path().join(name), &mut done)?,
+            SetFormat::Png if set.test.is_empty() => write_classes(split, &set.classes, folder.path(), &mut done)?,
+            SetFormat::Png => write_classes(split, &set.classes, &folder.path().join(name), &mut done)?,
             SetFormat::Csv => write_table(split, &folder.path().join(format!("{name}.csv")))?,
             SetFormat::Idx | SetFormat::Ink => write_idx(split, folder.path(), idx_name)?,
         }
         done(split.len())?;
+    }
+    if format == SetFormat::Idx {
+        write_names(&set.classes, folder.path())?;
     }
     let placed = if replace { folder.replace(to) } else { put(&mut folder, to) };
     Ok(placed.map_err(failed)?)
@@ -60,13 +64,35 @@ fn put(folder: &mut TemporaryFolder, to: &Path) -> io::Result<()> {
     if to.is_dir() { folder.replace(to) } else { folder.move_to(to) }
 }
 
+/// The names of classes that are not numbers, where [`super::idx_set::IdxSet`] looks for them.
+fn write_names(classes: &Classes, folder: &Path) -> Result<(), TargetError> {
+    let lines: String = classes.names().map(|name| format!("{name}\n")).collect();
+    if classes.are_numbers() { Ok(()) } else { Ok(write_whole(&folder.join(CLASSES_FILE), lines.as_bytes())?) }
+}
+
+/// What the folder of a class is called: by its name, where every system can have a folder of this name and names are in their order; else by its
+/// number.
+fn folder_name(classes: &Classes, class: u8) -> String {
+    let can_be_a_folder = |name: &str| {
+        let devices = ["con", "prn", "aux", "nul"];
+        let is_plain = |c: char| !matches!(c, '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|');
+        name.chars().all(is_plain) && !name.starts_with('.') && !name.ends_with('.') && !devices.contains(&name.to_lowercase().as_str())
+    };
+    if classes.names().is_sorted() && classes.names().all(can_be_a_folder) { classes.name(class).to_owned() } else { class.to_string() }
+}
+
 /// `3/00017.png`: the image at place 17 shows a 3; white on black, as it is in MNIST.
-fn write_classes(split: &Split, folder: &Path, done: &mut dyn FnMut(usize) -> Result<(), Cancelled>) -> Result<(), SetExportError> {
+fn write_classes(
+    split: &Split,
+    classes: &Classes,
+    folder: &Path,
+    done: &mut dyn FnMut(usize) -> Result<(), Cancelled>,
+) -> Result<(), SetExportError> {
     let indices: Vec<usize> = (0..split.len()).collect();
     for chunk in indices.chunks(CHUNK) {
         done(chunk[0])?;
         chunk.par_iter().try_for_each(|&index| {
-            let path = folder.join(split.labels[index].to_string()).join(format!("{index:05}.png"));
+            let path = folder.join(folder_name(classes, split.labels[index])).join(format!("{index:05}.png"));
             let image = Image::try_from(split.image(index)).map_err(|error| WriteError::new(&path, &io::Error::other(error)))?;
             write_whole(&path, &image.to_png()).map_err(TargetError::from)
         })?;

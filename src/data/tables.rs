@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::class_labels::{ClassLabels, assign};
+use super::data_file::malformed;
 use super::path_table::PathTable;
-use super::{DataError, DataSet, Split, csv_table};
+use super::{DataError, DataSet, csv_table};
 use crate::progress::Progress;
 
 /// How a table for training is called, and one for test.
@@ -27,12 +29,13 @@ impl Tables {
 
     /// Reads them. Kaggle's own test.csv has no labels: then part of the training images is the test split.
     pub fn read(&self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
-        let Some(test) = &self.test else { return Ok(DataSet { train: read(&self.train, progress)?, test: Split::default() }) };
-        if is_unlabelled(test)? {
-            return Ok(DataSet { train: read(&self.train, progress)?, test: Split::default() });
+        let mut tables = vec![self.train.as_path()];
+        if let Some(test) = &self.test
+            && !is_unlabelled(test)?
+        {
+            tables.push(test);
         }
-        let train = read(&self.train, &mut |done: f32| progress.report(done * 6.0 / 7.0))?;
-        Ok(DataSet { train, test: read(test, &mut |done: f32| progress.report((6.0 + done) / 7.0))? })
+        read(&tables, progress)
     }
 }
 
@@ -42,12 +45,30 @@ pub fn is_named_like_a_table(path: &Path) -> bool {
     [".csv", ".csv.gz", ".tsv"].iter().any(|end| name.ends_with(end))
 }
 
-/// Reads a table with labels.
-pub fn read(path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
-    match PathTable::open(path)? {
-        Some(table) => table.read(path, progress),
-        None => csv_table::read(path, progress),
+/// Reads tables with labels: one for training, and perhaps one for test.
+pub fn read(tables: &[&Path], progress: &mut dyn Progress) -> Result<DataSet, DataError> {
+    // Right for MNIST, whose test split is a seventh of the whole.
+    let share = if tables.len() > 1 { 6.0 / 7.0 } else { 1.0 };
+    let mut labels = ClassLabels::default();
+    let mut set = DataSet::default();
+    let parts = [(&mut set.train, 0.0, share), (&mut set.test, share, 1.0 - share)];
+    for (path, (split, from, share)) in tables.iter().zip(parts) {
+        let mut progress = |done: f32| progress.report(from + done * share);
+        if let Some(table) = PathTable::open(path)? {
+            *split = table.read(path, &mut labels, &mut progress)?;
+            continue;
+        }
+        *split = csv_table::read(path, &mut progress)?;
+        for label in &mut split.labels {
+            *label = labels.number(&label.to_string()).map_err(|error| malformed(path, error.to_string()))?;
+        }
     }
+    let (classes, numbers) = match tables.first() {
+        Some(path) => labels.classes().map_err(|error| malformed(path, error.to_string()))?,
+        None => return Ok(set),
+    };
+    [&mut set.train, &mut set.test].into_iter().for_each(|split| assign(split, &numbers));
+    Ok(DataSet { classes, ..set })
 }
 
 fn is_unlabelled(path: &Path) -> Result<bool, DataError> {

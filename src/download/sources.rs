@@ -81,7 +81,7 @@ pub(super) const fn files(set: NamedSet) -> Option<&'static [SourceFile]> {
         NamedSet::FashionMnist => Some(&FASHION_MNIST),
         NamedSet::Kmnist => Some(&KMNIST),
         // One archive of 560 MB with all of EMNIST's sets.
-        NamedSet::EmnistDigits => None,
+        NamedSet::EmnistDigits | NamedSet::EmnistLetters => None,
     }
 }
 
@@ -96,7 +96,7 @@ pub fn mirrors(set: NamedSet) -> Vec<Mirror> {
         NamedSet::Mnist => &["https://storage.googleapis.com/cvdf-datasets/mnist/", "https://ossci-datasets.s3.amazonaws.com/mnist/"],
         NamedSet::FashionMnist => &["https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/"],
         NamedSet::Kmnist => &["https://codh.rois.ac.jp/kmnist/dataset/kmnist/"],
-        NamedSet::EmnistDigits => &[],
+        NamedSet::EmnistDigits | NamedSet::EmnistLetters => &[],
     };
     addresses.iter().map(|&address| Mirror(address.to_owned())).collect()
 }

@@ -5,7 +5,7 @@ use super::source_writer::SourceWriter;
 use super::untrusted::Untrusted;
 use crate::ink::SIDE;
 use crate::nn::{Layer, layers, ops::Window};
-use crate::records::{CLASSES, Normalization};
+use crate::records::Normalization;
 use crate::run_config::Activation;
 
 /// `Cargo.toml` for the source file `program`.
@@ -36,7 +36,7 @@ pub fn main_rs(model: &ExportedModel, weights: &str) -> String {
     let card = &model.file.card;
     let Normalization { mean, std } = card.normalization;
     let temperature = card.calibration.temperature;
-    let layers = layers(card.model, card.config.activation);
+    let layers = layers(card.model, card.config.activation, card.labels.len());
     let mut body = SourceWriter::default();
     let mut imports = Imports::default();
     write_layers(&layers, 1, &mut body, &mut imports);
@@ -58,7 +58,7 @@ use candle_core::{{D, DType, Device, Error, Result, Tensor}};
 use candle_nn::{{{from_nn}}};
 
 const WEIGHTS: &str = {weights};
-const LABELS: [&str; {CLASSES}] = [{labels}];
+const LABELS: [&str; {classes}] = [{labels}];
 const MEAN: f64 = {mean:?};
 const STD: f64 = {std:?};
 /// Fitted on validation images, so that probabilities are as often right as they say (Guo et al. 2017).
@@ -91,11 +91,12 @@ fn pixels(path: &str) -> Result<Vec<u8>> {{
     Ok(image.into_raw())
 }}
 
-/// From normalised images [n, 1, {SIDE}, {SIDE}] to logits [n, {CLASSES}].
+/// From normalised images [n, 1, {SIDE}, {SIDE}] to logits [n, {classes}].
 fn network(x: Tensor, w: &VarBuilder) -> Result<Tensor> {{
 {body}    Ok(x)
 }}
 {attention}"##,
+        classes = card.labels.len(),
         title = model.title().rust_doc(),
         sentence = model.description().rust_doc(),
         weights_doc = Untrusted::from(weights).rust_doc(),

@@ -24,7 +24,8 @@ pub fn sections(model: &ExportedModel) -> Vec<Section> {
 
 fn signature(model: &ExportedModel) -> Vec<Row> {
     let card = &model.file.card;
-    let (Calibration { temperature, digit_threshold }, labels) = (card.calibration, card.labels.join(", "));
+    let Calibration { temperature, digit_threshold } = card.calibration;
+    let labels = model.classes().names().collect::<Vec<_>>().join(", ");
     let score = if model.file.net.digit_detector().is_some() {
         "score of the digit detector, whose weights are in model.safetensors,"
     } else {
@@ -38,7 +39,7 @@ fn signature(model: &ExportedModel) -> Vec<Row> {
             if model.classes().are_digits() { "Not a digit" } else { "None of the classes" },
             format!("if the {score} is below {digit_threshold:.3}").into(),
         ),
-        ("Parameters", grouped(parameter_count(card.model)).into()),
+        ("Parameters", grouped(parameter_count(card.model, card.labels.len())).into()),
     ]
 }
 

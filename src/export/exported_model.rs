@@ -55,12 +55,12 @@ impl ExportedModel {
 
     /// What its logits stand for.
     pub(super) fn labels(&self) -> Vec<Untrusted> {
-        self.file.card.labels.iter().map(|label| label.as_str().into()).collect()
+        self.classes().names().map(Into::into).collect()
     }
 
     /// What its classes stand for.
     pub(super) fn classes(&self) -> Classes {
-        self.file.card.data.classes()
+        self.file.card.classes()
     }
 
     /// The model in one sentence.
@@ -68,9 +68,9 @@ impl ExportedModel {
         let card = &self.file.card;
         format!(
             "Recognises {} in an image of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
-            card.data.classes().subject(),
+            card.classes().subject(),
             card.model.label(),
-            grouped(parameter_count(card.model)),
+            grouped(parameter_count(card.model, card.labels.len())),
             card.data.label()
         )
         .into()
@@ -84,7 +84,7 @@ impl ExportedModel {
 
     /// Descriptions of the input and the output of an ONNX file.
     pub(super) fn signature(&self, preprocessing: bool) -> [Untrusted; 2] {
-        let labels = self.file.card.labels.join(", ");
+        let labels = self.classes().names().collect::<Vec<_>>().join(", ");
         if preprocessing {
             let pixels = format!(
                 "Raw {SIDE}x{SIDE} greyscale images, one byte per pixel: light ink on a dark background, the digit 20 pixels tall and centred by mass, as in MNIST"
@@ -137,7 +137,7 @@ impl ExportedModel {
             ("description", self.description().plain()),
             ("model", card.model.name().to_owned()),
             ("activation", card.config.activation.name().to_owned()),
-            ("labels", untrusted::json(&json!(card.labels).to_string())),
+            ("labels", untrusted::json(&json!(card.classes()).to_string())),
             ("preprocessing", self.preprocessing()),
             ("mean", card.normalization.mean.to_string()),
             ("std", card.normalization.std.to_string()),

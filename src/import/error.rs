@@ -44,6 +44,14 @@ pub enum ImportError {
         /// What was measured.
         trials: Box<Trials>,
     },
+    /// What it is said to have been trained on has another number of classes than a network that can be imported.
+    #[error("{data} has {given} classes")]
+    Classes {
+        /// The data set.
+        data: String,
+        /// Its classes.
+        given: usize,
+    },
     /// Inkling wrote it, but its model cannot be used.
     #[error(transparent)]
     Model(#[from] ModelError),

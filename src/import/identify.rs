@@ -6,6 +6,9 @@ use super::{Mismatch, NamedTensor, WrongShape};
 use crate::nn::parameter_specs;
 use crate::run_config::ModelKind;
 
+/// The classes of a network that is imported: it is tried on digits.
+pub const CLASSES: usize = 10;
+
 /// The network that the weights belong to.
 #[derive(Clone, Debug)]
 pub struct Identified {
@@ -53,7 +56,7 @@ fn without_prefixes(mut tensors: Vec<NamedTensor>) -> (String, Vec<NamedTensor>)
 
 /// The name of every parameter of `kind` in the file, with ours; `None` if parameters are missing or there are others.
 fn match_names(tensors: &[NamedTensor], kind: ModelKind) -> Option<Vec<(String, String)>> {
-    let specs = parameter_specs(kind);
+    let specs = parameter_specs(kind, CLASSES);
     if specs.len() != tensors.len() {
         return None;
     }
@@ -96,7 +99,7 @@ fn layers<'a>(parameters: impl Iterator<Item = (&'a str, &'a [usize])>) -> BTree
 fn mismatch(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Mismatch {
     // Weights of the same shape, one of theirs for one of ours, against those that are left over; equal names count as well.
     let similarity = |kind: ModelKind| -> i64 {
-        let specs = parameter_specs(kind);
+        let specs = parameter_specs(kind, CLASSES);
         let mut left: Vec<&NamedTensor> = tensors.iter().collect();
         let mut same_shape = 0;
         for spec in &specs {
@@ -110,7 +113,7 @@ fn mismatch(tensors: &[NamedTensor], candidates: &[ModelKind]) -> Mismatch {
     };
     let closest = candidates.iter().copied().max_by_key(|&kind| similarity(kind)).unwrap_or(ModelKind::LeNet);
     let lengths = |shape: &[usize]| shape.iter().map(|&length| length as u64).collect::<Vec<_>>();
-    let mut specs = parameter_specs(closest);
+    let mut specs = parameter_specs(closest, CLASSES);
     let mut left: Vec<&NamedTensor> = tensors.iter().collect();
     let mut wrong = Vec::new();
     specs.retain(|spec| {

@@ -15,7 +15,7 @@ mod variant;
 use std::path::{Path, PathBuf};
 
 pub use error::{ImportError, Mismatch, Trials, WrongShape};
-pub use identify::{Identified, identify};
+pub use identify::{CLASSES, Identified, identify};
 pub use shards::is_index;
 pub use tensors::{NamedTensor, Weights};
 pub use trial::{MoreImages, TrialImages};
@@ -63,6 +63,11 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
     {
         return described(spec, &bytes, file, progress);
     }
+    if let Some(data) = &spec.data
+        && data.classes().len() != CLASSES
+    {
+        return Err(ImportError::Classes { data: data.label(), given: data.classes().len() });
+    }
     let Identified { model, names, renamed } = identify(weights.tensors(), spec.model).map_err(mismatch)?;
     let mut values = Vec::new();
     for name in names {
@@ -84,7 +89,7 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
     let card = ModelCard {
         version: FORMAT_VERSION,
         model,
-        labels: ModelCard::labels_of(data.classes()),
+        labels: data.classes(),
         normalization: trial.net.normalization(),
         calibration: weights
             .calibration()
@@ -138,7 +143,8 @@ fn summary(card: &ModelCard, path: &Path) -> RunSummary {
             train_images: 0,
             validation_images: 0,
             test_images: 0,
-            parameters: parameter_count(card.model),
+            parameters: parameter_count(card.model, card.labels.len()),
+            classes: Some(card.classes()),
             steps_per_epoch: 0,
             total_steps: 0,
             device: DeviceChoice::Cpu,
@@ -165,7 +171,7 @@ fn summary(card: &ModelCard, path: &Path) -> RunSummary {
 
 /// A network with these weights.
 fn net_of(model: ModelKind, activation: Activation, normalization: Normalization, values: &[Vec<f32>]) -> Result<Net, ImportError> {
-    let net = Net::new(model, activation, 0)?.with_normalization(normalization);
+    let net = Net::new(model, activation, CLASSES, 0)?.with_normalization(normalization);
     net.set_weights(values)?;
     Ok(net)
 }

@@ -9,7 +9,7 @@ use crate::infer::{fit_digit_detector, measure};
 use crate::nn::{Net, flops};
 use crate::progress::{Progress, Unwatched};
 use crate::records::{Calibration, ImportSpec, MeasuredReading, Normalization};
-use crate::run_config::{Activation, DataSpec, ModelKind};
+use crate::run_config::{Activation, Classes, DataSpec, ModelKind};
 
 /// Digits classified in the last round of trials.
 const DIGITS: usize = 1_000;
@@ -104,7 +104,7 @@ pub fn find_settings(
     let (activation, normalization) = settings;
     let net = net_of(model, activation, normalization, values)?;
     let without = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.8, 0.85))?;
-    let detector = fit_digit_detector(&net, &[], true, SEED, &mut progress.part(0.85, 0.95))?;
+    let detector = fit_digit_detector(&net, &[], &Classes::Digits, SEED, &mut progress.part(0.85, 0.95))?;
     let net = net.with_digit_detector(Some(detector));
     let measured = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.95, 1.0))?;
     // The detector changes no logits. Digits say nothing of how sure a network may be that does not recognise them.

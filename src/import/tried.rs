@@ -47,7 +47,7 @@ impl Tried {
     /// A reading that gave these logits, ten for each image, for images with these labels.
     pub fn new(reading: Reading, logits: &[f32], labels: &[u8]) -> Self {
         let temperature = fit_temperature(logits, labels);
-        let scores = || Scores::of_rows(logits, temperature);
+        let scores = || Scores::of_rows(logits, logits.len() / labels.len().max(1), temperature);
         let answers: Vec<u8> = scores().map(|scores| scores.digit as u8).collect();
         let correct = answers.iter().zip(labels).map(|(answer, label)| answer == label).collect();
         let loss = |(scores, &label): (Scores, &u8)| -scores.probabilities[usize::from(label)].max(f32::MIN_POSITIVE).ln();

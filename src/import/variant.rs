@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use candle_core::{Device, Result, Tensor};
 
+use super::identify::CLASSES;
 use crate::ink::{PIXELS, SIDE};
 use crate::nn::{Layer, layers, parameter_specs};
 use crate::records::{Reading, TriedActivation};
@@ -24,11 +25,11 @@ pub struct Variants {
 impl Variants {
     /// The weights of this network, in the order of its parameters; `None` for one with layers that have no variants.
     pub fn new(model: ModelKind, values: &[Vec<f32>]) -> Result<Option<Self>> {
-        let layers = layers(model, Activation::default());
+        let layers = layers(model, Activation::default(), CLASSES);
         if layers.iter().any(|layer| matches!(layer, Layer::Tokens)) {
             return Ok(None);
         }
-        let named = parameter_specs(model).into_iter().zip(values);
+        let named = parameter_specs(model, CLASSES).into_iter().zip(values);
         let weights = named.map(|(spec, values)| Ok((spec.name, Tensor::from_slice(values, spec.shape, &Device::Cpu)?)));
         Ok(Some(Self { layers, weights: weights.collect::<Result<_>>()? }))
     }

@@ -80,7 +80,8 @@ impl Classifier {
         let info = ModelInfo {
             reference,
             kind: card.model,
-            parameters: parameter_count(card.model),
+            parameters: parameter_count(card.model, card.labels.len()),
+            classes: card.classes(),
             data: card.data,
             epochs: card.epochs,
             validation_accuracy: card.validation_accuracy,
@@ -105,7 +106,7 @@ impl Classifier {
         if let Some((file, path)) = without {
             return Err(EnsembleProblem::NoDropout { path: path.clone(), model: file.net.model() }.into());
         }
-        let mut classes = files.iter().map(|file| file.card.data.classes());
+        let mut classes = files.iter().map(|file| file.card.classes());
         if let Some(first) = classes.next()
             && let Some(other) = classes.find(|other| *other != first)
         {
@@ -154,7 +155,7 @@ impl Classifier {
     }
 
     /// What of an image it is shown.
-    pub fn framing(&self) -> Framing {
+    pub const fn framing(&self) -> Framing {
         self.info.framing()
     }
 
@@ -178,7 +179,7 @@ impl Classifier {
             return Err(ComputeError::NotFinite.into());
         }
         // Which is most probable does not depend on the temperature.
-        Ok(Scores::of_rows(&outputs.logits, 1.0).map(|scores| scores.digit as u8).collect())
+        Ok(outputs.scores(1.0).map(|scores| scores.digit as u8).collect())
     }
 
     /// The digit score of each of these images. `progress` as in [`Classifier::digits`].
@@ -213,7 +214,7 @@ impl Classify for Classifier {
     fn classify(&self, image: Image) -> Result<Prediction, InferError> {
         let start = Instant::now();
         let (outputs, uncertainty) = self.outputs(image.pixels())?;
-        let scores = Scores::of_rows(&outputs.logits, self.temperature()).next();
+        let scores = outputs.scores(self.temperature()).next();
         let (Some(Scores { probabilities, digit, .. }), Some(&digit_score)) = (scores, outputs.digit_scores.first()) else {
             return Err(ComputeError::failed(&format!("{} gave no logits", self.info.kind)).into());
         };
@@ -223,12 +224,12 @@ impl Classify for Classifier {
         let is_digit = self.is_digit(image.pixels(), digit_score);
         Ok(Prediction {
             image,
+            confidence: probabilities[digit],
             probabilities,
             digit: digit as u8,
-            confidence: probabilities[digit],
             digit_score,
             is_digit,
-            uncertainty: uncertainty.first().copied(),
+            uncertainty: uncertainty.into_iter().next(),
             micros: start.elapsed().as_micros() as u32,
             device: self.device,
             model: self.info.clone(),

@@ -11,7 +11,6 @@ use crate::ink::Image;
 use crate::math::quantiles::{median, quantile};
 use crate::nn::ComputeError;
 use crate::progress::Unwatched;
-use crate::records::CLASSES;
 use crate::run_config::{DeviceChoice, InferenceChoice};
 
 /// Images that each device classifies.
@@ -59,7 +58,7 @@ pub fn catch_panic<T>(work: impl FnOnce() -> Result<T, InferError>) -> Result<T,
 struct Classified {
     /// Seconds for each image.
     seconds: Vec<f64>,
-    probabilities: Vec<[f32; CLASSES]>,
+    probabilities: Vec<Vec<f32>>,
 }
 
 impl Classified {

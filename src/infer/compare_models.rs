@@ -4,7 +4,7 @@ use super::InferError;
 use super::classifier::Classifier;
 use crate::data::EvaluationSet;
 use crate::progress::Progress;
-use crate::records::{CLASSES, ComparedModel, ModelComparison};
+use crate::records::{ComparedModel, ModelComparison};
 use crate::run_config::{DataSpec, RunConfig};
 
 /// Measures each of these models, which were trained with these settings in so many seconds where that is known, on the images of `set`, which
@@ -16,7 +16,8 @@ pub fn compare_models(
     progress: &mut dyn Progress,
 ) -> Result<ModelComparison, InferError> {
     let labels = &set.images.labels;
-    let digits = count_by_digit(labels, |_| true);
+    let classes = models.first().map_or(0, |(classifier, ..)| classifier.info().classes.len());
+    let digits = count_by_class(labels, classes, |_| true);
     let count = models.len() as f32;
     let mut correct: Vec<Vec<bool>> = Vec::with_capacity(models.len());
     let mut compared = Vec::with_capacity(models.len());
@@ -29,7 +30,7 @@ pub fn compare_models(
             config,
             train_seconds,
             correct: right.iter().filter(|right| **right).count() as u64,
-            correct_digits: count_by_digit(labels, |image| right.get(image).copied().unwrap_or_default()),
+            correct_digits: count_by_class(labels, classes, |image| right.get(image).copied().unwrap_or_default()),
             only_correct: Vec::new(),
         });
         correct.push(right);
@@ -41,9 +42,9 @@ pub fn compare_models(
     Ok(ModelComparison { data, split: set.split, images: labels.len() as u64, digits, models: compared })
 }
 
-/// How many images with each label are counted, by their position.
-fn count_by_digit(labels: &[u8], counts: impl Fn(usize) -> bool) -> [u64; CLASSES] {
-    let mut digits = [0; CLASSES];
+/// How many images of each of so many classes are counted, by their position.
+fn count_by_class(labels: &[u8], classes: usize, counts: impl Fn(usize) -> bool) -> Vec<u64> {
+    let mut digits = vec![0; classes];
     for (image, label) in labels.iter().enumerate() {
         if let Some(count) = digits.get_mut(usize::from(*label)) {
             *count += u64::from(counts(image));

@@ -1,8 +1,8 @@
 //! What a comparison of models found, in tables and sentences for window, terminal and scripts.
 
 use crate::math::statistics::{PairedResult, compare_with, wilson_interval};
-use crate::records::{CLASSES, ComparedModel, ModelComparison};
-use crate::run_config::{DataSource, RunConfig, differing_settings};
+use crate::records::{ComparedModel, ModelComparison};
+use crate::run_config::{Classes, DataSource, RunConfig, differing_settings};
 use crate::text::format::{duration, grouped, percent};
 use crate::text::table::{Cell, Line, Section};
 
@@ -45,10 +45,10 @@ pub fn results_table(comparison: &ModelComparison) -> Section {
 /// The accuracy by digit of each model, and of all but the baseline, the model with this position, by how many points that is higher than the
 /// baseline's.
 pub fn digits_table(comparison: &ModelComparison, baseline: usize) -> Section {
-    let models = &comparison.models;
+    let (models, classes) = (&comparison.models, comparison.classes());
     let cell = |position: usize, digit: usize| {
-        let images = comparison.digits[digit];
-        let accuracy = |model: &ComparedModel| model.correct_digits[digit] as f64 / images as f64;
+        let images = comparison.digits.get(digit).copied().unwrap_or_default();
+        let accuracy = |model: &ComparedModel| model.correct_digits.get(digit).copied().unwrap_or_default() as f64 / images as f64;
         let (Some(base), Some(model)) = (models.get(baseline), models.get(position)) else { return String::new() };
         match images {
             0 => UNKNOWN.to_owned(),
@@ -58,12 +58,16 @@ pub fn digits_table(comparison: &ModelComparison, baseline: usize) -> Section {
     };
     let line = |digit: usize| {
         let cells = (0..models.len()).map(|position| cell(position, digit)).collect();
-        row(format!("{} ({} images)", comparison.classes().name(digit), grouped(comparison.digits[digit])), cells)
+        row(format!("{} ({} images)", classes.name(digit), grouped(comparison.digits.get(digit).copied().unwrap_or_default())), cells)
     };
     let about = format!("in brackets the difference from {} in percentage points", letter(baseline));
-    let noun = comparison.classes().noun();
-    let title = if comparison.classes().are_digits() { "Accuracy by digit" } else { "Accuracy by class" };
-    table(title, about, noun, models.len(), (0..CLASSES).map(line).collect())
+    let noun = classes.noun();
+    let title = match classes {
+        Classes::Digits => "Accuracy by digit",
+        Classes::Letters => "Accuracy by letter",
+        _ => "Accuracy by class",
+    };
+    table(title, about, noun, models.len(), (0..comparison.digits.len()).map(line).collect())
 }
 
 /// How each model but the baseline compares with the baseline, in their order, with its position.

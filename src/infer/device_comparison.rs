@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::InferError;
-use crate::records::{CLASSES, ModelRef};
+use crate::records::ModelRef;
 use crate::run_config::DeviceChoice;
 
 /// Summing in another order changes a probability by at most this much. A device that is further off computes something else.
@@ -22,13 +22,13 @@ pub struct Agreement {
 
 impl Agreement {
     /// Compares the probabilities of the same images, an array each.
-    pub fn between(a: &[[f32; CLASSES]], b: &[[f32; CLASSES]]) -> Self {
-        let argmax = |probabilities: &[f32; CLASSES]| (0..CLASSES).max_by(|&i, &j| probabilities[i].total_cmp(&probabilities[j]));
+    pub fn between(a: &[Vec<f32>], b: &[Vec<f32>]) -> Self {
+        let argmax = |probabilities: &[f32]| (0..probabilities.len()).max_by(|&i, &j| probabilities[i].total_cmp(&probabilities[j]));
         let difference = |(a, b): (&f32, &f32)| if (a - b).is_nan() { f32::INFINITY } else { (a - b).abs() };
         Self {
             images: a.len().min(b.len()) as u32,
             matching: a.iter().zip(b).filter(|(a, b)| argmax(a) == argmax(b)).count() as u32,
-            max_difference: a.as_flattened().iter().zip(b.as_flattened()).map(difference).fold(0.0, f32::max),
+            max_difference: a.iter().zip(b).flat_map(|(a, b)| a.iter().zip(b)).map(difference).fold(0.0, f32::max),
         }
     }
 

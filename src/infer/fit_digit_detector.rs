@@ -10,7 +10,7 @@ use crate::nn::ops::{self, Context};
 use crate::nn::{DETECTOR_UNITS, DeviceContext, DigitDetector, Net, Parameter, autograd};
 use crate::optim::{Optimizer, OptimizerConfig};
 use crate::progress::Progress;
-use crate::run_config::{OptimizerKind, RunConfig};
+use crate::run_config::{Classes, OptimizerKind, RunConfig};
 
 /// Drawings of each kind: as many as there are images to learn from, within these limits.
 const DRAWINGS: [usize; 2] = [128, 4096];
@@ -24,16 +24,17 @@ const CHUNK: usize = 256;
 /// Added to standard deviations: features that hardly ever change say little.
 const LEAST_DEVIATION: f32 = 1e-3;
 
-/// Trains the detector of a network that has learnt `images`, 784 pixels each: with some of them, with as many built-in digits where
-/// `are_digits`, and with drawings that are no digits (outlier exposure: Hendrycks, Mazeika & Dietterich 2019), which differ from the built-in
-/// ones in nothing but their shapes. The same seed gives the same detector. `progress` gets the share done; an error from it cancels.
+/// Trains the detector of a network that has learnt `images` of these classes, 784 pixels each: with some of them, where they are digits with as
+/// many built-in ones, and with drawings that are none of them (outlier exposure: Hendrycks, Mazeika & Dietterich 2019), which differ from
+/// built-in digits in nothing but their shapes. The same seed gives the same detector. `progress` gets the share done; an error from it cancels.
 pub fn fit_digit_detector(
     net: &Net,
     images: &[u8],
-    are_digits: bool,
+    classes: &Classes,
     seed: u64,
     progress: &mut impl Progress,
 ) -> Result<DigitDetector, InferError> {
+    let are_digits = classes.are_digits();
     let [fewest, most] = DRAWINGS;
     let drawings = if images.is_empty() { most } else { (images.len() / PIXELS).clamp(fewest, most) };
     let mut pixels = sample(images, if are_digits { drawings / 2 } else { drawings }, seed);
@@ -42,7 +43,11 @@ pub fn fit_digit_detector(
         pixels.extend(builtin::digits(seed, missing));
     }
     let digits = pixels.len() / PIXELS;
-    pixels.extend(builtin::not_digits(seed, drawings));
+    pixels.extend(match classes {
+        Classes::Digits | Classes::Clothing | Classes::Hiragana => builtin::not_digits(seed, drawings),
+        // Letters and signs may be what the network has learnt.
+        Classes::Letters | Classes::Named(_) => builtin::scribbles(seed, drawings),
+    });
     let mut rows = rows(net, &pixels, &mut progress.part(0.0, 0.6))?;
     let inputs = rows.len() / (pixels.len() / PIXELS);
     let moments = standardize(&mut rows, inputs);

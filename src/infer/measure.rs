@@ -8,7 +8,7 @@ use crate::data::Split;
 use crate::ink::{Image, PIXELS};
 use crate::nn::{BackendKind, ComputeError, DeviceContext, Net};
 use crate::progress::Progress;
-use crate::records::{CLASSES, Calibration, Evaluation, Mistake, RELIABILITY_BINS, ReliabilityBin};
+use crate::records::{Calibration, Evaluation, Mistake, RELIABILITY_BINS, ReliabilityBin};
 
 /// Images classified at a time on the CPU.
 const CPU_BATCH: usize = 128;
@@ -24,7 +24,7 @@ const MAX_MISTAKES: usize = 60;
 pub struct Measurement {
     /// Accuracy, loss, confusion matrix and mistakes.
     pub evaluation: Evaluation,
-    /// The digit that each image was taken for, in the same order.
+    /// The class that each image was taken for, in the same order.
     pub answers: Vec<u8>,
     outputs: Outputs,
 }
@@ -33,7 +33,7 @@ impl Measurement {
     /// That of a split for which a network gave these outputs, with probabilities at this temperature.
     pub(super) fn of(outputs: Outputs, temperature: f32, split: &Split) -> Self {
         let mut accumulator = Accumulator::default();
-        for (scores, &label) in Scores::of_rows(&outputs.logits, temperature).zip(&split.labels) {
+        for (scores, &label) in outputs.scores(temperature).zip(&split.labels) {
             accumulator.add(&scores, label);
         }
         accumulator.finish(split, outputs)
@@ -44,7 +44,7 @@ impl Measurement {
         if self.outputs.are_finite() { Ok(()) } else { Err(ComputeError::NotFinite) }
     }
 
-    /// The logits of each image, `[n, 10]`.
+    /// The logits of each image, `[n, classes]`.
     pub fn logits(&self) -> &[f32] {
         &self.outputs.logits
     }
@@ -120,7 +120,7 @@ pub(super) fn outputs(
 #[derive(Default)]
 struct Accumulator {
     loss: f64,
-    confusion: [[u32; CLASSES]; CLASSES],
+    confusion: Vec<Vec<u32>>,
     wrong: Vec<WrongAnswer>,
     reliability: [ReliabilityBin; RELIABILITY_BINS],
     answers: Vec<u8>,
@@ -138,6 +138,9 @@ struct WrongAnswer {
 impl Accumulator {
     fn add(&mut self, scores: &Scores, label: u8) {
         let Scores { probabilities, digit, .. } = scores;
+        if self.confusion.is_empty() {
+            self.confusion = vec![vec![0; probabilities.len()]; probabilities.len()];
+        }
         let label_probability = probabilities.get(usize::from(label)).copied().unwrap_or_default();
         // A probability that rounds to 0 has a large loss, not an infinite one.
         self.loss -= f64::from(label_probability.max(f32::MIN_POSITIVE).ln());

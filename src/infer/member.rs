@@ -6,7 +6,7 @@ use super::outputs::Outputs;
 use super::scores::Scores;
 use crate::math::random::Random;
 use crate::nn::{DeviceContext, Net};
-use crate::records::{CLASSES, Calibration, Uncertainty};
+use crate::records::{Calibration, Uncertainty};
 
 /// The features that the passes drop are the same for every image: the same drawing gets the same answer.
 const DROPOUT_SEED: u64 = 1;
@@ -20,7 +20,7 @@ pub(super) struct Member {
 
 /// What a member gives for images.
 struct Predicted {
-    passes: Vec<Vec<[f32; CLASSES]>>,
+    passes: Vec<Vec<Vec<f32>>>,
     digit_scores: Vec<f32>,
 }
 
@@ -33,7 +33,9 @@ impl Member {
     /// The probabilities of every image of 784 pixels in each pass, and the images' digit scores, which are those without dropout.
     fn predict(&self, pixels: &[u8], dropout_passes: Option<u32>) -> Result<Predicted> {
         let plain = Outputs::of(&self.net, pixels)?;
-        let of_logits = |logits: &[f32]| Scores::of_rows(logits, self.calibration.temperature).map(|scores| scores.probabilities).collect();
+        let of_logits = |logits: &[f32]| {
+            Scores::of_rows(logits, self.net.classes(), self.calibration.temperature).map(|scores| scores.probabilities).collect()
+        };
         let passes = match dropout_passes {
             None => vec![of_logits(&plain.logits)],
             Some(passes) => {
@@ -71,8 +73,8 @@ pub(super) fn outputs(members: &[Member], dropout_passes: Option<u32>, pixels: &
     let (mut logits, mut uncertainties) = (Vec::new(), Vec::new());
     for image in 0..digit_scores.len() {
         let (uncertainty, mean) =
-            Uncertainty::of(&predictions.iter().filter_map(|pass: &Vec<_>| pass.get(image).copied()).collect::<Vec<_>>());
-        logits.extend(mean.map(|probability| probability.max(f32::MIN_POSITIVE).ln()));
+            Uncertainty::of(&predictions.iter().filter_map(|pass: &Vec<Vec<f32>>| pass.get(image).map(Vec::as_slice)).collect::<Vec<_>>());
+        logits.extend(mean.into_iter().map(|probability| probability.max(f32::MIN_POSITIVE).ln()));
         uncertainties.push(uncertainty);
     }
     Ok((Outputs { logits, digit_scores }, uncertainties))

@@ -5,6 +5,9 @@ use super::{Layer, layers};
 use crate::ink::{PIXELS, SIDE};
 use crate::run_config::{Activation, ModelKind};
 
+/// The classes that costs are counted with. More of them enlarge the last layer alone, a small part of any model.
+const CLASSES: usize = 10;
+
 /// Nominal floating-point operations per image: two (a multiplication and an addition) for each use of a weight.
 /// Biases, activations, pooling and the loss are not counted, as is usual.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +36,7 @@ pub fn activations(model: ModelKind) -> u64 {
 
 /// How many layers of a model make a segment of activation checkpointing: with as many, the fewest values are held.
 pub fn checkpointed_layers(model: ModelKind) -> usize {
-    let layers = layers(model, Activation::default()).len();
+    let layers = layers(model, Activation::default(), CLASSES).len();
     (1..=layers).min_by_key(|&size| checkpointed_values(model, size)).unwrap_or(1)
 }
 
@@ -47,7 +50,7 @@ fn checkpointed_values(model: ModelKind, size: usize) -> u64 {
     let mut cost = CostModel::new();
     let mut kept = 0;
     let mut largest = 0;
-    for segment in layers(model, Activation::default()).chunks(size) {
+    for segment in layers(model, Activation::default(), CLASSES).chunks(size) {
         let before = cost.activations;
         kept += if before == 0 { 0 } else { cost.output() };
         cost.add_layers(segment);
@@ -70,7 +73,7 @@ pub fn gpu_values_in_recognition(model: ModelKind) -> u64 {
 fn cost(model: ModelKind) -> CostModel {
     let mut cost = CostModel::new();
     // All activations cost the same.
-    cost.add_layers(&layers(model, Activation::default()));
+    cost.add_layers(&layers(model, Activation::default(), CLASSES));
     cost
 }
 

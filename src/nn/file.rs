@@ -38,7 +38,7 @@ pub struct ModelCard {
     /// The network.
     pub model: ModelKind,
     /// What each logit stands for.
-    pub labels: Vec<String>,
+    pub labels: Classes,
     /// What was done to pixels before the first layer.
     pub normalization: Normalization,
     /// What was fitted on the validation split for these weights.
@@ -55,9 +55,13 @@ pub struct ModelCard {
 }
 
 impl ModelCard {
-    /// What the logits of a model with these classes stand for.
-    pub fn labels_of(classes: Classes) -> Vec<String> {
-        classes.names().map(str::to_owned).to_vec()
+    /// What its classes stand for.
+    pub fn classes(&self) -> Classes {
+        match self.data.known_classes() {
+            // Earlier versions called every class a digit.
+            Some(known) if self.labels.are_digits() && known.len() == self.labels.len() => known,
+            _ => self.labels.clone(),
+        }
     }
 }
 
@@ -146,7 +150,8 @@ fn sort_header(bytes: &mut [u8]) {
 fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
     let file = SafetensorsFile::read(bytes)?;
     let card = read_card(file.text(CARD_KEY).ok_or("it has no Inkling metadata")?)?;
-    let expected = parameter_specs(card.model);
+    let classes = card.labels.len();
+    let expected = parameter_specs(card.model, classes);
     let of_detector = file.tensors().filter(|(name, ..)| DETECTOR_TENSORS.contains(name)).count();
     let found = file.tensors().len() - of_detector;
     if found != expected.len() {
@@ -160,7 +165,7 @@ fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
             Ok(Parameter::new(name, values, &shape).map_err(|error| error.to_string())?.with_role(role))
         })
         .collect::<Result<_, String>>()?;
-    let net = Net::from_parameters(card.model, card.config.activation, card.normalization, parameters);
+    let net = Net::from_parameters(card.model, card.config.activation, classes, card.normalization, parameters);
     check_logits(&net)?;
     let digit_detector = if of_detector > 0 { Some(read_detector(&file, &net)?) } else { None };
     Ok(ModelFile { net: net.with_digit_detector(digit_detector), card })
@@ -208,11 +213,12 @@ fn read_card(text: &str) -> Result<ModelCard, String> {
     if !(mean.is_finite() && std.is_finite() && std > 0.0 && card.calibration.is_valid()) {
         return Err("its normalisation, its temperature or its digit threshold is invalid".to_owned());
     }
-    // Earlier versions called every class a digit.
-    let known = Classes::of_names(&card.labels);
-    if known.is_none_or(|classes| !classes.are_digits() && classes != card.data.classes()) {
-        let expected = card.data.classes().plural();
-        return Err(format!("its classes are {}, and not the {expected} of {}", card.labels.join(", "), card.data.label()));
+    let classes = card.classes();
+    if let Some(known) = card.data.known_classes()
+        && known != classes
+    {
+        let names = classes.names().collect::<Vec<_>>().join(", ");
+        return Err(format!("its classes are {names}, and not the {} of {}", known.plural(), card.data.label()));
     }
     Ok(card)
 }

@@ -6,20 +6,19 @@ mod tiny;
 
 use super::ops::Window;
 use super::{Layer, ParameterSpec};
-use crate::records::CLASSES;
 use crate::run_config::{Activation, ModelKind};
 
-/// The layers of a model, from the 28x28 image to ten logits.
-pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
+/// The layers of a model, from the 28x28 image to a logit for each of so many classes.
+pub fn layers(model: ModelKind, activation: Activation, classes: usize) -> Vec<Layer> {
     let act = Some(activation);
     match model {
-        ModelKind::Linear => vec![Layer::Flatten, linear("fc1", 784, CLASSES, None)],
-        ModelKind::MlpSmall => vec![Layer::Flatten, linear("fc1", 784, 100, act), linear("fc2", 100, CLASSES, None)],
+        ModelKind::Linear => vec![Layer::Flatten, linear("fc1", 784, classes, None)],
+        ModelKind::MlpSmall => vec![Layer::Flatten, linear("fc1", 784, 100, act), linear("fc2", 100, classes, None)],
         ModelKind::MlpLarge => {
-            vec![Layer::Flatten, linear("fc1", 784, 512, act), linear("fc2", 512, 512, act), linear("fc3", 512, CLASSES, None)]
+            vec![Layer::Flatten, linear("fc1", 784, 512, act), linear("fc2", 512, 512, act), linear("fc3", 512, classes, None)]
         }
         ModelKind::Mlp => {
-            vec![Layer::Flatten, linear("fc1", 784, 256, act), linear("fc2", 256, 256, act), linear("fc3", 256, CLASSES, None)]
+            vec![Layer::Flatten, linear("fc1", 784, 256, act), linear("fc2", 256, 256, act), linear("fc3", 256, classes, None)]
         }
         ModelKind::LeNet => vec![
             Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 6, kernel: 5, padding: 2, bias: true, activation: act },
@@ -27,7 +26,7 @@ pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
             Layer::Flatten,
             linear("fc1", 16 * 5 * 5, 120, act),
             linear("fc2", 120, 84, act),
-            linear("fc3", 84, CLASSES, None),
+            linear("fc3", 84, classes, None),
         ],
         // As in candle's MNIST example: no activation follows the convolutions but the maximum itself.
         ModelKind::ConvNet => vec![
@@ -36,7 +35,7 @@ pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
             Layer::Flatten,
             linear("fc1", 64 * 4 * 4, 1024, act),
             Layer::Dropout(0.5),
-            linear("fc2", 1024, CLASSES, None),
+            linear("fc2", 1024, classes, None),
         ],
         ModelKind::PyTorchExample => vec![
             Layer::Conv { name: "conv1".to_owned(), inputs: 1, outputs: 32, kernel: Window { size: 3, stride: 1, padding: 0 }, bias: true },
@@ -46,14 +45,14 @@ pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
             Layer::Flatten,
             linear("fc1", 64 * 12 * 12, 128, act),
             Layer::Dropout(0.5),
-            linear("fc2", 128, CLASSES, None),
+            linear("fc2", 128, classes, None),
         ],
         ModelKind::Speedrun => vec![
             Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 24, kernel: 5, padding: 0, bias: true, activation: act },
             Layer::ConvPool { name: "conv2".to_owned(), inputs: 24, outputs: 32, kernel: 3, padding: 0, bias: true, activation: act },
             Layer::Flatten,
             linear("fc1", 32 * 5 * 5, 256, act),
-            linear("fc2", 256, CLASSES, None),
+            linear("fc2", 256, classes, None),
         ],
         ModelKind::ConvNetBn => vec![
             conv_pool("conv1", 1, 32, 5),
@@ -64,14 +63,14 @@ pub fn layers(model: ModelKind, activation: Activation) -> Vec<Layer> {
             batch_norm("bn3", 128, act),
             Layer::Flatten,
             linear("fc1", 128 * 3 * 3, 256, act),
-            linear("fc2", 256, CLASSES, None),
+            linear("fc2", 256, classes, None),
         ],
-        ModelKind::Tiny => tiny::layers(activation),
-        ModelKind::ResNet8 => resnet::layers(&[1; 3], activation),
-        ModelKind::ResNet14 => resnet::layers(&[2; 3], activation),
-        ModelKind::ResNet20 => resnet::layers(&[3; 3], activation),
-        ModelKind::ResNet34 => resnet::layers(&[3, 4, 6, 3], activation),
-        ModelKind::Attention => attention::layers(activation),
+        ModelKind::Tiny => tiny::layers(activation, classes),
+        ModelKind::ResNet8 => resnet::layers(&[1; 3], activation, classes),
+        ModelKind::ResNet14 => resnet::layers(&[2; 3], activation, classes),
+        ModelKind::ResNet20 => resnet::layers(&[3; 3], activation, classes),
+        ModelKind::ResNet34 => resnet::layers(&[3, 4, 6, 3], activation, classes),
+        ModelKind::Attention => attention::layers(activation, classes),
     }
 }
 
@@ -93,14 +92,14 @@ fn batch_norm(name: impl Into<String>, channels: usize, activation: Option<Activ
     Layer::BatchNorm { name: name.into(), channels, scale: 1.0, activation }
 }
 
-/// Every parameter of a model, in the order of its layers.
-pub fn parameter_specs(model: ModelKind) -> Vec<ParameterSpec> {
+/// Every parameter of a model for so many classes, in the order of its layers.
+pub fn parameter_specs(model: ModelKind, classes: usize) -> Vec<ParameterSpec> {
     // Activations have no parameters: any stands for all.
-    layers(model, Activation::default()).iter().flat_map(Layer::parameters).collect()
+    layers(model, Activation::default(), classes).iter().flat_map(Layer::parameters).collect()
 }
 
-/// Trainable numbers of a model.
-pub fn parameter_count(model: ModelKind) -> u64 {
-    let trainable = parameter_specs(model).into_iter().filter(|spec| spec.role.is_trainable());
+/// Trainable numbers of a model for so many classes.
+pub fn parameter_count(model: ModelKind, classes: usize) -> u64 {
+    let trainable = parameter_specs(model, classes).into_iter().filter(|spec| spec.role.is_trainable());
     trainable.map(|spec| spec.shape.iter().product::<usize>() as u64).sum()
 }

@@ -39,6 +39,7 @@ pub enum Mode<'a> {
 pub struct Net {
     model: ModelKind,
     layers: Arc<[Layer]>,
+    classes: usize,
     normalization: Normalization,
     parameters: Vec<Parameter>,
     /// Tells digits from other drawings, once it has been trained for these weights.
@@ -82,9 +83,9 @@ impl<'a> From<&'a Tensor> for Images<'a> {
 }
 
 impl Net {
-    /// An untrained network; its layers say how each parameter is initialised.
-    pub fn new(model: ModelKind, activation: Activation, seed: u64) -> Result<Self> {
-        let parameters = parameter_specs(model)
+    /// An untrained network for so many classes; its layers say how each parameter is initialised.
+    pub fn new(model: ModelKind, activation: Activation, classes: usize, seed: u64) -> Result<Self> {
+        let parameters = parameter_specs(model, classes)
             .into_iter()
             .enumerate()
             .map(|(index, ParameterSpec { name, shape, role, init })| {
@@ -97,19 +98,21 @@ impl Net {
                 Ok(Parameter::new(name, values.collect(), &shape)?.with_role(role))
             })
             .collect::<Result<_>>()?;
-        Ok(Self::from_parameters(model, activation, Normalization::MNIST, parameters))
+        Ok(Self::from_parameters(model, activation, classes, Normalization::MNIST, parameters))
     }
 
-    /// A network of these parameters, which must be those `parameter_specs` lists, in its order.
+    /// A network for so many classes of these parameters, which must be those `parameter_specs` lists, in its order.
     pub(super) fn from_parameters(
         model: ModelKind,
         activation: Activation,
+        classes: usize,
         normalization: Normalization,
         parameters: Vec<Parameter>,
     ) -> Self {
         Self {
             model,
-            layers: layers(model, activation).into(),
+            layers: layers(model, activation, classes).into(),
+            classes,
             normalization,
             parameters,
             digit_detector: None,
@@ -121,6 +124,11 @@ impl Net {
     /// Which model it is.
     pub const fn model(&self) -> ModelKind {
         self.model
+    }
+
+    /// How many classes it distinguishes.
+    pub const fn classes(&self) -> usize {
+        self.classes
     }
 
     /// How it normalises pixels.
@@ -176,7 +184,7 @@ impl Net {
             .try_for_each(|(parameter, saved)| parameter.set(&Tensor::from_slice(saved, parameter.dims(), &self.context.device)?))
     }
 
-    /// The logits `[batch, 10]` of images.
+    /// The logits `[batch, classes]` of images.
     pub fn forward<'a>(&self, images: impl Into<Images<'a>>, mode: Mode<'_>) -> Result<Tensor> {
         let training = matches!(mode, Mode::Train { .. });
         let mut forward = Forward::new(&self.parameters, mode, self.context.backend);
@@ -187,7 +195,7 @@ impl Net {
         }
     }
 
-    /// What the last layer makes logits of, `[batch, features]`, and the logits `[batch, 10]`.
+    /// What the last layer makes logits of, `[batch, features]`, and the logits `[batch, classes]`.
     pub fn features_and_logits<'a>(&self, images: impl Into<Images<'a>>) -> Result<(Tensor, Tensor)> {
         let mut forward = Forward::new(&self.parameters, Mode::Eval, self.context.backend);
         let (body, last) = self.layers.split_at(self.layers.len() - 1);
@@ -196,7 +204,7 @@ impl Net {
         Ok((features, logits))
     }
 
-    /// The logits `[batch, 10]` of so many passes with dropout, which differ in the features that are dropped. What comes before the first
+    /// The logits `[batch, classes]` of so many passes with dropout, which differ in the features that are dropped. What comes before the first
     /// dropout layer is the same in all of them, and is computed once.
     pub fn forward_with_dropout<'a>(&self, images: impl Into<Images<'a>>, passes: u32, random: &mut Random) -> Result<Vec<Tensor>> {
         let (body, rest) = self.layers.split_at(self.layers.iter().position(Layer::is_dropout).unwrap_or(self.layers.len()));

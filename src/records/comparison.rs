@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CLASSES, ModelInfo, ModelRef};
+use super::{ModelInfo, ModelRef};
 use crate::run_config::{Classes, DataSpec, EvaluationSplit, RunConfig};
 
 /// Models that can be compared at once.
@@ -28,8 +28,8 @@ pub struct ModelComparison {
     pub split: EvaluationSplit,
     /// How many these are.
     pub images: u64,
-    /// How many there are of each digit.
-    pub digits: [u64; CLASSES],
+    /// How many there are of each class.
+    pub digits: Vec<u64>,
     /// The models, in the order in which they were asked for.
     pub models: Vec<ComparedModel>,
 }
@@ -45,8 +45,8 @@ pub struct ComparedModel {
     pub train_seconds: Option<f64>,
     /// Images it classifies correctly.
     pub correct: u64,
-    /// The same by digit.
-    pub correct_digits: [u64; CLASSES],
+    /// The same by class.
+    pub correct_digits: Vec<u64>,
     /// For each of the models, this one too, how many images this one classifies correctly and the other does not.
     pub only_correct: Vec<u64>,
 }
@@ -54,7 +54,7 @@ pub struct ComparedModel {
 impl ModelComparison {
     /// What the classes of the models stand for.
     pub fn classes(&self) -> Classes {
-        self.models.first().map(|model| model.model.classes()).unwrap_or_default()
+        self.models.first().map(|model| model.model.classes.clone()).unwrap_or_default()
     }
 
     /// How the models with these positions did on the same images; `None` where there is no such model.

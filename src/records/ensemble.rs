@@ -5,8 +5,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::CLASSES;
-
 /// Models whose probabilities are averaged (deep ensembles: Lakshminarayanan et al. 2017), or passes of a model with dropout (Monte Carlo
 /// dropout: Gal & Ghahramani 2016), or both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,13 +42,13 @@ impl Ensemble {
 /// How unsure an ensemble is of an image, and why: the entropy of its mean probabilities is the mean entropy of its members' probabilities,
 /// which more training data would not reduce, plus the mutual information between the answer and the weights, by which the members
 /// disagree (Gal 2016, "Uncertainty in Deep Learning", section 3.3.1).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Uncertainty {
     /// The predictions that were averaged.
     pub members: u32,
-    /// The standard deviation of each digit's probability among them.
-    pub deviations: [f32; CLASSES],
-    /// The entropy of the mean probabilities, in bits: 0 to log2(10).
+    /// The standard deviation of each class's probability among them.
+    pub deviations: Vec<f32>,
+    /// The entropy of the mean probabilities, in bits: 0 to log2 of the number of classes.
     pub entropy: f32,
     /// The mutual information between the answer and the weights, in bits: 0 to `entropy`.
     pub mutual_information: f32,
@@ -58,14 +56,16 @@ pub struct Uncertainty {
 
 impl Uncertainty {
     /// That of an image for which the members gave these probabilities, and the mean of these.
-    pub fn of(members: &[[f32; CLASSES]]) -> (Self, [f32; CLASSES]) {
+    pub fn of(members: &[&[f32]]) -> (Self, Vec<f32>) {
         let count = members.len().max(1) as f32;
-        let mean_of = |value: &dyn Fn(&[f32; CLASSES], usize) -> f32| -> [f32; CLASSES] {
-            std::array::from_fn(|digit| members.iter().map(|member| value(member, digit)).sum::<f32>() / count)
+        let classes = members.iter().map(|member| member.len()).min().unwrap_or_default();
+        let mean_of = |value: &dyn Fn(&[f32], usize) -> f32| -> Vec<f32> {
+            (0..classes).map(|class| members.iter().map(|member| value(member, class)).sum::<f32>() / count).collect()
         };
-        let mean = mean_of(&|member, digit| member[digit]);
-        let deviations = mean_of(&|member, digit| (member[digit] - mean[digit]).powi(2)).map(f32::sqrt);
-        let expected = members.iter().map(entropy).sum::<f32>() / count;
+        let mean = mean_of(&|member, class| member[class]);
+        let variances = mean_of(&|member, class| (member[class] - mean[class]).powi(2));
+        let deviations = variances.into_iter().map(f32::sqrt).collect();
+        let expected = members.iter().map(|member| entropy(member)).sum::<f32>() / count;
         let total = entropy(&mean);
         // Rounding may leave it below 0.
         let mutual_information = (total - expected).clamp(0.0, total);
@@ -79,7 +79,7 @@ impl Uncertainty {
 }
 
 /// In bits.
-fn entropy(probabilities: &[f32; CLASSES]) -> f32 {
+fn entropy(probabilities: &[f32]) -> f32 {
     probabilities
         .iter()
         .filter(|&&probability| probability > 0.0)

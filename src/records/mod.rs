@@ -35,7 +35,7 @@ pub use fine_tune::{BeforeAfter, FineTuned};
 pub use import::{ImportFinding, ImportSpec};
 pub use initialization::{Components, InitializationReport, LayerVariance};
 pub use learning::{HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages};
-pub use model::{CLASSES, DigitPrediction, DrawingAnswer, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
+pub use model::{DigitPrediction, DrawingAnswer, Evaluation, Mistake, ModelInfo, ModelRef, Normalization, Prediction};
 pub use profile::{Profile, ProfileRow, Span, SpanKind};
 pub use rate_search::{RateFinding, RatePoint, RateSearch, RateSuggestion, SEARCH_RATES, SEARCH_STEPS, SearchEnd, search_config};
 pub use reading::{Doubt, MeasuredReading, Reading, TriedActivation};

@@ -8,9 +8,6 @@ use super::{Ensemble, JobId, RELIABILITY_BINS, ReliabilityBin, Uncertainty};
 use crate::ink::{Framing, Image};
 use crate::run_config::{Classes, DataSpec, DeviceChoice, ModelKind};
 
-/// Classes of every data set.
-pub const CLASSES: usize = 10;
-
 /// Which model is meant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ModelRef {
@@ -33,6 +30,8 @@ pub struct ModelInfo {
     pub kind: ModelKind,
     /// Trainable numbers.
     pub parameters: u64,
+    /// What its classes stand for.
+    pub classes: Classes,
     /// What it was trained on.
     pub data: DataSpec,
     /// Epochs of training behind it.
@@ -42,17 +41,9 @@ pub struct ModelInfo {
 }
 
 impl ModelInfo {
-    /// What its classes stand for.
-    pub fn classes(&self) -> Classes {
-        self.data.classes()
-    }
-
     /// What of an image it is shown: where it recognises what is written, only that.
-    pub fn framing(&self) -> Framing {
-        match self.classes() {
-            Classes::Digits => Framing::Ink,
-            Classes::Clothing | Classes::Hiragana => Framing::Whole,
-        }
+    pub const fn framing(&self) -> Framing {
+        if self.classes.are_written() { Framing::Ink } else { Framing::Whole }
     }
 }
 
@@ -80,12 +71,19 @@ pub struct Evaluation {
     /// Mean cross-entropy, in nats.
     pub loss: f64,
     /// `confusion[truth][answer]`, in images.
-    pub confusion: [[u32; CLASSES]; CLASSES],
+    pub confusion: Vec<Vec<u32>>,
     /// The most confident wrong answers, worst first, at most 60.
     pub mistakes: Vec<Mistake>,
     /// How often answers of each confidence are right; `None` in results of older versions.
     #[serde(default)]
     pub reliability: Option<[ReliabilityBin; RELIABILITY_BINS]>,
+}
+
+impl Evaluation {
+    /// How many images of the class `truth` were taken for the class `answer`.
+    pub fn count(&self, truth: usize, answer: usize) -> u32 {
+        self.confusion.get(truth).and_then(|row| row.get(answer)).copied().unwrap_or_default()
+    }
 }
 
 /// A misclassified image.
@@ -111,8 +109,8 @@ pub struct Mistake {
 pub struct Prediction {
     /// What the model saw.
     pub image: Image,
-    /// A probability per digit; they sum to 1.
-    pub probabilities: [f32; CLASSES],
+    /// A probability per class; they sum to 1.
+    pub probabilities: Vec<f32>,
     /// The likeliest digit.
     pub digit: u8,
     /// Its probability.
@@ -134,8 +132,8 @@ pub struct Prediction {
 
 impl Prediction {
     /// The name of the likeliest class.
-    pub fn name(&self) -> &'static str {
-        self.model.classes().name(self.digit)
+    pub fn name(&self) -> &str {
+        self.model.classes.name(self.digit)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::{Evaluation, InitializationReport};
-use crate::run_config::{DeviceChoice, Precision, RunConfig};
+use crate::run_config::{Classes, DeviceChoice, Precision, RunConfig};
 use crate::text::format::grouped;
 
 /// Names one job of this session, a training run among others, so that stale events can be recognised.
@@ -22,6 +22,9 @@ pub struct RunPlan {
     pub validation_images: u64,
     /// Images of the test split, read once at the end.
     pub test_images: u64,
+    /// What the classes of its data stand for; `None` in runs of older versions, whose data has ten that its name tells.
+    #[serde(default)]
+    pub classes: Option<Classes>,
     /// Trainable numbers.
     pub parameters: u64,
     /// Optimiser steps in one epoch.
@@ -261,6 +264,11 @@ pub fn posterior_sample_name(number: u32) -> String {
 }
 
 impl RunSummary {
+    /// What the classes of its data stand for.
+    pub fn classes(&self) -> Classes {
+        self.plan.classes.clone().unwrap_or_else(|| self.config.data.classes())
+    }
+
     /// The same without the misclassified images, which take most of the space, and without its paths.
     #[must_use]
     pub fn without_images(&self) -> Self {

@@ -20,11 +20,12 @@ pub enum NamedSet {
     FashionMnist,
     Kmnist,
     EmnistDigits,
+    EmnistLetters,
 }
 
 impl NamedSet {
     /// Every set, in the order it is offered.
-    pub const ALL: [Self; 4] = [Self::Mnist, Self::FashionMnist, Self::Kmnist, Self::EmnistDigits];
+    pub const ALL: [Self; 5] = [Self::Mnist, Self::FashionMnist, Self::Kmnist, Self::EmnistDigits, Self::EmnistLetters];
 
     /// The name on the command line, which is also the name of its folder inside a data folder.
     pub const fn name(self) -> &'static str {
@@ -33,6 +34,7 @@ impl NamedSet {
             Self::FashionMnist => "fashion-mnist",
             Self::Kmnist => "kmnist",
             Self::EmnistDigits => "emnist-digits",
+            Self::EmnistLetters => "emnist-letters",
         }
     }
 
@@ -43,6 +45,7 @@ impl NamedSet {
             Self::FashionMnist => "Fashion-MNIST",
             Self::Kmnist => "Kuzushiji-MNIST",
             Self::EmnistDigits => "EMNIST digits",
+            Self::EmnistLetters => "EMNIST letters",
         }
     }
 
@@ -52,6 +55,7 @@ impl NamedSet {
             Self::Mnist | Self::EmnistDigits => Classes::Digits,
             Self::FashionMnist => Classes::Clothing,
             Self::Kmnist => Classes::Hiragana,
+            Self::EmnistLetters => Classes::Letters,
         }
     }
 }

@@ -18,6 +18,8 @@ pub enum ConfigProblem {
     MixedClasses { first: String, other: String },
     #[error("the weights in {path} belong to {found}, not to {asked}")]
     InitialWeights { path: PathBuf, found: String, asked: String },
+    #[error("the model in {path} distinguishes {found} classes, and the data has {asked}")]
+    InitialClasses { path: PathBuf, found: usize, asked: usize },
     #[error("a memory limit of {given} MB is too low: the run needs about {needed} MB")]
     MemoryLimitTooLow { given: u32, needed: u64 },
     #[error("precision {precision} is not available: {reason}")]
@@ -36,7 +38,7 @@ impl ConfigProblem {
             Self::MemoryLimitTooLow { .. } => Field::MemoryLimit,
             Self::PrecisionUnavailable { .. } => Field::Precision,
             Self::DeviceUnavailable { .. } => Field::Device,
-            Self::NewerVersion { .. } | Self::InitialWeights { .. } => Field::Other,
+            Self::NewerVersion { .. } | Self::InitialWeights { .. } | Self::InitialClasses { .. } => Field::Other,
         }
     }
 }

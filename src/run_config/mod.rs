@@ -18,7 +18,7 @@ pub use choices::{
     Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, InferenceChoice, Initialization, ModelKind, OptimizerKind,
     Precision, Preset, ScheduleKind, SetFormat, UnknownChoice, WeightFormat,
 };
-pub use classes::Classes;
+pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, LARGEST_LABEL};
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 pub use described::{Setting, differing_settings};
 pub use error::ConfigProblem;

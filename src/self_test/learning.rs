@@ -7,7 +7,7 @@ use crate::infer::{Agreement, COMPARED_IMAGES, Scores, TOLERANCE, starter_file};
 use crate::ink::PIXELS;
 use crate::nn::{DeviceContext, Mode, Net};
 use crate::progress::Unwatched;
-use crate::records::{CLASSES, Calibration, StepPoint, Telemetry};
+use crate::records::{Calibration, StepPoint, Telemetry};
 use crate::run_config::{DeviceChoice, ModelKind, Precision, Preset, RunConfig};
 use crate::train::{EndRequest, Observer, train};
 
@@ -56,9 +56,9 @@ fn agreement(context: &DeviceContext) -> Result<Agreement, SelfTestError> {
     Ok(Agreement::between(&on_cpu, &on_device))
 }
 
-fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<[f32; CLASSES]>, SelfTestError> {
+fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<Vec<f32>>, SelfTestError> {
     let logits = net.forward(images, Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
-    Ok(Scores::of_rows(&logits, Calibration::NONE.temperature).map(|scores| scores.probabilities).collect())
+    Ok(Scores::of_rows(&logits, net.classes(), Calibration::NONE.temperature).map(|scores| scores.probabilities).collect())
 }
 
 /// The losses of a run's steps.

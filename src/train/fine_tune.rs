@@ -42,7 +42,7 @@ impl FineTuning {
         let (held_out_indices, learned) = order.split_at(apart);
         let mut held_out = Split::default();
         gather_batch(drawings, held_out_indices, &mut held_out);
-        let mut data = DataSet { train: old.train.clone(), test: Split::default() };
+        let mut data = DataSet { train: old.train.clone(), ..DataSet::default() };
         let mut chosen = Split::default();
         gather_batch(drawings, learned, &mut chosen);
         for _ in 0..REPEATED.div_ceil(learned.len().max(1)) {
@@ -74,6 +74,7 @@ impl FineTuning {
     /// Where it starts: from this network, and with all of its images to learn from.
     pub fn start(&self, net: Net) -> Start {
         let train = (0..self.data.train.len() as u32).collect();
-        Start { net, initialization: None, split: ValidationSplit { train, validation: self.validation.clone() }, schedule: None }
+        let split = ValidationSplit { train, validation: self.validation.clone() };
+        Start { net, initialization: None, classes: self.data.classes.clone(), split, schedule: None }
     }
 }

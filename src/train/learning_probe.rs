@@ -10,10 +10,10 @@ use crate::infer::Scores;
 use crate::ink::{Image, SIDE};
 use crate::math::random::Random;
 use crate::nn::{ComputeError, Mode, Net};
-use crate::records::{CLASSES, HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages};
+use crate::records::{HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages};
 
-/// Images of each digit.
-const PER_DIGIT: usize = 10;
+/// Images that are looked at, as many of each class.
+const IMAGES: usize = 100;
 /// The shortest time between two looks at the images.
 const MIN_INTERVAL: Duration = Duration::from_millis(200);
 /// A look is followed by at least this many times its own duration: it takes at most one hundredth of the run's time.
@@ -33,13 +33,14 @@ pub struct LearningProbe {
 }
 
 impl LearningProbe {
-    /// Chooses ten images of each digit, or as many as there are; the same seed chooses the same ones.
-    pub fn new(validation: &Split, seed: u64) -> Self {
-        let chosen = (0..CLASSES as u8).flat_map(|digit| {
+    /// Chooses as many images of each of so many classes, or as many as there are; the same seed chooses the same ones.
+    pub fn new(validation: &Split, classes: usize, seed: u64) -> Self {
+        let per_class = (IMAGES / classes.max(1)).max(1);
+        let chosen = (0..classes as u8).flat_map(|digit| {
             let mut indices: Vec<u32> =
                 (0..).zip(&validation.labels).filter(|(_, label)| **label == digit).map(|(index, _)| index).collect();
             Random::stream(seed, "held-out images", u64::from(digit)).shuffle(&mut indices);
-            indices.truncate(PER_DIGIT);
+            indices.truncate(per_class);
             indices
         });
         let mut images = Split::default();
@@ -48,7 +49,7 @@ impl LearningProbe {
         Self { images, last: now, interval: MIN_INTERVAL, layer_due: now }
     }
 
-    /// The images, the zeros first.
+    /// The images, those of the first class first.
     pub fn images(&self) -> Vec<HeldOutImage> {
         let images = (0..).zip(&self.images.labels);
         images.filter_map(|(index, &label)| Some(HeldOutImage { image: Image::try_from(self.images.image(index)).ok()?, label })).collect()
@@ -86,7 +87,7 @@ impl LearningProbe {
             probability: finite(scores.probabilities.get(scores.digit)),
             label_probability: finite(scores.probabilities.get(usize::from(label))),
         };
-        Ok(Scores::of_rows(&logits, temperature).zip(&self.images.labels).map(answer).collect())
+        Ok(Scores::of_rows(&logits, net.classes(), temperature).zip(&self.images.labels).map(answer).collect())
     }
 }
 

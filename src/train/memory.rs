@@ -7,7 +7,6 @@ use crate::infer::GPU_BATCH;
 use crate::ink::PIXELS;
 use crate::nn::{BackendKind, activations, checkpointed_activations, gpu_values_in_recognition, gpu_values_in_training, parameter_count};
 use crate::optim::OptimizerConfig;
-use crate::records::CLASSES;
 use crate::run_config::{Augmentation, RunConfig};
 
 /// The program without a window, and what loading a data set leaves allocated.
@@ -45,11 +44,16 @@ const CUDA: u64 = 400 << 20;
 /// Bytes of an NVIDIA GPU's memory that a run on so many training images takes at its peak, estimated.
 pub fn gpu_memory_needed(config: &RunConfig, train_images: u64) -> u64 {
     let augmentation = if config.augmentation == Augmentation::Off { 0 } else { NUMBER * AugmentParams::COUNT as u64 };
-    let image = PIXELS as u64 + NUMBER * (CLASSES as u64 + 1) + augmentation;
+    let image = PIXELS as u64 + NUMBER * (config.data.classes().len() as u64 + 1) + augmentation;
     let micro_batch = u64::from(config.batch_size).min(DEVICE_MICRO_BATCH as u64);
     let training = micro_batch * gpu_values_in_training(config.model);
     let inference = GPU_BATCH as u64 * gpu_values_in_recognition(config.model);
-    CUDA + train_images * image + NUMBER * (2 * state(config) * parameter_count(config.model) + training.max(inference))
+    CUDA + train_images * image + NUMBER * (2 * state(config) * parameters(config) + training.max(inference))
+}
+
+/// The parameters of its network. How many classes a folder or a file has is not known here; ten stand for any number, which changes little.
+fn parameters(config: &RunConfig) -> u64 {
+    parameter_count(config.model, config.data.classes().len())
 }
 
 /// Numbers that a step changes for each weight: itself, what the optimiser keeps for it, and its average.
@@ -66,5 +70,5 @@ fn with_micro_batch(config: &RunConfig, train_images: u64, test_images: u64, mic
     // The output of each layer; gradients are freed as soon as they are passed on.
     let of_image = if config.activation_checkpointing { checkpointed_activations(config.model) } else { activations(config.model) };
     let activations = micro_batch as u64 * of_image;
-    PROGRAM + images * image + NUMBER * (copies * parameter_count(config.model) + activations)
+    PROGRAM + images * image + NUMBER * (copies * parameters(config) + activations)
 }

@@ -7,7 +7,7 @@ use crate::data::Split;
 use crate::hardware;
 use crate::nn::{ModelFile, Net, initialize, parameter_count};
 use crate::records::{InitializationReport, RunPlan};
-use crate::run_config::{ConfigProblem, RunConfig};
+use crate::run_config::{Classes, ConfigProblem, RunConfig};
 
 /// Whether `train` accepts this configuration, to be checked before its data is loaded.
 pub fn check(config: &RunConfig) -> Result<(), TrainError> {
@@ -15,11 +15,23 @@ pub fn check(config: &RunConfig) -> Result<(), TrainError> {
     config.initial_weights.as_ref().map_or(Ok(()), |path| trained_net(config, path).map(drop))
 }
 
-/// The network before its first step: initialised, perhaps from the training images at these indices, or with the weights of an earlier model.
-pub fn first_net(config: &RunConfig, images: &Split, indices: &[u32]) -> Result<(Net, Option<InitializationReport>), TrainError> {
+/// The network for these classes before its first step: initialised, perhaps from the training images at these indices, or with the weights of
+/// an earlier model.
+pub fn first_net(
+    config: &RunConfig,
+    images: &Split,
+    indices: &[u32],
+    classes: &Classes,
+) -> Result<(Net, Option<InitializationReport>), TrainError> {
     match &config.initial_weights {
-        Some(path) => Ok((trained_net(config, path)?, None)),
-        None => Ok(initialize(config.model, config.activation, config.initialization, (images, indices), config.seed)?),
+        Some(path) => {
+            let net = trained_net(config, path)?;
+            if net.classes() != classes.len() {
+                return Err(ConfigProblem::InitialClasses { path: path.clone(), found: net.classes(), asked: classes.len() }.into());
+            }
+            Ok((net, None))
+        }
+        None => Ok(initialize(config.model, config.activation, classes.len(), config.initialization, (images, indices), config.seed)?),
     }
 }
 
@@ -34,18 +46,19 @@ fn trained_net(config: &RunConfig, path: &Path) -> Result<Net, TrainError> {
     Ok(net)
 }
 
-/// The plan of a run over so many images.
-pub fn plan(config: &RunConfig, train: usize, validation: usize, test: usize, threads: usize) -> Result<RunPlan, ConfigProblem> {
-    let train_images = train as u64;
+/// The plan of a run over so many images for training, validation and test, of these classes.
+pub fn plan(config: &RunConfig, images: [usize; 3], classes: Classes, threads: usize) -> Result<RunPlan, ConfigProblem> {
+    let [train_images, validation_images, test_images] = images.map(|count| count as u64);
     if u64::from(config.batch_size) > train_images {
         return Err(ConfigProblem::BatchLargerThanSet { given: config.batch_size, images: train_images });
     }
     let steps_per_epoch = step_sizes(config, train_images).count() as u64;
     Ok(RunPlan {
         train_images,
-        validation_images: validation as u64,
-        test_images: test as u64,
-        parameters: parameter_count(config.model),
+        validation_images,
+        test_images,
+        parameters: parameter_count(config.model, classes.len()),
+        classes: Some(classes),
         steps_per_epoch,
         total_steps: steps_per_epoch * u64::from(config.epochs),
         device: config.device.resolved(),

@@ -20,6 +20,6 @@ pub fn search_learning_rate(
 ) -> Result<(), TrainError> {
     let config = search_config(config);
     check(&config)?;
-    let start = Start { schedule: Some(Schedule::growing(SEARCH_RATES, SEARCH_STEPS)), ..Start::new(&config, &data.train)? };
+    let start = Start { schedule: Some(Schedule::growing(SEARCH_RATES, SEARCH_STEPS)), ..Start::new(&config, &data.train, &data.classes)? };
     train_from(&config, data, start, context, None, observer).map(drop)
 }

@@ -11,9 +11,8 @@ use crate::records::Divergence;
 const MAX_ROLLBACKS: u32 = 3;
 /// The most steps between two snapshots.
 const SNAPSHOT_EVERY: u64 = 200;
-/// Twice the loss of guessing among ten digits. A run with a larger loss is about to diverge: it is no state to go back to, though it is
-/// still finite.
-const MAX_LOSS: f64 = 2.0 * std::f64::consts::LN_10;
+/// A run whose loss is more than this many times that of guessing is about to diverge: it is no state to go back to, though it is still finite.
+const MAX_LOSS: f64 = 2.0;
 
 /// No step of a run that learns has such a loss. The first ones at a high learning rate, or with pSGLD's noise, may reach a million.
 const EXPLODED_LOSS: f64 = 1e12;
@@ -59,9 +58,9 @@ impl Rollback {
         steps_done >= self.snapshot.step + self.snapshot_every
     }
 
-    /// True when a state with this loss is good, as long as its weights are finite.
-    pub fn is_good(loss: f64) -> bool {
-        loss < MAX_LOSS
+    /// True when a state with this loss is good for a network with so many classes, as long as its weights are finite.
+    pub fn is_good(loss: f64, classes: usize) -> bool {
+        loss < MAX_LOSS * (classes as f64).ln()
     }
 
     /// Takes a state with a good loss as the new snapshot.

@@ -30,7 +30,7 @@ use crate::optim::Schedule;
 use crate::profiler;
 use crate::progress::Cancelled;
 use crate::records::{Calibration, EpochRecord, InitializationReport, Intervention, SpanKind, Telemetry};
-use crate::run_config::RunConfig;
+use crate::run_config::{Classes, RunConfig};
 
 /// Trains as configured on this device, from the start or from a checkpoint, as if the run had not been interrupted.
 pub fn train(
@@ -41,7 +41,7 @@ pub fn train(
     observer: &mut dyn Observer,
 ) -> Result<TrainOutcome, TrainError> {
     check(config)?;
-    train_from(config, data, Start::new(config, &data.train)?, context, from, observer)
+    train_from(config, data, Start::new(config, &data.train, &data.classes)?, context, from, observer)
 }
 
 /// Trains for the validation accuracy of each epoch alone: no test images are read, and there is no model. The epochs are those of
@@ -49,11 +49,12 @@ pub fn train(
 pub fn validate(
     config: &RunConfig,
     train_split: &Split,
+    classes: &Classes,
     context: &DeviceContext,
     observer: &mut dyn Observer,
 ) -> Result<TrainOutcome, TrainError> {
     check(config)?;
-    let start = Start::new(config, train_split)?;
+    let start = Start::new(config, train_split, classes)?;
     run_on_threads(config, train_split, None, start, context, None, observer)
 }
 
@@ -64,6 +65,8 @@ pub struct Start {
     pub net: Net,
     /// What it was initialised from, where that are statistics of the training images.
     pub initialization: Option<InitializationReport>,
+    /// What the classes of its images stand for.
+    pub classes: Classes,
     /// The images for validation, and which of the training images to train on.
     pub split: ValidationSplit,
     /// The learning rates of its steps, where they are not those that the settings say.
@@ -71,11 +74,11 @@ pub struct Start {
 }
 
 impl Start {
-    /// Of a run with these settings on these training images.
-    pub fn new(config: &RunConfig, train_split: &Split) -> Result<Self, TrainError> {
+    /// Of a run with these settings on these training images of these classes.
+    pub fn new(config: &RunConfig, train_split: &Split, classes: &Classes) -> Result<Self, TrainError> {
         let split = ValidationSplit::new(train_split, config.seed);
-        let (net, initialization) = first_net(config, train_split, &split.train)?;
-        Ok(Self { net, initialization, split, schedule: None })
+        let (net, initialization) = first_net(config, train_split, &split.train, classes)?;
+        Ok(Self { net, initialization, classes: classes.clone(), split, schedule: None })
     }
 }
 
@@ -120,14 +123,15 @@ fn run<'scope, 'env>(
     config: &RunConfig,
     train_split: &'env Split,
     test: Option<&Split>,
-    Start { net, initialization, split, schedule }: Start,
+    Start { net, initialization, classes, split, schedule }: Start,
     context: &DeviceContext,
     from: Option<Checkpoint>,
     scope: &'scope Scope<'scope, 'env>,
     observer: &mut dyn Observer,
 ) -> Result<TrainOutcome, TrainError> {
     let ValidationSplit { train: indices, validation } = split;
-    let plan = plan(config, indices.len(), validation.len(), test.map_or(0, Split::len), threads(config))?;
+    let images = [indices.len(), validation.len(), test.map_or(0, Split::len)];
+    let plan = plan(config, images, classes.clone(), threads(config))?;
     let net = net.into_device(context)?.with_activation_checkpointing(config.activation_checkpointing);
     let schedule = schedule.unwrap_or_else(|| Schedule::new(config.schedule, config.learning_rate, plan.total_steps));
     let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
@@ -284,7 +288,8 @@ fn run<'scope, 'env>(
         progress.posterior = samples;
     }
     net.set_weights(&best.weights)?;
-    let Some((net, calibration)) = with_digit_detector(&net, best.calibration, config, train_split, &validation, &mut between) else {
+    let Some((net, calibration)) = with_digit_detector(&net, best.calibration, config, &classes, train_split, &validation, &mut between)
+    else {
         return Ok(TrainOutcome::Interrupted);
     };
     let mut test = None;

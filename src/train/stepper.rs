@@ -117,7 +117,7 @@ impl Stepper {
         let completed = CompletedStep { step, learning_rate, metrics: metrics.read()? };
         let norm = self.optimizer.gradient_norm()? * f64::from(grad_scale);
         if divergence_of_step(completed.metrics.loss, norm).is_none() {
-            if self.rollback.is_due(before) && Rollback::is_good(completed.metrics.loss) {
+            if self.rollback.is_due(before) && Rollback::is_good(completed.metrics.loss, self.net.classes()) {
                 self.rollback.offer(self.train_state(before)?);
             }
             self.optimizer.step(learning_rate, grad_scale, self.clip_norm)?;

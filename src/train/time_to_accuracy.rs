@@ -12,7 +12,7 @@ use crate::math::random::Random;
 use crate::nn::{DeviceContext, Net};
 use crate::progress::{Cancelled, Progress, Unwatched};
 use crate::records::{EpochRecord, Intervention, Reached, RunPlan, RunPosition, StepPoint, Telemetry, TimeToAccuracy};
-use crate::run_config::RunConfig;
+use crate::run_config::{Classes, RunConfig};
 
 /// Validation images that the accuracy is measured on, at most.
 const IMAGES: usize = 2000;
@@ -38,6 +38,7 @@ pub struct Target<'a> {
 pub fn time_to_accuracy(
     config: &RunConfig,
     train_split: &Split,
+    classes: &Classes,
     context: &DeviceContext,
     target: Target<'_>,
     progress: &mut (dyn Progress + Send),
@@ -64,7 +65,7 @@ pub fn time_to_accuracy(
         error: None,
         cancelled: false,
     };
-    match validate(config, train_split, context, &mut run) {
+    match validate(config, train_split, classes, context, &mut run) {
         Err(TrainError::Diverged { .. }) => run.diverged = true,
         ended => drop(ended?),
     }

@@ -101,7 +101,7 @@ impl TrainedModel {
         ModelCard {
             version: FORMAT_VERSION,
             model: self.net.model(),
-            labels: ModelCard::labels_of(config.data.classes()),
+            labels: self.summary.classes(),
             normalization: self.net.normalization(),
             calibration,
             data: config.data.clone(),

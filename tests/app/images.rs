@@ -62,7 +62,8 @@ fn a_model_of_other_things_than_digits_is_shown_all_of_an_image() {
     until_read(&mut app, &mut engine, 2);
     // The image that is open is looked at again when another model is chosen, both ways.
     for (data, digits, framing) in [("fashion-mnist", 1, Framing::Whole), ("mnist", 2, Framing::Ink)] {
-        let model = ModelInfo { data: data.parse().unwrap(), epochs: digits as u32 + 7, ..starter() };
+        let data: inkling::run_config::DataSpec = data.parse().unwrap();
+        let model = ModelInfo { classes: data.classes(), data, epochs: digits as u32 + 7, ..starter() };
         engine.send(Event::ModelInUse(model));
         until_read(&mut app, &mut engine, digits);
         assert_eq!(candidates(&mut engine).unwrap(), read_writing_file(&file, framing).unwrap().candidate_images());

@@ -1,6 +1,6 @@
 //! What a run makes of its held-out images, as the window knows it.
 
-use inkling::app::{Action, App, DigitCount, Field, blocks};
+use inkling::app::{Action, App, ClassCount, Field, blocks};
 use inkling::nn::parameter_count;
 use inkling::protocol::Event;
 use inkling::records::{JobId, ModelInfo, ModelRef};
@@ -26,7 +26,7 @@ fn images_wait_for_answers_and_then_follow_the_run() {
     app.poll();
     let seen = app.learning().unwrap();
     assert_eq!(seen.total(), "40 of 100 correct");
-    assert_eq!(seen.by_digit()[3..5], [DigitCount { correct: 10, images: 10 }, DigitCount { correct: 0, images: 10 }]);
+    assert_eq!(seen.by_class()[3..5], [ClassCount { correct: 10, images: 10 }, ClassCount { correct: 0, images: 10 }]);
     assert_eq!(seen.sentence(39), "True digit 3: recognised as 3, 62 % sure.");
     assert_eq!(seen.sentence(44), "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %.");
     assert_eq!(seen.sentence(100), "");
@@ -78,8 +78,8 @@ fn a_drawing_is_recognised_anew_several_times_a_second_of_training() {
 #[test]
 fn the_blocks_of_every_network_hold_all_its_parameters() {
     for model in ModelKind::ALL {
-        let blocks = blocks(*model, Activation::Gelu);
-        assert_eq!(blocks.iter().map(|block| block.parameters).sum::<u64>(), parameter_count(*model), "{model}");
+        let blocks = blocks(*model, Activation::Gelu, 10);
+        assert_eq!(blocks.iter().map(|block| block.parameters).sum::<u64>(), parameter_count(*model, 10), "{model}");
         let fewest = match model {
             ModelKind::Linear => 1,
             ModelKind::MlpSmall => 2,

@@ -140,6 +140,10 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (DataError::NoData { path: path(), reason: reason() }, both()),
         (DataError::Unknown, vec!["data set"]),
         (DataError::NoDrawings { path: path() }, vec!["not kept any drawings"]),
+        (
+            DataError::DifferentClasses { other: "shapes".to_owned(), found: Classes::Letters, wanted: Classes::Digits },
+            vec!["shapes cannot be mixed", "letters", "digits"],
+        ),
         (DataError::MissingDigits { digits: vec![1, 3, 7] }, vec!["no 1, 3 or 7", "mine+builtin"]),
     ];
     all.extend(data.map(|(error, words)| (error.into(), words)));
@@ -207,6 +211,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (ImportError::Infer(InferError::Compute(compute())), vec!["Permission denied"]),
         (ImportError::Compute(compute()), vec!["Permission denied"]),
         (ImportError::Data(DataError::Missing { path: path() }), vec!["some folder/file.bin"]),
+        (ImportError::Classes { data: "EMNIST letters".to_owned(), given: 26 }, vec!["EMNIST letters has 26 classes"]),
         (ImportError::Cancelled(Cancelled), Vec::new()),
     ];
     all.extend(import.map(|(error, words)| (Problem::Import(error), words)));
@@ -267,11 +272,11 @@ fn every_problem_is_really_every_one() {
         };
     }
     all_are_there(
-        kinds!(ConfigProblem: NewerVersion, OutOfRange, MixedClasses, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, PrecisionUnavailable, DeviceUnavailable),
+        kinds!(ConfigProblem: NewerVersion, OutOfRange, MixedClasses, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable),
         inner!(Config),
     );
     all_are_there(
-        kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, NoDrawings, MissingDigits, Unknown, Cancelled),
+        kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, NoDrawings, DifferentClasses, MissingDigits, Unknown, Cancelled),
         inner!(Data),
     );
     all_are_there(kinds!(InkError: Unreadable, Malformed, TooLarge), inner!(Ink));
@@ -279,7 +284,10 @@ fn every_problem_is_really_every_one() {
     all_are_there(kinds!(ComputeError: Failed, NoThread, NotFinite, OutOfMemory), inner!(Compute));
     all_are_there(kinds!(RunError: Unreadable, Malformed, InUse, NoRoom, Occupied, Write, Compute), inner!(Run));
     all_are_there(kinds!(ExportError: Target, Lacks, Failed, Write), inner!(Export));
-    all_are_there(kinds!(ImportError: Unreadable, Malformed, Mismatch, Undecided, Model, Infer, Compute, Data, Cancelled), inner!(Import));
+    all_are_there(
+        kinds!(ImportError: Unreadable, Malformed, Mismatch, Undecided, Classes, Model, Infer, Compute, Data, Cancelled),
+        inner!(Import),
+    );
     all_are_there(kinds!(ComparisonError: Count, Repeated, DifferentData), inner!(Comparison));
     all_are_there(kinds!(EnsembleProblem: Models, DropoutPasses, DifferentClasses, NoDropout), inner!(Ensemble));
     all_are_there(kinds!(TargetError: Exist, Source, Clash, Write), inner!(Target));

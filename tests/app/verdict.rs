@@ -4,14 +4,22 @@ use inkling::app::verdict::{NumberVerdict, Verdict, model_facts, model_sentence,
 use inkling::app::{Phase, RunView};
 use inkling::ink::Image;
 use inkling::records::{DigitPrediction, JobId, ModelInfo, ModelRef, Prediction};
-use inkling::run_config::{DataSource, DataSpec, DeviceChoice, ModelKind, NamedSet, RunConfig};
+use inkling::run_config::{Classes, DataSource, DataSpec, DeviceChoice, ModelKind, NamedSet, RunConfig};
 
 fn info(reference: ModelRef) -> ModelInfo {
-    ModelInfo { reference, kind: ModelKind::ConvNet, parameters: 10, data: DataSpec::builtin(), epochs: 2, validation_accuracy: None }
+    ModelInfo {
+        reference,
+        kind: ModelKind::ConvNet,
+        parameters: 10,
+        classes: Classes::Digits,
+        data: DataSpec::builtin(),
+        epochs: 2,
+        validation_accuracy: None,
+    }
 }
 
 fn prediction(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
-    let mut probabilities = [0.0; 10];
+    let mut probabilities = vec![0.0; 10];
     for &(digit, probability) in likely {
         probabilities[digit] = probability;
     }

@@ -19,7 +19,7 @@ fn rows(logits: &Tensor) -> Vec<f32> {
 }
 
 fn ours() -> Net {
-    Net::new(ModelKind::ConvNet, Activation::Relu, 3).unwrap()
+    Net::new(ModelKind::ConvNet, Activation::Relu, 10, 3).unwrap()
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn every_layer_is_met_in_both_passes_and_the_parts_add_up_to_the_step() {
         let sum: f64 = SpanKind::OF_STEP.iter().map(|&kind| found.seconds_of(kind)).sum::<f64>() + found.other_seconds();
         assert!((sum / found.step_seconds - 1.0).abs() < 1e-6, "{model}: {sum} of {}", found.step_seconds);
         for kind in [SpanKind::Forward, SpanKind::Backward] {
-            for spec in parameter_specs(model) {
+            for spec in parameter_specs(model, 10) {
                 let layer = spec.name.rsplit_once('.').map_or(spec.name.as_str(), |(layer, _)| layer);
                 let row = found.rows.iter().find(|row| row.kind == kind && row.name == layer);
                 assert!(row.is_some_and(|row| row.seconds > 0.0 && row.bytes > 0), "{model}: {kind} of {layer}");

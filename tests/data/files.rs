@@ -260,7 +260,7 @@ fn reading_is_broken_off_when_asked() {
 #[test]
 fn a_contact_sheet_has_a_row_for_each_class() {
     let (_folder, set) = idx_set();
-    let sheet = contact_sheet(&read_path(&set).unwrap().train, 5, 1);
+    let sheet = contact_sheet(&read_path(&set).unwrap(), 5, 1);
     assert_eq!(sheet.dimensions(), (20 + 5 * 32 + 4, 10 * 32 + 4));
     assert!((0..10).all(|row| (24..184).any(|x| (0..28).any(|y| sheet.get_pixel(x, 4 + row * 32 + y)[0] < 100))));
     let label = |row: u32| (0..20 * 32).map(|place| sheet.get_pixel(place % 20, row * 32 + place / 20)[0]).collect::<Vec<_>>();

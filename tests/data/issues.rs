@@ -32,11 +32,11 @@ fn kinds(overview: &Overview) -> Vec<(IssueKind, Part, u64)> {
 
 #[test]
 fn sound_images_have_no_issues() {
-    let overview = Overview::of(&DataSet { train: split(&sound(0)), test: split(&sound(20)) }, 10);
+    let overview = Overview::of(&DataSet { train: split(&sound(0)), test: split(&sound(20)), ..DataSet::default() });
     assert_eq!(kinds(&overview), []);
     assert_eq!((overview.train, overview.test), (vec![2; 10], vec![2; 10]));
     let set = builtin::generate(7, 500, 100, &mut Unwatched).unwrap();
-    let overview = Overview::of(&set, 10);
+    let overview = Overview::of(&set);
     assert_eq!((kinds(&overview), overview.imbalance()), (vec![], None));
     assert_eq!(overview.summary(Part::Training), "500 training images, 50 of each class");
 }
@@ -54,7 +54,7 @@ fn each_issue_is_found_with_the_images_that_have_it() {
     let mut test = sound(20);
     test.push((image(3), 3));
     test.push((image(21), 1));
-    let overview = Overview::of(&DataSet { train: split(&train), test: split(&test) }, 10);
+    let overview = Overview::of(&DataSet { train: split(&train), test: split(&test), ..DataSet::default() });
     let expected = [
         (IssueKind::Blank, Part::Training, 2, vec![(20, 4), (24, 4)]),
         (IssueKind::LightBackground, Part::Training, 1, vec![(21, 5)]),
@@ -80,9 +80,9 @@ fn each_issue_is_found_with_the_images_that_have_it() {
 fn rare_digits_are_pointed_out() {
     let mut train: Vec<_> = (0..90).map(|number| (image(number), (number % 9) as u8)).collect();
     train.push((image(100), 9));
-    let overview = Overview::of(&DataSet { train: split(&train), test: Split::default() }, 10);
+    let overview = Overview::of(&DataSet { train: split(&train), test: Split::default(), ..DataSet::default() });
     assert_eq!(overview.imbalance(), Some([(9, 1), (0, 10)]));
-    let sentence = overview.imbalance_sentence(Classes::Digits).unwrap();
+    let sentence = overview.imbalance_sentence(&Classes::Digits).unwrap();
     assert_eq!(sentence, "Few training images of 9: 1, but 10 of 0. A network learns little about what it rarely sees.");
     assert_eq!(overview.summary(Part::Training), "91 training images, 1 to 10 of each class");
     assert_eq!(overview.summary(Part::Test), "No test images");
@@ -92,7 +92,7 @@ fn rare_digits_are_pointed_out() {
 fn the_real_mnist_has_nothing_odd() {
     let Some(folder) = crate::support::mnist_folder() else { return };
     let set = inkling::data::load(&folder.display().to_string().parse().unwrap(), &[], &mut Unwatched).unwrap();
-    let overview = Overview::of(&set, 10);
+    let overview = Overview::of(&set);
     assert_eq!(kinds(&overview), []);
     assert_eq!(overview.summary(Part::Training), "60,000 training images, 5,421 to 6,742 of each class");
 }

@@ -67,7 +67,7 @@ fn every_graph_is_whole_and_names_every_layer() {
                 let model =
                     model(kind, activation, |spec| (spec.preprocessing, spec.quantize, spec.weights) = (preprocessing, quantize, weights));
                 check(&model);
-                for spec in parameter_specs(kind).iter().filter(|spec| spec.name.ends_with(".weight")) {
+                for spec in parameter_specs(kind, 10).iter().filter(|spec| spec.name.ends_with(".weight")) {
                     let layer = spec.name.trim_end_matches(".weight");
                     assert!(graph(&model).node.iter().any(|node| node.name == layer), "{kind} has no operator named {layer}");
                 }

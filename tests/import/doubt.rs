@@ -73,7 +73,7 @@ fn a_sigmoid_is_not_taken_for_another_activation() {
 fn a_network_that_reads_too_little_is_asked_about() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fresh.safetensors");
-    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 5).unwrap());
+    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 10, 5).unwrap());
     let trials = undecided(&ImportSpec::of(path.clone()));
     assert_eq!((trials.model, trials.doubt), (ModelKind::Mlp, Doubt::LowAccuracy));
     // Where nothing is left open, nothing is asked.

@@ -120,7 +120,7 @@ type Place = fn(&[usize]) -> (i32, Vec<i32>);
 fn shapes_that_lie_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     // All that the network needs by name and shape; only the numbers are not there.
-    let specs = inkling::nn::parameter_specs(ModelKind::Mlp);
+    let specs = inkling::nn::parameter_specs(ModelKind::Mlp, 10);
     let places: [Place; 5] = [
         // One number stands for all: 122 kB would become 9 GB.
         |shape| (0, vec![0; shape.len()]),
@@ -193,7 +193,7 @@ fn headers_of_safetensors_files_have_a_limit() {
 fn a_flipped_bit_in_an_archives_weights_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let whole = file(&untrained_model(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::PyTorch), "model");
-    let weights = inkling::nn::Net::new(ModelKind::Mlp, Activation::Relu, 3).unwrap().weights().unwrap();
+    let weights = inkling::nn::Net::new(ModelKind::Mlp, Activation::Relu, 10, 3).unwrap().weights().unwrap();
     let start: Vec<u8> = weights[0][..16].iter().flat_map(|value| value.to_le_bytes()).collect();
     let at = whole.windows(start.len()).position(|window| window == start).unwrap();
     for index in 0..64 {
@@ -207,7 +207,7 @@ fn a_flipped_bit_in_an_archives_weights_is_noticed() {
 #[test]
 fn an_archive_that_unpacks_without_end_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let specs = inkling::nn::parameter_specs(ModelKind::Mlp);
+    let specs = inkling::nn::parameter_specs(ModelKind::Mlp, 10);
     let whole = dict(specs.len(), |index| {
         let shape = &specs[index].shape;
         let strides: Vec<i32> = (0..shape.len()).map(|axis| shape[axis + 1..].iter().product::<usize>() as i32).collect();

@@ -20,7 +20,7 @@ use crate::export::untrained_model;
 
 /// A network's weights by these names, without the numbers.
 fn tensors(kind: ModelKind, rename: impl Fn(&str) -> String) -> Vec<NamedTensor> {
-    let net = Net::new(kind, Activation::Relu, 5).unwrap();
+    let net = Net::new(kind, Activation::Relu, 10, 5).unwrap();
     let tensor = |parameter: &Parameter| NamedTensor { name: rename(parameter.name()), shape: parameter.tensor().dims().to_vec() };
     net.parameters().iter().map(tensor).collect()
 }
@@ -175,7 +175,7 @@ fn activation_and_normalisation_are_found_out_by_trying() {
 fn what_reads_nothing_is_taken_as_usual_and_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fresh.safetensors");
-    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 5).unwrap());
+    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 10, 5).unwrap());
     let imported = import(&accepted(path)).unwrap();
     assert!(matches!(imported.finding, ImportFinding::Recognised { sure: false, .. }));
     assert_eq!(imported.file.card.config.activation, Activation::Relu);
@@ -191,7 +191,7 @@ fn a_file_that_is_missing_is_called_unreadable() {
 fn weights_that_are_not_finite_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("nan.safetensors");
-    let net = Net::new(ModelKind::Tiny, Activation::Relu, 5).unwrap();
+    let net = Net::new(ModelKind::Tiny, Activation::Relu, 10, 5).unwrap();
     let mut weights = net.weights().unwrap();
     weights[0][3] = f32::NAN;
     net.set_weights(&weights).unwrap();
@@ -204,7 +204,7 @@ fn weights_that_are_not_finite_are_named() {
 fn an_import_can_be_cancelled_wherever_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("weights.safetensors");
-    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 5).unwrap());
+    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 10, 5).unwrap());
     let mut last = 0.0;
     for reports in [1, 2, 5, 12, 30] {
         let mut seen = 0;

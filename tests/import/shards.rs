@@ -32,7 +32,7 @@ fn write(folder: &Path, net: &Net, files: [&str; 2]) -> std::path::PathBuf {
 #[test]
 fn an_index_stands_for_all_its_files() {
     let home = tempfile::tempdir().unwrap();
-    let net = Net::new(ModelKind::LeNet, Activation::Relu, 5).unwrap();
+    let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 5).unwrap();
     let index = write(home.path(), &net, FILES);
     assert!(is_index(&index) && Dropped::of(&index) == Dropped::Weights);
     let imported = import(&accepted(index)).unwrap();

@@ -17,20 +17,24 @@ const NO_LIMIT: Duration = Duration::from_mins(10);
 
 #[test]
 fn agreement_counts_matching_digits_and_takes_nan_for_the_largest_difference() {
-    let mut one = [0.0; 10];
+    let mut one = vec![0.0; 10];
     one[3] = 1.0;
-    let mut close = one;
+    let mut close = one.clone();
     (close[3], close[4]) = (1.0 - TOLERANCE / 2.0, TOLERANCE / 2.0);
-    let mut other = [0.0; 10];
+    let mut other = vec![0.0; 10];
     other[4] = 1.0;
-    assert!(Agreement::between(&[one], &[one]).is_close());
-    let agreement = Agreement::between(&[one, one], &[one, close]);
+    assert!(Agreement::between(std::slice::from_ref(&one), std::slice::from_ref(&one)).is_close());
+    let agreement = Agreement::between(&[one.clone(), one.clone()], &[one.clone(), close.clone()]);
     assert!(agreement.is_close() && agreement.max_difference > 0.0 && agreement.matching == 2);
-    let agreement = Agreement::between(&[one, one, one, one], &[one, close, other, one]);
+    let agreement = Agreement::between(&vec![one.clone(); 4], &[one.clone(), close, other, one.clone()]);
     assert_eq!((agreement.images, agreement.matching, agreement.max_difference), (4, 3, 1.0));
     assert!(!agreement.is_close(), "one is enough");
-    for (a, b) in [([f32::NAN; 10], one), (one, [f32::NAN; 10])] {
-        assert_eq!(Agreement::between(&[one, a, one], &[one, b, one]).max_difference, f32::INFINITY);
+    let nan = vec![f32::NAN; 10];
+    for (a, b) in [(&nan, &one), (&one, &nan)] {
+        assert_eq!(
+            Agreement::between(&[&one, a, &one].map(Clone::clone), &[&one, b, &one].map(Clone::clone)).max_difference,
+            f32::INFINITY
+        );
     }
 }
 

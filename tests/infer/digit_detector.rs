@@ -8,7 +8,7 @@ use inkling::ink::{Image, PIXELS};
 use inkling::nn::{ModelFile, Net};
 use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::ModelRef;
-use inkling::run_config::{Activation, ModelKind, WeightFormat};
+use inkling::run_config::{Activation, Classes, ModelKind, WeightFormat};
 
 fn scores(net: &Net, pixels: &[u8]) -> Vec<f32> {
     let (features, logits) = net.features_and_logits(pixels).unwrap();
@@ -17,14 +17,14 @@ fn scores(net: &Net, pixels: &[u8]) -> Vec<f32> {
 
 fn fitted(seed: u64) -> ModelFile {
     let ModelFile { net, card } = starter_file().unwrap();
-    let detector = fit_digit_detector(&net, &[], true, seed, &mut Unwatched).unwrap();
+    let detector = fit_digit_detector(&net, &[], &Classes::Digits, seed, &mut Unwatched).unwrap();
     ModelFile { net: net.with_digit_detector(Some(detector)), card }
 }
 
 #[test]
 fn every_network_has_features_that_its_last_layer_makes_the_logits_of() {
     for &model in ModelKind::ALL {
-        let net = Net::new(model, Activation::Relu, 1).unwrap();
+        let net = Net::new(model, Activation::Relu, 10, 1).unwrap();
         let pixels = builtin::not_digits(3, 2);
         let (features, logits) = net.features_and_logits(&pixels).unwrap();
         assert_eq!(features.dims2().unwrap().0, 2, "{model}");
@@ -57,6 +57,6 @@ fn the_same_seed_gives_the_same_detector_and_the_models_file_keeps_it() {
 
 #[test]
 fn it_can_be_cancelled() {
-    let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
-    assert!(fit_digit_detector(&net, &[], true, 1, &mut |_: f32| Err(Cancelled)).is_err());
+    let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap();
+    assert!(fit_digit_detector(&net, &[], &Classes::Digits, 1, &mut |_: f32| Err(Cancelled)).is_err());
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use inkling::infer::{Classifier, Classify, EnsembleProblem, InferError};
 use inkling::nn::{ModelFile, Net};
 use inkling::progress::Unwatched;
-use inkling::records::{CLASSES, Calibration, Ensemble, ModelRef, Uncertainty};
+use inkling::records::{Calibration, Ensemble, ModelRef, Uncertainty};
 use inkling::run_config::{Activation, Classes, DataSource, DataSpec, ModelKind, NamedSet, WeightFormat};
 
 use super::image;
@@ -14,7 +14,7 @@ use crate::synthetic::squares;
 
 fn write(folder: &Path, model: ModelKind, seed: u64, temperature: f32) -> PathBuf {
     let file = model_file(model, Activation::Relu);
-    let net = Net::new(model, Activation::Relu, seed).unwrap();
+    let net = Net::new(model, Activation::Relu, 10, seed).unwrap();
     let calibration = Calibration { temperature, digit_threshold: seed as f32 };
     let card = inkling::nn::ModelCard { calibration, ..file.card };
     let path = folder.join(format!("{seed}.safetensors"));
@@ -37,10 +37,10 @@ fn the_probabilities_of_an_ensemble_are_the_mean_of_its_members() {
         let mean = f32::midpoint(alone[0].probabilities[digit], alone[1].probabilities[digit]);
         assert!((probability - mean).abs() < 1e-6);
         let deviation = (alone[0].probabilities[digit] - alone[1].probabilities[digit]).abs() / 2.0;
-        assert!((together.uncertainty.unwrap().deviations[digit] - deviation).abs() < 1e-6);
+        assert!((together.uncertainty.as_ref().unwrap().deviations[digit] - deviation).abs() < 1e-6);
     }
     assert!((together.digit_score - f32::midpoint(alone[0].digit_score, alone[1].digit_score)).abs() < 1e-4);
-    assert_eq!(together.uncertainty.unwrap().members, 2);
+    assert_eq!(together.uncertainty.as_ref().unwrap().members, 2);
     assert_eq!(together.model.parameters, alone[0].model.parameters + alone[1].model.parameters);
     assert!(matches!(together.model.reference, ModelRef::Ensemble(_)));
     assert!(ensemble.is_digit(image(3).pixels(), 1.5) && !ensemble.is_digit(image(3).pixels(), 1.4), "the mean of thresholds 1 and 2");
@@ -72,8 +72,8 @@ fn passes_with_dropout_differ_and_are_the_same_each_time() {
     let plain = Classifier::open(&model).unwrap().classify(image(3)).unwrap();
     let dropout = open(std::slice::from_ref(&model), Some(200));
     let [first, second] = [0, 1].map(|_| dropout.classify(image(3)).unwrap());
-    assert_eq!((first.probabilities, first.uncertainty), (second.probabilities, second.uncertainty));
-    let uncertainty = first.uncertainty.unwrap();
+    assert_eq!((&first.probabilities, &first.uncertainty), (&second.probabilities, &second.uncertainty));
+    let uncertainty = first.uncertainty.as_ref().unwrap();
     assert_eq!(uncertainty.members, 200);
     assert!(uncertainty.mutual_information > 1e-4 && uncertainty.deviations.iter().all(|&deviation| deviation > 1e-3));
     assert!((first.digit_score - plain.digit_score).abs() < 1e-5, "what looks like a digit is decided without dropout");
@@ -84,14 +84,14 @@ fn passes_with_dropout_differ_and_are_the_same_each_time() {
 
 #[test]
 fn uncertainty_is_split_into_what_members_share_and_what_they_disagree_about() {
-    let certain = |digit: usize| std::array::from_fn::<f32, CLASSES, _>(|each| f32::from(u8::from(each == digit)));
-    let even = [0.1; CLASSES];
-    let (agreed, mean) = Uncertainty::of(&[even, even]);
+    let certain = |digit: usize| std::array::from_fn::<f32, 10, _>(|each| f32::from(u8::from(each == digit)));
+    let even = [0.1; 10];
+    let (agreed, mean) = Uncertainty::of(&[&even, &even]);
     assert!((agreed.entropy - 10f32.log2()).abs() < 1e-5 && agreed.mutual_information < 1e-5 && mean == even);
-    let (disagreed, mean) = Uncertainty::of(&[certain(3), certain(5)]);
+    let (disagreed, mean) = Uncertainty::of(&[&certain(3), &certain(5)]);
     assert!((disagreed.entropy - 1.0).abs() < 1e-6 && disagreed.expected_entropy().abs() < 1e-6);
     assert_eq!((mean[3], mean[5], disagreed.deviations[3], disagreed.deviations[0]), (0.5, 0.5, 0.5, 0.0));
-    let (sure, _) = Uncertainty::of(&[certain(3); 4]);
+    let (sure, _) = Uncertainty::of(&[certain(3).as_slice(); 4]);
     assert_eq!((sure.entropy, sure.mutual_information), (0.0, 0.0));
 }
 

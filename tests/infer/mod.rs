@@ -13,18 +13,26 @@ use inkling::ink::{Image, Ink, Steps};
 use inkling::nn::{Mode, Net};
 use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::{Calibration, ModelInfo, ModelRef};
-use inkling::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, RunConfig};
+use inkling::run_config::{Activation, Classes, DataSpec, DeviceChoice, ModelKind, RunConfig};
 
 use crate::synthetic::{square_set, squares, train};
 use crate::train::watcher::{Watcher, config};
 
 fn info(kind: ModelKind) -> ModelInfo {
-    ModelInfo { reference: ModelRef::Starter, kind, parameters: 0, data: DataSpec::builtin(), epochs: 0, validation_accuracy: None }
+    ModelInfo {
+        reference: ModelRef::Starter,
+        kind,
+        parameters: 0,
+        classes: Classes::Digits,
+        data: DataSpec::builtin(),
+        epochs: 0,
+        validation_accuracy: None,
+    }
 }
 
 fn classifier(threshold: f32) -> Classifier {
     Classifier::new(
-        Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap(),
+        Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap(),
         DeviceChoice::Cpu,
         info(ModelKind::LeNet),
         Calibration { digit_threshold: threshold, ..Calibration::NONE },
@@ -37,7 +45,7 @@ fn image(index: usize) -> Image {
 
 #[test]
 fn a_prediction_is_the_softmax_of_the_logits() {
-    let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
+    let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap();
     let logits: Vec<f32> = net.forward(image(3).pixels(), Mode::Eval).unwrap().flatten_all().unwrap().to_vec1().unwrap();
     let prediction = classifier(0.0).classify(image(3)).unwrap();
     let sum: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
@@ -73,10 +81,10 @@ fn nothing_drawn_is_never_a_digit() {
 
 #[test]
 fn a_reader_follows_the_training_it_was_made_from() {
-    let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
+    let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap();
     let classifier = Classifier::new(net.clone(), DeviceChoice::Cpu, info(ModelKind::LeNet), Calibration::NONE);
     let before = classifier.classify(image(3)).unwrap().probabilities;
-    net.set_weights(&Net::new(ModelKind::LeNet, Activation::Relu, 2).unwrap().weights().unwrap()).unwrap();
+    net.set_weights(&Net::new(ModelKind::LeNet, Activation::Relu, 10, 2).unwrap().weights().unwrap()).unwrap();
     assert_ne!(classifier.classify(image(3)).unwrap().probabilities, before);
 }
 
@@ -142,7 +150,7 @@ fn nothing_to_measure_measures_nothing() {
 
 #[test]
 fn the_digit_threshold_keeps_its_share() {
-    let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
+    let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap();
     let measured = measure(&net, 1.0, &squares(200, 4), &mut Unwatched).unwrap();
     let threshold = measured.score_reached_by(0.99);
     assert_eq!(measured.digit_scores().iter().filter(|&&score| score >= threshold).count(), 198);

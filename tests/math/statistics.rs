@@ -6,7 +6,7 @@ use inkling::run_config::Classes;
 use inkling::text::format::{duration, file_size, grouped, percent};
 
 fn evaluation(cells: &[(usize, usize, u32)]) -> Evaluation {
-    let mut confusion = [[0; 10]; 10];
+    let mut confusion = vec![vec![0; 10]; 10];
     for &(truth, answer, count) in cells {
         confusion[truth][answer] = count;
     }
@@ -49,10 +49,10 @@ fn classes_count_rows_of_the_confusion_matrix() {
 
 #[test]
 fn cells_read_as_sentences() {
-    assert_eq!(cell_sentence(Classes::Digits, 4, 9, 12), "Twelve 4s were classified as 9");
-    assert_eq!(cell_sentence(Classes::Digits, 4, 9, 1), "One 4 was classified as 9");
-    assert_eq!(cell_sentence(Classes::Digits, 4, 9, 0), "No 4 was classified as 9");
-    assert_eq!(cell_sentence(Classes::Digits, 3, 3, 1003), "1,003 3s were classified correctly");
+    assert_eq!(cell_sentence(&Classes::Digits, 4, 9, 12), "Twelve 4s were classified as 9");
+    assert_eq!(cell_sentence(&Classes::Digits, 4, 9, 1), "One 4 was classified as 9");
+    assert_eq!(cell_sentence(&Classes::Digits, 4, 9, 0), "No 4 was classified as 9");
+    assert_eq!(cell_sentence(&Classes::Digits, 3, 3, 1003), "1,003 3s were classified correctly");
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn trained(
     precision: Precision,
     checkpointing: bool,
 ) -> (Vec<f32>, Vec<Vec<f32>>, Vec<Vec<f32>>) {
-    let net = Net::new(model, activation, 3).unwrap().with_activation_checkpointing(checkpointing);
+    let net = Net::new(model, activation, 10, 3).unwrap().with_activation_checkpointing(checkpointing);
     let mut random = Random::new(5);
     let mut dropout = Random::new(7);
     let mut losses = Vec::new();

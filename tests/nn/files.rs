@@ -42,7 +42,7 @@ fn what_is_written_comes_back() {
 fn the_activation_comes_back_and_files_from_before_the_choice_have_relu() {
     let mut written = model(ModelKind::LeNet);
     written.card.config.activation = Activation::Silu;
-    written.net = Net::new(ModelKind::LeNet, Activation::Silu, 3).unwrap();
+    written.net = Net::new(ModelKind::LeNet, Activation::Silu, 10, 3).unwrap();
     let picture: Vec<u8> = (0..784).map(|place| (place % 251) as u8).collect();
     let logits = |net: &Net| net.forward(&picture, Mode::Eval).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
     let bytes = written.to_bytes(WeightFormat::F32).unwrap();
@@ -97,7 +97,7 @@ fn damaged_files_are_refused() {
 /// The model's file with one thing changed.
 fn changed(change: impl Fn(&mut ModelCard, &mut Vec<(String, Vec<usize>, Vec<f32>)>)) -> Vec<u8> {
     let ModelFile { net, mut card } = model(ModelKind::LeNet);
-    let mut tensors: Vec<(String, Vec<usize>, Vec<f32>)> = parameter_specs(ModelKind::LeNet)
+    let mut tensors: Vec<(String, Vec<usize>, Vec<f32>)> = parameter_specs(ModelKind::LeNet, 10)
         .into_iter()
         .zip(net.weights().unwrap())
         .map(|(spec, values)| (spec.name, spec.shape, values))
@@ -118,7 +118,7 @@ fn every_claim_is_checked() {
     for wrong in [0.0, -1.0, 0.04, 21.0] {
         assert!(reason(&changed(|card, _| card.calibration.temperature = wrong)).contains("temperature"), "{wrong}");
     }
-    assert!(reason(&changed(|card, _| card.labels = vec!["a".to_owned()])).contains("digits"));
+    assert!(reason(&changed(|card, _| card.labels = Classes::Letters)).contains("digits"));
     assert!(reason(&changed(|card, _| card.model = ModelKind::Mlp)).contains("but mlp has"));
     assert!(reason(&changed(|_, tensors| tensors[0].0 = "other".to_owned())).contains("conv1.weight is missing"));
     assert!(reason(&changed(|_, tensors| tensors[0].1 = vec![6, 1, 25])).contains("shape"));
@@ -165,13 +165,13 @@ fn a_file_beyond_the_bound_is_refused() {
 fn labels_are_those_of_the_data_or_as_in_earlier_versions_digits() {
     let labelled = |data: &DataSpec, classes: Classes| {
         let mut written = model(ModelKind::Linear);
-        (written.card.data, written.card.labels) = (data.clone(), ModelCard::labels_of(classes));
+        (written.card.data, written.card.labels) = (data.clone(), classes);
         written.to_bytes(WeightFormat::F32).unwrap()
     };
     let fashion = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
     for classes in [Classes::Clothing, Classes::Digits] {
-        let read = ModelFile::from_bytes(&labelled(&fashion, classes), Path::new("fashion")).unwrap();
-        assert_eq!(read.card.labels, ModelCard::labels_of(classes));
+        let read = ModelFile::from_bytes(&labelled(&fashion, classes.clone()), Path::new("fashion")).unwrap();
+        assert_eq!(read.card.labels, classes);
     }
     let said = reason(&labelled(&fashion, Classes::Hiragana));
     assert!(said.contains("tsu") && said.contains("articles of clothing of Fashion-MNIST"), "{said}");

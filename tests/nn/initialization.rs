@@ -19,7 +19,7 @@ fn images() -> (Split, Vec<u32>) {
 
 fn initialized(model: ModelKind, activation: Activation, method: Initialization) -> (Net, InitializationReport) {
     let (images, indices) = images();
-    let (net, report) = initialize(model, activation, method, (&images, &indices), 1).unwrap();
+    let (net, report) = initialize(model, activation, 10, method, (&images, &indices), 1).unwrap();
     (net, report.expect("it follows from statistics"))
 }
 
@@ -60,7 +60,7 @@ fn images_are_normalised_with_their_own_mean_and_deviation() {
     assert_eq!(report.normalization, net.normalization());
     assert_eq!(report.extremes, [*images.images.iter().min().unwrap(), *images.images.iter().max().unwrap()]);
     // Only the images that are trained on count.
-    let (net, _) = initialize(ModelKind::Tiny, Activation::Relu, Initialization::Lsuv, (&images, &indices[..100]), 1).unwrap();
+    let (net, _) = initialize(ModelKind::Tiny, Activation::Relu, 10, Initialization::Lsuv, (&images, &indices[..100]), 1).unwrap();
     assert_ne!(net.normalization(), report.normalization);
 }
 
@@ -115,7 +115,7 @@ fn components_are_the_directions_in_which_images_vary() {
         image[500] = if index % 4 < 2 { 100 } else { 0 };
     }
     let indices: Vec<u32> = (0..400).collect();
-    let (_, report) = initialize(ModelKind::Mlp, Activation::Relu, Initialization::Pca, (&images, &indices), 1).unwrap();
+    let (_, report) = initialize(ModelKind::Mlp, Activation::Relu, 10, Initialization::Pca, (&images, &indices), 1).unwrap();
     let components = report.unwrap().components.unwrap();
     let expected = [255.0_f32 * 255.0, 100.0 * 100.0].map(|square| square / (255.0 * 255.0 + 100.0 * 100.0));
     for (explained, expected) in components.explained.iter().zip(expected) {
@@ -132,11 +132,11 @@ fn the_same_seed_gives_the_same_weights_and_images_without_variance_no_infinite_
         assert_eq!(one, other);
         let blank = Split { images: vec![0; 20 * PIXELS], labels: vec![0; 20] };
         let indices: Vec<u32> = (0..20).collect();
-        let (net, _) = initialize(ModelKind::LeNet, Activation::Relu, method, (&blank, &indices), 1).unwrap();
+        let (net, _) = initialize(ModelKind::LeNet, Activation::Relu, 10, method, (&blank, &indices), 1).unwrap();
         assert!(net.weights().unwrap().iter().flatten().all(|weight| weight.is_finite()), "{method}");
     }
     let (images, indices) = images();
-    let (net, report) = initialize(ModelKind::LeNet, Activation::Relu, Initialization::Random, (&images, &indices), 1).unwrap();
-    assert_eq!(net.weights().unwrap(), Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap().weights().unwrap());
+    let (net, report) = initialize(ModelKind::LeNet, Activation::Relu, 10, Initialization::Random, (&images, &indices), 1).unwrap();
+    assert_eq!(net.weights().unwrap(), Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap().weights().unwrap());
     assert_eq!(report, None);
 }

@@ -19,15 +19,15 @@ fn flat(tensor: &Tensor) -> Vec<f32> {
 
 #[test]
 fn parameters_are_counted_as_published() {
-    assert_eq!(parameter_count(ModelKind::Linear), 7_850);
-    assert_eq!(parameter_count(ModelKind::MlpSmall), 78_500 + 1_010);
-    assert_eq!(parameter_count(ModelKind::MlpLarge), 401_920 + 262_656 + 5_130);
-    assert_eq!(parameter_count(ModelKind::PyTorchExample), 320 + 18_496 + 1_179_776 + 1_290);
-    assert_eq!(parameter_count(ModelKind::LeNet), 61_706);
-    assert_eq!(parameter_count(ModelKind::Mlp), 784 * 256 + 256 + 256 * 256 + 256 + 2_570);
-    assert_eq!(parameter_count(ModelKind::ConvNet), 832 + 51_264 + 1_049_600 + 10_250);
-    assert_eq!(parameter_count(ModelKind::Speedrun), 624 + 6_944 + 205_056 + 2_570);
-    assert_eq!(parameter_count(ModelKind::ConvNetBn), 800 + 18_432 + 73_728 + 2 * (32 + 64 + 128) + 295_168 + 2_570);
+    assert_eq!(parameter_count(ModelKind::Linear, 10), 7_850);
+    assert_eq!(parameter_count(ModelKind::MlpSmall, 10), 78_500 + 1_010);
+    assert_eq!(parameter_count(ModelKind::MlpLarge, 10), 401_920 + 262_656 + 5_130);
+    assert_eq!(parameter_count(ModelKind::PyTorchExample, 10), 320 + 18_496 + 1_179_776 + 1_290);
+    assert_eq!(parameter_count(ModelKind::LeNet, 10), 61_706);
+    assert_eq!(parameter_count(ModelKind::Mlp, 10), 784 * 256 + 256 + 256 * 256 + 256 + 2_570);
+    assert_eq!(parameter_count(ModelKind::ConvNet, 10), 832 + 51_264 + 1_049_600 + 10_250);
+    assert_eq!(parameter_count(ModelKind::Speedrun, 10), 624 + 6_944 + 205_056 + 2_570);
+    assert_eq!(parameter_count(ModelKind::ConvNetBn, 10), 800 + 18_432 + 73_728 + 2 * (32 + 64 + 128) + 295_168 + 2_570);
     // He et al. 2016 give 0.27 million for three colours; ours has one, and option B's projections.
     let norms = |channels: usize| 2 * channels;
     let block = |inputs: usize, outputs: usize| 9 * inputs * outputs + 9 * outputs * outputs + 2 * norms(outputs);
@@ -35,16 +35,16 @@ fn parameters_are_counted_as_published() {
     let projections = 16 * 32 + norms(32) + 32 * 64 + norms(64);
     for (model, blocks) in [(ModelKind::ResNet8, 1), (ModelKind::ResNet14, 2), (ModelKind::ResNet20, 3)] {
         let stages = stage(16, 16, blocks) + stage(16, 32, blocks) + stage(32, 64, blocks);
-        assert_eq!(parameter_count(model), (9 * 16 + norms(16) + stages + projections + 650) as u64);
+        assert_eq!(parameter_count(model, 10), (9 * 16 + norms(16) + stages + projections + 650) as u64);
     }
     let stages = stage(16, 16, 3) + stage(16, 32, 4) + stage(32, 64, 6) + stage(64, 128, 3);
     let projections = projections + 64 * 128 + norms(128);
-    assert_eq!(parameter_count(ModelKind::ResNet34), (9 * 16 + norms(16) + stages + projections + 1_290) as u64);
-    assert_eq!(parameter_count(ModelKind::Tiny), 200 + 1_152 + 2_880 + 4_320 + 2 * (8 + 16 + 20 + 24) + 250);
+    assert_eq!(parameter_count(ModelKind::ResNet34, 10), (9 * 16 + norms(16) + stages + projections + 1_290) as u64);
+    assert_eq!(parameter_count(ModelKind::Tiny, 10), 200 + 1_152 + 2_880 + 4_320 + 2 * (8 + 16 + 20 + 24) + 250);
     for &model in ModelKind::ALL {
-        let net = Net::new(model, Activation::Relu, 1).unwrap();
+        let net = Net::new(model, Activation::Relu, 10, 1).unwrap();
         let built: Vec<_> = net.parameters().iter().map(|p| (p.name().to_owned(), p.tensor().dims().to_vec(), p.role())).collect();
-        let listed: Vec<_> = parameter_specs(model).into_iter().map(|spec| (spec.name, spec.shape, spec.role)).collect();
+        let listed: Vec<_> = parameter_specs(model, 10).into_iter().map(|spec| (spec.name, spec.shape, spec.role)).collect();
         assert_eq!(built, listed);
     }
 }
@@ -52,7 +52,7 @@ fn parameters_are_counted_as_published() {
 #[test]
 fn every_model_gives_ten_logits_a_picture_and_each_alone_as_in_company() {
     for &model in ModelKind::ALL {
-        let net = Net::new(model, Activation::Relu, 1).unwrap();
+        let net = Net::new(model, Activation::Relu, 10, 1).unwrap();
         let pictures = pixels(7, 3);
         let together = net.forward(&pictures, Mode::Eval).unwrap();
         assert_eq!(together.dims(), [7, 10], "{model}");
@@ -68,12 +68,12 @@ fn every_model_gives_ten_logits_a_picture_and_each_alone_as_in_company() {
 #[test]
 fn the_seed_decides_the_weights() {
     for &model in ModelKind::ALL {
-        let weights = |seed: u64| Net::new(model, Activation::Relu, seed).unwrap().weights().unwrap();
+        let weights = |seed: u64| Net::new(model, Activation::Relu, 10, seed).unwrap().weights().unwrap();
         assert_eq!(weights(1), weights(1));
         assert_ne!(weights(1), weights(2));
     }
     // Uniform in ±1/√fan_in, biases too.
-    let net = Net::new(ModelKind::Mlp, Activation::Relu, 1).unwrap();
+    let net = Net::new(ModelKind::Mlp, Activation::Relu, 10, 1).unwrap();
     for parameter in &net.parameters()[..2] {
         let values = parameter.values().unwrap();
         let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
@@ -83,7 +83,7 @@ fn the_seed_decides_the_weights() {
 
 #[test]
 fn dropout_only_acts_while_training() {
-    let net = Net::new(ModelKind::ConvNet, Activation::Relu, 1).unwrap();
+    let net = Net::new(ModelKind::ConvNet, Activation::Relu, 10, 1).unwrap();
     let pictures = pixels(2, 3);
     let read = || flat(&net.forward(&pictures, Mode::Eval).unwrap());
     let train = |seed| flat(&net.forward(&pictures, Mode::Train { dropout: &mut Random::new(seed), precision: Precision::F32 }).unwrap());
@@ -95,7 +95,7 @@ fn dropout_only_acts_while_training() {
 
 #[test]
 fn names_are_those_that_pytorch_users_expect() {
-    let names = |model| parameter_specs(model).into_iter().map(|spec| spec.name).collect::<Vec<_>>();
+    let names = |model| parameter_specs(model, 10).into_iter().map(|spec| spec.name).collect::<Vec<_>>();
     for name in ["conv1.weight", "bn1.running_mean", "bn1.running_var", "layer1.0.conv1.weight", "layer2.0.downsample.0.weight", "fc.bias"]
     {
         assert!(names(ModelKind::ResNet14).contains(&name.to_owned()), "{name}");
@@ -114,9 +114,9 @@ fn names_are_those_that_pytorch_users_expect() {
 
 #[test]
 fn running_statistics_follow_training_alone_and_no_optimiser_moves_them() {
-    let net = Net::new(ModelKind::Tiny, Activation::Relu, 1).unwrap();
+    let net = Net::new(ModelKind::Tiny, Activation::Relu, 10, 1).unwrap();
     assert!(net.trainable().iter().all(|parameter| parameter.role() != Role::Buffer));
-    assert_eq!(net.trainable().iter().map(|parameter| parameter.len() as u64).sum::<u64>(), parameter_count(ModelKind::Tiny));
+    assert_eq!(net.trainable().iter().map(|parameter| parameter.len() as u64).sum::<u64>(), parameter_count(ModelKind::Tiny, 10));
     let buffers = || -> Vec<Vec<f32>> {
         let buffers = net.parameters().iter().filter(|parameter| parameter.role() == Role::Buffer);
         buffers.map(|parameter| parameter.values().unwrap()).collect()
@@ -136,7 +136,7 @@ fn the_activation_decides_what_a_model_computes() {
     for &model in ModelKind::ALL.iter().filter(|&&model| model != ModelKind::Linear) {
         let mut seen: Vec<Vec<f32>> = Vec::new();
         for &activation in Activation::ALL {
-            let logits = flat(&Net::new(model, activation, 1).unwrap().forward(&picture, Mode::Eval).unwrap());
+            let logits = flat(&Net::new(model, activation, 10, 1).unwrap().forward(&picture, Mode::Eval).unwrap());
             assert!(!seen.contains(&logits), "{model}: {activation} changes nothing");
             seen.push(logits);
         }
@@ -148,7 +148,7 @@ fn the_activation_decides_what_a_model_computes() {
 fn gradients_hold_from_end_to_end() {
     for &model in ModelKind::ALL {
         // A smooth activation, so that no kink lies on the way.
-        let net = Net::new(model, Activation::Gelu, 5).unwrap();
+        let net = Net::new(model, Activation::Gelu, 10, 5).unwrap();
         // Residual blocks start as nothing but their shortcuts: away from there, so that every part has a gradient.
         let random = &mut Random::new(9);
         let shifted = |values: Vec<f32>| values.into_iter().map(|w| w + 0.05 * random.normal()).collect();
@@ -177,8 +177,8 @@ fn gradients_hold_from_end_to_end() {
 
 #[test]
 fn clones_share_their_weights() {
-    let net = Net::new(ModelKind::LeNet, Activation::Relu, 1).unwrap();
+    let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap();
     let clone = net.clone();
-    net.set_weights(&Net::new(ModelKind::LeNet, Activation::Relu, 2).unwrap().weights().unwrap()).unwrap();
-    assert_eq!(clone.weights().unwrap(), Net::new(ModelKind::LeNet, Activation::Relu, 2).unwrap().weights().unwrap());
+    net.set_weights(&Net::new(ModelKind::LeNet, Activation::Relu, 10, 2).unwrap().weights().unwrap()).unwrap();
+    assert_eq!(clone.weights().unwrap(), Net::new(ModelKind::LeNet, Activation::Relu, 10, 2).unwrap().weights().unwrap());
 }

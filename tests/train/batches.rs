@@ -87,7 +87,7 @@ fn clipping_bounds_the_move() {
             weight_decay: 0.0,
             ..config(ModelKind::Mlp)
         };
-        let before = Net::new(of.model, of.activation, of.seed).unwrap().weights().unwrap();
+        let before = Net::new(of.model, of.activation, 10, of.seed).unwrap().weights().unwrap();
         let after = train(&of, &data, &mut Watcher::default()).unwrap().unwrap().net.weights().unwrap();
         let squares = before.iter().flatten().zip(after.iter().flatten()).map(|(before, after)| f64::from(after - before).powi(2));
         squares.sum::<f64>().sqrt()

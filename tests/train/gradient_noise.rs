@@ -36,7 +36,7 @@ fn exact(net: &Net, images: &Split) -> [f64; 2] {
 #[test]
 fn it_is_the_variance_of_the_images_gradients_over_the_square_of_their_mean() {
     let images = synthetic::squares(60, 1);
-    let net = Net::new(ModelKind::Mlp, Activation::Relu, 3).unwrap();
+    let net = Net::new(ModelKind::Mlp, Activation::Relu, 10, 3).unwrap();
     let [variance, norm] = exact(&net, &images);
     let mut noise = GradientNoise::default();
     let indices: Vec<u32> = (0..60).collect();
@@ -52,7 +52,7 @@ fn it_is_the_variance_of_the_images_gradients_over_the_square_of_their_mean() {
 fn measuring_leaves_the_network_as_it_is() {
     let images = synthetic::squares(60, 1);
     // Its batch normalisations keep running statistics.
-    let net = Net::new(ModelKind::ResNet8, Activation::Relu, 3).unwrap();
+    let net = Net::new(ModelKind::ResNet8, Activation::Relu, 10, 3).unwrap();
     let before = net.weights().unwrap();
     net.parameters()[0].add_to_grad(|grad| grad[0] = 7.0).unwrap();
     let config = RunConfig { model: ModelKind::ResNet8, augmentation: Augmentation::Medium, ..config() };

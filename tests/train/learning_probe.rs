@@ -10,19 +10,19 @@ use crate::synthetic::squares;
 #[test]
 fn ten_images_of_each_digit_are_chosen_by_seed() {
     let validation = squares(300, 4);
-    let labels = |seed| LearningProbe::new(&validation, seed).images().iter().map(|image| image.label).collect::<Vec<_>>();
+    let labels = |seed| LearningProbe::new(&validation, 10, seed).images().iter().map(|image| image.label).collect::<Vec<_>>();
     assert_eq!(labels(1), (0..100).map(|index| index / 10).collect::<Vec<u8>>());
-    let images = |seed| LearningProbe::new(&validation, seed).images();
+    let images = |seed| LearningProbe::new(&validation, 10, seed).images();
     assert_eq!(images(1), images(1));
     assert_ne!(images(1), images(2));
 }
 
 #[test]
 fn where_there_are_fewer_images_all_are_taken_and_none_do_no_harm() {
-    let net = Net::new(ModelKind::Mlp, Activation::Relu, 1).unwrap();
+    let net = Net::new(ModelKind::Mlp, Activation::Relu, 10, 1).unwrap();
     for count in [0, 1, 25] {
         let validation = if count == 0 { Split::default() } else { squares(count, 4) };
-        let mut probe = LearningProbe::new(&validation, 1);
+        let mut probe = LearningProbe::new(&validation, 10, 1);
         assert_eq!(probe.images().len(), count);
         assert_eq!(probe.take(&net, 1.0, 3).unwrap().answers.len(), count);
         assert!(!probe.is_due(), "a look has just been taken");
@@ -32,8 +32,8 @@ fn where_there_are_fewer_images_all_are_taken_and_none_do_no_harm() {
 #[test]
 fn every_network_shows_its_first_layer() {
     for model in ModelKind::ALL {
-        let net = Net::new(*model, Activation::Relu, 1).unwrap();
-        let snapshot = LearningProbe::new(&squares(20, 4), 1).take(&net, 1.0, 0).unwrap();
+        let net = Net::new(*model, Activation::Relu, 10, 1).unwrap();
+        let snapshot = LearningProbe::new(&squares(20, 4), 10, 1).take(&net, 1.0, 0).unwrap();
         let layer = snapshot.first_layer.unwrap_or_else(|| panic!("{model}"));
         let pixels = usize::from(layer.width) * usize::from(layer.height);
         assert!((6..=64).contains(&layer.images.len()), "{model}: {}", layer.images.len());
@@ -46,8 +46,8 @@ fn every_network_shows_its_first_layer() {
 
 #[test]
 fn weights_that_are_not_finite_are_answered_with_zero() {
-    let net = Net::new(ModelKind::Mlp, Activation::Relu, 1).unwrap();
+    let net = Net::new(ModelKind::Mlp, Activation::Relu, 10, 1).unwrap();
     net.set_weights(&net.weights().unwrap().into_iter().map(|values| vec![f32::NAN; values.len()]).collect::<Vec<_>>()).unwrap();
-    let snapshot = LearningProbe::new(&squares(20, 4), 1).take(&net, 1.0, 0).unwrap();
+    let snapshot = LearningProbe::new(&squares(20, 4), 10, 1).take(&net, 1.0, 0).unwrap();
     assert!(snapshot.answers.iter().all(|answer| answer.probability == 0.0 && answer.label_probability == 0.0));
 }

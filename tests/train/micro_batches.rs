@@ -33,7 +33,7 @@ fn gradients_add_up_to_the_whole_batchs() {
     assert!(positions.len() > 2 * micro_batch_size(of.model));
     let images: Vec<u8> = positions.iter().flat_map(|&position| data.train.image(position as usize).to_vec()).collect();
     let labels: Vec<u8> = positions.iter().map(|&position| data.train.labels[position as usize]).collect();
-    let net = Net::new(of.model, of.activation, of.seed).unwrap();
+    let net = Net::new(of.model, of.activation, 10, of.seed).unwrap();
     let logits = net.forward(&images, Mode::Train { dropout: &mut Random::new(0), precision: Precision::F32 }).unwrap();
     let targets = Tensor::new(labels.as_slice(), &Device::Cpu).unwrap();
     let loss = net.loss(&logits, &targets, labels.len(), 0.0).unwrap();

@@ -3,7 +3,7 @@
 use inkling::nn::DeviceContext;
 use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::{Reached, TimeToAccuracy, batch_size_configs, fastest_batch_size};
-use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig, ScheduleKind};
+use inkling::run_config::{Augmentation, Classes, ModelKind, OptimizerKind, RunConfig, ScheduleKind};
 use inkling::train::{GradientNoise, Target, time_to_accuracy};
 
 use crate::synthetic;
@@ -22,7 +22,8 @@ fn an_accuracy_is_reached_between_two_measurements_and_the_noise_is_measured_on_
     let images = synthetic::squares(3000, 1);
     let mut noise = GradientNoise::default();
     let target = Target { accuracy: 0.9, seconds: 60.0, noise: Some(&mut noise) };
-    let found = time_to_accuracy(&first(&config()), &images, &DeviceContext::CPU, target, &mut Unwatched).unwrap().unwrap();
+    let found =
+        time_to_accuracy(&first(&config()), &images, &Classes::Digits, &DeviceContext::CPU, target, &mut Unwatched).unwrap().unwrap();
     let reached = found.reached.unwrap();
     assert!((found.batch_size, found.diverged) == (64, false) && found.best_accuracy >= 0.9, "{found:?}");
     assert!(reached.seconds > 0.0 && reached.seconds <= found.seconds && found.images_per_second > 0.0, "{found:?}");
@@ -35,7 +36,7 @@ fn it_is_given_up_after_the_time_it_has_or_when_it_diverges() {
     let images = synthetic::squares(3000, 1);
     let try_for = |config: &RunConfig, seconds| {
         let target = Target { accuracy: 1.5, seconds, noise: None };
-        time_to_accuracy(config, &images, &DeviceContext::CPU, target, &mut Unwatched).unwrap().unwrap()
+        time_to_accuracy(config, &images, &Classes::Digits, &DeviceContext::CPU, target, &mut Unwatched).unwrap().unwrap()
     };
     let found = try_for(&first(&config()), 0.3);
     assert!(found.reached.is_none() && found.seconds >= 0.3 && !found.diverged, "{found:?}");
@@ -53,7 +54,7 @@ fn whoever_waits_can_cancel() {
         calls += 1;
         if calls > 20 { Err(Cancelled) } else { Ok(()) }
     };
-    assert_eq!(time_to_accuracy(&first(&config()), &images, &DeviceContext::CPU, target, &mut cancel).unwrap(), None);
+    assert_eq!(time_to_accuracy(&first(&config()), &images, &Classes::Digits, &DeviceContext::CPU, target, &mut cancel).unwrap(), None);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use inkling::data::DataSet;
 use inkling::nn::{DeviceContext, Net};
 use inkling::records::{Calibration, EpochRecord, RunPlan, RunPosition, StepPoint};
-use inkling::run_config::{Preset, RunConfig};
+use inkling::run_config::{Classes, Preset, RunConfig};
 use inkling::train::{EndRequest, Observer, TrainOutcome};
 
 use crate::synthetic::{square_set, train};
@@ -36,7 +36,7 @@ fn its_epochs_are_those_of_a_run_but_it_is_given_no_test_images() {
     let data: DataSet = square_set(240, 50);
     let (mut run, mut trial) = (Watcher::default(), Watcher::default());
     assert!(train(&config, &data, &mut run).unwrap().unwrap().summary.test.is_some());
-    let outcome = inkling::train::validate(&config, &data.train, &DeviceContext::CPU, &mut trial).unwrap();
+    let outcome = inkling::train::validate(&config, &data.train, &data.classes, &DeviceContext::CPU, &mut trial).unwrap();
     assert!(matches!(outcome, TrainOutcome::Validated));
     assert_eq!((run.test_images, trial.test_images), (50, 0));
     assert_eq!((trial.accuracies.len(), &trial.accuracies), (3, &run.accuracies));
@@ -46,7 +46,7 @@ fn its_epochs_are_those_of_a_run_but_it_is_given_no_test_images() {
 fn it_can_be_ended_early() {
     let config = RunConfig { epochs: 3, batch_size: 20, threads: Some(1), ..RunConfig::preset(Preset::QuickLook) };
     let mut trial = Watcher { after_an_epoch: Some(EndRequest::Interrupt), ..Watcher::default() };
-    let outcome = inkling::train::validate(&config, &square_set(240, 50).train, &DeviceContext::CPU, &mut trial).unwrap();
+    let outcome = inkling::train::validate(&config, &square_set(240, 50).train, &Classes::Digits, &DeviceContext::CPU, &mut trial).unwrap();
     assert!(matches!(outcome, TrainOutcome::Interrupted));
     assert_eq!(trial.accuracies.len(), 1);
 }

@@ -56,7 +56,7 @@ impl Observer for Watcher {
         assert_eq!(plan.parameters, net.trainable().iter().map(|parameter| parameter.len() as u64).sum::<u64>());
         assert_eq!(plan.validation_images, validation.len() as u64);
         self.plan = Some(plan.clone());
-        self.probe = self.looks.then(|| LearningProbe::new(validation, 5));
+        self.probe = self.looks.then(|| LearningProbe::new(validation, 10, 5));
         self.before = before.to_vec();
         self.curve = curve.to_vec();
         self.position = position;

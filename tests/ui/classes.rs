@@ -15,7 +15,7 @@ fn of_clothing(panel: Panel, size: [f32; 2]) -> Harness<'static, Stage> {
     let data = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
     let engine = &mut harness.state_mut().engine;
     engine.data = data.clone();
-    engine.send(Event::ModelInUse(ModelInfo { data, ..starter() }));
+    engine.send(Event::ModelInUse(ModelInfo { classes: data.classes(), data, ..starter() }));
     harness.run();
     harness
 }

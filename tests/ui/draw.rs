@@ -242,7 +242,7 @@ fn an_ensemble_says_how_unsure_it_is_and_why() {
     sure_of_7[7] = 1.0;
     for command in harness.state_mut().engine.listen() {
         if let Command::Classify { request, ink, .. } = command {
-            let (uncertainty, probabilities) = Uncertainty::of(&[sure_of_1, sure_of_7]);
+            let (uncertainty, probabilities) = Uncertainty::of(&[&sure_of_1, &sure_of_7]);
             let divided = Prediction { uncertainty: Some(uncertainty), probabilities, confidence: 0.5, ..prediction(&ink) };
             harness.state_mut().engine.send(Event::Classified { request, prediction: Ok(Box::new(divided)) });
         }

@@ -169,7 +169,7 @@ fn before_the_first_run_its_data_network_and_plan_are_shown() {
         super::window::until(&mut window, "samples", |app| app.samples().is_some());
         window.get_by_label("Your next run");
         window.get_by_label("Samples of Built-in digits");
-        let parameters = grouped(parameter_count(window.state().app().config.model));
+        let parameters = grouped(parameter_count(window.state().app().config.model, 10));
         window.get_by_label(&format!("{parameters} parameters in all."));
         window.get_by_label_contains("images a step");
     }

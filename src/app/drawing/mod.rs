@@ -20,12 +20,11 @@ pub use preprocessing::{Preprocessing, ShownStages};
 pub use recent::RecentDrawings;
 
 use super::App;
-use crate::records::ModelInfo;
 use crate::run_config::Classes;
 
 impl App {
     /// What the classes of the model in use stand for.
     pub fn classes(&self) -> Classes {
-        self.model_in_use.as_ref().map(ModelInfo::classes).unwrap_or_default()
+        self.model_in_use.as_ref().map(|model| model.classes.clone()).unwrap_or_default()
     }
 }

@@ -36,16 +36,16 @@ impl Verdict {
 
     /// The verdict of a prediction.
     pub fn of(prediction: &Prediction) -> Self {
-        let classes = prediction.model.classes();
+        let classes = prediction.model.classes.clone();
         let [first, second] = two_likeliest(&prediction.probabilities);
-        let [name, other] = [first.0, second.0].map(|digit| classes.name(digit));
+        let [name, other] = [first.0, second.0].map(|digit| prediction.model.classes.name(digit));
         let sure = confidence(first.1);
         if !prediction.is_digit {
             return Self {
                 digits: Vec::new(),
-                classes,
                 sentence: classes.none_of_them().to_owned(),
                 confidence: classes.none_of_them().to_owned(),
+                classes,
                 detail: format!("The closest match is {name}."),
             };
         }
@@ -86,9 +86,8 @@ pub struct NumberVerdict {
 impl NumberVerdict {
     /// The verdict of these digits, from left to right.
     pub fn of(digits: &[DigitPrediction]) -> Self {
-        let name = |digit: &DigitPrediction| if digit.prediction.is_digit { digit.prediction.name() } else { "?" };
-        let names: Vec<&str> = digits.iter().map(name).collect();
-        let are_digits = digits.iter().all(|digit| digit.prediction.model.classes().are_digits());
+        let names: Vec<&str> = digits.iter().map(|digit| if digit.prediction.is_digit { digit.prediction.name() } else { "?" }).collect();
+        let are_digits = digits.iter().all(|digit| digit.prediction.model.classes.are_digits());
         let text = names.join(if are_digits { "" } else { " " });
         let each: Vec<_> = digits.iter().map(|digit| Verdict::of(&digit.prediction).sentence).collect();
         let sentence = format!("{text} ({})", each.join(", "));
@@ -144,11 +143,12 @@ pub fn uncertainty_sentence(uncertainty: &Uncertainty) -> String {
 /// What that means.
 pub fn uncertainty_explanation(uncertainty: &Uncertainty) -> String {
     format!(
-        "Together, {:.2} bits: the entropy of the mean probabilities, 0 if one digit is certain and 3.32 if all are equally likely. The part \
+        "Together, {:.2} bits: the entropy of the mean probabilities, 0 if one class is certain and {:.2} if all are equally likely. The part \
          from the drawing is the mean entropy of the {} predictions: each of them finds the drawing ambiguous. The part from the weights is how \
          much they disagree (mutual information), as they do about drawings unlike those they were trained on. The line on each bar is one \
          standard deviation of the predictions to either side.",
         uncertainty.entropy,
+        (uncertainty.deviations.len().max(1) as f32).log2(),
         grouped(u64::from(uncertainty.members))
     )
 }

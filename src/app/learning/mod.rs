@@ -2,7 +2,7 @@
 
 use super::App;
 use super::verdict::whole_percent;
-use crate::records::{CLASSES, HeldOutAnswer, HeldOutImage, JobId, LearningSnapshot, WeightImages};
+use crate::records::{HeldOutAnswer, HeldOutImage, JobId, LearningSnapshot, WeightImages};
 use crate::run_config::Classes;
 use crate::text::format::grouped;
 
@@ -13,7 +13,7 @@ pub struct Learning {
     pub run: JobId,
     /// What its classes stand for.
     pub classes: Classes,
-    /// Its images, the zeros first.
+    /// Its images, those of the first class first.
     pub images: Vec<HeldOutImage>,
     /// The newest answers, in the order of the images; empty before the first.
     pub answers: Vec<HeldOutAnswer>,
@@ -23,12 +23,12 @@ pub struct Learning {
     pub first_layer: Option<(u64, WeightImages)>,
 }
 
-/// How many images of a digit are classified correctly.
+/// How many images of a class are classified correctly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DigitCount {
+pub struct ClassCount {
     /// Those.
     pub correct: u32,
-    /// All images of the digit.
+    /// All images of the class.
     pub images: u32,
 }
 
@@ -51,9 +51,9 @@ impl Learning {
         self.images.get(index).zip(self.answers.get(index)).is_some_and(|(image, answer)| image.label == answer.digit)
     }
 
-    /// How many images of each digit are classified correctly.
-    pub fn by_digit(&self) -> [DigitCount; CLASSES] {
-        let mut counts = [DigitCount::default(); CLASSES];
+    /// How many images of each class are classified correctly.
+    pub fn by_class(&self) -> Vec<ClassCount> {
+        let mut counts = vec![ClassCount::default(); self.classes.len()];
         for (index, image) in self.images.iter().enumerate() {
             if let Some(count) = counts.get_mut(usize::from(image.label)) {
                 count.images += 1;
@@ -68,7 +68,7 @@ impl Learning {
         if self.answers.is_empty() {
             return "not classified yet".to_owned();
         }
-        let correct = self.by_digit().iter().map(|count| count.correct).sum::<u32>();
+        let correct = self.by_class().iter().map(|count| count.correct).sum::<u32>();
         format!("{correct} of {} correct", self.images.len())
     }
 

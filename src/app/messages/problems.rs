@@ -226,7 +226,7 @@ fn of_config(problem: &ConfigProblem) -> Message {
             format!("Choose a batch size of at most {images}, or a larger data set."),
         ),
         ConfigProblem::MixedClasses { first, other } => Message::new(
-            format!("{first} and {other} cannot be mixed: their ten classes stand for different things."),
+            format!("{first} and {other} cannot be mixed: their classes stand for different things."),
             "Choose one of them, or data sets of the same things.",
         ),
         ConfigProblem::MemoryLimitTooLow { given, needed } => Message::new(
@@ -236,6 +236,10 @@ fn of_config(problem: &ConfigProblem) -> Message {
         ConfigProblem::InitialWeights { path, found, asked } => Message::new(
             format!("The weights in {} belong to {found}, not to {asked}.", path.display()),
             "Choose that network, or start without these weights.",
+        ),
+        ConfigProblem::InitialClasses { path, found, asked } => Message::new(
+            format!("The model in {} distinguishes {found} classes, and the data has {asked}.", path.display()),
+            "Choose data with as many classes, or start without these weights.",
         ),
         ConfigProblem::PrecisionUnavailable { precision, reason } => Message::new(
             format!("Precision {precision} is not available: {}", sentence(reason)),
@@ -278,11 +282,15 @@ fn of_data(error: &DataError) -> Message {
         ),
         DataError::NoData { path, reason } => Message::new(
             format!("{} does not contain a data set in a supported format: {}", path.display(), sentence(reason)),
-            "Choose a folder with IDX files or one of its files of images, an .npz archive, Parquet files, a folder of images with one subfolder per digit or with the digit in each name (7_0001.png), a CSV file (label, then 784 pixels; or file and label), or an ink file with labels.",
+            "Choose a folder with IDX files or one of its files of images, an .npz archive, Parquet files, a folder of images with one subfolder per class or with the digit in each name (7_0001.png), a CSV file (label, then 784 pixels; or file and label), or an ink file with labels.",
         ),
         DataError::NoDrawings { .. } => Message::new(
             "You have not kept any drawings yet.",
             "In Draw, draw a digit and press Enter if it was recognised correctly, or type the digit that it is.",
+        ),
+        DataError::DifferentClasses { other, found, wanted } => Message::new(
+            format!("{other} cannot be mixed with the other data: its images are of {}, theirs of {}.", found.plural(), wanted.plural()),
+            "Choose one of them, or data sets of the same things.",
         ),
         DataError::MissingDigits { digits } => Message::new(
             format!("Your drawings have no {}, so a model could not learn to recognise it.", either(digits)),
@@ -363,6 +371,10 @@ fn of_import(error: &ImportError) -> Message {
         ImportError::Malformed { path, reason } => Message::new(
             format!("{} does not contain weights that Inkling can read: {}", path.display(), sentence(reason)),
             "Choose a safetensors file, or a file written by torch.save(model.state_dict(), …).",
+        ),
+        ImportError::Classes { data, given } => Message::new(
+            format!("{data} has {given} classes, and only weights of networks with ten can be imported."),
+            "Leave out what the network was trained on, or import weights that tell ten classes apart.",
         ),
         ImportError::Undecided { path, trials } => undecided(path, trials),
         ImportError::Mismatch { path, mismatch } => {

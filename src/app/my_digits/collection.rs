@@ -1,8 +1,8 @@
 //! The guided collection: each digit some times, one after the other.
 
+use super::DIGITS;
 use crate::app::App;
 use crate::app::action::Screen;
-use crate::records::CLASSES;
 
 /// How far the collection is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Collection {
 
     /// How many drawings it asks for.
     pub const fn total(&self) -> usize {
-        self.rounds * CLASSES
+        self.rounds * DIGITS
     }
 
     /// How often each digit is drawn.
@@ -34,12 +34,12 @@ impl Collection {
 
     /// The digit that is asked for.
     pub fn digit(&self) -> u8 {
-        (self.past.len() % CLASSES) as u8
+        (self.past.len() % DIGITS) as u8
     }
 
     /// The round, from 1.
     pub fn round(&self) -> usize {
-        self.past.len() / CLASSES + 1
+        self.past.len() / DIGITS + 1
     }
 
     /// How many are left, with the one that is asked for.

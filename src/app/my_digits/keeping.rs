@@ -15,7 +15,7 @@ impl MyDigitsView {
 impl App {
     /// The digit that the drawing on the canvas is kept with if it was recognised correctly: the one that the model named, if it names digits.
     pub fn digit_to_keep(&self) -> Option<u8> {
-        let names_digit = |prediction: &&Prediction| prediction.is_digit && prediction.model.classes().are_digits();
+        let names_digit = |prediction: &&Prediction| prediction.is_digit && prediction.model.classes.are_digits();
         self.prediction().filter(names_digit).filter(|_| self.can_keep()).map(|prediction| prediction.digit)
     }
 

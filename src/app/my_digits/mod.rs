@@ -17,7 +17,7 @@ use crate::data::MyDigits;
 use crate::data::my_digits::{Edit, Kept, KeptDrawing};
 use crate::ink::{Image, rasterize};
 use crate::problem::Problem;
-use crate::records::{CLASSES, DrawingAnswer};
+use crate::records::DrawingAnswer;
 
 pub use collection::Collection;
 pub use fine_tune::FineTuneResult;
@@ -91,8 +91,8 @@ impl MyDigitsView {
     }
 
     /// The places of the drawings of each digit.
-    pub fn by_digit(&self) -> [Vec<usize>; CLASSES] {
-        let mut places: [Vec<usize>; CLASSES] = Default::default();
+    pub fn by_digit(&self) -> [Vec<usize>; DIGITS] {
+        let mut places: [Vec<usize>; DIGITS] = Default::default();
         for (place, drawing) in self.drawings().iter().enumerate() {
             if let Some(places) = places.get_mut(usize::from(drawing.kept.digit)) {
                 places.push(place);
@@ -103,9 +103,12 @@ impl MyDigitsView {
 
     /// The digits of which there is no drawing.
     pub fn missing(&self) -> Vec<u8> {
-        (0..10).filter(|digit| self.drawings().iter().all(|drawing| drawing.kept.digit != *digit)).collect()
+        (0..DIGITS as u8).filter(|digit| self.drawings().iter().all(|drawing| drawing.kept.digit != *digit)).collect()
     }
 }
+
+/// The digits that drawings are kept of.
+pub const DIGITS: usize = 10;
 
 impl App {
     /// Reads the file of drawings.

@@ -8,7 +8,7 @@ use crate::app::desktop::Purpose;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::data::my_digits::{Edit, KeptDrawing, labelled_drawings};
-use crate::data::{DataSet, MyDigits, Split, export_drawings, export_set};
+use crate::data::{DataSet, MyDigits, export_drawings, export_set};
 use crate::problem::Problem;
 use crate::progress::Unwatched;
 use crate::run_config::SetFormat;
@@ -51,7 +51,7 @@ impl App {
                 if format == SetFormat::Ink {
                     return Ok(export_drawings(&file.read()?.drawings, &to, true, &sources)?);
                 }
-                let set = DataSet { train: file.split()?, test: Split::default() };
+                let set = DataSet::of_digits(file.split()?);
                 Ok(export_set(&set, format, &to, false, &sources, &mut Unwatched)?)
             };
             Some(match write() {

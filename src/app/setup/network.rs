@@ -19,10 +19,10 @@ pub struct Block {
     pub repeats: u32,
 }
 
-/// The blocks of a network, from the image to ten probabilities.
-pub fn blocks(model: ModelKind, activation: Activation) -> Vec<Block> {
+/// The blocks of a network, from the image to a probability for each of so many classes.
+pub fn blocks(model: ModelKind, activation: Activation, classes: usize) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
-    for layer in layers(model, activation) {
+    for layer in layers(model, activation, classes) {
         let parameters: usize =
             layer.parameters().iter().filter(|spec| spec.role.is_trainable()).map(|spec| spec.shape.iter().product::<usize>()).sum();
         let parameters = parameters as u64;

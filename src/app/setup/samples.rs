@@ -4,10 +4,10 @@ use crate::app::background::BackgroundResult;
 use crate::app::{App, Screen};
 use crate::data::{self, Issue, Overview, Preview};
 use crate::ink::Image;
-use crate::run_config::{DataSource, DataSpec};
+use crate::run_config::{Classes, DataSource, DataSpec};
 
-/// Images of each digit.
-const PER_DIGIT: usize = 4;
+/// Images that are shown, about: as many of each class.
+const SHOWN: usize = 40;
 
 /// Samples of a data set.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub struct Samples {
     pub images: Vec<Image>,
     /// What it holds and what may be wrong with it, where that is not known anyway.
     pub overview: Option<Overview>,
+    /// What its classes stand for, once that is known.
+    pub classes: Option<Classes>,
 }
 
 impl App {
@@ -26,11 +28,17 @@ impl App {
         self.samples.as_ref().filter(|samples| samples.data == self.config.data && !samples.images.is_empty())
     }
 
+    /// What the classes of the chosen data set stand for: those of people's own data are known once it was looked at.
+    pub fn data_classes(&self) -> Classes {
+        let looked_at = self.samples.as_ref().filter(|samples| samples.data == self.config.data);
+        looked_at.and_then(|samples| samples.classes.clone()).unwrap_or_else(|| self.config.data.classes())
+    }
+
     /// What may be wrong with the data set that is chosen, as far as that is known.
     pub fn data_issues(&self) -> Vec<String> {
         let Some(samples) = self.samples() else { return Vec::new() };
         let Some(overview) = &samples.overview else { return Vec::new() };
-        overview.imbalance_sentence(samples.data.classes()).into_iter().chain(overview.issues.iter().map(Issue::sentence)).collect()
+        overview.imbalance_sentence(&self.data_classes()).into_iter().chain(overview.issues.iter().map(Issue::sentence)).collect()
     }
 
     /// Loads samples of the chosen data set where they will be seen: on Train, before the first run. People's own data is looked at before
@@ -43,12 +51,13 @@ impl App {
             return;
         }
         let (data, folders) = (self.config.data.clone(), self.engine.data_folders.clone());
-        self.samples = Some(Samples { data: data.clone(), images: Vec::new(), overview: None });
+        self.samples = Some(Samples { data: data.clone(), images: Vec::new(), overview: None, classes: None });
         self.background.run(move || {
-            let preview = data::preview(&data, &folders, PER_DIGIT);
-            let Preview { samples, overview } = preview.inspect_err(|error| tracing::info!(%error, "no samples of the data set")).ok()?;
+            let preview = data::preview(&data, &folders, SHOWN);
+            let Preview { samples, overview, classes } =
+                preview.inspect_err(|error| tracing::info!(%error, "no samples of the data set")).ok()?;
             let images = (0..samples.len()).filter_map(|index| Image::try_from(samples.image(index)).ok()).collect();
-            Some(BackgroundResult::Samples(Samples { data, images, overview }))
+            Some(BackgroundResult::Samples(Samples { data, images, overview, classes: Some(classes) }))
         });
     }
 

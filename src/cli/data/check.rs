@@ -10,8 +10,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::data::{Issue, IssueKind, Overview, Part, load};
 use crate::problem::Problem;
-use crate::records::CLASSES;
-use crate::run_config::DataSpec;
+use crate::run_config::{Classes, DataSpec};
 use crate::system::paths::Paths;
 
 /// The options of `inkling data check`.
@@ -32,6 +31,7 @@ pub struct Check {
 #[derive(Serialize)]
 struct Found {
     data: String,
+    classes: Vec<String>,
     train_images: Vec<u64>,
     test_images: Vec<u64>,
     issues: Vec<FoundIssue>,
@@ -62,19 +62,19 @@ pub fn run(check: Check) -> Result<(), Failure> {
     })
     .map_err(Problem::from)?;
     drop(progress);
-    let overview = Overview::of(&set, CLASSES);
+    let overview = Overview::of(&set);
     let mut output = Output::new(check.json);
-    output.json(&found(&check.data, &overview))?;
+    output.json(&found(&check.data, &set.classes, &overview))?;
     if output.is_json() {
         return Ok(());
     }
     output.text(&check.data.label())?;
-    let classes = check.data.classes();
+    let classes = &set.classes;
     // Columns are as wide as their names.
     let columns = |cells: &mut dyn Iterator<Item = String>| -> String {
-        cells.zip(classes.names()).map(|(cell, name)| format!("{cell:>width$}", width = name.len().max(6) + 1)).collect()
+        cells.zip(classes.names()).map(|(cell, name)| format!("{cell:>width$}", width = name.chars().count().max(6) + 1)).collect()
     };
-    output.text(&format!("{} {}", classes.noun(), columns(&mut classes.names().into_iter().map(str::to_owned))))?;
+    output.text(&format!("{} {}", classes.noun(), columns(&mut classes.names().map(str::to_owned))))?;
     for (name, counts) in [("train", &overview.train), ("test ", &overview.test)] {
         output.text(&format!("{name} {}", columns(&mut counts.iter().map(u64::to_string))))?;
     }
@@ -94,7 +94,7 @@ pub fn run(check: Check) -> Result<(), Failure> {
     Ok(())
 }
 
-fn found(data: &DataSpec, overview: &Overview) -> Found {
+fn found(data: &DataSpec, classes: &Classes, overview: &Overview) -> Found {
     let issue = |issue: &Issue| FoundIssue {
         issue: issue.kind,
         part: issue.part,
@@ -103,6 +103,7 @@ fn found(data: &DataSpec, overview: &Overview) -> Found {
     };
     Found {
         data: data.to_string(),
+        classes: classes.clone().into(),
         train_images: overview.train.clone(),
         test_images: overview.test.clone(),
         issues: overview.issues.iter().map(issue).collect(),

@@ -10,7 +10,7 @@ use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::data::my_digits::labelled_drawings;
-use crate::data::{DataError, DataSet, MyDigits, Split, export_drawings, export_set, load};
+use crate::data::{DataError, DataSet, MyDigits, export_drawings, export_set, load};
 use crate::problem::Problem;
 use crate::run_config::{DataSource, DataSpec, SetFormat};
 use crate::system::paths::Paths;
@@ -74,7 +74,7 @@ pub fn run(export: Export) -> Result<(), Failure> {
         let progress = Progress::new();
         // What has no test split of its own is exported as a whole.
         let set = if is_mine {
-            DataSet { train: mine.split()?, test: Split::default() }
+            DataSet::of_digits(mine.split()?)
         } else {
             load(&export.data, &folders, &mut |fraction: f32| {
                 progress.show(fraction, "Loading data");

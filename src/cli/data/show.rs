@@ -78,7 +78,7 @@ pub fn run(show: Show) -> Result<(), Failure> {
         }
     }
     let mut png = Cursor::new(Vec::new());
-    contact_sheet(&set.train, COLUMNS, show.seed)
+    contact_sheet(&set, COLUMNS, show.seed)
         .write_to(&mut png, image::ImageFormat::Png)
         .map_err(|error| Problem::Write(WriteError::new(&show.out, &io::Error::other(error))))?;
     write_whole(&show.out, png.get_ref())?;
@@ -93,7 +93,7 @@ pub fn run(show: Show) -> Result<(), Failure> {
     output.text(&format!(
         "Wrote {}: up to {COLUMNS} training images per {} from {}.",
         visible::path(&show.out),
-        show.data.classes().noun(),
+        set.classes.noun(),
         show.data.label()
     ))
 }

@@ -6,7 +6,7 @@ use crate::app::verdict::{NumberVerdict, Verdict, uncertainty_sentence};
 use crate::infer::{Classifier, Classify, read_as_one, read_number};
 use crate::ink::{Image, Writing};
 use crate::problem::Problem;
-use crate::records::{CLASSES, DigitPrediction, Prediction, Uncertainty};
+use crate::records::{DigitPrediction, Prediction, Uncertainty};
 
 /// What was read in one input.
 pub enum Reading {
@@ -22,7 +22,7 @@ impl Reading {
         if writing.is_blank() {
             return Ok(Self::Blank(Box::new(classifier.classify(Image::BLANK)?)));
         }
-        let read = if classifier.info().classes().are_digits() { read_number } else { read_as_one };
+        let read = if classifier.info().classes.are_digits() { read_number } else { read_as_one };
         Ok(Self::Digits(read(classifier, writing)?))
     }
 
@@ -70,32 +70,32 @@ pub struct JsonLine<'a> {
     path: &'a str,
     digit: Option<u8>,
     /// Its name, which differs from it where classes are no digits.
-    label: Option<&'static str>,
+    label: Option<&'a str>,
     confidence: Option<f32>,
-    probabilities: Option<[f32; CLASSES]>,
+    probabilities: Option<&'a [f32]>,
     is_digit: Option<bool>,
     digit_score: Option<f32>,
     text: String,
-    digits: Vec<JsonDigit>,
+    digits: Vec<JsonDigit<'a>>,
     /// In bits, of an ensemble.
     #[serde(skip_serializing_if = "Option::is_none")]
-    uncertainty: Option<JsonUncertainty>,
+    uncertainty: Option<JsonUncertainty<'a>>,
 }
 
 /// How unsure an ensemble is.
 #[derive(Serialize)]
-struct JsonUncertainty {
+struct JsonUncertainty<'a> {
     members: u32,
     entropy: f32,
     mutual_information: f32,
-    deviations: [f32; CLASSES],
+    deviations: &'a [f32],
 }
 
 /// One of the digits, from left to right.
 #[derive(Serialize)]
-struct JsonDigit {
+struct JsonDigit<'a> {
     digit: u8,
-    label: &'static str,
+    label: &'a str,
     confidence: f32,
     is_digit: bool,
     digit_score: f32,
@@ -105,9 +105,9 @@ struct JsonDigit {
 
 impl<'a> JsonLine<'a> {
     /// The line of the input with this name.
-    pub fn of(path: &'a str, reading: &Reading) -> Self {
+    pub fn of(path: &'a str, reading: &'a Reading) -> Self {
         let one = reading.prediction();
-        let digit = |DigitPrediction { bounds, prediction, .. }: &DigitPrediction| JsonDigit {
+        let digit = |DigitPrediction { bounds, prediction, .. }: &'a DigitPrediction| JsonDigit {
             digit: prediction.digit,
             label: prediction.name(),
             confidence: prediction.confidence,
@@ -120,13 +120,13 @@ impl<'a> JsonLine<'a> {
             digit: one.map(|one| one.digit),
             label: one.map(Prediction::name),
             confidence: one.map(|one| one.confidence),
-            probabilities: one.map(|one| one.probabilities),
+            probabilities: one.map(|one| one.probabilities.as_slice()),
             is_digit: one.map(|one| one.is_digit),
             digit_score: one.map(|one| one.digit_score),
             text: NumberVerdict::of(reading.digits()).text,
             digits: reading.digits().iter().map(digit).collect(),
-            uncertainty: one.and_then(|one| one.uncertainty).map(|uncertainty| {
-                let Uncertainty { members, entropy, mutual_information, deviations } = uncertainty;
+            uncertainty: one.and_then(|one| one.uncertainty.as_ref()).map(|uncertainty| {
+                let &Uncertainty { members, entropy, mutual_information, ref deviations } = uncertainty;
                 JsonUncertainty { members, entropy, mutual_information, deviations }
             }),
         }

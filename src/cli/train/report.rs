@@ -204,7 +204,7 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
         ),
     })?;
     output.text(&format!("Model saved as {}", visible::path(&summary.model_path)))?;
-    let one = summary.config.data.classes().one();
+    let one = summary.classes().one();
     output.text(&format!("Try it on an image of {one}: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
 }
 

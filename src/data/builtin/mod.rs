@@ -15,6 +15,7 @@ use super::error::DataError;
 use crate::ink::{Image, Ink, PIXELS};
 use crate::math::random::Random;
 use crate::progress::{Cancelled, Progress};
+use crate::run_config::Classes;
 
 /// Images in its training split, as many as MNIST's, where no other set is used with it.
 pub const TRAIN_IMAGES: usize = 60_000;
@@ -36,7 +37,7 @@ pub fn generate(seed: u64, train: usize, test: usize, progress: &mut dyn Progres
     let total = (train + test).max(1) as f32;
     let train_split = generate_split(seed, TRAIN_STREAM, train, &mut |done| progress.report(done as f32 / total))?;
     let test_split = generate_split(seed, TEST_STREAM, test, &mut |done| progress.report((train + done) as f32 / total))?;
-    Ok(DataSet { train: train_split, test: test_split })
+    Ok(DataSet { train: train_split, test: test_split, classes: Classes::Digits })
 }
 
 /// How many variants of a digit there are; none above 9.
@@ -64,6 +65,14 @@ pub fn not_digits(seed: u64, count: usize) -> Vec<u8> {
     scanned(count, |index| {
         let mut random = Random::stream(seed, "built-in drawing that is no digit", index);
         not_digits::draw(&mut random).scan(&mut random)
+    })
+}
+
+/// So many images of drawings that are no character either, 784 pixels each: scribbles, dots, digits on top of each other.
+pub fn scribbles(seed: u64, count: usize) -> Vec<u8> {
+    scanned(count, |index| {
+        let mut random = Random::stream(seed, "built-in scribble", index);
+        not_digits::draw_scribble(&mut random).scan(&mut random)
     })
 }
 

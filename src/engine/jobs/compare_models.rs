@@ -1,6 +1,6 @@
 //! Compares models on the same test images.
 
-use super::evaluate::{check_classes, load_set};
+use super::evaluate::{check_classes, check_loaded, load_set};
 use super::saved_model::{SavedModel, may_be_read};
 use super::{JobContext, JobError, Workspace};
 use crate::data::DataError;
@@ -29,12 +29,17 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     let sources: Vec<DataSource> = saved.iter().flat_map(|model| model.file.card.data.sources()).cloned().collect();
     let trained = RunConfig { data: DataSpec::of(sources), ..RunConfig::default() };
     let set = load_set(workspace, &data, None, &trained, &mut context.part(0.0, 0.3))?;
-    let classifiers = models.iter().zip(saved).map(|(reference, SavedModel { file, run })| {
-        let config = file.card.config.clone();
-        let train_seconds = run.filter(|run| !run.epochs.is_empty()).map(|run| run.train_seconds);
-        (Classifier::of_file(file, reference.clone()), config, train_seconds)
-    });
-    let comparison = compare_models(classifiers.collect(), data, &set, &mut context.part(0.3, 1.0))?;
+    let classifiers: Vec<_> = models
+        .iter()
+        .zip(saved)
+        .map(|(reference, SavedModel { file, run })| {
+            let config = file.card.config.clone();
+            let train_seconds = run.filter(|run| !run.epochs.is_empty()).map(|run| run.train_seconds);
+            (Classifier::of_file(file, reference.clone()), config, train_seconds)
+        })
+        .collect();
+    check_loaded(classifiers.iter().map(|(classifier, ..)| classifier.info()), &set)?;
+    let comparison = compare_models(classifiers, data, &set, &mut context.part(0.3, 1.0))?;
     Ok(JobResult::CompareModels(comparison))
 }
 

@@ -11,7 +11,9 @@ use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::protocol::JobResult;
-use crate::records::{DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, NotDigitsSpec, WriterScore};
+use crate::records::{
+    DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, ModelInfo, NotDigitsSpec, WriterScore,
+};
 use crate::run_config::{DataSpec, EvaluationSplit, RunConfig};
 
 pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &EvaluationSpec) -> Result<JobResult, JobError> {
@@ -21,6 +23,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     let trained = trained(&files, data);
     let classifier = Classifier::of_files(files, model)?;
     let set = load_set(workspace, data, *split, &trained, &mut context.part(0.0, 0.5))?;
+    check_loaded([classifier.info()], &set)?;
     let measured = classifier.measure(&set.images, &mut context.part(0.5, if not_digits.is_some() { 0.8 } else { 1.0 }))?;
     let detection = match not_digits {
         Some(NotDigitsSpec { path, labels }) => {
@@ -41,11 +44,19 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     }))
 }
 
-/// An error where one of these models knows something else than what the images of this data set are known to show.
+/// An error where one of these models recognises something else than what the images of this data set are known to show, before they are
+/// loaded.
 pub(super) fn check_classes<'a>(models: impl IntoIterator<Item = &'a ModelFile>, data: &DataSpec) -> Result<(), Problem> {
     let Some(data) = data.known_classes() else { return Ok(()) };
-    let mut known = models.into_iter().map(|file| file.card.data.classes());
-    known.find(|model| *model != data).map_or(Ok(()), |model| Err(Problem::DifferentClasses { model, data }))
+    let mut classes = models.into_iter().map(|file| file.card.classes());
+    classes.find(|model| *model != data).map_or(Ok(()), |model| Err(Problem::DifferentClasses { model, data }))
+}
+
+/// The same for images that are loaded.
+pub(super) fn check_loaded<'a>(models: impl IntoIterator<Item = &'a ModelInfo>, set: &EvaluationSet) -> Result<(), Problem> {
+    let mut classes = models.into_iter().map(|model| &model.classes);
+    let other = classes.find(|classes| !classes.accept(&set.classes));
+    other.map_or(Ok(()), |model| Err(Problem::DifferentClasses { model: model.clone(), data: set.classes.clone() }))
 }
 
 /// The settings of the run of these models; of several those of the first that was trained on some of these data, if there is one.
@@ -66,8 +77,9 @@ pub(super) fn load_set(
     let folders = &workspace.settings.data_folders;
     if *data == DataSpec::builtin() && split.is_none_or(|split| split == EvaluationSplit::Test) {
         // It takes a while to generate, and is kept.
-        let images = workspace.datasets.get(folders, data, progress)?.test.clone();
-        return Ok(EvaluationSet { split: EvaluationSplit::Test, images, writers: Writers::default() });
+        let set = workspace.datasets.get(folders, data, progress)?;
+        let (images, classes) = (set.test.clone(), set.classes.clone());
+        return Ok(EvaluationSet { split: EvaluationSplit::Test, images, classes, writers: Writers::default() });
     }
     load_for_evaluation(data, split, trained, folders, progress)
 }

@@ -52,7 +52,7 @@ fn search(
         watch.part = watch.part.end..LOADING + share * (index + 1) as f32;
         let seconds = (LONGER * least).clamp(LEAST_SECONDS, FIRST_SECONDS);
         let target = Target { accuracy, seconds, noise: (index == 0).then_some(&mut noise) };
-        let row = train::time_to_accuracy(config, &data.train, device, target, &mut watch)?.ok_or(JobError::Cancelled)?;
+        let row = train::time_to_accuracy(config, &data.train, &data.classes, device, target, &mut watch)?.ok_or(JobError::Cancelled)?;
         least = row.reached.map_or(least, |reached| least.min(reached.seconds));
         watch.background_load = load.measure().unwrap_or_default().max(watch.background_load);
         watch.context.queue.events.send(Event::TimedToAccuracy { id: watch.context.id, row });

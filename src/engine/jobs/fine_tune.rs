@@ -31,8 +31,8 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
         ModelRef::Ensemble(_) => return Err(Problem::NotOneModel.into()),
         ModelRef::Training(_) => return Err(Problem::NoSuchRun.into()),
     };
-    if !card.data.classes().are_digits() {
-        return Err(Problem::DifferentClasses { model: card.data.classes(), data: Classes::Digits }.into());
+    if !card.classes().are_digits() {
+        return Err(Problem::DifferentClasses { model: card.classes(), data: Classes::Digits }.into());
     }
     let settings = workspace.settings;
     let drawings = MyDigits::in_folders(&settings.data_folders).split()?;

@@ -20,7 +20,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     check_digits(&config.data, &set.train)?;
     let device = settings.devices.open(config.device)?;
     let mut trial = Trial { context, total_steps: 1 };
-    match train::validate(config, &set.train, &device, &mut trial)? {
+    match train::validate(config, &set.train, &set.classes, &device, &mut trial)? {
         TrainOutcome::Validated => Ok(JobResult::Trial),
         TrainOutcome::Trained(_) | TrainOutcome::Unfinished | TrainOutcome::Interrupted => Err(JobError::Cancelled),
     }

@@ -13,11 +13,11 @@ use crate::run_config::Classes;
 pub use markdown::markdown;
 
 /// The limits of a model with these classes, for its users.
-pub const fn limits(classes: Classes) -> [&'static str; 5] {
+pub const fn limits(classes: &Classes) -> [&'static str; 5] {
     let [of_digits, form, rest @ ..] = LIMITS;
     let [only, form] = match classes {
         Classes::Digits => [of_digits, form],
-        Classes::Clothing | Classes::Hiragana => OF_OTHER_CLASSES,
+        Classes::Clothing | Classes::Hiragana | Classes::Letters | Classes::Named(_) => OF_OTHER_CLASSES,
     };
     let [tested, calibrated, meant] = rest;
     [only, form, tested, calibrated, meant]
@@ -25,7 +25,7 @@ pub const fn limits(classes: Classes) -> [&'static str; 5] {
 
 /// What is said of a model of other classes than digits first.
 const OF_OTHER_CLASSES: [&str; 2] = [
-    "It recognises one thing at a time, of the ten classes named here, and nothing else. For anything else it still answers with one of them. Inkling notices most of these with a digit score, which it compares with digit_threshold; other programs have to look for it themselves.",
+    "It recognises one thing at a time, of the classes named here, and nothing else. For anything else it still answers with one of them. Inkling notices most of these with a digit score, which it compares with digit_threshold; other programs have to look for it themselves.",
     "It expects images like those of its data set: 28x28 pixels, light on a dark background, in the same frame. Accuracy is much lower on images in any other form.",
 ];
 
@@ -50,7 +50,7 @@ pub fn json(model: &ExportedModel) -> Value {
             "loss": test.loss,
             "calibration_error": calibration_error(test),
             "reliability": test.reliability,
-            "accuracy_per_digit": class_scores(test).map(ClassScore::accuracy),
+            "accuracy_per_digit": class_scores(test).into_iter().map(ClassScore::accuracy).collect::<Vec<_>>(),
             "confusion": test.confusion,
         })
     });
@@ -72,8 +72,8 @@ pub fn json(model: &ExportedModel) -> Value {
         "title": model.title().plain(),
         "description": model.description().plain(),
         "model": card.model,
-        "parameters": parameter_count(card.model),
-        "labels": card.labels,
+        "parameters": parameter_count(card.model, card.labels.len()),
+        "labels": model.classes(),
         "input": { "height": 28, "width": 28, "channels": 1, "preprocessing": model.preprocessing(), "normalization": card.normalization },
         "temperature": card.calibration.temperature,
         "digit_threshold": card.calibration.digit_threshold,
@@ -85,7 +85,7 @@ pub fn json(model: &ExportedModel) -> Value {
         "training": training,
         "test": test,
         "quantization": model.quantized,
-        "limits": limits(model.classes()),
+        "limits": limits(&model.classes()),
         "program": concat!("Inkling ", env!("CARGO_PKG_VERSION")),
     })
 }

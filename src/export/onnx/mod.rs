@@ -17,7 +17,7 @@ use self::weights::Weights;
 use super::{ExportError, ExportedModel};
 use crate::ink::SIDE;
 use crate::nn::{Net, layers};
-use crate::records::{CLASSES, ExportSpec, TensorInfo};
+use crate::records::{ExportSpec, TensorInfo};
 
 /// The names of the input and the output: raw pixels and probabilities, or normalised values and logits.
 pub const fn io_names(preprocessing: bool) -> [&'static str; 2] {
@@ -32,7 +32,7 @@ pub fn write(model: &ExportedModel, spec: &ExportSpec, quantize: bool) -> Result
     if spec.preprocessing {
         normalise(&mut graph, net);
     }
-    graph.add_layers(&layers(net.model(), model.file.card.config.activation))?;
+    graph.add_layers(&layers(net.model(), model.file.card.config.activation, net.classes()))?;
     let temperature = graph.weights.scalar("calibrate.temperature", model.file.card.calibration.temperature);
     graph.op("Div", "calibrate", &[temperature], Vec::new());
     if spec.preprocessing {
@@ -45,7 +45,7 @@ pub fn write(model: &ExportedModel, spec: &ExportSpec, quantize: bool) -> Result
     } else {
         (&[Dimension::Batch, Dimension::Of(1), side, side], data_type::FLOAT)
     };
-    let output_shape = [Dimension::Batch, Dimension::Of(CLASSES)];
+    let output_shape = [Dimension::Batch, Dimension::Of(net.classes())];
     let [input_doc, output_doc] = model.signature(spec.preprocessing);
     let graph = GraphProto {
         node: conversions.into_iter().chain(nodes).collect(),

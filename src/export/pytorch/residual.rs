@@ -2,7 +2,6 @@
 
 use super::model_py::activated;
 use crate::nn::Layer;
-use crate::records::CLASSES;
 use crate::run_config::Activation;
 
 /// The source: a stem, stages of blocks, global average pooling and a linear layer.
@@ -11,11 +10,11 @@ pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
     // The blocks of each stage, with the inputs, outputs and stride of their first convolution.
     let mut stages: Vec<Vec<String>> = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    let (mut stem, mut features) = (0, 0);
+    let (mut stem, mut features, mut classes) = (0, 0, 0);
     for layer in layers {
         match layer {
             Layer::Conv { outputs, .. } => stem = *outputs,
-            Layer::Linear { inputs, .. } => features = *inputs,
+            Layer::Linear { inputs, outputs, .. } => (features, classes) = (*inputs, *outputs),
             Layer::Residual { body, .. } => {
                 let Some(Layer::Conv { name, inputs, outputs, kernel, .. }) = body.first() else { continue };
                 let stage = name.split('.').next().unwrap_or_default().to_owned();
@@ -59,7 +58,7 @@ class {class}(nn.Module):
         super().__init__()
         self.conv1 = nn.Conv2d(1, {stem}, 3, padding=1, bias=False)
         self.bn1 = nn.BatchNorm2d({stem})
-{made}        self.fc = nn.Linear({features}, {CLASSES})
+{made}        self.fc = nn.Linear({features}, {classes})
 
     def forward(self, x):
         x = {first}

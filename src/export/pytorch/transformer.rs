@@ -2,17 +2,17 @@
 
 use super::model_py::activated;
 use crate::nn::Layer;
-use crate::records::CLASSES;
 use crate::run_config::Activation;
 
 /// The source: a convolutional stem, patches as tokens, blocks, and a linear layer on the mean of the tokens.
 pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
     let act = |x: &str| activated(x, Some(activation));
-    let (mut tokens, mut features, mut heads, mut hidden, mut blocks) = (0, 0, 1, 0, 0);
+    let (mut tokens, mut features, mut heads, mut hidden, mut blocks, mut classes) = (0, 0, 1, 0, 0, 0);
     let mut channels = Vec::new();
     for layer in layers {
         match layer {
             Layer::ConvPool { outputs, .. } | Layer::Conv { outputs, .. } => channels.push(*outputs),
+            Layer::Linear { outputs, .. } => classes = *outputs,
             Layer::Positions { tokens: count, features: width, .. } => (tokens, features) = (*count, *width),
             Layer::Residual { body, .. } => {
                 for layer in body {
@@ -105,7 +105,7 @@ class {class}(nn.Module):
         self.pos_embed = nn.Parameter(torch.zeros(1, {tokens}, {features}))
         self.blocks = nn.Sequential(*(Block() for _ in range({blocks})))
         self.fc_norm = nn.LayerNorm({features})
-        self.head = nn.Linear({features}, {CLASSES})
+        self.head = nn.Linear({features}, {classes})
 
     def forward(self, x):
         x = self.patch_embed(self.stem(x)) + self.pos_embed

@@ -2,6 +2,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
 
+use crate::export::untrusted::Untrusted;
 use crate::ink::SIDE;
 use crate::records::{Evaluation, Mistake};
 use crate::run_config::Classes;
@@ -11,7 +12,7 @@ use crate::text::format::percent;
 const SHOWN: usize = 20;
 
 /// The most confident errors as embedded images; empty if there are none.
-pub fn html(test: &Evaluation, classes: Classes) -> String {
+pub fn html(test: &Evaluation, classes: &Classes) -> String {
     let figures: String = test.mistakes.iter().take(SHOWN).map(|mistake| figure(mistake, classes)).collect();
     if figures.is_empty() {
         return String::new();
@@ -22,9 +23,9 @@ pub fn html(test: &Evaluation, classes: Classes) -> String {
     )
 }
 
-fn figure(mistake: &Mistake, classes: Classes) -> String {
+fn figure(mistake: &Mistake, classes: &Classes) -> String {
     let Mistake { image, label, answer, confidence, .. } = mistake;
-    let [label, answer] = [label, answer].map(|class| classes.name(*class));
+    let [label, answer] = [label, answer].map(|class| Untrusted::from(classes.name(*class)).html());
     // Inverted: dark ink on light paper.
     let pixels: Vec<u8> = image.pixels().iter().map(|&pixel| 255 - pixel).collect();
     let mut png = Vec::new();

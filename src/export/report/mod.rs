@@ -24,9 +24,9 @@ pub fn html(model: &ExportedModel) -> String {
         body += "</div>\n";
     }
     if let Some(test) = model.test() {
-        body += &confusion(test, model.classes());
+        body += &confusion(test, &model.classes());
         body += &reliability::html(test);
-        body += &mistakes::html(test, model.classes());
+        body += &mistakes::html(test, &model.classes());
     }
     for (heading, rows) in details::sections(model) {
         let rows: String = rows
@@ -35,7 +35,7 @@ pub fn html(model: &ExportedModel) -> String {
             .collect();
         body += &format!("<h2>{}</h2>\n<table class=facts>\n{rows}</table>\n", Untrusted::from(heading).html());
     }
-    let limits: String = limits(model.classes()).iter().map(|limit| format!("<li>{}</li>\n", Untrusted::from(*limit).html())).collect();
+    let limits: String = limits(&model.classes()).iter().map(|limit| format!("<li>{}</li>\n", Untrusted::from(*limit).html())).collect();
     format!(
         "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n<meta name=viewport content=\"width=device-width, initial-scale=1\">\n\
          <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}<h2>Limits</h2>\n<ul>\n{limits}</ul>\n\
@@ -61,15 +61,15 @@ fn headline(model: &ExportedModel) -> String {
 }
 
 /// One row per true digit, one column per prediction; larger counts have a darker background.
-fn confusion(test: &Evaluation, classes: Classes) -> String {
+fn confusion(test: &Evaluation, classes: &Classes) -> String {
     let mut table = format!(
         "<h2>Confusion matrix</h2>\n<p>Rows: true {}. Columns: prediction.</p>\n<table class=confusion>\n<tr><td></td>",
         classes.noun()
     );
-    table += &classes.names().map(|name| format!("<th scope=col>{name}</th>")).concat();
+    table += &classes.names().map(|name| format!("<th scope=col>{}</th>", Untrusted::from(name).html())).collect::<String>();
     table += "<th scope=col>accuracy</th></tr>\n";
     for (score, row) in class_scores(test).into_iter().zip(&test.confusion) {
-        table += &format!("<tr><th scope=row>{}</th>", classes.name(score.digit));
+        table += &format!("<tr><th scope=row>{}</th>", Untrusted::from(classes.name(score.digit)).html());
         for (answer, &count) in row.iter().enumerate() {
             let right = answer == usize::from(score.digit);
             // Errors are few, so their shade is scaled up to be visible from one in a hundred.

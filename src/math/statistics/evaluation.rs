@@ -1,6 +1,6 @@
 //! The statistics of one evaluation: the interval of its accuracy, accuracy per class, calibration, the confusion matrix in words.
 
-use crate::records::{CLASSES, Evaluation, ReliabilityBin};
+use crate::records::{Evaluation, ReliabilityBin};
 use crate::run_config::Classes;
 use crate::text::format::{capitalised, grouped, percent};
 
@@ -23,10 +23,10 @@ pub fn wilson_interval(successes: u64, trials: u64) -> (f64, f64) {
     ((centre - half).clamp(0.0, share), (centre + half).clamp(share, 1.0))
 }
 
-/// The result for one digit.
+/// The result for one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassScore {
-    /// The digit.
+    /// Its number.
     pub digit: u8,
     /// Images of it.
     pub images: u64,
@@ -41,16 +41,14 @@ impl ClassScore {
     }
 }
 
-/// A score per digit, from 0 to 9.
-pub fn class_scores(evaluation: &Evaluation) -> [ClassScore; CLASSES] {
-    std::array::from_fn(|truth| {
-        let row = evaluation.confusion.get(truth).copied().unwrap_or_default();
-        ClassScore {
-            digit: truth as u8,
-            images: row.iter().map(|&count| u64::from(count)).sum(),
-            correct: row.get(truth).copied().map_or(0, u64::from),
-        }
-    })
+/// A score per class, in the order of their numbers.
+pub fn class_scores(evaluation: &Evaluation) -> Vec<ClassScore> {
+    let score = |(truth, row): (usize, &Vec<u32>)| ClassScore {
+        digit: truth as u8,
+        images: row.iter().map(|&count| u64::from(count)).sum(),
+        correct: row.get(truth).copied().map_or(0, u64::from),
+    };
+    evaluation.confusion.iter().enumerate().map(score).collect()
 }
 
 /// The number of misclassified images.
@@ -113,7 +111,7 @@ pub fn auroc(positive: &[f32], negative: &[f32]) -> f64 {
 }
 
 /// A cell of the confusion matrix as a sentence: "Twelve 4s were classified as 9".
-pub fn cell_sentence(classes: Classes, truth: usize, answer: usize, count: u32) -> String {
+pub fn cell_sentence(classes: &Classes, truth: usize, answer: usize, count: u32) -> String {
     let many = match count {
         0 => "No".to_owned(),
         _ => capitalised(&count_in_words(count)),

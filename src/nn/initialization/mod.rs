@@ -21,17 +21,18 @@ use statistics::PixelStatistics;
 /// Images that go through the network: enough to know a variance to a few percent, and little work for a large network.
 const BATCH: usize = 256;
 
-/// An untrained network whose weights follow from the training images at these indices, and what was found. The same seed and images give the
+/// An untrained network for so many classes, whose weights follow from the training images at these indices, and what was found. The same seed and images give the
 /// same weights.
 pub fn initialize(
     model: ModelKind,
     activation: Activation,
+    classes: usize,
     method: Initialization,
     (images, indices): (&Split, &[u32]),
     seed: u64,
 ) -> Result<(Net, Option<InitializationReport>)> {
     let started = Instant::now();
-    let random_net = Net::new(model, activation, seed)?;
+    let random_net = Net::new(model, activation, classes, seed)?;
     if method == Initialization::Random || indices.is_empty() {
         return Ok((random_net, None));
     }

@@ -3,7 +3,6 @@
 use super::{batch_norm, conv, conv_pool, linear};
 use crate::nn::Layer;
 use crate::nn::ops::Window;
-use crate::records::CLASSES;
 use crate::run_config::Activation;
 
 /// Features of a token.
@@ -16,7 +15,7 @@ const HEADS: usize = 4;
 const BLOCKS: usize = 2;
 
 /// Two small convolutions, tokens of 4x4 pixels each, the blocks, and a linear layer on the mean of the tokens.
-pub fn layers(activation: Activation) -> Vec<Layer> {
+pub fn layers(activation: Activation, classes: usize) -> Vec<Layer> {
     let act = Some(activation);
     let mut layers = vec![
         conv_pool("stem.conv1", 1, 16, 3),
@@ -51,7 +50,7 @@ pub fn layers(activation: Activation) -> Vec<Layer> {
     layers.extend([
         Layer::GlobalAveragePool,
         Layer::LayerNorm { name: "fc_norm".to_owned(), features: FEATURES },
-        linear("head", FEATURES, CLASSES, None),
+        linear("head", FEATURES, classes, None),
     ]);
     layers
 }

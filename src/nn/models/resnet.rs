@@ -3,14 +3,13 @@
 
 use super::{batch_norm, conv, linear};
 use crate::nn::Layer;
-use crate::records::CLASSES;
 use crate::run_config::Activation;
 
 /// Channels of the stages, each of half the height and width of the one before: 28, 14, 7, 4.
 const WIDTHS: [usize; 4] = [16, 32, 64, 128];
 
 /// The net with so many blocks in each stage; it is two layers deep for each block, and two more.
-pub fn layers(blocks: &[usize], activation: Activation) -> Vec<Layer> {
+pub fn layers(blocks: &[usize], activation: Activation, classes: usize) -> Vec<Layer> {
     let mut layers = vec![conv("conv1", 1, WIDTHS[0], 3, 1), batch_norm("bn1", WIDTHS[0], Some(activation))];
     let mut inputs = WIDTHS[0];
     for (stage, (outputs, &blocks)) in (1..).zip(WIDTHS.into_iter().zip(blocks)) {
@@ -20,7 +19,7 @@ pub fn layers(blocks: &[usize], activation: Activation) -> Vec<Layer> {
             inputs = outputs;
         }
     }
-    layers.extend([Layer::GlobalAveragePool, linear("fc", inputs, CLASSES, None)]);
+    layers.extend([Layer::GlobalAveragePool, linear("fc", inputs, classes, None)]);
     layers
 }
 

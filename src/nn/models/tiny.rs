@@ -2,12 +2,11 @@
 
 use super::{batch_norm, conv, conv_pool, linear};
 use crate::nn::Layer;
-use crate::records::CLASSES;
 use crate::run_config::Activation;
 
 /// Few channels, each normalised, and a mean over all places instead of a large layer: weights are spent on shapes, not on where they are.
 /// Pooling comes before normalisation, which leaves it a quarter of the numbers.
-pub fn layers(activation: Activation) -> Vec<Layer> {
+pub fn layers(activation: Activation, classes: usize) -> Vec<Layer> {
     let act = Some(activation);
     vec![
         conv_pool("conv1", 1, 8, 5),
@@ -19,6 +18,6 @@ pub fn layers(activation: Activation) -> Vec<Layer> {
         conv("conv4", 20, 24, 3, 1),
         batch_norm("bn4", 24, act),
         Layer::GlobalAveragePool,
-        linear("fc", 24, CLASSES, None),
+        linear("fc", 24, classes, None),
     ]
 }

@@ -1,8 +1,8 @@
-//! The ten probability bars: horizontal in the large view, vertical in the compact one.
+//! A bar for the probability of each class: horizontal in the large view, vertical in the compact one. Of many classes, the likeliest are shown.
 
 use eframe::egui::{self, Align2, Color32, Rangef, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
-use crate::records::{CLASSES, Prediction};
+use crate::records::Prediction;
 use crate::run_config::Classes;
 use crate::ui::style;
 
@@ -19,20 +19,24 @@ pub fn short_percent(probability: f32) -> String {
 /// The least and greatest height of a horizontal bar with the space below it, in points.
 pub const ROW: std::ops::RangeInclusive<f32> = 18.0..=64.0;
 
+/// The most bars of the compact view, and the least that have room in the large one.
+const MOST_COMPACT: usize = 10;
+
 /// Letters of a name that a vertical bar has room for.
 const SHORTENED: usize = 3;
 
-/// Ten horizontal bars, each a row of the class's name, bar and percentage, in this height.
-pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: Classes, height: f32) {
-    let row_height = (height / CLASSES as f32).clamp(*ROW.start(), *ROW.end()).floor();
+/// Horizontal bars, each a row of the class's name, bar and percentage, in this height.
+pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, height: f32) {
+    let bars = bars(reading, classes, (height / *ROW.start()) as usize);
+    let row_height = (height / bars.len().max(MOST_COMPACT) as f32).clamp(*ROW.start(), *ROW.end()).floor();
     let mut font = egui::TextStyle::Body.resolve(ui.style());
     font.size = font.size.max(row_height * 0.38);
     ui.spacing_mut().item_spacing.y = (row_height * 0.12).clamp(3.0, 6.0);
     let palette = style::palette(ui);
     let width = |name: &str| ui.painter().layout_no_wrap(name.to_owned(), font.clone(), palette.ink).size().x;
     // A digit stands in the middle of its place, longer names begin at the left.
-    let names = if classes.are_digits() { font.size } else { classes.names().into_iter().map(width).fold(font.size, f32::max) };
-    for bar in bars(reading, classes) {
+    let names = if classes.are_digits() { font.size } else { classes.names().map(width).fold(font.size, f32::max) };
+    for bar in bars {
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row_height - ui.spacing().item_spacing.y), Sense::hover());
         bar.describe(&response);
         let text = bar.text_color(ui);
@@ -63,14 +67,15 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: Classes, h
     }
 }
 
-/// Ten vertical bars with their digits below, or the beginnings of their names, for narrow columns.
-pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, classes: Classes, height: f32) {
+/// Vertical bars with their digits below, or the beginnings of their names, for narrow columns.
+pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, height: f32) {
     let palette = style::palette(ui);
     let font = egui::TextStyle::Small.resolve(ui.style());
     let (area, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
-    let column = area.width() / CLASSES as f32;
-    for bar in bars(reading, classes) {
-        let left = area.left() + column * f32::from(bar.digit);
+    let bars = bars(reading, classes, MOST_COMPACT);
+    let column = area.width() / bars.len().max(1) as f32;
+    for (place, bar) in bars.into_iter().enumerate() {
+        let left = area.left() + column * place as f32;
         let cell = Rect::from_min_size(pos2(left, area.top()), vec2(column, height)).shrink2(vec2(2.0, 0.0));
         let response = ui.interact(cell, ui.scope_id().with(("bar", bar.digit)), Sense::hover());
         bar.describe(&response);
@@ -92,9 +97,9 @@ pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, classes: Classes, hei
 }
 
 /// A class's bar.
-struct Bar {
+struct Bar<'a> {
     digit: u8,
-    name: &'static str,
+    name: &'a str,
     probability: f32,
     percent: String,
     winner: bool,
@@ -102,8 +107,19 @@ struct Bar {
     deviation: Option<f32>,
 }
 
-fn bars(reading: Option<&Prediction>, classes: Classes) -> Vec<Bar> {
-    (0..CLASSES as u8)
+/// At most so many bars: those of all classes in their order, or of the likeliest, the most likely first.
+fn bars<'a>(reading: Option<&Prediction>, classes: &'a Classes, most: usize) -> Vec<Bar<'a>> {
+    let most = most.max(MOST_COMPACT);
+    let mut shown: Vec<u8> = (0..classes.len() as u8).collect();
+    if let Some(reading) = reading
+        && shown.len() > most
+    {
+        let probability = |class: &u8| reading.probabilities.get(usize::from(*class)).copied().unwrap_or_default();
+        shown.sort_by(|a, b| probability(b).total_cmp(&probability(a)));
+    }
+    shown.truncate(most);
+    shown
+        .into_iter()
         .map(|digit| {
             let probability = reading.and_then(|reading| reading.probabilities.get(usize::from(digit))).copied().unwrap_or_default();
             Bar {
@@ -113,14 +129,14 @@ fn bars(reading: Option<&Prediction>, classes: Classes) -> Vec<Bar> {
                 percent: reading.map(|_| short_percent(probability)).unwrap_or_default(),
                 winner: reading.is_some_and(|reading| reading.is_digit && reading.digit == digit),
                 deviation: reading
-                    .and_then(|reading| reading.uncertainty)
+                    .and_then(|reading| reading.uncertainty.as_ref())
                     .and_then(|uncertainty| uncertainty.deviations.get(usize::from(digit)).copied()),
             }
         })
         .collect()
 }
 
-impl Bar {
+impl Bar<'_> {
     /// The bar's length: none for what is as good as impossible.
     fn share(&self) -> f32 {
         if self.probability > 0.001 { self.probability } else { 0.0 }

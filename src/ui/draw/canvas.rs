@@ -54,7 +54,7 @@ impl CanvasView {
 pub fn show(
     ui: &mut Ui,
     drawing: &Drawing,
-    classes: Classes,
+    classes: &Classes,
     tool: Tool,
     view: &mut CanvasView,
     width: f32,
@@ -129,8 +129,19 @@ fn paint(ui: &Ui, drawing: &Drawing, tool: Tool, rect: Rect, response: &Response
     }
 }
 
+/// The most classes that the prompt names.
+const NAMED_IN_HINT: usize = 10;
+
+/// The names of classes in two lines, or of the first of many.
+fn listed(classes: &Classes, most: usize) -> String {
+    let names: Vec<&str> = classes.names().take(most).collect();
+    let (first, second) = names.split_at(names.len().div_ceil(2));
+    let more = if classes.len() > most { ", …" } else { "" };
+    format!("{}\n{}{more}", first.join(", "), second.join(", "))
+}
+
 /// The prompt on an empty canvas.
-fn hint(ui: &Ui, rect: Rect, several: bool, classes: Classes, palette: style::Palette) {
+fn hint(ui: &Ui, rect: Rect, several: bool, classes: &Classes, palette: style::Palette) {
     let color = palette.ink.gamma_multiply(0.45);
     let painter = ui.painter();
     let small = rect.width() < 220.0;
@@ -147,8 +158,7 @@ fn hint(ui: &Ui, rect: Rect, several: bool, classes: Classes, palette: style::Pa
             true if classes.are_digits() => "several digits side by side, with mouse, pen or finger".to_owned(),
             true => "side by side, with mouse, pen or finger".to_owned(),
             false if classes.are_digits() => "0 to 9, with mouse, pen or finger".to_owned(),
-            // Too long for the canvas in one line.
-            false => format!("{}\n{}", classes.names()[..5].join(", "), classes.names()[5..].join(", ")),
+            false => listed(classes, NAMED_IN_HINT),
         };
         painter.text(below, Align2::CENTER_TOP, how, egui::TextStyle::Body.resolve(ui.style()), color);
     }

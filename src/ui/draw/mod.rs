@@ -69,7 +69,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
                 }
                 return;
             }
-            let shown = canvas::show(ui, app.drawing_shown(), app.classes(), app.tool, &mut view.canvas, arrangement.canvas.x, actions);
+            let shown = canvas::show(ui, app.drawing_shown(), &app.classes(), app.tool, &mut view.canvas, arrangement.canvas.x, actions);
             if app.draws_several() {
                 let drawing = &app.number.drawing;
                 let scale = shown.rect.height() / drawing.size()[1];
@@ -106,9 +106,9 @@ pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, fr
         ui.set_max_width(ui.available_width() - free);
         tools::show(ui, app, true, actions);
     });
-    canvas::show(ui, &app.drawing, app.classes(), app.tool, &mut view.canvas, side, actions);
-    verdict::verdict(ui, reading, app.classes(), style::VERDICT_SMALL);
-    bars::vertical(ui, reading, app.classes(), COMPACT_BARS);
+    canvas::show(ui, &app.drawing, &app.classes(), app.tool, &mut view.canvas, side, actions);
+    verdict::verdict(ui, reading, &app.classes(), style::VERDICT_SMALL);
+    bars::vertical(ui, reading, &app.classes(), COMPACT_BARS);
     if let Some(reader) = &app.model_in_use {
         let line = capitalised(&crate::app::verdict::model_sentence(reader, app.run.as_ref()));
         ui.add(Label::new(RichText::new(line).weak().small()).truncate());
@@ -138,7 +138,7 @@ fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, a
         None if app.draws_several() || app.number.digits().len() > 1 && app.image_shown().is_some() => number::verdict(ui, app, size),
         None => match app.just_kept().filter(|_| app.image_shown().is_none()) {
             Some(digit) => keep::kept(ui, digit, size, actions),
-            None => verdict::verdict(ui, reading, app.classes(), size),
+            None => verdict::verdict(ui, reading, &app.classes(), size),
         },
     }
     if !app.reads_several() {
@@ -153,7 +153,7 @@ fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, a
     // Two points to a pixel of the image in the lowest window.
     let input = ((height - 525.0) * 0.3 + 84.0).clamp(56.0, 392.0);
     let room = ui.available_height() - input - style::GAP - 2.0 * ui.spacing().item_spacing.y;
-    ui.scope(|ui| bars::horizontal(ui, reading, app.classes(), room));
+    ui.scope(|ui| bars::horizontal(ui, reading, &app.classes(), room));
     ui.add_space(style::GAP / 2.0);
     ui.horizontal_top(|ui| {
         verdict::model_input(ui, view, reading, input);

@@ -134,7 +134,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
     let bars = ui.available_height() - header_height - rows * ROW - style::GAP;
     if bars >= WITH_BARS {
         let height = bars.min(ui.available_height() * 0.45);
-        ui.scope(|ui| bars::horizontal(ui, app.prediction_shown(), app.classes(), height));
+        ui.scope(|ui| bars::horizontal(ui, app.prediction_shown(), &app.classes(), height));
         ui.add_space(style::GAP / 2.0);
     }
     ui.horizontal(|ui| {

@@ -25,7 +25,7 @@ const LETTER: f32 = 0.58;
 const BESIDE: f32 = 0.36;
 
 /// The verdict on a drawing of one of these classes in type of this `size`, or smaller where its name is long; screen readers announce its changes.
-pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: Classes, size: f32) {
+pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, size: f32) {
     let verdict = reading.map(Verdict::of);
     let palette = style::palette(ui);
     let frame = ui.allocate_ui_with_layout(vec2(ui.available_width(), size * 1.25), Layout::left_to_right(Align::Center), |ui| {
@@ -127,10 +127,10 @@ pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// How unsure an ensemble is; its line stays while nothing is drawn, so that nothing moves.
 pub fn uncertainty(ui: &mut Ui, reading: Option<&Prediction>) {
-    match reading.and_then(|reading| reading.uncertainty) {
+    match reading.and_then(|reading| reading.uncertainty.as_ref()) {
         Some(uncertainty) => {
-            let line = ui.add(Label::new(uncertainty_sentence(&uncertainty)).truncate());
-            line.on_hover_text(uncertainty_explanation(&uncertainty));
+            let line = ui.add(Label::new(uncertainty_sentence(uncertainty)).truncate());
+            line.on_hover_text(uncertainty_explanation(uncertainty));
         }
         None => {
             ui.label(" ");

@@ -1,10 +1,9 @@
-//! The held-out images, a row for each digit with its accuracy. An image can be selected by pointer or keys.
+//! The held-out images, those of a class beside each other, with the accuracy of each class. An image can be selected by pointer or keys.
 
 use eframe::egui::{Align2, Rect, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2};
 
 use super::LearningPanel;
-use crate::app::{DigitCount, Learning};
-use crate::records::CLASSES;
+use crate::app::{ClassCount, Learning};
 use crate::run_config::Classes;
 use crate::ui::grid_keys;
 use crate::ui::image_sheet::ImageSheet;
@@ -22,10 +21,10 @@ pub fn show(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f3
     }
     let Some((_, sheet)) = &view.images else { return };
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), side), Sense::focusable_noninteractive());
-    let size = side / CLASSES as f32;
     let cells = Cells::of(learning);
+    let size = side / cells.rows.max(COLUMNS) as f32;
     let palette = style::palette(ui);
-    for (index, &(row, column)) in cells.0.iter().enumerate() {
+    for (index, &(row, column)) in cells.places.iter().enumerate() {
         let rect = Rect::from_min_size(area.min + vec2(column as f32, row as f32) * size, Vec2::splat(size)).shrink(1.0);
         // Images are reached by the arrow keys once the grid has the focus: a hundred tab stops would be too many.
         let response = ui.interact(rect, ui.scope_id().with(("held-out image", index)), Sense::CLICK);
@@ -44,31 +43,55 @@ pub fn show(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f3
     }
     grid_keys::choose(ui, &response, &mut view.selected, |from, down, right| from.map_or(0, |index| cells.moved(index, down, right)));
     response.widget_info(|| WidgetInfo { current_text_value: Some(learning.total()), ..WidgetInfo::labeled(Role::Grid, true, NAME) });
-    for (digit, count) in learning.by_digit().into_iter().enumerate() {
-        let top = area.top() + digit as f32 * size;
-        bar(ui, learning.classes, digit, count, Rect::from_min_max(pos2(area.left() + side + 8.0, top), pos2(area.right(), top + size)));
+    // A bar stands beside the images of its class, where these have rows of their own.
+    let counts = learning.by_class();
+    let height = if cells.aligned { size * (cells.rows / counts.len().max(1)) as f32 } else { side / counts.len().max(1) as f32 };
+    for (class, count) in counts.into_iter().enumerate() {
+        let top = area.top() + class as f32 * height;
+        let rect = Rect::from_min_max(pos2(area.left() + side + 8.0, top), pos2(area.right(), top + height));
+        bar(ui, &learning.classes, class, count, rect, !cells.aligned);
     }
 }
 
-/// The row and column of each image: a row for each digit.
-struct Cells(Vec<(usize, usize)>);
+/// Images beside each other.
+const COLUMNS: usize = 10;
+
+/// Where the images are.
+struct Cells {
+    /// The row and column of each.
+    places: Vec<(usize, usize)>,
+    rows: usize,
+    /// Whether each class has rows of its own, and all classes as many.
+    aligned: bool,
+}
 
 impl Cells {
+    /// Rows for each class; where there are many classes, several of them in a row.
     fn of(learning: &Learning) -> Self {
-        let mut used = [0; CLASSES];
-        let cell = |label: u8| {
-            let row = usize::from(label).min(CLASSES - 1);
-            used[row] += 1;
-            (row, used[row] - 1)
+        let classes = learning.classes.len();
+        let most = learning.by_class().iter().map(|count| count.images as usize).max().unwrap_or_default().max(1);
+        let aligned = classes <= COLUMNS;
+        let (rows_of_each, in_a_row) = if aligned { (most.div_ceil(COLUMNS), 1) } else { (1, (COLUMNS / most).max(1)) };
+        let mut used = vec![0; classes];
+        let place = |label: u8| {
+            let class = usize::from(label).min(classes - 1);
+            let index = used[class];
+            used[class] += 1;
+            if aligned {
+                (class * rows_of_each + index / COLUMNS, index % COLUMNS)
+            } else {
+                (class / in_a_row, class % in_a_row * most + index)
+            }
         };
-        Self(learning.images.iter().map(|image| image.label).map(cell).collect())
+        let places: Vec<_> = learning.images.iter().map(|image| image.label).map(place).collect();
+        Self { places, rows: (classes * rows_of_each).div_ceil(in_a_row), aligned }
     }
 
     /// The image that is so many rows and columns further, or the one there is.
     fn moved(&self, from: usize, down: isize, right: isize) -> usize {
-        let Some(&(row, column)) = self.0.get(from) else { return 0 };
+        let Some(&(row, column)) = self.places.get(from) else { return 0 };
         let wanted = (row.saturating_add_signed(down), column.saturating_add_signed(right));
-        self.0.iter().position(|&cell| cell == wanted).unwrap_or(from)
+        self.places.iter().position(|&cell| cell == wanted).unwrap_or(from)
     }
 }
 
@@ -86,8 +109,8 @@ fn paint(ui: &Ui, sheet: &ImageSheet, index: usize, rect: Rect, correct: bool, p
     }
 }
 
-/// How many of a digit's images are classified correctly.
-fn bar(ui: &Ui, classes: Classes, digit: usize, count: DigitCount, rect: Rect) {
+/// How many of a class's images are classified correctly, with its name where nothing else says it.
+fn bar(ui: &Ui, classes: &Classes, digit: usize, count: ClassCount, rect: Rect, named: bool) {
     let palette = style::palette(ui);
     let response = ui.interact(rect, ui.scope_id().with(("accuracy", digit)), Sense::hover());
     let spoken = format!("{} of {} correct", count.correct, count.images);
@@ -100,7 +123,19 @@ fn bar(ui: &Ui, classes: Classes, digit: usize, count: DigitCount, rect: Rect) {
     response.on_hover_text(format!("Images {of}: {spoken}"));
     let font = TextStyle::Small.resolve(ui.style());
     let painter = ui.painter();
-    painter.text(pos2(rect.right(), rect.center().y), Align2::RIGHT_CENTER, count.correct, font, ui.visuals().text_color());
-    let track = Rect::from_min_max(rect.min, rect.max - vec2(18.0, 0.0)).shrink2(vec2(0.0, (rect.height() * 0.3).floor()));
+    let color = ui.visuals().text_color();
+    let has_text = rect.height() >= font.size;
+    let mut left = 0.0;
+    if named && has_text {
+        let width = |name: &str| painter.layout_no_wrap(name.to_owned(), font.clone(), color).size().x;
+        left = classes.names().map(width).fold(0.0, f32::max).min(rect.width() * 0.4) + 6.0;
+        let clipped = painter.with_clip_rect(Rect::from_min_max(rect.min, pos2(rect.left() + left - 4.0, rect.bottom())));
+        clipped.text(rect.left_center(), Align2::LEFT_CENTER, name, font.clone(), color);
+    }
+    if has_text {
+        painter.text(pos2(rect.right(), rect.center().y), Align2::RIGHT_CENTER, count.correct, font, color);
+    }
+    let track =
+        Rect::from_min_max(rect.min + vec2(left, 0.0), rect.max - vec2(18.0, 0.0)).shrink2(vec2(0.0, (rect.height() * 0.3).floor()));
     style::bar(painter, track, count.correct as f32 / count.images.max(1) as f32, palette.good, palette);
 }

@@ -12,7 +12,7 @@ use crate::text::format::grouped;
 use crate::ui::image_sheet::{ImageSheet, framed};
 use crate::ui::style;
 
-/// Samples in a row: one for each digit.
+/// Samples in a row.
 const COLUMNS: usize = 10;
 /// The side of an image with an issue, in points.
 const EXAMPLE: f32 = 36.0;
@@ -62,7 +62,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
         data(ui, app, view);
         ui.add_space(style::GAP);
         style::section(ui, "Network");
-        network(ui, &blocks(app.config.model, app.config.activation));
+        network(ui, &blocks(app.config.model, app.config.activation, app.data_classes().len()));
         ui.add_space(style::GAP);
         style::section(ui, "The run");
         for line in app.run_outline() {
@@ -71,7 +71,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
     });
 }
 
-/// A column of samples for each digit.
+/// Samples of each class.
 fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     let width = ui.available_width().min(520.0);
     let size = ((width / COLUMNS as f32).floor() - 4.0).round_to_pixels(ui.pixels_per_point());
@@ -84,11 +84,12 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     }
     let Some(Sheets { samples: sheet, count, issues, .. }) = &view.samples else { return };
     let palette = style::palette(ui);
-    // Digit by digit, as many of each: a column for each digit.
+    // Class by class, as many of each: a column for each of ten, else one after the other.
     let of_each = count.div_ceil(COLUMNS).max(1);
+    let ten = app.data_classes().len() == COLUMNS;
     for index in 0..*count {
-        let (column, row) = ((index / of_each) as f32, (index % of_each) as f32);
-        let at = area.min + vec2(column, row) * (size + 4.0);
+        let (column, row) = if ten { (index / of_each, index % of_each) } else { (index % COLUMNS, index / COLUMNS) };
+        let at = area.min + vec2(column as f32, row as f32) * (size + 4.0);
         let rect = Rect::from_min_size(at, egui::Vec2::splat(size)).round_to_pixels(ui.pixels_per_point());
         sheet.paint(ui.painter(), index, rect, palette);
         ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), StrokeKind::Outside);
@@ -97,7 +98,7 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     for part in [Part::Training, Part::Test] {
         ui.add(Label::new(style::hint(format!("{}.", overview.summary(part)))).wrap());
     }
-    if let Some(sentence) = overview.imbalance_sentence(samples.data.classes()) {
+    if let Some(sentence) = overview.imbalance_sentence(&app.data_classes()) {
         style::caution(ui, &sentence);
     }
     for (issue, sheet) in overview.issues.iter().zip(issues) {

@@ -7,8 +7,8 @@ use eframe::egui::{Align, Button, Key, KeyboardShortcut, Layout, Modifiers, Scro
 
 use super::image_sheet::ImageSheet;
 use super::{help, shortcuts, style};
+use crate::app::DIGITS;
 use crate::app::{Action, App, Collection, Screen};
-use crate::records::CLASSES;
 use crate::run_config::SetFormat;
 use crate::text::format::{count, grouped, percent};
 
@@ -80,7 +80,7 @@ fn figures(ui: &mut Ui, app: &App) {
         [] => "at least one of each".to_owned(),
         missing => format!("missing: {}", missing.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")),
     };
-    style::figure(ui, "Digits", &format!("{} of {CLASSES}", CLASSES - missing.len()), &about);
+    style::figure(ui, "Digits", &format!("{} of {DIGITS}", DIGITS - missing.len()), &about);
     if let Some(model) = &app.model_in_use {
         let name = app.model_name(&model.reference);
         let (value, about) = match digits.correct(drawings.iter()) {

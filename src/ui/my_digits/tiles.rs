@@ -3,8 +3,8 @@
 use eframe::egui::{Align, Layout, Popup, Rect, Response, RichText, Stroke, TextStyle, Ui, Vec2, vec2};
 
 use super::MyDigitsScreen;
+use crate::app::DIGITS;
 use crate::app::{Action, App, MyDrawing};
-use crate::records::CLASSES;
 use crate::text::format::count;
 use crate::ui::draw::keep;
 use crate::ui::image_sheet::{self, ImageSheet};
@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
     let by_digit = digits.by_digit();
     let shown = |digit: usize| by_digit[digit].iter().rev().take(SHOWN).map(|place| &digits.drawings()[*place]);
     if view.sheet.as_ref().is_none_or(|(version, _)| *version != digits.version()) {
-        let images: Vec<_> = (0..CLASSES).flat_map(shown).map(|drawing| &drawing.image).collect();
+        let images: Vec<_> = (0..DIGITS).flat_map(shown).map(|drawing| &drawing.image).collect();
         view.sheet = Some((digits.version(), ImageSheet::new(ui.ctx(), "my digits", images.into_iter())));
     }
     let Some((_, sheet)) = &view.sheet else { return };
@@ -42,7 +42,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
     let in_row = ((width + SPACING) / (SIDES[0] + SPACING)).floor().max(1.0);
     let side = ((width + SPACING) / in_row - SPACING).floor().min(SIDES[1]);
     let mut index = 0;
-    for first in (0..CLASSES).step_by(columns) {
+    for first in (0..DIGITS).step_by(columns) {
         let cards = first..first + columns;
         let most = cards.clone().map(|digit| shown(digit).len()).max().unwrap_or(0);
         let rows = most.div_ceil(in_row as usize).max(1) as f32;

@@ -3,7 +3,7 @@
 use eframe::egui::{self, Align2, Color32, Rect, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::math::statistics::{cell_sentence, error_count};
-use crate::records::{CLASSES, Evaluation};
+use crate::records::Evaluation;
 use crate::run_config::Classes;
 use crate::ui::grid_keys;
 use crate::ui::style::{self, Palette};
@@ -11,25 +11,29 @@ use crate::ui::style::{self, Palette};
 /// A cell: the true digit and the predicted one.
 pub type Cell = (usize, usize);
 
+/// Cells smaller than this, in points, have neither numbers nor lines between them.
+const DENSE: f32 = 14.0;
 /// Space for the digits at the sides, in points.
 const MARGIN: f32 = 44.0;
 
 /// Draws the matrix `side` points wide and updates the chosen cell. Returns the hovered cell, else the chosen one.
-pub fn show(ui: &mut Ui, evaluation: &Evaluation, classes: Classes, chosen: &mut Option<Cell>, side: f32) -> Option<Cell> {
+pub fn show(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, chosen: &mut Option<Cell>, side: f32) -> Option<Cell> {
     let (area, response) = ui.allocate_exact_size(vec2(side, side), Sense::focusable_noninteractive());
     let margin = margin(ui, classes);
     let grid = Rect::from_min_max(area.min + vec2(margin, margin), area.max);
-    let size = grid.width() / CLASSES as f32;
+    let size = grid.width() / classes.len() as f32;
+    // Lines between cells, unless they are small.
+    let gap = if size > DENSE { 1.0 } else { 0.25 };
     let cell_rect = |(truth, answer): Cell| {
-        Rect::from_min_size(grid.min + vec2(answer as f32, truth as f32) * size, egui::Vec2::splat(size)).shrink(1.0)
+        Rect::from_min_size(grid.min + vec2(answer as f32, truth as f32) * size, egui::Vec2::splat(size)).shrink(gap)
     };
     titles(ui, area, grid, classes);
     let shades = Shades::of(evaluation, style::palette(ui));
     let mut hovered = None;
-    for truth in 0..CLASSES {
-        for answer in 0..CLASSES {
+    for truth in 0..classes.len() {
+        for answer in 0..classes.len() {
             let cell = (truth, answer);
-            let count = count(evaluation, cell);
+            let count = evaluation.count(truth, answer);
             // Cells are reached by the arrow keys once the matrix has the focus: a hundred tab stops would be too many.
             let response = ui.interact(cell_rect(cell), ui.scope_id().with(("confusion", truth, answer)), Sense::CLICK);
             paint_cell(ui, response.rect, count, shades.fill(cell, count), truth == answer);
@@ -44,7 +48,7 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, classes: Classes, chosen: &mut
         }
     }
     grid_keys::choose(ui, &response, chosen, |from, down, right| {
-        let moved = |from: usize, by: isize| from.saturating_add_signed(by).min(CLASSES - 1);
+        let moved = |from: usize, by: isize| from.saturating_add_signed(by).min(classes.len() - 1);
         from.map_or((0, 0), |(truth, answer)| (moved(truth, down), moved(answer, right)))
     });
     let strong = ui.visuals().strong_text_color();
@@ -55,35 +59,26 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, classes: Classes, chosen: &mut
     }
     response.widget_info(|| WidgetInfo {
         current_text_value: Some(match *chosen {
-            Some((truth, answer)) => cell_sentence(classes, truth, answer, count(evaluation, (truth, answer))),
+            Some((truth, answer)) => cell_sentence(classes, truth, answer, evaluation.count(truth, answer)),
             None => format!("{} of {} images misclassified", error_count(evaluation), evaluation.images),
         }),
-        ..WidgetInfo::labeled(
-            Role::Grid,
-            true,
-            if classes.are_digits() { "True and predicted digits" } else { "True and predicted classes" },
-        )
+        ..WidgetInfo::labeled(Role::Grid, true, format!("True and predicted {}", if classes.are_digits() { "digits" } else { "classes" }))
     });
     hovered.or(*chosen)
 }
 
-/// The number of images in a cell.
-pub fn count(evaluation: &Evaluation, (truth, answer): Cell) -> u32 {
-    evaluation.confusion.get(truth).and_then(|row| row.get(answer)).copied().unwrap_or_default()
-}
-
 /// Space for the names of the classes at the sides, in points.
-fn margin(ui: &Ui, classes: Classes) -> f32 {
+fn margin(ui: &Ui, classes: &Classes) -> f32 {
     if classes.are_digits() {
         return MARGIN;
     }
     let font = TextStyle::Body.resolve(ui.style());
     let width = |name: &str| ui.painter().layout_no_wrap(name.to_owned(), font.clone(), Color32::PLACEHOLDER).size().x;
-    MARGIN - 10.0 + classes.names().into_iter().map(width).fold(0.0, f32::max)
+    MARGIN - 10.0 + classes.names().map(width).fold(0.0, f32::max)
 }
 
-fn titles(ui: &Ui, area: Rect, grid: Rect, classes: Classes) {
-    let size = grid.width() / CLASSES as f32;
+fn titles(ui: &Ui, area: Rect, grid: Rect, classes: &Classes) {
+    let size = grid.width() / classes.len() as f32;
     let painter = ui.painter();
     let (small, body) = (TextStyle::Small.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
     let (weak, text) = (ui.visuals().weak_text_color(), ui.visuals().text_color());
@@ -91,7 +86,9 @@ fn titles(ui: &Ui, area: Rect, grid: Rect, classes: Classes) {
     let upright = painter.layout_no_wrap(format!("true {}", classes.noun()), small, weak);
     let at = pos2(area.left(), grid.center().y + upright.size().x / 2.0);
     painter.add(egui::epaint::TextShape::new(at, upright, weak).with_angle(-std::f32::consts::FRAC_PI_2));
-    for digit in 0..CLASSES {
+    // Of many classes, as many names as there is room for.
+    let every = ((body.size * 1.1) / size).ceil().max(1.0) as usize;
+    for digit in (0..classes.len()).step_by(every) {
         let middle = (digit as f32 + 0.5) * size;
         let name = classes.name(digit);
         painter.text(pos2(grid.left() - 8.0, grid.top() + middle), Align2::RIGHT_CENTER, name, body.clone(), text);
@@ -110,7 +107,7 @@ fn titles(ui: &Ui, area: Rect, grid: Rect, classes: Classes) {
 fn paint_cell(ui: &Ui, rect: Rect, count: u32, fill: Color32, diagonal: bool) {
     let painter = ui.painter();
     painter.rect_filled(rect, style::RADIUS_SMALL, fill);
-    if count == 0 && !diagonal {
+    if count == 0 && !diagonal || rect.width() < DENSE {
         return;
     }
     let font = egui::FontId::proportional((rect.width() * 0.34).clamp(8.0, 15.0));
@@ -121,13 +118,13 @@ fn paint_cell(ui: &Ui, rect: Rect, count: u32, fill: Color32, diagonal: bool) {
 /// the square root of their share of the largest error count, which keeps single errors visible.
 struct Shades {
     palette: Palette,
-    rows: [u32; CLASSES],
+    rows: Vec<u32>,
     worst: u32,
 }
 
 impl Shades {
     fn of(evaluation: &Evaluation, palette: Palette) -> Self {
-        let rows = evaluation.confusion.map(|row| row.iter().sum());
+        let rows = evaluation.confusion.iter().map(|row| row.iter().sum()).collect();
         let mistakes = evaluation
             .confusion
             .iter()

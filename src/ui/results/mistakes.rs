@@ -45,7 +45,7 @@ impl Gallery {
     }
 
     /// Draws the images of the chosen cell, or all, and returns the one that was clicked.
-    pub fn show(&self, ui: &mut Ui, classes: Classes, chosen: Option<Cell>, count: u32) -> Option<usize> {
+    pub fn show(&self, ui: &mut Ui, classes: &Classes, chosen: Option<Cell>, count: u32) -> Option<usize> {
         let shown = self.of_cell(chosen);
         if shown.is_empty() {
             let text = match chosen {
@@ -79,7 +79,7 @@ impl Gallery {
     }
 
     /// True when it was clicked.
-    fn tile(ui: &mut Ui, sheet: &ImageSheet, index: usize, mistake: &Mistake, classes: Classes) -> bool {
+    fn tile(ui: &mut Ui, sheet: &ImageSheet, index: usize, mistake: &Mistake, classes: &Classes) -> bool {
         let confidence = whole_percent(mistake.confidence);
         let [answer, label] = [mistake.answer, mistake.label].map(|class| classes.name(class));
         let spoken = format!("True {} {label}, predicted {answer}, probability {confidence}", classes.noun());

@@ -52,7 +52,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
         style::empty_state(ui, "No results yet", body);
         return;
     };
-    view.classes = results.model.classes();
+    view.classes = results.model.classes.clone();
     if view.gallery.sync(ui.ctx(), &results.evaluation.mistakes) {
         (view.cell, view.opened) = (None, None);
     }
@@ -67,14 +67,14 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
             ui.add_space(style::GAP);
             misclassified(ui, evaluation, view);
             ui.add_space(style::GAP);
-            per_class(ui, evaluation, view.classes, BARS[1]);
+            per_class(ui, evaluation, &view.classes, BARS[1]);
             ui.add_space(style::GAP);
             reliability::show(ui, evaluation);
         } else {
             columns(ui, evaluation, view, bottom - ui.cursor().top());
         }
     });
-    opened::show(ui, &view.gallery, view.classes, view.cell, &mut view.opened);
+    opened::show(ui, &view.gallery, &view.classes, view.cell, &mut view.opened);
 }
 
 /// The matrix, and beside it, scrolled by themselves, the bars by digit and the images: first what the person is looking for.
@@ -88,7 +88,7 @@ fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, heigh
         ui.allocate_ui_with_layout(vec2(side, height), column, |ui| matrix(ui, evaluation, view, side));
         if wide {
             ui.allocate_ui_with_layout(vec2(BARS[0], height), column, |ui| {
-                per_class(ui, evaluation, view.classes, (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0));
+                per_class(ui, evaluation, &view.classes, (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0));
                 ui.add_space(style::GAP);
                 reliability::show(ui, evaluation);
             });
@@ -102,7 +102,7 @@ fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, heigh
                     ui.add_space(style::GAP);
                 }
                 if !wide {
-                    per_class(ui, evaluation, view.classes, BARS[1]);
+                    per_class(ui, evaluation, &view.classes, BARS[1]);
                 }
                 if !chosen && !wide {
                     ui.add_space(style::GAP);
@@ -148,16 +148,16 @@ fn subject(app: &App, results: &ResultsView) -> String {
 
 fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: f32) {
     ui.label(RichText::new("Confusion matrix").strong());
-    let explained = confusion::show(ui, evaluation, view.classes, &mut view.cell, side);
+    let explained = confusion::show(ui, evaluation, &view.classes, &mut view.cell, side);
     let text = match explained {
-        Some((truth, answer)) => format!("{}.", cell_sentence(view.classes, truth, answer, confusion::count(evaluation, (truth, answer)))),
+        Some((truth, answer)) => format!("{}.", cell_sentence(&view.classes, truth, answer, evaluation.count(truth, answer))),
         None if view.classes.are_digits() => "Rows: true digits. Columns: predicted digits. Select a cell to see its images.".to_owned(),
         None => "Rows: true class. Columns: prediction. Select a cell to see its images.".to_owned(),
     };
     ui.label(RichText::new(text).weak());
 }
 
-fn per_class(ui: &mut Ui, evaluation: &Evaluation, classes: Classes, height: f32) {
+fn per_class(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height: f32) {
     ui.label(RichText::new(format!("Accuracy by {}", classes.noun())).strong());
     per_digit::show(ui, evaluation, classes, height);
 }
@@ -177,8 +177,8 @@ fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen)
             }
         }
     });
-    let count = view.cell.map_or(0, |cell| confusion::count(evaluation, cell));
-    if let Some(index) = view.gallery.show(ui, view.classes, view.cell, count) {
+    let count = view.cell.map_or(0, |(truth, answer)| evaluation.count(truth, answer));
+    if let Some(index) = view.gallery.show(ui, &view.classes, view.cell, count) {
         view.opened = Some(index);
     }
 }

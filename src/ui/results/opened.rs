@@ -14,7 +14,7 @@ use crate::ui::style;
 const SIDE: f32 = 336.0;
 
 /// Shows the image at `opened`, one of the chosen cell's; the arrow keys go to the others, Escape closes.
-pub fn show(ui: &Ui, gallery: &Gallery, classes: Classes, chosen: Option<Cell>, opened: &mut Option<usize>) {
+pub fn show(ui: &Ui, gallery: &Gallery, classes: &Classes, chosen: Option<Cell>, opened: &mut Option<usize>) {
     let Some(index) = *opened else { return };
     let images = gallery.of_cell(chosen);
     let Some(position) = images.iter().position(|(candidate, _)| *candidate == index) else {
@@ -58,7 +58,7 @@ enum Choice {
     Close,
 }
 
-fn facts(ui: &mut Ui, mistake: &Mistake, classes: Classes) {
+fn facts(ui: &mut Ui, mistake: &Mistake, classes: &Classes) {
     let [answer, label] = [mistake.answer, mistake.label].map(|class| classes.name(class));
     ui.label(RichText::new(format!("{answer} instead of {label}")).heading());
     ui.add_space(style::GAP / 2.0);

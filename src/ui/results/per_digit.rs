@@ -1,4 +1,4 @@
-//! Accuracy by digit: bars with numbers.
+//! Accuracy by class: bars with numbers.
 
 use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
@@ -8,14 +8,14 @@ use crate::run_config::Classes;
 use crate::text::format::{grouped, percent};
 use crate::ui::style;
 
-/// Draws ten bars. They start at a round percentage below the lowest accuracy, so that small differences are visible.
-pub fn show(ui: &mut Ui, evaluation: &Evaluation, classes: Classes, height: f32) {
+/// Draws a bar for each class. They start at a round percentage below the lowest accuracy, so that small differences are visible.
+pub fn show(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height: f32) {
     let scores = class_scores(evaluation);
     let weakest = scores.iter().filter_map(|score| score.accuracy()).fold(1.0, f64::min);
     let start = [0.98, 0.95, 0.9, 0.8, 0.5].into_iter().find(|&start| weakest > start).unwrap_or(0.0);
     let palette = style::palette(ui);
     let font = TextStyle::Body.resolve(ui.style());
-    let row = (height / 11.0).clamp(20.0, 40.0);
+    let row = (height / (classes.len() + 1) as f32).clamp(20.0, 40.0);
     let widest = |texts: &mut dyn Iterator<Item = String>| {
         let width = |text| ui.painter().layout_no_wrap(text, font.clone(), palette.ink).size().x;
         texts.map(width).fold(0.0, f32::max)
@@ -23,7 +23,7 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, classes: Classes, height: f32)
     // As wide as the longest figures, however many images there are.
     let errors = widest(&mut scores.iter().map(|score| wrong_text(score.images - score.correct)));
     let accuracies = widest(&mut scores.iter().map(|score| accuracy_text(score.accuracy())));
-    let names = 22.0_f32.max(widest(&mut classes.names().into_iter().map(str::to_owned)) + 8.0);
+    let names = 22.0_f32.max(widest(&mut classes.names().map(str::to_owned)) + 8.0);
     let numbers = errors + accuracies + 2.0 * style::GAP;
     for score in scores {
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row - ui.spacing().item_spacing.y), Sense::hover());

@@ -22,6 +22,15 @@ pub(super) fn draw(random: &mut Random) -> WrittenDigit {
     }
 }
 
+/// Draws something that is no character at all.
+pub(super) fn draw_scribble(random: &mut Random) -> WrittenDigit {
+    match random.below(4) {
+        0..2 => handwriting::inked(scribble(random), random),
+        2 => handwriting::inked(dots(random), random),
+        _ => handwriting::inked(overlaid(random), random),
+    }
+}
+
 /// A wild curve in one or more strokes, too long for a digit.
 fn scribble(random: &mut Random) -> Vec<Stroke> {
     let strokes = 1 + random.below(3);

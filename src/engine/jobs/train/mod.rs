@@ -100,6 +100,7 @@ fn train_from(
         config,
         writer,
         origin: None,
+        classes: config.data.classes(),
         now: Telemetry::default(),
         steps: 0,
         probe: None,

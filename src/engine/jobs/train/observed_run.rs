@@ -10,7 +10,7 @@ use crate::protocol::{Command, Event, JobEvent, JobProgress};
 use crate::records::{
     Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, StepPoint, Telemetry,
 };
-use crate::run_config::RunConfig;
+use crate::run_config::{Classes, RunConfig};
 use crate::runs::CheckpointWriter;
 use crate::train::{Checkpoint, EndRequest, LearningProbe, Observer, RunOrigin};
 
@@ -24,6 +24,8 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub writer: &'r CheckpointWriter,
     /// Known once the data is.
     pub origin: Option<RunOrigin>,
+    /// What the classes of its data stand for, once that is loaded.
+    pub classes: Classes,
     pub now: Telemetry,
     /// Steps since the run was started or resumed.
     pub steps: u32,
@@ -98,7 +100,8 @@ impl ObservedRun<'_, '_, '_> {
         let info = ModelInfo {
             reference: ModelRef::Training(run),
             kind: self.config.model,
-            parameters: parameter_count(self.config.model),
+            parameters: parameter_count(self.config.model, self.classes.len()),
+            classes: self.classes.clone(),
             data: self.config.data.clone(),
             epochs: record.map_or(0, |record| record.epoch),
             validation_accuracy: record.map(|record| record.validation_accuracy),
@@ -139,6 +142,7 @@ impl Observer for ObservedRun<'_, '_, '_> {
         position: RunPosition,
     ) {
         let (run, folder) = (self.context.id, self.writer.folder().to_owned());
+        self.classes = plan.classes.clone().unwrap_or_default();
         self.send(Event::Started { run, plan: plan.clone(), before: before.to_vec(), curve: curve.to_vec(), position, folder });
         self.offer_weights(net, before.last());
         // A resumed run has learned already; of a new one, whoever wants to may use the weights at once.
@@ -146,7 +150,7 @@ impl Observer for ObservedRun<'_, '_, '_> {
             self.follow_weights();
         }
         if self.watched {
-            let probe = LearningProbe::new(validation, self.config.seed);
+            let probe = LearningProbe::new(validation, self.classes.len(), self.config.seed);
             self.send(Event::HeldOut { run: self.context.id, images: probe.images() });
             self.probe = Some(probe);
         }
