@@ -29,7 +29,7 @@ pub struct Arguments {
     /// Folders of runs, or model files, 2 to 8; the first is the baseline that the others are compared with
     #[arg(required = true, value_name = "RUN", num_args = 1..)]
     runs: Vec<PathBuf>,
-    /// Data set whose test images they classify: builtin, mnist, fashion-mnist, kmnist, emnist-digits or a path [default: the one that all were trained on]
+    /// Data set whose test images they classify: builtin, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters or a path [default: the one that all were trained on]
     #[arg(long, value_name = "DATA")]
     data: Option<DataSpec>,
     /// Folder to search for data sets before the usual ones

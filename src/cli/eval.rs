@@ -27,7 +27,7 @@ const LISTED_WRITERS: usize = 10;
 pub struct Arguments {
     #[command(flatten)]
     models: Models,
-    /// Data set to use: builtin, mnist, fashion-mnist, kmnist, emnist-digits or a path
+    /// Data set to use: builtin, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters or a path
     #[arg(long, value_name = "DATA")]
     data: DataSpec,
     /// Which of its images [default: test where it has test images of its own or the model was trained on it, otherwise all]

@@ -26,7 +26,7 @@ const LARGEST: u64 = 64 << 20;
 /// The settings of a run.
 #[derive(Debug, clap::Args)]
 pub struct Settings {
-    /// Training data: builtin, mine, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with + [default: builtin]
+    /// Training data: builtin, mine, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters, a path, or several joined with + [default: builtin]
     #[arg(long, value_name = "DATA")]
     pub data: Option<DataSpec>,
     /// Folder to search for data sets before the usual ones [with --resume: as before]

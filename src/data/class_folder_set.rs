@@ -13,6 +13,9 @@ use crate::text::visible;
 /// The images of a part of the set, each with the number of its label.
 type Files = Vec<(PathBuf, u8)>;
 
+/// The names of folders that divide a set.
+const PARTS: [&str; 6] = ["train", "training", "test", "valid", "val", "validation"];
+
 /// The class folders of a data set.
 pub struct ClassFolders {
     train: Vec<PathBuf>,
@@ -24,7 +27,9 @@ impl ClassFolders {
     /// Those in this folder, or in `train` and `test` in it; `None` where there are fewer than two to learn from, unless they are called as digits are.
     pub fn open(folder: &Path) -> Result<Option<Self>, DataError> {
         let set = |train: Vec<PathBuf>, test: Vec<PathBuf>| Self { train, test, folder: folder.to_owned() };
-        let here = class_folders(folder)?;
+        // Folders that divide a set are not classes.
+        let mut here = class_folders(folder)?;
+        here.retain(|class| !PARTS.contains(&name(class).to_lowercase().as_str()));
         if are_classes(&here) {
             return Ok(Some(set(here, Vec::new())));
         }
@@ -47,7 +52,7 @@ impl ClassFolders {
         let (classes, numbers) = labels.classes().map_err(|error| malformed(&self.folder, error.to_string()))?;
         let share = train.len() as f32 / (train.len() + test.len()) as f32;
         let read = |files: &Files, progress: &mut dyn Progress| -> Result<Split, DataError> {
-            let mut split = labelled_images::read(files.len(), |index| files[index].clone(), progress)?;
+            let mut split = labelled_images::read(files.len(), &classes, |index| files[index].clone(), progress)?;
             assign(&mut split, &numbers);
             Ok(split)
         };

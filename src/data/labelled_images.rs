@@ -6,23 +6,30 @@ use rayon::prelude::*;
 
 use super::data_file::{too_large, unreadable};
 use super::{DataError, Split};
-use crate::ink::{InkError, is_named_like_an_image, read_image_file};
+use crate::ink::{Framing, InkError, is_named_like_an_image, read_image_file};
 use crate::progress::Progress;
+use crate::run_config::Classes;
 
 /// The most images a set may have.
 pub const MOST: usize = 2_000_000;
 /// Images read between two reports of progress.
 const CHUNK: usize = 32;
 
-/// Reads so many images; `file` gives the path and the label of each.
-pub fn read(count: usize, file: impl Fn(usize) -> (PathBuf, u8) + Sync, progress: &mut dyn Progress) -> Result<Split, DataError> {
+/// Reads so many images of these classes; `file` gives the path and the label of each.
+pub fn read(
+    count: usize,
+    classes: &Classes,
+    file: impl Fn(usize) -> (PathBuf, u8) + Sync,
+    progress: &mut dyn Progress,
+) -> Result<Split, DataError> {
+    let framing = Framing::of(classes);
     let mut split = Split::default();
     let indices: Vec<usize> = (0..count).collect();
     for chunk in indices.chunks(CHUNK) {
         progress.report(chunk[0] as f32 / count as f32)?;
         let read = |&index: &usize| {
             let (path, label) = file(index);
-            read_image_file(&path).map(|image| (image, label))
+            read_image_file(&path, framing).map(|image| (image, label))
         };
         let images: Vec<_> = chunk.par_iter().map(read).collect();
         for read in images {

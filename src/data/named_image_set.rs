@@ -40,7 +40,7 @@ impl NamedImages {
         let all = (self.train.len() + self.test.len()) as f32;
         let share = self.train.len() as f32 / all;
         let read = |files: &Files, progress: &mut dyn Progress| -> Result<Split, DataError> {
-            labelled_images::read(files.len(), |index| files[index].clone(), progress)
+            labelled_images::read(files.len(), &Classes::Digits, |index| files[index].clone(), progress)
         };
         let train = read(&self.train, &mut |done: f32| progress.report(done * share))?;
         let test = read(&self.test, &mut |done: f32| progress.report(share + done * (1.0 - share)))?;

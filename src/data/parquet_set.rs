@@ -180,7 +180,7 @@ impl<'a> Group<'a> {
         for (row, label) in (before + 1..).zip(&labels) {
             match u8::try_from(*label) {
                 Ok(label @ 0..=LARGEST_LABEL) => split.labels.push(label),
-                _ => return Err(malformed(self.path, format!("row {row}: the label {label} is not a digit"))),
+                _ => return Err(malformed(self.path, format!("row {row}: the label {label} is not a number from 0 to {LARGEST_LABEL}"))),
             }
         }
         let path = self.path;

@@ -11,6 +11,7 @@ use super::labelled_images::{self, MOST};
 use super::{DataError, Split};
 use crate::ink::PIXELS;
 use crate::progress::Progress;
+use crate::run_config::Classes;
 use crate::system::files::folder_of;
 use crate::text::visible;
 
@@ -22,6 +23,9 @@ const LABEL: [&str; 3] = ["label", "class", "digit"];
 const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 /// Missing files that are named.
 const NAMED: usize = 3;
+
+/// A file, seen from the table's folder, and its label.
+pub type NamedFile = (Box<str>, u8);
 
 /// A table of this kind: where its columns are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +52,8 @@ impl PathTable {
         Ok(self.files(path, &mut ClassLabels::default())?.len())
     }
 
-    /// Reads the images that the table at `path` names. Their labels are numbers of `labels`.
-    pub fn read(self, path: &Path, labels: &mut ClassLabels, progress: &mut dyn Progress) -> Result<Split, DataError> {
-        let files = self.files(path, labels)?;
+    /// Reads these files, which the table at `path` names, as images of these classes.
+    pub fn read(files: &[NamedFile], path: &Path, classes: &Classes, progress: &mut dyn Progress) -> Result<Split, DataError> {
         let folder = folder_of(path);
         let missing: Vec<&str> = files.iter().map(|(file, _)| &**file).filter(|file| !folder.join(file).exists()).collect();
         if !missing.is_empty() {
@@ -59,11 +62,11 @@ impl PathTable {
             let more = if missing.len() > NAMED { format!(" and {} more", missing.len() - NAMED) } else { String::new() };
             return Err(malformed(path, format!("{} of its {} images {are} missing: {named}{more}", missing.len(), files.len())));
         }
-        labelled_images::read(files.len(), |index| (folder.join(&*files[index].0), files[index].1), progress)
+        labelled_images::read(files.len(), classes, |index| (folder.join(&*files[index].0), files[index].1), progress)
     }
 
-    /// The files, seen from the table's folder, and the numbers of their labels.
-    fn files(self, path: &Path, labels: &mut ClassLabels) -> Result<Vec<(Box<str>, u8)>, DataError> {
+    /// The files that the table at `path` names. Their labels are numbers of `labels`.
+    pub fn files(self, path: &Path, labels: &mut ClassLabels) -> Result<Vec<NamedFile>, DataError> {
         let file = open(path)?;
         let budget = file.budget();
         let mut reader = reader(file, self.delimiter);
@@ -88,7 +91,7 @@ impl PathTable {
         if files.is_empty() { Err(malformed(path, "it contains no rows")) } else { Ok(files) }
     }
 
-    fn row(self, path: &Path, line: u64, record: &ByteRecord, labels: &mut ClassLabels) -> Result<(Box<str>, u8), DataError> {
+    fn row(self, path: &Path, line: u64, record: &ByteRecord, labels: &mut ClassLabels) -> Result<NamedFile, DataError> {
         let field = |index: usize| String::from_utf8_lossy(record.get(index).unwrap_or_default()).trim().to_owned();
         let label = field(self.label);
         if label.is_empty() {

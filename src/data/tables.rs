@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::class_labels::{ClassLabels, assign};
 use super::data_file::malformed;
-use super::path_table::PathTable;
-use super::{DataError, DataSet, csv_table};
+use super::path_table::{NamedFile, PathTable};
+use super::{DataError, DataSet, Split, csv_table};
 use crate::progress::Progress;
 
 /// How a table for training is called, and one for test.
@@ -45,30 +45,53 @@ pub fn is_named_like_a_table(path: &Path) -> bool {
     [".csv", ".csv.gz", ".tsv"].iter().any(|end| name.ends_with(end))
 }
 
+/// What a table holds.
+enum Rows {
+    Images(Split),
+    Files(Vec<NamedFile>),
+}
+
 /// Reads tables with labels: one for training, and perhaps one for test.
 pub fn read(tables: &[&Path], progress: &mut dyn Progress) -> Result<DataSet, DataError> {
-    // Right for MNIST, whose test split is a seventh of the whole.
-    let share = if tables.len() > 1 { 6.0 / 7.0 } else { 1.0 };
     let mut labels = ClassLabels::default();
-    let mut set = DataSet::default();
-    let parts = [(&mut set.train, 0.0, share), (&mut set.test, share, 1.0 - share)];
-    for (path, (split, from, share)) in tables.iter().zip(parts) {
-        let mut progress = |done: f32| progress.report(from + done * share);
-        if let Some(table) = PathTable::open(path)? {
-            *split = table.read(path, &mut labels, &mut progress)?;
-            continue;
-        }
-        *split = csv_table::read(path, &mut progress)?;
-        for label in &mut split.labels {
-            *label = labels.number(&label.to_string()).map_err(|error| malformed(path, error.to_string()))?;
-        }
+    let mut parts = Vec::new();
+    for (number, path) in tables.iter().enumerate() {
+        let mut progress = |done: f32| progress.report(within(tables, number, done));
+        let table = PathTable::open(path)?;
+        parts.push(match table {
+            Some(table) => Rows::Files(table.files(path, &mut labels)?),
+            None => Rows::Images(images(path, &mut labels, &mut progress)?),
+        });
     }
-    let (classes, numbers) = match tables.first() {
-        Some(path) => labels.classes().map_err(|error| malformed(path, error.to_string()))?,
-        None => return Ok(set),
-    };
-    [&mut set.train, &mut set.test].into_iter().for_each(|split| assign(split, &numbers));
-    Ok(DataSet { classes, ..set })
+    let first = tables.first().copied().unwrap_or_else(|| Path::new(""));
+    let (classes, numbers) = labels.classes().map_err(|error| malformed(first, error.to_string()))?;
+    let mut splits = Vec::new();
+    for (number, (path, rows)) in tables.iter().zip(parts).enumerate() {
+        let mut split = match rows {
+            Rows::Images(images) => images,
+            Rows::Files(files) => PathTable::read(&files, path, &classes, &mut |done: f32| progress.report(within(tables, number, done)))?,
+        };
+        assign(&mut split, &numbers);
+        splits.push(split);
+    }
+    let mut splits = splits.into_iter();
+    let [train, test] = [(); 2].map(|()| splits.next().unwrap_or_default());
+    Ok(DataSet { train, test, classes })
+}
+
+/// A table of pixels, whose labels become numbers of `labels`.
+fn images(path: &Path, labels: &mut ClassLabels, progress: &mut dyn Progress) -> Result<Split, DataError> {
+    let mut images = csv_table::read(path, progress)?;
+    for label in &mut images.labels {
+        *label = labels.number(&label.to_string()).map_err(|error| malformed(path, error.to_string()))?;
+    }
+    Ok(images)
+}
+
+/// How much of all tables is done with this share of one. Right for MNIST, whose test split is a seventh of the whole.
+fn within(tables: &[&Path], number: usize, done: f32) -> f32 {
+    let share = if tables.len() > 1 { 6.0 / 7.0 } else { 1.0 };
+    if number == 0 { done * share } else { share + done * (1.0 - share) }
 }
 
 fn is_unlabelled(path: &Path) -> Result<bool, DataError> {

@@ -86,9 +86,11 @@ impl ExportedModel {
     pub(super) fn signature(&self, preprocessing: bool) -> [Untrusted; 2] {
         let labels = self.classes().names().collect::<Vec<_>>().join(", ");
         if preprocessing {
-            let pixels = format!(
-                "Raw {SIDE}x{SIDE} greyscale images, one byte per pixel: light ink on a dark background, the digit 20 pixels tall and centred by mass, as in MNIST"
-            );
+            let form = match self.classes() {
+                Classes::Digits => "light ink on a dark background, the digit 20 pixels tall and centred by mass, as in MNIST",
+                _ => "light on a dark background, in the frame of its data set",
+            };
+            let pixels = format!("Raw {SIDE}x{SIDE} greyscale images, one byte per pixel: {form}");
             [pixels.into(), format!("One probability for each of {labels}; they sum to 1").into()]
         } else {
             [

@@ -43,7 +43,7 @@ pub struct ModelInfo {
 impl ModelInfo {
     /// What of an image it is shown: where it recognises what is written, only that.
     pub const fn framing(&self) -> Framing {
-        if self.classes.are_written() { Framing::Ink } else { Framing::Whole }
+        Framing::of(&self.classes)
     }
 }
 

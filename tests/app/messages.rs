@@ -123,6 +123,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             ConfigProblem::InitialWeights { path: path(), found: "LeNet-5 with tanh".to_owned(), asked: "MLP with ReLU".to_owned() },
             vec!["some folder/file.bin", "LeNet-5 with tanh", "MLP with ReLU"],
         ),
+        (ConfigProblem::InitialClasses { path: path(), found: 10, asked: 26 }, vec!["some folder/file.bin", "10 classes", "has 26"]),
         (ConfigProblem::PrecisionUnavailable { precision: Precision::Bf16, reason: reason() }, vec!["bf16", "Permission denied"]),
         (ConfigProblem::DeviceUnavailable { device: DeviceChoice::Cuda, reason: reason() }, vec!["cuda", "Permission denied"]),
     ];

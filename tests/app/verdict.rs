@@ -104,6 +104,7 @@ fn classes_that_are_no_digits_are_called_by_their_names() {
     let of = |likely: &[(usize, f32)], known: bool| {
         let mut prediction = prediction(likely, known);
         prediction.model.data = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
+        prediction.model.classes = Classes::Clothing;
         prediction
     };
     let said = |prediction: &Prediction| {

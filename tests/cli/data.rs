@@ -11,7 +11,7 @@ fn data_sets_are_listed_with_where_they_are() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let sets = objects(&output);
     let names: Vec<_> = sets.iter().map(|set| set["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["builtin", "mnist", "fashion-mnist", "kmnist", "emnist-digits", "mine"]);
+    assert_eq!(names, ["builtin", "mnist", "fashion-mnist", "kmnist", "emnist-digits", "emnist-letters", "mine"]);
     assert_eq!((&sets[1]["train_images"], &sets[1]["test_images"], &sets[1]["original"]), (&30.into(), &20.into(), &false.into()));
     assert_eq!(sets[3]["found"], false);
 

@@ -97,7 +97,7 @@ fn what_is_wrong_with_an_array_is_told() {
         ("x_train", npy("|u1", "20, 28, 28", &images(19)), "truncated"),
         ("x_train", npy("|u1", "20, 28, 28", &images(21)), "extra data"),
         ("x_train", npy("|u1", "0, 28, 28", b""), "images"),
-        ("y_train", npy("|u1", "20,", &[10; 20]), "label 10 of image 1"),
+        ("y_train", npy("|u1", "20,", &[100; 20]), "label 100 of image 1 is larger than 99"),
         ("y_train", npy("|i1", "20,", &[255; 20]), "from 0 to 255"),
         ("y_train", npy("<i8", "20,", &[255; 160]), "from 0 to 255"),
         ("y_train", npy("|O", "20,", &[0; 160]), "type |O"),

@@ -142,10 +142,10 @@ fn a_damaged_idx_file_is_named_with_what_is_wrong() {
     assert_malformed(spoiled(LABELS, with(4, 69)), "extra data");
     assert_malformed(
         spoiled(LABELS, |mut bytes| {
-            bytes[20] = 10;
+            bytes[20] = 100;
             bytes
         }),
-        "not a digit",
+        "label 100 of image 13 is larger than 99",
     );
     assert_malformed(spoiled(IMAGES, |bytes| [bytes, vec![0]].concat()), "extra data");
     assert_malformed(spoiled(LABELS, |_| b"not labels at all".to_vec()), "magic number");
@@ -183,7 +183,7 @@ fn a_table_is_read_with_and_without_its_header() {
 
     for (text, word) in [
         (format!("{}\n{}", row(1), "3,1,2"), "line 2 has 3 values"),
-        (row(11), "not a digit"),
+        (row(111), "is not a number from 0 to 99"),
         (format!("{}x", row(1)), "pixel 783"),
         (String::new(), "no rows"),
     ] {

@@ -3,6 +3,7 @@
 mod arrays;
 mod augment;
 mod builtin;
+mod classes;
 mod files;
 mod fingerprint;
 mod folders;

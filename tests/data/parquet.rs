@@ -152,8 +152,8 @@ fn what_is_wrong_is_said_with_its_row() {
         write_images(&path, &rows, Compression::SNAPPY);
         reason(&path)
     };
-    assert_eq!(with(1100, good[0].0.clone(), Some(10)), "row 1101: the label 10 is not a digit");
-    assert_eq!(with(1100, good[0].0.clone(), Some(-1)), "row 1101: the label -1 is not a digit");
+    assert_eq!(with(1100, good[0].0.clone(), Some(100)), "row 1101: the label 100 is not a number from 0 to 99");
+    assert_eq!(with(1100, good[0].0.clone(), Some(-1)), "row 1101: the label -1 is not a number from 0 to 99");
     assert_eq!(with(5, good[0].0.clone(), None), "a row has an empty cell");
     assert!(with(7, b"no image".to_vec(), Some(1)).starts_with("row 8: "));
     write_images(&path, &[], Compression::SNAPPY);

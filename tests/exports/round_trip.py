@@ -45,6 +45,7 @@ NETWORKS = [
     ("mlp", "relu"), ("lenet", "tanh"), ("convnet", "leaky-relu"), ("speedrun", "gelu"), ("convnet-bn", "silu"), ("tiny", "relu"),
     ("resnet8", "gelu"), ("resnet14", "leaky-relu"), ("resnet20", "silu"), ("resnet34", "relu"), ("attention", "gelu"),
 ]
+DIGITS = [str(label) for label in range(10)]
 random = np.random.default_rng(1)
 
 
@@ -133,7 +134,7 @@ def near(what, got, wanted, network):
 worst_seen = {}
 
 
-def through_onnxruntime(path, preprocessing=True, batch=250, pictures=None):
+def through_onnxruntime(path, preprocessing=True, batch=250, pictures=None, names=DIGITS):
     pictures = globals()["pictures"] if pictures is None else pictures
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
@@ -143,12 +144,12 @@ def through_onnxruntime(path, preprocessing=True, batch=250, pictures=None):
     assert not unknown, f"{path}: no shapes of {unknown}"
     assert all(node.name for node in model.graph.node) and len({node.name for node in model.graph.node}) == len(model.graph.node)
     about = {entry.key: entry.value for entry in model.metadata_props}
-    assert json.loads(about["labels"]) == [str(label) for label in range(10)], about
+    assert json.loads(about["labels"]) == names, about
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     takes, gives = session.get_inputs()[0], session.get_outputs()[0]
     if preprocessing:
         assert (takes.name, takes.type, takes.shape) == ("image", "tensor(uint8)", ["batch", 28, 28]), takes
-        assert (gives.name, gives.shape) == ("probabilities", ["batch", 10]), gives
+        assert (gives.name, gives.shape) == ("probabilities", ["batch", len(names)]), gives
         given = pictures
     else:
         assert (takes.name, takes.shape, gives.name) == ("input", ["batch", 1, 28, 28], "logits")
@@ -283,6 +284,33 @@ def check(name, activation):
     return name, folder, half, wanted, halved
 
 
+def check_classes(name):
+    """The same for a model of three classes with names of their own, one of which no program may stumble over."""
+    names = ["one", "zwölf", 'the "rest" \\']
+    home, data = WORK / "classes" / name, WORK / "classes/data"
+    if not data.exists():
+        shutil.copytree(WORK / "data", data)
+        for part, count in [("train", 2000), ("t10k", PICTURES)]:
+            write_idx(data / f"{part}-labels-idx1-ubyte", (np.arange(count) % 10 % 3).astype(np.uint8))
+        (data / "classes.txt").write_text("\n".join(names))
+    model = home / "run/model.safetensors"
+    inkling("train", "--data", data, "--model", name, "--epochs", 2, "--batch-size", 32, "--augmentation", "off", "--out", model.parent, "--json")
+    few = sorted((WORK / "pictures").iterdir())[:FEW]
+    rows = objects(inkling("predict", "--json", "--model", model, *few))
+    wanted = np.array([row["probabilities"] for row in rows], np.float64)
+    assert wanted.shape == (FEW, 3) and all(row["label"] == names[row["digit"]] for row in rows)
+    inkling("export", "--model", model, "--format", "zip", "--out", home / "whole.zip")
+    folder = unpack(home / "whole.zip")
+    near("onnxruntime", through_onnxruntime(folder / "model.onnx", pictures=pictures[:FEW], names=names), wanted, name)
+    near("onnx2torch", through_onnx2torch(folder / "model.onnx", pictures[:FEW]), wanted, name)
+    for program in ("predict.py", "model.py"):
+        rows = objects(run(sys.executable, folder / program, *few))
+        near(program, [row["probabilities"] for row in rows], wanted, name)
+        assert all(row["label"] == names[row["digit"]] for row in rows), program
+    shutil.copy(folder / "main.rs", RUST / "src/bin" / f"classes-{name}.rs")
+    return name, folder, wanted, names
+
+
 def through_tract(path):
     model = tract.onnx().load(str(path)).into_model().into_runnable()
     return model.run([pictures])[0].to_numpy()
@@ -305,7 +333,7 @@ def through_candle_onnx(program, path):
     return np.frombuffer(got.read_bytes(), np.float32).reshape(-1, 10)
 
 
-def check_candle(checked):
+def check_candle(checked, classes):
     """The program that Inkling wrote for candle, and candle's own reader of ONNX files."""
     subprocess.run(["cargo", "build", "--locked", "--quiet", "--manifest-path", RUST / "Cargo.toml", "--target-dir", RUST / "target"], check=True)
     built = RUST / "target/debug"
@@ -317,6 +345,10 @@ def check_candle(checked):
         near("candle", [row["probabilities"] for row in rows], wanted[:MANY], name)
         few = objects(run(built / name, *names[:FEW], cwd=half))
         near("candle, f16", [row["probabilities"] for row in few], halved, name)
+    for name, folder, wanted, labels in classes:
+        rows = objects(run(built / f"classes-{name}", *names[:FEW], cwd=folder))
+        near("candle", [row["probabilities"] for row in rows], wanted, name)
+        assert all(row["label"] == labels[row["digit"]] for row in rows)
 
 
 def version_of(module):
@@ -378,7 +410,8 @@ for path in photographs:
     photograph(path)
 chosen = sys.argv[7:]
 checked = [check(name, activation) for name, activation in NETWORKS if not chosen or name in chosen]
-check_candle(checked)
+classes = [check_classes(name) for name in ("lenet", "resnet8", "attention") if not chosen or name in chosen]
+check_candle(checked, classes)
 for what, worst in worst_seen.items():
     print(f"{what}: at most {max((value for value in worst.values() if value is not None), default=0):.1e} away")
 if not chosen:

@@ -53,6 +53,29 @@ fn the_temperature_that_labels_were_drawn_at_is_found() {
     }
 }
 
+#[test]
+fn temperatures_are_found_for_any_number_of_classes() {
+    for classes in [2, 3, 26] {
+        let mut random = Random::new(classes as u64);
+        let (mut logits, mut labels) = (Vec::new(), Vec::new());
+        for _ in 0..2_000 {
+            let label = random.below(classes);
+            logits.extend((0..classes).map(|class| random.normal() + if class == label { 2.0 } else { 0.0 }));
+            labels.push(label as u8);
+        }
+        let found = fit_temperature(&logits, &labels);
+        let warmer: Vec<f32> = logits.iter().map(|logit| logit * 3.0).collect();
+        assert!((fit_temperature(&warmer, &labels) / (3.0 * found) - 1.0).abs() < 1e-3, "{classes}: {found}");
+        let loss = |temperature: f32| -> f64 {
+            let rows = logits.chunks(classes).zip(&labels);
+            rows.map(|(row, &label)| -softmax(row, f64::from(temperature))[usize::from(label)].ln()).sum()
+        };
+        assert!(loss(found) < loss(found * 1.03) && loss(found) < loss(found / 1.03), "{classes}: {found}");
+        assert!((fit_shared_temperature(&[&logits], &labels) / found - 1.0).abs() < 2e-3, "{classes}");
+    }
+    assert_eq!(fit_temperature(&[1.0, 2.0, 3.0], &[0, 1]), 1.0, "not as many logits for each label");
+}
+
 /// The loss of the mean probabilities of several networks.
 fn pooled_loss(networks: &[Vec<f32>], labels: &[u8], temperature: f64) -> f64 {
     let of_image = |(image, &label): (usize, &u8)| {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgba, RgbaImage};
 use inkling::data::builtin;
-use inkling::ink::{Image, Ink, InkError, PIXELS, SIDE, rasterize, read_image, read_image_file};
+use inkling::ink::{Framing, Image, Ink, InkError, PIXELS, SIDE, rasterize, read_image, read_image_file};
 use inkling::math::random::Random;
 
 use crate::meter::peak_of;
@@ -14,7 +14,7 @@ fn read(name: &str, bytes: &[u8]) -> Result<Image, InkError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
-    read_image_file(&path)
+    read_image_file(&path, Framing::Ink)
 }
 
 fn encoded(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
@@ -293,6 +293,6 @@ fn files_that_are_no_pictures_are_told() {
         );
     }
     let folder = tempfile::tempdir().unwrap();
-    assert!(matches!(read_image_file(&folder.path().join("absent.png")), Err(InkError::Unreadable { .. })));
-    assert!(read_image_file(folder.path()).is_err());
+    assert!(matches!(read_image_file(&folder.path().join("absent.png"), Framing::Ink), Err(InkError::Unreadable { .. })));
+    assert!(read_image_file(folder.path(), Framing::Ink).is_err());
 }

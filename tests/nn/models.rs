@@ -66,6 +66,22 @@ fn every_model_gives_ten_logits_a_picture_and_each_alone_as_in_company() {
 }
 
 #[test]
+fn every_model_distinguishes_any_number_of_classes() {
+    for &model in ModelKind::ALL {
+        for classes in [2, 26, 100] {
+            let net = Net::new(model, Activation::Relu, classes, 1).unwrap();
+            assert_eq!(net.forward(&pixels(3, 3), Mode::Eval).unwrap().dims(), [3, classes], "{model}");
+            let trainable: usize = net.trainable().iter().map(inkling::nn::Parameter::len).sum();
+            assert_eq!((net.classes(), trainable as u64), (classes, parameter_count(model, classes)), "{model}");
+            // Only the last layer depends on it.
+            let ten = parameter_specs(model, 10);
+            let differing = ten.iter().zip(parameter_specs(model, classes)).filter(|(ten, other)| ten.shape != other.shape).count();
+            assert_eq!((differing, ten.len()), (2, parameter_specs(model, classes).len()), "{model}");
+        }
+    }
+}
+
+#[test]
 fn the_seed_decides_the_weights() {
     for &model in ModelKind::ALL {
         let weights = |seed: u64| Net::new(model, Activation::Relu, 10, seed).unwrap().weights().unwrap();

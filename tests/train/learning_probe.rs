@@ -18,6 +18,17 @@ fn ten_images_of_each_digit_are_chosen_by_seed() {
 }
 
 #[test]
+fn as_many_images_of_each_class_are_chosen_whatever_their_number() {
+    let validation = squares(300, 4);
+    for (classes, of_each) in [(2, 30), (4, 25), (10, 10), (60, 1)] {
+        let labels: Vec<u8> = LearningProbe::new(&validation, classes, 1).images().iter().map(|image| image.label).collect();
+        // There are thirty images of each of ten digits.
+        let expected: Vec<u8> = (0..classes.min(10) as u8).flat_map(|class| std::iter::repeat_n(class, of_each)).collect();
+        assert_eq!(labels, expected, "{classes}");
+    }
+}
+
+#[test]
 fn where_there_are_fewer_images_all_are_taken_and_none_do_no_harm() {
     let net = Net::new(ModelKind::Mlp, Activation::Relu, 10, 1).unwrap();
     for count in [0, 1, 25] {

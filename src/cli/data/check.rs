@@ -16,7 +16,7 @@ use crate::system::paths::Paths;
 /// The options of `inkling data check`.
 #[derive(Debug, clap::Args)]
 pub struct Check {
-    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
+    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters, a path, or several joined with +
     #[arg(value_name = "NAME")]
     data: DataSpec,
     /// Folder to search for data sets before the usual ones

@@ -20,7 +20,7 @@ use crate::text::visible;
 /// The options of `inkling data export`.
 #[derive(Debug, clap::Args)]
 pub struct Export {
-    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
+    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters, a path, or several joined with +
     #[arg(value_name = "NAME")]
     data: DataSpec,
     /// png: class folders of images; idx: the files of MNIST's format; csv: tables; ink: strokes, of drawings only

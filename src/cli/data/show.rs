@@ -28,7 +28,7 @@ const COLUMNS: usize = 20;
 /// The options of `inkling data show`.
 #[derive(Debug, clap::Args)]
 pub struct Show {
-    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits, a path, or several joined with +
+    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters, a path, or several joined with +
     #[arg(value_name = "NAME")]
     data: DataSpec,
     /// PNG file to write

@@ -19,6 +19,7 @@ use super::gray_image::GrayImage;
 use super::image::{Image, PIXELS, SIDE};
 use super::segment::Writing;
 use super::steps::{Observer, STAGE_SIDE, StageImage, StageKind, Steps};
+use crate::run_config::Classes;
 use crate::system::files::open_regular;
 
 pub use format::{IMAGE_ENDINGS, IMAGE_FORMATS, is_named_like_an_image};
@@ -26,13 +27,16 @@ pub use source::{PreparedImage, SourceImage};
 
 /// The image in a file, brought into MNIST's frame as ink is: dark on light or light on dark, with or
 /// without transparency, of any size, unevenly lit. A file that follows MNIST's conventions already is taken as it is. A
-/// file without anything on it gives [`Image::BLANK`].
-pub fn read_image_file(path: &Path) -> Result<Image, InkError> {
+/// file without anything on it gives [`Image::BLANK`]. Where the whole image counts, it is scaled.
+pub fn read_image_file(path: &Path, framing: Framing) -> Result<Image, InkError> {
     let (file, size) = open(path)?;
-    read_image(file, size, path)
+    match framing {
+        Framing::Ink => read_image(file, size, path),
+        Framing::Whole => Ok(whole::whole(&decode::read(file, size, path, decode::reduce)?)),
+    }
 }
 
-/// The same for a file of `size` bytes that is open already; errors name `path`.
+/// What is written in a file of `size` bytes that is open already; errors name `path`.
 pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Image, InkError> {
     let grey = decode::read(file, size, path, decode::reduce)?;
     Ok(as_mnist(&grey).unwrap_or_else(|| reframed(&grey)))
@@ -56,6 +60,13 @@ pub enum Framing {
     Ink,
     /// All of it, scaled.
     Whole,
+}
+
+impl Framing {
+    /// What a model with these classes is shown.
+    pub const fn of(classes: &Classes) -> Self {
+        if classes.are_written() { Self::Ink } else { Self::Whole }
+    }
 }
 
 /// What is written in an image file, divided into pieces each of which belongs to one digit; read as [`read_image_file`] does it.
