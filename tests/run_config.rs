@@ -168,7 +168,9 @@ fn numbers_are_taken_for_whatever_classes_a_model_has_of_them() {
     let signs = Classes::numbered(24).unwrap();
     assert_eq!((Classes::numbered(3), signs.len(), signs.name(24_u8)), (Ok(Classes::Digits), 25, "24"));
     assert!(Classes::numbered(100).is_err());
-    assert!(Classes::Letters.accept(&signs) && Classes::Letters.accept(&Classes::Digits) && Classes::Clothing.accept(&Classes::Digits));
+    let alphabet = Classes::numbered(25).unwrap();
+    assert!(Classes::Letters.accept(&alphabet) && signs.accept(&Classes::Digits) && Classes::Clothing.accept(&Classes::Digits));
+    assert!(!Classes::Letters.accept(&signs) && !Classes::Letters.accept(&Classes::Digits), "digits are no letters");
     assert!(!Classes::Clothing.accept(&signs) && !Classes::Digits.accept(&Classes::Clothing) && !signs.accept(&Classes::Letters));
 }
 

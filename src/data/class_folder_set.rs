@@ -61,6 +61,12 @@ impl ClassFolders {
         Ok(DataSet { train, test, classes })
     }
 
+    /// How many images there are for training and for test.
+    pub fn counts(&self) -> Result<[usize; 2], DataError> {
+        let count = |folders: &[PathBuf]| folders.iter().map(|folder| Ok(images_in(folder)?.len())).sum::<Result<usize, DataError>>();
+        Ok([count(&self.train)?, count(&self.test)?])
+    }
+
     fn files(&self, folders: &[PathBuf], labels: &mut ClassLabels) -> Result<Files, DataError> {
         let mut files = Files::new();
         for folder in folders {

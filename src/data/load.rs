@@ -14,7 +14,7 @@ use super::parquet_set::ParquetSet;
 use super::tables::{self, Tables, is_named_like_a_table};
 use super::{DataError, DataSet, Found, MyDigits, Split, builtin, gather_batch, ink_set};
 use crate::math::random::Random;
-use crate::progress::Progress;
+use crate::progress::{Progress, Unwatched};
 use crate::run_config::{Classes, DataSource, DataSpec, NamedSet};
 
 /// The built-in digits are the same on every machine.
@@ -203,6 +203,23 @@ fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<Loaded, DataErr
             Ok(Loaded { writers, ..DataSet::of_digits(train).into() })
         }
     }
+}
+
+/// How many training images a source has, less those that are set apart for test where it has none. Images are only read where nothing else tells.
+pub fn count_training_images(source: &DataSource, folders: &[PathBuf]) -> Result<usize, DataError> {
+    let counts = match source {
+        DataSource::Path(path) => match Layout::of(path)? {
+            Layout::ClassFolders(folders) => Some(folders.counts()?),
+            Layout::NamedImages(images) => Some(images.counts()),
+            _ => None,
+        },
+        _ => None,
+    };
+    Ok(match counts {
+        Some([train, 0]) => train - train / ONE_IN,
+        Some([train, _]) => train,
+        None => with_test_split(load_source(source, folders, &mut Unwatched)?.set).train.len(),
+    })
 }
 
 /// Moves one training image in seven to the test split where there is none; always the same ones.

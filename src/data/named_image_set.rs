@@ -35,6 +35,11 @@ impl NamedImages {
         Ok(Some(Self { train, test: labelled(&folder.join("test"))? }))
     }
 
+    /// How many images there are for training and for test.
+    pub const fn counts(&self) -> [usize; 2] {
+        [self.train.len(), self.test.len()]
+    }
+
     /// Reads the images.
     pub fn read(&self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
         let all = (self.train.len() + self.test.len()) as f32;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::idx_set::IdxSet;
+use super::load::count_training_images;
 use super::path_table::PathTable;
 use super::tables::is_named_like_a_table;
-use super::{load, validation_size};
-use crate::progress::Unwatched;
+use super::{DataError, validation_size};
 use crate::run_config::{DataSource, DataSpec};
 
 /// A set with more images than this is not small.
@@ -19,7 +19,8 @@ pub fn small_training_set(data: &DataSpec, folders: &[PathBuf]) -> Option<u64> {
     if !data.sources().iter().all(|source| may_be_small(source, folders)) {
         return None;
     }
-    let images = load(data, folders, &mut Unwatched).ok()?.train.len() as u64;
+    let counts = data.sources().iter().map(|source| count_training_images(source, folders));
+    let images = counts.sum::<Result<usize, DataError>>().ok()? as u64;
     (images <= FEW_IMAGES).then(|| images - validation_size(images))
 }
 

@@ -42,7 +42,7 @@ pub struct ClassNames(Arc<[Box<str>]>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ClassesError {
     /// There are too few of them, or too many.
-    #[error("{given} classes are not between {} and {}", CLASS_COUNTS.start(), CLASS_COUNTS.end())]
+    #[error("a data set has {} to {} classes, not {given}", CLASS_COUNTS.start(), CLASS_COUNTS.end())]
     Count {
         /// How many there are.
         given: usize,
@@ -139,9 +139,11 @@ impl Classes {
         self.names().enumerate().all(|(class, name)| *name == *class.to_string())
     }
 
-    /// Whether data with those classes, whose labels may be nothing but numbers, can be taken for data with these.
+    /// Whether data with those classes can be taken for data with these: labels that are nothing but numbers are the numbers of as many classes,
+    /// and numbers may lack the last ones.
     pub fn accept(&self, data: &Self) -> bool {
-        self == data || data.are_numbers() && data.len() <= self.len()
+        let fits = data.len() == self.len() || self.are_numbers() && data.len() < self.len();
+        self == data || data.are_numbers() && fits
     }
 
     /// What results call one of them: "digit".
@@ -150,6 +152,15 @@ impl Classes {
             Self::Digits => "digit",
             Self::Letters => "letter",
             Self::Clothing | Self::Hiragana | Self::Named(_) => "class",
+        }
+    }
+
+    /// The same for several: "digits".
+    pub const fn nouns(&self) -> &'static str {
+        match self {
+            Self::Digits => "digits",
+            Self::Letters => "letters",
+            Self::Clothing | Self::Hiragana | Self::Named(_) => "classes",
         }
     }
 

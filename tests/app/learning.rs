@@ -114,3 +114,46 @@ fn samples_of_the_chosen_data_are_shown_before_the_first_run() {
     assert!(app.samples().is_none());
     engine.serve();
 }
+
+/// Class folders with one file of this content each.
+fn class_folders(names: &[&str], content: &[u8]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in names {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        std::fs::write(folder.path().join(name).join("1.png"), content).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
+    let (mut app, _engine) = app();
+    app.start_discovery();
+    let choose = |app: &mut App, folder: &tempfile::TempDir| {
+        let data = folder.path().display().to_string().parse().unwrap();
+        app.apply(Action::Configure(Box::new(RunConfig { data, ..RunConfig::default() })));
+        assert_eq!(app.data_classes().len(), 10, "not known yet");
+        app.poll();
+        assert!(app.is_looking_at_data());
+    };
+    let image = inkling::ink::Image::new(std::array::from_fn(|place| (place % 251) as u8));
+    let shapes = class_folders(&["line", "ring", "star"], &image.to_png());
+    choose(&mut app, &shapes);
+    super::wait_for(&mut app, |app| app.samples().is_some());
+    assert!(!app.is_looking_at_data());
+    assert_eq!(app.data_classes().names().collect::<Vec<_>>(), ["line", "ring", "star"]);
+    // Images that cannot be read are named beside the field, before Start.
+    let damaged = class_folders(&["line", "ring"], b"no image");
+    choose(&mut app, &damaged);
+    super::wait_for(&mut app, |app| !app.validation_errors().is_empty());
+    let said = app.validation_errors().remove(0);
+    assert!(said.field == Field::Data && said.message.what.contains("1.png"), "{}", said.message.what);
+    assert!(!app.is_looking_at_data() && app.samples().is_none());
+    // Once it is mended, it can be trained on.
+    for name in ["line", "ring"] {
+        std::fs::write(damaged.path().join(name).join("1.png"), image.to_png()).unwrap();
+    }
+    app.apply(Action::Configure(Box::new(RunConfig { epochs: 3, ..app.config.clone() })));
+    super::wait_for(&mut app, |app| app.validation_errors().is_empty() && app.samples().is_some());
+    assert_eq!(app.data_classes().len(), 2);
+}

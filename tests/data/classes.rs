@@ -83,7 +83,7 @@ fn letters_in_folders_are_letters_and_one_folder_alone_is_no_set() {
     let set = read_path(root.path()).unwrap();
     assert!(set.classes.len() == 27 && names(&set).iter().all(|name| !name.contains('\u{1b}')));
     (0..80).for_each(|index| picture(&root.path().join(format!("more {index}")).join("1.png"), 200));
-    assert!(reason(read_path(root.path())).contains("are not between 2 and 100"));
+    assert!(reason(read_path(root.path())).contains("2 to 100 classes, not 101"));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn labels_in_tables_are_words_or_numbers() {
     fs::write(&table, "file,label\na.png,plus\nb.png,\n").unwrap();
     assert!(reason(read_path(&table)).contains("line 3 has no label"));
     fs::write(&table, "file,label\na.png,plus\nb.png,plus\n").unwrap();
-    assert!(reason(read_path(&table)).contains("1 classes are not between 2 and 100"));
+    assert!(reason(read_path(&table)).contains("2 to 100 classes, not 1"));
 
     // Kaggle's form, as Sign Language MNIST has it.
     let row = |label: &str| format!("{label}{}\n", ",7".repeat(PIXELS));
@@ -173,7 +173,7 @@ fn a_set_that_is_written_and_read_again_keeps_its_classes() {
 
     let names = root.path().join("idx 0/classes.txt");
     for (text, expected) in
-        [("cat\n", "are not between"), ("cat\ncat\n", "two classes are called"), ("\u{1b}[1m\ndog\n", "is not the name of a class")]
+        [("cat\n", "2 to 100 classes, not 1"), ("cat\ncat\n", "two classes are called"), ("\u{1b}[1m\ndog\n", "is not the name of a class")]
     {
         fs::write(&names, text).unwrap();
         let reason = reason(read_path(&root.path().join("idx 0")));

@@ -113,7 +113,8 @@ fn results_have_a_row_for_each_class_whatever_their_number() {
             assert!(harness.query_by_label(&format!("Accuracy for {last}")).is_some());
             harness.get_by_label(&format!("One image of the class {first} was classified as {last}")).click();
             harness.run();
-            let grid = harness.get_by_label("True and predicted classes");
+            let title = format!("True and predicted {}", classes.nouns());
+            let grid = harness.get_by_label(&title);
             assert!(grid.value().unwrap().ends_with(&format!("classified as {last}")));
             grid.focus();
             harness.run();

@@ -25,7 +25,9 @@ impl App {
     pub(in crate::app) fn data_checked(&mut self, path: PathBuf, problem: Option<DataError>) {
         match problem {
             Some(problem) => _ = self.data_problems.insert(path, problem),
-            None => _ = self.data_problems.remove(&path),
+            // What had a problem is worth another look.
+            None if self.data_problems.remove(&path).is_some() => self.samples = None,
+            None => {}
         }
     }
 

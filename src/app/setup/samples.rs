@@ -20,12 +20,19 @@ pub struct Samples {
     pub overview: Option<Overview>,
     /// What its classes stand for, once that is known.
     pub classes: Option<Classes>,
+    /// True until it was looked at.
+    pub loading: bool,
 }
 
 impl App {
     /// Samples of the data set that is chosen, once there are some.
     pub fn samples(&self) -> Option<&Samples> {
         self.samples.as_ref().filter(|samples| samples.data == self.config.data && !samples.images.is_empty())
+    }
+
+    /// True while the chosen data set is being looked at.
+    pub fn is_looking_at_data(&self) -> bool {
+        self.samples.as_ref().is_some_and(|samples| samples.loading && samples.data == self.config.data) && self.data_problem().is_none()
     }
 
     /// What the classes of the chosen data set stand for: those of people's own data are known once it was looked at.
@@ -51,13 +58,21 @@ impl App {
             return;
         }
         let (data, folders) = (self.config.data.clone(), self.engine.data_folders.clone());
-        self.samples = Some(Samples { data: data.clone(), images: Vec::new(), overview: None, classes: None });
+        self.samples = Some(Samples { data: data.clone(), images: Vec::new(), overview: None, classes: None, loading: true });
         self.background.run(move || {
-            let preview = data::preview(&data, &folders, SHOWN);
-            let Preview { samples, overview, classes } =
-                preview.inspect_err(|error| tracing::info!(%error, "no samples of the data set")).ok()?;
-            let images = (0..samples.len()).filter_map(|index| Image::try_from(samples.image(index)).ok()).collect();
-            Some(BackgroundResult::Samples(Samples { data, images, overview, classes: Some(classes) }))
+            let nothing = Samples { data: data.clone(), images: Vec::new(), overview: None, classes: None, loading: false };
+            match (data::preview(&data, &folders, SHOWN), data.sources()) {
+                (Ok(Preview { samples, overview, classes }), _) => {
+                    let images = (0..samples.len()).filter_map(|index| Image::try_from(samples.image(index)).ok()).collect();
+                    Some(BackgroundResult::Samples(Samples { images, overview, classes: Some(classes), ..nothing }))
+                }
+                // Better said now than after Start.
+                (Err(error), [DataSource::Path(path)]) => Some(BackgroundResult::DataChecked { path: path.clone(), problem: Some(error) }),
+                (Err(error), _) => {
+                    tracing::info!(%error, "no samples of the data set");
+                    Some(BackgroundResult::Samples(nothing))
+                }
+            }
         });
     }
 

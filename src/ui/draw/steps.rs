@@ -95,7 +95,7 @@ pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ("Save PNG…", "Save the 28 × 28 image that the model sees".to_owned(), Action::SaveImage),
     ] {
         let button = ui.add_enabled(there, style::small_button(name));
-        if button.on_hover_text(about).on_disabled_hover_text("Draw a digit first").clicked() {
+        if button.on_hover_text(about).on_disabled_hover_text("Draw something first").clicked() {
             actions.push(action);
         }
     }

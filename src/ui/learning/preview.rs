@@ -78,7 +78,13 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     let rows = 4;
     let (area, response) = ui.allocate_exact_size(vec2(width, rows as f32 * (size + 4.0)), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Samples of {}", app.config.data.label())));
-    let Some(samples) = app.samples() else { return };
+    let Some(samples) = app.samples() else {
+        // Built-in digits are there at once.
+        if app.is_looking_at_data() && app.config.data != DataSpec::builtin() {
+            ui.scope_builder(UiBuilder::new().max_rect(area), |ui| ui.label(style::hint("Looking at the images…")));
+        }
+        return;
+    };
     if view.samples.as_ref().is_none_or(|sheets| sheets.data != samples.data) {
         view.samples = Some(Sheets::new(ui, samples));
     }

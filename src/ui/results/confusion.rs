@@ -62,14 +62,19 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, chosen: &mu
             Some((truth, answer)) => cell_sentence(classes, truth, answer, evaluation.count(truth, answer)),
             None => format!("{} of {} images misclassified", error_count(evaluation), evaluation.images),
         }),
-        ..WidgetInfo::labeled(Role::Grid, true, format!("True and predicted {}", if classes.are_digits() { "digits" } else { "classes" }))
+        ..WidgetInfo::labeled(Role::Grid, true, format!("True and predicted {}", classes.nouns()))
     });
     hovered.or(*chosen)
 }
 
+/// Whether the names of the classes have room above a column.
+fn are_short(classes: &Classes) -> bool {
+    matches!(classes, Classes::Digits | Classes::Letters)
+}
+
 /// Space for the names of the classes at the sides, in points.
 fn margin(ui: &Ui, classes: &Classes) -> f32 {
-    if classes.are_digits() {
+    if are_short(classes) {
         return MARGIN;
     }
     let font = TextStyle::Body.resolve(ui.style());
@@ -93,7 +98,7 @@ fn titles(ui: &Ui, area: Rect, grid: Rect, classes: &Classes) {
         let name = classes.name(digit);
         painter.text(pos2(grid.left() - 8.0, grid.top() + middle), Align2::RIGHT_CENTER, name, body.clone(), text);
         let above = pos2(grid.left() + middle, grid.top() - 4.0);
-        if classes.are_digits() {
+        if are_short(classes) {
             painter.text(above, Align2::CENTER_BOTTOM, name, body.clone(), text);
         } else {
             // Names are wider than columns: they are written upwards.

@@ -151,8 +151,7 @@ fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: 
     let explained = confusion::show(ui, evaluation, &view.classes, &mut view.cell, side);
     let text = match explained {
         Some((truth, answer)) => format!("{}.", cell_sentence(&view.classes, truth, answer, evaluation.count(truth, answer))),
-        None if view.classes.are_digits() => "Rows: true digits. Columns: predicted digits. Select a cell to see its images.".to_owned(),
-        None => "Rows: true class. Columns: prediction. Select a cell to see its images.".to_owned(),
+        None => format!("Rows: true {0}. Columns: predicted {0}. Select a cell to see its images.", view.classes.nouns()),
     };
     ui.label(RichText::new(text).weak());
 }

@@ -10,6 +10,8 @@ use crate::ui::style;
 
 /// Draws a bar for each class. They start at a round percentage below the lowest accuracy, so that small differences are visible.
 pub fn show(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height: f32) {
+    // Where there are many, they scroll: the bar is beside them.
+    ui.set_max_width(ui.available_width() - ui.spacing().scroll.bar_width);
     let scores = class_scores(evaluation);
     let weakest = scores.iter().filter_map(|score| score.accuracy()).fold(1.0, f64::min);
     let start = [0.98, 0.95, 0.9, 0.8, 0.5].into_iter().find(|&start| weakest > start).unwrap_or(0.0);
