@@ -10,6 +10,7 @@ use image::{DynamicImage, ImageFormat};
 use inkling::app::Settings;
 use inkling::data::{DataSet, builtin};
 use inkling::engine::{send_handshake, write};
+use inkling::export::{ExportedModel, export};
 use inkling::ink::PIXELS;
 use inkling::nn::{DeviceContext, Net};
 use inkling::progress::Unwatched;
@@ -159,6 +160,16 @@ fn add_run(add: &impl Fn(&str, &str, &[u8]), data: &DataSet) {
     let TrainOutcome::Trained(outcome) = outcome else { panic!("a run that nobody ends has a model") };
     let model = outcome.model_file();
     add("safetensors", "model", &model.to_bytes(WeightFormat::F16).expect("a model's file"));
+    let exported = ExportedModel { file: model.clone(), run: None, quantized: None };
+    for (name, spec) in [
+        ("floats", ExportSpec::new(ExportFormat::Onnx)),
+        ("bytes", ExportSpec { quantize: true, ..ExportSpec::new(ExportFormat::Onnx) }),
+        ("halves", ExportSpec { weights: WeightFormat::F16, ..ExportSpec::new(ExportFormat::Onnx) }),
+    ] {
+        let export = export(&exported, &spec, "model").expect("an export");
+        let file = export.files().iter().find(|file| file.info.name == "model").expect("the model's file");
+        add("onnx", name, &file.bytes);
+    }
     add("card", "card", serde_json::to_string(&model.card).expect("a card").as_bytes());
     add("run_json", "summary", &serde_json::to_vec(&outcome.summary).expect("a summary"));
     add("run_json", "annotation", br#"{"name":"Best one","note":"with rotation","starred":true}"#);

@@ -23,7 +23,7 @@ use crate::text::visible;
 /// The options of `inkling import`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// A safetensors file, or a state dict written by torch.save
+    /// A safetensors file, a state dict written by torch.save, or an ONNX file
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Network [default: inferred from the shapes of the weights]

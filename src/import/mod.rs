@@ -3,6 +3,7 @@
 
 mod error;
 mod identify;
+mod onnx;
 mod pickle;
 mod readings;
 mod shards;
@@ -26,7 +27,7 @@ use crate::export::RUN_KEY;
 use crate::nn::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile, parameter_count};
 use crate::progress::Progress;
 use crate::records::{Calibration, ImportFinding, ImportSpec, Normalization, RunPlan, RunSummary};
-use crate::run_config::{Activation, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
+use crate::run_config::{Activation, Classes, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 use crate::system::files::read_limited;
 use crate::text::visible;
 
@@ -63,10 +64,18 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
     {
         return described(spec, &bytes, file, progress);
     }
-    if let Some(data) = &spec.data
-        && data.classes().len() != CLASSES
-    {
-        return Err(ImportError::Classes { data: data.label(), given: data.classes().len() });
+    let described;
+    let (mut spec, mut labels) = (spec, None);
+    if let Weights::Onnx(file) = &weights {
+        described = file.described(spec);
+        labels = file.classes();
+        spec = &described;
+    }
+    // What the name of the data says counts.
+    labels = spec.data.as_ref().and_then(DataSpec::known_classes).or(labels);
+    if let Some(given) = labels.as_ref().map(Classes::len).filter(|given| *given != CLASSES) {
+        let data = spec.data.as_ref().map_or_else(|| "The model".to_owned(), DataSpec::label);
+        return Err(ImportError::Classes { data, given });
     }
     let Identified { model, names, renamed } = identify(weights.tensors(), spec.model).map_err(mismatch)?;
     let mut values = Vec::new();
@@ -89,7 +98,7 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
     let card = ModelCard {
         version: FORMAT_VERSION,
         model,
-        labels: data.classes(),
+        labels: labels.unwrap_or_default(),
         normalization: trial.net.normalization(),
         calibration: weights
             .calibration()

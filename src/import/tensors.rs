@@ -1,12 +1,13 @@
-//! Named tensors in a file: safetensors, or a `PyTorch` state dict. Opening one reads names and shapes only; numbers are converted tensor by
+//! Named tensors in a file: safetensors, a `PyTorch` state dict, or an ONNX file. Opening one reads names and shapes only; numbers are converted tensor by
 //! tensor, for those that a network needs, so that memory stays near the size of the file.
 
 use half::{bf16, f16};
 use safetensors::Dtype;
 
+use super::onnx::OnnxFile;
 use super::shards::{ShardedFile, Shards};
 use super::state_dict::StateDict;
-use crate::nn::SafetensorsFile;
+use crate::nn::{SafetensorsFile, is_onnx};
 use crate::records::Calibration;
 
 /// More tensors than any supported network has.
@@ -33,6 +34,8 @@ pub enum Weights<'a> {
     Sharded(ShardedFile<'a>),
     /// A `PyTorch` state dict.
     StateDict(StateDict<'a>),
+    /// An ONNX file.
+    Onnx(OnnxFile<'a>),
 }
 
 impl<'a> Weights<'a> {
@@ -45,11 +48,11 @@ impl<'a> Weights<'a> {
             [0x80, 2..=5, ..] => {
                 return Err("it has the format of PyTorch before 1.6; load it in PyTorch and save its state_dict() again".to_owned());
             }
-            [0x08, _, 0x12 | 0x1A, ..] => return Err("it is an ONNX file, which Inkling can export but not import".to_owned()),
+            _ if is_onnx(bytes) => Self::Onnx(OnnxFile::open(bytes)?),
             [0x89, b'H', b'D', b'F', ..] => return Err("it is a Keras or HDF5 file".to_owned()),
             [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => return Err("it is an image".to_owned()),
             [_, _, _, _, _, _, _, _, b'{', ..] => return Err("it is a safetensors file with a header that is far too long".to_owned()),
-            _ => return Err("it is neither a safetensors file nor a PyTorch state dict".to_owned()),
+            _ => return Err("it is neither a safetensors file nor a PyTorch state dict nor an ONNX file".to_owned()),
         };
         weights.checked()
     }
@@ -84,14 +87,16 @@ impl<'a> Weights<'a> {
                 files.tensors().filter_map(tensor).collect()
             }
             Self::StateDict(dict) => dict.tensors(),
+            Self::Onnx(file) => file.tensors(),
         }
     }
 
     /// What was fitted for these weights, where the file says so.
-    pub const fn calibration(&self) -> Option<Calibration> {
+    pub fn calibration(&self) -> Option<Calibration> {
         match self {
             Self::Safetensors(_) | Self::Sharded(_) => None,
             Self::StateDict(dict) => dict.calibration,
+            Self::Onnx(file) => file.calibration(),
         }
     }
 
@@ -101,6 +106,7 @@ impl<'a> Weights<'a> {
             Self::Safetensors(file) => Some(&*file),
             Self::Sharded(files) => files.file_of(name),
             Self::StateDict(dict) => return dict.values(name),
+            Self::Onnx(file) => return file.values(name),
         };
         let values = file.and_then(|file| file.tensor(name)).and_then(|(dtype, _, bytes)| floats(dtype, bytes));
         values.ok_or_else(|| format!("{name} cannot be read"))

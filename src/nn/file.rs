@@ -119,10 +119,15 @@ impl ModelFile {
     }
 }
 
-/// Whether this is a file of weights that another program saved: safetensors without a model card, or what `torch.save` writes, which
-/// is an archive, and was a pickle before `PyTorch` 1.6.
+/// Whether these bytes begin as an ONNX file does: with the version of the format, and another field that comes before the network.
+pub fn is_onnx(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x08, _, 0x12 | 0x1A | 0x22 | 0x28 | 0x32 | 0x3A | 0x42, ..])
+}
+
+/// Whether this is a file of weights that another program saved, or that is not for reading back: safetensors without a model card, an ONNX file, or
+/// what `torch.save` writes, which is an archive, and was a pickle before `PyTorch` 1.6.
 fn is_foreign(bytes: &[u8]) -> bool {
-    if let [0x80, 2..=5, ..] = bytes {
+    if matches!(bytes, [0x80, 2..=5, ..]) || is_onnx(bytes) {
         return true;
     }
     if bytes.starts_with(ZIP) {

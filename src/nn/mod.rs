@@ -25,7 +25,7 @@ pub use cost::{Flops, activations, checkpointed_activations, flops, gpu_values_i
 pub use device_context::{DeviceContext, MemoryExhausted};
 pub use digit_detector::{DigitDetector, HIDDEN as DETECTOR_UNITS};
 pub use error::{ComputeError, ModelError};
-pub use file::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile};
+pub use file::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, is_onnx};
 pub use initialization::initialize;
 pub use layer::{Layer, ParameterSpec};
 pub use models::{layers, parameter_count, parameter_specs};

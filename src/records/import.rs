@@ -10,7 +10,7 @@ use crate::run_config::{Activation, DataSpec, ModelKind};
 /// A file to import, and what is known of it. Whatever is `None` is found out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportSpec {
-    /// A safetensors file or a `PyTorch` state dict.
+    /// A safetensors file, a `PyTorch` state dict or an ONNX file.
     pub path: PathBuf,
     /// The network.
     pub model: Option<ModelKind>,

@@ -255,8 +255,8 @@ def check(name, activation):
     assert (half / "model.pt").stat().st_size < 0.6 * (folder / "model.pt").stat().st_size + 20_000
 
     # What went out comes back: as Inkling wrote it, and as PyTorch would have.
-    for file in ("model.safetensors", "model.pt"):
-        arguments = [] if file.endswith("safetensors") else ["--activation", activation, "--mean", 0.1307, "--std", 0.3081]
+    for file in ("model.safetensors", "model.onnx", "model.pt"):
+        arguments = [] if not file.endswith("pt") else ["--activation", activation, "--mean", 0.1307, "--std", 0.3081]
         [back] = objects(inkling("import", folder / file, "--out", home / f"back-{file}", "--json", *arguments))
         assert (back["model"], back["activation"]) == (name, activation), back
         near(f"import of {file}", read(back["model_path"], FEW), wanted[:FEW], name)

@@ -249,8 +249,6 @@ fn other_files_are_called_what_they_are() {
         let reason = refused(folder.path(), bytes);
         assert!(reason.contains(word), "{word}: {reason}");
     }
-    let onnx = file(&untrained_model(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::Onnx), "model");
-    assert!(refused(folder.path(), &onnx).contains("ONNX"));
     let zip = file(&untrained_model(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::Safetensors), "model");
     assert!(refused(folder.path(), &zip[..zip.len() - 1]).contains("safetensors"));
 }

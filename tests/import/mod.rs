@@ -2,6 +2,7 @@
 
 mod doubt;
 mod hostile;
+mod onnx;
 mod shards;
 
 use std::path::{Path, PathBuf};

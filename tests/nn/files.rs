@@ -138,6 +138,7 @@ fn weights_of_other_programs_are_told_from_damaged_models() {
         zip.finish().unwrap().into_inner()
     };
     assert!(is_foreign(&plain) && is_foreign(&archive("model/data.pkl")) && is_foreign(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."));
+    assert!(is_foreign(b"\x08\x08\x12\x07pytorch"), "ONNX");
     let whole = changed(|_, _| ());
     for other in [&archive("model.onnx")[..], b"PK\x03\x04", b"", b"dear reader", &whole, &whole[..whole.len() - 1]] {
         assert!(!is_foreign(other));

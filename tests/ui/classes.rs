@@ -120,10 +120,8 @@ fn results_have_a_row_for_each_class_whatever_their_number() {
             harness.run();
             harness.key_press_modifiers(Modifiers::NONE, Key::ArrowDown);
             harness.run();
-            assert!(
-                value(&harness, "True and predicted classes").ends_with(&format!("{last} were classified correctly"))
-                    == (classes.len() == 2)
-            );
+            let below = value(&harness, &title).ends_with(&format!("{last} were classified correctly"));
+            assert_eq!(below, classes.len() == 2, "one row further down, the last class is correct where there are two");
         }
     }
 }

@@ -370,7 +370,7 @@ fn of_import(error: &ImportError) -> Message {
         ),
         ImportError::Malformed { path, reason } => Message::new(
             format!("{} does not contain weights that Inkling can read: {}", path.display(), sentence(reason)),
-            "Choose a safetensors file, or a file written by torch.save(model.state_dict(), …).",
+            "Choose a safetensors file, a file written by torch.save(model.state_dict(), …), or an ONNX file.",
         ),
         ImportError::Classes { data, given } => Message::new(
             format!("{data} has {given} classes, and only weights of networks with ten can be imported."),

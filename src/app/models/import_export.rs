@@ -148,7 +148,7 @@ impl App {
 
     /// Asks for a file of weights.
     pub(in crate::app) fn choose_import_file(&self) {
-        let endings = ["safetensors", "pt", "pth", "bin", "ckpt"];
+        let endings = ["safetensors", "pt", "pth", "bin", "ckpt", "onnx"];
         self.ask_for_file("Import a model", "Weights (safetensors, PyTorch)", &endings, Purpose::Import);
     }
 

@@ -1,0 +1,140 @@
+//! Tensors whose values a file has: as they are stored, and what its first operators make of them.
+
+use half::{bf16, f16};
+
+use super::wire::{Fields, Value, text};
+use crate::export::onnx::proto::data_type;
+
+/// `TensorProto.DataType` of 16-bit brain floats and of 64-bit floats.
+const BFLOAT16: i32 = 16;
+const DOUBLE: i32 = 11;
+/// More dimensions than any weight has.
+const MOST_DIMENSIONS: usize = 8;
+
+/// A tensor of numbers. Only its description takes memory.
+#[derive(Clone, Debug, Default)]
+pub struct Constant<'a> {
+    /// Its shape, as it is used.
+    pub shape: Vec<usize>,
+    data_type: i32,
+    bytes: &'a [u8],
+    /// Whether rows and columns are exchanged where it is used.
+    transposed: bool,
+    /// For 8-bit integers what they are multiplied by: a scale for each row as it is stored or, if true, for each column; or one for all.
+    scales: Option<(Box<Self>, bool)>,
+    /// A matrix whose columns belong to the values of an image of so many channels, the channels last.
+    channels_last: Option<usize>,
+}
+
+impl<'a> Constant<'a> {
+    /// Reads a `TensorProto`: its name and the tensor; `None` for one that is neither of floats nor of bytes.
+    pub fn read(message: &'a [u8]) -> Result<Option<(&'a str, Self)>, String> {
+        let (mut name, mut constant) = ("", Self::default());
+        for field in Fields::of(message) {
+            match field? {
+                // A length alone, or several of them packed.
+                (1, Value::Varint(length)) => constant.shape.push(usize::try_from(length).unwrap_or(usize::MAX)),
+                (1, Value::Bytes(mut packed)) => {
+                    while !packed.is_empty() && constant.shape.len() <= MOST_DIMENSIONS {
+                        let length = prost::encoding::decode_varint(&mut packed).map_err(|error| error.to_string())?;
+                        constant.shape.push(usize::try_from(length).unwrap_or(usize::MAX));
+                    }
+                }
+                (2, Value::Varint(data_type)) => constant.data_type = i32::try_from(data_type).unwrap_or_default(),
+                // Raw bytes, or packed floats, which are the same bytes.
+                (4 | 9, Value::Bytes(bytes)) => constant.bytes = bytes,
+                (8, Value::Bytes(bytes)) => name = text(bytes)?,
+                (14, Value::Varint(1)) => return Err("its weights are in another file; save the model as a single one".to_owned()),
+                _ => {}
+            }
+            if constant.shape.len() > MOST_DIMENSIONS {
+                return Err("it has a tensor with more dimensions than any weight has".to_owned());
+            }
+        }
+        let Some(size) = constant.size_of_number() else { return Ok(None) };
+        let count = constant.shape.iter().try_fold(size, |product: usize, length| product.checked_mul(*length));
+        if count != Some(constant.bytes.len()) {
+            return Err(format!("the tensor \"{name}\" of shape {:?} has {} bytes", constant.shape, constant.bytes.len()));
+        }
+        Ok(Some((name, constant)))
+    }
+
+    const fn size_of_number(&self) -> Option<usize> {
+        match self.data_type {
+            data_type::FLOAT => Some(4),
+            data_type::FLOAT16 | BFLOAT16 => Some(2),
+            DOUBLE => Some(8),
+            data_type::INT8 => Some(1),
+            _ => None,
+        }
+    }
+
+    /// Whether it can be a weight: bytes cannot before they are multiplied by scales.
+    pub const fn is_weight(&self) -> bool {
+        self.data_type != data_type::INT8 || self.scales.is_some()
+    }
+
+    /// The same with rows and columns exchanged.
+    pub fn transpose(mut self) -> Self {
+        self.shape.reverse();
+        Self { transposed: !self.transposed, ..self }
+    }
+
+    /// The same numbers as a vector.
+    pub fn flattened(self) -> Self {
+        Self { shape: vec![self.shape.iter().product()], transposed: false, channels_last: None, ..self }
+    }
+
+    /// The same matrix for an image with its channels first.
+    pub fn with_channels_first(self, channels: usize) -> Self {
+        Self { channels_last: Some(channels), ..self }
+    }
+
+    /// The same bytes multiplied by these scales along an axis; `None` where they do not fit.
+    pub fn dequantized(self, scales: &Self, axis: usize) -> Option<Self> {
+        let given: usize = scales.shape.iter().product();
+        let (count, by_column) = match (axis, &self.shape[..]) {
+            _ if given == 1 => (1, false),
+            (0, [rows, ..]) => (*rows, false),
+            (1, [_, columns]) => (*columns, true),
+            _ => return None,
+        };
+        // Only their place is kept: any number of weights may have the same ones.
+        let is_stored = !self.transposed && self.channels_last.is_none() && self.scales.is_none();
+        let is_plain = is_stored && scales.data_type != data_type::INT8 && given == count && count > 0;
+        is_plain.then(|| Self { scales: Some((Box::new(scales.clone()), by_column)), ..self })
+    }
+
+    /// Its numbers in row-major order, as it is used.
+    pub fn values(&self) -> Vec<f32> {
+        let bytes = self.bytes;
+        let mut values: Vec<f32> = match self.data_type {
+            data_type::FLOAT => bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
+            DOUBLE => bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect(),
+            data_type::FLOAT16 => bytes.as_chunks().0.iter().map(|bytes| f16::from_le_bytes(*bytes).to_f32()).collect(),
+            BFLOAT16 => bytes.as_chunks().0.iter().map(|bytes| bf16::from_le_bytes(*bytes).to_f32()).collect(),
+            _ => bytes.iter().map(|byte| f32::from(byte.cast_signed())).collect(),
+        };
+        if let Some((scales, by_column)) = &self.scales {
+            let scales = scales.values();
+            let row = (values.len() / if *by_column { 1 } else { scales.len() }.max(1)).max(1);
+            let scale = |index: usize| if *by_column { scales[index % scales.len()] } else { scales[index / row] };
+            values.iter_mut().enumerate().for_each(|(index, value)| *value *= scale(index));
+        }
+        if self.transposed
+            && let [rows, columns] = self.shape[..]
+        {
+            // The shape is that after it.
+            values = (0..rows)
+                .flat_map(|row| (0..columns).map(move |column| (row, column)))
+                .map(|(row, column)| values[column * rows + row])
+                .collect();
+        }
+        if let (Some(channels), [_, columns]) = (self.channels_last, &self.shape[..]) {
+            let places = columns / channels;
+            let from = |column: usize| (column % places) * channels + column / places;
+            values = values.chunks_exact(*columns).flat_map(|row| (0..*columns).map(move |column| row[from(column)])).collect();
+        }
+        values
+    }
+}

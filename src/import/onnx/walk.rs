@@ -1,0 +1,182 @@
+//! The operators of an ONNX file, one after the other: what becomes of the weights that go into them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use prost::Message;
+
+use super::constant::Constant;
+use super::wire::{Fields, Value, text};
+use crate::export::onnx::proto::NodeProto;
+
+/// More operators than any network that can be imported has.
+const MOST_NODES: usize = 10_000;
+/// The longest description of an operator, in bytes.
+const LONGEST_NODE: usize = 64 << 10;
+/// What makes an image with its channels first one with its channels last.
+const TO_CHANNELS_LAST: [i64; 4] = [0, 2, 3, 1];
+
+/// The operators so far.
+#[derive(Default)]
+pub(super) struct Walk<'a> {
+    nodes: usize,
+    /// What is known before any image comes.
+    pub constants: HashMap<String, Constant<'a>>,
+    pub weights: BTreeMap<String, Constant<'a>>,
+    /// The name of the layer that a matrix product made this value, and how many there are of it: a sum with as many numbers adds its bias.
+    products: HashMap<String, (String, usize)>,
+    /// The channels that the last convolution made.
+    channels: usize,
+    /// Whether images have their channels last, since the last convolution.
+    channels_last: bool,
+    layers: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// Takes the next operator.
+    pub fn node(&mut self, message: &'a [u8]) -> Result<(), String> {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES {
+            return Err("it has more operators than any supported network".to_owned());
+        }
+        if let Some((output, constant)) = constant_of(message)? {
+            self.constants.insert(output.to_owned(), constant);
+            return Ok(());
+        }
+        if message.len() > LONGEST_NODE {
+            return Ok(());
+        }
+        let node = NodeProto::decode(message).map_err(|error| format!("it is a damaged ONNX file ({error})"))?;
+        let Some(output) = node.output.first() else { return Ok(()) };
+        let input = |index: usize| node.input.get(index).map(String::as_str).unwrap_or_default();
+        let known = |walk: &Self, index: usize| walk.constants.get(input(index)).cloned();
+        let integer = |name: &str| node.attribute.iter().find(|attribute| attribute.name == name).and_then(|attribute| attribute.i);
+        let integers =
+            |name: &str| node.attribute.iter().find(|attribute| attribute.name == name).map(|attribute| attribute.ints.as_slice());
+        match node.op_type.as_str() {
+            "Identity" | "Cast" => {
+                if let Some(constant) = known(self, 0) {
+                    self.constants.insert(output.clone(), constant);
+                } else if let Some(product) = self.products.get(input(0)).cloned() {
+                    self.products.insert(output.clone(), product);
+                }
+            }
+            "Transpose" => match (known(self, 0), integers("perm")) {
+                (Some(constant), Some([1, 0]) | None) if constant.shape.len() == 2 => {
+                    self.constants.insert(output.clone(), constant.transpose());
+                }
+                (None, Some(permutation)) => self.channels_last = permutation == TO_CHANNELS_LAST,
+                _ => {}
+            },
+            "DequantizeLinear" => {
+                if let (Some(stored), Some(scales)) = (known(self, 0), known(self, 1)) {
+                    let axis = usize::try_from(integer("axis").unwrap_or(1)).unwrap_or(usize::MAX);
+                    let constant =
+                        stored.dequantized(&scales, axis).ok_or_else(|| format!("\"{}\" has scales that do not fit", input(0)))?;
+                    self.constants.insert(output.clone(), constant);
+                }
+            }
+            "Conv" => {
+                if let Some(kernel) = known(self, 1) {
+                    self.channels = kernel.shape.first().copied().unwrap_or_default();
+                    self.channels_last = false;
+                    let layer = self.layer(input(1));
+                    self.add(&layer, "weight", Some(kernel));
+                    let bias = known(self, 2);
+                    self.products.insert(output.clone(), (layer.clone(), if bias.is_some() { 0 } else { self.channels }));
+                    self.add(&layer, "bias", bias);
+                }
+            }
+            "Gemm" | "MatMul" => {
+                if let Some(matrix) = known(self, 1).filter(|matrix| matrix.shape.len() == 2) {
+                    let is_transposed = node.op_type == "Gemm" && integer("transB") == Some(1);
+                    let matrix = if is_transposed { matrix } else { matrix.transpose() };
+                    let layer = self.layer(input(1));
+                    let outputs = matrix.shape[0];
+                    let matrix = self.with_channels_first(matrix);
+                    self.add(&layer, "weight", Some(matrix));
+                    let bias = if node.op_type == "Gemm" { known(self, 2) } else { None };
+                    self.products.insert(output.clone(), (layer.clone(), if bias.is_some() { 0 } else { outputs }));
+                    self.add(&layer, "bias", bias);
+                }
+            }
+            "Add" => {
+                let sum = [(0, 1), (1, 0)].into_iter().find_map(|(product, bias)| {
+                    let (layer, outputs) = self.products.get(input(product)).cloned()?;
+                    let bias = known(self, bias).filter(|bias| outputs > 0 && bias.shape.iter().product::<usize>() == outputs)?;
+                    Some((layer, bias.flattened()))
+                });
+                match sum {
+                    Some((layer, bias)) => self.add(&layer, "bias", Some(bias)),
+                    None => self.plain([0, 1].map(input)),
+                }
+            }
+            "BatchNormalization" => {
+                let layer = self.layer(input(1));
+                for (index, part) in [(1, "weight"), (2, "bias"), (3, "running_mean"), (4, "running_var")] {
+                    let constant = known(self, index);
+                    self.add(&layer, part, constant);
+                }
+            }
+            _ => self.plain(node.input.iter().map(String::as_str)),
+        }
+        Ok(())
+    }
+
+    /// Constants that go into any other operator are weights under their own names, unless they are scalars.
+    fn plain<'n>(&mut self, inputs: impl IntoIterator<Item = &'n str>) {
+        for input in inputs {
+            let part = input.rsplit('.').next().unwrap_or_default();
+            if matches!(part, "weight" | "bias" | "pos_embed") {
+                let constant = self.constants.get(input).filter(|constant| constant.is_weight() && !constant.shape.is_empty()).cloned();
+                if let Some(constant) = constant {
+                    self.weights.entry(input.to_owned()).or_insert(constant);
+                }
+            }
+        }
+    }
+
+    /// The name of a layer with this weight: `fc1` of `fc1.weight`, else one by its position.
+    fn layer(&mut self, weight: &str) -> String {
+        self.layers += 1;
+        weight.strip_suffix(".weight").map_or_else(|| format!("layer{}", self.layers), str::to_owned)
+    }
+
+    fn add(&mut self, layer: &str, part: &str, constant: Option<Constant<'a>>) {
+        if let Some(constant) = constant.filter(Constant::is_weight) {
+            self.weights.entry(format!("{layer}.{part}")).or_insert(constant);
+        }
+    }
+
+    /// The matrix after a convolution, whose channels came last.
+    fn with_channels_first(&mut self, matrix: Constant<'a>) -> Constant<'a> {
+        let inputs = matrix.shape[1];
+        let (channels, last) = (self.channels, std::mem::take(&mut self.channels_last));
+        self.channels = 0;
+        if last && channels > 0 && inputs > channels && inputs.is_multiple_of(channels) {
+            matrix.with_channels_first(channels)
+        } else {
+            matrix
+        }
+    }
+}
+
+/// The output of an operator that is nothing but a tensor, and that tensor.
+fn constant_of(message: &[u8]) -> Result<Option<(&str, Constant<'_>)>, String> {
+    let (mut output, mut attribute, mut is_constant) = ("", None, false);
+    for field in Fields::of(message) {
+        match field? {
+            (2, Value::Bytes(name)) => output = text(name)?,
+            (4, Value::Bytes(name)) => is_constant = name == b"Constant",
+            (5, Value::Bytes(bytes)) => attribute = Some(bytes),
+            _ => {}
+        }
+    }
+    let Some(attribute) = attribute.filter(|_| is_constant) else { return Ok(None) };
+    for field in Fields::of(attribute) {
+        // The tensor of an attribute.
+        if let (5, Value::Bytes(tensor)) = field? {
+            return Ok(Constant::read(tensor)?.map(|(_, constant)| (output, constant)));
+        }
+    }
+    Ok(None)
+}

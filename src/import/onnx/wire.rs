@@ -1,0 +1,69 @@
+//! The wire format of protocol buffers, read without copying: a message is the list of its fields. Whatever a file claims, nothing is allocated for
+//! it here.
+
+use prost::encoding::{WireType, decode_key, decode_varint};
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// A number.
+    Varint(u64),
+    /// Text, bytes, a message, or packed numbers.
+    Bytes(&'a [u8]),
+    /// Any other number.
+    Fixed,
+}
+
+/// The fields of a message, with their tags, in their order. Ends with an error where it is damaged.
+#[derive(Clone, Debug)]
+pub struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    /// Those of this message.
+    pub const fn of(message: &'a [u8]) -> Self {
+        Self(message)
+    }
+
+    fn field(&mut self) -> Option<(u32, Value<'a>)> {
+        let (tag, wire) = decode_key(&mut self.0).ok()?;
+        let value = match wire {
+            WireType::Varint => Value::Varint(decode_varint(&mut self.0).ok()?),
+            WireType::LengthDelimited => {
+                let length = usize::try_from(decode_varint(&mut self.0).ok()?).ok()?;
+                let (bytes, rest) = self.0.split_at_checked(length)?;
+                self.0 = rest;
+                Value::Bytes(bytes)
+            }
+            WireType::SixtyFourBit => self.skip(8)?,
+            WireType::ThirtyTwoBit => self.skip(4)?,
+            WireType::StartGroup | WireType::EndGroup => return None,
+        };
+        Some((tag, value))
+    }
+
+    fn skip(&mut self, length: usize) -> Option<Value<'a>> {
+        self.0 = self.0.split_at_checked(length)?.1;
+        Some(Value::Fixed)
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Result<(u32, Value<'a>), String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let field = self.field().ok_or_else(|| "it is a damaged ONNX file".to_owned());
+        if field.is_err() {
+            // Nothing after that can be trusted.
+            self.0 = &[];
+        }
+        Some(field)
+    }
+}
+
+/// Text of a field.
+pub fn text(bytes: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(bytes).map_err(|_| "a name in this ONNX file is not text".to_owned())
+}
